@@ -1,0 +1,96 @@
+"""glassgrad: PyTorch's autograd system on NumPy, small, fast, and transparent.
+
+This module is the torch-shaped namespace: it re-exports, and holds no logic of its own.
+"""
+
+from __future__ import annotations
+
+import importlib
+
+import warnings
+from typing import Any
+
+__version__ = "0.1.0"
+
+# NumPy tells of overflow and division by zero inside our kernels; PyTorch is silent about them.
+warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"glassgrad(\.|$)")
+
+from .autograd import api as _api  # noqa: E402
+from .autograd.grad_mode import (  # noqa: E402
+    enable_grad,
+    inference_mode,
+    is_grad_enabled,
+    is_inference_mode_enabled,
+    no_grad,
+    set_grad_enabled,
+)
+from .ground import dtypes as _dtypes  # noqa: E402
+from .ground.device import device, get_default_device, set_default_device  # noqa: E402
+from .ground.dtypes import (  # noqa: E402
+    bfloat16,
+    cdouble,
+    cfloat,
+    complex64,
+    complex128,
+    double,
+    dtype,
+    finfo,
+    float16,
+    float32,
+    float64,
+    get_default_dtype,
+    half,
+    iinfo,
+    int8,
+    int16,
+    int32,
+    int64,
+    long,
+    promote_types,
+    set_default_dtype,
+    short,
+    uint8,
+    uint16,
+    uint32,
+    uint64,
+)
+from .ground.generator import Generator, default_generator, initial_seed, manual_seed, seed  # noqa: E402
+from .ground.size import Size  # noqa: E402
+from .ops import catalogue as _catalogue  # noqa: E402
+from .tensor.format import get_printoptions, set_printoptions  # noqa: E402
+from .tensor.tensor import Tensor  # noqa: E402
+
+globals().update(_catalogue.FUNCTIONS)
+bool = _dtypes.bool
+int = _dtypes.int
+float = _dtypes.float
+
+_LAZY = {
+    "autograd", "nn", "optim", "utils", "explore", "random", "testing", "linalg", "special", "fft", "cuda", "backends",
+    "version", "types", "return_types", "func", "compiler", "jit", "overrides", "accelerator",
+}  # fmt: skip
+
+
+def __getattr__(name: str) -> Any:
+    if name in _LAZY:
+        try:
+            return importlib.import_module(f"{__name__}.{name}")
+        except ModuleNotFoundError as error:
+            if error.name != f"{__name__}.{name}":
+                raise
+    if name == "alias":
+        from .alias import alias
+
+        return alias
+    if name == "make_dot":
+        from .explore.dot import make_dot
+
+        return make_dot
+    raise AttributeError(f"torch.{name} is not in glassgrad {__version__}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_LAZY, "alias", "make_dot"})
+
+
+__all__ = [name for name in list(globals()) if not name.startswith("_") and name not in ("importlib", "sys", "warnings", "annotations", "Any")]

@@ -1,0 +1,190 @@
+"""Roof: lets ``import torch`` mean glassgrad, for a process or a ``with`` block; knows Python's import system, no tensor."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from importlib.abc import Loader, MetaPathFinder
+from importlib.machinery import ModuleSpec
+from types import ModuleType
+from typing import Any
+
+__all__ = ["alias", "install"]
+
+OURS = __name__.rpartition(".")[0]
+THEIRS = "torch"
+PICTURES = "torchviz"
+
+# Parts of glassgrad that are not parts of torch: as torch.x they would shadow functions such as torch.tensor.
+INTERNAL = frozenset(
+    "alias cli compile demo explore graph ground kernels ops serialization tensor __main__".split()
+)  # fmt: skip
+
+
+@contextmanager
+def alias() -> Iterator[ModuleType]:
+    """A block in which ``import torch`` (and ``torch.nn``, ``torchviz`` ...) gives glassgrad's own modules.
+
+    ``sys.modules`` and the import system are as before afterwards, also where the real torch was loaded already.
+    The change is one of the process, so other threads see it too.
+    """
+    taken = {name: sys.modules.pop(name) for name in list(sys.modules) if _is_theirs(name)}
+    finder, last = _Finder(), _Missing()
+    sys.meta_path.insert(0, finder)
+    sys.meta_path.append(last)
+    for name, module in list(sys.modules.items()):
+        if name.partition(".")[0] == OURS and isinstance(module, ModuleType):
+            finder.explain(module)
+    try:
+        yield importlib.import_module(THEIRS)
+    finally:
+        sys.meta_path.remove(finder)
+        sys.meta_path.remove(last)
+        finder.restore()
+        for name in [name for name in sys.modules if _is_theirs(name)]:
+            del sys.modules[name]
+        sys.modules.update(taken)
+
+
+_installed: list[Any] = []  # the open block of this process, kept alive to its end
+
+
+def install() -> None:
+    """The same for the rest of this process and for the children that ``multiprocessing`` starts from it."""
+    if _installed:
+        return
+    block = alias()
+    block.__enter__()
+    _installed.append(block)
+    from multiprocessing import spawn, util  # only a process that is all alias pays for this import
+
+    command_line, start = spawn.get_command_line, util.spawnv_passfds
+
+    def aliased_command_line(**arguments: Any) -> list[str]:
+        return _aliased(command_line(**arguments))
+
+    def aliased_start(path: Any, line: Sequence[Any], files: Any) -> int:
+        return start(path, _aliased(line) if "multiprocessing.forkserver" in str(line) else line, files)
+
+    spawn.get_command_line, util.spawnv_passfds = aliased_command_line, aliased_start
+
+
+def _aliased(line: Sequence[str]) -> list[str]:
+    """The command line of a Python child that installs the alias before it does its work."""
+    line = list(line)
+    if "-c" in line:
+        code = line.index("-c") + 1
+        line[code] = f"from {__name__} import install; install(); {line[code]}"
+    return line
+
+
+def _is_theirs(name: str) -> bool:
+    return name.partition(".")[0] in (THEIRS, PICTURES)
+
+
+def _theirs(name: str) -> str:
+    """torch's name of what glassgrad calls ``name``."""
+    return THEIRS + name[len(OURS) :]
+
+
+def _sentence(name: str) -> str:
+    return f"{name} is not in {OURS} {getattr(sys.modules[OURS], '__version__', '')}".rstrip()
+
+
+def _is_question() -> bool:
+    """Whether a finder is asked by ``importlib.util.find_spec``, which wants None for what is absent."""
+    frame = sys._getframe(3)  # past this function, the finder and importlib's loop over finders
+    return frame.f_code.co_name == "find_spec" and frame.f_globals.get("__name__") == "importlib.util"
+
+
+class _Existing(Loader):
+    """Hands out a module that is loaded already, under a second name."""
+
+    def __init__(self, module: ModuleType) -> None:
+        self.module, self.spec = module, module.__spec__
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType:
+        return self.module
+
+    def exec_module(self, module: ModuleType) -> None:
+        module.__spec__ = self.spec  # importlib has just overwritten it with the second name's
+
+
+class _Finder(MetaPathFinder):
+    """Resolves torch's module names to glassgrad's modules."""
+
+    def __init__(self) -> None:
+        self.explained: list[tuple[ModuleType, Any]] = []
+
+    def find_spec(self, name: str, path: Sequence[str] | None, target: ModuleType | None = None) -> ModuleSpec | None:
+        if not _is_theirs(name):
+            return None
+        module = _torchviz() if name == PICTURES else self.find(name)
+        if module is None:
+            if _is_question():
+                return None
+            raise ModuleNotFoundError(_sentence(name), name=name)
+        self.explain(module)
+        return ModuleSpec(name, _Existing(module), is_package=hasattr(module, "__path__"))
+
+    def find(self, name: str) -> ModuleType | None:
+        """glassgrad's module for torch's module ``name``, or None."""
+        if name == THEIRS:
+            return importlib.import_module(OURS)
+        ours = OURS + name[len(THEIRS) :]
+        if name.partition(".")[0] != THEIRS or ours.split(".")[1] in INTERNAL:
+            return None
+        parent, _, last = ours.rpartition(".")
+        module = sys.modules.get(ours) or getattr(sys.modules.get(parent), last, None)
+        if isinstance(module, ModuleType):
+            return module
+        return importlib.import_module(ours) if importlib.util.find_spec(ours) else None
+
+    def explain(self, module: ModuleType) -> None:
+        """Let a name that ``module`` lacks be reported under torch's name for it."""
+        name, before = module.__name__, module.__dict__.get("__getattr__")
+        if name.partition(".")[0] != OURS or name.partition(".")[2].partition(".")[0] in INTERNAL:
+            return
+        if any(module is other for other, _ in self.explained):
+            return
+
+        def missing(attribute: str) -> Any:
+            if before is not None:
+                try:
+                    return before(attribute)
+                except AttributeError:
+                    pass
+            if attribute.startswith("__"):
+                words = f"module {name!r} has no attribute {attribute!r}"
+            else:
+                words = _sentence(f"{_theirs(name)}.{attribute}")
+            raise AttributeError(words, name=attribute, obj=module)
+
+        self.explained.append((module, before))
+        module.__dict__["__getattr__"] = missing
+
+    def restore(self) -> None:
+        for module, before in self.explained:
+            if before is None:
+                module.__dict__.pop("__getattr__", None)
+            else:
+                module.__dict__["__getattr__"] = before
+
+
+class _Missing(MetaPathFinder):
+    """Asked last: names what ``from torch.nn import x`` did not find, in torch's words."""
+
+    def find_spec(self, name: str, path: Sequence[str] | None, target: ModuleType | None = None) -> None:
+        if name.partition(".")[0] == OURS and name.partition(".")[2].partition(".")[0] not in INTERNAL:
+            if not _is_question():
+                raise ImportError(_sentence(_theirs(name)), name=name)
+
+
+def _torchviz() -> ModuleType:
+    """The module ``torchviz``, with glassgrad's ``make_dot``."""
+    module = ModuleType(PICTURES, "glassgrad's make_dot under the name it has in torchviz.")
+    module.__dict__["make_dot"] = importlib.import_module(f"{OURS}.explore.dot").make_dot
+    return module

@@ -1,0 +1,1 @@
+"""Floor 4: differentiation as users call it."""

@@ -1,0 +1,261 @@
+"""``backward`` and ``grad``: arguments checked as PyTorch checks them, then handed to the engine."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ..graph import engine
+from ..graph.record import Record
+from ..ground import errors, modes
+from ..ops.declare import TABLE
+from ..tensor.tensor import Tensor, edge_of, wrap
+
+ndarray = np.ndarray
+_ONE = np.float32(1)
+
+
+def tensor_backward(
+    self: Tensor,
+    gradient: Tensor | None = None,
+    retain_graph: bool | None = None,
+    create_graph: bool = False,
+    inputs: Any = None,
+) -> None:
+    """Compute the gradients of this tensor with respect to the graph's leaves and add them into their ``.grad``.
+
+    Source: https://docs.pytorch.org/docs/stable/generated/torch.Tensor.backward.html
+    """
+    edge = self._e
+    if gradient is None and inputs is None and not create_graph and type(edge) is Record:
+        data = self._d
+        if type(data) is np.float32:  # the everyday call: the loss of a training step
+            engine.run([(edge, _ONE)], keep=bool(retain_graph))
+            return
+    backward(self, gradient, retain_graph, create_graph, inputs=inputs)
+
+
+def backward(
+    tensors: Tensor | Sequence[Tensor],
+    grad_tensors: Any = None,
+    retain_graph: bool | None = None,
+    create_graph: bool = False,
+    grad_variables: Any = None,
+    inputs: Any = None,
+) -> None:
+    """Compute the sum of gradients of ``tensors`` with respect to the graph's leaves, into their ``.grad``.
+
+    Source: https://docs.pytorch.org/docs/stable/generated/torch.autograd.backward.html
+    """
+    if grad_variables is not None:
+        warnings.warn(
+            "`grad_variables` is deprecated. Use `grad_tensors` instead.", FutureWarning, stacklevel=2
+        )
+        if grad_tensors is not None:
+            raise RuntimeError(
+                "`grad_tensors` and `grad_variables` (deprecated) arguments both passed to `backward()`. Please only "
+                "use `grad_tensors`."
+            )
+        grad_tensors = grad_variables
+    if inputs is not None:
+        inputs = (inputs,) if isinstance(inputs, Tensor) else tuple(inputs)
+        if not inputs:
+            raise RuntimeError("`inputs` argument to `backward()` cannot be empty.")
+    outputs = (tensors,) if isinstance(tensors, Tensor) else tuple(tensors)
+    seeds = _given(grad_tensors, len(outputs))
+    keep = create_graph if retain_graph is None else retain_graph
+    roots = _roots(outputs, seeds, create_graph)
+    if inputs is not None:
+        for tensor in inputs:
+            tensor.retain_grad()
+    before = modes.set_grad(create_graph)
+    try:
+        if inputs is None and not create_graph:
+            engine.run(roots, keep=keep)
+        else:
+            wanted = None if inputs is None else [edge_of(tensor) for tensor in inputs]
+            engine.general(roots, keep=keep, lifted=create_graph, inputs=wanted)
+    finally:
+        modes.set_grad(before)
+
+
+def grad(
+    outputs: Any,
+    inputs: Any,
+    grad_outputs: Any = None,
+    retain_graph: bool | None = None,
+    create_graph: bool = False,
+    only_inputs: bool = True,
+    allow_unused: bool | None = None,
+    is_grads_batched: bool = False,
+    materialize_grads: bool = False,
+) -> tuple[Tensor | None, ...]:
+    """The sum of gradients of ``outputs`` with respect to ``inputs``; no ``.grad`` is touched.
+
+    Source: https://docs.pytorch.org/docs/stable/generated/torch.autograd.grad.html
+    """
+    if materialize_grads and allow_unused is False:
+        raise ValueError(
+            "Expected allow_unused to be True or not passed when materialize_grads=True, but got: allow_unused=False."
+        )
+    if allow_unused is None:
+        allow_unused = materialize_grads
+    if not only_inputs:
+        warnings.warn(
+            "only_inputs argument is deprecated and is ignored now (defaults to True). To accumulate gradient for "
+            "other parts of the graph, please use torch.autograd.backward.",
+            FutureWarning,
+            stacklevel=2,
+        )
+    wanted = (inputs,) if isinstance(inputs, Tensor) else tuple(inputs)
+    made = (outputs,) if isinstance(outputs, Tensor) else tuple(outputs)
+    seeds = _given(grad_outputs, len(made))
+    if is_grads_batched:
+        return _batched(made, wanted, seeds, retain_graph, create_graph, allow_unused, materialize_grads)
+    keep = create_graph if retain_graph is None else retain_graph
+    roots = _roots(made, seeds, create_graph)
+    if not wanted:
+        raise RuntimeError("`inputs` argument to `grad()` cannot be empty.")
+    edges = []
+    for tensor in wanted:
+        edge = edge_of(tensor)
+        if edge is None:
+            raise RuntimeError(errors.INPUT_NO_GRAD)
+        edges.append(edge)
+    before = modes.set_grad(create_graph)
+    try:
+        unique = list(dict.fromkeys(edges))
+        answers = engine.general(roots, keep=keep, lifted=create_graph, inputs=unique, accumulate=False)
+    finally:
+        modes.set_grad(before)
+    found = dict(zip(unique, answers, strict=True))
+    result: list[Tensor | None] = []
+    shown: set[int] = set()
+    for index, (tensor, edge) in enumerate(zip(wanted, edges, strict=True)):
+        answer = found[edge]
+        if answer is None:
+            if not allow_unused:
+                raise RuntimeError(errors.UNUSED.format(index=index))
+            result.append(_zeros(tensor, create_graph) if materialize_grads else None)
+            continue
+        if not isinstance(answer, Tensor):
+            answer = wrap(_own(answer, shown))
+        result.append(answer)
+    return tuple(result)
+
+
+def _own(array: Any, shown: set[int]) -> Any:
+    """The array, copied if it was given out before or looks at another's memory."""
+    if type(array) is ndarray and (id(array) in shown or array.base is not None or not array.flags.writeable):
+        array = array.copy()
+    shown.add(id(array))
+    return array
+
+
+def _zeros(tensor: Tensor, create_graph: bool) -> Tensor:
+    zeros = wrap(np.zeros_like(tensor._d))
+    if create_graph:
+        zeros.requires_grad_()
+    return zeros
+
+
+def _given(seeds: Any, count: int) -> tuple[Any, ...]:
+    if seeds is None:
+        return (None,) * count
+    seeds = (seeds,) if isinstance(seeds, Tensor) else tuple(seeds)
+    if len(seeds) != count:
+        raise RuntimeError(f"got {count} tensors and {len(seeds)} gradients")
+    return seeds
+
+
+def _roots(outputs: Sequence[Any], seeds: Sequence[Any], lifted: bool) -> list[tuple[Any, Any]]:
+    """The edges to start from, each with its gradient."""
+    made = [_seed(index, output, seed) for index, (output, seed) in enumerate(zip(outputs, seeds, strict=True))]
+    roots = []
+    for index, (output, seed) in enumerate(zip(outputs, made, strict=True)):
+        edge = edge_of(output)
+        if edge is None:
+            raise RuntimeError(errors.NO_GRAD.format(index=index))
+        roots.append((edge, seed if lifted else seed._d))
+    return roots
+
+
+def _seed(index: int, output: Any, seed: Any) -> Tensor:
+    """The gradient to start with at one output: what the user gave, checked, or one for a scalar."""
+    if seed is None:
+        if not isinstance(output, Tensor):
+            raise TypeError(f"expected Tensor as element {index} in argument 0, but got {type(output).__name__}")
+        if not output.requires_grad:
+            raise RuntimeError(errors.NO_GRAD.format(index=index))
+        if output._d.size != 1:
+            raise RuntimeError(errors.SCALAR_ONLY)
+        if output._d.dtype.kind == "c":
+            raise RuntimeError(
+                f"grad can be implicitly created only for real scalar outputs but got {output.dtype}"
+            )
+        return wrap(np.ones_like(output._d)[()])
+    if not isinstance(seed, Tensor):
+        raise TypeError(
+            f"gradients can be either Tensors or None, but got {type(seed).__name__}"
+        )
+    if seed._d.shape != output._d.shape:
+        raise RuntimeError(
+            f"Mismatch in shape: grad_output[{index}] has a shape of {seed.shape} and output[{index}] has a shape of "
+            f"{output.shape}."
+        )
+    if (seed._d.dtype.kind == "c") != (output._d.dtype.kind == "c"):
+        raise RuntimeError(
+            "For complex Tensors, both grad_output and output are required to have the same dtype. Mismatch in dtype: "
+            f"grad_output[{index}] has a dtype of {seed.dtype} and output[{index}] has a dtype of {output.dtype}."
+        )
+    if seed._d.dtype is not output._d.dtype:
+        return TABLE["to_copy"].caller(seed, output._d.dtype)
+    return seed
+
+
+def _batched(
+    outputs: Sequence[Tensor],
+    inputs: Sequence[Tensor],
+    seeds: Sequence[Any],
+    retain_graph: bool | None,
+    create_graph: bool,
+    allow_unused: bool,
+    materialize_grads: bool,
+) -> tuple[Tensor | None, ...]:
+    """One call for each first index of the seeds, the answers stacked."""
+    sizes = {seed._d.shape[0] for seed in seeds if seed is not None}
+    if len(sizes) != 1:
+        raise RuntimeError("is_grads_batched=True needs grad_outputs of one common batch size")
+    for index, (output, seed) in enumerate(zip(outputs, seeds, strict=True)):
+        if seed is not None and seed._d.shape[1:] != output._d.shape:
+            raise RuntimeError(
+                f"If `is_grads_batched=True`, we interpret the first dimension of each grad_output as the batch "
+                f"dimension. The sizes of the remaining dimensions are expected to match the shape of corresponding "
+                f"output, but a mismatch was detected: grad_output[{index}] has a shape of {seed.shape} and "
+                f"output[{index}] has a shape of {output.shape}. If you only want some tensors in `grad_output` to be "
+                "considered batched, consider using vmap."
+            )
+    (size,) = sizes
+    select, stack = TABLE["select"].caller, TABLE["stack"].caller
+    keep = create_graph if retain_graph is None else retain_graph
+    rows = [
+        grad(
+            outputs,
+            inputs,
+            [None if seed is None else select(seed, 0, index) for seed in seeds],
+            retain_graph=keep or index + 1 < size,
+            create_graph=create_graph,
+            allow_unused=allow_unused,
+            materialize_grads=materialize_grads,
+        )
+        for index in range(size)
+    ]
+    return tuple(
+        None if column[0] is None else stack(list(column), 0) for column in zip(*rows, strict=True)
+    )
+
+
+Tensor.backward = tensor_backward  # type: ignore[attr-defined]

@@ -1,0 +1,209 @@
+"""Roof: the ``glassgrad`` command; knows arguments, scripts and exit codes, and leaves the work to the modules it calls."""
+
+from __future__ import annotations
+
+import argparse
+import builtins
+import importlib.metadata
+import importlib.util
+import io
+import os
+import platform
+import sys
+from collections.abc import Callable, Sequence
+from importlib.machinery import SourceFileLoader
+from types import CodeType, ModuleType, TracebackType
+from typing import Any
+
+from .alias import install
+
+__all__ = ["main"]
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """The exit code of ``glassgrad`` called with ``argv``; wrong usage exits with 2, its message on stderr."""
+    parser = _parser()
+    options = parser.parse_args(argv)
+    if options.command is None:
+        parser.error("a command is missing: run, demo or info")
+    code: int = options.action(options)
+    return code
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="glassgrad",
+        description="Autograd you can see through: PyTorch's tensors, graph and gradients in Python on NumPy.",
+    )
+    parser.add_argument("--version", action="version", version=f"glassgrad {_version('glassgrad')}")
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND")
+
+    run = commands.add_parser(
+        "run",
+        usage="glassgrad run [-h] (SCRIPT | -m MODULE) [ARGUMENT ...]",
+        help="run a PyTorch script unchanged, on glassgrad",
+        description="Run a script in which `import torch` gives glassgrad, as `python SCRIPT` would run it.",
+    )
+    run.add_argument("-m", dest="module", metavar="MODULE", nargs=argparse.REMAINDER, help="run a module, not a file")
+    run.add_argument("script", metavar="SCRIPT", nargs="?", help="the file to run")
+    run.add_argument("arguments", metavar="ARGUMENT", nargs=argparse.REMAINDER, help="the script's own arguments")
+    run.set_defaults(action=lambda options: _run(run, options))
+
+    demo = commands.add_parser(
+        "demo",
+        help="read a graph aloud, sum its paths, train on real digit scans",
+        description="Draw and explain a small graph, then train a network on 1,797 scans of handwritten digits.",
+    )
+    demo.add_argument("--out", metavar="DIR", default="glassgrad-demo", help="where files go (default: %(default)s)")
+    demo.set_defaults(action=_demo)
+
+    info = commands.add_parser("info", help="print versions, the linear algebra library and the number of cores")
+    info.set_defaults(action=_info)
+    return parser
+
+
+def _version(distribution: str) -> str:
+    """The version of an installed distribution, or ``not installed``."""
+    package = sys.modules.get(distribution)
+    version = getattr(package, "__version__", None)
+    if isinstance(version, str):
+        return version
+    try:
+        return importlib.metadata.version(distribution)
+    except importlib.metadata.PackageNotFoundError:
+        return "not installed"
+
+
+def _demo(options: argparse.Namespace) -> int:
+    from .demo import demo
+
+    return demo(options.out)
+
+
+def _info(options: argparse.Namespace) -> int:
+    """Print what a bug report needs."""
+    import numpy
+
+    blas = numpy.show_config(mode="dicts")["Build Dependencies"]["blas"]  # type: ignore[call-overload,index]
+    rows = {
+        "glassgrad": _version("glassgrad"),
+        "python": f"{platform.python_implementation()} {platform.python_version()}",
+        "platform": platform.platform(),
+        "cores": str(os.cpu_count()),
+        **{name: _version(name) for name in ("numpy", "ml_dtypes", "numba", "scikit-learn")},
+        "BLAS": f"{blas.get('name', 'unknown')} {blas.get('version', '')}".rstrip(),
+        "BLAS threads": _blas_threads(),
+    }
+    for name, value in rows.items():
+        print(f"{name:<13} {value}")
+    return 0
+
+
+def _blas_threads() -> str:
+    """How many threads matrix products may use."""
+    try:
+        from threadpoolctl import threadpool_info
+    except ImportError:
+        limits = [f"{name}={os.environ[name]}" for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS") if name in os.environ]
+        return ", ".join(limits) or f"not limited ({os.cpu_count()} cores)"
+    return ", ".join(str(pool["num_threads"]) for pool in threadpool_info() if pool["user_api"] == "blas") or "unknown"
+
+
+def _run(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
+    """Run a script or module in the place of ``__main__``, ``torch`` being glassgrad."""
+    if options.module is not None:
+        if not options.module:
+            parser.error("argument -m: a module's name is missing")
+        find, (target, *arguments) = _module_code, options.module
+    elif options.script is not None:
+        find, target, arguments = _script_code, options.script, options.arguments
+    else:
+        parser.error("a SCRIPT or -m MODULE is missing")
+    install()
+    main_module = ModuleType("__main__")
+    main_module.__dict__.update(__builtins__=builtins, __annotations__={}, __cached__=None)
+    sys.argv[:] = [target, *arguments]
+    sys.modules["__main__"] = main_module
+    try:
+        code = find(target, main_module)
+        if code is None:
+            return 1 if find is _module_code else 2
+        exec(code, main_module.__dict__)
+    except BaseException:
+        sys.excepthook = _without_runner(sys.excepthook)
+        raise  # Python itself then prints, finalizes and exits as it does for a script
+    return 0
+
+
+def _script_code(path: str, main_module: ModuleType) -> CodeType | None:
+    """The code of the file at ``path``; None, after a message, where it cannot be read."""
+    full = os.path.abspath(path)
+    try:
+        with io.open_code(full) as file:
+            source = file.read()
+    except OSError as error:
+        print(f"glassgrad: can't open file {full!r}: [Errno {error.errno}] {error.strerror}", file=sys.stderr)
+        return None
+    _lead_path(os.path.dirname(os.path.realpath(path)))
+    main_module.__file__ = full
+    main_module.__loader__ = SourceFileLoader("__main__", full)
+    return compile(source, full, "exec", dont_inherit=True)
+
+
+def _module_code(name: str, main_module: ModuleType) -> CodeType | None:
+    """The code of the module (of a package: its ``__main__``); None, after a message, where there is none."""
+    _lead_path(os.getcwd())
+    try:
+        spec = importlib.util.find_spec(name)
+        if spec is not None and spec.submodule_search_locations is not None:
+            name += ".__main__"
+            spec = importlib.util.find_spec(name)
+    except ModuleNotFoundError as error:
+        if not error.name or not f"{name}.".startswith(f"{error.name}."):
+            raise
+        spec = None
+    code = getattr(spec.loader, "get_code", lambda name: None)(name) if spec else None
+    if spec is None or code is None:
+        print(f"glassgrad: No module named {name}", file=sys.stderr)
+        return None
+    main_module.__spec__, main_module.__loader__, main_module.__package__ = spec, spec.loader, spec.parent
+    main_module.__file__, main_module.__dict__["__cached__"] = spec.origin, spec.cached
+    sys.argv[0] = spec.origin or name
+    return code
+
+
+def _lead_path(folder: str) -> None:
+    """Put ``folder`` where Python puts the script's own: in front, instead of ours."""
+    if not sys.flags.safe_path:
+        sys.path[:1] = [folder]
+
+
+def _without_runner(hook: Callable[..., Any]) -> Callable[..., Any]:
+    """``hook``, shown the script's own frames only."""
+
+    def show(kind: type[BaseException], error: BaseException, traceback: TracebackType | None) -> None:
+        seen: set[int] = set()
+        link: BaseException | None = error
+        while link is not None and id(link) not in seen:
+            seen.add(id(link))
+            link.__traceback__ = _own_frames(link.__traceback__)
+            link = link.__cause__ or link.__context__
+        hook(kind, error, error.__traceback__)
+
+    return show
+
+
+def _own_frames(traceback: TracebackType | None) -> TracebackType | None:
+    """``traceback`` without what leads to the script, and without the frames of the alias."""
+    ours = (__file__, install.__code__.co_filename)
+    kept: list[TracebackType] = []
+    while traceback is not None:
+        code = traceback.tb_frame.f_code
+        if code is _run.__code__:
+            kept.clear()  # what came before started the runner
+        elif code.co_filename not in ours:
+            kept.append(traceback)
+        traceback = traceback.tb_next
+    for following, frame in zip([None, *reversed(kept)], reversed(kept), strict=False):
+        frame.tb_next = following
+    return kept[0] if kept else None

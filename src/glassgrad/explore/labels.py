@@ -1,0 +1,106 @@
+"""What to call the nodes and values of a graph, floor 8: given names, numbers for repeated ones, values as short text."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from itertools import count
+from typing import Any
+
+from .read import as_tensors
+from .walk import SINK, Walk, op_name
+
+Names = Mapping[str, Any] | Iterable[tuple[str, Any]] | None
+
+
+class Labels:
+    """The names of one graph's operations, leaves and named results.
+
+    A leaf without a name is called ``leaf1``, ``leaf2`` ... in the order of first use; operations of one name are
+    numbered in the order they were done.
+    """
+
+    def __init__(self, found: Walk, names: Names = None) -> None:
+        self.tensors = list(names.items() if isinstance(names, Mapping) else names or ())
+        as_tensors([tensor for _, tensor in self.tensors], "names")
+        self.results: dict[tuple[Any, int], str] = {}
+        self.memory: dict[Any, str] = {}
+        given: dict[int, str] = {}
+        for name, tensor in reversed(self.tensors):  # the first of two names for one tensor stays
+            if tensor.grad_fn is not None:
+                self.results[tensor.grad_fn, tensor.output_nr] = name
+            self.memory[place(tensor)] = given[id(tensor)] = name
+        oldest_first = found.nodes[::-1]
+        self.operations = [node for node in oldest_first if op_name(node) != SINK]
+        self.several = {node for node in self.operations if _outputs(node) > 1}
+        used = [following for node in self.operations for following, _ in node.next_functions]
+        fresh = (name for name in map("leaf{}".format, count(1)) if name not in given.values())
+        self.leaves: dict[Any, str] = {}
+        for node in dict.fromkeys([*used, *oldest_first]):
+            if node is not None and op_name(node) == SINK:
+                self.leaves[node] = given.get(id(node.variable)) or next(fresh)
+        many = Counter(map(op_name, self.operations))
+        so_far: Counter[str] = Counter()
+        self.numbered: dict[Any, str] = {}
+        for node in self.operations:
+            name = op_name(node)
+            so_far[name] += 1
+            self.numbered[node] = f"{name} #{so_far[name]}" if many[name] > 1 else name
+
+    def __getitem__(self, node: Any) -> str:
+        """A leaf's name, or an operation's node name with its number."""
+        return self.leaves.get(node) or self.numbered[node]
+
+    def name_of(self, tensor: Any, otherwise: str) -> str:
+        """The name given to this very tensor, or ``otherwise``."""
+        return next((name for name, other in self.tensors if other is tensor), otherwise)
+
+    def operand(self, node: Any, slot: int) -> str:
+        """The name of a product's, quotient's or power's operand, or its number; ``const`` where unknown."""
+        value = saved_operand(node, slot)
+        if hasattr(value, "data_ptr"):
+            return self.memory.get(place(value)) or (as_text(value) if value.dim() == 0 else "const")
+        return "const" if value is None else f"{value:.4g}"
+
+    def named_operand(self, node: Any, slot: int) -> str | None:
+        """The name of the operand ``slot`` that the node saved; None where it has none."""
+        value = saved_operand(node, slot)
+        return self.memory.get(place(value)) if hasattr(value, "data_ptr") else None
+
+
+def family_of(node: Any) -> str:
+    """``Mul`` of ``MulBackward0``; a name of another form as it is."""
+    return re.sub(r"Backward\d*$", "", op_name(node))
+
+
+def saved_operand(node: Any, slot: int) -> Any:
+    """Operand ``slot`` of a product, quotient or power as the node saved it: a tensor, a number, or None."""
+    family = family_of(node)
+    if family not in ("Mul", "Div", "Pow"):
+        return None
+    name = "_saved_self" if slot == 0 else "_saved_exponent" if family == "Pow" else "_saved_other"
+    try:
+        return getattr(node, name)
+    except (AttributeError, RuntimeError):  # not saved; freed or changed since
+        return None
+
+
+def place(tensor: Any) -> tuple[Any, ...]:
+    """Equal for a tensor and for the copy of it that a node hands out: same memory, shape and dtype."""
+    return tensor.data_ptr(), tuple(tensor.shape), str(tensor.dtype)
+
+
+def as_text(value: Any) -> str:
+    """A tensor as text: a number, a short row of numbers, or the shape of what is larger."""
+    value = value.detach()
+    if value.dim() == 0:
+        number = value.item()
+        return str(number) if isinstance(number, (bool, int)) else f"{number:.4g}"
+    if value.dim() == 1 and len(value) <= 6:
+        return "[" + ", ".join(as_text(entry) for entry in value) + "]"
+    return f"(shape {list(value.shape)})"
+
+
+def _outputs(node: Any) -> int:
+    return len(getattr(node, "_input_metadata", None) or (None,))

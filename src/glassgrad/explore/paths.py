@@ -1,0 +1,308 @@
+"""A derivative as a sum over paths, floor 8: multiply along each path, add over the paths; for glassgrad and torch alike.
+
+It asks each node for its local derivative by calling it, as a backward pass does, and never touches ``.grad``.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from heapq import heappop, heappush
+from typing import Any
+
+from .labels import Labels, Names, as_text, family_of
+from .read import as_tensors
+from .walk import SINK, Walk, engine_of, op_name, walk
+
+__all__ = ["Path", "PathSum", "Step", "paths"]
+
+NO_GRADIENT = "element 0 of tensors does not require grad and does not have a grad_fn"
+STEPS = 12  # a longer path is printed with its middle left out
+FINE = 2**20  # logarithms become whole numbers of this fineness, so that equal products compare as equal
+ENDLESS = 2**50
+
+Place = tuple[int, int]  # an operation, by its position in the walk, and which of its outputs
+
+
+@dataclass(frozen=True)
+class Step:
+    """One operation on a path, passed backward.
+
+    ``local`` is what the gradient is multiplied by, elementwise; None where the operation does more than multiply, as a
+    matrix product does.  ``summed`` says that a broadcast was undone by summing.  ``symbol`` is ``local`` by name.
+    """
+
+    operation: str
+    local: Any
+    summed: bool
+    symbol: str | None
+
+    def __str__(self) -> str:
+        text = f"<{self.operation}>" if self.local is None else as_text(self.local)
+        return f"sum({text})" if self.summed and self.local is not None else text
+
+
+@dataclass(frozen=True)
+class Path:
+    """One way back from the root to the tensor: its ``steps``, and the ``value`` it adds to the derivative."""
+
+    steps: tuple[Step, ...]
+    value: Any
+
+    def lines(self, root: str, end: str) -> list[str]:
+        """The route, and under it the product."""
+        names = [step.operation for step in self.steps]
+        numbers = " * ".join(_shortened([str(step) for step in self.steps])) or "1"
+        product = [numbers, as_text(self.value)] if numbers != as_text(self.value) else [numbers]
+        if any(step.symbol for step in self.steps):
+            product.insert(0, " * ".join(_shortened([step.symbol or str(step) for step in self.steps])))
+        return [" -> ".join(_shortened([root, *names, end])), f"  {' = '.join(product)}"]
+
+
+@dataclass(frozen=True)
+class PathSum:
+    """The derivative of ``root`` by ``end``: how many paths there are, the ``paths`` listed, and the ``total`` of all.
+
+    ``total`` is None where no path leads back.  ``ranked`` says whether the paths listed are the largest ones.
+    """
+
+    root: str
+    end: str
+    count: int
+    paths: tuple[Path, ...]
+    total: Any
+    ranked: bool
+
+    def __str__(self) -> str:
+        derivative = f"d{self.root}/d{self.end}"
+        if not self.count:
+            return f"{derivative}: no path leads from {self.root} back to {self.end}"
+        lines = [f"{derivative}: {_paths(self.count)} from {self.root} back to {self.end}"]
+        if self.count > len(self.paths):
+            lines[0] += f", {'the largest' if self.ranked else 'the first'} {len(self.paths)} shown"
+        for path in self.paths:
+            lines += [f"  {line}" for line in path.lines(self.root, self.end)]
+        values = " + ".join(as_text(path.value) for path in self.paths)
+        few = 1 < self.count == len(self.paths) <= STEPS
+        if self.count > 1:
+            lines.append(f"  sum over {_paths(self.count)}: {f'{values} = ' if few else ''}{as_text(self.total)}")
+        return "\n".join(lines)
+
+    __repr__ = __str__
+
+
+def paths(y: Any, x: Any, *, names: Names = None, limit: int = 10) -> PathSum:
+    """The derivative of ``y`` (of its sum, where it has several elements) by ``x``, as a sum over paths.
+
+    Every path is counted; the ``limit`` largest are listed where every operation on them multiplies by a number, else
+    the first ``limit``.  A value has the shape of ``x``.  The graph must still hold its saved values: call this before
+    ``backward()``, or use ``retain_graph=True``; a freed graph raises its own error.  RuntimeError where ``y`` requires no
+    gradient, TypeError for anything but tensors.
+    """
+    as_tensors((y, x), "paths")
+    if not y.requires_grad:
+        raise RuntimeError(NO_GRADIENT)
+    engine = sys.modules[engine_of([y])]
+    found = walk([y])
+    labels = Labels(found, names)
+    root, end = labels.name_of(y, "y"), labels.name_of(x, "x")
+    with engine.no_grad():
+        ones = engine.ones_like(y.detach())
+        if y is x:
+            return PathSum(root, end, 1, (Path((), ones),), ones, True)
+        start, goal = _position(found, y), _position(found, x)
+        if start is None or goal is None:
+            return PathSum(root, end, 0, (), None, True)
+        slopes = _Slopes(found, labels, engine)
+        count, total = slopes.measure(start, goal, ones)
+        ranked = slopes.ranked
+        routes = list(slopes.best(start, goal, limit))
+        if len(routes) == count:
+            routes.sort(key=lambda route: [edge.slot for edge in route])  # first operands first, as in the formula
+        listed = [Path(tuple(edge.step for edge in route), slopes.along(route, ones)) for route in routes]
+        if listed and len(listed) == count:
+            total = sum((path.value for path in listed[1:]), listed[0].value)
+    return PathSum(root, end, count, tuple(listed), total, ranked)
+
+
+@dataclass(frozen=True)
+class _Edge:
+    """A step with what is needed to take it: from output ``source`` to input ``slot`` of the node, on to ``target``."""
+
+    step: Step
+    source: Place
+    slot: int
+    target: Place
+    weight: int
+
+
+class _Slopes:
+    """The local derivatives of the part of a graph that lies between a root and a goal."""
+
+    def __init__(self, found: Walk, labels: Labels, engine: Any) -> None:
+        self.found, self.labels, self.engine = found, labels, engine
+        self.edges: dict[Place, list[_Edge]] = defaultdict(list)
+        self.ranked = True
+
+    def measure(self, start: Place, goal: Place, ones: Any) -> tuple[int, Any]:
+        """How many paths lead from ``start`` to ``goal``, and the sum of their values: one pass, root first."""
+        leads = self._leading_to(goal)
+        counts: dict[Place, int] = defaultdict(int, {start: 1})
+        grads: dict[Place, Any] = {start: ones}
+        waiting: dict[int, list[Place]] = defaultdict(list, {start[0]: [start]})
+        for i in range(start[0], goal[0]):
+            for place in waiting.pop(i, ()):
+                if place not in leads:
+                    continue
+                count, grad = counts.pop(place), grads.pop(place)
+                results = self._back(place, grad)
+                slopes = self._back(place, self.engine.ones_like(grad))
+                for slot, target in enumerate(self.found.inputs[i]):
+                    if target is None or target not in leads or results[slot] is None:
+                        continue
+                    arrived = self._fitted(results[slot], target)
+                    self._record(place, slot, target, slopes[slot], arrived.shape != results[slot].shape)
+                    if target not in grads:
+                        waiting[target[0]].append(target)
+                    counts[target] += count
+                    grads[target] = arrived if target not in grads else grads[target] + arrived
+        return counts.get(goal, 0), grads.get(goal)
+
+    def along(self, route: Sequence[_Edge], grad: Any) -> Any:
+        """What is left of ``grad`` at the end of a path."""
+        for edge in route:
+            grad = self._fitted(self._back(edge.source, grad)[edge.slot], edge.target)
+        return grad
+
+    def best(self, start: Place, goal: Place, limit: int) -> Iterable[list[_Edge]]:
+        """The ``limit`` paths of largest product, largest first, found without looking at the others.
+
+        The best product from each place on to the goal is known beforehand, so the search never leaves the best path
+        that is still open; among equals it follows the newest, which is depth first.
+        """
+        onward: dict[Place, int] = {goal: 0}
+        for place in sorted(self.edges, reverse=True):
+            onward[place] = max(self._weight(edge) + onward[edge.target] for edge in self.edges[place])
+        if start not in onward:
+            return
+        age = 0
+        heap: list[tuple[int, int, int, Place, Any]] = [(-onward[start], age, 0, start, None)]
+        while heap and limit > 0:
+            _, _, so_far, place, trail = heappop(heap)
+            if place == goal:
+                limit -= 1
+                route = []
+                while trail is not None:
+                    trail, edge = trail
+                    route.append(edge)
+                yield route[::-1]
+                continue
+            for edge in reversed(self.edges[place]):
+                age -= 1
+                reached = so_far + self._weight(edge)
+                heappush(heap, (-(reached + onward[edge.target]), age, reached, edge.target, (trail, edge)))
+
+    def _weight(self, edge: _Edge) -> int:
+        return edge.weight if self.ranked else 0
+
+    def _leading_to(self, goal: Place) -> set[Place]:
+        """The places from which some path reaches ``goal``."""
+        leads, nodes = {goal}, {goal[0]}
+        outputs: dict[int, set[int]] = defaultdict(lambda: {0})
+        for below in self.found.inputs:
+            for edge in below:
+                if edge is not None and edge[1]:
+                    outputs[edge[0]].add(edge[1])
+        for i in range(goal[0] - 1, -1, -1):
+            if any(edge in leads for edge in self.found.inputs[i] if edge is not None and edge[0] in nodes):
+                nodes.add(i)
+                leads.update((i, output) for output in outputs[i])
+        return leads
+
+    def _back(self, place: Place, grad: Any) -> Sequence[Any]:
+        """The gradients of the node's inputs when only this output has one."""
+        position, output = place
+        node = self.found.nodes[position]
+        grads = [None] * max(output + 1, len(getattr(node, "_input_metadata", ()) or ()))
+        grads[output] = grad
+        call = node if callable(node) else node.apply  # torch's node of a custom Function has only apply
+        results = call(*grads)
+        results = results if isinstance(results, (tuple, list)) else (results,)
+        return [None if result is None else result.detach() for result in results]
+
+    def _fitted(self, grad: Any, target: Place) -> Any:
+        """``grad`` summed over what broadcasting had added to the target."""
+        shape = _shape(self.found.nodes[target[0]], target[1])
+        if shape is None or tuple(grad.shape) == shape:
+            return grad
+        while grad.dim() > len(shape):
+            grad = grad.sum(0)
+        for dim, size in enumerate(shape):
+            if size == 1 != grad.shape[dim]:
+                grad = grad.sum(dim, keepdim=True)
+        return grad
+
+    def _record(self, place: Place, slot: int, target: Place, slope: Any, summed: bool) -> None:
+        node = self.found.nodes[place[0]]
+        local = slope if self._multiplies(place, slot, slope) else None
+        symbol = None
+        if local is not None and family_of(node) == "Mul":
+            symbol = self.labels.named_operand(node, 1 - slot)
+        if local is None or slope.numel() != 1:
+            self.ranked = False
+        weight = 0 if local is None or slope.numel() != 1 else _logarithm(_size(slope))
+        self.edges[place].append(_Edge(Step(self.labels[node], local, summed, symbol), place, slot, target, weight))
+
+    def _multiplies(self, place: Place, slot: int, slope: Any) -> bool:
+        """Whether the step is an elementwise multiplication by ``slope``, tried on a second gradient."""
+        if slope.dim() == 0 and _shape(self.found.nodes[place[0]], place[1]) in ((), None):
+            return True
+        trial = self.engine.linspace(1, 2, max(slope.numel(), 1)).to(slope.dtype).reshape(slope.shape)
+        try:
+            got = self._back(place, trial)[slot]
+        except (RuntimeError, ValueError):  # this output has another shape than that input
+            return False
+        if got is None or got.shape != slope.shape:
+            return False
+        error, size = _size(got - trial * slope), _size(got)
+        return error <= 1e-3 * size or (math.isnan(size) and math.isnan(_size(slope)))
+
+
+def _position(found: Walk, tensor: Any) -> Place | None:
+    """Where the tensor's gradient arrives; None where it is not in the graph."""
+    for i, node in enumerate(found.nodes):
+        if node is tensor.grad_fn or (tensor.grad_fn is None and op_name(node) == SINK and node.variable is tensor):
+            return i, tensor.output_nr
+    return None
+
+
+def _shape(node: Any, output: int) -> tuple[int, ...] | None:
+    """The shape of the node's output, where the node tells it."""
+    if op_name(node) == SINK:
+        return tuple(node.variable.shape)
+    known = getattr(node, "_input_metadata", None)
+    return tuple(known[output].shape) if known else None
+
+
+def _size(value: Any) -> float:
+    """The largest magnitude in ``value``; 0 where it is empty."""
+    return float(value.abs().max().item()) if value.numel() else 0.0
+
+
+def _logarithm(size: float) -> int:
+    if math.isnan(size) or math.isinf(size):
+        return ENDLESS
+    return round(math.log2(size) * FINE) if size else -ENDLESS
+
+
+def _shortened(words: list[str]) -> list[str]:
+    if len(words) <= STEPS:
+        return words
+    return [*words[:4], f"... {len(words) - 8:,} more ...", *words[-4:]]
+
+
+def _paths(count: int) -> str:
+    return "one path" if count == 1 else f"{count:,} paths" if count < 10**15 else f"about 10^{math.log10(count):.0f} paths"

@@ -1,0 +1,179 @@
+"""The reader of graphs, floor 8: turns tensors of glassgrad or of torch into the neutral model.
+
+It knows the public interface both share (`grad_fn`, `next_functions`, `variable`, `name()`, `_saved_*`) and imports
+neither.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from glassgrad.explore.model import Edge, Graph, Node, NodeKind, Saved, SavedState, TensorInfo
+from glassgrad.explore.walk import SINK, Walk, engine_of, op_name, walk
+
+
+def is_tensor(value: object) -> bool:
+    """Whether ``value`` has a tensor's place in a graph."""
+    kind = type(value)
+    return hasattr(kind, "grad_fn") and hasattr(kind, "requires_grad")
+
+
+def as_tensors(var: Any, caller: str) -> tuple[Any, ...]:
+    """``var`` as a tuple of tensors; TypeError if it is neither a tensor nor a tuple or list of them."""
+    tensors = tuple(var) if isinstance(var, (tuple, list)) else (var,)
+    for tensor in tensors:
+        if not is_tensor(tensor):
+            raise TypeError(f"{caller}(): expected a tensor or a tuple of tensors, but got {type(tensor).__name__}")
+    return tensors
+
+
+def names_by_id(params: Mapping[str, Any] | None, caller: str) -> dict[int, str]:
+    """The caller's names, keyed by the tensor's identity."""
+    if params is None:
+        return {}
+    if not isinstance(params, Mapping):
+        raise TypeError(f"{caller}(): params must be a dict of names and tensors, but got {type(params).__name__}")
+    for name, tensor in params.items():
+        if not is_tensor(tensor):
+            raise TypeError(f"{caller}(): params[{name!r}] must be a tensor, but got {type(tensor).__name__}")
+    return {id(tensor): str(name) for name, tensor in params.items()}
+
+
+def describe(tensor: Any) -> TensorInfo:
+    """The neutral record of ``tensor``."""
+    dtype = str(tensor.dtype).rpartition(".")[2]
+    return TensorInfo(tuple(int(n) for n in tensor.shape), dtype, int(getattr(tensor, "nbytes", 0)))
+
+
+def read(
+    var: Any,
+    params: Mapping[str, Any] | None = None,
+    *,
+    show_attrs: bool = False,
+    show_saved: bool = False,
+    caller: str = "read",
+) -> Graph:
+    """The graph behind ``var``, a tensor or a tuple of tensors.
+
+    ``params`` names tensors; ``show_attrs`` reads the operations' settings and ``show_saved`` what they keep for
+    backward. TypeError for anything but tensors.
+    """
+    outputs = tuple({id(t): t for t in as_tensors(var, caller)}.values())
+    names = names_by_id(params, caller)
+    bases = {id(t._base): t._base for t in outputs if getattr(t, "_base", None) is not None}
+    found = walk((*outputs, *bases.values()))
+    tensors, edges, ends = ends_of(found, outputs, bases, names)
+    for i, below in enumerate(found.inputs):
+        edges.extend(Edge(e[0], i, e[1], slot) for slot, e in enumerate(below) if e is not None)
+
+    nodes = []
+    for i, node in enumerate(found.nodes):
+        attrs, saved = contents(node, names, ends) if show_attrs or show_saved else ((), ())
+        seq = None if found.seqs[i] == float("inf") else int(found.seqs[i])
+        nodes.append(
+            Node(i, "op", op_name(node), None, None, seq, attrs if show_attrs else (), saved if show_saved else ())
+        )
+    return Graph((*nodes, *tensors), tuple(edges), tuple(ends[id(t)] for t in outputs), engine_of(outputs))
+
+
+def ends_of(
+    found: Walk, outputs: tuple[Any, ...], bases: Mapping[int, Any], names: Mapping[int, str]
+) -> tuple[list[Node], list[Edge], dict[int, int]]:
+    """The tensors at the graph's ends, their edges, and their indices by identity.
+
+    A tensor that is several of leaf, output and base is drawn once, as the first of these. The indices hold while the
+    caller holds the graph, which keeps the identities taken.
+    """
+    tensors: list[Node] = []
+    edges: list[Edge] = []
+    ends: dict[int, int] = {}
+
+    def end(kind: NodeKind, tensor: Any) -> tuple[int, bool]:
+        new = id(tensor) not in ends
+        if new:
+            ends[id(tensor)] = len(found.nodes) + len(tensors)
+            tensors.append(Node(ends[id(tensor)], kind, "", names.get(id(tensor)), describe(tensor)))
+        return ends[id(tensor)], new
+
+    for i, node in enumerate(found.nodes):
+        if op_name(node) == SINK:
+            edges.append(Edge(end("leaf", node.variable)[0], i))
+    maker = {tensor.grad_fn: 0 for tensor in (*outputs, *bases.values())}
+    for i, node in enumerate(found.nodes):
+        if node in maker:
+            maker[node] = i
+    kinds: tuple[tuple[NodeKind, Any], ...] = (("output", outputs), ("base", bases.values()))
+    for kind, some in kinds:
+        for tensor in some:
+            index, new = end(kind, tensor)
+            if new and tensor.grad_fn is not None:
+                edges.append(Edge(maker[tensor.grad_fn], index, int(getattr(tensor, "output_nr", 0))))
+    for tensor in outputs:
+        base = getattr(tensor, "_base", None)
+        if base is not None:
+            edges.append(Edge(ends[id(base)], ends[id(tensor)], kind="view"))
+    return tensors, edges, ends
+
+
+_slots: dict[type, tuple[str, ...]] = {}
+
+
+def slots_of(node: Any) -> tuple[str, ...]:
+    """The names of ``node``'s saved values; remembered per class unless instances answer for themselves."""
+    kind = type(node)
+    if kind.__dir__ is not object.__dir__ or hasattr(node, "__dict__"):
+        return tuple(name for name in dir(node) if name.startswith("_saved_"))
+    if kind not in _slots:
+        _slots[kind] = tuple(name for name in dir(node) if name.startswith("_saved_"))
+    return _slots[kind]
+
+
+def contents(
+    node: Any, names: Mapping[int, str], ends: Mapping[int, int]
+) -> tuple[tuple[tuple[str, str], ...], tuple[Saved, ...]]:
+    """``node``'s saved values: all of them as text, and its saved tensors."""
+    attrs: list[tuple[str, str]] = []
+    saved: list[Saved] = []
+
+    def keep(slot: str, tensor: Any) -> None:
+        key = id(tensor)
+        saved.append(Saved(slot, "ok", describe(tensor), names.get(key), ends.get(key)))
+
+    custom = [("saved_tensors", "_raw_saved_tensors")] if hasattr(type(node), "saved_tensors") else []
+    for name, raw in [(name, "_raw" + name) for name in slots_of(node)] + custom:
+        slot = name.removeprefix("_saved_")
+        state, value = unpack(node, name, raw)
+        if state != "ok":
+            attrs.append((slot, f"[{state}]"))
+            saved.append(Saved(slot, state))
+        elif is_tensor(value):
+            attrs.append((slot, "[saved tensor]"))
+            keep(slot, value)
+        elif isinstance(value, (tuple, list)) and any(map(is_tensor, value)):
+            attrs.append((slot, "[saved tensors]"))
+            for i, item in enumerate(value):
+                if is_tensor(item):
+                    keep(f"{slot}[{i}]", item)
+        elif name != "saved_tensors":
+            attrs.append((slot, setting(value)))
+    return tuple(attrs), tuple(saved)
+
+
+def unpack(node: Any, name: str, raw: str) -> tuple[SavedState, Any]:
+    """The state of the saved value ``name`` and, where it can be read without running anyone's hook, the value."""
+    try:
+        packed = getattr(node, raw, None)
+        for item in packed if isinstance(packed, (tuple, list)) else (packed,):
+            if getattr(item, "unpack_hook", None) is not None:
+                return "hooked", None
+        return "ok", getattr(node, name)
+    except RuntimeError as refused:
+        return ("modified" if "modified by an inplace operation" in str(refused) else "freed"), None
+
+
+def setting(value: Any) -> str:
+    """A setting as text; torch hands negative dimensions out as unsigned numbers, which are turned back."""
+    if isinstance(value, int) and not isinstance(value, bool) and value > 2**63:
+        value -= 2**64
+    return str(value)

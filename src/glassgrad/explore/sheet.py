@@ -1,0 +1,150 @@
+"""The sheet, floor 8: a picture laid out, every text and line at its place, ready for any painter.
+
+It decides type sizes, paddings and colours; the painters (SVG, raster) only draw what is listed here.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from glassgrad.explore.layout import Direction, Layout, Place, Point, lay_out
+from glassgrad.explore.letters import text_width
+from glassgrad.explore.picture import FILL, ArrowStyle, Box, BoxKind, Picture
+
+TITLE, SMALL = 12.5, 11.0  # type sizes
+PAD_X, PAD_Y = 11.0, 6.0
+LEADING = 1.3
+HEAD = 7.0  # length of an arrow's head
+INK, QUIET = "#1b1b1b", "#3d3d3d"
+BORDER: dict[BoxKind, str] = {
+    "op": "#8c8c8c",
+    "leaf": "#5a9cb5",
+    "output": "#7ba32b",
+    "base": "#64862c",
+    "saved": "#bd7400",
+}
+STROKE: dict[ArrowStyle, str] = {"flow": "#5b5b5b", "saved": "#c27400", "view": "#55752a"}
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """One line of text by its baseline."""
+
+    x: float
+    y: float
+    text: str
+    size: float
+    anchor: Literal["start", "middle", "end"] = "middle"
+    bold: bool = False
+    colour: str = INK
+
+
+@dataclass(frozen=True, slots=True)
+class Panel:
+    """One box with its texts; a ``dashed`` one repeats a box that stands far away, ``rule`` is a line under its title."""
+
+    x: float
+    y: float
+    width: float
+    height: float
+    fill: str
+    border: str
+    texts: tuple[Text, ...]
+    dashed: bool = False
+    rule: float | None = None
+    tip: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One line: see ``layout.Wire`` for its points; ``head`` is the triangle at its end."""
+
+    points: tuple[Point, ...]
+    colour: str
+    style: ArrowStyle
+    head: tuple[Point, Point, Point] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Sheet:
+    """Lines below, panels above, on ``width`` x ``height``; curves leave and arrive upright unless ``sideways``."""
+
+    width: float
+    height: float
+    panels: tuple[Panel, ...]
+    lines: tuple[Line, ...]
+    sideways: bool = False
+
+
+def sheet(drawn: Picture, direction: Direction = "TB") -> Sheet:
+    """``drawn`` laid out from top to bottom, or in another direction."""
+    sizes = [size_of(box) for box in drawn.boxes]
+    small = [(text_width(_short(box), SMALL) + 12, SMALL * LEADING + 6) for box in drawn.boxes]
+    arrows = [(arrow.src, arrow.dst) for arrow in drawn.arrows]
+    styles = [arrow.style for arrow in drawn.arrows]
+    layout = lay_out(sizes, arrows, styles, stand_in_sizes=small, direction=direction)
+    panels = tuple(_panel(drawn.boxes[place.box], place) for place in layout.places)
+    return Sheet(layout.width, layout.height, panels, _lines(drawn, layout), direction in ("LR", "RL"))
+
+
+def size_of(box: Box) -> Point:
+    """The width and height that ``box``'s texts need."""
+    widest = max(text_width(line, _type(i)) * (1.06 if _bold(box, i) else 1) for i, line in enumerate(box.lines))
+    height = sum(_type(i) * LEADING for i in range(len(box.lines)))
+    if box.rows:
+        names = max(text_width(name, SMALL) for name, _ in box.rows)
+        values = max(text_width(value, SMALL) for _, value in box.rows)
+        widest = max(widest, names + 14 + values)
+        height += 7 + len(box.rows) * SMALL * LEADING
+    return max(widest + 2 * PAD_X, 34.0), height + 2 * PAD_Y
+
+
+def _type(line: int) -> float:
+    return SMALL if line else TITLE
+
+
+def _bold(box: Box, line: int) -> bool:
+    return not line and len(box.lines) > 1 and box.kind != "saved"
+
+
+def _short(box: Box) -> str:
+    return box.lines[0]
+
+
+def _panel(box: Box, place: Place) -> Panel:
+    fill, border = FILL[box.kind][1], BORDER[box.kind]
+    middle = place.x + place.width / 2
+    if place.repeats:
+        texts: list[Text] = [Text(middle, place.y + 3 + SMALL * 1.0, _short(box), SMALL)]
+        tip = "the same as the box of this name further back"
+        return Panel(place.x, place.y, place.width, place.height, fill, border, tuple(texts), True, None, tip)
+    texts, y, rule = [], place.y + PAD_Y, None
+    for i, line in enumerate(box.lines):
+        size = _type(i)
+        texts.append(Text(middle, y + size, line, size, "middle", _bold(box, i), QUIET if i else INK))
+        y += size * LEADING
+    if box.rows:
+        rule = y + 3
+        y += 7
+        for name, value in box.rows:
+            texts.append(Text(place.x + PAD_X, y + SMALL, name, SMALL, "start", False, QUIET))
+            texts.append(Text(place.x + place.width - PAD_X, y + SMALL, value, SMALL, "end"))
+            y += SMALL * LEADING
+    return Panel(place.x, place.y, place.width, place.height, fill, border, tuple(texts), False, rule, box.tip)
+
+
+def _lines(drawn: Picture, layout: Layout) -> tuple[Line, ...]:
+    dx, dy = {"TB": (0, 1), "BT": (0, -1), "LR": (1, 0), "RL": (-1, 0)}[layout.direction]
+    lines = []
+    for wire in layout.wires:
+        style = drawn.arrows[wire.arrow].style
+        points, head = wire.points, None
+        if style != "saved":
+            x, y = points[-1]
+            back = (x - dx * HEAD, y - dy * HEAD)
+            wing = HEAD * 0.45
+            head = ((x, y), (back[0] - dy * wing, back[1] + dx * wing), (back[0] + dy * wing, back[1] - dx * wing))
+            points = (*points[:-1], (x - dx * (HEAD - 1), y - dy * (HEAD - 1)))
+        lines.append(Line(points, STROKE[style], style, head))
+    return tuple(lines)

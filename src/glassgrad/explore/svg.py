@@ -1,0 +1,79 @@
+"""The SVG painter, floor 8: writes a sheet as one self-contained SVG text. It places nothing itself."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from xml.sax.saxutils import escape, quoteattr
+
+from glassgrad.explore.sheet import INK, Line, Panel, Sheet, Text
+
+FACES = "Helvetica, Arial, 'Liberation Sans', 'DejaVu Sans', sans-serif"
+
+
+def svg(drawn: Sheet, *, background: str = "white", label: str = "backward graph") -> str:
+    """The sheet as SVG text: no scripts, no identifiers that could clash within one HTML page."""
+    width, height = number(drawn.width), number(drawn.height)
+    parts = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" viewBox="0 0 {width} {height}" '
+        f'role="img" aria-label={quoteattr(label)} font-family="{FACES}">',
+        f'<rect width="100%" height="100%" fill={quoteattr(background)}/>',
+        '<g fill="none" stroke-width="1.2" stroke-linejoin="round">',
+    ]
+    parts += [_line(line, drawn.sideways) for line in drawn.lines]
+    parts.append(f'</g>\n<g text-anchor="middle" fill="{INK}">')
+    parts += [_panel(panel) for panel in drawn.panels]
+    parts.append("</g>\n</svg>\n")
+    return "\n".join(parts)
+
+
+def number(value: float) -> str:
+    """``value`` with at most one decimal."""
+    text = f"{value:.1f}"
+    return text[:-2] if text.endswith(".0") else text
+
+
+def _line(line: Line, sideways: bool) -> str:
+    dots = ' stroke-dasharray="2 3"' if line.style == "view" else ""
+    path = f'<path d="{_way(line.points, sideways)}" stroke="{line.colour}"{dots}/>'
+    if line.head is None:
+        return path
+    corners = " ".join(f"{number(x)},{number(y)}" for x, y in line.head)
+    return f'{path}<polygon points="{corners}" fill="{line.colour}"/>'
+
+
+def _way(points: Sequence[tuple[float, float]], sideways: bool) -> str:
+    x, y = points[0]
+    steps = [f"M{number(x)} {number(y)}"]
+    for u, v in points[1:]:
+        if u == x or v == y:
+            steps.append(f"L{number(u)} {number(v)}")
+        elif sideways:
+            m = number((x + u) / 2)
+            steps.append(f"C{m} {number(y)} {m} {number(v)} {number(u)} {number(v)}")
+        else:
+            m = number((y + v) / 2)
+            steps.append(f"C{number(x)} {m} {number(u)} {m} {number(u)} {number(v)}")
+        x, y = u, v
+    return "".join(steps)
+
+
+def _panel(panel: Panel) -> str:
+    dashed = ' stroke-dasharray="3 2"' if panel.dashed else ""
+    tip = f"<title>{escape(panel.tip)}</title>" if panel.tip else ""
+    x, y, width, height = map(number, (panel.x, panel.y, panel.width, panel.height))
+    rule = ""
+    if panel.rule is not None:
+        right = number(panel.x + panel.width)
+        rule = f'<path d="M{x} {number(panel.rule)}H{right}" stroke="{panel.border}"/>'
+    return (
+        f'<g>{tip}<rect x="{x}" y="{y}" width="{width}" height="{height}" rx="4" fill="{panel.fill}" '
+        f'stroke="{panel.border}"{dashed}/>{rule}{"".join(map(_text, panel.texts))}</g>'
+    )
+
+
+def _text(text: Text) -> str:
+    anchor = "" if text.anchor == "middle" else f' text-anchor="{text.anchor}"'
+    weight = ' font-weight="bold"' if text.bold else ""
+    colour = "" if text.colour == INK else f' fill="{text.colour}"'
+    place = f'x="{number(text.x)}" y="{number(text.y)}" font-size="{number(text.size)}"'
+    return f"<text {place}{anchor}{weight}{colour}>{escape(text.text)}</text>"

@@ -1,0 +1,137 @@
+"""The walk through a graph, floor 8: every operation behind some tensors, in backward order.
+
+It knows the public interface that glassgrad's and torch's nodes share (`grad_fn`, `next_functions`, `name()`) and imports
+neither.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from heapq import heapify, heappop, heappush
+from typing import Any, NamedTuple, TypeAlias
+
+SINK = "AccumulateGrad"
+DEEP = 10_000  # below this depth a graph may be freed recursively without harm
+POST = 2_000  # distance between the nodes that keep a deep graph's nodes
+
+
+Inputs: TypeAlias = tuple[tuple[int, int] | None, ...]
+
+
+class Walk(NamedTuple):
+    """The operations behind some tensors, each before everything it was made from.
+
+    ``inputs[i]`` are ``nodes[i].next_functions`` with each node replaced by its position, None where an input needs no
+    gradient.
+    """
+
+    nodes: list[Any]
+    inputs: list[Inputs]
+    seqs: list[float]
+
+
+def engine_of(tensors: Iterable[Any]) -> str:
+    """The package whose Tensor the first of ``tensors`` is: ``torch`` or ``glassgrad``; empty where there is none."""
+    for tensor in tensors:
+        classes = [cls for cls in type(tensor).__mro__ if cls.__name__ == "Tensor"] or [type(tensor)]
+        return classes[-1].__module__.partition(".")[0]
+    return ""
+
+
+def op_name(node: Any) -> str:
+    """The operation's name without the prefix of hand-written nodes: ``MulBackward0``, ``CopySlices``."""
+    return str(node.name()).removeprefix("torch::autograd::").removeprefix("torch::")
+
+
+def walk(tensors: Iterable[Any]) -> Walk:
+    """The operations behind ``tensors`` in the order of the backward pass: after all consumers, youngest first."""
+    tensors = tuple(tensors)
+    index: dict[Any, int] = {}
+    nodes: list[Any] = []
+    inputs: list[Inputs] = []
+    owed: list[int] = []  # how many consumers a node has
+    stack: list[int] = []
+
+    def enter(node: Any) -> int:
+        number = index[node] = len(nodes)
+        nodes.append(node)
+        inputs.append(())
+        owed.append(0)
+        stack.append(number)
+        return number
+
+    for tensor in tensors:
+        if tensor.grad_fn is not None and tensor.grad_fn not in index:
+            enter(tensor.grad_fn)
+    stack.reverse()
+    while stack:
+        i = stack.pop()
+        row: list[tuple[int, int] | None] = []
+        for child, output in nodes[i].next_functions:
+            if child is None:
+                row.append(None)
+            else:
+                j = index.get(child)
+                if j is None:
+                    j = enter(child)
+                owed[j] += 1
+                row.append((j, output))
+        inputs[i] = tuple(row)
+    del index
+    result = in_backward_order(nodes, inputs, owed)
+    if engine_of(tensors) == "torch":
+        hold(result)
+    return result
+
+
+def sequence(node: Any) -> float:
+    """The age of ``node``: larger is younger, infinity for a leaf's sink."""
+    number = getattr(node, "_sequence_nr", None)
+    value = number() if callable(number) else getattr(node, "sequence", 0)
+    return float("inf") if value >= 2**63 else value
+
+
+def in_backward_order(nodes: list[Any], inputs: list[Inputs], owed: list[int]) -> Walk:
+    """The walk with its nodes moved to the order in which backward visits them; ``owed`` is used up."""
+    seqs = [sequence(node) for node in nodes]
+    ready = [(-seqs[i], i) for i, count in enumerate(owed) if not count]
+    heapify(ready)
+    order = []
+    place = [0] * len(nodes)
+    while ready:
+        _, i = heappop(ready)
+        place[i] = len(order)
+        order.append(i)
+        for edge in inputs[i]:
+            if edge is not None:
+                j = edge[0]
+                owed[j] -= 1
+                if not owed[j]:
+                    heappush(ready, (-seqs[j], j))
+    moved = [tuple([edge and (place[edge[0]], edge[1]) for edge in inputs[i]]) for i in order]
+    return Walk([nodes[i] for i in order], moved, [seqs[i] for i in order])
+
+
+def hold(found: Walk) -> None:
+    """Make a deep torch graph safe to free now that Python has touched its nodes.
+
+    A torch node once seen from Python keeps its Python twin, and twins free each other recursively: a touched chain of
+    60,000 nodes overflows the C stack when it dies. So every ``POST`` levels a node keeps, in its ``metadata``, the
+    path below it down to the next such node, leaves first: a dying list lets go from its end, so each node dies while
+    the one below it is still held. A node keeps only what it kept alive anyway.
+    """
+    nodes, inputs, _ = found
+    depth, deepest = [0] * len(nodes), [-1] * len(nodes)
+    for i in range(len(nodes) - 1, -1, -1):
+        for edge in inputs[i]:
+            if edge is not None and depth[edge[0]] >= depth[i]:
+                depth[i], deepest[i] = depth[edge[0]] + 1, edge[0]
+    if max(depth, default=0) < DEEP:
+        return
+    for i, level in enumerate(depth):
+        if level and not level % POST:
+            path, at = [], deepest[i]
+            for _ in range(POST):
+                path.append(nodes[at])
+                at = deepest[at]
+            nodes[i].metadata["glassgrad: the path below, leaves first"] = path[::-1]

@@ -1,0 +1,216 @@
+"""The engine: carries gradients from roots down the graph; knows records and arrays, and Tensors only by a carrier.
+
+Two loops walk in one order, youngest record first.  ``lean`` serves the everyday call: gradients gather in the records'
+own slots and the next record stays in a local.  ``general`` also serves hooks, ``inputs=``, ``create_graph``, anomaly
+detection, re-entrant calls and several threads; all its state is local.  The loop is chosen before it starts.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable, Sequence
+from heapq import heappop, heappush
+from itertools import count
+from typing import Any
+
+from ..ground import modes
+from . import hooks, leaf
+from .record import Bundle, Record
+
+_slots = threading.Lock()  # whoever holds it may gather gradients in the records' own slots
+
+
+def run(roots: Sequence[tuple[Any, Any]], *, keep: bool) -> None:
+    """Fill ``.grad`` of every leaf under ``roots`` (pairs of edge and array), by the loop that fits."""
+    if len(roots) == 1 and not hooks.on_leaves and not modes.watch and isinstance(roots[0][0], Record):
+        if _slots.acquire(False):
+            try:
+                lean(roots[0][0], roots[0][1], keep)
+            finally:
+                _slots.release()
+            return
+    general(roots, keep=keep)
+
+
+def lean(root: Record, grad: Any, keep: bool) -> None:
+    """The everyday walk from one root: no leaf hooks, no captured inputs, nobody else using the records' slots."""
+    reached: list[Any] = []  # leaves, in the order their first gradient came
+    heap: list[tuple[float, Record]] = []
+    record: Record | None = root
+    try:
+        while record is not None:
+            if grad is None:
+                grad = record._g
+                record._g = None
+            ga, gb = record.run(record, grad, keep)
+            following = None
+            edge = record.e0
+            if type(edge) is Record:
+                if ga is not None:
+                    before = edge._g
+                    if before is None:
+                        edge._g = ga
+                        following = edge
+                    else:
+                        edge._g = before + ga
+            elif edge is not None:
+                if type(edge) is tuple:
+                    for onward, g in zip(edge, ga, strict=True):
+                        if onward is not None and g is not None:
+                            before = onward._g
+                            if before is not None:
+                                onward._g = before + g
+                            else:
+                                onward._g = g
+                                if isinstance(onward, Record):
+                                    heappush(heap, (-onward.sequence, onward))
+                                else:
+                                    reached.append(onward)
+                elif ga is not None:
+                    before = edge._g
+                    if before is not None:
+                        edge._g = before + ga
+                    else:
+                        edge._g = ga
+                        if isinstance(edge, Record):
+                            following = edge
+                        else:
+                            reached.append(edge)
+            edge = record.e1
+            if edge is not None and gb is not None:
+                before = edge._g
+                if before is not None:
+                    edge._g = before + gb
+                else:
+                    edge._g = gb
+                    if not isinstance(edge, Record):
+                        reached.append(edge)
+                    elif following is None:
+                        following = edge
+                    elif edge.sequence > following.sequence:
+                        heappush(heap, (-following.sequence, following))
+                        following = edge
+                    else:
+                        heappush(heap, (-edge.sequence, edge))
+            if heap and (following is None or -heap[0][0] > following.sequence):
+                if following is not None:
+                    heappush(heap, (-following.sequence, following))
+                following = heappop(heap)[1]
+            record = following
+            ga = gb = grad = edge = before = onward = g = None  # an array held here would look shared to its leaf
+        for variable in reached:
+            grad = variable._g
+            variable._g = None
+            leaf.accumulate(variable, grad)
+    finally:
+        for variable in reached:
+            variable._g = None
+        for _, left in heap:
+            left._g = None
+
+
+def general(
+    roots: Sequence[tuple[Any, Any]],
+    *,
+    keep: bool,
+    lifted: bool = False,
+    inputs: Sequence[Any] | None = None,
+    accumulate: bool = True,
+) -> list[Any]:
+    """Carry gradients from ``roots`` down the graph: every record once, after all its consumers.
+
+    roots       pairs (edge, gradient) to start from
+    keep        leave saved values in place, so that the graph can be walked again
+    lifted      gradients are Tensors and rules are recorded; else they are arrays
+    inputs      edges whose gradients are wanted back; without them every leaf is reached
+    accumulate  add into ``.grad`` of the leaves reached
+    """
+    owed = _dependencies([edge for edge, _ in roots])
+    targets = dict.fromkeys(inputs) if inputs is not None else {}
+    needed = None if inputs is None else _leading_to(owed, targets)
+    inbox: dict[Any, Any] = {}
+    ready: list[tuple[float, int, Any]] = []
+    order = count()
+    watched = modes.local.anomaly
+
+    def settle(edge: Any) -> None:  # youngest first; leaves as early as possible
+        if not owed[edge]:
+            first = -edge.sequence if isinstance(edge, Record) else float("-inf")
+            heappush(ready, (first, next(order), edge))
+
+    def deliver(edge: Any, grad: Any) -> None:
+        if grad is not None:
+            before = inbox.get(edge)
+            inbox[edge] = grad if before is None else before + grad
+
+    for edge, grad in roots:
+        deliver(edge, grad)
+    for edge in dict.fromkeys(edge for edge, _ in roots):
+        settle(edge)
+    while ready:
+        edge = heappop(ready)[2]
+        grad = inbox.pop(edge, None)
+        about = getattr(edge, "_about", None)
+        if about is not None and grad is not None and not isinstance(grad, Bundle):
+            grad = hooks.before(edge, about, grad, lifted)
+        if edge in targets:
+            targets[edge] = grad
+        if not isinstance(edge, Record):
+            if accumulate and grad is not None and (inputs is None or edge in targets):
+                hooks.into_leaf(edge, grad, lifted)
+            continue
+        if needed is not None and edge not in needed:
+            continue
+        outgoing = _step(edge, about, grad, keep, lifted, watched)
+        for onward, g in zip(edge.edges, outgoing, strict=False):
+            if onward is not None:
+                if needed is None or onward in needed or onward in targets:
+                    deliver(onward, g)
+                owed[onward] -= 1
+                settle(onward)
+    return list(targets.values())
+
+
+def _step(record: Record, about: Any, grad: Any, keep: bool, lifted: bool, watched: bool) -> Sequence[Any]:
+    """Run one record, with its hooks; gives one gradient for each edge."""
+    if grad is None and not getattr(record, "runs_on_none", False):
+        return (None,) * len(record.edges)
+    if about is not None and (about.pre_hooks or about.post_hooks):
+        outgoing = hooks.around(record, about, grad, keep, lifted)
+    else:
+        outgoing = hooks.bare(record, about, grad, keep, lifted)
+    if record.kind.arity == 0:
+        outgoing = outgoing[0]
+    if watched:
+        from . import anomaly
+
+        anomaly.check(record, outgoing)
+    return outgoing
+
+
+def _dependencies(roots: Iterable[Any]) -> dict[Any, int]:
+    """How many edges of the graph under ``roots`` lead into each record and leaf."""
+    stack = list(dict.fromkeys(roots))
+    waiting = dict.fromkeys(stack, 0)
+    while stack:
+        edge = stack.pop()
+        if isinstance(edge, Record):
+            for onward in edge.edges:
+                if onward is not None:
+                    if onward in waiting:
+                        waiting[onward] += 1
+                    else:
+                        waiting[onward] = 1
+                        stack.append(onward)
+    return waiting
+
+
+def _leading_to(edges: Iterable[Any], targets: dict[Any, Any]) -> set[Any]:
+    """The records that must run so that every target receives its gradient."""
+    needed: set[Any] = set()
+    records = [edge for edge in edges if isinstance(edge, Record)]
+    for record in sorted(records, key=lambda record: record.sequence):  # inputs first
+        if any(onward in targets or onward in needed for onward in record.edges if onward is not None):
+            needed.add(record)
+    return needed
+

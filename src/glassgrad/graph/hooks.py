@@ -1,0 +1,175 @@
+"""Hooks: what runs when a gradient passes a tensor, a record or a leaf, in PyTorch's order; knows Tensors by ``wrap``.
+
+The order at one place: hooks of the tensor, ``retain_grad``, prehooks of the node, the node, its hooks; for a leaf the
+accumulation and then its post-accumulate-grad hooks.
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable, Sequence
+from itertools import count
+from typing import Any
+
+from ..ground import modes
+from . import leaf
+from .record import About, Bundle, Record, freed
+
+on_leaves = 0  # hooks alive on leaves; the lean loop calls none
+wrap: Callable[[Any], Any]  # array -> Tensor, handed in from above
+_ids = count().__next__
+
+
+class RemovableHandle:
+    """What a registration gives back: ``remove()`` takes the hook away; a context manager does so at its end."""
+
+    def __init__(self, hooks: Any, undo: Callable[[], None] | None = None) -> None:
+        self.hooks_dict_ref, self.id, self._undo = (lambda: hooks), _ids(), undo
+
+    def remove(self) -> None:
+        """Take the hook away; a second call does nothing."""
+        if self.hooks_dict_ref().pop(self.id, None) is not None and self._undo is not None:
+            self._undo()
+
+    def __enter__(self) -> RemovableHandle:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self.remove()
+
+
+def on_leaf(change: int) -> None:
+    """Count hooks on leaves, so that the engine takes the general loop while there are any."""
+    global on_leaves
+    on_leaves += change
+
+
+def install(record: Any) -> None:
+    """Make a record's ``run`` mind its hooks, so that the lean loop pays nothing for records without."""
+    about = record._about
+    if about.inner is None and record.run is not freed:
+        about.inner = record.run
+        record.run = _hooked
+
+
+def _hooked(record: Record, grad: Any, keep: bool) -> Any:
+    about = record._about
+    before_mode = modes.set_grad(False)
+    try:
+        if not isinstance(grad, Bundle):
+            grad = before(record, about, grad, False)
+        return around(record, about, grad, keep, False)
+    finally:
+        modes.set_grad(before_mode)
+
+
+def bare(record: Record, about: About | None, grad: Any, keep: bool, lifted: bool) -> Any:
+    """Run a record without its hooks."""
+    if lifted:
+        if record.run is freed:
+            return freed(record, grad, keep)
+        return record.kind.lifted(record, grad, keep)
+    run = record.run
+    if run is _hooked:
+        run = about.inner  # type: ignore[union-attr,assignment]
+    outgoing = run(record, grad, keep)
+    if about is not None and record.run is freed:
+        about.inner = freed
+    return outgoing
+
+
+def before(edge: Any, about: About, grad: Any, lifted: bool) -> Any:
+    """Run the tensor hooks at an edge, then ``retain_grad``; gives the gradient they leave."""
+    if about.tensor_hooks:
+        tensor = grad if lifted else wrap(grad)
+        for hook in list(about.tensor_hooks.values()):
+            answer = hook(tensor)
+            if answer is not None:
+                tensor = _checked(answer, tensor, hook)
+        grad = tensor if lifted else tensor._d
+    if about.retain is not None:
+        kept = about.retain()
+        if kept is not None:
+            piece = grad if lifted else wrap(grad.copy())
+            kept._grad = piece if kept._grad is None else kept._grad + piece
+    return grad
+
+
+def around(record: Record, about: About, grad: Any, keep: bool, lifted: bool) -> Any:
+    """Run a record between its prehooks and its hooks."""
+    if not (about.pre_hooks or about.post_hooks):
+        return bare(record, about, grad, keep, lifted)
+    incoming = _tensors(grad.grads if isinstance(grad, Bundle) else [grad], lifted)
+    for hook in list(about.pre_hooks.values()):
+        answer = hook(incoming)
+        if answer is not None:
+            incoming = answer if isinstance(answer, tuple) else (answer,)
+    bare_grads = incoming if lifted else [g if g is None else g._d for g in incoming]
+    grad = Bundle(list(bare_grads)) if isinstance(grad, Bundle) else bare_grads[0]
+    outgoing = bare(record, about, grad, keep, lifted)
+    wide = record.kind.arity == 0
+    grads = _tensors((outgoing[0] if wide else outgoing)[: len(record.edges)], lifted)
+    for hook in list(about.post_hooks.values()):
+        answer = hook(grads, incoming)
+        if answer is not None:
+            grads = answer if isinstance(answer, tuple) else (answer,)
+    result = tuple(g if lifted or g is None else g._d for g in grads)
+    if wide:
+        return result, None
+    return result if len(result) == 2 else (result[0], None)
+
+
+def into_leaf(variable: Any, grad: Any, lifted: bool) -> None:
+    """Accumulate into a leaf, between the hooks of its ``AccumulateGrad``; then its post-accumulate-grad hooks."""
+    about = getattr(variable, "_about", None)
+    if about is not None:
+        for hook in list(about.pre_hooks.values()):
+            answer = hook((grad if lifted else wrap(grad),))
+            if answer is not None:
+                answer = answer[0] if isinstance(answer, tuple) else answer
+                grad = answer if lifted else answer._d
+    if lifted:
+        leaf.accumulate_lifted(variable, grad)
+    else:
+        leaf.accumulate(variable, grad)
+    if about is not None:
+        for hook in list(about.post_hooks.values()):
+            hook((), (grad if lifted else wrap(grad),))
+        for hook in list(getattr(variable, "_post_accumulate", {}).values()):
+            hook(variable)
+
+
+def _tensors(grads: Sequence[Any], lifted: bool) -> tuple[Any, ...]:
+    return tuple(g if lifted or g is None else wrap(g) for g in grads)
+
+
+def _checked(answer: Any, tensor: Any, hook: Any) -> Any:
+    """A hook's answer, if it is a gradient of the same type, dtype and shape."""
+    name = getattr(hook, "__name__", type(hook).__name__)
+    if not isinstance(answer, leaf.Tensor):
+        raise TypeError(f"expected Variable, but hook returned '{type(answer).__name__}'")  # as PyTorch words it
+    if answer.dtype != tensor.dtype:
+        raise RuntimeError(f"hook '{name}' has changed the type of value (was {tensor.type()} got {answer.type()})")
+    if answer.shape != tensor.shape:
+        raise RuntimeError(f"hook '{name}' has changed the size of value")
+    return answer
+
+
+def register(hooks: dict[int, Any], hook: Callable[..., Any], undo: Callable[[], None] | None = None) -> RemovableHandle:
+    """Add ``hook`` to ``hooks``; the handle removes it."""
+    handle = RemovableHandle(hooks, undo)
+    hooks[handle.id] = hook
+    return handle
+
+
+def retain(record: Any, tensor: Any) -> None:
+    """Keep the gradient that passes ``record`` as ``tensor.grad``."""
+    record._about.retain = weakref.ref(tensor)
+
+
+def register_on_leaf(variable: Any, hooks: dict[int, Any], hook: Callable[..., Any]) -> RemovableHandle:
+    """Add ``hook`` at a leaf; counted, until it is removed or the leaf is gone."""
+    on_leaf(1)
+    ended = weakref.finalize(variable, on_leaf, -1)
+    ended.atexit = False
+    return register(hooks, hook, ended)

@@ -1,0 +1,165 @@
+"""``grad_fn`` as users see it: a node made of a record (or of a leaf's accumulation) when somebody asks for it."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..ground import errors, modes
+from . import hooks
+from .record import OUTPUT, Bundle, Record, about, freed
+
+_alive: weakref.WeakValueDictionary[int, Node] = weakref.WeakValueDictionary()  # id of record -> its node
+
+
+class Node:
+    """A node of the backward graph: callable, with ``next_functions``, saved values and hooks.
+
+    Source: https://docs.pytorch.org/docs/stable/autograd.html#torch.autograd.graph.Node
+    """
+
+    _record: Any
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        raise TypeError(f"cannot create '{type(self).__name__}' instances")
+
+    def name(self) -> str:
+        """The name of the node, such as ``MulBackward0``."""
+        return self._record.kind.name
+
+    @property
+    def next_functions(self) -> tuple[tuple[Node | None, int], ...]:
+        """The nodes that the gradients of this one go to, each with the number of its output that is meant."""
+        return tuple(pair_of(edge) for edge in self._record.edges)
+
+    @property
+    def metadata(self) -> dict[Any, Any]:
+        """A dictionary of the user's own; anomaly detection keeps its tracebacks here."""
+        return about(self._record).metadata
+
+    @property
+    def requires_grad(self) -> bool:
+        """True: only what requires gradients has a node."""
+        return True
+
+    def _sequence_nr(self) -> int:
+        return int(self._record.sequence)
+
+    def register_hook(self, fn: Callable[..., Any]) -> hooks.RemovableHandle:
+        """Call ``fn(grad_inputs, grad_outputs)`` after the node ran; what it returns replaces ``grad_inputs``."""
+        extras = about(self._record)
+        hooks.install(self._record)
+        return hooks.register(extras.post_hooks, fn)
+
+    def register_prehook(self, fn: Callable[..., Any]) -> hooks.RemovableHandle:
+        """Call ``fn(grad_outputs)`` before the node runs; what it returns replaces ``grad_outputs``."""
+        extras = about(self._record)
+        hooks.install(self._record)
+        return hooks.register(extras.pre_hooks, fn)
+
+    def __call__(self, *grads: Any) -> Any:
+        """The gradients of the node's inputs, given those of its outputs; the saved values stay."""
+        record = self._record
+        lifted = modes.grad_enabled()
+        given = [grad if lifted or grad is None else grad._d for grad in grads]
+        grad = Bundle(given) if record.kind.outputs != 1 else given[0]
+        extras = getattr(record, "_about", None)
+        if extras is not None and lifted:
+            outgoing = hooks.around(record, extras, grad, True, True)
+        else:
+            outgoing = hooks.bare(record, extras, grad, True, lifted)
+        outgoing = outgoing[0] if record.kind.arity == 0 else outgoing[: len(record.edges)]
+        tensors = tuple(g if lifted or g is None else hooks.wrap(g) for g in outgoing)
+        return tensors[0] if len(tensors) == 1 else tensors
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_saved_"):
+            how = self._record.kind.saved.get(name[7:])
+            if how is not None:
+                return saved_value(self._record, *how)
+        raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
+
+    def __dir__(self) -> list[str]:
+        return [*super().__dir__(), *("_saved_" + name for name in self._record.kind.saved)]
+
+
+def saved_value(record: Record, how: str, place: Any) -> Any:
+    """A saved value as users read it: a Tensor, sizes, or a setting."""
+    if how == "setting":
+        value = record.k[place]
+        return value.item() if isinstance(value, np.generic) else value
+    if record.run is freed:
+        raise RuntimeError(errors.FREED)
+    return record.kind.row.read_saved(record, how, place)
+
+
+class AccumulateGrad(Node):
+    """The sink of a leaf: adds what arrives into ``leaf.grad``."""
+
+    variable: Any
+
+    def name(self) -> str:
+        return "torch::autograd::AccumulateGrad"
+
+    @property
+    def next_functions(self) -> tuple[tuple[Node | None, int], ...]:
+        return ()
+
+    @property
+    def metadata(self) -> dict[Any, Any]:
+        return about(self.variable).metadata
+
+    def _sequence_nr(self) -> int:
+        return 2**64 - 1
+
+    def _hooked(self, which: str, fn: Callable[..., Any]) -> hooks.RemovableHandle:
+        return hooks.register_on_leaf(self.variable, getattr(about(self.variable), which), fn)
+
+    def register_hook(self, fn: Callable[..., Any]) -> hooks.RemovableHandle:
+        return self._hooked("post_hooks", fn)
+
+    def register_prehook(self, fn: Callable[..., Any]) -> hooks.RemovableHandle:
+        return self._hooked("pre_hooks", fn)
+
+    def __call__(self, *grads: Any) -> None:
+        if modes.grad_enabled():
+            hooks.into_leaf(self.variable, grads[0], True)
+        else:
+            hooks.into_leaf(self.variable, grads[0]._d, False)
+
+    def __dir__(self) -> list[str]:
+        return [*object.__dir__(self), "variable"]
+
+
+def node_of(edge: Any) -> Node | None:
+    """The node of an edge: of a record, or of a leaf's accumulation; one object as long as somebody holds it."""
+    if edge is None:
+        return None
+    if not isinstance(edge, Record):
+        node = _alive.get(id(edge))
+        if node is None:
+            node = object.__new__(AccumulateGrad)
+            node.variable = edge
+            _alive[id(edge)] = node
+        return node
+    if edge.kind is OUTPUT:
+        edge = edge.e0
+    if isinstance(edge, Node):  # the context of a custom Function is its own node
+        return edge
+    node = _alive.get(id(edge))
+    if node is None:
+        face = edge.kind.face
+        if face is None:
+            face = edge.kind.face = type(edge.kind.name, (Node,), {"__module__": None})
+        node = object.__new__(face)
+        node._record = edge
+        _alive[id(edge)] = node
+    return node
+
+
+def pair_of(edge: Any) -> tuple[Node | None, int]:
+    """An edge as ``next_functions`` shows it: the node and the number of its output."""
+    return node_of(edge), edge.k if isinstance(edge, Record) and edge.kind is OUTPUT else 0

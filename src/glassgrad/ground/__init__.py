@@ -1,0 +1,1 @@
+"""Floor 0: dtypes, storage, modes, random streams, error texts; knows nothing of tensors."""

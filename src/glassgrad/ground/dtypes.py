@@ -1,0 +1,472 @@
+"""The element types and how they mix: knows NumPy's and PyTorch's type tables, and nothing of tensors.
+
+The constants ``bool``, ``int`` and ``float`` shadow the builtins here, as they do in PyTorch's namespace; inside this
+module the builtins are written ``builtins.bool`` and so on.
+"""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Iterable, Sequence
+from typing import Any, NoReturn, final
+
+import ml_dtypes
+import numpy as np
+
+_READ_ONLY = ("is_complex", "is_floating_point", "is_signed", "itemsize", "name", "numpy", "scalar_name")
+
+
+@final
+class dtype:
+    """The type of a tensor's elements; one object per type, so ``is`` compares.
+
+    ``numpy`` is the NumPy dtype of the arrays that hold such elements (complex32 has none: TypeError).
+    """
+
+    __slots__ = (*_READ_ONLY, "_rank")
+    is_complex: builtins.bool
+    is_floating_point: builtins.bool
+    is_signed: builtins.bool
+    itemsize: builtins.int
+    name: str
+    numpy: np.dtype[Any]
+    scalar_name: str
+    _rank: builtins.int
+
+    def __new__(cls, *args: object, **kwargs: object) -> dtype:
+        raise TypeError("cannot create 'torch.dtype' instances")
+
+    def __init_subclass__(cls, **kwargs: object) -> None:
+        raise TypeError("type 'torch.dtype' is not an acceptable base type")
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "numpy":
+            raise TypeError(f"{self!r} has no NumPy counterpart, so no tensor can hold it")
+        raise AttributeError(f"'torch.dtype' object has no attribute '{name}'")
+
+    def __setattr__(self, name: str, value: object) -> NoReturn:
+        if name in _READ_ONLY:
+            raise AttributeError(f"attribute '{name}' of 'torch.dtype' objects is not writable")
+        raise AttributeError(f"'torch.dtype' object has no attribute '{name}'")
+
+    __delattr__ = __setattr__  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return "torch." + self.name
+
+    def __reduce__(self) -> str:
+        return self.name  # a global of this module: copies and pickles are the same object
+
+    def to_real(self) -> dtype:
+        """The type of the real part: float32 for complex64, itself for a real type."""
+        return _REAL.get(self, self)
+
+    def to_complex(self) -> dtype:
+        """The complex type with such a real part; RuntimeError for integers and bool."""
+        if self.is_complex:
+            return self
+        found = _COMPLEX.get(self)
+        if found is None:
+            raise RuntimeError(f"Unknown Complex ScalarType for {self.scalar_name}")
+        return found
+
+
+def _make(name: str, scalar_name: str, kind: str, itemsize: builtins.int) -> dtype:
+    made = object.__new__(dtype)
+    put = object.__setattr__
+    put(made, "name", name)
+    put(made, "scalar_name", scalar_name)  # PyTorch's ScalarType, which its messages use
+    put(made, "itemsize", itemsize)
+    put(made, "is_complex", kind == "c")
+    put(made, "is_floating_point", kind == "f")
+    put(made, "is_signed", kind in "ifc")
+    put(made, "_rank", "buifc".index(kind))
+    if name != "complex32":
+        put(made, "numpy", np.dtype(ml_dtypes.bfloat16 if name == "bfloat16" else name))
+    return made
+
+
+uint8 = _make("uint8", "Byte", "u", 1)
+uint16 = _make("uint16", "UInt16", "u", 2)
+uint32 = _make("uint32", "UInt32", "u", 4)
+uint64 = _make("uint64", "UInt64", "u", 8)
+int8 = _make("int8", "Char", "i", 1)
+int16 = short = _make("int16", "Short", "i", 2)
+int32 = int = _make("int32", "Int", "i", 4)
+int64 = long = _make("int64", "Long", "i", 8)
+float16 = half = _make("float16", "Half", "f", 2)
+bfloat16 = _make("bfloat16", "BFloat16", "f", 2)
+float32 = float = _make("float32", "Float", "f", 4)
+float64 = double = _make("float64", "Double", "f", 8)
+complex32 = chalf = _make("complex32", "ComplexHalf", "c", 4)
+complex64 = cfloat = _make("complex64", "ComplexFloat", "c", 8)
+complex128 = cdouble = _make("complex128", "ComplexDouble", "c", 16)
+bool = _make("bool", "Bool", "b", 1)
+
+ALL: tuple[dtype, ...] = (
+    bool, uint8, int8, int16, int32, int64, uint16, uint32, uint64,
+    float16, bfloat16, float32, float64, complex32, complex64, complex128,
+)  # fmt: skip
+_REAL = {complex32: float16, complex64: float32, complex128: float64}
+_COMPLEX = {float16: complex32, bfloat16: complex64, float32: complex64, float64: complex128}
+
+# --- from NumPy -------------------------------------------------------------------------------------------------------
+
+_OF: dict[np.dtype[Any], dtype] = {known.numpy: known for known in ALL if known is not complex32}
+_SUPPORTED = (
+    "float64, float32, float16, complex64, complex128, int64, int32, int16, int8, "
+    "uint64, uint32, uint16, uint8, and bool."
+)
+
+
+def of(numpy_dtype: np.dtype[Any]) -> dtype:
+    """The dtype of an array with ``numpy_dtype``; TypeError where there is none, as ``torch.from_numpy``."""
+    found = _OF.get(numpy_dtype)
+    return found if found is not None else _of_rare(numpy_dtype)
+
+
+def _of_rare(numpy_dtype: np.dtype[Any]) -> dtype:
+    if not numpy_dtype.isnative:
+        raise ValueError(
+            "given numpy array has byte order different from the native byte order. "
+            "Conversion between byte orders is currently not supported."
+        )
+    for known, ours in _OF.items():  # equal types with other hashes: longlong, types with metadata
+        if known == numpy_dtype:
+            return ours
+    scalar = numpy_dtype.type
+    raise TypeError(
+        f"can't convert np.ndarray of type {scalar.__module__}.{scalar.__name__}. "
+        f"The only supported types are: {_SUPPORTED}"
+    )
+
+
+# --- mixing -----------------------------------------------------------------------------------------------------------
+
+_WIDE_UNSIGNED = frozenset((uint16, uint32, uint64))
+
+
+def _promoted(a: dtype, b: dtype) -> dtype | None:
+    """The smallest type holding both, or None where PyTorch knows none."""
+    if a is b:
+        return a
+    if a._rank > b._rank:
+        a, b = b, a
+    if b.is_complex:
+        if a in _WIDE_UNSIGNED:
+            return None
+        real = _promoted(a.to_real(), b.to_real())
+        return None if real is None else real.to_complex()
+    if b.is_floating_point:
+        if not a.is_floating_point:
+            return b
+        if a.itemsize == b.itemsize:
+            return float32  # float16 with bfloat16
+        return a if a.itemsize > b.itemsize else b
+    if a in _WIDE_UNSIGNED or b in _WIDE_UNSIGNED:
+        return None
+    if a is uint8 and b is int8:
+        return int16
+    return a if a.itemsize > b.itemsize else b
+
+
+PROMOTED: dict[tuple[dtype, dtype], dtype] = {
+    (a, b): found for a in ALL for b in ALL if (found := _promoted(a, b)) is not None
+}
+
+
+def promote_types(type1: dtype, type2: dtype) -> dtype:
+    """The smallest type that holds both, by PyTorch's table; RuntimeError where it has no entry."""
+    found = PROMOTED.get((type1, type2))
+    if found is not None:
+        return found
+    type1, type2 = demand(type1, "promote_types", "type1", 1), demand(type2, "promote_types", "type2", 2)
+    found = PROMOTED.get((type1, type2))
+    if found is not None:
+        return found
+    raise RuntimeError(
+        "Promotion for uint16, uint32, uint64 types is not supported, "
+        f"attempted to promote {type1.scalar_name} and {type2.scalar_name}"
+    )
+
+
+def category(kind: dtype) -> str:
+    """What kind of number it is: 'bool', 'int', 'float' or 'complex'."""
+    return ("bool", "int", "int", "float", "complex")[kind._rank]
+
+
+def can_cast(from_: dtype, to: dtype) -> builtins.bool:
+    """Whether an in-place operation with result ``from_`` may write into ``to``: no fall in category."""
+    from_, to = demand(from_, "can_cast", "from_", 1), demand(to, "can_cast", "to", 2)
+    if from_.is_complex:
+        return to.is_complex
+    if from_.is_floating_point:
+        return to.is_floating_point or to.is_complex
+    return from_ is bool or to is not bool
+
+
+_PYTHON: dict[object, dtype] = {
+    builtins.bool: bool,
+    builtins.int: int64,
+    builtins.float: float64,
+    complex: complex128,
+}
+
+
+def demand(given: object, function: str, name: str = "dtype", position: builtins.int | None = None) -> dtype:
+    """The dtype given to ``function`` as its argument ``name``; Python's number types count, others are TypeErrors.
+
+    ``position`` counts from one and is said of positional arguments only.
+    """
+    if type(given) is dtype:
+        return given
+    if isinstance(given, type) and given in _PYTHON:
+        return _PYTHON[given]  # as PyTorch reads them: float is float64, whatever the default
+    where = "" if position is None else f" (position {position})"
+    raise TypeError(f"{function}(): argument '{name}'{where} must be torch.dtype, not {called(given)}")
+
+
+def called(given: object) -> str:
+    """The name that PyTorch's messages give the type of ``given``: 'torch.dtype', 'numpy.bool', 'str'."""
+    kind = type(given)
+    if kind.__module__.startswith("glassgrad.ground"):
+        return f"torch.{kind.__name__}"
+    return f"numpy.{kind.__name__}" if kind.__module__ == "numpy" else kind.__name__
+
+
+def _combine(higher: dtype | None, lower: dtype | None) -> dtype | None:
+    """The higher priority's type, unless the lower one's category is above it."""
+    if higher is None or lower is None:
+        return higher if lower is None else lower
+    if higher.is_complex:
+        return higher
+    if higher.is_floating_point:
+        return higher.to_complex() if lower.is_complex else higher
+    if lower.is_complex:
+        return lower
+    if higher is bool or lower.is_floating_point:
+        return promote_types(higher, lower)
+    return higher
+
+
+def _join(kinds: Iterable[dtype]) -> dtype | None:
+    joined = None
+    for kind in kinds:
+        joined = kind if joined is None or joined is kind else promote_types(joined, kind)
+    return joined
+
+
+_answers: dict[tuple[object, ...], dtype] = {}
+
+
+def result_dtype(dims: Sequence[dtype] = (), zeros: Sequence[dtype] = (), numbers: Sequence[type] = ()) -> dtype:
+    """The type of an operation's result, by ``torch.result_type``'s three priorities.
+
+    dims     the dtypes of operands with dimensions (tuples or lists, all three)
+    zeros    the dtypes of 0-d tensors
+    numbers  the types of Python numbers: builtin bool, int, float or complex
+    """
+    key = (*dims, None, *zeros, None, *numbers, _default)
+    found = _answers.get(key)
+    if found is None:
+        found = _combine(_join(dims), _combine(_join(zeros), _join([_weak(number) for number in numbers])))
+        if found is None:
+            raise RuntimeError("result_dtype needs at least one operand")
+        if len(key) <= 7:  # the common keys are few; long ones need not be kept
+            _answers[key] = found
+    return found
+
+
+# --- the default ------------------------------------------------------------------------------------------------------
+
+_default: dtype = float32
+_default_complex: dtype = complex64
+
+
+def get_default_dtype() -> dtype:
+    """The type of new floating point tensors."""
+    return _default
+
+
+default = get_default_dtype
+
+
+def default_complex() -> dtype:
+    """The type of new complex tensors: of the default dtype's width."""
+    return _default_complex
+
+
+def set_default_dtype(d: dtype, /) -> None:
+    """Make ``d`` the type of new floating point tensors, and of what true division of integers gives."""
+    global _default, _default_complex
+    if type(d) is not dtype:
+        raise TypeError("invalid dtype object: only floating-point types are supported as the default type")
+    if not d.is_floating_point:
+        raise TypeError("only floating-point types are supported as the default type")
+    _default, _default_complex = d, _COMPLEX[d]
+
+
+def _weak(number: type) -> dtype:
+    if issubclass(number, builtins.bool):
+        return bool
+    if issubclass(number, builtins.int):
+        return int64
+    if issubclass(number, builtins.float):
+        return _default
+    if issubclass(number, complex):
+        return _default_complex
+    raise TypeError(f"{number.__name__} is not the type of a Python number")
+
+
+def of_number(number: type) -> dtype:
+    """The dtype that ``torch.tensor`` gives a Python number of this type."""
+    if _default is bfloat16 and issubclass(number, complex):
+        raise RuntimeError("invalid default scalar type for complex")
+    return _weak(number)
+
+
+# --- how elements lie -------------------------------------------------------------------------------------------------
+
+
+class _Named:
+    """A constant that is only its name; one object each."""
+
+    __slots__ = ("_name",)
+    _name: str
+
+    def __new__(cls, *args: object, **kwargs: object) -> _Named:
+        raise TypeError(f"cannot create 'torch.{cls.__name__}' instances")
+
+    def __setattr__(self, name: str, value: object) -> NoReturn:
+        raise AttributeError(f"'torch.{type(self).__name__}' object has no attribute '{name}'")
+
+    def __repr__(self) -> str:
+        return f"torch.{self._name}"
+
+    def __reduce__(self) -> str:
+        return self._name
+
+
+@final
+class layout(_Named):
+    """How a tensor's elements are stored: ``strided``, the only one here."""
+
+    __slots__ = ()
+
+
+@final
+class memory_format(_Named):
+    """The order of a tensor's dimensions in memory."""
+
+    __slots__ = ()
+
+
+def _named(kind: type[Any], name: str) -> Any:
+    made = object.__new__(kind)
+    object.__setattr__(made, "_name", name)
+    return made
+
+
+strided: layout = _named(layout, "strided")
+contiguous_format: memory_format = _named(memory_format, "contiguous_format")
+preserve_format: memory_format = _named(memory_format, "preserve_format")
+channels_last: memory_format = _named(memory_format, "channels_last")
+channels_last_3d: memory_format = _named(memory_format, "channels_last_3d")
+
+# --- limits -----------------------------------------------------------------------------------------------------------
+
+_MISSING: Any = object()
+_FLOATS = {  # significand bits, largest exponent, decimal digits
+    float16: (10, 15, 3),
+    bfloat16: (7, 127, 2),
+    float32: (23, 127, 6),
+    float64: (52, 1023, 15),
+}
+
+
+class _Limits:
+    """What finfo and iinfo share: numbers about one dtype, read-only, compared by dtype."""
+
+    __slots__ = ("_kind", "bits", "dtype", "max", "min")
+    _kind: dtype
+    bits: builtins.int
+    dtype: str
+
+    def _hold(self, **values: object) -> None:
+        for name, value in values.items():
+            object.__setattr__(self, name, value)
+
+    def __setattr__(self, name: str, value: object) -> NoReturn:
+        kind = f"torch.{type(self).__name__}"
+        if name in dir(self):
+            raise AttributeError(f"attribute '{name}' of '{kind}' objects is not writable")
+        raise AttributeError(f"'{kind}' object has no attribute '{name}'")
+
+    def __eq__(self, other: object) -> builtins.bool:
+        if type(other) is not type(self):
+            return NotImplemented
+        return self._kind is other._kind
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError(f"cannot pickle 'torch.{type(self).__name__}' object")
+
+
+class finfo(_Limits):
+    """The limits of a floating point type, of a complex type's parts, or of the default dtype.
+
+    ``bits``, ``eps``, ``max``, ``min``, ``tiny`` = ``smallest_normal``, ``resolution`` and ``dtype`` (a string).
+    """
+
+    __slots__ = ("eps", "resolution", "smallest_normal", "tiny")
+    eps: builtins.float
+    resolution: builtins.float
+    smallest_normal: builtins.float
+    tiny: builtins.float
+    max: builtins.float
+    min: builtins.float
+
+    def __init__(self, type: dtype = _MISSING) -> None:
+        if type is _MISSING:
+            type = _default
+        real = demand(type, "finfo", "type", 1).to_real()
+        if real not in _FLOATS:
+            raise TypeError(
+                "torch.finfo() requires a floating point input type. Use torch.iinfo to handle 'torch.finfo'"
+            )
+        digits, exponent, decimals = _FLOATS[real]
+        eps = 2.0**-digits
+        most = (2.0 - eps) * 2.0**exponent
+        tiny = 2.0 ** (1 - exponent)
+        self._hold(_kind=real, bits=8 * real.itemsize, eps=eps, max=most, min=-most, tiny=tiny)
+        self._hold(smallest_normal=tiny, resolution=builtins.float(f"1e-{decimals}"), dtype=real.name)
+
+    def __repr__(self) -> str:
+        return (
+            f"finfo(resolution={self.resolution:g}, min={self.min:g}, max={self.max:g}, eps={self.eps:g}, "
+            f"smallest_normal={self.smallest_normal:g}, tiny={self.tiny:g}, dtype={self.dtype})"
+        )
+
+
+class iinfo(_Limits):
+    """The limits of an integer type: ``bits``, ``max``, ``min`` and ``dtype`` (a string)."""
+
+    __slots__ = ()
+    max: builtins.int
+    min: builtins.int
+
+    def __init__(self, type: dtype = _MISSING) -> None:
+        if type is _MISSING:
+            raise TypeError('iinfo() missing 1 required positional arguments: "type"')
+        type = demand(type, "iinfo", "type", 1)
+        if type is bool:
+            raise TypeError("torch.bool is not supported by torch.iinfo")
+        if type.is_floating_point or type.is_complex:
+            raise TypeError("torch.iinfo() requires an integer input type. Use torch.finfo to handle 'torch.iinfo'")
+        bits = 8 * type.itemsize
+        low = -(2 ** (bits - 1)) if type.is_signed else 0
+        self._hold(_kind=type, bits=bits, min=low, max=low + 2**bits - 1, dtype=type.name)
+
+    def __repr__(self) -> str:
+        return f"iinfo(min={self.min:g}, max={self.max:g}, dtype={self.dtype})"

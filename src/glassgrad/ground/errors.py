@@ -1,0 +1,56 @@
+"""PyTorch's sentences for what goes wrong, one constant each."""
+
+FREED = (
+    "Trying to backward through the graph a second time (or directly access saved tensors after they have already "
+    "been freed). Saved intermediate values of the graph are freed when you call .backward() or autograd.grad(). "
+    "Specify retain_graph=True if you need to backward through the graph a second time or if you need to access "
+    "saved tensors after calling backward."
+)
+STALE = (
+    "one of the variables needed for gradient computation has been modified by an inplace operation: [{type} {sizes}]"
+    "{owner} is at version {now}; expected version {then} instead. Hint: {hint}"
+)
+STALE_HINT = (
+    "enable anomaly detection to find the operation that failed to compute its gradient, with "
+    "torch.autograd.set_detect_anomaly(True, check_nan=False)."
+)
+STALE_HINT_ANOMALY = (
+    "the backtrace further above shows the operation that failed to compute its gradient. The variable in question "
+    "was changed in there or anywhere later. Good luck!"
+)
+SCALAR_ONLY = "grad can be implicitly created only for scalar outputs"
+NO_GRAD = "element {index} of tensors does not require grad and does not have a grad_fn"
+UNUSED = (
+    "The differentiated Tensor at index {index} appears to not have been used in the graph. Set allow_unused=True if "
+    "this is the desired behavior."
+)
+INPUT_NO_GRAD = "One of the differentiated Tensors does not require grad"
+LEAF_INPLACE = "a leaf Variable that requires grad is being used in an in-place operation."
+LEAF_VIEW_INPLACE = "a view of a leaf Variable that requires grad is being used in an in-place operation."
+MULTI_VIEW_INPLACE = (
+    "Output {nr} of {name} is a view and {modified} modified inplace. This view is the output of a function that "
+    "returns multiple views. Such functions do not allow the output views to be modified inplace. You should replace "
+    "the inplace operation by an out-of-place one."
+)
+NO_GRAD_VIEW_INPLACE = (
+    "A view was created in no_grad mode and is being modified inplace with grad mode enabled. Given that this use "
+    "case is ambiguous and error-prone, it is forbidden. You can clarify your code by moving both the view and the "
+    "inplace either both inside the no_grad block (if you don't want the inplace to be tracked) or both outside (if "
+    "you want the inplace to be tracked)."
+)
+OVERLAP = (
+    "unsupported operation: more than one element of the written-to tensor refers to a single memory location. "
+    "Please clone() the tensor before performing the operation."
+)
+ONLY_FLOATS = "only Tensors of floating point and complex dtype can require gradients"
+NON_LEAF_GRAD = (
+    "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its .grad attribute won't be "
+    "populated during autograd.backward(). If you indeed want the .grad field to be populated for a non-leaf Tensor, "
+    "use .retain_grad() on the non-leaf Tensor. If you access the non-leaf Tensor by mistake, make sure you access "
+    "the leaf Tensor instead. See github.com/pytorch/pytorch/pull/30531 for more informations. (Triggered internally "
+    "at /pytorch/build/aten/src/ATen/core/TensorBody.h:497.)"
+)
+NON_LEAF_REQUIRES_GRAD = (
+    "you can only change requires_grad flags of leaf variables. If you want to use a computed variable in a subgraph "
+    "that doesn't require differentiation use var_no_grad = var.detach()."
+)

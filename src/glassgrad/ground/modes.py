@@ -1,0 +1,74 @@
+"""The switches of the house: gradient mode, inference mode, and who is listening; knows no Tensor.
+
+Each thread has its own switches.  The hot path reads two plain counters and asks the thread only when one is not zero:
+``off`` says how many threads record no gradients now, ``watch`` how many unusual listeners or modes are active.
+"""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+off = 0
+watch = 0
+_lock = threading.Lock()
+
+
+class _Switches(threading.local):
+    """One thread's switches, at their defaults."""
+
+    grad = True
+    inference = False
+    multithreading = True
+    anomaly = False
+    anomaly_check_nan = True
+
+    def __init__(self) -> None:
+        self.saved_hooks: list[tuple[Any, Any]] = []
+        self.listeners: list[Any] = []
+        self.function_modes: list[Any] = []
+
+
+local = _Switches()
+
+
+def grad_enabled() -> bool:
+    """Whether this thread records what is computed."""
+    return local.grad
+
+
+def set_grad(enabled: bool) -> bool:
+    """Switch recording on or off in this thread; gives the setting before."""
+    global off
+    before = local.grad
+    if before != enabled:
+        local.grad = enabled
+        with _lock:
+            off += -1 if enabled else 1
+    return before
+
+
+def watching(change: int) -> None:
+    """Count one more (or one fewer) reason why every call must take the careful path."""
+    global watch
+    with _lock:
+        watch += change
+
+
+def set_inference(enabled: bool) -> bool:
+    """Switch inference mode in this thread; gives the setting before."""
+    before = local.inference
+    if before != enabled:
+        local.inference = enabled
+        watching(1 if enabled else -1)
+    return before
+
+
+def set_anomaly(enabled: bool, check_nan: bool = True) -> tuple[bool, bool]:
+    """Switch anomaly detection in this thread; gives the settings before."""
+    before = local.anomaly, local.anomaly_check_nan
+    if before[0] != enabled:
+        local.anomaly = enabled
+        watching(1 if enabled else -1)
+    local.anomaly_check_nan = check_nan
+    return before

@@ -1,0 +1,275 @@
+"""Bell-shaped numbers as PyTorch's CPU kernels draw them: knows generators and arrays, no tensors.
+
+Fewer than sixteen numbers, or memory with gaps, are drawn one pair at a time in float64; more, sixteen at a time, and
+for float32 and narrower with the single-precision logarithm, sine and cosine of Moshier's Cephes library, each step
+rounded where PyTorch's AVX2 and AVX512 builds round it, so that the results are theirs bit for bit. float64 results
+are within two units in the last place: its logarithm, sine and cosine are NumPy's here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import cos, log1p, pi, prod, sin, sqrt
+from typing import Any
+
+import numpy as np
+
+from glassgrad.ground.generator import Generator
+from glassgrad.kernels.uniform import COMPLEX, FLOATS, SCALAR_NAMES, number, rounded, scaled, unit32, unit64
+
+_PAIRS_IN_PYTHON = 16  # more pairs than this are computed by NumPy
+_ROWS = 2048  # of sixteen numbers each, worked on at a time: what they need stays in the cache
+_U53 = 2.0**-53
+_MASK53 = 2**53 - 1
+
+
+def normal(
+    gen: Generator,
+    shape: Sequence[int],
+    dtype: Any = np.float32,
+    mean: float = 0.0,
+    std: float = 1.0,
+    contiguous: bool = True,
+) -> np.ndarray:
+    """Normal numbers of mean ``mean`` and deviation ``std`` in a fresh array of ``shape`` and ``dtype``.
+
+    ``contiguous`` False draws what PyTorch draws into memory with gaps or in another order. Complex numbers get half
+    the variance in each part. RuntimeError for a negative ``std``, NotImplementedError for other than floating types.
+    """
+    if not std >= 0:
+        raise RuntimeError(f"normal expects std >= 0.0, but found std {number(std)}")
+    dtype = np.dtype(dtype)
+    part = COMPLEX.get(dtype)
+    if part is not None:
+        parts = normal(gen, (*shape, 2), part, mean, std / sqrt(2), contiguous)
+        return parts.view(dtype).reshape(shape)
+    if dtype not in FLOATS:
+        raise NotImplementedError(f"\"normal_kernel_cpu\" not implemented for '{SCALAR_NAMES[dtype]}'")
+    size = prod(shape)
+    if size < 16 or not contiguous:
+        values = rounded(scaled(_by_pairs(gen, size), std, mean, exact=dtype.itemsize == 8), dtype)
+    elif dtype.itemsize == 8:
+        values = _by_sixteen64(gen, size, mean, std)
+    else:
+        values = _by_sixteen32(gen, size, mean, std, dtype)
+    return values.reshape(shape)
+
+
+def normal_of(gen: Generator, mean: Any, std: Any) -> np.ndarray:
+    """Normal numbers, each with its own mean or deviation: ``torch.normal`` where either or both are arrays.
+
+    The result has the type of ``mean``, or of ``std`` if only that is an array, and their broadcast shape.
+    """
+    if isinstance(std, np.ndarray):
+        if std.dtype.kind == "c":
+            raise RuntimeError("normal expects standard deviation to be non-complex")
+        if not np.all(std >= 0):
+            raise RuntimeError("normal expects all elements of std >= 0.0")
+        if isinstance(mean, np.ndarray):
+            values = normal(gen, np.broadcast_shapes(mean.shape, std.shape), mean.dtype)
+        else:
+            values = normal(gen, std.shape, std.dtype)
+        np.multiply(values, std, out=values, casting="same_kind")
+    else:
+        values = normal(gen, mean.shape, mean.dtype, 0.0, std)
+    np.add(values, mean, out=values, casting="same_kind")
+    return values
+
+
+def log_normal(
+    gen: Generator, shape: Sequence[int], dtype: Any = np.float32, mean: float = 1.0, std: float = 2.0
+) -> np.ndarray:
+    """Exponentials of normal numbers, the normal ones having ``mean`` and ``std``; drawn in pairs at every size."""
+    if not std > 0:
+        raise RuntimeError(f"log_normal_ expects std > 0.0, but found std={number(std)}")
+    dtype = np.dtype(dtype)
+    if dtype not in FLOATS:
+        raise NotImplementedError(f"\"log_normal_cpu\" not implemented for '{SCALAR_NAMES[dtype]}'")
+    values = scaled(_by_pairs(gen, prod(shape)), std, mean, exact=dtype.itemsize == 8)
+    with np.errstate(over="ignore"):
+        return rounded(np.exp(values, out=values), dtype).reshape(shape)
+
+
+# --- one pair at a time -----------------------------------------------------------------------------------------------
+
+
+def _by_pairs(gen: Generator, size: int) -> np.ndarray:
+    """Standard normals by Box and Muller's method, a left-over second number staying in the generator."""
+    with gen.lock:
+        kept = gen.next_normal
+        if kept is not None and size:
+            gen.next_normal = None
+            size -= 1
+        else:
+            kept = None
+        pairs = (size + 1) // 2
+        values = _few_pairs(gen, pairs) if pairs <= _PAIRS_IN_PYTHON else _many_pairs(gen, pairs)
+        if size % 2:
+            gen.next_normal = float(values[-1])
+            values = values[:-1]
+    if kept is not None:
+        values = np.concatenate(([kept], values))
+    return values
+
+
+def _few_pairs(gen: Generator, pairs: int) -> np.ndarray:
+    draws = gen.random64(2 * pairs).tolist()
+    values = []
+    for i in range(0, 2 * pairs, 2):
+        angle = 2.0 * pi * ((draws[i] & _MASK53) * _U53)
+        radius = sqrt(-2.0 * log1p(-((draws[i + 1] & _MASK53) * _U53)))
+        values += (radius * cos(angle), radius * sin(angle))
+    return np.array(values, np.float64)
+
+
+def _many_pairs(gen: Generator, pairs: int) -> np.ndarray:
+    uniform = unit64(gen, 2 * pairs).reshape(pairs, 2)
+    angle = 2.0 * pi * uniform[:, 0]
+    radius = np.sqrt(-2.0 * np.log1p(-uniform[:, 1]))
+    np.multiply(radius, np.cos(angle), out=uniform[:, 0])
+    np.multiply(radius, np.sin(angle), out=uniform[:, 1])
+    return uniform.reshape(-1)
+
+
+# --- sixteen at a time ------------------------------------------------------------------------------------------------
+
+
+def _by_sixteen64(gen: Generator, size: int, mean: float, std: float) -> np.ndarray:
+    with gen.lock:
+        values = unit64(gen, size)
+        last = unit64(gen, 16) if size % 16 else None  # the last sixteen are then drawn anew
+    whole = size // 16 * 16
+    _sixteens64(values[:whole])
+    if last is not None:
+        _sixteens64(last)
+        values[-16:] = last
+    return scaled(values, std, mean, exact=True)
+
+
+def _sixteens64(values: np.ndarray) -> None:
+    rows = values.reshape(-1, 2, 8)
+    for start in range(0, len(rows), _ROWS):
+        block = rows[start : start + _ROWS]
+        radius = np.sqrt(-2.0 * np.log(1.0 - block[:, 0]))
+        angle = 2.0 * pi * block[:, 1]
+        np.multiply(radius, np.cos(angle), out=block[:, 0])
+        np.multiply(radius, np.sin(angle), out=block[:, 1])
+
+
+def _by_sixteen32(gen: Generator, size: int, mean: float, std: float, dtype: np.dtype[Any]) -> np.ndarray:
+    whole = size // 16 * 16
+    with gen.lock:
+        values = unit32(gen, size if dtype.itemsize == 4 else whole)  # narrower types skip the draws they would lose
+        last = unit32(gen, 16) if size % 16 else None
+    _sixteens32(values[:whole], mean, std)
+    if last is not None:
+        _sixteens32(last, mean, std)
+        if len(values) < size:
+            values = np.concatenate((values, last[16 - (size - whole) :]))
+        values[-16:] = last
+    return rounded(values, dtype)
+
+
+def _sixteens32(values: np.ndarray, mean: float, std: float) -> None:
+    """Uniform numbers turned normal where they stand, the first eight of each sixteen giving the radii."""
+    rows = values.reshape(-1, 2, 8)
+    wide_std, wide_mean = float(np.float32(std)), float(np.float32(mean))
+    plain = std == 1.0 and mean == 0.0
+    for start in range(0, len(rows), _ROWS):
+        block = rows[start : start + _ROWS]
+        radius = np.sqrt(_MINUS_TWO * _log(_ONE - block[:, 0]))
+        sine, cosine = _sine_cosine(_TWO_PI * block[:, 1])
+        for part, wave in ((block[:, 0], cosine), (block[:, 1], sine)):
+            wave *= radius
+            if plain:
+                np.add(wave, _ZERO, out=part)
+            else:
+                part[...] = _fused(wave.astype(np.float64), wide_std, wide_mean)
+
+
+# --- single-precision functions ---------------------------------------------------------------------------------------
+
+_F = np.float32
+_ZERO, _ONE, _HALF, _MINUS_TWO, _TWO_PI = _F(0), _F(1), _F(0.5), _F(-2), _F(2 * pi)
+_ROOT_HALF = np.int32(0x3F3504F3)  # the bits of the square root of one half
+_LOG = [
+    float(_F(c))
+    for c in (
+        7.0376836292e-2, -1.1514610310e-1, 1.1676998740e-1, -1.2420140846e-1, 1.4249322787e-1,
+        -1.6668057665e-1, 2.0000714765e-1, -2.4999993993e-1, 3.3333331174e-1,
+    )
+]  # fmt: skip
+_LN2_LOW, _LN2_HIGH = _F(-2.12194440e-4), _F(0.693359375)
+_QUARTERS = _F(1.27323954473516)  # 4 / pi
+_TURN_HIGH, _TURN_MIDDLE = _F(-0.78515625), _F(-2.4187564849853515625e-4)  # the two parts whose products are exact
+_TURN_LOW = float(_F(-3.77489497744594108e-8))
+_COS = [float(_F(c)) for c in (2.443315711809948e-5, -1.388731625493765e-3, 4.166664568298827e-2)]
+_SIN = [float(_F(c)) for c in (-1.9515295891e-4, 8.3321608736e-3, -1.6666654611e-1)]
+
+
+def _fused(a: np.ndarray, b: Any, c: Any) -> np.ndarray:
+    """float32 of ``a * b + c`` rounded once, as a fused multiply-add; ``a``, float64 holding float32s, is used up."""
+    a *= b
+    a += c
+    return a.astype(_F)
+
+
+def _polynomial(coefficients: list[float], x: np.ndarray) -> np.ndarray:
+    """float32 of Horner's scheme, rounded after each step; ``x`` is float64 holding float32s."""
+    step = x * coefficients[0]
+    step += coefficients[1]
+    value = step.astype(_F)
+    for c in coefficients[2:]:
+        np.multiply(value, x, out=step)
+        step += c
+        value[...] = step
+    return value
+
+
+def _log(x: np.ndarray) -> np.ndarray:
+    """The natural logarithm of float32 numbers in (0, 1], in their memory. Source: Cephes, logf."""
+    bits = x.view(np.int32)
+    bits -= _ROOT_HALF
+    exponent = (bits >> 23).astype(_F)
+    bits &= 0x7FFFFF
+    bits += _ROOT_HALF
+    x -= _ONE  # from [1/sqrt 2, sqrt 2)
+    square = x * x
+    value = _polynomial(_LOG, x.astype(np.float64))
+    value *= x
+    value = _fused(value.astype(np.float64), square, exponent * _LN2_LOW)
+    square *= _HALF
+    value -= square
+    x += value
+    exponent *= _LN2_HIGH
+    x += exponent
+    return x
+
+
+def _sine_cosine(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The sine and cosine of float32 angles in [0, 2 pi]. Source: Cephes, sinf."""
+    eighth = (x * _QUARTERS).astype(np.int32)
+    eighth += 1
+    eighth &= -2
+    turns = eighth.astype(_F)
+    x += turns * _TURN_HIGH
+    x += turns * _TURN_MIDDLE
+    x = _fused(turns.astype(np.float64), _TURN_LOW, x)
+    square = x * x
+    wide = square.astype(np.float64)
+    sine = _polynomial(_SIN, wide)
+    cosine = _polynomial(_COS, wide)
+    sine *= square
+    cosine *= square
+    square *= _HALF
+    cosine = _fused(cosine.astype(np.float64), wide, -square)
+    cosine += _ONE
+    wide = x.astype(np.float64)
+    sine = _fused(sine.astype(np.float64), wide, wide)
+    waves = sine.view(np.int32), cosine.view(np.int32)
+    swapped = (eighth << 30) >> 31  # all ones where the angle lies nearer to a quarter turn than to a half
+    swapped &= waves[0] ^ waves[1]
+    for bits, ahead in zip(waves, (0, 2), strict=True):
+        bits ^= swapped
+        bits ^= ((eighth + ahead) & 4) << 29  # the sign
+    return sine, cosine

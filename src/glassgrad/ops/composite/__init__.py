@@ -1,0 +1,1 @@
+"""Plain functions over rows; PyTorch's flexible signatures are parsed here."""

@@ -1,0 +1,201 @@
+"""The one place where an operation is declared: ``@op`` makes a row of the table; ``generate.py`` makes it fast.
+
+A row is a kernel on arrays (tensors before ``/``, settings after), one rule for each differentiable input, and its
+spellings.  A rule may name ``grad`` (or ``grads``, of a row with several outputs), any input, any setting,
+``<input>_sizes``, ``result`` (or an output's name) and ``needs`` (which gradients are wanted): what it names is what its
+record saves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ..graph.record import Kind
+
+TABLE: dict[str, Row] = {}
+COMPOSITES: dict[str, Composite] = {}
+make_caller: Callable[[Row], Any]  # handed in by generate.py
+
+#: How inputs are made to agree before the kernel sees them.
+TYPED = (None, "promote", "float")
+
+
+class Row:
+    """One operation of the table."""
+
+    def __init__(
+        self,
+        kernel: Callable[..., Any],
+        aliases: tuple[str, ...],
+        node: str | None,
+        operator: str | None,
+        inplace: bool,
+        view: bool,
+        constant: bool,
+    ) -> None:
+        code = kernel.__code__
+        names = code.co_varnames[: code.co_argcount]
+        n_inputs = code.co_posonlyargcount
+        defaults = kernel.__defaults__ or ()
+        default_of = dict(zip(names[len(names) - len(defaults) :], defaults, strict=True))
+        self.kernel, self.name, self.aliases = kernel, kernel.__name__, aliases
+        self.node_name = node or "".join(part.capitalize() for part in self.name.split("_")) + "Backward0"
+        self.operator, self.inplace, self.view, self.constant = operator, inplace, view, constant
+        self.inputs = names[:n_inputs]
+        self.optional = {name for name in self.inputs if name in default_of}
+        self.settings = names[n_inputs:]
+        self.defaults = {name: default_of[name] for name in self.settings if name in default_of}
+        self.listed = self.inputs == ("tensors",)
+        self.typed: str | None = None
+        self.apart: frozenset[str] = frozenset()
+        self.outputs: tuple[str, ...] = ()
+        self.differentiable: tuple[int, ...] = (0,)
+        self.rules: list[tuple[tuple[str, ...], Callable[..., Any], tuple[str, ...]]] = []
+        self.holomorphic = True
+        self.public = True
+        self.caller: Callable[..., Any]
+        self._kind: Kind | None = None
+
+    # -- columns --------------------------------------------------------------------------------------------------
+
+    def derivative(row, /, *names: str, **rules: Callable[..., Any]) -> Any:  # noqa: N805  a rule may be for the input `self`
+        """One rule for each input: ``row.derivative(self=lambda grad, other: grad * other, ...)``.
+
+        The long form decorates a function: ``@row.derivative("self")``; with several inputs the one function gives the
+        gradients of all of them, as a tuple.
+        """
+        if names:
+
+            def take(rule: Callable[..., Any]) -> Callable[..., Any]:
+                row._add(names, rule)
+                return rule
+
+            return take
+        for name, rule in rules.items():
+            if rule.__name__ == "<lambda>":
+                rule.__name__ = f"{row.name}.{name}"
+            row._add((name,), rule)
+        return None
+
+    def _add(self, names: tuple[str, ...], rule: Callable[..., Any]) -> None:
+        code = rule.__code__
+        known = {*self.inputs, *self.settings, *self.outputs, "grad", "grads", "result", "needs"}
+        known |= {f"{name}_sizes" for name in self.inputs}
+        wanted = code.co_varnames[: code.co_argcount]
+        for name in (*names, *wanted):
+            if name not in known:
+                raise TypeError(f"row {self.name}: the rule of {names} names '{name}', which the row does not have")
+        self.rules.append((names, rule, wanted))
+
+    def typed_as(self, kind: str) -> None:
+        """How inputs agree: "promote" to their common dtype, or "float", where integers become the default dtype."""
+        if kind not in TYPED:
+            raise ValueError(f"row {self.name}: unknown typing {kind!r}")
+        self.typed = kind
+
+    def sets_apart(self, *names: str) -> None:
+        """Inputs that keep their dtype and carry no gradient: indices, masks, targets."""
+        self.apart = frozenset(names)
+
+    def returns(self, *names: str, differentiable: tuple[str, ...] | None = None) -> None:
+        """The names of several outputs, and which of them carry gradients (all, unless told)."""
+        self.outputs = names
+        self.differentiable = tuple(range(len(names))) if differentiable is None else tuple(map(names.index, differentiable))
+
+    def complex_by_hand(self) -> None:
+        """The rules conjugate on their own; else they are taken as those of a holomorphic function."""
+        self.holomorphic = False
+
+    def internal(self) -> None:
+        """For rules and composites only: neither a function nor a method of the public namespace."""
+        self.public = False
+
+    # -- what follows from the columns ----------------------------------------------------------------------------
+
+    @property
+    def followed(self) -> tuple[str, ...]:
+        """The inputs that have a rule, in order: each is an edge of the node."""
+        ruled = {name for names, _, _ in self.rules for name in names}
+        return tuple(name for name in self.inputs if name in ruled)
+
+    @property
+    def saves(self) -> dict[str, tuple[str, int]]:
+        """What a record keeps: name -> ("tensor" | "result", slot number) or ("setting", place in ``k``)."""
+        plan: dict[str, tuple[str, int]] = {}
+        slots = places = 0
+        for _, _, wanted in self.rules:
+            for name in wanted:
+                if name in plan or name in ("grad", "grads", "needs"):
+                    continue
+                if name in self.inputs or name == "result" or name in self.outputs:
+                    plan[name] = ("tensor" if name in self.inputs else "result", slots)
+                    slots += 1
+                else:
+                    plan[name] = ("setting", places)
+                    places += 1
+        if slots > 6:
+            raise TypeError(f"row {self.name}: rules save {slots} tensors; a record has room for 6")
+        return plan
+
+    def __repr__(self) -> str:
+        return f"<row {self.name}>"
+
+
+def op(
+    *aliases: str,
+    node: str | None = None,
+    operator: str | None = None,
+    inplace: bool = False,
+    view: bool = False,
+    constant: bool = False,
+) -> Callable[[Callable[..., Any]], Any]:
+    """Declare the kernel below as an operation; gives its caller, which has the row's columns as attributes.
+
+    aliases   further names of the function
+    node      the name of its node, where it is not ``<Name>Backward0``
+    operator  the Python operator it stands behind ("mul" for ``*``)
+    inplace   whether ``name_`` exists
+    view      whether the result shares the memory of the first input
+    constant  whether the result never carries a gradient
+    """
+
+    def declare(kernel: Callable[..., Any]) -> Any:
+        row = Row(kernel, aliases, node, operator, inplace, view, constant)
+        if row.name in TABLE:
+            raise TypeError(f"row {row.name} is declared twice")
+        TABLE[row.name] = row
+        row.caller = make_caller(row)
+        return row.caller
+
+    return declare
+
+
+class Composite:
+    """A plain function over rows, and where it is to be found."""
+
+    def __init__(
+        self, function: Callable[..., Any], names: tuple[str, ...], method: bool, operator: str | None, is_function: bool
+    ) -> None:
+        self.function, self.names, self.method = function, names, method
+        self.operator, self.is_function = operator, is_function
+
+
+def composite(
+    *aliases: str, method: bool = True, function: bool = True, operator: str | None = None, name: str | None = None
+) -> Callable[[Callable[..., Any]], Any]:
+    """Publish the function below: as a function, as a Tensor method, as an operator; over a row of the same name.
+
+    aliases   further names
+    method    whether tensors have it as a method (the first argument is the tensor)
+    function  whether the package has it as a function
+    operator  the Python operator it stands behind
+    name      its public name, where it is not its own (``all`` and ``sum`` would hide builtins)
+    """
+
+    def declare(made: Callable[..., Any]) -> Callable[..., Any]:
+        own = name or made.__name__
+        COMPOSITES[own] = Composite(made, (own, *aliases), method, operator, function)
+        return made
+
+    return declare

@@ -1,0 +1,50 @@
+"""The one place where a gradient is made to match its input: shape, dtype, real or complex."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .declare import TABLE
+
+
+def fit(grad: Any, sizes: tuple[int, ...]) -> Any:
+    """Sum away the axes that broadcasting added, so that an array has its input's ``sizes``."""
+    if grad.shape == sizes:
+        return grad
+    lead = grad.ndim - len(sizes)
+    if lead == grad.ndim:
+        return np.add.reduce(grad, axis=None)
+    if lead:
+        grad = np.add.reduce(grad, axis=tuple(range(lead)) if lead > 1 else 0)
+    if grad.shape != sizes:
+        axes = tuple(i for i, (had, wanted) in enumerate(zip(grad.shape, sizes, strict=True)) if had != wanted)
+        grad = np.add.reduce(grad, axis=axes, keepdims=True)
+    return grad
+
+
+def fit_dtype(grad: Any, dtype: np.dtype[Any]) -> Any:
+    """An array as its input's dtype; of a complex gradient of a real input, the real part."""
+    if grad.dtype is dtype:
+        return grad
+    if grad.dtype.kind == "c" and dtype.kind != "c":
+        grad = grad.real
+    return grad.astype(dtype)
+
+
+def fit_lifted(grad: Any, sizes: tuple[int, ...], dtype: Any) -> Any:
+    """The same for a Tensor, in recorded operations."""
+    if grad._d.shape != sizes:
+        lead = grad._d.ndim - len(sizes)
+        padded = (1,) * lead + sizes
+        axes = tuple(i for i, (had, wanted) in enumerate(zip(grad._d.shape, padded, strict=True)) if had != wanted)
+        grad = TABLE["sum_dim"].caller(grad, axes + tuple(i for i in range(lead) if i not in axes), True)
+        if lead:
+            grad = TABLE["view"].caller(grad, sizes)
+    if dtype is not None and grad._d.dtype != dtype:
+        if grad._d.dtype.kind == "c" and dtype.kind != "c":
+            grad = TABLE["real"].caller(grad)
+        if grad._d.dtype != dtype:
+            grad = TABLE["to_copy"].caller(grad, dtype)
+    return grad

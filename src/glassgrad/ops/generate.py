@@ -1,0 +1,431 @@
+"""Writes each row's short path as source text: the one place where the speed of a call lives.
+
+A caller starts as a stub.  Its first call writes the row's text, compiles it (as ``dataclasses`` does; ``linecache`` is
+fed, so tracebacks and debuggers show it) and puts the new code into the very function everybody already holds.
+``source("mul")`` gives the text.
+"""
+
+from __future__ import annotations
+
+import linecache
+from types import FunctionType
+from typing import Any
+
+import numpy as np
+
+from ..graph.record import Record, freed, new, tick
+from ..ground import modes
+from ..tensor.parameter import Parameter
+from ..tensor.tensor import LEAF, Tensor, View, edge_of, share
+from . import call, declare, saved
+from .declare import TABLE, Row
+from .fit import fit
+
+F32, F64, I64 = np.dtype("f4"), np.dtype("f8"), np.dtype("i8")
+
+#: What the generated text may name.
+NAMES: dict[str, Any] = {
+    "__name__": "glassgrad.ops.generated",
+    "Tensor": Tensor, "Parameter": Parameter, "View": View, "Record": Record, "LEAF": LEAF,
+    "new": new, "tick": tick, "freed": freed, "modes": modes, "grad_enabled": modes.grad_enabled,
+    "edge_of": edge_of, "share": share, "careful": call.careful, "stale": saved.stale, "fit": fit,
+    "F32": F32, "F64": F64, "I64": I64, "float32": np.float32, "ndarray": np.ndarray, "TABLE": TABLE,
+}  # fmt: skip
+
+
+def _stub(*args: Any, **kwargs: Any) -> Any:
+    return _first_call("NAME", args, kwargs)  # type: ignore[name-defined] # noqa: F821
+
+
+def caller_of(row: Row) -> Any:
+    """The function that calls ``row``: a stub until its first call."""
+    code = _stub.__code__
+    consts = tuple(row.name if const == "NAME" else const for const in code.co_consts)
+    caller: Any = FunctionType(code.replace(co_consts=consts, co_name=row.name, co_qualname=row.name), NAMES, row.name)
+    caller.__doc__ = row.kernel.__doc__
+    caller.__module__ = row.kernel.__module__
+    caller.__qualname__ = row.name
+    caller.row = row
+    for column in ("derivative", "typed_as", "sets_apart", "returns", "complex_by_hand", "internal"):
+        setattr(caller, column, getattr(row, column))
+    return caller
+
+
+declare.make_caller = caller_of
+
+
+def _first_call(name: str, args: Any, kwargs: Any) -> Any:
+    row = TABLE[name]
+    ready(row)
+    return row.caller(*args, **kwargs)
+
+
+def ready(row: Row) -> None:
+    """Write, compile and install the row's short path."""
+    caller: Any = row.caller
+    text = text_of(row)
+    filename = f"<glassgrad operation {row.name}>"
+    linecache.cache[filename] = (len(text), None, text.splitlines(keepends=True), filename)
+    names = NAMES
+    kind = call.kind_of(row)
+    names[f"{row.name}_row"], names[f"{row.name}_kernel"], names[f"{row.name}_kind"] = row, row.kernel, kind
+    for index, (_, rule, _) in enumerate(row.array_rules):  # type: ignore[attr-defined]
+        names[f"{row.name}_rule{index}"] = rule
+    made: dict[str, Any] = {}
+    exec(compile(text, filename, "exec"), names, made)
+    if f"{row.name}_run" in made:
+        names[f"{row.name}_run"] = kind.run = made[f"{row.name}_run"]
+    caller.__defaults__ = made[row.name].__defaults__
+    caller.__kwdefaults__ = made[row.name].__kwdefaults__
+    caller.__code__ = made[row.name].__code__
+
+
+def source(name: str) -> str:
+    """The text that was generated for an operation."""
+    return text_of(TABLE[name])
+
+
+def text_of(row: Row) -> str:
+    """The source text of a row's caller and of its record's ``run``."""
+    if row.listed or (row.view and _several_views(row)):
+        return _general(row)
+    lines = _view_caller(row) if row.view else _caller(row)
+    if _short_run(row):
+        lines += ["", "", *_run(row)]
+    return "\n".join(lines) + "\n"
+
+
+def _several_views(row: Row) -> bool:
+    return any("grads" in wanted for _, _, wanted in row.rules)
+
+
+def _short_run(row: Row) -> bool:
+    return bool(row.rules) and not row.constant
+
+
+def _public(row: Row) -> list[str]:
+    return ["input" if name == "self" else name for name in row.inputs]
+
+
+def _signature(row: Row) -> str:
+    parts = [f"{public}=None" if name in row.optional else public for name, public in zip(row.inputs, _public(row), strict=True)]
+    for name in row.settings:
+        if name in row.defaults:
+            NAMES[f"{row.name}_default_{name}"] = row.defaults[name]
+            parts.append(f"{name}={row.name}_default_{name}")
+        else:
+            parts.append(name)
+    return ", ".join([*parts, "*", "out=None"])
+
+
+def _fallback(row: Row) -> str:
+    tensors = ", ".join(_public(row)) + ("," if len(row.inputs) == 1 else "")
+    settings = ", ".join(row.settings) + ("," if len(row.settings) == 1 else "")
+    return f"return careful({row.name}_row, ({tensors}), ({settings}), out)"
+
+
+def _general(row: Row) -> str:
+    return f"def {row.name}({_signature(row)}):\n    {_fallback(row)}\n"
+
+
+def _caller(row: Row) -> list[str]:
+    """The short path: plain tensors of one everyday dtype, nobody watching."""
+    name, fallback, public = row.name, _fallback(row), _public(row)
+    lines = [f"def {name}({_signature(row)}):", "    if modes.watch or out is not None:", f"        {fallback}"]
+    checked: list[int] = []
+    for i, (inp, arg) in enumerate(zip(row.inputs, public, strict=True)):
+        pad = "    "
+        if inp in row.optional:
+            lines += [f"    if {arg} is None:", f"        a{i} = None", "    else:"]
+            pad = "        "
+        lines.append(f"{pad}t = type({arg})")
+        if row.typed is not None and i > 0 and inp not in row.apart and inp not in row.optional:
+            lines += [
+                f"{pad}if t is not Tensor and t is not Parameter:",
+                f"{pad}    if t is not float and t is not int:",
+                f"{pad}        {fallback}",
+                f"{pad}    t = number({arg}, a0)",
+                f"{pad}    if t is None:",
+                f"{pad}        {fallback}",
+                f"{pad}    {arg} = t",
+            ]
+        else:
+            lines += [f"{pad}if t is not Tensor and t is not Parameter:", f"{pad}    {fallback}"]
+        lines.append(f"{pad}a{i} = {arg}._d")
+        if inp not in row.apart and inp not in row.optional:
+            checked.append(i)
+        elif inp not in row.apart:
+            lines += [f"{pad}if a{i}.dtype is not a0.dtype:", f"{pad}    {fallback}"]
+    fast = ["F32", "F64"] if row.typed == "float" or row.outputs else ["F32", "F64", "I64"]
+    if checked:
+        first = checked[0]
+        all_scalar = " or ".join(f"type(a{i}) is not float32" for i in checked)
+        differs = "".join(f"a{i}.dtype is not d or " for i in checked[1:])
+        known = " and ".join(f"d is not {d}" for d in fast)
+        lines += [
+            f"    if {all_scalar}:",
+            f"        d = a{first}.dtype",
+            f"        if {differs}({known}):",
+            f"            {fallback}",
+        ]
+    arguments = ", ".join([*(f"a{i}" for i in range(len(row.inputs))), *row.settings])
+    lines.append(f"    r = {name}_kernel({arguments})")
+    if row.outputs:
+        return lines + _several_outputs(row, fast)
+    lines += ["    o = new(Tensor)", "    o._d = r", "    o._v = None"]
+    lines += _history(row, "o._e = n", "o._e = None", fast)
+    lines.append("    return o")
+    return lines
+
+
+def _several_outputs(row: Row, fast: list[str]) -> list[str]:
+    """Outputs of a row with several: those that carry gradients point at the record, or at one of its outputs."""
+    lines = []
+    for j in range(len(row.outputs)):
+        lines += [f"    o{j} = new(Tensor)", f"    o{j}._d = r[{j}]", f"    o{j}._e = o{j}._v = None"]
+    NAMES["output_of"] = call.output_of
+    if len(row.differentiable) == 1:
+        attach = f"o{row.differentiable[0]}._e = n"
+    else:
+        attach = "; ".join(f"o{j}._e = output_of(n, {j}, {len(row.outputs)})" for j in row.differentiable)
+    lines += _history(row, attach, "", fast)
+    lines.append("    return " + ", ".join(f"o{j}" for j in range(len(row.outputs))))
+    return lines
+
+
+def _history(row: Row, attach: str, otherwise: str, fast: list[str]) -> list[str]:
+    """The part of a caller that makes the record, if any edge wants gradients."""
+    if not _short_run(row):
+        return [f"    {otherwise}"] if otherwise else []
+    followed = row.followed
+    lines = []
+    for k, inp in enumerate(followed):
+        arg = _public(row)[row.inputs.index(inp)]
+        lines += (
+            [f"    e{k} = None if {arg} is None else {arg}._e"] if inp in row.optional else [f"    e{k} = {arg}._e"]
+        )
+        lines += [
+            f"    if e{k} is not None:",
+            f"        if e{k} is LEAF:",
+            f"            e{k} = {arg}",
+            f"        elif type(e{k}) is View:",
+            f"            e{k} = edge_of({arg})",
+        ]
+    wanted = " or ".join(f"e{k} is not None" for k in range(len(followed)))
+    lines.append(f"    if ({wanted}) and not (modes.off and not grad_enabled()):")
+    lines += ["        " + line for line in _record(row)]
+    lines.append(f"        {attach}")
+    if otherwise:
+        lines += ["    else:", f"        {otherwise}"]
+    return lines
+
+
+def _record(row: Row) -> list[str]:
+    """The statements that make the record ``n``."""
+    name, followed = row.name, row.followed
+    lines = [
+        "n = new(Record)",
+        "n.sequence = tick()",
+        f"n.run = {name}_run",
+        f"n.kind = {name}_kind",
+        "n._g = None",
+    ]
+    if len(followed) <= 2:
+        lines.append("n.e0 = e0")
+        lines.append("n.e1 = e1" if len(followed) == 2 else "n.e1 = None")
+    else:
+        lines += [f"n.e0 = ({', '.join(f'e{k}' for k in range(len(followed)))})", "n.e1 = None"]
+    if row.typed is not None and len(row.inputs) > 1:
+        arrays = [f"a{row.inputs.index(inp)}" for inp in followed]
+        sizes = ", ".join(f"{a}.shape" for a in arrays) + ("," if len(arrays) == 1 else "")
+        same = " and ".join(f"{a}.shape == s" for a in arrays)
+        lines += ["if type(r) is ndarray:", "    s = r.shape", f"    n.s = None if {same} else ({sizes})"]
+        lines += ["else:", "    n.s = None"]
+    else:
+        lines.append("n.s = None")
+    users = {
+        saved_name: [row.followed.index(n) for names, _, wanted in row.rules if saved_name in wanted for n in names]
+        for saved_name in row.saves
+    }
+    settings = []
+    for saved_name, (how, slot) in row.saves.items():
+        if how == "tensor":
+            arg = _public(row)[row.inputs.index(saved_name)]
+            needed = " or ".join(f"e{k} is not None" for k in users[saved_name])
+            always = len(users[saved_name]) == len(followed)
+            pad = ""
+            if not always:
+                lines += [f"n.p{slot} = None", f"if {needed}:"]
+                pad = "    "
+            if saved_name in row.optional:
+                lines += [f"{pad}n.p{slot} = {arg}", f"{pad}v = None if {arg} is None else {arg}._v"]
+            else:
+                lines += [f"{pad}n.p{slot} = {arg}", f"{pad}v = {arg}._v"]
+            lines.append(f"{pad}n.v{slot} = 0 if v is None else v.version")
+        elif how == "result":
+            piece = "r" if saved_name == "result" else f"r[{row.outputs.index(saved_name)}]"
+            lines += [f"n.p{slot} = {piece}", "n.cell = None"]
+        elif saved_name.endswith("_sizes") and saved_name[:-6] in row.inputs:
+            array = f"a{row.inputs.index(saved_name[:-6])}"
+            optional = saved_name[:-6] in row.optional
+            settings.append(f"None if {array} is None else {array}.shape" if optional else f"{array}.shape")
+        else:
+            settings.append(saved_name)
+    if settings:
+        lines.append(f"n.k = ({', '.join(settings)},)")
+    return lines
+
+
+def _view_caller(row: Row) -> list[str]:
+    """The short path of a view: the same memory and version, a place in the graph that can be read again."""
+    name, fallback, arg = row.name, _fallback(row), _public(row)[0]
+    arguments = ", ".join(["a0", *row.settings])
+    lines = [
+        f"def {name}({_signature(row)}):",
+        f"    t = type({arg})",
+        "    if (t is not Tensor and t is not Parameter) or modes.watch or out is not None:",
+        f"        {fallback}",
+        f"    v = {arg}._v",
+        "    if v is None:",
+        f"        v = share({arg})",
+        f"    a0 = {arg}._d",
+        f"    r = {name}_kernel({arguments})",
+        "    o = new(Tensor)",
+        "    o._d = r",
+        "    o._v = v",
+        "    o._e = w = new(View)",
+        "    w.seen = v.version",
+        "    w.edge = w.steps = None",
+        f"    e0 = {arg}._e",
+        "    if type(e0) is View:",
+        "        w.base = e0.base",
+        "        w.made = e0.made",
+        f"        e0 = edge_of({arg})",
+        "    else:",
+        f"        w.base = {arg}",
+        "        w.made = None",
+        "        if e0 is LEAF:",
+        f"            e0 = {arg}",
+        "    if modes.off and not grad_enabled():",
+        "        if w.made is None:",
+        '            w.made = "no_grad"',
+    ]
+    if _short_run(row):
+        lines.append("    elif e0 is not None:")
+        lines += ["        " + line for line in _record(row)]
+        lines.append("        w.edge = n")
+    lines.append("    return o")
+    return lines
+
+
+def _run(row: Row) -> list[str]:
+    """The function that gives the gradients of a record's inputs as arrays."""
+    name, followed, saves = row.name, row.followed, row.saves
+    lines = [f"def {name}_run(n, g, keep):"]
+    wide = len(followed) > 2
+    edges = [f"e{k}" for k in range(len(followed))]
+    if wide:
+        lines.append(f"    {', '.join(edges)} = n.e0")
+    elif len(followed) == 2:
+        lines += ["    e0 = n.e0", "    e1 = n.e1"]
+    slots = [slot for how, slot in saves.values() if how != "setting"]
+    for saved_name, (how, slot) in saves.items():
+        if how == "setting":
+            continue
+        lines.append(f"    p{slot} = n.p{slot}")
+        if how == "tensor":
+            lines += [
+                f"    if p{slot} is not None:",
+                f"        v = p{slot}._v",
+                f"        if v is not None and v.version != n.v{slot}:",
+                f"            stale(n, {slot})",
+                f"        p{slot} = p{slot}._d",
+            ]
+        elif saved_name == "result":
+            lines += ["    v = n.cell", "    if v is not None and v.version:", f"        stale(n, {slot})"]
+    if slots:
+        release = " = ".join(f"n.p{slot}" for slot in slots)
+        lines += ["    if not keep:", f"        {release} = None", "        n.run = freed"]
+    places = [saved_name for saved_name, (how, _) in saves.items() if how == "setting"]
+    if places:
+        lines.append(f"    {', '.join('k_' + p for p in places)}, = n.k")
+    for index, (names, _, wanted) in enumerate(row.rules):
+        targets = [followed.index(n) for n in names]
+        arguments = []
+        for w in wanted:
+            if w == "grad":
+                arguments.append("g" if len(row.differentiable) == 1 else f"g.grads[{row.differentiable[0]}]")
+            elif w == "grads":
+                arguments.append("g.grads")
+            elif w == "needs":
+                arguments.append("(" + "".join(f"{_wants(followed, t)}, " for t in targets) + ")")
+            elif saves[w][0] == "setting":
+                arguments.append("k_" + w)
+            else:
+                arguments.append(f"p{saves[w][1]}")
+        rule = f"{name}_rule{index}({', '.join(arguments)})"
+        if len(targets) > 1:
+            lines.append(f"    {', '.join(f'g{t}' for t in targets)} = {rule}")
+        elif len(followed) == 1:
+            lines.append(f"    g0 = {rule}")
+        else:
+            t = targets[0]
+            lines.append(f"    g{t} = None if e{t} is None else {rule}")
+    if row.typed is not None and len(row.inputs) > 1:
+        lines += ["    s = n.s", "    if s is not None:"]
+        for k in range(len(followed)):
+            lines += [f"        if g{k} is not None:", f"            g{k} = fit(g{k}, s[{k}])"]
+    grads = [f"g{k}" for k in range(len(followed))]
+    if wide:
+        lines.append(f"    return ({', '.join(grads)}), None")
+    else:
+        lines.append("    return " + (", ".join(grads) if len(grads) == 2 else f"{grads[0]}, None"))
+    return lines
+
+
+def _wants(followed: tuple[str, ...], place: int) -> str:
+    return "True" if len(followed) == 1 else f"e{place} is not None"
+
+
+# -- Python numbers as constants -------------------------------------------------------------------------------------
+
+_scalars: dict[Any, Tensor] = {}
+_arrays: dict[Any, dict[Any, Tensor]] = {F32: {}, F64: {}, I64: {}}
+_MOST = 4096
+
+
+def number(value: Any, data: Any) -> Tensor | None:
+    """A constant tensor of a Python number in the dtype of ``data``; None where promotion must decide."""
+    if type(data) is np.float32:
+        cache, kind = _scalars, F32
+    else:
+        kind = data.dtype
+        found = _arrays.get(kind)
+        if found is None or (kind is I64 and type(value) is not int):
+            return None
+        cache = found
+    constant = cache.get(value)
+    if constant is None or not value:  # 0.0 and -0.0 are equal but differ
+        try:
+            made = np.array(value, kind)
+        except OverflowError:
+            return None
+        made.flags.writeable = False
+        constant = new(Tensor)
+        constant._d = made[()] if cache is _scalars else made
+        constant._e = constant._v = None
+        if len(cache) < _MOST and value == value:
+            cache[value] = constant
+    return constant
+
+
+NAMES["number"] = number
+NAMES["_first_call"] = _first_call
+
+
+def ready_all() -> None:
+    """Make every row ready now (for tests and tools; a program pays only for the rows it uses)."""
+    for row in TABLE.values():
+        ready(row)
+
+

@@ -1,0 +1,132 @@
+"""Values kept for backward: checked for in-place changes when they are read again, packed by the user's hooks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..graph import anomaly
+from ..graph.node import node_of
+from ..graph.record import OUTPUT, Record, output_of
+from ..ground import dtypes, errors, modes
+from ..tensor.tensor import LEAF, Tensor, edge_of, new, wrap
+
+
+class Packed:
+    """A saved tensor as the user's ``saved_tensors_hooks`` packed it."""
+
+    __slots__ = ("payload", "unpack", "edge", "is_result")
+
+    def __init__(self, tensor: Tensor, edge: Any, is_result: bool, pair: tuple[Any, Any]) -> None:
+        pack, self.unpack = pair
+        before = modes.set_grad(False)
+        try:
+            self.payload = pack(tensor)
+        finally:
+            modes.set_grad(before)
+        self.edge, self.is_result = edge, is_result
+
+    def open(self, record: Record) -> Tensor:
+        """The tensor that the user's unpack hook gives, with its history."""
+        tensor = self.unpack(self.payload)
+        if not isinstance(tensor, Tensor):
+            raise TypeError(
+                "Output of saved tensor unpack_hook expected to be a Tensor but got result of type "
+                f"{type(tensor).__name__}"
+            )
+        return lend(tensor, record if self.is_result else self.edge)
+
+
+def lend(tensor: Tensor, edge: Any) -> Tensor:
+    """A tensor on the same data whose history is ``edge``; a leaf is lent as itself."""
+    if isinstance(edge, Tensor):
+        return edge
+    out = new(Tensor)
+    out._d, out._e, out._v = tensor._d, edge, tensor._v
+    return out
+
+
+def keep_tensor(record: Record, slot: int, tensor: Any) -> None:
+    """Save an input (a Tensor, or None) at ``slot``."""
+    if modes.watch and modes.local.saved_hooks and isinstance(tensor, Tensor):
+        setattr(record, f"p{slot}", Packed(tensor, edge_of(tensor), False, modes.local.saved_hooks[-1]))
+    else:
+        setattr(record, f"p{slot}", tensor)
+        version = tensor._v if tensor is not None else None
+        setattr(record, f"v{slot}", 0 if version is None else version.version)
+
+
+def keep_result(record: Record, slot: int, out: Tensor) -> None:
+    """Save an output at ``slot``; its own record is its history, so the tensor itself is not held."""
+    if modes.watch and modes.local.saved_hooks:
+        setattr(record, f"p{slot}", Packed(wrap(out._d), None, True, modes.local.saved_hooks[-1]))
+    else:
+        setattr(record, f"p{slot}", out._d)
+        version = out._v
+        record.cell = version
+        setattr(record, f"v{slot}", 0 if version is None else version.version)
+
+
+def read(record: Record, how: str, slot: int) -> Tensor | None:
+    """What was saved at ``slot``, as a Tensor with its history; raises if it was changed in place since."""
+    value = getattr(record, f"p{slot}")
+    if value is None:
+        return None
+    if type(value) is Packed:
+        return value.open(record)
+    if how == "tensor":
+        version = value._v
+        if version is not None and version.version != getattr(record, f"v{slot}"):
+            stale(record, slot)
+        return value
+    cell = getattr(record, "cell", None)
+    if cell is not None and cell.version != getattr(record, f"v{slot}", 0):
+        stale(record, slot)
+    extras = getattr(record, "_about", None)
+    out = wrap(value)
+    out._v = cell
+    if extras is not None and extras.home is not None:
+        out._e = extras.home()
+    elif record.kind.outputs == 1:
+        out._e = record
+    elif slot in record.kind.row.result_slots:
+        nr, total = record.kind.row.result_slots[slot]
+        out._e = output_of(record, nr, total)
+    return out
+
+
+def stale(record: Record, slot: int) -> None:
+    """Raise PyTorch's error for a saved tensor that was changed in place."""
+    how = next(h for h, place in record.kind.saved.values() if place == slot and h != "setting")
+    value = getattr(record, f"p{slot}")
+    if how == "tensor":
+        edge, data, now = edge_of(value), value._d, value._v.version
+        if value._e is LEAF:
+            edge = None
+    else:
+        edge, data, now = record, value, record.cell.version
+    owner = ""
+    if isinstance(edge, Record):
+        node = node_of(edge)
+        number = edge.k if edge.kind is OUTPUT else 0
+        name = type(node).__name__
+        owner = f", which is output {number} of {name.rstrip('0123456789').removesuffix('Backward')},"
+    if modes.local.anomaly:
+        anomaly.explain(record)
+    raise RuntimeError(
+        errors.STALE.format(
+            type=type_name(data),
+            sizes=list(np.shape(data)),
+            owner=owner,
+            now=now,
+            then=getattr(record, f"v{slot}", 0),
+            hint=errors.STALE_HINT_ANOMALY if modes.local.anomaly else errors.STALE_HINT,
+        )
+    )
+
+
+def type_name(data: Any) -> str:
+    """The legacy name of a tensor type, such as ``torch.FloatTensor``."""
+    return f"torch.{dtypes.of(data.dtype).scalar_name}Tensor"
+

@@ -1,0 +1,193 @@
+"""In-place writes and ``out=``: refusals first, then the write, the version, and the rebased history."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..graph.node import node_of
+from ..graph.record import OUTPUT, Record
+from ..ground import dtypes, errors, modes
+from ..tensor.tensor import LEAF, Tensor, View, edge_of, share, wrap
+from .declare import Row
+
+ndarray = np.ndarray
+rebase_view: Callable[[Tensor, Record], None]  # history of a write through a view, handed in by primitive/window.py
+
+
+def in_place(row: Row, target: Tensor, others: Sequence[Any], settings: Sequence[Any]) -> Tensor:
+    """Compute a row and write its result into ``target``; gives ``target``.
+
+    Nothing is changed unless everything succeeds.
+    """
+    from . import call
+
+    if not isinstance(target, Tensor):
+        raise TypeError(f"{row.name}_(): argument 'self' (position 1) must be Tensor, not {type(target).__name__}")
+    flat = (target, *others)
+    arrays = call._arrays(row, flat)
+    cast = None
+    if row.typed is not None:
+        cast = call.common_dtype(row, flat)
+        check_cast(cast, target)
+        arrays = [
+            a if a is None or a.dtype is cast or row.inputs[i] in row.apart else a.astype(cast)
+            for i, a in enumerate(arrays)
+        ]
+    edges = call.edges_of(row, flat)
+    check_writable(target, bool(edges))
+    result = row.kernel(*arrays, *settings)
+    if result.shape != target._d.shape:
+        raise RuntimeError(
+            f"output with shape {list(target._d.shape)} doesn't match the broadcast shape {list(result.shape)}"
+        )
+    record = None
+    if edges:
+        record = call.make_record(row, edges, flat, arrays, settings, cast)
+        _freeze(row, record, target)
+    store(target, result)
+    if record is not None:
+        finish(target, record, lambda: call.note_results(row, record, [target]))
+    return target
+
+
+def _freeze(row: Row, record: Record, target: Tensor) -> None:
+    """Keep a copy of the old value where a rule reads it; the write would spoil the original."""
+    for name, (how, slot) in row.saves.items():
+        if how == "tensor" and getattr(record, f"p{slot}") is target:
+            copy = wrap(np.array(target._d))
+            copy._e = edge_of(target)
+            if isinstance(copy._e, Tensor):
+                copy._e = None
+            setattr(record, f"p{slot}", copy)
+            setattr(record, f"v{slot}", 0)
+
+
+def finish(target: Tensor, record: Record, note: Callable[[], None]) -> None:
+    """Give the memory just written its new history."""
+    if modes.local.anomaly:
+        from ..graph import anomaly
+
+        anomaly.mark(record)
+    if type(target._e) is View:
+        rebase_view(target, record)
+        note()
+        from ..graph.record import about
+
+        about(record).home = lambda: edge_of(target)
+    else:
+        old = edge_of(target)
+        extras = getattr(old, "_about", None)
+        target._e = record
+        note()
+        if extras is not None and extras.retain is not None and extras.retain() is target:
+            extras.retain = None
+            target.retain_grad()
+
+
+def store(target: Tensor, result: Any) -> None:
+    """Write an array into a tensor's memory and count the version up."""
+    if target._v is None and type(target._d) is not ndarray:
+        share(target)
+    version = share(target)
+    if type(result) is ndarray and np.shares_memory(result, target._d, max_work=1):
+        result = result.copy()
+    np.copyto(target._d, result, casting="unsafe")
+    version.version += 1
+
+
+def touched(target: Tensor) -> None:
+    """Count a write that was made by other means."""
+    share(target).version += 1
+
+
+def check_cast(cast: np.dtype[Any], target: Tensor) -> None:
+    """Raise PyTorch's error where a result cannot be stored in ``target``'s dtype."""
+    kind = dtypes.of(cast)
+    if not dtypes.can_cast(kind, target.dtype):
+        raise RuntimeError(
+            f"result type {kind.scalar_name} can't be cast to the desired output type {target.dtype.scalar_name}"
+        )
+
+
+def check_writable(target: Tensor, recorded: bool) -> None:
+    """Raise PyTorch's error where ``target`` must not be written in place."""
+    place = target._e
+    if modes.grad_enabled() or recorded:
+        if place is LEAF:
+            raise RuntimeError(errors.LEAF_INPLACE)
+        if type(place) is View:
+            _check_view(target, place, recorded)
+    if target._inference and not modes.local.inference:
+        raise RuntimeError(
+            "Inplace update to inference tensor outside InferenceMode is not allowed.You can make a clone to get a "
+            "normal tensor before doing inplace update.See https://github.com/pytorch/rfcs/pull/17 for more details."
+        )
+    check_overlap(target)
+
+
+def _check_view(target: Tensor, place: View, recorded: bool) -> None:
+    edge = edge_of(target)
+    if edge is target:
+        raise RuntimeError(errors.LEAF_INPLACE)
+    if edge is None and not recorded:
+        return
+    base_edge = edge_of(place.base)
+    if base_edge is place.base and isinstance(base_edge, Tensor) and place.made is None:
+        raise RuntimeError(errors.LEAF_VIEW_INPLACE)
+    if place.made == "no_grad":
+        raise RuntimeError(errors.NO_GRAD_VIEW_INPLACE)
+    if place.made == "multi":
+        nr = edge.k if isinstance(edge, Record) and edge.kind is OUTPUT else 0
+        name = type(node_of(edge)).__name__.rstrip("0123456789").removesuffix("Backward") if edge is not None else ""
+        raise RuntimeError(errors.MULTI_VIEW_INPLACE.format(nr=nr, name=name, modified="is being"))
+
+
+def check_overlap(target: Tensor) -> None:
+    """Raise PyTorch's error where several elements of ``target`` are one place in memory."""
+    data = target._d
+    if type(data) is ndarray and 0 in data.strides:
+        for size, stride in zip(data.shape, data.strides, strict=True):
+            if stride == 0 and size > 1:
+                raise RuntimeError(errors.OVERLAP)
+
+
+def into(row: Row, flat: Sequence[Any], out: Any, answer: Any) -> Any:
+    """Put the answer of a call into ``out=``, resized if need be; gives ``out``."""
+    outs = out if isinstance(out, (tuple, list)) else (out,)
+    answers = answer if isinstance(answer, tuple) else (answer,)
+    for piece in outs:
+        if not isinstance(piece, Tensor):
+            raise TypeError(f"{row.name}(): argument 'out' must be Tensor, not {type(piece).__name__}")
+    if modes.grad_enabled() and any(
+        isinstance(t, Tensor) and t.requires_grad for t in (*flat, *outs)
+    ):
+        raise RuntimeError(
+            f"{row.name}(): functions with out=... arguments don't support automatic differentiation, but one of the "
+            "arguments requires grad."
+        )
+    for piece, source in zip(outs, answers, strict=True):
+        check_cast(source._d.dtype, piece)
+    for piece, source in zip(outs, answers, strict=True):
+        if piece._d.shape != source._d.shape:
+            resize(piece, source._d.shape)
+        store(piece, source._d)
+    return out
+
+
+def resize(out: Tensor, shape: tuple[int, ...]) -> None:
+    """Give an ``out=`` tensor another shape, with PyTorch's warning unless it was empty."""
+    if out._d.size:
+        warnings.warn(
+            f"An output with one or more elements was resized since it had shape {list(out._d.shape)}, which does not "
+            f"match the required output shape {list(shape)}. This behavior is deprecated, and in a future PyTorch "
+            "release outputs will not be resized unless they have zero elements. You can explicitly reuse an out "
+            "tensor t by resizing it, inplace, to zero elements with t.resize_(0).",
+            UserWarning,
+            stacklevel=4,
+        )
+    share(out)
+    out._d = np.empty(shape, out._d.dtype)

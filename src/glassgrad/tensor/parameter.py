@@ -1,0 +1,37 @@
+"""The Parameter: a leaf that a Module counts as its own."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from . import tensor as tensors
+from .tensor import Tensor, new, share
+
+
+class Parameter(Tensor):
+    """A tensor that a Module registers when it is assigned as an attribute; requires gradients by default.
+
+    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.parameter.Parameter.html
+    """
+
+    __slots__ = ()
+
+    def __new__(cls, data: Tensor | None = None, requires_grad: bool = True) -> Any:
+        if data is None:
+            data = tensors.construct(Tensor)
+        elif not isinstance(data, Tensor):
+            raise TypeError(f"cannot make a Parameter of a '{type(data).__name__}': a Tensor is needed")
+        share(data)
+        out = new(cls)
+        out._d, out._e, out._v = data._d, None, data._v
+        tensors.require_grad(out, requires_grad)
+        return out
+
+    def __init__(self, data: Tensor | None = None, requires_grad: bool = True) -> None:
+        pass
+
+    def __repr__(self, *, tensor_contents: str | None = None) -> str:
+        return "Parameter containing:\n" + super().__repr__()
+
+
+__all__ = ["Parameter"]

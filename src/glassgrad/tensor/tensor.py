@@ -1,0 +1,341 @@
+"""The Tensor: an array, its version, its place in the graph.  No operation lives here; methods arrive from the table.
+
+``_d``  the data: a NumPy array, or the scalar that NumPy gives for 0-d results (the fast form) while nobody aliases it
+``_e``  the place in the graph: None, LEAF, the record that made it, or a View
+``_v``  the version, shared by all aliases; None until the first alias or in-place write
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..ground import dtypes, errors
+from ..ground.device import device
+from ..ground.size import Size
+from ..ground.storage import Storage
+from ..graph import hooks, leaf
+from ..graph.node import Node, node_of
+from ..graph.record import OUTPUT, Record, about
+from . import format as formatting
+
+ndarray = np.ndarray
+new = object.__new__
+
+
+class _Leaf:
+    """The mark of a leaf that requires gradients: the tensor itself is the edge."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return "LEAF"
+
+
+LEAF = _Leaf()
+
+
+class View:
+    """The place in the graph of a view: its base (never itself a view), and its history as last read.
+
+    ``made`` says how it came about, where that forbids in-place writes: "no_grad", "multi" or "inference".
+    """
+
+    __slots__ = ("base", "edge", "seen", "made", "steps")
+
+    base: Tensor
+    edge: Any
+    seen: int
+    made: str | None
+    steps: Any
+
+
+reread: Callable[[Tensor, View], Any]  # the history of a view whose base was rebased, handed in from above
+construct: Callable[..., Any]  # the constructor Tensor(...), handed in from above
+
+
+def edge_of(tensor: Tensor) -> Any:
+    """The edge that gradients of ``tensor`` take: None, a record, or the leaf itself."""
+    place = tensor._e
+    if place is LEAF:
+        return tensor
+    if type(place) is not View:
+        return place
+    if place.seen != tensor._v.version and place.edge is not LEAF:
+        if edge_of(place.base) is not None:
+            place.edge = reread(tensor, place)
+        place.seen = tensor._v.version
+    return tensor if place.edge is LEAF else place.edge
+
+
+def share(tensor: Tensor) -> Storage:
+    """The version of a tensor's buffer; from now on its data is an array that aliases can see."""
+    version = tensor._v
+    if version is None:
+        version = tensor._v = Storage()
+        if type(tensor._d) is not ndarray:
+            tensor._d = np.array(tensor._d)
+        if isinstance(tensor._e, Record):
+            tensor._e.cell = version
+    return version
+
+
+def wrap(array: Any) -> Tensor:
+    """A tensor of ``array``, without history."""
+    tensor = new(Tensor)
+    tensor._d = array
+    tensor._e = tensor._v = None
+    return tensor
+
+
+def alias(tensor: Tensor) -> Tensor:
+    """A tensor on the same memory and version, without history: what ``detach`` gives."""
+    version = share(tensor)
+    out = new(Tensor)
+    out._d, out._e, out._v = tensor._d, None, version
+    return out
+
+
+class Tensor:
+    """An n-dimensional array that remembers how it was computed.
+
+    Source: https://docs.pytorch.org/docs/stable/tensors.html
+    """
+
+    __slots__ = ("_d", "_e", "_v", "__dict__", "__weakref__")
+    __array_priority__ = 1000
+    __hash__ = object.__hash__
+
+    _d: Any
+    _e: Any
+    _v: Storage | None
+    _g: Any = None  # what the engine gathers for a leaf
+    _grad: Any = None
+    _about: Any = None
+    _inference = False
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> Any:
+        return construct(cls, *args, **kwargs)
+
+    # -- what it is ---------------------------------------------------------------------------------------------
+
+    @property
+    def shape(self) -> Size:
+        """The sizes of all dimensions."""
+        return Size(self._d.shape)
+
+    @property
+    def dtype(self) -> dtypes.dtype:
+        """The type of the elements."""
+        return dtypes.of(self._d.dtype)
+
+    @property
+    def device(self) -> device:
+        """Where the data lives: ``cpu``, or ``meta`` for shapes only."""
+        return device("meta" if self._d.dtype.metadata else "cpu")
+
+    @property
+    def ndim(self) -> int:
+        """The number of dimensions."""
+        return self._d.ndim
+
+    @property
+    def itemsize(self) -> int:
+        """The size of one element in bytes."""
+        return self._d.itemsize
+
+    @property
+    def nbytes(self) -> int:
+        """The size of all elements in bytes."""
+        return self._d.size * self._d.itemsize
+
+    @property
+    def layout(self) -> Any:
+        """How elements are stored: always ``strided``."""
+        return dtypes.strided
+
+    # -- its place in the graph -----------------------------------------------------------------------------------
+
+    @property
+    def requires_grad(self) -> bool:
+        """Whether operations on this tensor are recorded."""
+        place = self._e
+        return place is not None and (type(place) is not View or edge_of(self) is not None)
+
+    @requires_grad.setter
+    def requires_grad(self, value: bool) -> None:
+        require_grad(self, value)
+
+    @property
+    def is_leaf(self) -> bool:
+        """Whether the user made this tensor, rather than a recorded operation."""
+        edge = edge_of(self)
+        return edge is None or edge is self
+
+    @property
+    def grad_fn(self) -> Node | None:
+        """The node that made this tensor; None for a leaf."""
+        edge = edge_of(self)
+        return None if edge is None or edge is self else node_of(edge)
+
+    @property
+    def output_nr(self) -> int:
+        """Which output of its ``grad_fn`` this tensor is."""
+        edge = edge_of(self)
+        return edge.k if isinstance(edge, Record) and edge.kind is OUTPUT else 0
+
+    @property
+    def grad(self) -> Tensor | None:
+        """The gradient accumulated so far; None until a backward call reaches this leaf."""
+        total = self._grad
+        if total is None and self._e is not None and not self.is_leaf and not self.retains_grad:
+            warnings.warn(errors.NON_LEAF_GRAD, UserWarning, stacklevel=2)
+        return total
+
+    @grad.setter
+    def grad(self, value: Tensor | None) -> None:
+        if value is not None:
+            _check_grad(self, value)
+        self._grad = value
+
+    @grad.deleter
+    def grad(self) -> None:
+        self._grad = None
+
+    @property
+    def retains_grad(self) -> bool:
+        """Whether this tensor is not a leaf and keeps its gradient."""
+        edge = edge_of(self)
+        if edge is None or edge is self:
+            return False
+        extras = getattr(edge, "_about", None)
+        return extras is not None and extras.retain is not None and extras.retain() is self
+
+    @property
+    def _version(self) -> int:
+        if self._inference:
+            raise RuntimeError("Inference tensors do not track version counter.")
+        return 0 if self._v is None else self._v.version
+
+    @property
+    def _base(self) -> Tensor | None:
+        return self._e.base if type(self._e) is View else None
+
+    def _is_view(self) -> bool:
+        return type(self._e) is View
+
+    @property
+    def data(self) -> Tensor:
+        """The same memory without history, and with a version of its own: writes through it go unnoticed."""
+        share(self)
+        out = new(Tensor)
+        out._d, out._e, out._v = self._d, None, Storage()
+        return out
+
+    @data.setter
+    def data(self, value: Tensor) -> None:
+        if not isinstance(value, Tensor):
+            raise TypeError(f"Variable data has to be a tensor, but got {type(value).__name__}")
+        share(value)
+        self._d = value._d
+        if self._v is None:
+            self._v = Storage()
+
+    def retain_grad(self) -> None:
+        """Keep the gradient of this non-leaf in ``.grad``."""
+        edge = edge_of(self)
+        if edge is None:
+            raise RuntimeError("can't retain_grad on Tensor that has requires_grad=False")
+        if edge is self or self.retains_grad:
+            return
+        about(edge)
+        hooks.install(edge)
+        hooks.retain(edge, self)
+
+    def register_hook(self, hook: Callable[[Tensor], Tensor | None]) -> hooks.RemovableHandle:
+        """Call ``hook(grad)`` whenever a gradient of this tensor is computed; what it returns replaces it."""
+        edge = edge_of(self)
+        if edge is None:
+            raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
+        extras = about(edge)
+        if edge is self:
+            return hooks.register_on_leaf(self, extras.tensor_hooks, hook)
+        hooks.install(edge)
+        return hooks.register(extras.tensor_hooks, hook)
+
+    def register_post_accumulate_grad_hook(self, hook: Callable[[Tensor], None]) -> hooks.RemovableHandle:
+        """Call ``hook(tensor)`` after a gradient was added into this leaf's ``.grad``."""
+        if not self.requires_grad:
+            raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
+        if edge_of(self) is not self:
+            raise RuntimeError("post accumulate grad hooks cannot be registered on non-leaf tensors")
+        about(self)
+        return hooks.register_on_leaf(self, self.__dict__.setdefault("_post_accumulate", {}), hook)
+
+    def requires_grad_(self, requires_grad: bool = True) -> Tensor:
+        """Set ``requires_grad`` in place."""
+        require_grad(self, requires_grad)
+        return self
+
+    def __repr__(self, *, tensor_contents: str | None = None) -> str:
+        edge = edge_of(self)
+        node = None if edge is None or edge is self else node_of(edge)
+        return formatting.tensor_repr(
+            self._d,
+            dtype=self.dtype,
+            device=self.device.type,
+            requires_grad=edge is not None,
+            grad_fn_name=None if node is None else type(node).__name__,
+            tensor_contents=tensor_contents,
+        )
+
+    def __setstate__(self, state: Any) -> None:
+        if isinstance(state, dict):
+            self.__dict__.update(state)
+
+    def __dir__(self) -> list[str]:
+        return [*object.__dir__(self)]
+
+
+def require_grad(tensor: Tensor, value: bool) -> None:
+    """Set ``requires_grad`` of a leaf, or raise as PyTorch does."""
+    edge = edge_of(tensor)
+    if edge is not None and edge is not tensor:
+        if not value:
+            raise RuntimeError(errors.NON_LEAF_REQUIRES_GRAD)
+        return
+    if value and tensor._d.dtype.kind not in "fc" and not tensor.dtype.is_floating_point:
+        raise RuntimeError(errors.ONLY_FLOATS)
+    if type(tensor._e) is View:
+        tensor._e.edge = LEAF if value else None
+    else:
+        tensor._e = LEAF if value else None
+
+
+def _check_grad(tensor: Tensor, value: Any) -> None:
+    """Raise PyTorch's error unless ``value`` can be the gradient of ``tensor``."""
+    if not isinstance(value, Tensor):
+        raise TypeError(f"assigned grad expected to be a Tensor or None but got grad of type {type(value).__name__}")
+    if value is tensor:
+        raise RuntimeError("can't assign Variable as its own grad")
+    if value.dtype is not tensor.dtype:
+        raise RuntimeError(
+            f"attempting to assign a gradient with dtype '{_scalar_name(value)}' to a tensor with dtype "
+            f"'{_scalar_name(tensor)}'. The gradient must match the tensor's dtype"
+        )
+    if value._d.shape != tensor._d.shape:
+        raise RuntimeError(
+            f"attempting to assign a gradient of size '{list(value._d.shape)}' to a tensor of size "
+            f"'{list(tensor._d.shape)}'. Please ensure that the gradient and the tensor are the same size"
+        )
+
+
+def _scalar_name(tensor: Tensor) -> str:
+    return str(tensor.dtype).removeprefix("torch.")
+
+
+leaf.Tensor = Tensor
+hooks.wrap = wrap

@@ -1,0 +1,180 @@
+"""`glassgrad.alias()`: what `import torch` means inside the block, and that nothing of it is left outside."""
+
+import copy
+import importlib
+import importlib.util
+import pickle
+import sys
+from types import ModuleType
+
+import pytest
+
+import glassgrad
+
+VERSION = glassgrad.__version__
+
+
+def state():
+    """What a block must leave as it found it."""
+    theirs = {name: module for name, module in sys.modules.items() if name.partition(".")[0] in ("torch", "torchviz")}
+    ours = {
+        name: (module.__spec__, module.__dict__.get("__getattr__"))
+        for name, module in sys.modules.items()
+        if name.partition(".")[0] == "glassgrad"
+    }
+    return theirs, list(sys.meta_path), ours
+
+
+@pytest.fixture(autouse=True)
+def nothing_is_left():
+    importlib.import_module("glassgrad.nn.functional")
+    before = state()
+    yield
+    after = state()
+    assert after[:2] == before[:2]
+    assert {name: after[2][name] for name in before[2]} == before[2]
+
+
+def test_torch_s_modules_are_glassgrad_s():
+    with glassgrad.alias() as given:
+        import torch
+        import torch.nn as nn
+        import torch.nn.functional as F
+        from torch.optim import SGD
+
+        assert torch is glassgrad is given
+        assert nn is glassgrad.nn and F is glassgrad.nn.functional and SGD is glassgrad.optim.SGD
+        assert sys.modules["torch.nn"] is glassgrad.nn
+        assert nn.__name__ == "glassgrad.nn" == nn.__spec__.name
+
+
+def test_torchviz_offers_make_dot():
+    from glassgrad.explore.dot import make_dot
+
+    with glassgrad.alias():
+        from torchviz import make_dot as drawn
+
+        assert drawn is make_dot
+
+
+def test_what_torch_was_before_is_back():
+    stand_in, part = ModuleType("torch"), ModuleType("torch.part")
+    known = {name: module for name, module in sys.modules.items() if name.partition(".")[0] == "torch"}
+    for name in known:
+        del sys.modules[name]
+    sys.modules.update({"torch": stand_in, "torch.part": part})
+    try:
+        with glassgrad.alias():
+            import torch
+
+            assert torch is glassgrad and "torch.part" not in sys.modules
+        import torch
+
+        assert torch is stand_in and sys.modules["torch.part"] is part
+    finally:
+        del sys.modules["torch"], sys.modules["torch.part"]
+        sys.modules.update(known)
+
+
+def test_an_error_in_the_block_restores_too():
+    with pytest.raises(ZeroDivisionError), glassgrad.alias():
+        import torch
+
+        assert torch is glassgrad
+        1 / 0
+
+
+def test_blocks_nest():
+    with glassgrad.alias():
+        with glassgrad.alias():
+            import torch
+        import torch.nn
+
+        assert torch is glassgrad and torch.nn is glassgrad.nn
+
+
+def missing(work):
+    with glassgrad.alias():
+        with pytest.raises((AttributeError, ImportError)) as caught:
+            work()
+    return type(caught.value), str(caught.value)
+
+
+def test_a_missing_name_is_named():
+    def attribute():
+        import torch
+
+        return torch.no_such
+
+    def nested():
+        import torch
+
+        return torch.nn.functional.no_such
+
+    def module():
+        import torch.no_such  # noqa: F401
+
+    def from_package():
+        from torch.nn import NoSuch  # noqa: F401
+
+    assert missing(attribute) == (AttributeError, f"torch.no_such is not in glassgrad {VERSION}")
+    assert missing(nested) == (AttributeError, f"torch.nn.functional.no_such is not in glassgrad {VERSION}")
+    assert missing(module) == (ModuleNotFoundError, f"torch.no_such is not in glassgrad {VERSION}")
+    assert missing(from_package) == (ImportError, f"torch.nn.NoSuch is not in glassgrad {VERSION}")
+
+
+def test_a_missing_name_of_a_plain_module_is_named():
+    def from_module():
+        from torch.nn.functional import no_such  # noqa: F401
+
+    kind, words = missing(from_module)
+    assert kind is ImportError and "no_such" in words and "nn.functional" in words
+
+
+def test_absence_can_still_be_asked_for():
+    with glassgrad.alias():
+        import torch
+
+        assert not hasattr(torch, "no_such")
+        assert getattr(torch, "no_such", 7) == 7
+        assert importlib.util.find_spec("torch.no_such") is None
+        assert importlib.util.find_spec("glassgrad.no_such") is None
+        assert importlib.util.find_spec("torch.nn") is not None
+    with pytest.raises(AttributeError, match="module 'glassgrad' has no attribute 'no_such'"):
+        glassgrad.no_such
+
+
+@pytest.mark.parametrize("part", ["tensor", "cli", "graph", "kernels", "explore"])
+def test_glassgrad_s_own_parts_are_not_torch_s(part):
+    before = getattr(glassgrad, part, None)
+    with glassgrad.alias(), pytest.raises(ModuleNotFoundError, match=f"torch.{part} is not in glassgrad"):
+        importlib.import_module(f"torch.{part}")
+    assert getattr(glassgrad, part, None) is before
+
+
+def test_pickles_of_the_block_can_be_read_outside():
+    with glassgrad.alias():
+        import torch
+
+        layer = torch.nn.Linear(2, 3)
+        data = pickle.dumps(layer)
+        assert copy.deepcopy(layer).weight.shape == (3, 2)
+    assert (pickle.loads(data).weight == layer.weight).all()
+
+
+@pytest.mark.torch
+def test_the_real_torch_is_back_and_whole():
+    from tests.torch_reference import torch as real
+
+    with glassgrad.alias():
+        import torch
+        import torch.nn.functional
+
+        assert torch is glassgrad
+        from_real = real.tensor([1.0, 2.0], requires_grad=True)
+        assert (from_real * 2).sum().grad_fn.name() == "SumBackward0"
+    import torch
+    import torch.nn.functional as F
+
+    assert torch is real and F is real.nn.functional
+    assert torch.nn.Linear(2, 3)(torch.ones(1, 2)).shape == (1, 3)
