@@ -1,0 +1,22 @@
+"""Settings of the whole suite."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+os.environ.setdefault("OMP_NUM_THREADS", "2")
+
+
+@pytest.fixture(autouse=True)
+def _plain_modes():
+    """Every test starts with recording on and default settings, and leaves them so."""
+    import glassgrad
+    from glassgrad.ground import modes
+
+    yield
+    assert modes.grad_enabled(), "a test left recording switched off"
+    assert modes.off == 0
+    assert modes.watch == 0
+    glassgrad.set_default_dtype(glassgrad.float32)

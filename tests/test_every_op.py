@@ -1,0 +1,218 @@
+"""The laws that every operation obeys, each a test over the table, its samples and dtypes."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import glassgrad
+from glassgrad.ops.declare import TABLE
+from tests.laws import Call, array, flat, graph
+from tests.samples import all_samples
+
+SAMPLES = all_samples()
+CASES = [(sample, dtype) for sample in SAMPLES for dtype in sample.only]
+every_sample = pytest.mark.parametrize("sample,dtype", CASES, ids=[f"{s.id}-{d}" for s, d in CASES])
+differentiable = [(s, d) for s, d in CASES if s.gradient]
+every_differentiable = pytest.mark.parametrize(
+    "sample,dtype", differentiable, ids=[f"{s.id}-{d}" for s, d in differentiable]
+)
+doubles = [s for s in SAMPLES if s.gradient and "float64" in s.only]
+every_double = pytest.mark.parametrize("sample", doubles, ids=[s.id for s in doubles])
+with_inplace = [(s, d) for s, d in CASES if s.inplace]
+every_inplace = pytest.mark.parametrize("sample,dtype", with_inplace, ids=[f"{s.id}-{d}" for s, d in with_inplace])
+
+TOLERANCE = {"float32": (2e-6, 2e-6), "float64": (1e-12, 1e-12), "float16": (2e-3, 2e-3), "bfloat16": (2e-2, 2e-2)}
+
+
+def close(ours, theirs, sample, dtype, what="value"):
+    """Assert equal shapes and dtypes, and values to rounding."""
+    assert tuple(ours.shape) == tuple(theirs.shape), what
+    assert str(ours.dtype) == str(theirs.dtype), what
+    a, b = array(ours), array(theirs)
+    if a.dtype.kind in "fc":
+        rtol, atol = TOLERANCE[dtype]
+        rtol = max(rtol, sample.rtol)
+        scale = np.nanmax(np.abs(b[np.isfinite(b)])) if np.isfinite(b).any() else 0
+        np.testing.assert_allclose(a, b, rtol=rtol, atol=atol * max(float(scale), 1e-3), err_msg=what)
+    else:
+        np.testing.assert_array_equal(a, b, err_msg=what)
+
+
+def test_every_row_is_documented_and_ruled():
+    """Every row has a docstring and, unless constant, a rule; every name is declared once."""
+    for row in TABLE.values():
+        assert (row.kernel.__doc__ or "").strip(), f"{row.name} has no docstring"
+        assert row.constant or row.rules, f"{row.name} has no rule and is not constant"
+
+
+def test_every_row_has_a_sample():
+    """Calling all samples, and their gradients twice, reaches every row of the table."""
+    reached = set()
+    originals = {}
+    for row in TABLE.values():
+        originals[row.name] = row.kernel
+
+        def watched(*args, _row=row, _kernel=row.kernel, **kwargs):
+            reached.add(_row.name)
+            return _kernel(*args, **kwargs)
+
+        row.kernel = watched
+    from glassgrad.ops import generate
+
+    try:
+        generate.ready_all()
+        for sample in SAMPLES:
+            call = Call(sample, glassgrad, sample.only[0])
+            outputs = call.differentiable(call())
+            if outputs and call.leaves:
+                first = glassgrad.autograd.grad(
+                    outputs, call.leaves, call.weights(outputs), create_graph=True, allow_unused=True
+                )
+                again = [g for g in first if g is not None and g.requires_grad]
+                if again and sample.second:
+                    glassgrad.autograd.grad(again, call.leaves, call.weights(again), allow_unused=True)
+    finally:
+        for row in TABLE.values():
+            row.kernel = originals[row.name]
+        generate.ready_all()
+    missing = sorted(set(TABLE) - reached)
+    assert not missing, f"rows that no sample reaches: {missing}"
+
+
+@pytest.mark.torch
+@every_sample
+def test_value_is_torchs(sample, dtype):
+    """Value, dtype and shape equal torch's; strides too, where the result is a view."""
+    from tests.torch_reference import torch
+
+    if sample.name.startswith("row."):
+        pytest.skip("torch has no such function: the row is reached through public ones")
+    ours, theirs = Call(sample, glassgrad, dtype), Call(sample, torch, dtype)
+    mine, yours = ours(), theirs()
+    assert len(mine) == len(yours)
+    for a, b in zip(mine, yours, strict=True):
+        if isinstance(b, torch.Tensor):
+            close(a, b, sample, dtype)
+            assert a.requires_grad == b.requires_grad
+            if b._is_view() or a._is_view():
+                assert a._is_view() == b._is_view(), "one is a view, the other is not"
+                assert a.stride() == b.stride()
+        else:
+            assert type(a).__name__ == type(b).__name__
+            assert a == b
+
+
+@pytest.mark.torch
+@every_differentiable
+def test_gradients_are_torchs(sample, dtype):
+    """First- and second-order gradients equal torch's."""
+    from tests.torch_reference import torch
+
+    if sample.name.startswith("row."):
+        pytest.skip("torch has no such function: the row is reached through public ones")
+    found = []
+    for engine in (glassgrad, torch):
+        call = Call(sample, engine, dtype)
+        outputs = call.differentiable(call())
+        assert outputs or not call.leaves, "nothing to differentiate"
+        if not call.leaves:
+            return
+        first = engine.autograd.grad(
+            outputs, call.leaves, call.weights(outputs), create_graph=sample.second, allow_unused=True
+        )
+        second = []
+        again = [g for g in first if g is not None and g.requires_grad] if sample.second else []
+        if again:
+            second = engine.autograd.grad(again, call.leaves, call.weights(again), allow_unused=True)
+        found.append((first, second))
+    (first, second), (their_first, their_second) = found
+    for a, b in zip(first, their_first, strict=True):
+        assert (a is None) == (b is None)
+        if a is not None:
+            close(a, b, sample, dtype, "gradient")
+    zero = None
+    for a, b in zip(second or [zero] * len(their_second), their_second or [zero] * len(second), strict=True):
+        if a is None and b is None:
+            continue
+        if a is None or b is None:  # None and zeros say the same
+            assert not np.any(array(b if a is None else a)), "second order"
+        else:
+            close(a, b, sample, dtype, "second order")
+
+
+@every_double
+def test_gradient_is_the_slope(sample):
+    """The gradient along a random direction is the central difference along it."""
+    rng = np.random.default_rng(3)
+    call = Call(sample, glassgrad, "float64")
+    if not call.leaves or any(leaf.is_complex() for leaf in call.leaves):
+        return
+    outputs = call.differentiable(call())
+    weights = call.weights(outputs)
+    grads = glassgrad.autograd.grad(outputs, call.leaves, weights, allow_unused=True)
+    towards = [rng.uniform(-1, 1, tuple(leaf.shape)) for leaf in call.leaves]
+    start = [array(leaf).copy() for leaf in call.leaves]
+    step = 1e-6
+
+    def along(sign):
+        for leaf, origin, way in zip(call.leaves, start, towards, strict=True):
+            with glassgrad.no_grad():
+                leaf.copy_(glassgrad.from_numpy(np.asarray(origin + sign * step * way)))
+        state = glassgrad.get_rng_state() if hasattr(glassgrad, "get_rng_state") else None
+        pieces = [out for out in call() if getattr(out, "requires_grad", False)]
+        if state is not None:
+            glassgrad.set_rng_state(state)
+        return sum(float(np.sum(array(p) * array(w))) if not p.is_complex()
+                   else float(np.sum(array(p) * array(w).conj()).real) for p, w in zip(pieces, weights, strict=True))
+
+    slope = (along(1) - along(-1)) / (2 * step)
+    total = sum(float(np.sum(array(g) * way)) for g, way in zip(grads, towards, strict=True) if g is not None)
+    assert total == pytest.approx(slope, rel=1e-5, abs=1e-6)
+
+
+@every_differentiable
+def test_both_carriers_agree(sample, dtype):
+    """Gradients computed on arrays and by recorded operations are the same, bit for bit."""
+    plain, lifted = Call(sample, glassgrad, dtype), Call(sample, glassgrad, dtype)
+    if not plain.leaves:
+        return
+    outputs = plain.differentiable(plain())
+    first = glassgrad.autograd.grad(outputs, plain.leaves, plain.weights(outputs), allow_unused=True)
+    outputs = lifted.differentiable(lifted())
+    second = glassgrad.autograd.grad(
+        outputs, lifted.leaves, lifted.weights(outputs), create_graph=True, allow_unused=True
+    )
+    for a, b in zip(first, second, strict=True):
+        assert (a is None) == (b is None)
+        if a is not None:
+            assert a.dtype is b.dtype
+            np.testing.assert_array_equal(array(a), array(b))
+
+
+@pytest.mark.torch
+@every_differentiable
+def test_names_are_torchs(sample, dtype):
+    """The graph has torch's nodes, names and edges."""
+    from tests.torch_reference import torch
+
+    if sample.name.startswith("row.") or not sample.names or dtype != sample.only[0]:
+        return
+    ours = [out for out in flat(Call(sample, glassgrad, dtype)()) if getattr(out, "requires_grad", False)]
+    theirs = [out for out in flat(Call(sample, torch, dtype)()) if getattr(out, "requires_grad", False)]
+    for a, b in zip(ours, theirs, strict=True):
+        assert graph(a) == graph(b)
+
+
+@every_inplace
+def test_in_place_agrees(sample, dtype):
+    """The in-place variant gives the same value in the same tensor, and bumps its version by one."""
+    plain, other = (Call(sample, glassgrad, dtype, requires_grad=False) for _ in range(2))
+    (expected,) = plain()
+    target = other.args[0].clone()
+    version = target._version
+    name = sample.name.removeprefix("Tensor.").rpartition(".")[2]
+    given = getattr(target, f"{name}_")(*other.args[1:], **other.kwargs)
+    assert given is target
+    assert target._version == version + 1
+    np.testing.assert_array_equal(array(target), array(expected.to(target.dtype)))
