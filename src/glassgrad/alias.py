@@ -1,13 +1,11 @@
-"""Roof: lets ``import torch`` mean glassgrad, for a process or a ``with`` block; knows Python's import system, no tensor."""
+"""Roof: lets ``import torch`` mean glassgrad, for a process or a ``with`` block; knows the import system, no tensor."""
 
 from __future__ import annotations
 
 import importlib
-import importlib.util
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any
@@ -69,7 +67,8 @@ def install() -> None:
     def aliased_start(path: Any, line: Sequence[Any], files: Any) -> int:
         return start(path, _aliased(line) if "multiprocessing.forkserver" in str(line) else line, files)
 
-    spawn.get_command_line, util.spawnv_passfds = aliased_command_line, aliased_start
+    spawn.get_command_line = aliased_command_line
+    util.spawnv_passfds = aliased_start  # type: ignore[assignment]
 
 
 def _aliased(line: Sequence[str]) -> list[str]:
@@ -100,7 +99,7 @@ def _is_question() -> bool:
     return frame.f_code.co_name == "find_spec" and frame.f_globals.get("__name__") == "importlib.util"
 
 
-class _Existing(Loader):
+class _Existing:
     """Hands out a module that is loaded already, under a second name."""
 
     def __init__(self, module: ModuleType) -> None:
@@ -113,7 +112,7 @@ class _Existing(Loader):
         module.__spec__ = self.spec  # importlib has just overwritten it with the second name's
 
 
-class _Finder(MetaPathFinder):
+class _Finder:
     """Resolves torch's module names to glassgrad's modules."""
 
     def __init__(self) -> None:
@@ -128,7 +127,8 @@ class _Finder(MetaPathFinder):
                 return None
             raise ModuleNotFoundError(_sentence(name), name=name)
         self.explain(module)
-        return ModuleSpec(name, _Existing(module), is_package=hasattr(module, "__path__"))
+        loader: Any = _Existing(module)
+        return ModuleSpec(name, loader, is_package=hasattr(module, "__path__"))
 
     def find(self, name: str) -> ModuleType | None:
         """glassgrad's module for torch's module ``name``, or None."""
@@ -141,7 +141,9 @@ class _Finder(MetaPathFinder):
         module = sys.modules.get(ours) or getattr(sys.modules.get(parent), last, None)
         if isinstance(module, ModuleType):
             return module
-        return importlib.import_module(ours) if importlib.util.find_spec(ours) else None
+        from importlib.util import find_spec  # not at the top: importing glassgrad should not pay for it
+
+        return importlib.import_module(ours) if find_spec(ours) else None
 
     def explain(self, module: ModuleType) -> None:
         """Let a name that ``module`` lacks be reported under torch's name for it."""
@@ -174,7 +176,7 @@ class _Finder(MetaPathFinder):
                 module.__dict__["__getattr__"] = before
 
 
-class _Missing(MetaPathFinder):
+class _Missing:
     """Asked last: names what ``from torch.nn import x`` did not find, in torch's words."""
 
     def find_spec(self, name: str, path: Sequence[str] | None, target: ModuleType | None = None) -> None:

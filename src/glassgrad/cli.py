@@ -1,4 +1,4 @@
-"""Roof: the ``glassgrad`` command; knows arguments, scripts and exit codes, and leaves the work to the modules it calls."""
+"""Roof: the ``glassgrad`` command; knows arguments, scripts and exit codes, and leaves the work to other modules."""
 
 from __future__ import annotations
 
@@ -104,19 +104,23 @@ def _blas_threads() -> str:
     try:
         from threadpoolctl import threadpool_info
     except ImportError:
-        limits = [f"{name}={os.environ[name]}" for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS") if name in os.environ]
-        return ", ".join(limits) or f"not limited ({os.cpu_count()} cores)"
+        names = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS")
+        return (
+            ", ".join(f"{name}={os.environ[name]}" for name in names if name in os.environ)
+            or f"not limited ({os.cpu_count()} cores)"
+        )
     return ", ".join(str(pool["num_threads"]) for pool in threadpool_info() if pool["user_api"] == "blas") or "unknown"
 
 
 def _run(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
     """Run a script or module in the place of ``__main__``, ``torch`` being glassgrad."""
+    find: Callable[[str, ModuleType], CodeType | None]
     if options.module is not None:
         if not options.module:
             parser.error("argument -m: a module's name is missing")
-        find, (target, *arguments) = _module_code, options.module
+        find, missing, (target, *arguments) = _module_code, 1, options.module
     elif options.script is not None:
-        find, target, arguments = _script_code, options.script, options.arguments
+        find, missing, target, arguments = _script_code, 2, options.script, options.arguments
     else:
         parser.error("a SCRIPT or -m MODULE is missing")
     install()
@@ -127,7 +131,7 @@ def _run(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
     try:
         code = find(target, main_module)
         if code is None:
-            return 1 if find is _module_code else 2
+            return missing  # the exit code python gives
         exec(code, main_module.__dict__)
     except BaseException:
         sys.excepthook = _without_runner(sys.excepthook)

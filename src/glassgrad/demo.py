@@ -1,4 +1,4 @@
-"""Roof: ``glassgrad demo``; a graph read aloud, derivatives as sums over paths, a network trained on real digit scans."""
+"""Roof: ``glassgrad demo``; a graph read aloud, derivatives as sums over paths, training on real digit scans."""
 
 from __future__ import annotations
 
@@ -23,6 +23,7 @@ RATE, MOMENTUM, DECAY = 0.1, 0.9, 1e-4
 NOISE = 0.3  # added to the grey values 0 ... 1 while training, so that no single pixel decides
 
 Tensors = dict[str, Any]
+torch: Any = glassgrad  # its functions come from a table, where type checkers do not see them
 
 
 def demo(out: str) -> int:
@@ -51,8 +52,8 @@ def demo(out: str) -> int:
 
 def read_a_graph(folder: Path) -> list[Path]:
     """Print and read aloud the graph of ``y = x*z + x + z``, check its paths against backward, draw it."""
-    x = glassgrad.tensor(2.0, requires_grad=True)
-    z = glassgrad.tensor(3.0, requires_grad=True)
+    x = torch.tensor(2.0, requires_grad=True)
+    z = torch.tensor(3.0, requires_grad=True)
     y = x * z + x + z
     names = {"x": x, "z": z, "y": y}
     _title("The graph of y = x*z + x + z, with x = 2 and z = 3")
@@ -66,8 +67,8 @@ def read_a_graph(folder: Path) -> list[Path]:
 
 def sum_over_paths() -> None:
     """The same for four lines with three weights, where the paths to ``w1`` part and meet again."""
-    x1, x2 = glassgrad.tensor(1.0), glassgrad.tensor(2.0)
-    w1, w2, w3 = (glassgrad.tensor(value, requires_grad=True) for value in (1.0, 2.0, 3.0))
+    x1, x2 = torch.tensor(1.0), torch.tensor(2.0)
+    w1, w2, w3 = (torch.tensor(value, requires_grad=True) for value in (1.0, 2.0, 3.0))
     x3 = w1 * x1
     x4 = w1 * x2
     x5 = w2 * x3 + w3 * x4
@@ -86,27 +87,27 @@ def train(folder: Path) -> list[Path]:
 
     digits = load_digits()
     _title(f"Training on {len(digits.target):,} scans of handwritten digits, {HELD_OUT} of them held out")
-    images = glassgrad.tensor(digits.data, dtype=glassgrad.float32) / 16
-    labels = glassgrad.tensor(digits.target, dtype=glassgrad.int64)
-    glassgrad.manual_seed(SEED)
-    order = glassgrad.randperm(len(labels))
+    images = torch.tensor(digits.data, dtype=torch.float32) / 16
+    labels = torch.tensor(digits.target, dtype=torch.int64)
+    torch.manual_seed(SEED)
+    order = torch.randperm(len(labels))
     held_out, training = order[:HELD_OUT], order[HELD_OUT:]
 
-    nn = glassgrad.nn
+    nn = torch.nn
     model = nn.Sequential(nn.Linear(64, 256), nn.ReLU(), nn.Linear(256, 10))
     measure = nn.CrossEntropyLoss()
-    optimizer = glassgrad.optim.SGD(model.parameters(), lr=RATE, momentum=MOMENTUM, weight_decay=DECAY)
+    optimizer = torch.optim.SGD(model.parameters(), lr=RATE, momentum=MOMENTUM, weight_decay=DECAY)
     print(model)
     losses: list[float] = []
     with tqdm(range(EPOCHS), desc="training", unit="epoch") as epochs:
         for epoch in epochs:
             for group in optimizer.param_groups:
                 group["lr"] = RATE * (1 - epoch / EPOCHS)
-            shuffled = training[glassgrad.randperm(len(training))]
+            shuffled = training[torch.randperm(len(training))]
             total = 0.0
             for start in range(0, len(shuffled), BATCH):
                 batch = shuffled[start : start + BATCH]
-                seen = images[batch] + NOISE * glassgrad.randn(len(batch), 64)
+                seen = images[batch] + NOISE * torch.randn(len(batch), 64)
                 optimizer.zero_grad()
                 loss = measure(model(seen), labels[batch])
                 loss.backward()
@@ -115,7 +116,7 @@ def train(folder: Path) -> list[Path]:
             losses.append(total / len(training))
             epochs.set_postfix(loss=f"{losses[-1]:.4f}")
 
-    with glassgrad.no_grad():
+    with torch.no_grad():
         guesses = model(images[held_out]).argmax(1)
     right = int((guesses == labels[held_out]).sum().item())
     print(f"loss: {losses[0]:.4f} after the first epoch, {losses[-1]:.4f} after the last of {EPOCHS}")

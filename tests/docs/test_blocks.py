@@ -3,6 +3,7 @@
 import contextlib
 import io
 import re
+from itertools import zip_longest
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,7 @@ FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 def python_blocks(text):
     """Each Python block's code and first line number, with the text promised right behind it (or None)."""
     found = list(FENCE.finditer(text))
-    for block, following in zip(found, [*found[1:], None], strict=True):
+    for block, following in zip_longest(found, found[1:]):
         if block[1] == "python":
             promised = None
             if following and following[1] == "text" and not text[block.end() : following.start()].strip():

@@ -3,109 +3,105 @@
 import numpy
 
 
-def _keys(torch):
-    mask = torch.tensor([[True, False, True, False], [False] * 4, [True] * 4])
-    index = torch.tensor([2, 0])
-    return {
-        "int": 1,
-        "negative int": -1,
-        "slice": slice(1, 3),
-        "slice with step": slice(0, 3, 2),
-        "slice past the end": slice(1, 100),
-        "negative slice": slice(-2, None),
-        "empty slice": slice(2, 1),
-        "ellipsis": ...,
-        "none": None,
-        "two ints": (1, 2),
-        "int and slice": (1, slice(0, 2)),
-        "slice and int": (slice(None), 2),
-        "ellipsis and int": (..., 1),
-        "none between": (slice(None), None, 1),
-        "mask": mask,
-        "row mask": torch.tensor([True, False, True]),
-        "mask on second": (slice(None), torch.tensor([True, False, True, False])),
-        "row mask and int": (torch.tensor([True, False, True]), 1),
-        "index": index,
-        "list": [2, 0],
-        "list of bools": [True, False, True],
-        "index twice": (index, index),
-        "index and int": (index, 1),
-        "int and index": (1, index),
-        "index and slice": (index, slice(1, 3)),
-        "slice and index": (slice(0, 2), index),
-        "broadcast indices": (index[:, None], torch.tensor([0, 1, 3])),
-        "negative index": torch.tensor([-1, -3]),
-        "2-d index": torch.tensor([[0, 1], [2, 2]]),
-        "0-d index": torch.tensor(1),
-        "true": True,
-        "false": False,
-        "empty index": torch.tensor([], dtype=torch.int64),
-        "uint8 mask": torch.tensor([1, 0, 1], dtype=torch.uint8),
-        "empty tuple": (),
-        "none and index": (None, index),
-        "index, none, slice": (index, None, slice(1, 3)),
-        "numpy int": numpy.int64(1),
-        "range": range(2),
-        "tuple of lists": ([0, 1], [1, 2]),
-        "int32 index": torch.tensor([2, 0], dtype=torch.int32),
-    }
+_KEYS = {
+    "int": lambda torch: 1,
+    "negative_int": lambda torch: -1,
+    "slice": lambda torch: slice(1, 3),
+    "slice_with_step": lambda torch: slice(0, 3, 2),
+    "slice_past_the_end": lambda torch: slice(1, 100),
+    "negative_slice": lambda torch: slice(-2, None),
+    "empty_slice": lambda torch: slice(2, 1),
+    "ellipsis": lambda torch: ...,
+    "none": lambda torch: None,
+    "two_ints": lambda torch: (1, 2),
+    "int_and_slice": lambda torch: (1, slice(0, 2)),
+    "slice_and_int": lambda torch: (slice(None), 2),
+    "ellipsis_and_int": lambda torch: (..., 1),
+    "none_between": lambda torch: (slice(None), None, 1),
+    "mask": lambda torch: torch.tensor([[True, False, True, False], [False] * 4, [True] * 4]),
+    "row_mask": lambda torch: torch.tensor([True, False, True]),
+    "mask_on_second": lambda torch: (slice(None), torch.tensor([True, False, True, False])),
+    "row_mask_and_int": lambda torch: (torch.tensor([True, False, True]), 1),
+    "index": lambda torch: torch.tensor([2, 0]),
+    "list": lambda torch: [2, 0],
+    "list_of_bools": lambda torch: [True, False, True],
+    "index_twice": lambda torch: (torch.tensor([2, 0]), torch.tensor([2, 0])),
+    "index_and_int": lambda torch: (torch.tensor([2, 0]), 1),
+    "int_and_index": lambda torch: (1, torch.tensor([2, 0])),
+    "index_and_slice": lambda torch: (torch.tensor([2, 0]), slice(1, 3)),
+    "slice_and_index": lambda torch: (slice(0, 2), torch.tensor([2, 0])),
+    "broadcast_indices": lambda torch: (torch.tensor([[2], [0]]), torch.tensor([0, 1, 3])),
+    "negative_index": lambda torch: torch.tensor([-1, -3]),
+    "2d_index": lambda torch: torch.tensor([[0, 1], [2, 2]]),
+    "0d_index": lambda torch: torch.tensor(1),
+    "true": lambda torch: True,
+    "false": lambda torch: False,
+    "empty_index": lambda torch: torch.tensor([], dtype=torch.int64),
+    "empty_tuple": lambda torch: (),
+    "none_and_index": lambda torch: (None, torch.tensor([2, 0])),
+    "index_none_slice": lambda torch: (torch.tensor([2, 0]), None, slice(1, 3)),
+    "numpy_int": lambda torch: numpy.int64(1),
+    "numpy_index": lambda torch: numpy.array([2, 0]),
+    "range": lambda torch: range(2),
+    "tuple_of_lists": lambda torch: ([0, 1], [1, 2]),
+    "int32_index": lambda torch: torch.tensor([2, 0], dtype=torch.int32),
+    "nested_list": lambda torch: [[0, 1], [2, 2]],
+}
 
 
-def reading(torch, show):
-    """Every key reads."""
-    x = torch.arange(12.0).reshape(3, 4)
-    for name, key in _keys(torch).items():
-        show.error(lambda key=key: x[key], name)
+def _reading(make):
+    """The program that reads by a key, plainly and in a graph."""
 
-
-def reading_in_a_graph(torch, show):
-    """The same keys in a graph: nodes and gradients."""
-    for name, key in _keys(torch).items():
-        x = torch.arange(12.0).reshape(3, 4).requires_grad_()
+    def program(torch, show):
+        key = make(torch)
+        x = torch.arange(12.0).reshape(3, 4)
         y = x[key]
-        show.graph(name, y)
-        weight = torch.arange(1.0, y.numel() + 1).reshape(y.shape)
-        (y * weight).sum().backward()
-        show(f"{name} grad", x.grad)
+        show("value", y)
+        aliases = y.numel() > 0 and y.untyped_storage().data_ptr() == x.untyped_storage().data_ptr()
+        show("aliases", aliases)
+        x.requires_grad_()
+        y = x[key]
+        show.graph("graph", y)
+        (y * torch.arange(1.0, y.numel() + 1).reshape(y.shape)).sum().backward()
+        show("x.grad", x.grad)
+
+    return program
 
 
-def writing_numbers(torch, show):
-    """Every key writes a number."""
-    for name, key in _keys(torch).items():
+def _writing(make):
+    """The program that writes a number, a tensor and a tracked value by a key."""
+
+    def program(torch, show):
+        key = make(torch)
         x = torch.arange(12.0).reshape(3, 4)
-
-        def act(x=x, key=key):
-            x[key] = 100
-            return x
-
-        show.error(act, name)
-
-
-def writing_tensors(torch, show):
-    """Every key writes a tensor of the shape it reads."""
-    for name, key in _keys(torch).items():
-        x = torch.arange(12.0).reshape(3, 4)
-
-        def act(x=x, key=key):
-            part = x[key]
-            x[key] = torch.arange(part.numel()).reshape(part.shape) - 50.0
-            return x
-
-        show.error(act, name)
-
-
-def writing_in_a_graph(torch, show):
-    """Every key writes a tracked tensor: nodes and both gradients."""
-    for name, key in _keys(torch).items():
-        if name == "false" or "numpy" in name:
-            continue
-        x = torch.arange(12.0).reshape(3, 4).requires_grad_()
+        x[key] = 100
+        show("number", [x, x._version])
+        part = x[key]
+        x[key] = torch.arange(part.numel()).reshape(part.shape) - 50.0
+        show("tensor", x)
+        x.requires_grad_()
         w = torch.tensor(2.0, requires_grad=True)
         y = x * 1
         y[key] = w * 3
-        show.graph(name, y)
+        show.graph("graph", y)
         (y * torch.arange(12.0).reshape(3, 4)).sum().backward()
-        show(f"{name} grads", [x.grad, w.grad])
+        show("gradients", [x.grad, w.grad])
+
+    return program
+
+
+PROGRAMS = {
+    **{f"read.{name}": _reading(make) for name, make in _KEYS.items()},
+    **{f"write.{name}": _writing(make) for name, make in _KEYS.items()},
+}
+
+
+def byte_masks(torch, show):
+    """Masks of bytes are out of favour."""
+    x = torch.arange(3.0)
+    mask = torch.tensor([1, 0, 1], dtype=torch.uint8)
+    show("read", show.warnings(lambda: x[mask]))
+    show.error(lambda: x.__setitem__(mask, 1.0))
 
 
 def repeated_index_reads_add_up(torch, show):
@@ -113,14 +109,6 @@ def repeated_index_reads_add_up(torch, show):
     x = torch.tensor([1.0, 2.0, 3.0], requires_grad=True)
     (x[torch.tensor([0, 0, 2])] * torch.tensor([1.0, 10.0, 100.0])).sum().backward()
     show("x.grad", x.grad)
-
-
-def basic_keys_are_views(torch, show):
-    """Integers and slices alias, index tensors and masks copy."""
-    x = torch.arange(12.0).reshape(3, 4)
-    for name, key in _keys(torch).items():
-        y = x[key]
-        show(name, y.numel() > 0 and y.untyped_storage().data_ptr() == x.untyped_storage().data_ptr())
 
 
 def reading_errors(torch, show):

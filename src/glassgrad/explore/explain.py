@@ -1,4 +1,4 @@
-"""A graph read aloud in plain sentences, floor 8: for glassgrad's tensors and for torch's, of which it imports neither."""
+"""A graph read aloud in plain sentences, floor 8: glassgrad's or torch's, of which it imports neither."""
 
 from __future__ import annotations
 
@@ -160,10 +160,13 @@ def _legend(root: str, labels: Labels, leaves: list[Any], arrows: int) -> tuple[
 def _leaf(leaf: Any, labels: Labels, texts: Texts, users: list[Any]) -> str:
     name = labels[leaf]
     places = _few([f"{labels[user]} ({texts[user][0]})" for user in users])
-    back = f"; the {_count(len(users), 'gradient')} that come back are added up in {name}.grad" if len(users) > 1 else ""
+    start = f"{name} is a leaf, {_size(leaf.variable)}, with an AccumulateGrad."
+    arrows, gradients = _first(_count(len(users), "arrow")), _count(len(users), "gradient")
+    if len(users) == 1:
+        return f"{start} {arrows} leaves it, to {places}, because {name} is used there."
     return (
-        f"{name} is a leaf, {_size(leaf.variable)}, with an AccumulateGrad. {_first(_count(len(users), 'arrow'))} "
-        f"{'leave' if len(users) > 1 else 'leaves'} it, to {places}, because {name} is used there{back}."
+        f"{start} {arrows} leave it, to {places}, because {name} is used there; "
+        f"the {gradients} that come back are added up in {name}.grad."
     )
 
 
@@ -187,7 +190,8 @@ def _root(y: Any, name: str, labels: Labels) -> str:
     start = f"{_first(name)}, {_size(y)}, is what {labels[y.grad_fn]} gave: backward() starts there"
     if y.numel() == 1:
         return f"{start}, with the gradient 1."
-    return f"{start}. It has {y.numel():,} elements, so backward() must be given a gradient of that shape, such as ones."
+    need = "so backward() must be given a gradient of that shape, such as ones"
+    return f"{start}. It has {y.numel():,} elements, {need}."
 
 
 def _size(tensor: Any) -> str:

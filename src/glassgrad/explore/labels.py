@@ -1,4 +1,4 @@
-"""What to call the nodes and values of a graph, floor 8: given names, numbers for repeated ones, values as short text."""
+"""What to call the nodes and values of a graph, floor 8: given names, numbers for repeated ones, short text."""
 
 from __future__ import annotations
 

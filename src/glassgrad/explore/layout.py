@@ -57,7 +57,7 @@ class Spacing:
 
     boxes: float = 22
     bends: float = 14
-    layer: float = 30
+    layer: float = 33
     steepest: float = 120
     slant: float = 0.09
     margin: float = 16

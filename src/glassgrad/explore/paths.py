@@ -1,4 +1,4 @@
-"""A derivative as a sum over paths, floor 8: multiply along each path, add over the paths; for glassgrad and torch alike.
+"""A derivative as a sum over paths, floor 8: multiply along each path, add over the paths; glassgrad's or torch's.
 
 It asks each node for its local derivative by calling it, as a backward pass does, and never touches ``.grad``.
 """
@@ -99,8 +99,8 @@ def paths(y: Any, x: Any, *, names: Names = None, limit: int = 10) -> PathSum:
 
     Every path is counted; the ``limit`` largest are listed where every operation on them multiplies by a number, else
     the first ``limit``.  A value has the shape of ``x``.  The graph must still hold its saved values: call this before
-    ``backward()``, or use ``retain_graph=True``; a freed graph raises its own error.  RuntimeError where ``y`` requires no
-    gradient, TypeError for anything but tensors.
+    ``backward()``, or use ``retain_graph=True``; a freed graph raises its own error.  RuntimeError where ``y`` requires
+    no gradient, TypeError for anything but tensors.
     """
     as_tensors((y, x), "paths")
     if not y.requires_grad:
@@ -305,4 +305,6 @@ def _shortened(words: list[str]) -> list[str]:
 
 
 def _paths(count: int) -> str:
-    return "one path" if count == 1 else f"{count:,} paths" if count < 10**15 else f"about 10^{math.log10(count):.0f} paths"
+    if count == 1:
+        return "one path"
+    return f"{count:,} paths" if count < 10**15 else f"about 10^{math.log10(count):.0f} paths"

@@ -25,12 +25,16 @@ FILL: dict[BoxKind, tuple[str, str]] = {  # the name in DOT, the same in RGB
 
 @dataclass(frozen=True, slots=True)
 class Box:
-    """One box: lines of text, below them rows of (name, value), and a sentence for the pointer."""
+    """One box: lines of text, below them rows of (name, value), and a sentence for the pointer.
+
+    ``short`` is the text of a repetition of the box beside a far consumer.
+    """
 
     kind: BoxKind
     lines: tuple[str, ...]
     rows: tuple[tuple[str, str], ...] = ()
     tip: str = ""
+    short: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +56,8 @@ class Picture:
 
 def picture(graph: Graph, max_attr_chars: int = 50) -> Picture:
     """The picture of ``graph``: a box per node and per saved tensor; settings longer than the limit are cut."""
-    boxes = [_box(node, max_attr_chars) for node in graph.nodes]
+    fills = {edge.dst: graph.nodes[edge.src] for edge in graph.edges if graph.nodes[edge.src].kind == "leaf"}
+    boxes = [_box(node, max_attr_chars, fills.get(node.index)) for node in graph.nodes]
     arrows = [Arrow(edge.src, edge.dst, "view" if edge.kind == "view" else "flow") for edge in graph.edges]
     for node in graph.nodes:
         for kept in node.saved:
@@ -64,14 +69,18 @@ def picture(graph: Graph, max_attr_chars: int = 50) -> Picture:
     return Picture(tuple(boxes), tuple(arrows))
 
 
-def _box(node: Node, limit: int) -> Box:
+def _box(node: Node, limit: int, leaf: Node | None) -> Box:
     if node.kind == "op":
         rows = tuple((printable(name), printable(_cut(text, limit))) for name, text in node.attrs)
-        return Box("op", (printable(node.op),), rows, _OP_TIPS.get(node.op, ""))
+        op = printable(node.op)
+        if leaf is None or leaf.tensor is None:
+            return Box("op", (op,), rows, "", op)
+        owner = printable(leaf.name) if leaf.name else leaf.tensor.size_text
+        return Box("op", (op,), rows, f"adds what arrives into the .grad of the leaf {owner}", f"{op} of {owner}")
     assert node.tensor is not None
     size = node.tensor.size_text
     lines = (printable(node.name), size) if node.name else (size,)
-    return Box(node.kind, lines, (), f"{_TIPS[node.kind]}{_details(node.tensor)}")
+    return Box(node.kind, lines, (), f"{_TIPS[node.kind]}{_details(node.tensor)}", lines[0])
 
 
 def _saved_box(kept: Saved, node: Node) -> Box:
@@ -81,7 +90,6 @@ def _saved_box(kept: Saved, node: Node) -> Box:
     return Box("saved", (slot, kept.tensor.size_text), (), f"kept for backward by {printable(node.op)}{_details(kept.tensor)}")
 
 
-_OP_TIPS = {"AccumulateGrad": "adds what arrives into the leaf's .grad"}
 _TIPS = {"leaf": "leaf tensor", "output": "output", "base": "base of the output, which is a view of it"}
 _STATES = {
     "freed": "was kept for backward and is freed",

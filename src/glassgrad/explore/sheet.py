@@ -80,7 +80,7 @@ class Sheet:
 def sheet(drawn: Picture, direction: Direction = "TB") -> Sheet:
     """``drawn`` laid out from top to bottom, or in another direction."""
     sizes = [size_of(box) for box in drawn.boxes]
-    small = [(text_width(_short(box), SMALL) + 12, SMALL * LEADING + 6) for box in drawn.boxes]
+    small = [(text_width(box.short, SMALL) + 12, SMALL * LEADING + 6) for box in drawn.boxes]
     arrows = [(arrow.src, arrow.dst) for arrow in drawn.arrows]
     styles = [arrow.style for arrow in drawn.arrows]
     layout = lay_out(sizes, arrows, styles, stand_in_sizes=small, direction=direction)
@@ -108,15 +108,11 @@ def _bold(box: Box, line: int) -> bool:
     return not line and len(box.lines) > 1 and box.kind != "saved"
 
 
-def _short(box: Box) -> str:
-    return box.lines[0]
-
-
 def _panel(box: Box, place: Place) -> Panel:
     fill, border = FILL[box.kind][1], BORDER[box.kind]
     middle = place.x + place.width / 2
     if place.repeats:
-        texts: list[Text] = [Text(middle, place.y + 3 + SMALL * 1.0, _short(box), SMALL)]
+        texts: list[Text] = [Text(middle, place.y + 3 + SMALL * 1.0, box.short, SMALL)]
         tip = "the same as the box of this name further back"
         return Panel(place.x, place.y, place.width, place.height, fill, border, tuple(texts), True, None, tip)
     texts, y, rule = [], place.y + PAD_Y, None
@@ -145,6 +141,11 @@ def _lines(drawn: Picture, layout: Layout) -> tuple[Line, ...]:
             back = (x - dx * HEAD, y - dy * HEAD)
             wing = HEAD * 0.45
             head = ((x, y), (back[0] - dy * wing, back[1] + dx * wing), (back[0] + dy * wing, back[1] - dx * wing))
-            points = (*points[:-1], (x - dx * (HEAD - 1), y - dy * (HEAD - 1)))
+            while len(points) > 2 and abs(points[-2][0] - x) * abs(dy) + abs(points[-2][1] - y) * abs(dx) < 0.01:
+                if abs(points[-2][0] - x) + abs(points[-2][1] - y) > HEAD + 3:
+                    break
+                points = (*points[:-2], points[-1])
+            stem = ((x - dx * (HEAD + 3), y - dy * (HEAD + 3)), (x - dx * (HEAD - 1), y - dy * (HEAD - 1)))
+            points = (*points[:-1], *stem)  # the last bit is straight, whatever curve leads there
         lines.append(Line(points, STROKE[style], style, head))
     return tuple(lines)

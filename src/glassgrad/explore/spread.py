@@ -6,11 +6,15 @@ through the graph, and every long line) are then pulled straight. It knows items
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from bisect import bisect, insort
+from collections.abc import Sequence
 
 from glassgrad.explore.crossings import Pair, neighbours
 
 STIFF = 8.0  # how much harder a thread pulls than another link
+PUSHING = 2  # rounds in which long threads push
+TOUCH = 1e-6  # boxes side by side may overlap by this much: sums of widths round
+INFINITE = float("inf")
 
 
 def spread(
@@ -70,7 +74,7 @@ def spread(
     outside = [
         [j for j in (*above[i], *below[i]) if j != next_of[i] and j != before[i]] for i in range(len(widths))
     ]
-    straighten(rows, next_of, outside, centre, lambda a, b: _distance(a, b, widths, boxes, gap, bend_gap), rounds)
+    straighten(rows, next_of, before, outside, offsets, centre, rounds)
     return centre
 
 
@@ -123,58 +127,82 @@ def nearest_in_order(wishes: Sequence[float], weights: Sequence[float], offsets:
 def straighten(
     rows: Sequence[Sequence[int]],
     next_of: Sequence[int],
+    before: Sequence[int],
     outside: Sequence[Sequence[int]],
+    offsets: Sequence[Sequence[float]],
     centre: list[float],
-    distance: Callable[[int, int], float],
     rounds: int,
 ) -> None:
-    """Pull each thread onto as few straight lines as its neighbours in the rows leave room for.
+    """Pull each thread onto as few straight lines as there is room for.
 
-    Each line goes where the items of ``outside``, linked to it but not of its thread, ask it to.
+    Each line goes where the items of ``outside``, linked to it but not of its thread, ask it to. In the first rounds a
+    long thread may push aside what belongs to shorter ones (it only minds those already placed in its round); then
+    every one keeps to the room between its neighbours.
     """
-    left_of, right_of = [-1] * len(centre), [-1] * len(centre)
-    for row in rows:
-        for a, b in zip(row, row[1:], strict=False):
-            left_of[b], right_of[a] = a, b
+    row_of, column = [0] * len(centre), [0] * len(centre)
+    for r, row in enumerate(rows):
+        for c, item in enumerate(row):
+            row_of[item], column[item] = r, c
+    strings = _strings(next_of, before)
+    for number in range(rounds):
+        placed: list[list[int]] | None = [[] for _ in rows] if number < PUSHING else None
+        moved = 0.0
+        for string in strings:
+            low, high, run = -INFINITE, INFINITE, []
+            for item in string:
+                r, c = row_of[item], column[item]
+                row, offset = rows[r], offsets[r]
+                left, right = c - 1, c + 1
+                if placed is not None:
+                    at = bisect(placed[r], c)
+                    left = placed[r][at - 1] if at else -1
+                    right = placed[r][at] if at < len(placed[r]) else len(row)
+                least = centre[row[left]] + offset[c] - offset[left] if left >= 0 else -INFINITE
+                most = centre[row[right]] + offset[c] - offset[right] if right < len(row) else INFINITE
+                if run and max(low, least) > min(high, most) + TOUCH:
+                    moved = max(moved, _place(run, low, high, next_of, before, outside, centre))
+                    low, high, run = -INFINITE, INFINITE, []
+                low, high = max(low, least), min(high, most)
+                run.append(item)
+            moved = max(moved, _place(run, low, high, next_of, before, outside, centre))
+            if placed is not None:
+                for item in string:
+                    insort(placed[row_of[item]], column[item])
+        if moved < 0.25 and placed is None:
+            break
+
+
+def _strings(next_of: Sequence[int], before: Sequence[int]) -> list[list[int]]:
+    """The threads from top to bottom, longest first; what is in none is one of its own."""
     strings = []
-    before = [-1] * len(centre)
-    for item, follower in enumerate(next_of):
-        if follower >= 0:
-            before[follower] = item
-    for item, maker in enumerate(before):
+    for first, maker in enumerate(before):
         if maker < 0:
-            string = []
+            string, item = [], first
             while item >= 0:
                 string.append(item)
                 item = next_of[item]
             strings.append(string)
     strings.sort(key=len, reverse=True)
+    return strings
 
-    def place(run: list[int], low: float, high: float) -> float:
-        wishes = [centre[other] for item in run for other in outside[item]]
-        for other in (before[run[0]], next_of[run[-1]]):  # a broken thread stays as straight as it can
-            if other >= 0:
-                wishes += [centre[other]] * int(STIFF)
-        wishes = wishes or [centre[item] for item in run]
-        wish = min(max(sum(wishes) / len(wishes), low), high)
-        moved = max(abs(centre[item] - wish) for item in run)
-        for item in run:
-            centre[item] = wish
-        return moved
 
-    for _ in range(rounds):
-        moved = 0.0
-        for string in strings:
-            low, high, run = float("-inf"), float("inf"), []
-            for item in string:
-                left, right = left_of[item], right_of[item]
-                least = centre[left] + distance(left, item) if left >= 0 else float("-inf")
-                most = centre[right] - distance(item, right) if right >= 0 else float("inf")
-                if run and max(low, least) > min(high, most):
-                    moved = max(moved, place(run, low, high))
-                    low, high, run = float("-inf"), float("inf"), []
-                low, high = max(low, least), min(high, most)
-                run.append(item)
-            moved = max(moved, place(run, low, high))
-        if moved < 0.25:
-            break
+def _place(
+    run: Sequence[int],
+    low: float,
+    high: float,
+    next_of: Sequence[int],
+    before: Sequence[int],
+    outside: Sequence[Sequence[int]],
+    centre: list[float],
+) -> float:
+    """Put a straight part of a thread between ``low`` and ``high`` where its links ask; how far it moved."""
+    wishes = [centre[other] for item in run for other in outside[item]]
+    for other in (before[run[0]], next_of[run[-1]]):  # a broken thread stays as straight as it can
+        if other >= 0:
+            wishes += [centre[other]] * int(STIFF)
+    wishes = wishes or [centre[item] for item in run]
+    place = min(max(sum(wishes) / len(wishes), low), high)
+    moved = max(abs(centre[item] - place) for item in run)
+    for item in run:
+        centre[item] = place
+    return moved

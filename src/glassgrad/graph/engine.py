@@ -13,11 +13,35 @@ from heapq import heappop, heappush
 from itertools import count
 from typing import Any
 
-from ..ground import modes
+from ..ground import errors, modes
 from . import hooks, leaf
 from .record import Bundle, Record
 
 _slots = threading.Lock()  # whoever holds it may gather gradients in the records' own slots
+_tasks = count(1)
+
+
+class _Running(threading.local):
+    """The backward calls under way in this thread, innermost last: number, and what each will reach."""
+
+    def __init__(self) -> None:
+        self.calls: list[tuple[int, Any, Any]] = []
+
+
+_running = _Running()
+
+
+def current_task() -> int:
+    """The number of the backward call that runs now; -1 outside."""
+    return _running.calls[-1][0] if _running.calls else -1
+
+
+def will_execute(edge: Any) -> bool:
+    """Whether the backward call that runs now reaches ``edge``; RuntimeError outside of one."""
+    if not _running.calls:
+        raise RuntimeError(errors.NO_BACKWARD)
+    _, owed, needed = _running.calls[-1]
+    return edge in owed and (needed is None or edge in needed)
 
 
 def run(roots: Sequence[tuple[Any, Any]], *, keep: bool) -> None:
@@ -147,27 +171,31 @@ def general(
         deliver(edge, grad)
     for edge in dict.fromkeys(edge for edge, _ in roots):
         settle(edge)
-    while ready:
-        edge = heappop(ready)[2]
-        grad = inbox.pop(edge, None)
-        about = getattr(edge, "_about", None)
-        if about is not None and grad is not None and not isinstance(grad, Bundle):
-            grad = hooks.before(edge, about, grad, lifted)
-        if edge in targets:
-            targets[edge] = grad
-        if not isinstance(edge, Record):
-            if accumulate and grad is not None and (inputs is None or edge in targets):
-                hooks.into_leaf(edge, grad, lifted)
-            continue
-        if needed is not None and edge not in needed:
-            continue
-        outgoing = _step(edge, about, grad, keep, lifted, watched)
-        for onward, g in zip(edge.edges, outgoing, strict=False):
-            if onward is not None:
-                if needed is None or onward in needed or onward in targets:
-                    deliver(onward, g)
-                owed[onward] -= 1
-                settle(onward)
+    _running.calls.append((next(_tasks), owed, None if needed is None else needed | set(targets)))
+    try:
+        while ready:
+            edge = heappop(ready)[2]
+            grad = inbox.pop(edge, None)
+            about = getattr(edge, "_about", None)
+            if about is not None and grad is not None and not isinstance(grad, Bundle):
+                grad = hooks.before(edge, about, grad, lifted)
+            if edge in targets:
+                targets[edge] = grad
+            if not isinstance(edge, Record):
+                if accumulate and grad is not None and (inputs is None or edge in targets):
+                    hooks.into_leaf(edge, grad, lifted)
+                continue
+            if needed is not None and edge not in needed:
+                continue
+            outgoing = _step(edge, about, grad, keep, lifted, watched)
+            for onward, g in zip(edge.edges, outgoing, strict=False):
+                if onward is not None:
+                    if needed is None or onward in needed or onward in targets:
+                        deliver(onward, g)
+                    owed[onward] -= 1
+                    settle(onward)
+    finally:
+        _running.calls.pop()
     return list(targets.values())
 
 

@@ -54,3 +54,6 @@ NON_LEAF_REQUIRES_GRAD = (
     "you can only change requires_grad flags of leaf variables. If you want to use a computed variable in a subgraph "
     "that doesn't require differentiation use var_no_grad = var.detach()."
 )
+NO_BACKWARD = (
+    "_will_engine_execute_node can only be called during a backward pass: call it from a hook"
+)

@@ -1,0 +1,455 @@
+"""Custom Functions: a forward and a backward of the user's own, as one node of the graph.
+
+The context that both receive *is* the node: a record with the user's attributes on it.
+"""
+
+from __future__ import annotations
+
+import functools
+import warnings
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..graph.node import Node
+from ..graph.record import Bundle, Kind, Record, output_of, tick
+from ..ground import errors, modes
+from ..ops import saved
+from ..ops.declare import TABLE
+from ..ops.fit import fit, fit_dtype, fit_lifted
+from ..tensor.tensor import LEAF, Tensor, View, alias, edge_of, new, share, wrap
+
+ndarray = np.ndarray
+
+
+class FunctionCtx:
+    """What ``forward`` and ``backward`` share.
+
+    Source: https://docs.pytorch.org/docs/stable/autograd.html#context-method-mixins
+    """
+
+    to_save: tuple[Any, ...] = ()
+    dirty_tensors: tuple[Any, ...] = ()
+    non_differentiable: tuple[Any, ...] = ()
+    saved_for_forward: tuple[Any, ...] = ()
+    materialize_grads = True
+    needs_input_grad: tuple[bool, ...] = ()
+
+    def save_for_backward(self, *tensors: Any) -> None:
+        """Keep tensors for ``backward``, as ``saved_tensors``; their versions are checked there."""
+        self.to_save = tensors
+
+    def save_for_forward(self, *tensors: Any) -> None:
+        """Keep tensors for ``jvp``."""
+        self.saved_for_forward = tensors
+
+    def mark_dirty(self, *args: Any) -> None:
+        """Tell which inputs ``forward`` changed in place; each must be returned."""
+        self.dirty_tensors = args
+
+    def mark_non_differentiable(self, *args: Any) -> None:
+        """Tell which outputs carry no gradient."""
+        self.non_differentiable = args
+
+    def mark_shared_storage(self, *pairs: Any) -> None:
+        """Deprecated, without effect."""
+        warnings.warn(
+            "function 'mark_shared_storage' is deprecated. Tensors with shared storages are automatically tracked. "
+            "Note that calls to `set_()` are not tracked",
+            FutureWarning,
+            stacklevel=2,
+        )
+
+    def set_materialize_grads(self, value: bool) -> None:
+        """Whether gradients that never came reach ``backward`` as zeros (the default) or as None."""
+        self.materialize_grads = value
+
+
+class BackwardCFunction(Record, Node, FunctionCtx):
+    """The node of one call of a custom Function, and the context its user sees."""
+
+    __slots__ = ("_entries", "_outputs", "_is_tensor", "_input_meta", "_freed")
+
+    _forward_cls: Any = None
+
+    def __init__(self, edges: tuple[Any, ...], kind: Kind) -> None:
+        self.sequence, self.run, self._g, self.kind = tick(), _run, None, kind
+        self.e0, self.e1, self.s = edges, None, None
+        self._entries: list[Any] | None = None
+        self._freed = False
+
+    @property
+    def _record(self) -> Any:
+        return self
+
+    @property
+    def saved_tensors(self) -> tuple[Any, ...]:
+        """The tensors given to ``save_for_backward``; RuntimeError if they were changed or freed."""
+        if self._freed:
+            raise RuntimeError(errors.FREED)
+        return tuple(self._open(entry) for entry in self._entries or ())
+
+    saved_variables = saved_tensors
+
+    def _open(self, entry: Any) -> Any:
+        if entry is None:
+            return None
+        if isinstance(entry, saved.Packed):
+            return entry.open(self)
+        value, version, nr = entry
+        if nr is None:
+            if value._v is not None and value._v.version != version:
+                _stale(value._d, edge_of(value), value._v.version, version)
+            return value
+        array, cell = value
+        if cell.version != version:
+            _stale(array, self, cell.version, version)
+        out = wrap(array)
+        out._v = cell
+        out._e = self if self.s == 1 else output_of(self, nr, self.s)
+        return out
+
+    def maybe_clear_saved_tensors(self) -> None:
+        """Forget the saved tensors."""
+        self.release()
+
+    def release(self) -> None:
+        self._entries, self._freed = None, True
+
+    def __getattr__(self, name: str) -> Any:
+        raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
+
+    def __dir__(self) -> list[str]:
+        return list(object.__dir__(self))
+
+    def apply(self, *args: Any) -> Any:
+        """Call the user's ``backward``."""
+        backward = self._forward_cls.backward
+        return backward(self, *args)
+
+
+def _stale(data: Any, edge: Any, now: int, then: int) -> None:
+    owner = ""
+    if isinstance(edge, Record):
+        name = edge.kind.name if edge.kind.name != "Output" else edge.e0.kind.name
+        nr = edge.k if edge.kind.name == "Output" else 0
+        owner = f", which is output {nr} of {name.rstrip('0123456789').removesuffix('Backward')},"
+    raise RuntimeError(
+        errors.STALE.format(
+            type=saved.type_name(data), sizes=list(data.shape), owner=owner, now=now, then=then,
+            hint=errors.STALE_HINT_ANOMALY if modes.local.anomaly else errors.STALE_HINT,
+        )
+    )  # fmt: skip
+
+
+class FunctionMeta(type):
+    """Gives each Function the class of its nodes, named after it."""
+
+    def __init__(cls, name: str, bases: tuple[type, ...], attrs: dict[str, Any]) -> None:
+        cls._backward_cls = type(
+            name + "Backward", (BackwardCFunction,), {"_forward_cls": cls, "__module__": "torch.autograd.function"}
+        )
+        super().__init__(name, bases, attrs)
+
+
+class Function(FunctionCtx, metaclass=FunctionMeta):
+    """The base of custom Functions: subclass it, define ``forward`` and ``backward``, call ``apply``.
+
+    Source: https://docs.pytorch.org/docs/stable/autograd.html#torch.autograd.Function
+    """
+
+    generate_vmap_rule = False
+    _backward_cls: Any
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        warnings.warn(
+            f"{self.__class__} should not be instantiated. Methods on autograd functions are all static, so you should "
+            "invoke them on the class itself. Instantiating an autograd function will raise an error in a future "
+            "version of PyTorch.",
+            DeprecationWarning,
+            stacklevel=2,
+        )
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        raise RuntimeError(
+            "Legacy autograd function with non-static forward method is deprecated. Please use new-style autograd "
+            "function with static forward method. (Example: "
+            "https://pytorch.org/docs/stable/autograd.html#torch.autograd.Function)"
+        )
+
+    @staticmethod
+    def forward(*args: Any, **kwargs: Any) -> Any:
+        """Compute the outputs: ``forward(ctx, *args)``, or ``forward(*args)`` beside a ``setup_context``."""
+        raise NotImplementedError("You must implement the forward function for custom autograd.Function.")
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> Any:
+        """Save on ``ctx`` what ``backward`` needs."""
+        raise NotImplementedError("setup_context is not implemented.")
+
+    @staticmethod
+    def backward(ctx: Any, *grad_outputs: Any) -> Any:
+        """Give the gradient of each argument of ``forward``; None where there is none."""
+        raise NotImplementedError(
+            "You must implement either the backward or vjp method for your custom autograd.Function to use it with "
+            "backward mode AD."
+        )
+
+    vjp = backward
+
+    @staticmethod
+    def jvp(ctx: Any, *grad_inputs: Any) -> Any:
+        """Give the derivative of each output along the inputs' directions."""
+        raise NotImplementedError(
+            "You must implement the jvp function for custom autograd.Function to use it with forward mode AD."
+        )
+
+    @staticmethod
+    def vmap(info: Any, in_dims: Any, *args: Any) -> Any:
+        """Give the outputs for a batch of inputs."""
+        raise NotImplementedError(
+            "To use autograd.Function with vmap, you must either override the vmap staticmethod or set "
+            "generate_vmap_rule=True."
+        )
+
+    @classmethod
+    def apply(cls, *args: Any, **kwargs: Any) -> Any:
+        """Call ``forward`` and record the call as one node."""
+        separate = cls.setup_context is not Function.setup_context
+        tensors = [a for a in args if isinstance(a, Tensor)]
+        recorded = modes.grad_enabled() and any(t.requires_grad for t in tensors)
+        ctx = cls._backward_cls(tuple(edge_of(t) for t in tensors) if recorded else (), _kind_of(cls))
+        ctx._is_tensor = [isinstance(a, Tensor) for a in args]
+        ctx.needs_input_grad = tuple(isinstance(a, Tensor) and a.requires_grad for a in args)
+        ctx._input_meta = [(t._d.shape, t._d.dtype) for t in tensors]
+        before = modes.set_grad(False)
+        try:
+            if separate:
+                outputs = cls.forward(*args, **kwargs)
+                bound = args
+                if kwargs:
+                    import inspect
+
+                    call = inspect.signature(cls.forward).bind(*args, **kwargs)
+                    call.apply_defaults()
+                    bound = call.args
+                cls.setup_context(ctx, bound, outputs)
+            else:
+                outputs = cls.forward(ctx, *args, **kwargs)
+        finally:
+            modes.set_grad(before)
+        return _finish(cls, ctx, tensors, outputs, recorded)
+
+
+_kinds: dict[type, Kind] = {}
+
+
+def _kind_of(cls: type) -> Kind:
+    kind = _kinds.get(cls)
+    if kind is None:
+        kind = _kinds[cls] = Kind(cls.__name__ + "Backward", _run, _run_lifted, arity=0, outputs=0, frees=True)
+    return kind
+
+
+def _finish(cls: type, ctx: Any, inputs: list[Tensor], outputs: Any, recorded: bool) -> Any:
+    """Give the outputs of ``forward`` their history."""
+    pieces = outputs if isinstance(outputs, tuple) else (outputs,)
+    dirty = {id(t) for t in ctx.dirty_tensors}
+    if dirty - {id(piece) for piece in pieces}:
+        raise RuntimeError(
+            "Some elements marked as dirty during the forward method were not returned as output. The inputs that are "
+            "modified inplace must all be outputs of the Function."
+        )
+    plain = {id(t) for t in ctx.non_differentiable}
+    given = {id(t) for t in inputs}
+    ctx.s = len(pieces)
+    ctx._outputs = [(piece._d.shape, piece._d.dtype) if isinstance(piece, Tensor) else None for piece in pieces]
+    made: list[Any] = []
+    for nr, piece in enumerate(pieces):
+        if not isinstance(piece, Tensor):
+            made.append(piece)
+            continue
+        carries = recorded and id(piece) not in plain and piece._d.dtype.kind in "fcV"
+        edge = None
+        if carries:
+            edge = ctx if len(pieces) == 1 else output_of(ctx, nr, len(pieces))
+        made.append(_output(piece, edge, id(piece) in dirty, id(piece) in given, recorded))
+    _save(ctx, pieces, made)
+    if modes.local.anomaly:
+        from ..graph import anomaly
+
+        anomaly.mark(ctx)
+    return tuple(made) if isinstance(outputs, tuple) else made[0]
+
+
+def _output(piece: Tensor, edge: Any, dirty: bool, given: bool, recorded: bool) -> Tensor:
+    if dirty:
+        if recorded and edge is not None:
+            if piece._e is LEAF:
+                raise RuntimeError("a leaf Variable that requires grad has been used in an in-place operation.")
+            if type(piece._e) is View:
+                from ..ops import write
+
+                write.rebase_view(piece, edge if edge.kind.name != "Output" else edge.e0)
+            else:
+                piece._e = edge
+        share(piece).version += 1
+        return piece
+    if given:
+        out = alias(piece)
+        place = new(View)
+        place.base = piece._e.base if type(piece._e) is View else piece
+        place.edge, place.seen, place.made, place.steps = edge, piece._v.version, "custom", None  # type: ignore[union-attr]
+        out._e = place
+        return out
+    if type(piece._e) is View:
+        piece._e.edge, piece._e.made = edge, "custom"
+        piece._e.seen = share(piece).version
+        return piece
+    if edge is not None or piece._e is not LEAF:
+        piece._e = edge
+    return piece
+
+
+def _save(ctx: Any, pieces: Sequence[Any], made: Sequence[Any]) -> None:
+    """Keep what was given to ``save_for_backward``; outputs without their history, which is this very node."""
+    places = {id(piece): nr for nr, piece in enumerate(pieces)}
+    entries: list[Any] = []
+    for index, tensor in enumerate(ctx.to_save):
+        if tensor is None:
+            entries.append(None)
+            continue
+        if not isinstance(tensor, Tensor):
+            raise TypeError(
+                f"save_for_backward can only save variables, but argument {index} is of type {type(tensor).__name__}"
+            )
+        nr = places.get(id(tensor))
+        if modes.local.saved_hooks:
+            entries.append(saved.Packed(tensor, edge_of(tensor), False, modes.local.saved_hooks[-1]))
+        elif nr is not None and edge_of(made[nr]) is not None and made[nr] is tensor:
+            version = share(tensor)
+            entries.append(((tensor._d, version), version.version, nr))
+        else:
+            entries.append((tensor, 0 if tensor._v is None else tensor._v.version, None))
+    ctx.to_save = ()
+    ctx._entries = entries
+
+
+def _run(record: Any, grad: Any, keep: bool) -> Any:
+    before = modes.set_grad(False)
+    try:
+        return _backward(record, grad, keep, False)
+    finally:
+        modes.set_grad(before)
+
+
+def _run_lifted(record: Any, grad: Any, keep: bool) -> Any:
+    return _backward(record, grad, keep, True)
+
+
+def _backward(record: Any, grad: Any, keep: bool, lifted: bool) -> Any:
+    """Call the user's ``backward`` and check what it gives, as PyTorch checks it."""
+    grads = grad.grads if isinstance(grad, Bundle) else [grad]
+    given = []
+    for g, meta in zip(grads, record._outputs, strict=True):
+        if g is not None:
+            given.append(g if lifted else wrap(g))
+        elif record.materialize_grads and meta is not None:
+            given.append(wrap(np.zeros(*meta)))
+        else:
+            given.append(None)
+    cls = record._forward_cls
+    backward = cls.backward if cls.backward is not Function.backward else cls.vjp
+    answer = backward(record, *given)
+    answers = list(answer) if isinstance(answer, tuple) else [answer]
+    name, count = record.kind.name, len(record._is_tensor)
+    while len(answers) > count and answers[-1] is None:
+        answers.pop()
+    if len(answers) != count:
+        raise RuntimeError(
+            f"function {name} returned an incorrect number of gradients (expected {count}, got {len(answers)})"
+        )
+    out: list[Any] = []
+    for position, (g, is_tensor) in enumerate(zip(answers, record._is_tensor, strict=True)):
+        if is_tensor:
+            out.append(_valid(record, len(out), g, lifted))
+        elif g is not None:
+            raise RuntimeError(
+                f"function {name} returned a gradient different than None at position {position + 1}, but the "
+                "corresponding forward input was not a Variable"
+            )
+    if not keep:
+        record.release()
+    return tuple(out), None
+
+
+def _valid(record: Any, index: int, grad: Any, lifted: bool) -> Any:
+    if grad is None:
+        return None
+    if not isinstance(grad, Tensor):
+        raise RuntimeError(f"expected Variable or None (got {type(grad).__name__})")
+    if record.e0[index] is None:
+        return None
+    sizes, kind = record._input_meta[index]
+    shape = grad._d.shape
+    if shape != sizes:
+        lead = len(shape) - len(sizes)
+        fits = lead >= 0 and all(
+            wanted == had or wanted == 1 for had, wanted in zip(shape[lead:], sizes, strict=True)
+        )
+        if not fits:
+            raise RuntimeError(
+                f"Function {record.kind.name} returned an invalid gradient at index {index} - got {list(shape)} but "
+                f"expected shape compatible with {list(sizes)}"
+            )
+    if lifted:
+        return fit_lifted(grad, sizes, kind)
+    return fit_dtype(fit(grad._d, sizes), kind)
+
+
+def once_differentiable(fn: Callable[..., Any]) -> Callable[..., Any]:
+    """Mark a ``backward`` that cannot be differentiated itself: a second derivative raises."""
+
+    @functools.wraps(fn)
+    def wrapper(ctx: Any, *args: Any) -> Any:
+        before = modes.set_grad(False)
+        try:
+            outputs = fn(ctx, *args)
+        finally:
+            modes.set_grad(before)
+        if not modes.grad_enabled() or not any(isinstance(a, Tensor) and a.requires_grad for a in args):
+            return outputs
+        pieces = outputs if isinstance(outputs, tuple) else (outputs,)
+        late = [_late_error(piece) for piece in pieces]
+        return tuple(late) if isinstance(outputs, tuple) else late[0]
+
+    return wrapper
+
+
+class _Once(Function):
+    """The identity whose derivative is the error of ``once_differentiable``."""
+
+    @staticmethod
+    def forward(ctx: Any, tensor: Any) -> Any:
+        return TABLE["clone"].caller(tensor)
+
+    @staticmethod
+    def backward(ctx: Any, *grads: Any) -> Any:
+        raise RuntimeError("trying to differentiate twice a function that was marked with @once_differentiable")
+
+
+def _late_error(piece: Any) -> Any:
+    if not isinstance(piece, Tensor):
+        return piece
+    source = alias(piece)
+    source.requires_grad_()
+    return _Once.apply(source)
+
+
+class InplaceFunction(Function):
+    """A Function with an ``inplace`` flag; kept for old code."""
+
+    def __init__(self, inplace: bool = False) -> None:
+        super().__init__()
+        self.inplace = inplace
