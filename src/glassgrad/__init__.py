@@ -15,6 +15,7 @@ __version__ = "0.1.0"
 # NumPy tells of overflow and division by zero inside our kernels; PyTorch is silent about them.
 warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"glassgrad(\.|$)")
 
+from .alias import alias  # noqa: E402
 from .autograd import api as _api  # noqa: E402
 from .autograd.grad_mode import (  # noqa: E402
     enable_grad,
@@ -78,10 +79,6 @@ def __getattr__(name: str) -> Any:
         except ModuleNotFoundError as error:
             if error.name != f"{__name__}.{name}":
                 raise
-    if name == "alias":
-        from .alias import alias
-
-        return alias
     if name == "make_dot":
         from .explore.dot import make_dot
 

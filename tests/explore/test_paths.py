@@ -77,7 +77,7 @@ def test_vectors_multiply_element_by_element(torch):
     assert found.total.tolist() == [5, 6]
 
 
-def test_broadcasts_are_summed_and_matrix_products_carried(torch):
+def test_broadcasts_and_matrix_products_are_carried(torch):
     torch.manual_seed(0)
     w = torch.randn(3, 2, requires_grad=True)
     b = torch.randn(3, requires_grad=True)
@@ -90,7 +90,6 @@ def test_broadcasts_are_summed_and_matrix_products_carried(torch):
         assert found.count == len(found.paths) > 1
         assert torch.allclose(found.total, gradient, atol=1e-6)
         assert all(path.value.shape == end.shape for path in found.paths)
-    assert any("sum(" in str(step) for path in found.paths for step in path.steps)
     assert any(step.local is None for path in found.paths for step in path.steps)
 
 

@@ -1,7 +1,5 @@
 """Making tensors: factories, lists, copies, refusals, and the random stream."""
 
-import math
-
 
 def from_lists(torch, show):
     """tensor() of nested sequences."""
@@ -87,21 +85,18 @@ def likes_keep_layout(torch, show):
 
 
 def complex_numbers(torch, show):
-    """complex, polar, view_as_complex."""
+    """complex and view_as_complex."""
     show("complex", torch.complex(torch.tensor([1.0]), torch.tensor([2.0])))
-    show("polar", torch.polar(torch.tensor([2.0]), torch.tensor([math.pi / 2])))
     show("view", torch.view_as_complex(torch.tensor([[1.0, 2.0]])))
     show.error(lambda: torch.complex(torch.tensor([1.0]), torch.tensor([2.0], dtype=torch.float64)))
 
 
-def meshgrid_and_friends(torch, show):
-    """meshgrid, cartesian_prod, combinations, tril_indices."""
+def meshgrid(torch, show):
+    """meshgrid in both orders."""
     a, b = torch.tensor([1, 2]), torch.tensor([3, 4, 5])
     show("ij", torch.meshgrid(a, b, indexing="ij"))
     show("xy", torch.meshgrid(a, b, indexing="xy"))
     show("default", show.warnings(lambda: torch.meshgrid(a, b)))
-    show("tril", torch.tril_indices(3, 3))
-    show("product", torch.cartesian_prod(a, b))
 
 
 def legacy_constructors(torch, show):
@@ -141,14 +136,13 @@ def random_integers(torch, show):
     show("bounds", torch.randint(-5, 5, (2, 3)))
     show("wide", torch.randint(0, 2**40, (3,)))
     show("randperm", torch.randperm(7))
-    show("bernoulli", torch.bernoulli(torch.tensor([0.2, 0.5, 0.8])))
     show.error(lambda: torch.randint(5, 5, (2,)))
     show.error(lambda: torch.randint(10), words=False)
     show.error(lambda: torch.randperm(-1))
 
 
 def random_in_place(torch, show):
-    """uniform_, normal_, random_, bernoulli_."""
+    """uniform_, normal_ and normal."""
     torch.manual_seed(11)
     show("uniform_", torch.empty(4).uniform_(-1, 3))
     show("normal_", torch.empty(4).normal_(2, 0.5))
@@ -172,9 +166,6 @@ def random_state(torch, show):
     show("own", torch.rand(3, generator=generator))
     show("seed", generator.initial_seed())
     show("returns", torch.Generator().manual_seed(1).initial_seed())
-    with torch.random.fork_rng():
-        torch.rand(10)
-    show("forked", torch.rand(2))
 
 
 def dropout_mask(torch, show):
@@ -195,13 +186,3 @@ def linear_initialisation(torch, show):
     show("weight", layer.weight)
     show("bias", layer.bias)
     show("larger", torch.nn.Linear(10, 4, bias=False).weight)
-
-
-def multinomial(torch, show):
-    """Draws with and without replacement."""
-    torch.manual_seed(2)
-    weights = torch.tensor([0.1, 0.2, 0.7])
-    show("with", torch.multinomial(weights, 8, replacement=True))
-    show("without", torch.multinomial(weights, 2))
-    show.error(lambda: torch.multinomial(weights, 4))
-    show.error(lambda: torch.multinomial(torch.tensor([-1.0, 2.0]), 1))

@@ -320,14 +320,3 @@ def increment_version(torch, show):
     show("version", x._version)
     torch.autograd.graph.increment_version([x, x])
     show("version", x._version)
-
-
-def allow_mutation_on_saved_tensors(torch, show):
-    """Inside, a saved tensor may be changed: its old value is kept aside."""
-    x = torch.tensor([1.0, 2.0], requires_grad=True)
-    with torch.autograd.graph.allow_mutation_on_saved_tensors():
-        y = x * 1
-        z = y * y
-        y.add_(100)
-        z.sum().backward()
-    show("x.grad", x.grad)

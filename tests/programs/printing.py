@@ -155,7 +155,6 @@ def small_objects(torch, show):
     show("size", [str(torch.Size([1, 2])), repr(torch.Size([]))])
     show("strided", repr(torch.strided))
     show("formats", [repr(torch.contiguous_format), repr(torch.channels_last)])
-    show("generator", repr(torch.Generator())[:24])
     show("constants", [torch.pi, torch.e, torch.inf, str(torch.nan), torch.newaxis])
 
 

@@ -13,12 +13,12 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import Any, cast, get_args
 
-from glassgrad.explore.layout import Direction
-from glassgrad.explore.picture import FILL, Arrow, Box, Picture, picture
-from glassgrad.explore.png import raster
-from glassgrad.explore.read import read
-from glassgrad.explore.sheet import STROKE, sheet
-from glassgrad.explore.svg import svg
+from .layout import Direction
+from .picture import FILL, Arrow, Box, Picture, picture
+from .png import raster
+from .read import read
+from .sheet import STROKE, sheet
+from .svg import svg
 
 TEXT = ("dot", "gv")
 RASTER = ("png", "jpg", "jpeg", "webp", "gif", "bmp", "tif", "tiff")

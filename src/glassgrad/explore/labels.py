@@ -33,7 +33,7 @@ class Labels:
             self.memory[place(tensor)] = given[id(tensor)] = name
         oldest_first = found.nodes[::-1]
         self.operations = [node for node in oldest_first if op_name(node) != SINK]
-        self.several = {node for node in self.operations if _outputs(node) > 1}
+        self.several = {node for node in self.operations if outputs_of(node) > 1}
         used = [following for node in self.operations for following, _ in node.next_functions]
         fresh = (name for name in map("leaf{}".format, count(1)) if name not in given.values())
         self.leaves: dict[Any, str] = {}
@@ -102,5 +102,8 @@ def as_text(value: Any) -> str:
     return f"(shape {list(value.shape)})"
 
 
-def _outputs(node: Any) -> int:
-    return len(getattr(node, "_input_metadata", None) or (None,))
+def outputs_of(node: Any) -> int:
+    """How many results the operation has: torch's node tells by its metadata, glassgrad's by its record."""
+    if hasattr(node, "_input_metadata"):
+        return len(node._input_metadata)
+    return node._record.kind.outputs if hasattr(node, "_record") else 1

@@ -11,9 +11,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from glassgrad.explore.crossings import reduce_crossings
-from glassgrad.explore.layers import Layers, arrange_in_layers
-from glassgrad.explore.spread import spread
+from .crossings import reduce_crossings
+from .layers import Layers, arrange_in_layers
+from .spread import spread
 
 Point = tuple[float, float]
 Direction = Literal["TB", "BT", "LR", "RL"]
@@ -175,13 +175,18 @@ def _ports(
                     ports[arrow] = (i - (len(ends) - 1) / 2) * step
     leaving = Counter(path[0] for path in paths)
     arriving = Counter(path[-1] for path in paths)
-    for arrow, path in enumerate(paths):  # a lone end moves under or over the other end where that makes a straight line
+    for arrow, path in enumerate(paths):  # a lone end moves a little where that makes a straight line
         first, last = path[0], path[-1]
-        if len(path) == 2 and first < real and abs(across[first] - across[last]) < 1:
-            if leaving[first] == 1:
-                leave[arrow] = arrive[arrow]
+        if len(path) > 2 or first >= real:
+            continue
+        apart = across[last] + arrive[arrow] - across[first] - leave[arrow]
+        if abs(apart) <= distance:
+            if leaving[first] == 1 and arriving[last] == 1:
+                leave[arrow], arrive[arrow] = apart / 2, -apart / 2
+            elif leaving[first] == 1:
+                leave[arrow] += apart
             elif arriving[last] == 1:
-                arrive[arrow] = leave[arrow]
+                arrive[arrow] -= apart
     return leave, arrive
 
 

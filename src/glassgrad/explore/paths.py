@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from heapq import heappop, heappush
 from typing import Any
 
-from .labels import Labels, Names, as_text, family_of
+from .labels import Labels, Names, as_text, family_of, outputs_of
 from .read import as_tensors
 from .walk import SINK, Walk, engine_of, op_name, walk
 
@@ -32,17 +32,15 @@ class Step:
     """One operation on a path, passed backward.
 
     ``local`` is what the gradient is multiplied by, elementwise; None where the operation does more than multiply, as a
-    matrix product does.  ``summed`` says that a broadcast was undone by summing.  ``symbol`` is ``local`` by name.
+    matrix product or a broadcast does.  ``symbol`` is ``local`` by name.
     """
 
     operation: str
     local: Any
-    summed: bool
     symbol: str | None
 
     def __str__(self) -> str:
-        text = f"<{self.operation}>" if self.local is None else as_text(self.local)
-        return f"sum({text})" if self.summed and self.local is not None else text
+        return f"<{self.operation}>" if self.local is None else as_text(self.local)
 
 
 @dataclass(frozen=True)
@@ -97,8 +95,8 @@ class PathSum:
 def paths(y: Any, x: Any, *, names: Names = None, limit: int = 10) -> PathSum:
     """The derivative of ``y`` (of its sum, where it has several elements) by ``x``, as a sum over paths.
 
-    Every path is counted; the ``limit`` largest are listed where every operation on them multiplies by a number, else
-    the first ``limit``.  A value has the shape of ``x``.  The graph must still hold its saved values: call this before
+    Every path is counted; the ``limit`` largest are listed where every operation multiplies one number, else the
+    first ``limit``.  A value has the shape of ``x``.  The graph must still hold its saved values: call this before
     ``backward()``, or use ``retain_graph=True``; a freed graph raises its own error.  RuntimeError where ``y`` requires
     no gradient, TypeError for anything but tensors.
     """
@@ -159,15 +157,16 @@ class _Slopes:
                     continue
                 count, grad = counts.pop(place), grads.pop(place)
                 results = self._back(place, grad)
-                slopes = self._back(place, self.engine.ones_like(grad))
+                ones = self.engine.ones_like(grad)
+                slopes = self._back(place, ones)
                 for slot, target in enumerate(self.found.inputs[i]):
                     if target is None or target not in leads or results[slot] is None:
                         continue
-                    arrived = self._fitted(results[slot], target)
-                    self._record(place, slot, target, slopes[slot], arrived.shape != results[slot].shape)
+                    self._record(place, slot, target, slopes[slot], ones)
                     if target not in grads:
                         waiting[target[0]].append(target)
                     counts[target] += count
+                    arrived = self._fitted(results[slot], target)
                     grads[target] = arrived if target not in grads else grads[target] + arrived
         return counts.get(goal, 0), grads.get(goal)
 
@@ -226,7 +225,7 @@ class _Slopes:
         """The gradients of the node's inputs when only this output has one."""
         position, output = place
         node = self.found.nodes[position]
-        grads = [None] * max(output + 1, len(getattr(node, "_input_metadata", ()) or ()))
+        grads = [None] * outputs_of(node)
         grads[output] = grad
         call = node if callable(node) else node.apply  # torch's node of a custom Function has only apply
         results = call(*grads)
@@ -245,28 +244,24 @@ class _Slopes:
                 grad = grad.sum(dim, keepdim=True)
         return grad
 
-    def _record(self, place: Place, slot: int, target: Place, slope: Any, summed: bool) -> None:
+    def _record(self, place: Place, slot: int, target: Place, slope: Any, ones: Any) -> None:
         node = self.found.nodes[place[0]]
-        local = slope if self._multiplies(place, slot, slope) else None
+        whole = slope.shape == ones.shape == self._fitted(slope, target).shape
+        local = slope if whole and self._multiplies(place, slot, slope) else None
         symbol = None
         if local is not None and family_of(node) == "Mul":
             symbol = self.labels.named_operand(node, 1 - slot)
         if local is None or slope.numel() != 1:
             self.ranked = False
         weight = 0 if local is None or slope.numel() != 1 else _logarithm(_size(slope))
-        self.edges[place].append(_Edge(Step(self.labels[node], local, summed, symbol), place, slot, target, weight))
+        self.edges[place].append(_Edge(Step(self.labels[node], local, symbol), place, slot, target, weight))
 
     def _multiplies(self, place: Place, slot: int, slope: Any) -> bool:
-        """Whether the step is an elementwise multiplication by ``slope``, tried on a second gradient."""
-        if slope.dim() == 0 and _shape(self.found.nodes[place[0]], place[1]) in ((), None):
+        """Whether the step, from a shape to the same shape, multiplies each element by ``slope``: tried on others."""
+        if slope.numel() <= 1:
             return True
-        trial = self.engine.linspace(1, 2, max(slope.numel(), 1)).to(slope.dtype).reshape(slope.shape)
-        try:
-            got = self._back(place, trial)[slot]
-        except (RuntimeError, ValueError):  # this output has another shape than that input
-            return False
-        if got is None or got.shape != slope.shape:
-            return False
+        trial = self.engine.linspace(1, 2, slope.numel()).to(slope.dtype).reshape(slope.shape)
+        got = self._back(place, trial)[slot]
         error, size = _size(got - trial * slope), _size(got)
         return error <= 1e-3 * size or (math.isnan(size) and math.isnan(_size(slope)))
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from glassgrad.explore.letters import printable
-from glassgrad.explore.model import Graph, Node, Saved, TensorInfo
+from .letters import printable
+from .model import Graph, Node, Saved, TensorInfo
 
 BoxKind = Literal["op", "leaf", "output", "base", "saved"]
 ArrowStyle = Literal["flow", "saved", "view"]

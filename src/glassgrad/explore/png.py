@@ -9,8 +9,8 @@ from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from glassgrad.explore.letters import text_width
-from glassgrad.explore.sheet import Line, Sheet, Text
+from .letters import text_width
+from .sheet import Line, Sheet, Text
 
 if TYPE_CHECKING:
     from PIL.ImageFont import FreeTypeFont, ImageFont
@@ -76,8 +76,8 @@ def _draw_text(pen: Any, text: Text, scale: float) -> None:
     room = text_width(text.text, text.size) * scale * 1.12
     if font.getlength(text.text) > room:  # a fallback face may be wider than the box was made for
         font = _font(round(text.size * scale * room / font.getlength(text.text) * 2) / 2, text.text.isascii())
-    stroke = scale * 0.22 if text.bold else 0
-    pen.text((text.x * scale, text.y * scale), text.text, text.colour, font, anchor, stroke_width=stroke)
+    for shift in (-0.2, 0.2) if text.bold else (0.0,):  # the face has no bold: twice, side by side
+        pen.text(((text.x + shift) * scale, text.y * scale), text.text, text.colour, font, anchor)
 
 
 @lru_cache(maxsize=64)

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from glassgrad.explore.model import Edge, Graph, Node, NodeKind, Saved, SavedState, TensorInfo
-from glassgrad.explore.walk import SINK, Walk, engine_of, op_name, walk
+from .model import Edge, Graph, Node, NodeKind, Saved, SavedState, TensorInfo
+from .walk import SINK, Walk, engine_of, op_name, walk
 
 
 def is_tensor(value: object) -> bool:

@@ -8,9 +8,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from glassgrad.explore.layout import Direction, Layout, Place, Point, lay_out
-from glassgrad.explore.letters import text_width
-from glassgrad.explore.picture import FILL, ArrowStyle, Box, BoxKind, Picture
+from .layout import Direction, Layout, Place, Point, lay_out
+from .letters import text_width
+from .picture import FILL, ArrowStyle, Box, BoxKind, Picture
 
 TITLE, SMALL = 12.5, 11.0  # type sizes
 PAD_X, PAD_Y = 11.0, 6.0

@@ -7,9 +7,9 @@ through the graph, and every long line) are then pulled straight. It knows items
 from __future__ import annotations
 
 from bisect import bisect, insort
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 
-from glassgrad.explore.crossings import Pair, neighbours
+from .crossings import Pair, neighbours
 
 STIFF = 8.0  # how much harder a thread pulls than another link
 PUSHING = 2  # rounds in which long threads push
@@ -88,8 +88,8 @@ def threads(
 ) -> list[int]:
     """For each item the one below it that should stand straight under it, or -1.
 
-    A box follows the maker with the most boxes behind it, and is followed by the consumer with the most before it; a
-    long line follows itself.
+    A box follows the maker with the most boxes behind it, if there is one such or a middle one of several, and is
+    followed by the consumer with the most before it.
     """
     items = len(above)
     behind, ahead = [0] * items, [0] * items
@@ -99,11 +99,27 @@ def threads(
     for row in reversed(rows):
         for item in row:
             ahead[item] = max((ahead[i] for i in below[item]), default=0) + (item < boxes)
-    chosen = [max(makers, key=behind.__getitem__, default=-1) for makers in above]
+    column = [0] * items
+    for row in rows:
+        for c, item in enumerate(row):
+            column[item] = c
+
+    def middle(candidates: Iterable[int], worth: Callable[[int], tuple[int, int]], even: bool) -> int:
+        """The worthiest; the middle one of several, and of an even number the first made, or none."""
+        best = sorted(set(candidates), key=lambda i: (worth(i), -column[i]), reverse=True)
+        best = [i for i in best if worth(i) == worth(best[0])]
+        if len(best) % 2:
+            return best[len(best) // 2]
+        return min(best, default=-1) if even else -1
+
+    chosen = [makers[0] if len(makers) == 1 else middle(makers, lambda i: (behind[i], 0), False) for makers in above]
     next_of = []
     for item in range(items):
-        followers = [i for i in below[item] if chosen[i] == item]
-        next_of.append(max(followers, key=lambda i: (item >= boxes and i >= boxes, ahead[i], -i), default=-1))
+        own = [i for i in below[item] if chosen[i] == item]
+        through = item >= boxes  # a long line goes on as itself
+        next_of.append(
+            own[0] if len(own) == 1 else middle(own, lambda i: (int(through and i >= boxes), ahead[i]), True)  # noqa: B023
+        )
     return next_of
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from xml.sax.saxutils import escape, quoteattr
 
-from glassgrad.explore.sheet import INK, Line, Panel, Sheet, Text
+from .sheet import INK, Line, Panel, Sheet, Text
 
 FACES = "Helvetica, Arial, 'Liberation Sans', 'DejaVu Sans', sans-serif"
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from glassgrad.explore.letters import printable
-from glassgrad.explore.read import as_tensors, describe, names_by_id
-from glassgrad.explore.walk import SINK, op_name, walk
+from .letters import printable
+from .read import as_tensors, describe, names_by_id
+from .walk import SINK, op_name, walk
 
 
 def graph_lines(var: Any, params: Mapping[str, Any] | None = None) -> Iterator[str]:

@@ -75,6 +75,11 @@ class Node:
         tensors = tuple(g if lifted or g is None else hooks.wrap(g) for g in outgoing)
         return tensors[0] if len(tensors) == 1 else tensors
 
+    def __repr__(self) -> str:
+        home = type(self).__module__
+        prefix = f"{home}." if home == "torch.autograd.function" else ""
+        return f"<{prefix}{type(self).__name__} object at {hex(id(self))}>"
+
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_saved_"):
             how = self._record.kind.saved.get(name[7:])

@@ -114,7 +114,7 @@ def _by_pairs(gen: Generator, size: int) -> np.ndarray:
 
 def _few_pairs(gen: Generator, pairs: int) -> np.ndarray:
     draws = gen.random64(2 * pairs).tolist()
-    values = []
+    values: list[float] = []
     for i in range(0, 2 * pairs, 2):
         angle = 2.0 * pi * ((draws[i] & _MASK53) * _U53)
         radius = sqrt(-2.0 * log1p(-((draws[i + 1] & _MASK53) * _U53)))

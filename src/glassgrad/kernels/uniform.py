@@ -43,6 +43,11 @@ SCALAR_NAMES = {
     np.dtype(np.uint32): "UInt32",
     np.dtype(np.uint64): "UInt64",
 }
+BARE_UNSIGNED = (np.dtype(np.uint16), np.dtype(np.uint32), np.dtype(np.uint64))  # few kernels of PyTorch take them
+C_NAMES = {
+    "b1": "bool", "u1": "unsigned char", "i1": "signed char", "i2": "short int", "i4": "int", "i8": "long int",
+    "u2": "short unsigned int", "u4": "unsigned int", "u8": "long unsigned int",
+}  # fmt: skip
 _MASK24 = np.uint32(2**24 - 1)
 _MASK53 = np.uint64(2**53 - 1)
 _STEP24 = np.float32(2.0**-24)

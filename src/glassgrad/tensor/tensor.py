@@ -15,7 +15,7 @@ import numpy as np
 
 from ..ground import dtypes, errors
 from ..ground.device import device
-from ..ground.size import Size
+from ..ground.size import Size, unchecked
 from ..ground.storage import Storage
 from ..graph import hooks, leaf
 from ..graph.node import Node, node_of
@@ -125,7 +125,7 @@ class Tensor:
     @property
     def shape(self) -> Size:
         """The sizes of all dimensions."""
-        return Size(self._d.shape)
+        return unchecked(self._d.shape)
 
     @property
     def dtype(self) -> dtypes.dtype:

@@ -1,23 +1,85 @@
-"""Sums, products, quotients and powers, elementwise with broadcasting."""
+"""Sums, products, quotients, remainders and powers, elementwise with broadcasting."""
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
+import numpy as np
+
 from ..declare import op
+from .compare import unsupported, where, zero_like
+
+ndarray = np.ndarray
+
+TWO_BOOLS = (
+    "Subtraction, the `-` operator, with two bool tensors is not supported. Use the `^` or `logical_xor()` operator "
+    "instead."
+)
+ONE_BOOL = (
+    "Subtraction, the `-` operator, with a bool tensor is not supported. If you are trying to invert a mask, use the "
+    "`~` or `logical_not()` operator instead."
+)
+NEGATED_BOOL = (
+    "Negation, the `-` operator, on a bool tensor is not supported. If you are trying to invert a mask, use the `~` "
+    "or `logical_not()` operator instead."
+)
+INTEGER_ADDCDIV = (
+    "Integer division with addcdiv is no longer supported, and in a future  release addcdiv will perform a true "
+    "division of tensor1 and tensor2. The historic addcdiv behavior can be implemented as (input + value * "
+    "torch.trunc(tensor1 / tensor2)).to(input.dtype) for integer inputs and as (input + value * tensor1 / tensor2) for "
+    "float inputs. The future addcdiv behavior is just the latter implementation: (input + value * tensor1 / tensor2), "
+    "for all dtypes."
+)
+
+
+def scaled(array: Any, alpha: Any) -> Any:
+    """``alpha * array`` in the array's dtype, or PyTorch's error where ``alpha`` does not fit it."""
+    kind = array.dtype.kind
+    if type(alpha) is bool and kind != "b":
+        raise RuntimeError("Boolean alpha only supported for Boolean results.")
+    if kind in "biu" and isinstance(alpha, (float, complex)):
+        raise RuntimeError("For integral input tensors, argument alpha must not be a floating point number.")
+    if kind != "c" and isinstance(alpha, complex):
+        raise RuntimeError("For non-complex input tensors, argument alpha must not be a complex number.")
+    return array * array.dtype.type(alpha)
 
 
 @op(operator="add", inplace=True)
 def add(self: Any, other: Any, /, alpha: Any = 1) -> Any:
     """The elementwise sum ``self + alpha * other``, with broadcasting."""
-    return self + other if alpha == 1 else self + other * self.dtype.type(alpha)
+    return self + other if alpha is 1 else self + scaled(other, alpha)  # noqa: F632  the default, most of the time
 
 
-add.typed_as("promote")
-add.derivative(
-    self=lambda grad: grad,
-    other=lambda grad, alpha: grad if alpha == 1 else grad * alpha,
-)
+@op("subtract", operator="sub", inplace=True)
+def sub(self: Any, other: Any, /, alpha: Any = 1) -> Any:
+    """The elementwise difference ``self - alpha * other``, with broadcasting."""
+    try:
+        return self - other if alpha is 1 else self - scaled(other, alpha)  # noqa: F632
+    except TypeError:
+        raise RuntimeError(TWO_BOOLS) from None
+
+
+@op()
+def rsub(self: Any, other: Any, /, alpha: Any = 1) -> Any:
+    """The elementwise difference ``other - alpha * self``, with broadcasting."""
+    try:
+        return other - self if alpha is 1 else other - scaled(self, alpha)  # noqa: F632
+    except TypeError:
+        raise RuntimeError(TWO_BOOLS) from None
+
+
+@op(node="RsubBackward1")
+def rsub_number(self: Any, /, other: Any, alpha: Any = 1) -> Any:
+    """A number minus ``alpha * self``."""
+    return other - self if alpha is 1 else other - scaled(self, alpha)  # noqa: F632
+
+
+rsub_number.internal()
+add.derivative(self=lambda grad: grad, other=lambda grad, alpha: grad if alpha is 1 else grad * alpha)  # noqa: F632
+sub.derivative(self=lambda grad: grad, other=lambda grad, alpha: -grad if alpha is 1 else grad * -alpha)  # noqa: F632
+rsub.derivative(self=lambda grad, alpha: -grad if alpha is 1 else grad * -alpha, other=lambda grad: grad)  # noqa: F632
+rsub_number.derivative(self=lambda grad, alpha: -grad if alpha is 1 else grad * -alpha)  # noqa: F632
 
 
 @op("multiply", operator="mul", inplace=True)
@@ -26,5 +88,325 @@ def mul(self: Any, other: Any, /) -> Any:
     return self * other
 
 
-mul.typed_as("promote")
+@op("true_divide", operator="truediv", inplace=True)
+def div(self: Any, other: Any, /) -> Any:
+    """The elementwise quotient, with broadcasting."""
+    return self / other
+
+
 mul.derivative(self=lambda grad, other: grad * other, other=lambda grad, self: grad * self)
+div.derivative(
+    self=lambda grad, other: grad / other,
+    other=lambda grad, self, other: -grad * ((self / other) / other),
+)
+
+
+@op("negative", operator="neg", inplace=True)
+def neg(self: Any, /) -> Any:
+    """The elements with the other sign."""
+    try:
+        return -self
+    except TypeError:
+        raise RuntimeError(NEGATED_BOOL) from None
+
+
+@op(inplace=True)
+def reciprocal(self: Any, /) -> Any:
+    """One over each element."""
+    return np.reciprocal(self) if self.dtype.kind != "V" else (1 / self.astype("f4")).astype(self.dtype)
+
+
+neg.derivative(self=lambda grad: -grad)
+reciprocal.derivative(self=lambda grad, result: -grad * (result * result))
+
+# -- quotients rounded, remainders -----------------------------------------------------------------------------------
+
+
+def _nonzero(self: Any, other: Any) -> None:
+    if self.dtype.kind in "biu" and not np.all(other):
+        raise RuntimeError("ZeroDivisionError")
+
+
+def _floored(self: Any, other: Any, name: str = "div_floor_cpu") -> Any:
+    kind = self.dtype.kind
+    if kind == "c":
+        raise unsupported(name, self)
+    if kind in "biu":
+        _nonzero(self, other)
+        return np.floor_divide(self, other)
+    with np.errstate(all="ignore"):
+        quotient = np.floor_divide(self, other)
+        odd = np.equal(other, 0)  # NumPy gives NaN for x // 0; PyTorch the quotient
+        return np.where(odd, self / other, quotient)[()] if np.any(odd) else quotient
+
+
+def _truncated(self: Any, other: Any) -> Any:
+    if self.dtype.kind in "biu":
+        _nonzero(self, other)
+        quotient = np.floor_divide(self, other)
+        return quotient + ((quotient < 0) & (quotient * other != self)).astype(self.dtype)
+    if self.dtype.kind == "c":
+        raise unsupported("div_trunc_cpu", self)
+    return np.trunc(self / other)
+
+
+@op(node="DivBackward2", inplace=True)
+def div_rounded(self: Any, other: Any, /, rounding_mode: Any) -> Any:
+    """The elementwise quotient, rounded down ("floor") or towards zero ("trunc")."""
+    return _floored(self, other) if rounding_mode == "floor" else _truncated(self, other)
+
+
+div_rounded.internal()
+div_rounded.derivative(self=lambda grad, other: zero_like(grad), other=lambda grad, self, other: zero_like(grad))
+
+
+def _no_derivative(name: str) -> RuntimeError:
+    return RuntimeError(f"derivative for aten::{name} is not implemented")
+
+
+def refuse_floor_divide(grad: Any) -> Any:
+    """Raise PyTorch's error for the gradient of ``//``."""
+    raise _no_derivative("floor_divide")
+
+
+def refuse_remainder(grad: Any) -> Any:
+    """Raise PyTorch's error for the gradient of ``number % tensor``."""
+    raise _no_derivative("remainder")
+
+
+NOT_IMPLEMENTED = "torch::autograd::NotImplemented"
+
+
+@op(node=NOT_IMPLEMENTED, inplace=True)
+def floor_divide(self: Any, other: Any, /) -> Any:
+    """The elementwise quotient rounded down; not differentiable."""
+    return _floored(self, other)
+
+
+@op(node=NOT_IMPLEMENTED)
+def floor_divide_number(self: Any, /, other: Any, reflected: Any = False) -> Any:
+    """The quotient by (or, ``reflected``, of) a number, rounded down; not differentiable."""
+    number = self.dtype.type(other)
+    return _floored(number, self) if reflected else _floored(self, number)
+
+
+@op(node="RemainderBackward1", inplace=True)
+def remainder(self: Any, other: Any, /) -> Any:
+    """What elementwise division leaves, with the sign of the divisor."""
+    if self.dtype.kind == "c":
+        raise unsupported("remainder_cpu", self)
+    _nonzero(self, other)
+    if self.dtype.kind == "b":
+        raise unsupported("remainder_cpu", self)
+    return np.remainder(self, other)
+
+
+@op(node="RemainderBackward0", inplace=True)
+def remainder_number(self: Any, /, other: Any) -> Any:
+    """What division by a number leaves, with the sign of the number."""
+    return remainder.row.kernel(self, self.dtype.type(other))
+
+
+@op(node=NOT_IMPLEMENTED)
+def remainder_of_number(other: Any, /, self: Any) -> Any:
+    """What division of a number leaves; not differentiable."""
+    return remainder.row.kernel(other.dtype.type(self), other)
+
+
+@op(node="FmodBackward1", inplace=True)
+def fmod(self: Any, other: Any, /) -> Any:
+    """What elementwise division leaves, with the sign of the dividend."""
+    if self.dtype.kind in "cb":
+        raise unsupported("fmod_cpu", self)
+    _nonzero(self, other)
+    return np.fmod(self, other)
+
+
+@op(node="FmodBackward0", inplace=True)
+def fmod_number(self: Any, /, other: Any) -> Any:
+    """What division by a number leaves, with the sign of the dividend."""
+    return fmod.row.kernel(self, self.dtype.type(other))
+
+
+for _row in (floor_divide_number, remainder_number, remainder_of_number, fmod_number):
+    _row.internal()
+floor_divide.derivative(self=refuse_floor_divide, other=refuse_floor_divide)
+floor_divide_number.derivative(self=refuse_floor_divide)
+remainder.derivative(
+    self=lambda grad: grad,
+    other=lambda grad, self, other: -grad * div_rounded(self, other, "floor"),
+)
+remainder_number.derivative(self=lambda grad: grad)
+remainder_of_number.derivative(other=refuse_remainder)
+fmod.derivative(
+    self=lambda grad: grad,
+    other=lambda grad, self, other: -grad * div_rounded(self, other, "trunc"),
+)
+fmod_number.derivative(self=lambda grad: grad)
+
+# -- powers ----------------------------------------------------------------------------------------------------------
+
+
+def _integer_power(self: Any, exponent: Any) -> Any:
+    """A power of integers, which wraps; of negative exponents only 1 and -1 have one."""
+    if not np.any(exponent < 0):
+        return np.power(self, exponent)
+    down = exponent < 0
+    odd = exponent % 2 != 0
+    size = np.power(self, np.where(down, 0, exponent).astype(self.dtype))
+    tiny = np.where(self == 1, 1, np.where(self == -1, np.where(odd, -1, 1), 0))
+    return np.where(down, tiny, size).astype(self.dtype)[()]
+
+
+@op(node="PowBackward0", inplace=True)
+def pow_number(self: Any, /, exponent: Any) -> Any:
+    """The power of each element with one exponent."""
+    if exponent == 2:
+        return self * self
+    if exponent == 3:
+        return self * self * self
+    if exponent == 1:
+        return +self
+    kind = self.dtype.kind
+    if kind in "iub":
+        if exponent < 0:
+            raise RuntimeError("Integers to negative integer powers are not allowed.")
+        return np.power(self, self.dtype.type(exponent))
+    if exponent == 0.5:
+        return np.sqrt(self)
+    if exponent == -1:
+        return 1 / self
+    if exponent == 4:
+        square = self * self
+        return square * square
+    if exponent == -2:
+        return 1 / (self * self)
+    return np.power(self, self.dtype.type(exponent))
+
+
+@op(node="PowBackward1", inplace=True)
+def pow(self: Any, exponent: Any, /) -> Any:
+    """The elementwise power, with broadcasting."""
+    return _integer_power(self, exponent) if self.dtype.kind in "iu" else np.power(self, exponent)
+
+
+@op(node="PowBackward2")
+def pow_base(exponent: Any, /, self: Any) -> Any:
+    """The powers of one number."""
+    base = exponent.dtype.type(self)
+    return _integer_power(base, exponent) if exponent.dtype.kind in "iu" else np.power(base, exponent)
+
+
+pow_number.internal()
+pow_base.internal()
+
+
+@pow_number.derivative("self")
+def slope_of_power(grad: Any, self: Any, exponent: Any) -> Any:
+    """The gradient times ``exponent * self ** (exponent - 1)``; zero for the exponent zero."""
+    if exponent == 2:
+        return grad * (self + self)
+    if exponent == 0:
+        return zero_like(grad)
+    return grad * (pow_number(self, exponent - 1) * exponent)
+
+
+@op(constant=True)
+def power_of_zero(self: Any, exponent: Any, /) -> Any:
+    """Where the base is zero and the exponent is not negative: there the power does not depend on the exponent."""
+    return np.logical_and(self == 0, exponent.real >= 0)
+
+
+@op()
+def log_(self: Any, /) -> Any:
+    """The logarithm, for rules of powers."""
+    return np.log(self)
+
+
+for _row in (power_of_zero, log_):
+    _row.internal()
+log_.derivative(self=lambda grad, self: grad / self)
+pow.derivative(
+    self=lambda grad, self, exponent: where(exponent == 0, 0, grad * (exponent * pow(self, exponent - 1))),
+    exponent=lambda grad, self, exponent, result: grad
+    * where(power_of_zero(self, exponent), 0, result * log_(self)),
+)
+pow_base.derivative(
+    exponent=lambda grad, exponent, self, result: where(exponent >= 0, 0, grad * result * -math.inf)
+    if self == 0
+    else grad * (result * _log_of_number(self))
+)
+
+
+def _log_of_number(base: Any) -> Any:
+    if isinstance(base, complex):
+        return np.log(base).item()
+    return math.log(base) if base > 0 else math.nan
+
+
+# -- sums of products ------------------------------------------------------------------------------------------------
+
+
+def _times(array: Any, value: Any) -> Any:
+    return array if value == 1 else array * array.dtype.type(value)
+
+
+@op(inplace=True)
+def addcmul(self: Any, tensor1: Any, tensor2: Any, /, value: Any = 1) -> Any:
+    """``self + value * tensor1 * tensor2``, elementwise."""
+    return self + _times(tensor1 * tensor2, value)
+
+
+@op(inplace=True)
+def addcdiv(self: Any, tensor1: Any, tensor2: Any, /, value: Any = 1) -> Any:
+    """``self + value * tensor1 / tensor2``, elementwise."""
+    return self + _times(tensor1 / tensor2, value)
+
+
+addcmul.derivative(
+    self=lambda grad: grad,
+    tensor1=lambda grad, tensor2, value: grad * (tensor2 if value == 1 else tensor2 * value),
+    tensor2=lambda grad, tensor1, value: grad * (tensor1 if value == 1 else tensor1 * value),
+)
+addcdiv.derivative(
+    self=lambda grad: grad,
+    tensor1=lambda grad, tensor2, value: grad * value / tensor2,
+    tensor2=lambda grad, tensor1, tensor2, value: -grad * value * (tensor1 / tensor2) / tensor2,
+)
+
+
+@op(node="LerpBackward0", inplace=True)
+def lerp_number(self: Any, end: Any, /, weight: Any) -> Any:
+    """The point between ``self`` and ``end`` at one ``weight``."""
+    kind = self.dtype.type
+    if abs(weight) < 0.5:
+        return self + (end - self) * kind(weight)
+    return end - (end - self) * kind(1 - weight)
+
+
+@op(node="LerpBackward1", inplace=True)
+def lerp(self: Any, end: Any, weight: Any, /) -> Any:
+    """The point between ``self`` and ``end`` at ``weight``: 0 gives ``self``, 1 gives ``end``."""
+    one = self.dtype.type(1)
+    near = np.abs(weight) < 0.5
+    return np.where(near, self + weight * (end - self), end - (end - self) * (one - weight))[()]
+
+
+lerp_number.internal()
+lerp_number.derivative(
+    self=lambda grad, weight: grad * (1 - weight),
+    end=lambda grad, weight: grad * weight,
+)
+lerp.derivative(
+    self=lambda grad, weight: grad * (1 - weight),
+    end=lambda grad, weight: grad * weight,
+    weight=lambda grad, self, end: grad * (end - self),
+)
+
+for _row in (
+    add, sub, rsub, mul, div_rounded, floor_divide, remainder, fmod, pow, power_of_zero, addcmul, addcdiv, lerp_number,
+    lerp,
+):  # fmt: skip
+    _row.typed_as("promote")
+div.typed_as("float")
+reciprocal.typed_as("float")

@@ -1,0 +1,327 @@
+"""Gradients checked against finite differences: ``gradcheck`` and ``gradgradcheck``.
+
+A Jacobian here has a row for each element of the input and a column for each element of the output, as PyTorch prints it.
+Of a complex output the imaginary and the real part are checked one after the other; a complex input has one entry for
+each element, ``df/dx + i df/dy``.
+
+Source: https://docs.pytorch.org/docs/stable/generated/torch.autograd.gradcheck.gradcheck.html
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..tensor.tensor import Tensor, share, wrap
+from .api import grad
+
+_NONDETERMINISTIC = """
+
+NOTE: If your op relies on non-deterministic operations i.e., it is listed here:
+https://pytorch.org/docs/stable/generated/torch.use_deterministic_algorithms.html
+this failure might be expected.
+
+If you are adding a new operator, please file an issue and then use one of the
+workarounds. The workaround depends on how your test invokes gradcheck/gradgradcheck.
+If the test
+- manually invokes gradcheck/gradgradcheck, then call gradcheck/gradgradcheck
+  with `nondet_tol=<tol>` as a keyword argument.
+- is OpInfo-based (e.g., in test_ops_gradients.py), then modify the OpInfo for the test
+  to have `gradcheck_nondet_tol=<tol>`.
+- is a Module test (e.g., in common_nn.py), then modify the corresponding
+  module_test entry to have `gradcheck_nondet_tol=<tol>`
+"""
+
+
+class GradcheckError(RuntimeError):
+    """What ``gradcheck`` raises when a gradient is wrong."""
+
+
+def gradcheck(
+    func: Callable[..., Any],
+    inputs: Any,
+    *,
+    eps: float = 1e-6,
+    atol: float = 1e-5,
+    rtol: float = 1e-3,
+    raise_exception: bool = True,
+    nondet_tol: float = 0.0,
+    check_undefined_grad: bool = True,
+    check_grad_dtypes: bool = False,
+    check_batched_grad: bool = False,
+    check_batched_forward_grad: bool = False,
+    check_forward_ad: bool = False,
+    check_backward_ad: bool = True,
+    fast_mode: bool = False,
+    masked: bool | None = None,
+) -> bool:
+    """Compare the gradients of ``func`` with central differences of step ``eps``; True, or GradcheckError."""
+    if check_forward_ad or check_batched_forward_grad:
+        raise NotImplementedError(
+            "glassgrad has no forward-mode derivatives to check: call gradcheck without check_forward_ad"
+        )
+    if not check_backward_ad:
+        raise AssertionError("Expected at least one of check_forward_ad or check_backward_ad to be True")
+    given = tuple(inputs) if isinstance(inputs, (list, tuple)) else (inputs,)
+    try:
+        _check(func, given, eps, atol, rtol, nondet_tol, check_grad_dtypes, check_batched_grad, fast_mode)
+    except GradcheckError:
+        if raise_exception:
+            raise
+        return False
+    return True
+
+
+def _check(
+    func: Callable[..., Any],
+    inputs: tuple[Any, ...],
+    eps: float,
+    atol: float,
+    rtol: float,
+    nondet_tol: float,
+    check_dtypes: bool,
+    check_batched: bool,
+    fast: bool,
+) -> None:
+    _check_inputs(inputs)
+    watched = [(index, t) for index, t in enumerate(inputs) if isinstance(t, Tensor) and t.requires_grad]
+    outputs = _outputs(func(*inputs))
+    if not any(out.requires_grad for out in outputs):
+        _check_no_outputs(func, inputs, outputs, watched, eps)
+        return
+    for number, out in enumerate(outputs):
+        if not out.requires_grad:
+            continue
+        parts = ("imag", "real") if out.is_complex() else (None,)  # type: ignore[attr-defined]
+        for part in parts:
+            analytical = _analytical(func, inputs, number, watched, part, check_dtypes)
+            again = _analytical(func, inputs, number, watched, part, False)
+            for a, b in zip(analytical, again, strict=True):
+                if a.size and np.max(np.abs(a - b)) > nondet_tol:
+                    raise GradcheckError(
+                        "Backward is not reentrant, i.e., running backward with same input and grad_output multiple "
+                        "times gives different values, although analytical gradient matches numerical gradient."
+                        f"The tolerance for nondeterminism was {nondet_tol}." + _NONDETERMINISTIC
+                    )
+            for (index, tensor), found in zip(watched, analytical, strict=True):
+                numerical = _numerical(func, inputs, number, tensor, part, eps)
+                if fast:
+                    _compare_fast(numerical, found, number, index, part, atol, rtol)
+                elif not np.allclose(found, numerical, rtol=rtol, atol=atol):
+                    raise GradcheckError(_mismatch(numerical, found, number, index, part))
+    if check_batched:
+        _check_batched(func, inputs, watched)
+
+
+def _check_inputs(inputs: tuple[Any, ...]) -> None:
+    wanted = False
+    for index, t in enumerate(inputs):
+        if not (isinstance(t, Tensor) and t.requires_grad):
+            continue
+        wanted = True
+        if t.dtype.itemsize < (16 if t.is_complex() else 8):  # type: ignore[attr-defined]
+            warnings.warn(
+                f"Input #{index} requires gradient and is not a double precision floating point or complex. This check "
+                "will likely fail if all the inputs are not of double precision floating point or complex. ",
+                UserWarning,
+                stacklevel=4,
+            )
+        if any(stride == 0 and size > 1 for stride, size in zip(t._d.strides, t._d.shape, strict=True)):
+            raise RuntimeError(
+                f"The {index}th input has a dimension with stride 0. gradcheck only supports inputs that are "
+                "non-overlapping to be able to compute the numerical gradients correctly. You should call .contiguous "
+                "on the input before passing it to gradcheck."
+            )
+    if not wanted:
+        raise ValueError(
+            "gradcheck expects at least one input tensor to require gradient, but none of them have requires_grad=True."
+        )
+
+
+def _outputs(value: Any) -> list[Tensor]:
+    return list(value) if isinstance(value, (list, tuple)) else [value]
+
+
+def _check_no_outputs(
+    func: Callable[..., Any], inputs: tuple[Any, ...], outputs: Sequence[Tensor], watched: Any, eps: float
+) -> None:
+    """Outputs without history must not depend on the inputs either."""
+    for number in range(len(outputs)):
+        for _, tensor in watched:
+            if np.any(_numerical(func, inputs, number, tensor, None, eps)):
+                raise GradcheckError("Numerical gradient for function expected to be zero")
+
+
+def _part(array: Any, part: str | None) -> Any:
+    return array if part is None else getattr(array, part)
+
+
+def _numerical(
+    func: Callable[..., Any], inputs: tuple[Any, ...], number: int, tensor: Tensor, part: str | None, eps: float
+) -> Any:
+    """The Jacobian of one output with respect to one input, by central differences."""
+    share(tensor)
+    data = tensor._d
+    rows = []
+    for place in np.ndindex(data.shape):
+        origin = data[place]
+        row = _slope(func, inputs, number, part, data, place, origin, eps)
+        if data.dtype.kind == "c":
+            row = row + 1j * _slope(func, inputs, number, part, data, place, origin, eps * 1j)
+        rows.append(row)
+    return np.array(rows) if rows else np.zeros((0, 0))
+
+
+def _slope(
+    func: Callable[..., Any], inputs: tuple[Any, ...], number: int, part: str | None, data: Any, place: Any,
+    origin: Any, step: complex,
+) -> Any:  # fmt: skip
+    try:
+        data[place] = origin - step
+        below = np.array(_part(_outputs(func(*inputs))[number]._d, part))
+        data[place] = origin + step
+        above = np.array(_part(_outputs(func(*inputs))[number]._d, part))
+    finally:
+        data[place] = origin
+    if above.dtype.kind == "b":
+        raise RuntimeError(
+            "Subtraction, the `-` operator, with two bool tensors is not supported. Use the `^` or `logical_xor()` "
+            "operator instead."
+        )
+    return ((above - below) / (2 * abs(step))).reshape(-1)
+
+
+def _cotangents(out: Tensor, part: str | None) -> Iterator[Tensor]:
+    """One for each element of an output."""
+    for place in np.ndindex(out._d.shape):
+        seed = np.zeros(out._d.shape, out._d.dtype)
+        seed[place] = 1j if part == "imag" else 1
+        yield wrap(seed)
+
+
+def _analytical(
+    func: Callable[..., Any], inputs: tuple[Any, ...], number: int, watched: Any, part: str | None, check_dtypes: bool
+) -> list[Any]:
+    """The Jacobians of one output, by backward."""
+    out = _outputs(func(*inputs))[number]
+    tensors = [t for _, t in watched]
+    columns: list[list[Any]] = [[] for _ in tensors]
+    for seed in _cotangents(out, part):
+        grads = grad(out, tensors, seed, retain_graph=True, allow_unused=True)
+        for column, g, t in zip(columns, grads, tensors, strict=True):
+            if g is not None and check_dtypes and g.dtype != t.dtype:
+                raise GradcheckError("Backward does not return gradient of the same dtype as its input")
+            column.append(np.zeros(t._d.size, t._d.dtype) if g is None else np.asarray(g._d).reshape(-1))
+    return [
+        np.stack(column, axis=1) if column else np.zeros((t._d.size, 0))
+        for column, t in zip(columns, tensors, strict=True)
+    ]
+
+
+def _where(part: str | None) -> str:
+    if part is None:
+        return ""
+    return f"While considering the {'imaginary' if part == 'imag' else 'real'} part of complex outputs only, "
+
+
+def _mismatch(numerical: Any, analytical: Any, number: int, index: int, part: str | None) -> str:
+    message = f"Jacobian mismatch for output {number} with respect to input {index},\n"
+    message = message if part is None else _where(part) + message
+    return f"{message}numerical:{wrap(numerical)}\nanalytical:{wrap(analytical)}\n"
+
+
+def _compare_fast(
+    numerical: Any, analytical: Any, number: int, index: int, part: str | None, atol: float, rtol: float
+) -> None:
+    """Compare one random projection of the Jacobians; on a mismatch, tell both in full."""
+    rng = np.random.default_rng(number * 1000 + index)
+    u, v = rng.uniform(0, 1, numerical.shape[0]), rng.uniform(0, 1, numerical.shape[1])
+    u, v = u / max(np.linalg.norm(u), 1e-300), v / max(np.linalg.norm(v), 1e-300)
+    seen, told = u @ numerical @ v, u @ analytical @ v
+    if np.allclose(told, seen, rtol=rtol, atol=atol):
+        return
+    slow = f"\n\nThe max per-element difference (slow mode) is: {np.max(np.abs(numerical - analytical))}.\n"
+    raise GradcheckError(
+        _where(part)
+        + f"Jacobian mismatch for output {number} with respect to input {index},\nnumerical:{seen}\nanalytical:{told}\n"
+        "\nThe above quantities relating the numerical and analytical jacobians are computed \nin fast mode. See: "
+        "https://github.com/pytorch/pytorch/issues/53876 for more background \nabout fast mode. Below, we recompute "
+        f"numerical and analytical jacobians in slow mode:\n\nNumerical:\n {wrap(numerical)}\nAnalytical:\n"
+        f"{wrap(analytical)}" + slow
+    )
+
+
+def _check_batched(func: Callable[..., Any], inputs: tuple[Any, ...], watched: Any) -> None:
+    """Gradients for a batch of cotangents must equal those for each alone."""
+    tensors = [t for _, t in watched]
+    for out in _outputs(func(*inputs)):
+        if not out.requires_grad:
+            continue
+        rng = np.random.default_rng(0)
+        seeds = rng.uniform(-1, 1, (2, *out._d.shape)).astype(out._d.dtype)
+        together = grad(out, tensors, wrap(seeds), retain_graph=True, allow_unused=True, is_grads_batched=True)
+        for row in range(2):
+            alone = grad(out, tensors, wrap(seeds[row]), retain_graph=True, allow_unused=True)
+            for a, b in zip(together, alone, strict=True):
+                if a is not None and b is not None and not np.allclose(a._d[row], b._d):
+                    raise GradcheckError("Batched gradients differ from the gradients of each cotangent alone")
+
+
+def gradgradcheck(
+    func: Callable[..., Any],
+    inputs: Any,
+    grad_outputs: Any = None,
+    *,
+    eps: float = 1e-6,
+    atol: float = 1e-5,
+    rtol: float = 1e-3,
+    gen_non_contig_grad_outputs: bool = False,
+    raise_exception: bool = True,
+    nondet_tol: float = 0.0,
+    check_undefined_grad: bool = True,
+    check_grad_dtypes: bool = False,
+    check_batched_grad: bool = False,
+    check_fwd_over_rev: bool = False,
+    check_rev_over_rev: bool = True,
+    fast_mode: bool = False,
+    masked: bool = False,
+) -> bool:
+    """Check the gradients of the gradients of ``func``, with respect to inputs and ``grad_outputs``."""
+    given = tuple(inputs) if isinstance(inputs, (list, tuple)) else (inputs,)
+    if grad_outputs is None:
+        seeds = []
+        rng = np.random.default_rng(0)
+        for out in _outputs(func(*given)):
+            values = rng.standard_normal(out._d.shape)
+            if out._d.dtype.kind == "c":
+                values = values + 1j * rng.standard_normal(out._d.shape)
+            if out._d.dtype.kind in "fc":
+                seeds.append(wrap(np.asarray(values).astype(out._d.dtype)).requires_grad_())
+        grad_outputs = tuple(seeds)
+    elif isinstance(grad_outputs, Tensor):
+        grad_outputs = (grad_outputs,)
+    count = len(grad_outputs)
+
+    def first_order(*args: Any) -> Any:
+        at, weights = args[:-count], args[-count:]
+        outs = [out for out in _outputs(func(*at)) if out.requires_grad]
+        wanted = tuple(t for t in at if isinstance(t, Tensor) and t.requires_grad)
+        grads = grad(outs, wanted, weights[: len(outs)], create_graph=True, allow_unused=True)
+        return tuple(g for g in grads if g is not None)
+
+    return gradcheck(
+        first_order,
+        given + tuple(grad_outputs),
+        eps=eps,
+        atol=atol,
+        rtol=rtol,
+        raise_exception=raise_exception,
+        nondet_tol=nondet_tol,
+        check_undefined_grad=check_undefined_grad,
+        check_grad_dtypes=check_grad_dtypes,
+        check_batched_grad=check_batched_grad,
+        fast_mode=fast_mode,
+    )

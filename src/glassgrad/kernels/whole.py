@@ -1,0 +1,227 @@
+"""Whole numbers and permutations as PyTorch's CPU kernels draw them: knows generators and arrays, no tensors."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from glassgrad.ground.generator import Generator
+from glassgrad.kernels.uniform import BARE_UNSIGNED, C_NAMES, FLOATS, SCALAR_NAMES
+
+_WIDE_RANGE = 2**28  # from here on whole numbers take 64-bit draws
+
+
+def randint(gen: Generator, shape: Sequence[int], dtype: Any = np.int64, low: int = 0, high: int = 2) -> np.ndarray:
+    """Whole numbers from ``low`` to ``high - 1``: the draw's remainder, so very wide ranges are not quite even.
+
+    RuntimeError for an empty range or one that ``dtype`` does not hold, ValueError beyond 64 bits; a warning if a
+    floating type does not hold every number of the range.
+    """
+    dtype = np.dtype(dtype)
+    if not (-(2**63) <= low < 2**63 and -(2**63) <= high < 2**63):
+        raise ValueError("Overflow when unpacking long long")
+    _check_order("", low, high)
+    facts = FLOATS.get(dtype)
+    if facts is not None:
+        low, high = _first_exact(low, dtype, facts.digits), _last_exact(high, dtype, facts.digits)
+        _check_order(" casted to dtype", low, high)
+    _check_range(dtype, low, high - 1)
+    return _whole(gen, prod(shape), high - low, low, dtype).reshape(shape)
+
+
+def random_(
+    gen: Generator, shape: Sequence[int], dtype: Any = np.float32, low: int | None = None, high: int | None = None
+) -> np.ndarray:
+    """Whole numbers over all that ``dtype`` holds: from ``low`` up to its largest, or without ``low`` from 0.
+
+    Floating types count as far as they hold every number. With ``high`` too this is ``randint``.
+    """
+    dtype = np.dtype(dtype)
+    if high is not None:
+        return randint(gen, shape, dtype, 0 if low is None else low, high)
+    facts = FLOATS.get(dtype)
+    if low is None:
+        if dtype.kind == "c" or dtype in BARE_UNSIGNED:
+            raise NotImplementedError(f"\"random_kernel_cpu\" not implemented for '{SCALAR_NAMES[dtype]}'")
+        span = 2 if dtype.kind == "b" else 2**facts.digits + 1 if facts else int(np.iinfo(dtype).max) + 1
+        draws = gen.random64(prod(shape)) if dtype.itemsize == 8 else gen.random32(prod(shape))
+        return _reduced(draws, span, 0, dtype).reshape(shape)
+    if not -(2**63) <= low < 2**63:
+        raise ValueError("Overflow when unpacking long long")
+    if low == -(2**63):
+        return _all_64_bits(gen, shape, dtype)
+    if dtype.kind == "c":
+        raise RuntimeError("random_from_to_impl handles only integral, floating-point and boolean types")
+    if facts is not None:
+        last = 2**facts.digits
+        low = _first_exact(low, dtype, facts.digits)
+        if low >= last:
+            raise RuntimeError(
+                "random_ expects 'from' casted to dtype to be less than or equal to 'to_inc' casted to dtype, but got "
+                f"from={low} > to_inc={last}"
+            )
+    else:
+        last = 1 if dtype.kind == "b" else int(np.iinfo(dtype).max)
+        last = -1 if last > 2**63 else last  # uint64: PyTorch's count is signed, and refuses
+    _check_range(dtype, low, last)
+    return _whole(gen, prod(shape), last - low + 1, low, dtype).reshape(shape)
+
+
+def randperm(gen: Generator, n: int, dtype: Any = np.int64) -> np.ndarray:
+    """The numbers 0 to ``n - 1`` in random order: each place in turn is swapped with itself or a later one.
+
+    From n = 214,748,364 on PyTorch shuffles in another way, which is not followed: there the order is another one.
+    RuntimeError for a negative ``n`` or one whose numbers ``dtype`` does not hold.
+    """
+    dtype = np.dtype(dtype)
+    if n < 0:
+        raise RuntimeError(f"Trying to create tensor with negative dimension {n}: [{n}]")
+    _check_permutation(dtype, n)
+    if n < 2:
+        return np.zeros(n, dtype)
+    partner = np.arange(n - 1)
+    partner += gen.random32(n - 1) % np.arange(n, 1, -1, dtype=np.uint32)
+    if n < 256:
+        order = list(range(n))
+        for place, other in enumerate(partner.tolist()):
+            order[place], order[other] = order[other], order[place]
+        return np.array(order, np.int64).astype(dtype)
+    return _swapped(partner).astype(dtype, copy=False)
+
+
+# --- how it is done ---------------------------------------------------------------------------------------------------
+
+
+def _whole(gen: Generator, n: int, span: int, low: int, dtype: np.dtype[Any]) -> np.ndarray:
+    draws = gen.random64(n) if span >= _WIDE_RANGE else gen.random32(n)
+    return _reduced(draws, span, low, dtype)
+
+
+def _all_64_bits(gen: Generator, shape: Sequence[int], dtype: np.dtype[Any]) -> np.ndarray:
+    if dtype.kind in "bc" or dtype in BARE_UNSIGNED or dtype.str[1:] == "f2":
+        raise NotImplementedError(
+            f"\"random_full_64_bits_range_kernel_cpu\" not implemented for '{SCALAR_NAMES[dtype]}'"
+        )
+    if dtype.itemsize != 8 and dtype not in FLOATS:
+        raise RuntimeError("random_full_64_bits_range_kernel_cpu handles only int64, double, float and bfloat16")
+    return _reduced(gen.random64(prod(shape)), 2**64, 0, dtype).reshape(shape)
+
+
+def _reduced(draws: np.ndarray, span: int, low: int, dtype: np.dtype[Any]) -> np.ndarray:
+    """The remainders of ``draws`` by ``span``, counted from ``low``, as ``dtype``; uses up ``draws``."""
+    if not span & (span - 1):
+        if span < 2 ** (8 * draws.itemsize):
+            draws &= draws.dtype.type(span - 1)
+    elif draws.size < 64:
+        draws %= draws.dtype.type(span)
+    else:  # NumPy divides by a constant much faster than it takes a remainder
+        whole = draws // draws.dtype.type(span)
+        whole *= draws.dtype.type(span)
+        draws -= whole
+    values = draws.view(np.int64) if draws.itemsize == 8 else draws.astype(np.int64)
+    if low:
+        values += low  # wraps as in C++
+    if dtype in FLOATS and dtype.itemsize < 4:
+        return values.astype(np.float32).astype(dtype)
+    return values.astype(dtype, copy=False)
+
+
+def _swapped(partner: np.ndarray) -> np.ndarray:
+    """What swapping place t with place ``partner[t]``, for t from 0 on, makes of 0, 1, 2...
+
+    Without a loop over the swaps: step t takes the number that the last earlier step naming the same place left there,
+    and what a step leaves is what an earlier step left at its own place, and so on back to a number never moved.
+    """
+    n = len(partner) + 1
+    steps = np.arange(n - 1)
+    origin = np.arange(n)  # of what stands at place t when step t comes
+    moving = partner != steps
+    origin[partner[moving]] = steps[moving]  # of several steps the last one counts
+    while True:
+        further = origin[origin]
+        if np.array_equal(further, origin):
+            break
+        origin = further
+    order = np.sort(partner * n + steps)  # by place named, then by time
+    place, time = np.divmod(order, n)
+    taken = place.copy()
+    again = np.flatnonzero(place[1:] == place[:-1]) + 1
+    taken[again] = origin[time[again - 1]]
+    result = np.empty(n, np.int64)
+    result[time] = taken
+    result[-1] = origin[-1]
+    return result
+
+
+# --- checks -----------------------------------------------------------------------------------------------------------
+
+
+def _check_order(casted: str, low: int, high: int) -> None:
+    if low >= high:
+        raise RuntimeError(
+            f"random_ expects 'from'{casted} to be less than 'to'{casted}, but got from={low} >= to={high}"
+        )
+
+
+def _check_range(dtype: np.dtype[Any], low: int, last: int) -> None:
+    """Refuse, or warn of, a range from ``low`` to ``last`` that is beyond the numbers of ``dtype``."""
+    facts = FLOATS.get(dtype)
+    if facts is not None:
+        least, most, c_name = -facts.largest, facts.largest, facts.c_name
+    elif dtype.kind == "c":
+        raise RuntimeError("check_random_bounds handles only integral, floating-point and boolean types")
+    else:
+        least, most = (0, 1) if dtype.kind == "b" else (np.iinfo(dtype).min, np.iinfo(dtype).max)
+        c_name = C_NAMES[dtype.str[1:]]
+    for name, bound in (("from", low), ("to - 1", last)):
+        if not least <= bound <= most:
+            raise RuntimeError(f"{name} is out of bounds for {c_name}")
+    if facts is not None:
+        for name, bound in (("from", low), ("to - 1", last)):
+            if abs(bound) > 2**facts.digits:
+                reach = f"[-(2^{facts.digits}), 2^{facts.digits}]"
+                warnings.warn(
+                    f"{name} is out of bounds {reach}. Due to precision limitations {c_name} can support discrete "
+                    "uniform distribution only within this range. This warning will become an error in version 1.7 "
+                    "release, please fix the code in advance",
+                    stacklevel=4,
+                )
+
+
+def _check_permutation(dtype: np.dtype[Any], n: int) -> None:
+    if dtype.kind in "iu" and n and n - 1 > np.iinfo(dtype).max:
+        raise RuntimeError(f"value cannot be converted to type {dtype.name}_t without overflow")
+    if dtype.kind in "bc" or dtype in BARE_UNSIGNED:
+        raise NotImplementedError(f"\"randperm\" not implemented for '{SCALAR_NAMES[dtype]}'")
+    facts = FLOATS.get(dtype)
+    if facts is not None and facts.digits != 8 and n > 2**facts.digits + 1:  # PyTorch does not look at bfloat16
+        most = "2049" if facts.digits == 11 else f"2^{facts.digits}+1"
+        raise RuntimeError(f"n cannot be greater than {most} for {facts.scalar_name} type.")
+
+
+def _cast(x: int, dtype: np.dtype[Any]) -> int:
+    with np.errstate(over="ignore"):
+        value = float(np.float64(x) if dtype.itemsize == 8 else np.float32(x).astype(dtype))
+    if not abs(value) < 2.0**63:
+        return -(2**63)  # what the processor makes of it
+    return int(value)
+
+
+def _first_exact(low: int, dtype: np.dtype[Any], digits: int) -> int:
+    """``low``, or the next number the type holds if rounding would fall below it."""
+    above = _cast(low + 1, dtype)
+    if above < low:
+        low = above + (1 << (abs(low + 1).bit_length() - digits))
+    return low
+
+
+def _last_exact(high: int, dtype: np.dtype[Any], digits: int) -> int:
+    """``high``, or one less far if rounding would reach it."""
+    below = _cast(high - 1, dtype)
+    if below >= high:
+        high = below - (1 << (abs(high - 1).bit_length() - digits))
+    return high

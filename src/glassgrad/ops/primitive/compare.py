@@ -1,0 +1,297 @@
+"""Comparisons, logic and choices between tensors: rows whose results are masks, and those that read masks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...ground import dtypes
+from ...kernels.choose import choose, drop
+from ..declare import op
+
+ndarray = np.ndarray
+
+
+def unsupported(name: str, array: Any) -> NotImplementedError:
+    """PyTorch's error for a dtype that a kernel does not serve."""
+    return NotImplementedError(f"\"{name}\" not implemented for '{dtypes.of(array.dtype).scalar_name}'")
+
+
+@op(constant=True)
+def zero_like(self: Any, /) -> Any:
+    """Zeros of the shape and dtype of ``self``: the gradient of whatever is flat."""
+    return np.zeros_like(self) if type(self) is ndarray else self.dtype.type(0)
+
+
+zero_like.internal()
+
+# -- comparisons -----------------------------------------------------------------------------------------------------
+
+
+@op(operator="eq", constant=True)
+def eq(self: Any, other: Any, /) -> Any:
+    """Whether elements are equal."""
+    return self == other
+
+
+@op("not_equal", operator="ne", constant=True)
+def ne(self: Any, other: Any, /) -> Any:
+    """Whether elements differ."""
+    return self != other
+
+
+@op("less", operator="lt", constant=True)
+def lt(self: Any, other: Any, /) -> Any:
+    """Whether elements are less than those of ``other``."""
+    if self.dtype.kind == "c":
+        raise unsupported("lt_cpu", self)
+    return self < other
+
+
+@op("less_equal", operator="le", constant=True)
+def le(self: Any, other: Any, /) -> Any:
+    """Whether elements are at most those of ``other``."""
+    if self.dtype.kind == "c":
+        raise unsupported("le_cpu", self)
+    return self <= other
+
+
+@op("greater", operator="gt", constant=True)
+def gt(self: Any, other: Any, /) -> Any:
+    """Whether elements are greater than those of ``other``."""
+    if self.dtype.kind == "c":
+        raise unsupported("gt_cpu", self)
+    return self > other
+
+
+@op("greater_equal", operator="ge", constant=True)
+def ge(self: Any, other: Any, /) -> Any:
+    """Whether elements are at least those of ``other``."""
+    if self.dtype.kind == "c":
+        raise unsupported("ge_cpu", self)
+    return self >= other
+
+
+for _row in (eq, ne, lt, le, gt, ge):
+    _row.typed_as("promote")
+
+
+def _written(compared: Any, node: str, with_number: bool) -> Any:
+    """The row behind ``eq_`` and its like: a comparison written over its first operand, whose gradient is zero."""
+    if with_number:
+
+        def kernel(self: Any, /, other: Any) -> Any:
+            return compared.row.kernel(self, other)
+    else:
+
+        def kernel(self: Any, other: Any, /) -> Any:  # type: ignore[misc]
+            return compared.row.kernel(self, other)
+
+    kernel.__name__ = f"{compared.row.name}_{'number_' if with_number else ''}written"
+    kernel.__doc__ = compared.row.kernel.__doc__
+    row = op(node=node)(kernel)
+    row.internal()
+    if with_number:
+        row.derivative(self=lambda grad: zero_like(grad))
+    else:
+        row.typed_as("promote")
+        row.derivative(self=lambda grad: zero_like(grad), other=lambda grad: zero_like(grad))
+    return row
+
+
+#: name of a comparison -> the rows that write it in place: over a number, over a tensor
+WRITTEN = {
+    name: (_written(row, f"{name.capitalize()}Backward0", True), _written(row, f"{name.capitalize()}Backward1", False))
+    for name, row in (("eq", eq), ("ne", ne), ("lt", lt), ("le", le), ("gt", gt), ("ge", ge))
+}
+
+# -- logic -----------------------------------------------------------------------------------------------------------
+
+
+@op(inplace=True, constant=True)
+def logical_and(self: Any, other: Any, /) -> Any:
+    """Whether both elements are nonzero."""
+    return np.logical_and(self, other)
+
+
+@op(inplace=True, constant=True)
+def logical_or(self: Any, other: Any, /) -> Any:
+    """Whether at least one of the elements is nonzero."""
+    return np.logical_or(self, other)
+
+
+@op(inplace=True, constant=True)
+def logical_xor(self: Any, other: Any, /) -> Any:
+    """Whether just one of the elements is nonzero."""
+    return np.logical_xor(self, other)
+
+
+@op(inplace=True, constant=True)
+def logical_not(self: Any, /) -> Any:
+    """Whether elements are zero."""
+    return np.logical_not(self)
+
+
+# -- kinds of numbers ------------------------------------------------------------------------------------------------
+
+
+def _never(self: Any) -> Any:
+    return np.zeros(self.shape, np.bool_) if type(self) is ndarray else np.False_
+
+
+@op(constant=True)
+def isnan(self: Any, /) -> Any:
+    """Whether elements are not a number."""
+    return self != self
+
+
+@op(constant=True)
+def isinf(self: Any, /) -> Any:
+    """Whether elements are infinite."""
+    return np.isinf(self)
+
+
+@op(constant=True)
+def isfinite(self: Any, /) -> Any:
+    """Whether elements are finite numbers."""
+    return np.isfinite(self)
+
+
+@op(constant=True)
+def isposinf(self: Any, /) -> Any:
+    """Whether elements are positive infinity."""
+    if self.dtype.kind == "c":
+        raise RuntimeError("isposinf does not support complex inputs.")
+    return _never(self) if self.dtype.kind in "biu" else self == np.inf
+
+
+@op(constant=True)
+def isneginf(self: Any, /) -> Any:
+    """Whether elements are negative infinity."""
+    if self.dtype.kind == "c":
+        raise RuntimeError("isneginf does not support complex inputs.")
+    return _never(self) if self.dtype.kind in "biu" else self == -np.inf
+
+
+@op(constant=True)
+def isreal(self: Any, /) -> Any:
+    """Whether elements have no imaginary part."""
+    return self.imag == 0 if self.dtype.kind == "c" else np.logical_not(_never(self))
+
+
+@op(constant=True)
+def signbit(self: Any, /) -> Any:
+    """Whether the sign bit is set: negative numbers and -0.0."""
+    kind = self.dtype.kind
+    if kind == "c":
+        raise NotImplementedError("signbit is not implemented for complex tensors.")
+    return _never(self) if kind in "bu" else self < 0 if kind == "i" else np.signbit(self)
+
+
+# -- choices ---------------------------------------------------------------------------------------------------------
+
+
+@op()
+def where(condition: Any, self: Any, other: Any, /) -> Any:
+    """``self`` where ``condition`` holds, ``other`` elsewhere, with broadcasting."""
+    if condition.dtype.kind != "b":
+        condition = condition != 0
+    if type(other) is int:  # a rule's zero
+        if not other and condition.shape == self.shape:
+            return drop(np.logical_not(condition), self)
+        other = self.dtype.type(other)
+    elif type(self) is int:
+        if not self and condition.shape == other.shape:
+            return drop(condition, other)
+        self = other.dtype.type(self)
+    return choose(condition, self, other)
+
+
+where.typed_as("promote")
+where.sets_apart("condition")
+where.derivative(
+    self=lambda grad, condition: where(condition, grad, 0),
+    other=lambda grad, condition: where(condition, 0, grad),
+)
+
+
+@op()
+def share(grad_output: Any, self: Any, other: Any, /) -> Any:
+    """``grad_output`` where ``self`` exceeds ``other`` (or NaN is involved), half of it where they are equal, else zero."""
+    lost = drop(self < other, grad_output)
+    tied = self == other
+    if not np.count_nonzero(tied):
+        return lost
+    return choose(tied, lost * grad_output.dtype.type(0.5), lost)
+
+
+share.internal()
+share.typed_as("promote")
+share.derivative(grad_output=lambda grad, self, other: share(grad, self, other))
+
+
+@op()
+def maximum(self: Any, other: Any, /) -> Any:
+    """The greater of two elements; NaN if one is."""
+    if self.dtype.kind == "c":
+        raise RuntimeError("maximum not implemented for complex tensors.")
+    return np.maximum(self, other)
+
+
+@op()
+def minimum(self: Any, other: Any, /) -> Any:
+    """The lesser of two elements; NaN if one is."""
+    if self.dtype.kind == "c":
+        raise RuntimeError("minimum not implemented for complex tensors.")
+    return np.minimum(self, other)
+
+
+for _row in (maximum, minimum):
+    _row.typed_as("promote")
+maximum.derivative(
+    self=lambda grad, self, other: share(grad, self, other),
+    other=lambda grad, self, other: share(grad, other, self),
+)
+minimum.derivative(
+    self=lambda grad, self, other: share(grad, other, self),
+    other=lambda grad, self, other: share(grad, self, other),
+)
+
+
+@op(constant=True)
+def fmax_mask(self: Any, other: Any, /) -> Any:
+    """Whether ``fmax`` takes the element of ``self``."""
+    return np.logical_or(self >= other, other != other)
+
+
+@op(constant=True)
+def fmin_mask(self: Any, other: Any, /) -> Any:
+    """Whether ``fmin`` takes the element of ``self``."""
+    return np.logical_or(self <= other, other != other)
+
+
+@op()
+def fmax(self: Any, other: Any, /) -> Any:
+    """The greater of two elements; the other one where one is NaN."""
+    return np.fmax(self, other)
+
+
+@op()
+def fmin(self: Any, other: Any, /) -> Any:
+    """The lesser of two elements; the other one where one is NaN."""
+    return np.fmin(self, other)
+
+
+for _row in (fmax_mask, fmin_mask):
+    _row.internal()
+for _row in (fmax_mask, fmin_mask, fmax, fmin):
+    _row.typed_as("promote")
+fmax.derivative(
+    self=lambda grad, self, other: where(fmax_mask(self, other), grad, 0),
+    other=lambda grad, self, other: where(fmax_mask(self, other), 0, grad),
+)
+fmin.derivative(
+    self=lambda grad, self, other: where(fmin_mask(self, other), grad, 0),
+    other=lambda grad, self, other: where(fmin_mask(self, other), 0, grad),
+)

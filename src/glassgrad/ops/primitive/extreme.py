@@ -1,0 +1,288 @@
+"""Largest, smallest and middle elements along dimensions, and where they stand; knows arrays and rows, no signatures."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from ...ground import dtypes
+from ..declare import op
+from .reduce import kept_sizes, spread_dim
+
+ndarray = np.ndarray
+
+
+def out_of_range(dim: int, ndim: int) -> IndexError:
+    """PyTorch's error for a dimension that is not there."""
+    last = max(ndim, 1) - 1
+    return IndexError(f"Dimension out of range (expected to be in range of [{-last - 1}, {last}], but got {dim})")
+
+
+def not_implemented(kernel: str, a: Any) -> NotImplementedError:
+    """PyTorch's error for an element type that a kernel does not know."""
+    return NotImplementedError(f'"{kernel}" not implemented for \'{dtypes.of(a.dtype).scalar_name}\'')
+
+
+def refuse_empty(name: str, a: Any, dim: Any) -> None:
+    """Raise PyTorch's error where nothing is there to choose from."""
+    if a.size:
+        return
+    if dim is None:
+        hint = "" if name.startswith("arg") else " Specify the reduction dim with the 'dim' argument."
+        kind: type[Exception] = IndexError if name.startswith("arg") else RuntimeError
+        raise kind(f"{name}(): Expected reduction dim to be specified for input.numel() == 0.{hint}")
+    for d in (dim,) if type(dim) is int else dim:
+        if a.ndim and not a.shape[d]:
+            raise IndexError(f"{name}(): Expected reduction dim {d % a.ndim} to have non-zero size.")
+
+
+# -- one element of each line ------------------------------------------------------------------------------------------
+
+
+def _offsets(sizes: tuple[int, ...], dim: int) -> Any:
+    """Where each line along ``dim`` starts in row-major memory."""
+    step = prod(sizes[dim + 1 :])
+    outer = np.arange(prod(sizes[:dim]), dtype=np.int64) * (step * sizes[dim])
+    starts = outer.reshape(*sizes[:dim], *(1,) * (len(sizes) - dim - 1))
+    return starts + np.arange(step).reshape(sizes[dim + 1 :]) if step != 1 else starts
+
+
+_kept_offsets = lru_cache(256)(_offsets)
+
+
+def flat_places(index: Any, sizes: tuple[int, ...], dim: int) -> Any:
+    """The places in row-major memory that ``index``, one for each line along ``dim``, points at."""
+    dim %= len(sizes)
+    starts = (_kept_offsets if index.size < 4096 else _offsets)(sizes, dim)
+    return starts + index if dim == len(sizes) - 1 else starts + index * prod(sizes[dim + 1 :])
+
+
+def picked(a: Any, index: Any, dim: int) -> Any:
+    """The elements of ``a`` at ``index``, one for each line along ``dim``."""
+    return a[index] if a.ndim == 1 else a.take(flat_places(index, a.shape, dim))
+
+
+def _lines(index: Any, dim: int, keepdim: bool) -> Any:
+    return np.squeeze(index, dim) if keepdim else index
+
+
+@op(node="GatherBackward0")
+def pick(self: Any, index: Any, /, dim: int, keepdim: bool) -> Any:
+    """The elements at ``index``, one for each line along ``dim``."""
+    if self.ndim == 0:
+        return self + 0
+    values = picked(self, _lines(index, dim, keepdim), dim)
+    return np.expand_dims(values, dim) if keepdim else values
+
+
+@op(node="ScatterBackward0")
+def place(self: Any, index: Any, /, sizes: tuple[int, ...], dim: int, keepdim: bool) -> Any:
+    """Zeros of ``sizes`` that hold ``self`` at ``index``, one element in each line along ``dim``."""
+    if not sizes:
+        return self + 0
+    out = np.zeros(sizes, self.dtype)
+    index = _lines(index, dim, keepdim)
+    out.ravel()[flat_places(index, sizes, dim) if len(sizes) > 1 else index] = _lines(self, dim, keepdim)
+    return out
+
+
+pick.derivative(self=lambda grad, index, self_sizes, dim, keepdim: place(grad, index, self_sizes, dim, keepdim))
+place.derivative(self=lambda grad, index, dim, keepdim: pick(grad, index, dim, keepdim))
+for _row in (pick, place):
+    _row.sets_apart("index")
+    _row.internal()
+
+
+# -- extremes with their places ----------------------------------------------------------------------------------------
+
+
+@op(constant=True)
+def argmax(self: Any, /, dim: Any = None, keepdim: bool = False) -> Any:
+    """The place of the largest element, along ``dim`` or of all elements in row-major order."""
+    return _place_of("argmax", self, dim, keepdim)
+
+
+@op(constant=True)
+def argmin(self: Any, /, dim: Any = None, keepdim: bool = False) -> Any:
+    """The place of the smallest element, along ``dim`` or of all elements in row-major order."""
+    return _place_of("argmin", self, dim, keepdim)
+
+
+def _place_of(name: str, a: Any, dim: Any, keepdim: bool) -> Any:
+    if a.dtype.kind in "bc":
+        raise RuntimeError(f"{name}(): does not support {'bool' if a.dtype.kind == 'b' else 'complex'} input")
+    if a.ndim == 0:
+        if dim not in (None, 0, -1):
+            raise out_of_range(dim, 0)
+        return np.int64(0)
+    try:
+        if not a.size:
+            refuse_empty(name, a, dim)
+        return getattr(a, name)(dim, keepdims=keepdim) if keepdim else getattr(a, name)(dim)
+    except (np.exceptions.AxisError, IndexError) as error:
+        if type(dim) is int and not -a.ndim <= dim < a.ndim:
+            raise out_of_range(dim, a.ndim) from None
+        raise error
+
+
+def _extreme(name: str, a: Any, dim: int, keepdim: bool) -> tuple[Any, Any]:
+    """Values and places of the extremes along ``dim``."""
+    if a.ndim == 0:
+        return a[()], np.int64(0)
+    if not a.size:
+        refuse_empty(name, a, dim)
+    index = a.argmax(dim) if name == "max" else a.argmin(dim)
+    values = picked(a, index, dim)
+    if keepdim:
+        return np.expand_dims(values, dim), np.expand_dims(index, dim)
+    return values, index
+
+
+@op(node="MaxBackward0")
+def max_dim(self: Any, /, dim: int, keepdim: bool = False) -> Any:
+    """The largest elements along ``dim`` and the places of the first of them."""
+    return _extreme("max", self, dim, keepdim)
+
+
+@op(node="MinBackward0")
+def min_dim(self: Any, /, dim: int, keepdim: bool = False) -> Any:
+    """The smallest elements along ``dim`` and the places of the first of them."""
+    return _extreme("min", self, dim, keepdim)
+
+
+# -- order statistics --------------------------------------------------------------------------------------------------
+
+
+def _chosen(a: Any, order: Any, rank: Any, dim: int, keepdim: bool) -> tuple[Any, Any]:
+    """Values and places of the elements that come ``rank``-th in ``order`` along ``dim``."""
+    index = picked(order, np.broadcast_to(rank, tuple(n for i, n in enumerate(a.shape) if i != dim % a.ndim)), dim)
+    values = picked(a, index, dim)
+    if keepdim:
+        return np.expand_dims(values, dim), np.expand_dims(index, dim)
+    return values, index
+
+
+def _middle(name: str, a: Any, dim: int, keepdim: bool) -> tuple[Any, Any]:
+    """Values and places of the lower medians along ``dim``; ``median`` is NaN where a NaN is, ``nanmedian`` skips it."""
+    if a.ndim == 0:
+        return a[()], np.int64(0)
+    if not a.shape[dim]:
+        refuse_empty(name, a, dim)
+        raise IndexError(f"{name}(): Expected reduction dim {dim % a.ndim} to have non-zero size.")
+    order = np.argsort(a, axis=dim, kind="stable")
+    missing = a != a
+    if not missing.any():
+        return _chosen(a, order, (a.shape[dim] - 1) // 2, dim, keepdim)
+    absent = missing.sum(axis=dim)
+    if name == "median":
+        first = missing.argmax(dim)
+        rank = np.full_like(absent, (a.shape[dim] - 1) // 2)
+        values, index = _chosen(a, order, rank, dim, False)
+        index = np.where(absent > 0, first, index)
+        values = picked(a, index, dim)
+    else:
+        values, index = _chosen(a, order, np.maximum(a.shape[dim] - absent - 1, 0) // 2, dim, False)
+    return (np.expand_dims(values, dim), np.expand_dims(index, dim)) if keepdim else (values, index)
+
+
+@op(node="MedianBackward1")
+def median_dim(self: Any, /, dim: int, keepdim: bool = False) -> Any:
+    """The lower medians along ``dim`` and their places."""
+    return _middle("median", self, dim, keepdim)
+
+
+@op(node="NanmedianBackward1")
+def nanmedian_dim(self: Any, /, dim: int, keepdim: bool = False) -> Any:
+    """The lower medians along ``dim`` of what is not NaN, and their places."""
+    return _middle("nanmedian", self, dim, keepdim)
+
+
+@op(node="MedianBackward0")
+def median_all(self: Any, /) -> Any:
+    """The lower median of all elements."""
+    return _middle("median", self.reshape(-1), 0, False)[0] if self.size else self.dtype.type(np.nan)
+
+
+@op(node="NanmedianBackward0")
+def nanmedian_all(self: Any, /) -> Any:
+    """The lower median of all elements that are not NaN."""
+    return _middle("nanmedian", self.reshape(-1), 0, False)[0] if self.size else self.dtype.type(np.nan)
+
+
+@op(node="KthvalueBackward0")
+def kthvalue_dim(self: Any, /, k: int, dim: int, keepdim: bool = False) -> Any:
+    """The ``k``-th smallest elements along ``dim`` and their places."""
+    if self.ndim == 0:
+        return self[()], np.int64(0)
+    return _chosen(self, np.argsort(self, axis=dim, kind="stable"), k - 1, dim, keepdim)
+
+
+@op(node="ModeBackward0")
+def mode_dim(self: Any, /, dim: int, keepdim: bool = False) -> Any:
+    """The most frequent elements along ``dim`` (the smallest of several), and the place of the last of each."""
+    if self.ndim == 0:
+        return self[()], np.int64(0)
+    order = np.argsort(self, axis=dim, kind="stable")
+    lines = np.moveaxis(np.take_along_axis(self, order, dim), dim, -1)
+    n = lines.shape[-1]
+    starts = np.ones(lines.shape, bool)
+    starts[..., 1:] = lines[..., 1:] != lines[..., :-1]
+    begun = np.maximum.accumulate(np.where(starts, np.arange(n), 0), axis=-1)
+    length = np.arange(n) - begun + 1
+    return _chosen(self, order, length.argmax(-1), dim, keepdim)
+
+
+for _row in (max_dim, min_dim, median_dim, nanmedian_dim, kthvalue_dim, mode_dim):
+    _row.returns("values", "indices", differentiable=("values",))
+    _row.derivative(
+        self=lambda grad, indices, self_sizes, dim, keepdim: place(grad, indices, self_sizes, dim, keepdim)
+    )
+    _row.internal()
+
+
+# -- extremes that share their gradient --------------------------------------------------------------------------------
+
+
+@op(constant=True)
+def ties(self: Any, result: Any, /, dim: Any, keepdim: bool, nan: bool = False) -> Any:
+    """One over the number of elements equal to the ``result`` of their reduction, at each of them; else zero.
+
+    ``nan`` says whether NaN equals NaN.
+    """
+    if not keepdim and self.ndim:
+        result = np.reshape(result, kept_sizes(self.shape, dim))
+    equal = self == result
+    if nan:
+        equal = equal | ((self != self) & (result != result))
+    if not self.ndim:
+        return self.dtype.type(equal) if equal else self.dtype.type(np.nan)
+    shares = equal.astype(self.dtype)
+    return shares / np.add.reduce(equal, axis=dim, keepdims=True).astype(self.dtype)
+
+
+ties.internal()
+
+
+def _reduced(ufunc: Any, name: str, a: Any, dim: Any, keepdim: bool) -> Any:
+    if a.dtype.kind == "c":
+        raise not_implemented(f"{name}_values_cpu", a)
+    if not a.ndim:
+        return a[()]
+    if not a.size:
+        refuse_empty(f"a{name}", a, dim)
+    return ufunc.reduce(a, axis=dim, keepdims=keepdim)
+
+
+@op()
+def amax_dim(self: Any, /, dim: Any, keepdim: bool = False) -> Any:
+    """The largest elements along the dimensions ``dim``."""
+    return _reduced(np.maximum, "max", self, dim, keepdim)
+
+
+@op()
+def amin_dim(self: Any, /, dim: Any, keepdim: bool = False) -> Any:
+    """The smallest elements along the dimensions ``dim``."""
+    return _reduced(np.minimum, "min", self, dim, keepdim)

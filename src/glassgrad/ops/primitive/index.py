@@ -1,0 +1,449 @@
+"""Parts of a tensor and where they go back: single indices, slices, diagonals, windows, index tensors and masks."""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from ...ground import dtypes, errors
+from .. import fit, saved
+from ..declare import op
+from .shape import axis_of, on_arrays, strided, sum_to
+
+ndarray = np.ndarray
+ALL = builtins.slice(None)
+
+
+@on_arrays(fit.fit)
+def fitted(grad: Any, sizes: tuple[int, ...]) -> Any:
+    """A gradient summed over the dimensions that broadcasting stretched."""
+    return grad if grad._d.shape == sizes else sum_to(grad, sizes)
+
+
+@op(constant=True)
+def blank(self: Any, /, sizes: Any) -> Any:
+    """Zeros of other sizes in the tensor's dtype."""
+    return np.zeros(sizes, self.dtype)
+
+
+blank.internal()
+
+
+# -- views of a part, each with its adjoint ----------------------------------------------------------------------------
+
+
+@op(view=True)
+def select(self: Any, /, dim: Any, index: Any) -> Any:
+    """The view at ``index`` of ``dim``, that dimension dropped."""
+    try:
+        if dim == 0:
+            return self[index, ...]
+        return self[(ALL,) * (dim if dim > 0 else axis_of(dim, self.ndim)) + (index, ...)]
+    except IndexError:
+        if not self.ndim:
+            raise IndexError("select() cannot be applied to a 0-dim tensor.") from None
+        axis_of(dim, self.ndim)
+        raise IndexError(
+            f"select(): index {index} out of range for tensor of size {list(self.shape)} at dimension {dim}"
+        ) from None
+
+
+@op()
+def select_backward(grad_output: Any, /, sizes: Any, dim: Any, index: Any) -> Any:
+    """Zeros of ``sizes`` holding ``grad_output`` at ``index`` of ``dim``."""
+    out = np.zeros(sizes, grad_output.dtype)
+    out[(ALL,) * axis_of(dim, len(sizes)) + (index,)] = grad_output
+    return out
+
+
+@op(view=True)
+def slice(self: Any, /, dim: Any, start: Any = None, end: Any = None, step: Any = 1) -> Any:
+    """The view of every ``step``-th index of ``dim`` from ``start`` up to ``end``."""
+    if dim == 0:
+        return self[start:end:step]
+    return self[(ALL,) * (dim if dim > 0 else axis_of(dim, self.ndim)) + (builtins.slice(start, end, step),)]
+
+
+@op()
+def slice_backward(grad_output: Any, /, sizes: Any, dim: Any, start: Any, end: Any, step: Any) -> Any:
+    """Zeros of ``sizes`` holding ``grad_output`` at a slice of ``dim``."""
+    out = np.zeros(sizes, grad_output.dtype)
+    out[(ALL,) * axis_of(dim, len(sizes)) + (builtins.slice(start, end, step),)] = grad_output
+    return out
+
+
+@op(view=True)
+def diagonal(self: Any, /, offset: Any = 0, dim1: Any = 0, dim2: Any = 1) -> Any:
+    """The view of the diagonal of two dimensions, as the last dimension."""
+    first, second = axis_of(dim1, self.ndim), axis_of(dim2, self.ndim)
+    if first == second:
+        raise RuntimeError(f"diagonal dimensions cannot be identical {dim1}, {dim2}")
+    found = self.diagonal(offset, first, second)
+    found.flags.writeable = self.flags.writeable
+    return found
+
+
+@op(node="DiagonalBackward0_copy")
+def diagonal_copy(self: Any, /, offset: Any, dim1: Any, dim2: Any) -> Any:
+    """The diagonal of two dimensions, as the last dimension."""
+    return self.diagonal(offset, dim1, dim2).copy()
+
+
+@op()
+def diagonal_backward(grad_output: Any, /, sizes: Any, offset: Any, dim1: Any, dim2: Any) -> Any:
+    """Zeros of ``sizes`` holding ``grad_output`` on a diagonal."""
+    out = np.zeros(sizes, grad_output.dtype)
+    place = out.diagonal(offset, dim1, dim2)
+    place.flags.writeable = True
+    place[...] = grad_output
+    return out
+
+
+@op()
+def diag_embed(self: Any, /, offset: Any = 0, dim1: Any = -2, dim2: Any = -1) -> Any:
+    """Matrices in the dimensions ``dim1`` and ``dim2`` that hold the last dimension on a diagonal."""
+    ndim = self.ndim + 1
+    first, second = axis_of(dim1, ndim), axis_of(dim2, ndim)
+    if first == second:
+        raise RuntimeError(f"diagonal dimensions cannot be identical {dim1}, {dim2}")
+    side = self.shape[-1] + abs(offset)
+    sizes = list(self.shape[:-1])
+    for axis in sorted((first, second)):
+        sizes.insert(axis, side)
+    return diagonal_backward.row.kernel(self, sizes, offset, first, second)
+
+
+@op(view=True)
+def unfold(self: Any, /, dimension: Any, size: Any, step: Any) -> Any:
+    """The view of all windows of ``size`` along ``dimension``, ``step`` apart, as a new last dimension."""
+    axis = axis_of(dimension, self.ndim)
+    sizes, strides = (self.shape, self.strides) if self.ndim else ((1,), (self.itemsize,))
+    if size < 0:
+        raise RuntimeError(f"size is {size} but must be >= 0")
+    if size > sizes[axis]:
+        raise RuntimeError(f"maximum size for tensor at dimension {axis} is {sizes[axis]} but size is {size}")
+    if step <= 0:
+        raise RuntimeError(f"step is {step} but must be > 0")
+    if not self.ndim:
+        return strided(self, (size,), strides)
+    count = (sizes[axis] - size) // step + 1
+    return strided(
+        self,
+        (*sizes[:axis], count, *sizes[axis + 1 :], size),
+        (*strides[:axis], strides[axis] * step, *strides[axis + 1 :], strides[axis]),
+    )
+
+
+@op()
+def unfold_backward(grad_in: Any, /, sizes: Any, dim: Any, size: Any, step: Any) -> Any:
+    """The sum of all windows, each where it was taken from."""
+    out = np.zeros(sizes or (1,), grad_in.dtype)
+    if not sizes:
+        out += grad_in
+        return out.reshape(())
+    axis = axis_of(dim, len(sizes))
+    reach = step * (grad_in.shape[axis] - 1) + 1
+    for position in range(size):
+        out[(ALL,) * axis + (builtins.slice(position, position + reach, step),)] += grad_in[..., position]
+    return out
+
+
+for row in (slice, select_backward, slice_backward, diagonal_copy, diagonal_backward, unfold, unfold_backward):
+    row.internal()
+select.derivative(self=lambda grad, self_sizes, dim, index: select_backward(grad, self_sizes, dim, index))
+select_backward.derivative(grad_output=lambda grad, dim, index: select(grad, dim, index))
+slice.derivative(
+    self=lambda grad, self_sizes, dim, start, end, step: slice_backward(grad, self_sizes, dim, start, end, step)
+)
+slice_backward.derivative(grad_output=lambda grad, dim, start, end, step: slice(grad, dim, start, end, step))
+diagonal.derivative(
+    self=lambda grad, self_sizes, offset, dim1, dim2: diagonal_backward(grad, self_sizes, offset, dim1, dim2)
+)
+diagonal_copy.derivative(
+    self=lambda grad, self_sizes, offset, dim1, dim2: diagonal_backward(grad, self_sizes, offset, dim1, dim2)
+)
+diagonal_backward.derivative(grad_output=lambda grad, offset, dim1, dim2: diagonal(grad, offset, dim1, dim2))
+diag_embed.derivative(self=lambda grad, offset, dim1, dim2: diagonal(grad, offset, dim1, dim2))
+unfold.derivative(
+    self=lambda grad, self_sizes, dimension, size, step: unfold_backward(grad, self_sizes, dimension, size, step)
+)
+unfold_backward.derivative(grad_in=lambda grad, dim, size, step: unfold(grad, dim, size, step))
+
+
+# -- a part replaced -----------------------------------------------------------------------------------------------------
+
+
+def _replaced(self: Any, src: Any, part: Any) -> Any:
+    out = np.array(self)
+    place = part(out)
+    if place.shape != src.shape:
+        raise RuntimeError(
+            f"expected src to have a size equal to the slice of self. src size = {list(src.shape)}, slice size = "
+            f"{list(place.shape)}"
+        )
+    place[...] = src
+    return out
+
+
+@op()
+def select_scatter(self: Any, src: Any, /, dim: Any, index: Any) -> Any:
+    """``self`` with ``src`` at ``index`` of ``dim``."""
+    return _replaced(self, src, lambda out: select.row.kernel(out, dim, index))
+
+
+@op()
+def slice_scatter(self: Any, src: Any, /, dim: Any = 0, start: Any = None, end: Any = None, step: Any = 1) -> Any:
+    """``self`` with ``src`` at a slice of ``dim``."""
+    axis_of(dim, self.ndim)
+    return _replaced(self, src, lambda out: slice.row.kernel(out, dim, start, end, step))
+
+
+@op()
+def diagonal_scatter(self: Any, src: Any, /, offset: Any = 0, dim1: Any = 0, dim2: Any = 1) -> Any:
+    """``self`` with ``src`` on the diagonal of two dimensions."""
+    return _replaced(self, src, lambda out: diagonal.row.kernel(out, offset, dim1, dim2))
+
+
+select_scatter.derivative(
+    self=lambda grad, src_sizes, dim, index: select_scatter(grad, blank(grad, src_sizes), dim, index),
+    src=lambda grad, dim, index: select(grad, dim, index),
+)
+slice_scatter.derivative(
+    self=lambda grad, src_sizes, dim, start, end, step: slice_scatter(
+        grad, blank(grad, src_sizes), dim, start, end, step
+    ),
+    src=lambda grad, dim, start, end, step: slice(grad, dim, start, end, step),
+)
+diagonal_scatter.derivative(
+    self=lambda grad, src_sizes, offset, dim1, dim2: diagonal_scatter(
+        grad, blank(grad, src_sizes), offset, dim1, dim2
+    ),
+    src=lambda grad, offset, dim1, dim2: diagonal(grad, offset, dim1, dim2),
+)
+
+
+# -- index tensors ---------------------------------------------------------------------------------------------------------
+
+
+class Indices(tuple[Any, ...]):
+    """Index tensors, None for a dimension taken whole; remembers their versions, as a rule reads them again."""
+
+    versions: tuple[int, ...]
+
+    def __new__(cls, indices: Iterable[Any]) -> Indices:
+        found = tuple.__new__(cls, indices)
+        found.versions = tuple(0 if t is None or t._v is None else t._v.version for t in found)
+        return found
+
+    def key(self) -> tuple[Any, ...]:
+        """What NumPy is to be indexed with; RuntimeError where an index was changed in place since."""
+        for tensor, version in zip(self, self.versions, strict=True):
+            if tensor is not None and tensor._v is not None and tensor._v.version != version:
+                raise RuntimeError(
+                    errors.STALE.format(
+                        type=saved.type_name(tensor._d),
+                        sizes=list(tensor._d.shape),
+                        owner="",
+                        now=tensor._v.version,
+                        then=version,
+                        hint=errors.STALE_HINT,
+                    )
+                )
+        return tuple(ALL if tensor is None else tensor._d for tensor in self)
+
+
+def _key(indices: Any) -> tuple[Any, ...]:
+    if type(indices) is Indices:
+        return indices.key()
+    return tuple(ALL if index is None else getattr(index, "_d", index) for index in indices)
+
+
+def refusal(array: Any, key: tuple[Any, ...], error: Exception) -> IndexError:
+    """PyTorch's sentence for what NumPy did not like about index tensors."""
+    text = str(error)
+    if "out of bounds" in text:
+        return IndexError(text.replace("axis", "dimension"))
+    if "broadcast" in text:
+        shapes: list[Any] = []
+        for index in key:
+            if isinstance(index, (ndarray, np.generic)):
+                shapes += [list(part.shape) for part in index.nonzero()] if index.dtype == bool else [list(index.shape)]
+        return IndexError(
+            "shape mismatch: indexing tensors could not be broadcast together with shapes " + ", ".join(map(str, shapes))
+        )
+    if "too many indices" in text:
+        return IndexError(f"too many indices for tensor of dimension {array.ndim}")
+    return IndexError(text)
+
+
+@op()
+def index(self: Any, /, indices: Any) -> Any:
+    """The elements that index tensors name, one for each dimension from the first on; None takes a dimension whole."""
+    key = _key(indices)
+    try:
+        if len(key) == 1 and self.flags.c_contiguous and key[0].dtype.kind == "i":
+            return self.take(key[0], 0)
+        found = self[key]
+    except IndexError as error:
+        raise refusal(self, key, error) from None
+    return found if found.base is None else found.copy()
+
+
+@op()
+def index_backward(grad_output: Any, /, sizes: Any, indices: Any) -> Any:
+    """Zeros of ``sizes`` with ``grad_output`` added where the index tensors point."""
+    out = np.zeros(sizes, grad_output.dtype)
+    add_at(out, _key(indices), grad_output)
+    return out
+
+
+def add_at(out: Any, key: tuple[Any, ...], values: Any) -> None:
+    """Add ``values`` into ``out[key]``, as often as an element is named."""
+    if all(part is ALL or part.dtype == bool for part in key) and sum(part is not ALL for part in key) == 1:
+        out[key] += values  # a mask names no element twice
+        return
+    if values.size > 2048 and key[0] is not ALL and all(part is ALL for part in key[1:]):
+        rows = np.where(key[0] < 0, key[0] + out.shape[0], key[0]).reshape(-1)
+        values = np.broadcast_to(values, (*key[0].shape, *out.shape[1:])).reshape(rows.size, -1)
+        order = rows.argsort(kind="stable")
+        rows = rows[order]
+        starts = np.flatnonzero(np.concatenate(([True], rows[1:] != rows[:-1])))
+        flat = out.reshape(out.shape[0], -1)
+        flat[rows[starts]] += np.add.reduceat(values[order], starts, axis=0)
+        return
+    np.add.at(out, key, values)
+
+
+@op(inplace=True)
+def index_put(self: Any, values: Any, /, indices: Any, accumulate: Any = False) -> Any:
+    """``self`` with ``values`` put, or added, where the index tensors point."""
+    if values.dtype != self.dtype:
+        raise RuntimeError(
+            f"Index put requires the source and destination dtypes match, got {dtypes.of(self.dtype).scalar_name} for "
+            f"the destination and {dtypes.of(values.dtype).scalar_name} for the source."
+        )
+    out = np.array(self)
+    put_at(out, _key(indices), values, accumulate)
+    return out
+
+
+def put_at(out: Any, key: tuple[Any, ...], values: Any, accumulate: bool = False) -> None:
+    """Write ``values`` into ``out[key]``; PyTorch's errors, and nothing written, where they do not fit."""
+    try:
+        if accumulate:
+            np.add.at(out, key, values)
+        else:
+            out[key] = values
+    except IndexError as error:
+        raise refusal(out, key, error) from None
+    except ValueError:
+        raise RuntimeError(
+            f"shape mismatch: value tensor of shape {list(values.shape)} cannot be broadcast to indexing result of shape "
+            f"{list(out[key].shape)}"
+        ) from None
+
+
+index.internal()
+index_backward.internal()
+index_put.internal()
+index.derivative(self=lambda grad, self_sizes, indices: index_backward(grad, self_sizes, indices))
+index_backward.derivative(grad_output=lambda grad, indices: index(grad, indices))
+index_put.derivative(
+    self=lambda grad, indices, accumulate: grad if accumulate else index_put(grad, blank(grad, ()), indices, False),
+    values=lambda grad, values_sizes, indices, accumulate: fitted(index(grad, indices), values_sizes),
+)
+
+
+# -- masks -----------------------------------------------------------------------------------------------------------------
+
+
+def _together(sizes: tuple[int, ...], others: tuple[int, ...]) -> tuple[int, ...]:
+    """The sizes that two shapes broadcast to; PyTorch's RuntimeError where they do not."""
+    ndim = max(len(sizes), len(others))
+    a, b = (1,) * (ndim - len(sizes)) + sizes, (1,) * (ndim - len(others)) + others
+    for place in range(ndim - 1, -1, -1):
+        if a[place] != b[place] and a[place] != 1 and b[place] != 1:
+            raise RuntimeError(
+                f"The size of tensor a ({a[place]}) must match the size of tensor b ({b[place]}) at non-singleton "
+                f"dimension {place}"
+            )
+    return tuple(y if x == 1 else x for x, y in zip(a, b, strict=True))
+
+
+@op(inplace=True)
+def masked_fill(self: Any, mask: Any, /, value: Any) -> Any:
+    """``self`` with a number where ``mask`` holds."""
+    if self.shape != mask.shape:
+        _together(mask.shape, self.shape)
+    return np.where(mask, np.asarray(value).astype(self.dtype), self)
+
+
+@op(node="MaskedFillBackward1", inplace=True)
+def masked_fill_tensor(self: Any, mask: Any, value: Any, /) -> Any:
+    """``self`` with a 0-d tensor's value where ``mask`` holds."""
+    if self.shape != mask.shape:
+        _together(mask.shape, self.shape)
+    return np.where(mask, value.astype(self.dtype), self)
+
+
+@op()
+def masked_select(self: Any, mask: Any, /) -> Any:
+    """The elements where ``mask`` holds, in a row."""
+    if self.shape != mask.shape:
+        sizes = _together(mask.shape, self.shape)
+        self, mask = np.broadcast_to(self, sizes), np.broadcast_to(mask, sizes)
+    return self[mask] if self.shape else np.asarray(self)[np.asarray(mask)]
+
+
+@op(inplace=True)
+def masked_scatter(self: Any, mask: Any, source: Any, /) -> Any:
+    """``self`` with the elements of ``source``, in order, where ``mask`` holds."""
+    if source.dtype != self.dtype:
+        raise RuntimeError(
+            f"masked_scatter: expected self and source to have same dtypes but got{dtypes.of(self.dtype).scalar_name} "
+            f"and {dtypes.of(source.dtype).scalar_name}"
+        )
+    if self.shape != mask.shape:
+        sizes = _together(mask.shape, self.shape)
+        self, mask = np.broadcast_to(self, sizes), np.broadcast_to(mask, sizes)
+    count = int(np.count_nonzero(mask))
+    if count > source.size:
+        raise RuntimeError("Number of elements of source < number of ones in mask")
+    out = np.array(self, order="C")
+    out[np.asarray(mask)] = source.reshape(-1)[:count]
+    return out
+
+
+@op()
+def masked_scatter_backward(grad_output: Any, mask: Any, /, sizes: Any) -> Any:
+    """The elements where ``mask`` holds, then zeros, under ``sizes``."""
+    out = np.zeros(sizes, grad_output.dtype)
+    found = np.broadcast_to(grad_output, _together(mask.shape, grad_output.shape))[np.broadcast_to(mask, grad_output.shape)]
+    out.reshape(-1)[: found.size] = found
+    return out
+
+
+for row in (masked_fill, masked_fill_tensor, masked_select, masked_scatter, masked_scatter_backward):
+    row.sets_apart("mask")
+    row.internal()
+masked_fill_tensor.sets_apart("mask", "value")
+masked_fill.derivative(self=lambda grad, self_sizes, mask: fitted(masked_fill(grad, mask, 0), self_sizes))
+masked_fill_tensor.derivative(
+    self=lambda grad, self_sizes, mask: fitted(masked_fill(grad, mask, 0), self_sizes),
+    value=lambda grad, mask: sum_to(masked_select(grad, mask), ()),
+)
+masked_select.derivative(
+    self=lambda grad, self_sizes, mask, mask_sizes: fitted(
+        masked_scatter(blank(grad, _together(mask_sizes, self_sizes)), mask, grad), self_sizes
+    )
+)
+masked_scatter.derivative(
+    self=lambda grad, self_sizes, mask: fitted(masked_fill(grad, mask, 0), self_sizes),
+    source=lambda grad, mask, source_sizes: masked_scatter_backward(grad, mask, source_sizes),
+)
+masked_scatter_backward.derivative(
+    grad_output=lambda grad, mask, grad_output_sizes: masked_scatter(blank(grad, grad_output_sizes), mask, grad)
+)

@@ -1,0 +1,235 @@
+"""Running sums, products and extremes along one dimension, and the linear recurrences their gradients are made of."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..declare import op
+
+ndarray = np.ndarray
+_WIDER = {np.dtype("f4"): np.dtype("f8"), np.dtype("f2"): np.dtype("f4")}
+
+
+def running(ufunc: Any, a: Any, dim: int, dtype: Any = None) -> Any:
+    """``ufunc`` accumulated along ``dim``: integers in int64, small floats in a wider type, as PyTorch does."""
+    kind = a.dtype if dtype is None else dtype
+    if dtype is None and kind.kind in "bui":
+        kind = np.dtype("i8")
+    if a.ndim == 0:
+        return a.astype(kind)
+    wide = _WIDER.get(kind, np.dtype("f4") if kind.kind == "V" else kind)
+    return ufunc.accumulate(a if a.dtype == wide else a.astype(kind).astype(wide), axis=dim).astype(kind, copy=False)
+
+
+def forwards(a: Any, dim: int | None, reverse: bool) -> Any:
+    """A view of ``a`` whose first axis runs along ``dim`` (flattened if None), backwards if ``reverse``."""
+    turned = a.reshape(-1) if dim is None or a.ndim == 0 else np.moveaxis(a, dim, 0)
+    return turned[::-1] if reverse else turned
+
+
+def as_input(turned: Any, dim: int | None, reverse: bool, sizes: tuple[int, ...]) -> Any:
+    """The inverse of ``forwards``, in memory of its own."""
+    if reverse:
+        turned = turned[::-1]
+    if dim is None or not sizes:
+        return np.ascontiguousarray(turned).reshape(sizes)
+    return np.ascontiguousarray(np.moveaxis(turned, 0, dim))
+
+
+# -- sums --------------------------------------------------------------------------------------------------------------
+
+
+@op(inplace=True)
+def cumsum(self: Any, /, dim: int, dtype: Any = None) -> Any:
+    """The sums of everything up to each place along ``dim``."""
+    return running(np.add, self, dim, dtype)
+
+
+@op()
+def tail_sums(self: Any, /, dim: int) -> Any:
+    """The sums of everything from each place on along ``dim``: the adjoint of ``cumsum``."""
+    if self.ndim == 0:
+        return self + 0
+    return as_input(running(np.add, forwards(self, dim, True), 0), dim, True, self.shape)
+
+
+cumsum.derivative(self=lambda grad, dim: tail_sums(grad, dim))
+tail_sums.derivative(self=lambda grad, dim: cumsum(grad, dim))
+tail_sums.internal()
+
+
+# -- linear recurrences ------------------------------------------------------------------------------------------------
+
+
+@op()
+def shifted(self: Any, /, dim: int | None, reverse: bool) -> Any:
+    """Everything one place later along ``dim`` (earlier if ``reverse``), with a zero where nothing came from."""
+    a = forwards(self, dim, reverse)
+    out = np.zeros_like(a)
+    out[1:] = a[:-1]
+    return as_input(out, dim, reverse, self.shape)
+
+
+shifted.derivative(self=lambda grad, dim, reverse: shifted(grad, dim, not reverse))
+shifted.internal()
+
+
+@op()
+def recur(self: Any, factor: Any, /, dim: int | None, reverse: bool) -> Any:
+    """``y`` with ``y[j] = self[j] + factor[j] * y[j - 1]`` along ``dim`` (``y[j + 1]`` if ``reverse``)."""
+    a, x = forwards(self, dim, reverse), forwards(factor, dim, reverse)
+    out = np.array(a)
+    for j in range(1, len(out)):
+        out[j] += x[j] * out[j - 1]
+    return as_input(out, dim, reverse, self.shape)
+
+
+recur.derivative(
+    self=lambda grad, factor, dim, reverse: recur(grad, shifted(factor, dim, not reverse), dim, not reverse),
+    factor=lambda grad, factor, result, dim, reverse: (
+        recur(grad, shifted(factor, dim, not reverse), dim, not reverse) * shifted(result, dim, reverse)
+    ),
+)
+recur.internal()
+
+
+# -- products ----------------------------------------------------------------------------------------------------------
+
+
+@op(inplace=True)
+def cumprod(self: Any, /, dim: int, dtype: Any = None) -> Any:
+    """The products of everything up to each place along ``dim``."""
+    return running(np.multiply, self, dim, dtype)
+
+
+@op()
+def before(self: Any, /, dim: int | None, reverse: bool) -> Any:
+    """The products of everything before each place along ``dim`` (after it if ``reverse``)."""
+    a = forwards(self, dim, reverse)
+    out = np.ones_like(a)
+    out[1:] = running(np.multiply, a[:-1], 0)
+    return as_input(out, dim, reverse, self.shape)
+
+
+@op()
+def others(self: Any, result: Any, /, dim: int | None, keepdim: bool) -> Any:
+    """The product ``result`` along ``dim`` without each factor in turn."""
+    if np.all(self):
+        return (result if dim is None or keepdim or self.ndim == 0 else np.expand_dims(result, dim)) / self
+    return before.row.kernel(self, dim, False) * before.row.kernel(self, dim, True)
+
+
+def _before_rule(grad: Any, self: Any, dim: Any, reverse: Any) -> Any:
+    """The gradient of each factor: what stands before it, times what is made of it further on."""
+    tail = recur(shifted(grad, dim, not reverse), shifted(self, dim, not reverse), dim, not reverse)
+    return before(self, dim, reverse) * tail
+
+
+@others.derivative("self")
+def _others_rule(grad: Any, self: Any, dim: Any) -> Any:
+    left, right = before(self, dim, False), before(self, dim, True)
+    gl, gr = grad * right, grad * left
+    back = left * recur(shifted(gl, dim, True), shifted(self, dim, True), dim, True)
+    return back + right * recur(shifted(gr, dim, False), shifted(self, dim, False), dim, False)
+
+
+before.derivative("self")(_before_rule)
+before.internal()
+others.sets_apart("result")
+others.internal()
+
+
+@cumprod.derivative("self")
+def _cumprod_rule(grad: Any, self: Any, result: Any, dim: Any) -> Any:
+    return before(self, dim, False) * recur(grad, shifted(self, dim, True), dim, True)
+
+
+# -- extremes ----------------------------------------------------------------------------------------------------------
+
+
+def _extremes(ufunc: Any, a: Any, dim: int) -> tuple[Any, Any]:
+    """The running extremes and the last place where each was found."""
+    if a.ndim == 0:
+        return a + a.dtype.type(0) if a.dtype.kind != "b" else a, np.int64(0)
+    values = ufunc.accumulate(a, axis=dim)
+    places = np.arange(a.shape[dim]).reshape([-1 if i == dim % a.ndim else 1 for i in range(a.ndim)])
+    found = a == values
+    if a.dtype.kind in "fV":
+        found |= np.isnan(a)
+    return values, np.maximum.accumulate(np.where(found, places, 0), axis=dim)
+
+
+@op(node="CummaxBackward0")
+def cummax_dim(self: Any, /, dim: int) -> Any:
+    """The largest of everything up to each place along ``dim``, and where it stands."""
+    return _extremes(np.maximum, self, dim)
+
+
+@op(node="CumminBackward0")
+def cummin_dim(self: Any, /, dim: int) -> Any:
+    """The smallest of everything up to each place along ``dim``, and where it stands."""
+    return _extremes(np.minimum, self, dim)
+
+
+@op()
+def add_along(self: Any, index: Any, /, dim: int) -> Any:
+    """Zeros into which each element is added at its ``index`` along ``dim``."""
+    if self.ndim == 0:
+        return self + 0
+    out = np.zeros(self.shape, self.dtype)
+    places = list(np.indices(self.shape, sparse=True))
+    places[dim] = index
+    np.add.at(out, tuple(places), self)
+    return out
+
+
+@op()
+def take_along(self: Any, index: Any, /, dim: int) -> Any:
+    """The elements that ``index`` points at along ``dim``."""
+    if self.ndim == 0:
+        return self + 0
+    places = list(np.indices(self.shape, sparse=True))
+    places[dim] = index
+    return self[tuple(places)]
+
+
+for _row in (cummax_dim, cummin_dim):
+    _row.returns("values", "indices", differentiable=("values",))
+    _row.derivative(self=lambda grad, indices, dim: add_along(grad, indices, dim))
+    _row.internal()
+add_along.derivative(self=lambda grad, index, dim: take_along(grad, index, dim))
+take_along.derivative(self=lambda grad, index, dim: add_along(grad, index, dim))
+for _row in (add_along, take_along):
+    _row.sets_apart("index")
+    _row.internal()
+
+
+# -- log-sum-exp -------------------------------------------------------------------------------------------------------
+
+
+@op()
+def decay(self: Any, other: Any, /) -> Any:
+    """``exp(self - other)`` where that is at most one, and zero elsewhere."""
+    with np.errstate(all="ignore"):
+        difference = self - other
+        return np.where(difference <= 0, np.exp(difference), self.dtype.type(0)).astype(self.dtype, copy=False)[()]
+
+
+decay.derivative(self=lambda grad, result: grad * result, other=lambda grad, result: -(grad * result))
+decay.internal()
+
+
+@op()
+def logcumsumexp(self: Any, /, dim: int) -> Any:
+    """The logarithms of the running sums of exponentials along ``dim``."""
+    if self.ndim == 0:
+        return self + self.dtype.type(0)
+    return np.logaddexp.accumulate(self, axis=dim)
+
+
+@logcumsumexp.derivative("self")
+def _logcumsumexp_rule(grad: Any, self: Any, result: Any, dim: Any) -> Any:
+    """Each sum's gradient, faded to the place it reaches: no exponential above one appears."""
+    return decay(self, result) * recur(grad, decay(result, shifted(result, dim, True)), dim, True)

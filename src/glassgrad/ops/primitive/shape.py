@@ -1,0 +1,353 @@
+"""Views that arrange sizes and dimensions anew, and the sum that undoes a broadcast; knows arrays, no Tensor flags."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+
+from ...ground import dtypes
+from .. import fit
+from ..declare import op
+
+ndarray = np.ndarray
+as_strided = np.lib.stride_tricks.as_strided
+
+
+def axis_of(dim: int, ndim: int) -> int:
+    """A dimension counted from the front; IndexError as PyTorch's where there is none such (0-d counts as 1-d)."""
+    span = ndim or 1
+    if not -span <= dim < span:
+        raise IndexError(f"Dimension out of range (expected to be in range of [{-span}, {span - 1}], but got {dim})")
+    return dim + span if dim < 0 else dim
+
+
+def axes_of(dims: Any, ndim: int) -> tuple[int, ...]:
+    """Several dimensions counted from the front; RuntimeError where one appears twice."""
+    found = tuple(axis_of(dim, ndim) for dim in dims)
+    if len(set(found)) < len(found):
+        twice = next(dim for index, dim in enumerate(found) if dim in found[:index])
+        raise RuntimeError(f"dim {twice} appears multiple times in the list of dims")
+    return found
+
+
+def strided(array: Any, sizes: Any, strides: Any) -> Any:
+    """The view of ``array``'s memory with these sizes and strides (in bytes); writable where the array is."""
+    if type(array) is not ndarray:
+        array = np.array(array)
+    if array.flags.forc and array.size:
+        return ndarray(sizes, array.dtype, array, 0, strides)
+    return as_strided(array, sizes, strides, writeable=array.flags.writeable)
+
+
+def on_arrays(kernel: Callable[..., Any]) -> Callable[[Callable[..., Any]], Any]:
+    """Let rules call the Tensor function below as they call rows: where they see arrays, ``kernel`` is meant."""
+
+    def declare(function: Any) -> Any:
+        function.row = SimpleNamespace(kernel=kernel)
+        return function
+
+    return declare
+
+
+# -- the same elements under other sizes -------------------------------------------------------------------------------
+
+
+def steps(sizes: tuple[int, ...], strides: tuple[int, ...], wanted: tuple[int, ...]) -> tuple[int, ...] | None:
+    """The strides of a view with the sizes ``wanted``; None where only a copy can have them.
+
+    Runs of old dimensions that lie on one line are matched with runs of new ones.
+    """
+    found: list[int] = []
+    old = len(sizes) - 1
+    new = len(wanted) - 1
+    while old >= 0:
+        base = strides[old]
+        run = sizes[old]
+        while old > 0 and (sizes[old - 1] == 1 or strides[old - 1] == run * base):
+            old -= 1
+            run *= sizes[old]
+        covered = 1
+        while new >= 0 and (covered < run or wanted[new] == 1):
+            found.append(covered * base)
+            covered *= wanted[new]
+            new -= 1
+        if covered != run:
+            return None
+        old -= 1
+    return tuple(reversed(found)) if new < 0 else None
+
+
+def inferred(sizes: Any, count: int) -> tuple[int, ...]:
+    """Sizes with -1 replaced by what ``count`` elements leave for it; PyTorch's RuntimeError where they do not fit."""
+    shown = "[" + ", ".join(map(str, sizes)) + "]"
+    known, open_at = 1, None
+    for index, size in enumerate(sizes):
+        if size == -1:
+            if open_at is not None:
+                raise RuntimeError("only one dimension can be inferred")
+            open_at = index
+        elif size < 0:
+            raise RuntimeError(f"invalid shape dimension {size} at index {index} of shape {shown}")
+        else:
+            known *= size
+    if open_at is not None and known == 0 and count == 0:
+        raise RuntimeError(
+            f"cannot reshape tensor of 0 elements into shape {shown} because the unspecified dimension size -1 can be "
+            "any value and is ambiguous"
+        )
+    if known != count and not (open_at is not None and known > 0 and count % known == 0):
+        raise RuntimeError(f"shape '{shown}' is invalid for input of size {count}")
+    if open_at is None:
+        return tuple(sizes)
+    return (*sizes[:open_at], count // known, *sizes[open_at + 1 :])
+
+
+@op(view=True)
+def view(self: Any, /, sizes: Any) -> Any:
+    """The view with other sizes; one of them may be -1.  RuntimeError where only a copy can have them."""
+    if type(self) is not ndarray or self.flags.c_contiguous:
+        try:
+            found = self.reshape(sizes)
+        except ValueError:
+            inferred(sizes, self.size)
+            raise
+        if found.shape != sizes:
+            inferred(sizes, self.size)
+        return found
+    wanted = inferred(sizes, self.size)
+    found = ndarray(wanted, self.dtype).strides if not self.size else steps(self.shape, self.strides, wanted)
+    if found is None:
+        raise RuntimeError(
+            "view size is not compatible with input tensor's size and stride (at least one dimension spans across two "
+            "contiguous subspaces). Use .reshape(...) instead."
+        )
+    return strided(self, wanted, found)
+
+
+@op()
+def unsafe_view(self: Any, /, sizes: Any) -> Any:
+    """The same elements under other sizes, of a tensor that nobody else holds: not tracked as a view."""
+    return self.reshape(sizes)
+
+
+@on_arrays(lambda array, sizes: array.reshape(sizes))
+def reshape(input: Any, sizes: tuple[int, ...]) -> Any:
+    """A view with other sizes where there can be one, else a copy with them."""
+    array = input._d
+    if type(array) is not ndarray or array.flags.c_contiguous:
+        return view(input, sizes)
+    wanted = inferred(sizes, array.size)
+    if not array.size or steps(array.shape, array.strides, wanted) is not None:
+        return view(input, wanted)
+    return unsafe_view(compact(input), wanted)
+
+
+@op(node="CloneBackward0")
+def compact(self: Any, /) -> Any:
+    """A copy that lies in memory row by row."""
+    return np.array(self, order="C")
+
+
+compact.internal()
+compact.derivative(self=lambda grad: grad)
+view.internal()
+unsafe_view.internal()
+view.derivative(self=lambda grad, self_sizes: reshape(grad, self_sizes))
+unsafe_view.derivative(self=lambda grad, self_sizes: reshape(grad, self_sizes))
+
+
+@op(view=True)
+def alias(self: Any, /) -> Any:
+    """The same view once more."""
+    return self[...]
+
+
+alias.internal()
+alias.derivative(self=lambda grad: grad)
+
+
+@op(view=True, constant=True)
+def view_dtype(self: Any, /, dtype: Any) -> Any:
+    """The same bytes read as another dtype; the last dimension grows or shrinks with the element size."""
+    was, kind = dtypes.of(self.dtype), dtype.numpy
+    named = f"to view {was.scalar_name} as {dtype.scalar_name} (different element sizes)"
+    if kind.itemsize != self.itemsize:
+        if self.ndim == 0:
+            raise RuntimeError(f"self.dim() cannot be 0 {named}")
+        if self.size and self.strides[-1] != self.itemsize:
+            raise RuntimeError(f"self.stride(-1) must be 1 {named}, but got {self.strides[-1] // self.itemsize}")
+        ratio = kind.itemsize // self.itemsize
+        if ratio > 1:
+            if self.shape[-1] % ratio:
+                raise RuntimeError(f"self.size(-1) must be divisible by {ratio} {named}, but got {self.shape[-1]}")
+            for index, step in enumerate(self.strides[:-1]):
+                if step % kind.itemsize:
+                    raise RuntimeError(
+                        f"self.stride({index}) must be divisible by {ratio} {named}, but got {step // self.itemsize}"
+                    )
+    return self.view(kind)
+
+
+view_dtype.internal()
+
+
+# -- stretched dimensions, and their sum ---------------------------------------------------------------------------------
+
+
+@op(view=True)
+def expand(self: Any, /, sizes: Any) -> Any:
+    """The view in which dimensions of size 1 are stretched, and new ones put in front, without using memory."""
+    shape = self.shape
+    lead = len(sizes) - len(shape)
+    if not shape:
+        if lead and min(sizes) < 0:
+            _negative_lead(sizes, lead)
+        return strided(self, sizes, (0,) * lead)
+    if lead < 0:
+        raise RuntimeError(
+            f"expand(torch.{dtypes.of(self.dtype).scalar_name}Tensor{{{list(shape)}}}, size={list(sizes)}): the number of "
+            f"sizes provided ({len(sizes)}) must be greater or equal to the number of dimensions in the tensor "
+            f"({len(shape)})"
+        )
+    found = [*(0,) * lead, *self.strides]
+    if sizes[lead:] != shape:
+        sizes = list(sizes)
+        for index in range(len(sizes) - 1, lead - 1, -1):
+            size, wanted = shape[index - lead], sizes[index]
+            if wanted == -1:
+                sizes[index] = size
+            elif size != wanted:
+                if size != 1 or wanted < 0:
+                    raise RuntimeError(
+                        f"The expanded size of the tensor ({wanted}) must match the existing size ({size}) at "
+                        f"non-singleton dimension {index}.  Target sizes: {list(sizes)}.  Tensor sizes: {list(shape)}"
+                    )
+                found[index] = 0
+    if lead:
+        if min(sizes) < 0:
+            _negative_lead(sizes, lead)
+        for index in range(lead - 1, -1, -1):
+            if sizes[index] == 1:  # no stretch: the stride that the dimension would have anyway
+                found[index] = found[index + 1] * sizes[index + 1]
+    return strided(self, sizes, found)
+
+
+def _negative_lead(sizes: Any, lead: int) -> None:
+    index = next(index for index in reversed(range(lead)) if sizes[index] < 0)
+    raise RuntimeError(
+        f"The expanded size of the tensor ({sizes[index]}) isn't allowed in a leading, non-existing dimension {index}"
+    )
+
+
+@op(node="SumBackward1")
+def sum_to(self: Any, /, sizes: Any) -> Any:
+    """The sum over the dimensions that broadcasting ``sizes`` to the tensor's own would stretch."""
+    if self.shape == sizes:
+        return self.copy()
+    if self.dtype.itemsize == 2 and self.dtype.kind in "fV":
+        return fit.fit(self.astype(np.float32), sizes).astype(self.dtype)
+    return fit.fit(self, sizes)
+
+
+expand.internal()
+sum_to.internal()
+expand.derivative(self=lambda grad, self_sizes: sum_to(grad, self_sizes))
+sum_to.derivative(self=lambda grad, self_sizes: expand(grad, self_sizes))
+
+
+# -- dimensions exchanged --------------------------------------------------------------------------------------------------
+
+
+@op("swapaxes", "swapdims", view=True)
+def transpose(self: Any, /, dim0: Any, dim1: Any) -> Any:
+    """The view with two dimensions exchanged."""
+    try:
+        return self.swapaxes(dim0, dim1)
+    except IndexError:
+        axis_of(dim0, self.ndim)
+        axis_of(dim1, self.ndim)
+        return self[...]
+
+
+@op(view=True)
+def t(self: Any, /) -> Any:
+    """The transposed view of a matrix; vectors and scalars as they are."""
+    if self.ndim > 2:
+        raise RuntimeError(f"t() expects a tensor with <= 2 dimensions, but self is {self.ndim}D")
+    return self.T if self.ndim == 2 else self[...]
+
+
+def _inverse(dims: tuple[int, ...]) -> tuple[int, ...]:
+    found = [0] * len(dims)
+    for index, dim in enumerate(dims):
+        found[dim] = index
+    return tuple(found)
+
+
+@op(view=True)
+def permute(self: Any, /, dims: Any) -> Any:
+    """The view with the dimensions in the order ``dims``."""
+    ndim = self.ndim
+    if len(dims) != ndim:
+        raise RuntimeError(
+            "permute(sparse_coo): number of dimensions in the tensor input does not match the length of the desired "
+            f"ordering of dimensions i.e. input.dim() = {ndim} is not equal to len(dims) = {len(dims)}"
+        )
+    try:
+        return self.transpose(dims)[...] if not ndim else self.transpose(dims)
+    except (ValueError, IndexError):
+        for dim in dims:
+            axis_of(dim, ndim)
+        raise RuntimeError("permute(): duplicate dims are not allowed.") from None
+
+
+permute.internal()
+transpose.derivative(self=lambda grad, dim0, dim1: transpose(grad, dim0, dim1))
+t.derivative(self=lambda grad: t(grad))
+permute.derivative(self=lambda grad, dims: permute(grad, _inverse(dims)))
+
+
+# -- dimensions of size one ------------------------------------------------------------------------------------------------
+
+
+@op(view=True)
+def unsqueeze(self: Any, /, dim: Any) -> Any:
+    """The view with a dimension of size 1 put in at ``dim``."""
+    shape, strides = self.shape, self.strides
+    at = dim + len(shape) + 1 if dim < 0 else dim
+    if not 0 <= at <= len(shape):
+        axis_of(dim, len(shape) + 1)
+    step = shape[at] * strides[at] if at < len(shape) else self.itemsize
+    return strided(self, (*shape[:at], 1, *shape[at:]), (*strides[:at], step, *strides[at:]))
+
+
+@op(view=True)
+def squeeze(self: Any, /) -> Any:
+    """The view without its dimensions of size 1."""
+    return self.squeeze()[...]
+
+
+@op(node="SqueezeBackward1", view=True)
+def squeeze_dim(self: Any, /, dim: Any) -> Any:
+    """The view without dimension ``dim``, if its size is 1."""
+    axis = axis_of(dim, self.ndim)
+    return self.squeeze(axis) if self.ndim and self.shape[axis] == 1 else self[...]
+
+
+@op(node="SqueezeBackward2", view=True)
+def squeeze_dims(self: Any, /, dim: Any) -> Any:
+    """The view without those of the dimensions ``dim`` whose size is 1."""
+    axes = tuple(axis for axis in axes_of(dim, self.ndim) if self.ndim and self.shape[axis] == 1)
+    return self.squeeze(axes)[...]
+
+
+squeeze.internal()
+squeeze_dim.internal()
+squeeze_dims.internal()
+unsqueeze.derivative(self=lambda grad, dim: squeeze_dim(grad, dim))
+squeeze.derivative(self=lambda grad, self_sizes: view(grad, self_sizes))
+squeeze_dim.derivative(self=lambda grad, self_sizes, dim: view(grad, self_sizes))
+squeeze_dims.derivative(self=lambda grad, self_sizes, dim: view(grad, self_sizes))

@@ -1,0 +1,46 @@
+"""The named tuples that operations with several outputs give, such as ``torch.return_types.max``; knows no operation."""
+
+from __future__ import annotations
+
+from operator import itemgetter
+from typing import Any
+
+
+class _Results(tuple[Any, ...]):
+    """A tuple whose items have names; printed as PyTorch prints it."""
+
+    __slots__ = ()
+    n_fields = n_sequence_fields = n_unnamed_fields = 0
+    _fields: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        pieces = ",\n".join(f"{name}={value!r}" for name, value in zip(self._fields, self, strict=True))
+        return f"torch.return_types.{type(self).__name__}(\n{pieces})"
+
+
+def results(name: str, *fields: str) -> Any:
+    """The type of an operation's results; built from one sequence, as PyTorch's."""
+    body: dict[str, Any] = {field: property(itemgetter(i)) for i, field in enumerate(fields)}
+    body |= {
+        "__slots__": (),
+        "__module__": "glassgrad.return_types",
+        "__doc__": f"What ``{name}`` gives: {', '.join(fields)}.",
+        "__match_args__": fields,
+        "_fields": fields,
+        "n_fields": len(fields),
+        "n_sequence_fields": len(fields),
+    }
+    return type(name, (_Results,), body)
+
+
+max = results("max", "values", "indices")
+min = results("min", "values", "indices")
+median = results("median", "values", "indices")
+nanmedian = results("nanmedian", "values", "indices")
+mode = results("mode", "values", "indices")
+kthvalue = results("kthvalue", "values", "indices")
+cummax = results("cummax", "values", "indices")
+cummin = results("cummin", "values", "indices")
+aminmax = results("aminmax", "min", "max")
+sort = results("sort", "values", "indices")
+topk = results("topk", "values", "indices")

@@ -1,0 +1,14 @@
+"""Floor 6: what surrounds training: checkpointing of activations, data."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+_MODULES = {"checkpoint", "data", "hooks"}
+
+
+def __getattr__(name: str) -> Any:
+    if name in _MODULES:
+        return importlib.import_module(f"{__name__}.{name}")
+    raise AttributeError(f"module 'torch.utils' has no attribute '{name}'")

@@ -1,0 +1,144 @@
+"""Random programs of views and in-place writes leave the same values, gradients and errors as torch's."""
+
+import os
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import glassgrad
+from tests.programs.record import differences, record
+from tests.torch_reference import torch
+
+pytestmark = pytest.mark.torch
+
+SHAPES = [(4,), (2, 3), (3, 2), (2, 1, 3), (2, 2, 2), ()]
+NUMBER = st.integers(0, 11)  # taken modulo whatever the shape at hand allows
+
+VIEWS = {
+    "select": lambda t, a, b, c: t.select(a % max(t.dim(), 1), b % max(t.shape[a % t.dim()], 1) if t.dim() else b),
+    "slice": lambda t, a, b, c: t.narrow(a % t.dim(), 0, t.shape[a % t.dim()])[b % 3 : 1 + c % 4] if t.dim() else t[:],
+    "step": lambda t, a, b, c: t[:: 1 + a % 2],
+    "narrow": lambda t, a, b, c: t.narrow(a % max(t.dim(), 1), b % 2, 1 + c % 2),
+    "transpose": lambda t, a, b, c: t.transpose(a % max(t.dim(), 1), b % max(t.dim(), 1)),
+    "t": lambda t, a, b, c: t.t(),
+    "permute": lambda t, a, b, c: t.permute(*(list(range(a % (t.dim() + 1), t.dim())) + list(range(a % (t.dim() + 1))))),
+    "flatten": lambda t, a, b, c: t.view(-1),
+    "view": lambda t, a, b, c: t.view(2, -1),
+    "reshape": lambda t, a, b, c: t.reshape(-1),
+    "unsqueeze": lambda t, a, b, c: t.unsqueeze(a % (t.dim() + 1)),
+    "squeeze": lambda t, a, b, c: t.squeeze(),
+    "expand": lambda t, a, b, c: t.unsqueeze(0).expand(2, *t.shape),
+    "diagonal": lambda t, a, b, c: t.diagonal(a % 3 - 1),
+    "unbind": lambda t, a, b, c: t.unbind()[a % max(len(t), 1)],
+    "split": lambda t, a, b, c: t.split(1 + a % 2)[b % 2],
+    "chunk": lambda t, a, b, c: t.chunk(2)[a % 2],
+    "detach": lambda t, a, b, c: t.detach(),
+    "alias": lambda t, a, b, c: t[...],
+    "unfold": lambda t, a, b, c: t.unfold(a % max(t.dim(), 1), 2, 1),
+}
+WRITES = {
+    "add_": lambda torch, t, o, w, a: t.add_(1.5),
+    "mul_": lambda torch, t, o, w, a: t.mul_(-0.5),
+    "mul_tracked": lambda torch, t, o, w, a: t.mul_(w),
+    "mul_other": lambda torch, t, o, w, a: t.mul_(o),
+    "add_other": lambda torch, t, o, w, a: t.add_(o, alpha=0.5),
+    "copy_": lambda torch, t, o, w, a: t.copy_(o),
+    "fill_": lambda torch, t, o, w, a: t.fill_(0.25),
+    "fill_tracked": lambda torch, t, o, w, a: t.fill_(w),
+    "zero_": lambda torch, t, o, w, a: t.zero_(),
+    "sin_": lambda torch, t, o, w, a: t.sin_(),
+    "tanh_": lambda torch, t, o, w, a: t.tanh_(),
+    "setitem": lambda torch, t, o, w, a: t.__setitem__(a % max(len(t), 1), 2.0),
+    "setitem_tracked": lambda torch, t, o, w, a: t.__setitem__(slice(a % 2, None), w * 2),
+    "setitem_other": lambda torch, t, o, w, a: t.__setitem__(..., o),
+    "index_put": lambda torch, t, o, w, a: t.__setitem__(torch.tensor([a % max(len(t), 1)]), w),
+    "mask_put": lambda torch, t, o, w, a: t.__setitem__(t.detach() > 0, 0.75),
+    "masked_fill_": lambda torch, t, o, w, a: t.masked_fill_(t.detach() > 0.5, 3.0),
+    "iadd": lambda torch, t, o, w, a: t.__iadd__(o.detach()),
+}
+RESULTS = {
+    "sin": lambda t, o: t.sin(),
+    "tanh": lambda t, o: t.tanh(),
+    "square": lambda t, o: t * t,
+    "product": lambda t, o: t * o,
+    "double": lambda t, o: t * 2,
+    "sum": lambda t, o: t.sum(0),
+}
+
+
+def _step(kind, names):
+    return st.tuples(st.just(kind), st.sampled_from(sorted(names)), NUMBER, NUMBER, NUMBER, NUMBER)
+
+
+VIEW, WRITE = _step("view", VIEWS), _step("write", WRITES)
+STEP = st.one_of(VIEW, VIEW, VIEW, WRITE, WRITE, WRITE, _step("result", RESULTS), _step("no_grad", WRITES))
+
+
+def program(shape, tracked, steps):
+    """The program that a list of steps stands for."""
+
+    def run(torch, show):
+        x = torch.arange(1.0, 1 + max(1, _count(shape)), dtype=torch.float64).reshape(shape).div(4).requires_grad_()
+        w = torch.tensor(0.7, dtype=torch.float64, requires_grad=True)
+        pool = [x * 1 if tracked else x.detach().clone()]
+        for place, (kind, name, a, b, c, d) in enumerate(steps):
+            t, other = pool[a % len(pool)], pool[b % len(pool)]
+
+            def act(kind=kind, name=name, t=t, other=other, a=a, b=b, c=c, d=d):
+                if kind == "view":
+                    pool.append(VIEWS[name](t, b, c, d))
+                elif kind == "result":
+                    pool.append(RESULTS[name](t, other))
+                elif kind == "write":
+                    WRITES[name](torch, t, other, w, c)
+                else:
+                    with torch.no_grad():
+                        WRITES[name](torch, t, other, w, c)
+
+            _outcome(show, f"{place} {kind} {name}", act)
+        for place, t in enumerate(pool):
+            show(f"values {place}", [t.detach(), t._version])
+            show.error(lambda t=t: [t.requires_grad, t.is_leaf, t.grad_fn], f"state {place}", words=False)
+        failed = _outcome(show, "backward", lambda: _total(torch, pool).backward())
+        if not failed:  # what a failed walk leaves behind is the engine's order, looked at elsewhere
+            show("gradients", [x.grad, w.grad])
+
+    return run
+
+
+def _count(shape):
+    count = 1
+    for size in shape:
+        count *= size
+    return count
+
+
+def _outcome(show, label, act):
+    """Record the type of what an action raises; whether it raised."""
+    try:
+        act()
+    except Exception as error:  # noqa: BLE001
+        show(label, type(error).__name__)
+        return True
+    show(label, "done")
+    return False
+
+
+def _total(torch, pool):
+    total = torch.zeros((), dtype=torch.float64)
+    for t in pool:
+        if t.requires_grad:
+            total = total + (t * torch.arange(1.0, 1 + t.numel(), dtype=torch.float64).reshape(t.shape)).sum()
+    return total
+
+
+EXAMPLES = int(os.environ.get("GLASSGRAD_EXAMPLES", "0"))  # more than nought: that many, drawn anew each time
+
+
+@settings(max_examples=EXAMPLES or 200, deadline=None, derandomize=not EXAMPLES, database=None)
+@given(st.sampled_from(SHAPES), st.sampled_from([True, True, True, False]), st.lists(STEP, min_size=1, max_size=7))
+def test_same_as_torch(shape, tracked, steps):
+    run = program(shape, tracked, steps)
+    found = differences(record(run, torch), record(run, glassgrad))
+    assert not found, "\n".join(found)
