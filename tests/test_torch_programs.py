@@ -1,7 +1,5 @@
 """Every program of tests/programs records the same under torch and under glassgrad."""
 
-import importlib
-
 import pytest
 
 import glassgrad
@@ -11,10 +9,6 @@ from tests.torch_reference import torch
 
 pytestmark = pytest.mark.torch
 PROGRAMS = programs()
-
-for part in ("autograd.functional", "autograd.graph", "utils.checkpoint", "nn.functional"):
-    importlib.import_module(f"{torch.__name__}.{part}")
-    importlib.import_module(f"{glassgrad.__name__}.{part}")
 
 
 @pytest.mark.parametrize("title", PROGRAMS)

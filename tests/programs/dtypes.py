@@ -50,7 +50,7 @@ def numbers_are_weak(torch, show):
     """A Python number changes the kind, never the size."""
     for name in _NAMES:
         x = torch.ones(2, dtype=getattr(torch, name))
-        for number in (True, 2, 2.5, 1j):
+        for number in (True, 2, 2.5) if name == "float16" else (True, 2, 2.5, 1j):  # complex32 is torch's alone
             show.error(lambda x=x, number=number: (x + number).dtype, f"{name} + {number}")
             show.error(lambda x=x, number=number: (x * number).dtype, f"{name} * {number}")
 
@@ -58,6 +58,8 @@ def numbers_are_weak(torch, show):
 def zero_dim_tensors_are_weak(torch, show):
     """A 0-d tensor too, within its kind."""
     for a, b in itertools.product(("uint8", "int64", "float16", "float32", "float64", "complex64"), repeat=2):
+        if {a, b} == {"float16", "complex64"}:
+            continue  # complex32 is torch's alone
         x = torch.ones(2, dtype=getattr(torch, a))
         y = torch.tensor(1, dtype=getattr(torch, b))
         show(f"{a} + 0-d {b}", (x + y).dtype)
@@ -90,7 +92,7 @@ def functions_of_integers(torch, show):
     """exp, sin and friends make floats of integers; abs and neg keep them."""
     for name in ("bool", "uint8", "int64"):
         x = torch.ones(2, dtype=getattr(torch, name))
-        for method in ("exp", "sin", "sqrt", "sigmoid", "abs", "neg", "reciprocal", "log", "ceil", "round", "sign", "tanh"):
+        for method in "exp sin sqrt sigmoid abs neg reciprocal log ceil round sign tanh".split():
             show.error(lambda x=x, m=method: getattr(x, m)(), f"{name} {method}")
 
 
@@ -147,7 +149,8 @@ def limits(torch, show):
     """finfo and iinfo."""
     for name in ("float16", "bfloat16", "float32", "float64"):
         info = torch.finfo(getattr(torch, name))
-        show(name, [info.max, info.min, info.eps, info.tiny, info.smallest_normal, info.bits, info.resolution, info.dtype])
+        show(name, [info.max, info.min, info.eps, info.tiny, info.smallest_normal])
+        show(name, [info.bits, info.resolution, info.dtype])
     for name in ("uint8", "int8", "int64"):
         info = torch.iinfo(getattr(torch, name))
         show(name, [info.max, info.min, info.bits, info.dtype])

@@ -2,7 +2,6 @@
 
 import numpy
 
-
 _KEYS = {
     "int": lambda torch: 1,
     "negative_int": lambda torch: -1,

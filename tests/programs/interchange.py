@@ -15,7 +15,8 @@ def to_numpy(torch, show):
     show("x", x)
     show("a", a)
     show("strided", torch.arange(6).reshape(2, 3).t().numpy())
-    show("dtypes", [str(torch.zeros(1, dtype=d).numpy().dtype) for d in (torch.float16, torch.int8, torch.bool, torch.complex64)])
+    for dtype in (torch.float16, torch.int8, torch.bool, torch.complex64):
+        show(str(dtype), str(torch.zeros(1, dtype=dtype).numpy().dtype))
 
 
 def to_numpy_refused(torch, show):
@@ -49,7 +50,8 @@ def from_numpy(torch, show):
     show("as_tensor", z)
     x[1] = 7
     show("a", a)
-    show("dtypes", [torch.from_numpy(numpy.zeros(1, d)).dtype for d in ("float32", "int32", "uint8", "bool", "complex64")])
+    for name in ("float32", "int32", "uint8", "bool", "complex64"):
+        show(name, torch.from_numpy(numpy.zeros(1, name)).dtype)
 
 
 def from_numpy_refused(torch, show):

@@ -236,7 +236,7 @@ def forward_hooks(torch, show):
     with torch.no_grad():
         layer.weight.fill_(2.0)
     before = layer.register_forward_pre_hook(lambda m, args: seen.append("pre") or (args[0] * 10,))
-    after = layer.register_forward_hook(lambda m, args, out: seen.append(("post", args[0].item(), out.item())) or out + 1)
+    after = layer.register_forward_hook(lambda m, args, out: seen.append((args[0].item(), out.item())) or out + 1)
     show("y", layer(torch.tensor([3.0])))
     before.remove()
     after.remove()
@@ -284,7 +284,7 @@ def parameters_of_one_s_own(torch, show):
     with torch.no_grad():
         p = Parameter(torch.ones(2))
     show("p", [p, p.is_leaf])
-    show("of a result", [Parameter((torch.ones(2, requires_grad=True) * 2)).is_leaf])
+    show("of a result", [Parameter(torch.ones(2, requires_grad=True) * 2).is_leaf])
     show("shares", Parameter(x := torch.ones(2)).data_ptr() == x.data_ptr())
     show("arithmetic", type(p * 2).__name__)
     show("data", type(p.data).__name__)

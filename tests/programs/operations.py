@@ -144,8 +144,8 @@ _POINTWISE = {
     **{
         name: (lambda name: lambda torch, a, b: getattr(a, name)())(name)
         for name in (
-            "exp expm1 log log2 log10 log1p sin cos tan asin acos atan sinh cosh tanh asinh atanh sigmoid erf floor ceil "
-            "round trunc frac relu positive arcsin absolute negative"
+            "exp expm1 log log2 log10 log1p sin cos tan asin acos atan sinh cosh tanh asinh atanh sigmoid erf floor "
+            "ceil round trunc frac relu positive arcsin absolute negative"
         ).split()
     },
     "acosh": lambda torch, a, b: (a + 1).acosh(),
@@ -215,7 +215,7 @@ _LOSSES = {
     "cross_entropy_probabilities": lambda torch, a, b: torch.nn.functional.cross_entropy(b, a.softmax(1)),
     "nll_loss": lambda torch, a, b: torch.nn.functional.nll_loss(b.log_softmax(1), torch.tensor([2, 0])),
     "nll_loss_sum": lambda torch, a, b: torch.nn.functional.nll_loss(b, torch.tensor([2, 0]), reduction="sum"),
-    "binary_cross_entropy": lambda torch, a, b: torch.nn.functional.binary_cross_entropy(a, (b.detach() > 0).to(a.dtype)),
+    "binary_cross_entropy": lambda torch, a, b: torch.nn.functional.binary_cross_entropy(a, b.detach().sigmoid()),
     "bce_with_logits": lambda torch, a, b: torch.nn.functional.binary_cross_entropy_with_logits(b, a),
     "bce_with_logits_weights": lambda torch, a, b: torch.nn.functional.binary_cross_entropy_with_logits(
         b, a.detach(), weight=a.detach(), pos_weight=torch.tensor([1.0, 2.0, 3.0], dtype=b.dtype)

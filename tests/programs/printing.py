@@ -146,7 +146,7 @@ def formatting(torch, show):
     show("tracked plain", f"{torch.tensor(2.5, requires_grad=True)}")
     show.error(lambda: f"{torch.ones(2):.2f}")
     show.error(lambda: f"{x:d}")
-    show("percent", "%.2f %s" % (x, torch.ones(1)))
+    show("method", f"{x:.2f} {torch.ones(1)}")
 
 
 def small_objects(torch, show):

@@ -296,8 +296,10 @@ def anomaly_modes(torch, show):
         with torch.autograd.set_detect_anomaly(False):
             show("nested", torch.is_anomaly_enabled())
     torch.autograd.set_detect_anomaly(True)
-    show("set", torch.is_anomaly_enabled())
-    torch.autograd.set_detect_anomaly(False)
+    try:
+        show("set", torch.is_anomaly_enabled())
+    finally:
+        torch.autograd.set_detect_anomaly(False)
     show("unset", torch.is_anomaly_enabled())
 
 

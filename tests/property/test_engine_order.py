@@ -38,9 +38,7 @@ def program(leaves, graph, walk, choice):
 
     def run(torch, show):
         order, hooked, kept = [], {}, []
-        tensors = [
-            torch.tensor([0.1, 0.2, 0.3], dtype=torch.float64).add(i).requires_grad_() for i in range(leaves)
-        ]
+        tensors = [torch.tensor([0.1, 0.2, 0.3], dtype=torch.float64).add(i).requires_grad_() for i in range(leaves)]
         for i, leaf in enumerate(tensors):
             leaf.register_hook(lambda grad, i=i: order.append(("leaf", i)))
         for operation, a, b, n in graph:

@@ -22,7 +22,7 @@ VIEWS = {
     "narrow": lambda t, a, b, c: t.narrow(a % max(t.dim(), 1), b % 2, 1 + c % 2),
     "transpose": lambda t, a, b, c: t.transpose(a % max(t.dim(), 1), b % max(t.dim(), 1)),
     "t": lambda t, a, b, c: t.t(),
-    "permute": lambda t, a, b, c: t.permute(*(list(range(a % (t.dim() + 1), t.dim())) + list(range(a % (t.dim() + 1))))),
+    "permute": lambda t, a, b, c: t.permute(*[(d + a) % t.dim() for d in range(t.dim())]),
     "flatten": lambda t, a, b, c: t.view(-1),
     "view": lambda t, a, b, c: t.view(2, -1),
     "reshape": lambda t, a, b, c: t.reshape(-1),
@@ -71,8 +71,8 @@ def _step(kind, names):
     return st.tuples(st.just(kind), st.sampled_from(sorted(names)), NUMBER, NUMBER, NUMBER, NUMBER)
 
 
-VIEW, WRITE = _step("view", VIEWS), _step("write", WRITES)
-STEP = st.one_of(VIEW, VIEW, VIEW, WRITE, WRITE, WRITE, _step("result", RESULTS), _step("no_grad", WRITES))
+KINDS = [("view", VIEWS)] * 4 + [("write", WRITES)] * 4 + [("result", RESULTS), ("no_grad", WRITES)]
+STEP = st.sampled_from(KINDS).flatmap(lambda kind: _step(*kind))
 
 
 def program(shape, tracked, steps):

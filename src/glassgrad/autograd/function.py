@@ -75,7 +75,7 @@ class BackwardCFunction(Record, Node, FunctionCtx):
 
     def __init__(self, edges: tuple[Any, ...], kind: Kind) -> None:
         self.sequence, self.run, self._g, self.kind = tick(), _run, None, kind
-        self.e0, self.e1, self.s = edges, None, None
+        self.e0, self.e1, self.s, self.cell = edges, None, None, None
         self._entries: list[Any] | None = None
         self._freed = False
 

@@ -180,13 +180,13 @@ def _ports(
         if len(path) > 2 or first >= real:
             continue
         apart = across[last] + arrive[arrow] - across[first] - leave[arrow]
-        if abs(apart) <= distance:
-            if leaving[first] == 1 and arriving[last] == 1:
-                leave[arrow], arrive[arrow] = apart / 2, -apart / 2
-            elif leaving[first] == 1:
-                leave[arrow] += apart
-            elif arriving[last] == 1:
-                arrive[arrow] -= apart
+        from_first, to_last = leaving[first] == 1, arriving[last] == 1
+        share = 0.5 if from_first and to_last else 1.0 if from_first else 0.0 if to_last else None
+        if share is None or abs(apart) > distance:
+            continue
+        start, end = leave[arrow] + apart * share, arrive[arrow] - apart * (1 - share)
+        if abs(start) <= sizes[first][0] / 2 - 4 and abs(end) <= sizes[last][0] / 2 - 4:
+            leave[arrow], arrive[arrow] = start, end
     return leave, arrive
 
 

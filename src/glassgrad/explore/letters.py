@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from unicodedata import east_asian_width
 
 # Shares of the font size, a little above those of Helvetica, Arial and Aileron so that each of them fits.
@@ -15,6 +16,8 @@ _WIDTHS = {
     0.90: "mwM%",
     0.97: "W@",
 }
+_SPACES = str.maketrans("\t\n\r", "   ")
+_UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
 _WIDTH = {letter: share for share, letters in _WIDTHS.items() for letter in letters}
 
 
@@ -25,7 +28,4 @@ def text_width(text: str, size: float) -> float:
 
 def printable(text: str) -> str:
     """``text`` with everything that XML, DOT or a line of text cannot hold replaced by a space or U+FFFD."""
-    return "".join(
-        " " if c in "\t\n\r" else "\ufffd" if c < " " or "\x7f" <= c < "\xa0" or "\ud800" <= c < "\ue000" or c in "\ufffe\uffff" else c
-        for c in text
-    )
+    return _UNPRINTABLE.sub("\ufffd", text.translate(_SPACES))

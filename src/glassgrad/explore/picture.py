@@ -87,7 +87,8 @@ def _saved_box(kept: Saved, node: Node) -> Box:
     slot = printable(kept.slot) + (f" = {printable(kept.name)}" if kept.name else "")
     if kept.tensor is None:
         return Box("saved", (slot, f"[{kept.state}]"), (), f"{_STATES[kept.state]} ({printable(node.op)})")
-    return Box("saved", (slot, kept.tensor.size_text), (), f"kept for backward by {printable(node.op)}{_details(kept.tensor)}")
+    tip = f"kept for backward by {printable(node.op)}{_details(kept.tensor)}"
+    return Box("saved", (slot, kept.tensor.size_text), (), tip)
 
 
 _TIPS = {"leaf": "leaf tensor", "output": "output", "base": "base of the output, which is a view of it"}

@@ -15,7 +15,9 @@ from .sheet import Line, Sheet, Text
 if TYPE_CHECKING:
     from PIL.ImageFont import FreeTypeFont, ImageFont
 
-MISSING = "drawing a graph as {format!r} needs Pillow: pip install 'glassgrad[png]' (formats 'svg' and 'dot' need nothing)"
+MISSING = (
+    "drawing a graph as {format!r} needs Pillow: pip install 'glassgrad[png]' (formats 'svg' and 'dot' need nothing)"
+)
 TOO_LARGE = (
     "the picture of this graph would be {width:,.0f} x {height:,.0f} pixels, too large for {format!r}: "
     "use format 'svg' or 'dot', or graph_text()"
@@ -27,8 +29,8 @@ MOST = 80_000_000  # pixels in all
 def raster(drawn: Sheet, format: str = "png", *, scale: float = 2.0, background: str = "white") -> bytes:
     """The sheet as an image file's bytes, ``scale`` pixels per unit of the sheet.
 
-    A large picture is drawn at scale 1. ImportError naming the extra when Pillow is missing, ValueError when the picture
-    is too large.
+    A large picture is drawn at scale 1. ImportError naming the extra when Pillow is missing, ValueError when the
+    picture is too large.
     """
     try:
         from PIL import Image, ImageDraw

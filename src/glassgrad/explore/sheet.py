@@ -42,7 +42,7 @@ class Text:
 
 @dataclass(frozen=True, slots=True)
 class Panel:
-    """One box with its texts; a ``dashed`` one repeats a box that stands far away, ``rule`` is a line under its title."""
+    """One box with its texts; a ``dashed`` one repeats a box far away, ``rule`` is where a line under the title is."""
 
     x: float
     y: float

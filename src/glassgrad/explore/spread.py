@@ -18,7 +18,12 @@ INFINITE = float("inf")
 
 
 def spread(
-    rows: Sequence[Sequence[int]], links: Sequence[Pair], widths: Sequence[float], boxes: int, gap: float, bend_gap: float
+    rows: Sequence[Sequence[int]],
+    links: Sequence[Pair],
+    widths: Sequence[float],
+    boxes: int,
+    gap: float,
+    bend_gap: float,
 ) -> list[float]:
     """The centre of each item.
 
@@ -164,7 +169,8 @@ def straighten(
         placed: list[list[int]] | None = [[] for _ in rows] if number < PUSHING else None
         moved = 0.0
         for string in strings:
-            low, high, run = -INFINITE, INFINITE, []
+            low, high = -INFINITE, INFINITE
+            run: list[int] = []
             for item in string:
                 r, c = row_of[item], column[item]
                 row, offset = rows[r], offsets[r]

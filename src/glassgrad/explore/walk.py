@@ -1,7 +1,7 @@
 """The walk through a graph, floor 8: every operation behind some tensors, in backward order.
 
-It knows the public interface that glassgrad's and torch's nodes share (`grad_fn`, `next_functions`, `name()`) and imports
-neither.
+It knows the public interface that glassgrad's and torch's nodes share (`grad_fn`, `next_functions`, `name()`) and
+imports neither.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ def walk(tensors: Iterable[Any]) -> Walk:
                 owed[j] += 1
                 row.append((j, output))
         inputs[i] = tuple(row)
-    del index
+    index.clear()
     result = in_backward_order(nodes, inputs, owed)
     if engine_of(tensors) == "torch":
         hold(result)
@@ -96,7 +96,7 @@ def in_backward_order(nodes: list[Any], inputs: list[Inputs], owed: list[int]) -
     seqs = [sequence(node) for node in nodes]
     ready = [(-seqs[i], i) for i, count in enumerate(owed) if not count]
     heapify(ready)
-    order = []
+    order: list[int] = []
     place = [0] * len(nodes)
     while ready:
         _, i = heappop(ready)

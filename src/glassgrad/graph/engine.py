@@ -36,6 +36,11 @@ def current_task() -> int:
     return _running.calls[-1][0] if _running.calls else -1
 
 
+def captures_inputs() -> bool:
+    """Whether the backward call that runs now wants the gradients of chosen inputs only."""
+    return bool(_running.calls) and _running.calls[-1][2] is not None
+
+
 def will_execute(edge: Any) -> bool:
     """Whether the backward call that runs now reaches ``edge``; RuntimeError outside of one."""
     if not _running.calls:

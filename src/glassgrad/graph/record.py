@@ -48,8 +48,9 @@ class Record:
 
     ``run(record, gradient, keep)`` gives the gradients of its inputs as arrays; ``kind.lifted`` the same as Tensors.
     ``_g`` gathers the incoming gradient while the engine walks; ``e0`` and ``e1`` are the edges onwards (``e0`` is a
-    tuple of edges where ``kind.arity`` is 0).  ``p0 ...`` are saved values, ``v0 ...`` the versions they had, ``k`` saved
-    sizes and settings, ``s`` how gradients must be fitted to their inputs, ``cell`` the version of a saved result.
+    tuple of edges where ``kind.arity`` is 0).  ``p0 ...`` are saved values, ``v0 ...`` the versions they had (-1 where
+    the bare array of an input inside the graph was kept), ``k`` saved sizes and settings, ``s`` how gradients must be
+    fitted to their inputs, ``cell`` the version of the result, once somebody shares its memory.
     """
 
     __slots__ = (
@@ -70,6 +71,7 @@ class Record:
 
     def __init__(self, kind: Kind, edges: tuple[Any, ...]) -> None:
         self.sequence, self.run, self._g, self.kind, self.s = tick(), kind.run, None, kind, None
+        self.cell = None
         if kind.arity == 0:
             self.e0, self.e1 = edges, None
         else:
@@ -122,7 +124,7 @@ def output_of(parent: Record, index: int, total: int) -> Record:
     record = new(Record)
     record.sequence = parent.sequence + (index + 1) / (total + 1)  # half steps of their own: the heap needs an order
     record.run, record._g, record.kind, record.s = _gather, None, OUTPUT, total
-    record.e0, record.e1, record.k = parent, None, index
+    record.e0, record.e1, record.k, record.cell = parent, None, index, None
     return record
 
 

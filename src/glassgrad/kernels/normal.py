@@ -173,8 +173,9 @@ def _by_sixteen32(gen: Generator, size: int, mean: float, std: float, dtype: np.
 def _sixteens32(values: np.ndarray, mean: float, std: float) -> None:
     """Uniform numbers turned normal where they stand, the first eight of each sixteen giving the radii."""
     rows = values.reshape(-1, 2, 8)
-    wide_std, wide_mean = float(np.float32(std)), float(np.float32(mean))
     plain = std == 1.0 and mean == 0.0
+    with np.errstate(over="ignore"):
+        wide_std, wide_mean = float(np.float32(std)), float(np.float32(mean))
     for start in range(0, len(rows), _ROWS):
         block = rows[start : start + _ROWS]
         radius = np.sqrt(_MINUS_TWO * _log(_ONE - block[:, 0]))
@@ -184,7 +185,8 @@ def _sixteens32(values: np.ndarray, mean: float, std: float) -> None:
             if plain:
                 np.add(wave, _ZERO, out=part)
             else:
-                part[...] = _fused(wave.astype(np.float64), wide_std, wide_mean)
+                with np.errstate(over="ignore", invalid="ignore"):
+                    part[...] = _fused(wave.astype(np.float64), wide_std, wide_mean)
 
 
 # --- single-precision functions ---------------------------------------------------------------------------------------

@@ -3,14 +3,15 @@
 Every function draws from a Generator in the order PyTorch draws and leaves it where PyTorch leaves it, so that the same
 seed gives the same numbers from then on too. Whole numbers, uniform numbers and decisions are PyTorch's bit for bit;
 where a float64 logarithm, tangent or exponential is involved the last bit or two may differ, as NumPy's functions and
-the C library's do. Checked against the AVX2 and AVX512 builds of PyTorch 2.13. Results are fresh, row-major arrays of the shape and NumPy dtype asked for. Bad arguments raise what
-PyTorch raises, before anything is drawn.
+the C library's do. (Measured with PyTorch 2.13 on processors with AVX2 or AVX512; its build for older ones rounds
+``normal`` otherwise.) Results are fresh, row-major arrays of the shape and NumPy dtype asked for. Bad arguments raise
+what PyTorch raises, before anything is drawn.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import log1p, pi, prod
+from math import ceil, log1p, pi, prod
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,7 @@ from glassgrad.kernels.uniform import (
     BARE_UNSIGNED,
     C_NAMES,
     FLOATS,
+    MASK53,
     SCALAR_NAMES,
     number,
     rounded,
@@ -110,7 +112,9 @@ def bernoulli(gen: Generator, p: float | np.ndarray, shape: Sequence[int], dtype
             raise RuntimeError(f"bernoulli_ expects p to be in [0, 1], but got p={number(p)}")
         if dtype.kind == "c" or dtype in BARE_UNSIGNED:
             raise NotImplementedError(f"\"bernoulli_scalar_cpu_\" not implemented for '{SCALAR_NAMES[dtype]}'")
-        yes = unit64(gen, prod(shape)) < p
+        draws = gen.random64(prod(shape))
+        draws &= MASK53
+        yes = draws < np.uint64(ceil(p * 2.0**53))  # the draw times 2**-53 is below p
     return yes.astype(dtype, copy=False).reshape(shape)
 
 
@@ -141,13 +145,12 @@ def multinomial(gen: Generator, probs: np.ndarray, num_samples: int, replacement
     such as those of categories without a chance, come in order of their place; PyTorch's own order of ties is that of
     an unstable selection and is not followed. With replacement: by bisection of the running sum.
     """
-    facts = FLOATS.get(probs.dtype)
-    if facts is None:
+    if probs.ndim not in (1, 2):
+        raise RuntimeError("prob_dist must be 1 or 2 dim")
+    if probs.dtype not in FLOATS:
         raise RuntimeError(
             f"multinomial only supports floating-point dtypes for input, got: {SCALAR_NAMES[probs.dtype]}"
         )
-    if probs.ndim not in (1, 2):
-        raise RuntimeError("prob_dist must be 1 or 2 dim")
     if num_samples <= 0:
         raise RuntimeError("cannot sample n_sample <= 0 samples")
     if not replacement and num_samples > probs.shape[-1]:

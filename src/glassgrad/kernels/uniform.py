@@ -49,7 +49,7 @@ C_NAMES = {
     "u2": "short unsigned int", "u4": "unsigned int", "u8": "long unsigned int",
 }  # fmt: skip
 _MASK24 = np.uint32(2**24 - 1)
-_MASK53 = np.uint64(2**53 - 1)
+MASK53 = np.uint64(2**53 - 1)
 _STEP24 = np.float32(2.0**-24)
 _F64 = np.dtype(np.float64)
 _F32 = np.dtype(np.float32)
@@ -67,7 +67,7 @@ def unit32(gen: Generator, n: int) -> np.ndarray:
 def unit64(gen: Generator, n: int) -> np.ndarray:
     """``n`` float64 numbers from [0, 1), multiples of 2**-53, one 64-bit draw each."""
     draws = gen.random64(n)
-    draws &= _MASK53
+    draws &= MASK53
     values = draws.view(np.int64).astype(np.float64)
     values *= 2.0**-53
     return values

@@ -228,7 +228,7 @@ def _record(row: Row) -> list[str]:
         "n.sequence = tick()",
         f"n.run = {name}_run",
         f"n.kind = {name}_kind",
-        "n._g = None",
+        "n._g = n.cell = None",
     ]
     if len(followed) <= 2:
         lines.append("n.e0 = e0")
@@ -257,14 +257,23 @@ def _record(row: Row) -> list[str]:
             if not always:
                 lines += [f"n.p{slot} = None", f"if {needed}:"]
                 pad = "    "
-            if saved_name in row.optional:
-                lines += [f"{pad}n.p{slot} = {arg}", f"{pad}v = None if {arg} is None else {arg}._v"]
+            version = f"None if {arg} is None else {arg}._v" if saved_name in row.optional else f"{arg}._v"
+            lines.append(f"{pad}v = {version}")
+            if saved_name in followed:  # inside the graph the array will do: the tensor can be made again of it
+                k, a = followed.index(saved_name), f"a{row.inputs.index(saved_name)}"
+                lines += [
+                    f"{pad}if v is None and type(e{k}) is Record:",
+                    f"{pad}    n.p{slot} = {a}",
+                    f"{pad}    n.v{slot} = -1",
+                    f"{pad}else:",
+                    f"{pad}    n.p{slot} = {arg}",
+                    f"{pad}    n.v{slot} = 0 if v is None else v.version",
+                ]
             else:
-                lines += [f"{pad}n.p{slot} = {arg}", f"{pad}v = {arg}._v"]
-            lines.append(f"{pad}n.v{slot} = 0 if v is None else v.version")
+                lines += [f"{pad}n.p{slot} = {arg}", f"{pad}n.v{slot} = 0 if v is None else v.version"]
         elif how == "result":
             piece = "r" if saved_name == "result" else f"r[{row.outputs.index(saved_name)}]"
-            lines += [f"n.p{slot} = {piece}", "n.cell = None"]
+            lines.append(f"n.p{slot} = {piece}")
         elif saved_name.endswith("_sizes") and saved_name[:-6] in row.inputs:
             array = f"a{row.inputs.index(saved_name[:-6])}"
             optional = saved_name[:-6] in row.optional
@@ -334,13 +343,7 @@ def _run(row: Row) -> list[str]:
             continue
         lines.append(f"    p{slot} = n.p{slot}")
         if how == "tensor":
-            lines += [
-                f"    if p{slot} is not None:",
-                f"        v = p{slot}._v",
-                f"        if v is not None and v.version != n.v{slot}:",
-                f"            stale(n, {slot})",
-                f"        p{slot} = p{slot}._d",
-            ]
+            lines += _read_tensor(row, saved_name, slot, wide)
         elif saved_name == "result":
             lines += ["    v = n.cell", "    if v is not None and v.version:", f"        stale(n, {slot})"]
     if slots:
@@ -381,6 +384,29 @@ def _run(row: Row) -> list[str]:
     else:
         lines.append("    return " + (", ".join(grads) if len(grads) == 2 else f"{grads[0]}, None"))
     return lines
+
+
+def _read_tensor(row: Row, name: str, slot: int, wide: bool) -> list[str]:
+    """Read a saved input as an array, and see that nobody wrote to it since."""
+    check = [
+        f"        v = p{slot}._v",
+        f"        if v is not None and v.version != n.v{slot}:",
+        f"            stale(n, {slot})",
+        f"        p{slot} = p{slot}._d",
+    ]
+    if name not in row.followed:
+        return [f"    if p{slot} is not None:", *check]
+    k = row.followed.index(name)
+    edge = "n.e0" if len(row.followed) == 1 else f"e{k}"
+    return [
+        f"    if p{slot} is not None:",
+        f"      if n.v{slot} < 0:",
+        f"        v = {edge}.cell",
+        "        if v is not None and v.version:",
+        f"            stale(n, {slot})",
+        "      else:",
+        *check,
+    ]
 
 
 def _wants(followed: tuple[str, ...], place: int) -> str:

@@ -76,11 +76,13 @@ def read(record: Record, how: str, slot: int) -> Tensor | None:
     if type(value) is Packed:
         return value.open(record)
     if how == "tensor":
+        if not isinstance(value, Tensor):
+            return _again(record, slot, value)
         version = value._v
         if version is not None and version.version != getattr(record, f"v{slot}"):
             stale(record, slot)
         return value
-    cell = getattr(record, "cell", None)
+    cell = record.cell
     if cell is not None and cell.version != getattr(record, f"v{slot}", 0):
         stale(record, slot)
     extras = getattr(record, "_about", None)
@@ -96,11 +98,30 @@ def read(record: Record, how: str, slot: int) -> Tensor | None:
     return out
 
 
+def _again(record: Record, slot: int, array: Any) -> Tensor:
+    """The tensor of an input whose bare array was kept: its history is the edge of that input."""
+    edge = _edge_at(record, slot)
+    if edge.cell is not None and edge.cell.version:
+        stale(record, slot)
+    out = wrap(array)
+    out._e, out._v = edge, edge.cell
+    return out
+
+
+def _edge_at(record: Record, slot: int) -> Any:
+    row = record.kind.row
+    name = next(name for name, (how, place) in row.saves.items() if place == slot and how == "tensor")
+    return record.edges[row.followed.index(name)]
+
+
 def stale(record: Record, slot: int) -> None:
     """Raise PyTorch's error for a saved tensor that was changed in place."""
     how = next(h for h, place in record.kind.saved.values() if place == slot and h != "setting")
     value = getattr(record, f"p{slot}")
-    if how == "tensor":
+    if how == "tensor" and not isinstance(value, Tensor):
+        edge = _edge_at(record, slot)
+        data, now = value, edge.cell.version
+    elif how == "tensor":
         edge, data, now = edge_of(value), value._d, value._v.version
         if value._e is LEAF:
             edge = None
@@ -120,7 +141,7 @@ def stale(record: Record, slot: int) -> None:
             sizes=list(np.shape(data)),
             owner=owner,
             now=now,
-            then=getattr(record, f"v{slot}", 0),
+            then=max(getattr(record, f"v{slot}", 0), 0),
             hint=errors.STALE_HINT_ANOMALY if modes.local.anomaly else errors.STALE_HINT,
         )
     )

@@ -9,6 +9,7 @@ import numpy as np
 
 from ..declare import op
 from .compare import unsupported, where, zero_like
+from .pointwise import log
 
 ndarray = np.ndarray
 
@@ -48,14 +49,14 @@ def scaled(array: Any, alpha: Any) -> Any:
 @op(operator="add", inplace=True)
 def add(self: Any, other: Any, /, alpha: Any = 1) -> Any:
     """The elementwise sum ``self + alpha * other``, with broadcasting."""
-    return self + other if alpha is 1 else self + scaled(other, alpha)  # noqa: F632  the default, most of the time
+    return self + other if alpha == 1 else self + scaled(other, alpha)
 
 
 @op("subtract", operator="sub", inplace=True)
 def sub(self: Any, other: Any, /, alpha: Any = 1) -> Any:
     """The elementwise difference ``self - alpha * other``, with broadcasting."""
     try:
-        return self - other if alpha is 1 else self - scaled(other, alpha)  # noqa: F632
+        return self - other if alpha == 1 else self - scaled(other, alpha)
     except TypeError:
         raise RuntimeError(TWO_BOOLS) from None
 
@@ -64,7 +65,7 @@ def sub(self: Any, other: Any, /, alpha: Any = 1) -> Any:
 def rsub(self: Any, other: Any, /, alpha: Any = 1) -> Any:
     """The elementwise difference ``other - alpha * self``, with broadcasting."""
     try:
-        return other - self if alpha is 1 else other - scaled(self, alpha)  # noqa: F632
+        return other - self if alpha == 1 else other - scaled(self, alpha)
     except TypeError:
         raise RuntimeError(TWO_BOOLS) from None
 
@@ -72,14 +73,14 @@ def rsub(self: Any, other: Any, /, alpha: Any = 1) -> Any:
 @op(node="RsubBackward1")
 def rsub_number(self: Any, /, other: Any, alpha: Any = 1) -> Any:
     """A number minus ``alpha * self``."""
-    return other - self if alpha is 1 else other - scaled(self, alpha)  # noqa: F632
+    return other - self if alpha == 1 else other - scaled(self, alpha)
 
 
 rsub_number.internal()
-add.derivative(self=lambda grad: grad, other=lambda grad, alpha: grad if alpha is 1 else grad * alpha)  # noqa: F632
-sub.derivative(self=lambda grad: grad, other=lambda grad, alpha: -grad if alpha is 1 else grad * -alpha)  # noqa: F632
-rsub.derivative(self=lambda grad, alpha: -grad if alpha is 1 else grad * -alpha, other=lambda grad: grad)  # noqa: F632
-rsub_number.derivative(self=lambda grad, alpha: -grad if alpha is 1 else grad * -alpha)  # noqa: F632
+add.derivative(self=lambda grad: grad, other=lambda grad, alpha: grad if alpha == 1 else grad * alpha)
+sub.derivative(self=lambda grad: grad, other=lambda grad, alpha: -grad if alpha == 1 else grad * -alpha)
+rsub.derivative(self=lambda grad, alpha: -grad if alpha == 1 else grad * -alpha, other=lambda grad: grad)
+rsub_number.derivative(self=lambda grad, alpha: -grad if alpha == 1 else grad * -alpha)
 
 
 @op("multiply", operator="mul", inplace=True)
@@ -287,7 +288,10 @@ def pow_number(self: Any, /, exponent: Any) -> Any:
 @op(node="PowBackward1", inplace=True)
 def pow(self: Any, exponent: Any, /) -> Any:
     """The elementwise power, with broadcasting."""
-    return _integer_power(self, exponent) if self.dtype.kind in "iu" else np.power(self, exponent)
+    kind = self.dtype.kind
+    if kind == "b":
+        raise unsupported("pow", self)
+    return _integer_power(self, exponent) if kind in "iu" else np.power(self, exponent)
 
 
 @op(node="PowBackward2")
@@ -311,28 +315,23 @@ def slope_of_power(grad: Any, self: Any, exponent: Any) -> Any:
     return grad * (pow_number(self, exponent - 1) * exponent)
 
 
+_DOWN = -math.inf  # the slope of 0 ** x below zero
+
+
 @op(constant=True)
 def power_of_zero(self: Any, exponent: Any, /) -> Any:
     """Where the base is zero and the exponent is not negative: there the power does not depend on the exponent."""
     return np.logical_and(self == 0, exponent.real >= 0)
 
 
-@op()
-def log_(self: Any, /) -> Any:
-    """The logarithm, for rules of powers."""
-    return np.log(self)
-
-
-for _row in (power_of_zero, log_):
-    _row.internal()
-log_.derivative(self=lambda grad, self: grad / self)
+power_of_zero.internal()
 pow.derivative(
     self=lambda grad, self, exponent: where(exponent == 0, 0, grad * (exponent * pow(self, exponent - 1))),
     exponent=lambda grad, self, exponent, result: grad
-    * where(power_of_zero(self, exponent), 0, result * log_(self)),
+    * where(power_of_zero(self, exponent), 0, result * log(self)),
 )
 pow_base.derivative(
-    exponent=lambda grad, exponent, self, result: where(exponent >= 0, 0, grad * result * -math.inf)
+    exponent=lambda grad, exponent, self, result: where(exponent >= 0, 0, grad * result * _DOWN)
     if self == 0
     else grad * (result * _log_of_number(self))
 )

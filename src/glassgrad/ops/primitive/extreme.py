@@ -276,13 +276,102 @@ def _reduced(ufunc: Any, name: str, a: Any, dim: Any, keepdim: bool) -> Any:
     return ufunc.reduce(a, axis=dim, keepdims=keepdim)
 
 
-@op()
+@op(node="AmaxBackward0")
 def amax_dim(self: Any, /, dim: Any, keepdim: bool = False) -> Any:
     """The largest elements along the dimensions ``dim``."""
     return _reduced(np.maximum, "max", self, dim, keepdim)
 
 
-@op()
+@op(node="AminBackward0")
 def amin_dim(self: Any, /, dim: Any, keepdim: bool = False) -> Any:
     """The smallest elements along the dimensions ``dim``."""
     return _reduced(np.minimum, "min", self, dim, keepdim)
+
+
+@op(node="MaxBackward1")
+def max_all(self: Any, /) -> Any:
+    """The largest element."""
+    if self.dtype.kind == "c":
+        raise not_implemented("max_all", self)
+    if not self.size:
+        refuse_empty("max", self, None)
+    return self.ravel()[self.argmax()] if self.ndim else self[()]
+
+
+@op(node="MinBackward1")
+def min_all(self: Any, /) -> Any:
+    """The smallest element."""
+    if self.dtype.kind == "c":
+        raise not_implemented("min_all", self)
+    if not self.size:
+        refuse_empty("min", self, None)
+    return self.ravel()[self.argmin()] if self.ndim else self[()]
+
+
+for _row in (amax_dim, amin_dim):
+    _row.derivative(
+        self=lambda grad, self, result, self_sizes, dim, keepdim: (
+            spread_dim(grad, self_sizes, dim, keepdim) * ties(self, result, dim, keepdim)
+        )
+    )
+    _row.internal()
+for _row in (max_all, min_all, median_all, nanmedian_all):
+    _row.derivative(self=lambda grad, self, result: grad * ties(self, result, None, False, True))
+    _row.internal()
+
+
+@op(node="AminmaxBackward0")
+def aminmax_dim(self: Any, /, dim: Any = None, keepdim: bool = False) -> Any:
+    """The smallest and the largest elements, along ``dim`` or of all."""
+    if self.ndim and not self.size:
+        if dim is None:
+            raise RuntimeError("aminmax(): cannot compute aminmax over an empty dimension as the operation has no identity.")
+        refuse_empty("aminmax", self, dim)
+    smallest = _reduced(np.minimum, "min", self, dim, keepdim)
+    return smallest, _reduced(np.maximum, "max", self, dim, keepdim)
+
+
+aminmax_dim.returns("min", "max")
+aminmax_dim.internal()
+
+
+@aminmax_dim.derivative("self")
+def _aminmax_rule(grads: Any, self: Any, self_sizes: Any, min: Any, max: Any, dim: Any, keepdim: Any) -> Any:
+    back = None
+    if grads[0] is not None:
+        back = spread_dim(grads[0], self_sizes, dim, keepdim) * ties(self, min, dim, keepdim)
+    if grads[1] is not None:
+        part = spread_dim(grads[1], self_sizes, dim, keepdim) * ties(self, max, dim, keepdim)
+        back = part if back is None else back + part
+    return back
+
+
+# -- truth and counts --------------------------------------------------------------------------------------------------
+
+
+def _truth(ufunc: Any, a: Any, dim: Any, keepdim: bool) -> Any:
+    found = ufunc.reduce(a != 0, axis=dim, keepdims=keepdim) if a.ndim else a != 0
+    return found.astype(a.dtype) if a.dtype == np.uint8 else np.asarray(found)[()]
+
+
+@op(constant=True)
+def all_dim(self: Any, /, dim: Any = None, keepdim: bool = False) -> Any:
+    """Whether all elements along ``dim`` are nonzero."""
+    return _truth(np.logical_and, self, dim, keepdim)
+
+
+@op(constant=True)
+def any_dim(self: Any, /, dim: Any = None, keepdim: bool = False) -> Any:
+    """Whether any element along ``dim`` is nonzero."""
+    return _truth(np.logical_or, self, dim, keepdim)
+
+
+@op(constant=True)
+def count_nonzero_dim(self: Any, /, dim: Any = None) -> Any:
+    """How many elements along ``dim`` are nonzero."""
+    nonzero = self != 0
+    return np.add.reduce(nonzero, axis=dim, dtype=np.int64) if self.ndim else np.int64(nonzero)
+
+
+for _row in (all_dim, any_dim, count_nonzero_dim):
+    _row.internal()

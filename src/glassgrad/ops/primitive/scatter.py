@@ -395,9 +395,9 @@ def index_copy(self: Any, index: Any, source: Any, /, dim: Any) -> Any:
 def _filled(self: Any, index: Any, dim: int, value: Any) -> Any:
     axis = axis_of(dim, self.ndim)
     if index.ndim > 1:
-        raise IndexError("index_fill_(): Index is supposed to be a vector")
-    if index.dtype != np.int64 and index.dtype != np.int32:
-        raise IndexError("index_fill_(): Expected dtype int32 or int64 for index.")
+        raise RuntimeError("Index has to be a vector/scalar")
+    if index.dtype != np.int64:
+        raise IndexError("index_fill_(): Expected dtype int64 for index.")
     size = self.shape[axis] if self.ndim else 1
     if index.size and (index.min() < -size or index.max() >= size):
         bad = index[(index < -size) | (index >= size)]

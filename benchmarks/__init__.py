@@ -1,0 +1,1 @@
+"""Benchmarks side by side with PyTorch, in one process, in pairs: ``python -m benchmarks``."""

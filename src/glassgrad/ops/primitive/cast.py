@@ -1,0 +1,162 @@
+"""Copies: into another dtype, another layout, another tensor; and complex numbers seen as pairs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..declare import op
+from .compare import zero_like
+
+ndarray = np.ndarray
+
+
+@op()
+def to_copy(self: Any, /, dtype: Any, source: Any = None) -> Any:
+    """The elements as a NumPy ``dtype``; ``source`` is the dtype that gradients take on their way back."""
+    kind = self.dtype.kind
+    if kind == "c" and dtype.kind not in "cb":
+        self = self.real
+    if kind == "f" and dtype.kind in "iu":
+        return _whole(self, dtype)
+    return self.astype(dtype)
+
+
+def _whole(self: Any, dtype: Any) -> Any:
+    """Floats as integers; those that do not fit become what PyTorch's conversion on x86 gives."""
+    if dtype.kind == "u" or dtype.itemsize < 4:  # via the wider type, cut off, on every machine
+        return self.astype("i8" if dtype.itemsize > 2 else "i4").astype(dtype)
+    return self.astype(dtype)
+
+
+to_copy.internal()
+to_copy.derivative(self=lambda grad, dtype, source: grad if source is None else to_copy(grad, source, dtype))
+
+
+def dense(array: Any) -> bool:
+    """Whether the elements fill one stretch of memory without gaps or overlaps."""
+    expected = array.itemsize
+    for stride, size in sorted((stride, size) for stride, size in zip(array.strides, array.shape, strict=True) if size != 1):
+        if stride != expected:
+            return False
+        expected *= size
+    return True
+
+
+def empty_in(shape: tuple[int, ...], dtype: Any, memory_format: Any) -> Any:
+    """An array of ``shape`` whose channels (dimension 1) vary fastest, for a channels-last format."""
+    last = memory_format.name == "channels_last_3d" if hasattr(memory_format, "name") else False
+    axes = (0, 2, 3, 4, 1) if last else (0, 2, 3, 1)
+    laid = np.empty([shape[axis] for axis in axes], dtype)
+    return laid.transpose(np.argsort(axes))
+
+
+@op()
+def clone(self: Any, /, memory_format: Any = None) -> Any:
+    """A copy; dense memory keeps its order, unless a ``memory_format`` asks for another."""
+    if type(self) is not ndarray:
+        return self
+    if memory_format is None:
+        if self.flags.c_contiguous:
+            return self.copy()
+        return self.copy("K") if dense(self) else np.copy(self, order="K")
+    if memory_format == "C":
+        return self.copy()
+    out = empty_in(self.shape, self.dtype, memory_format)
+    out[...] = self
+    return out
+
+
+clone.internal()
+clone.derivative(self=lambda grad: grad)
+
+
+@op(node="torch::autograd::CopyBackwards", inplace=True)
+def copy(self: Any, src: Any, /) -> Any:
+    """``src`` broadcast to the shape of ``self``, in its dtype: what ``copy_`` writes."""
+    if src.dtype.kind == "c" and self.dtype.kind not in "cb":
+        src = src.real
+    if src.dtype.kind == "f" and self.dtype.kind in "iu":
+        src = _whole(src, self.dtype)
+    elif src.dtype is not self.dtype:
+        src = src.astype(self.dtype)
+    return np.broadcast_to(src, self.shape)
+
+
+copy.internal()
+copy.derivative(self=lambda grad: zero_like(grad), src=lambda grad: grad)
+
+
+@op(node="FillBackward0")
+def fill_number(self: Any, /, value: Any) -> Any:
+    """The shape and dtype of ``self``, filled with a number."""
+    return np.full_like(self, value) if type(self) is ndarray else self.dtype.type(value)
+
+
+@op(node="FillBackward1")
+def fill_tensor(self: Any, value: Any, /) -> Any:
+    """The shape and dtype of ``self``, filled with the value of a 0-d tensor."""
+    return np.full(self.shape, value, self.dtype)
+
+
+@op(node="FillBackward2", inplace=True)
+def fill_with_number(self: Any, /, value: Any) -> Any:
+    """What ``fill_`` writes for a number."""
+    return np.broadcast_to(np.asarray(value).astype(self.dtype), self.shape)
+
+
+@op(node="FillBackward3", inplace=True)
+def fill_with_tensor(self: Any, value: Any, /) -> Any:
+    """What ``fill_`` writes for a 0-d tensor."""
+    return np.broadcast_to(value.astype(self.dtype), self.shape)
+
+
+@op(inplace=True)
+def zero(self: Any, /) -> Any:
+    """What ``zero_`` writes."""
+    return np.broadcast_to(np.zeros((), self.dtype), self.shape)
+
+
+@op()
+def whole_sum(grad: Any, /) -> Any:
+    """The sum of all elements, for the gradient of a value that filled them."""
+    return np.add.reduce(grad, axis=None)
+
+
+@op()
+def spread_over(self: Any, /, sizes: Any) -> Any:
+    """A 0-d value seen as an array of ``sizes``."""
+    return np.full(sizes, self)
+
+
+for _row in (fill_number, fill_tensor, fill_with_number, fill_with_tensor, zero, whole_sum, spread_over):
+    _row.internal()
+for _row in (fill_number, fill_with_number, zero):
+    _row.derivative(self=lambda grad: zero_like(grad))
+for _row in (fill_tensor, fill_with_tensor):
+    _row.derivative(self=lambda grad: zero_like(grad), value=lambda grad: whole_sum(grad))
+whole_sum.derivative(grad=lambda grad, grad_sizes: spread_over(grad, grad_sizes))
+spread_over.derivative(self=lambda grad: whole_sum(grad))
+
+# -- complex numbers as pairs ----------------------------------------------------------------------------------------
+
+
+@op(view=True)
+def view_as_real(self: Any, /) -> Any:
+    """The view with one more dimension: real and imaginary part."""
+    part = self[...].real
+    return np.lib.stride_tricks.as_strided(part, (*part.shape, 2), (*part.strides, part.itemsize))
+
+
+@op(view=True)
+def view_as_complex(self: Any, /) -> Any:
+    """The view that takes pairs along the last dimension as complex numbers."""
+    return self.view(np.result_type(self.dtype, np.complex64))[..., 0]
+
+
+for _row in (view_as_real, view_as_complex):
+    _row.internal()
+    _row.complex_by_hand()
+view_as_real.derivative(self=lambda grad: view_as_complex(grad))
+view_as_complex.derivative(self=lambda grad: view_as_real(grad))

@@ -1,0 +1,240 @@
+"""Tensors put together and taken apart: cat and split, stack and unbind; knows arrays only."""
+
+from __future__ import annotations
+
+import builtins
+from typing import Any
+
+import numpy as np
+
+from ..declare import op
+from .index import ALL, blank, slice
+from .shape import axis_of, reshape
+
+
+def _common_axis(tensors: Any, dim: int) -> tuple[int, tuple[int, ...] | None]:
+    """The dimension of ``cat`` and the shape that the others must have; PyTorch's errors where they have not."""
+    for place, tensor in enumerate(tensors):
+        if not tensor.ndim:
+            raise RuntimeError(f"zero-dimensional tensor (at position {place}) cannot be concatenated")
+    first = next((tensor for tensor in tensors if tensor.shape != (0,)), None)
+    if first is None:
+        return axis_of(dim, 1), None
+    axis = axis_of(dim, first.ndim)
+    for place, tensor in enumerate(tensors):
+        if tensor.shape == (0,):
+            continue
+        if tensor.ndim != first.ndim:
+            raise RuntimeError(f"Tensors must have same number of dimensions: got {first.ndim} and {tensor.ndim}")
+        for at, (size, wanted) in enumerate(zip(tensor.shape, first.shape, strict=True)):
+            if at != axis and size != wanted:
+                raise RuntimeError(
+                    f"Sizes of tensors must match except in dimension {axis}. Expected size {wanted} but got size {size} "
+                    f"for tensor number {place} in the list."
+                )
+    return axis, first.shape
+
+
+@op()
+def cat(tensors: Any, /, dim: Any) -> Any:
+    """The tensors one after the other along ``dim``; empty vectors are passed over."""
+    try:
+        return np.concatenate(tensors, axis=dim).copy(order="C")
+    except ValueError:
+        axis, shape = _common_axis(tensors, dim)
+        if shape is None:
+            return tensors[0].copy()
+        return np.concatenate([tensor for tensor in tensors if tensor.shape != (0,)], axis=axis).copy(order="C")
+
+
+@cat.derivative("tensors")
+def _portions(grad: Any, tensors_sizes: Any, dim: Any, needs: Any) -> Any:
+    """The part of the gradient that each tensor supplied."""
+    at = 0
+    found: list[Any] = []
+    ndim = max(len(sizes) for sizes in tensors_sizes)
+    axis = axis_of(dim, ndim)
+    for sizes, needed in zip(tensors_sizes, needs, strict=True):
+        if sizes == (0,) and ndim > 1:
+            found.append(blank(grad, (0,)) if needed else None)
+            continue
+        end = at + sizes[axis]
+        found.append(slice(grad, axis, at, end, 1) if needed else None)
+        at = end
+    return found
+
+
+@op()
+def stack(tensors: Any, /, dim: Any) -> Any:
+    """The tensors, all of one shape, along a new dimension."""
+    first = tensors[0].shape
+    for place, tensor in enumerate(tensors):
+        if tensor.shape != first:
+            raise RuntimeError(
+                f"stack expects each tensor to be equal size, but got {list(first)} at entry 0 and {list(tensor.shape)} at "
+                f"entry {place}"
+            )
+    axis = axis_of(dim, len(first) + 1)
+    if axis == 0:
+        return np.array(tensors)
+    out = np.empty((*first[:axis], len(tensors), *first[axis:]), tensors[0].dtype)
+    np.concatenate([tensor.reshape((*first[:axis], 1, *first[axis:])) for tensor in tensors], axis, out=out)
+    return out
+
+
+stack.derivative(tensors=lambda grad, dim: unbind(grad, dim))
+
+
+@op(view=True)
+def unbind(self: Any, /, dim: Any = 0) -> Any:
+    """The views at every index of ``dim``, that dimension dropped."""
+    if not self.ndim:
+        raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
+    axis = axis_of(dim, self.ndim)
+    lead = (ALL,) * axis
+    return tuple([self[(*lead, index, ...)] for index in range(self.shape[axis])])
+
+
+@unbind.derivative("self")
+def _stacked(grads: Any, dim: Any) -> Any:
+    """The gradients side by side, zeros where none came."""
+    given = next(grad for grad in grads if grad is not None)
+    return stack([blank(given, given.shape) if grad is None else grad for grad in grads], dim)
+
+
+def _pieces(self: Any, sizes: Any, axis: int) -> tuple[Any, ...]:
+    found, at = [], 0
+    lead = (ALL,) * axis
+    for size in sizes:
+        found.append(self[(*lead, builtins.slice(at, at + size))])
+        at += size
+    return tuple(found)
+
+
+def portions(count: int, size: int) -> list[int]:
+    """The sizes of pieces of ``size`` that ``count`` is split into; the last may be smaller."""
+    if size == 0:
+        return [0]
+    return [min(size, count - at) for at in range(0, count, size)] or [0]
+
+
+@op(view=True)
+def split(self: Any, /, split_size: Any, dim: Any = 0) -> Any:
+    """Views of ``split_size`` indices of ``dim`` each; the last may be smaller."""
+    if not self.ndim:
+        raise RuntimeError("split expects at least a 1-dimensional tensor")
+    axis = axis_of(dim, self.ndim)
+    if split_size < 0:
+        raise RuntimeError(f"split expects split_size be non-negative, but got split_size={split_size}")
+    count = self.shape[axis]
+    if split_size == 0 and count:
+        raise RuntimeError(f"split_size can only be 0 if dimension size is 0, but got dimension size of {count}")
+    return _pieces(self, portions(count, split_size), axis)
+
+
+@op(view=True)
+def split_with_sizes(self: Any, /, split_sizes: Any, dim: Any = 0) -> Any:
+    """Views of so many indices of ``dim`` as ``split_sizes`` says."""
+    if not self.ndim:
+        raise RuntimeError("split expects at least a 1-dimensional tensor")
+    axis = axis_of(dim, self.ndim)
+    shown = list(split_sizes)
+    if shown and min(shown) < 0:
+        raise RuntimeError(
+            f"split_with_sizes expects split_sizes have only non-negative entries, but got split_sizes={shown}"
+        )
+    if sum(shown) != self.shape[axis]:
+        raise RuntimeError(
+            f"split_with_sizes expects split_sizes to sum exactly to {self.shape[axis]} (input tensor's size at dimension "
+            f"{dim}), but got split_sizes={shown}"
+        )
+    return _pieces(self, split_sizes, axis)
+
+
+@op(view=True)
+def unsafe_split(self: Any, /, split_size: Any, dim: Any = 0) -> Any:
+    """What ``split`` gives, for whoever promises not to write into the pieces."""
+    return split.row.kernel(self, split_size, dim)
+
+
+split.internal()
+split_with_sizes.internal()
+
+
+def _sized(sizes: tuple[int, ...], dim: int, size: int) -> tuple[int, ...]:
+    axis = axis_of(dim, len(sizes))
+    return (*sizes[:axis], size, *sizes[axis + 1 :])
+
+
+@split.derivative("self")
+def _joined(grads: Any, self_sizes: Any, split_size: Any, dim: Any) -> Any:
+    """The gradients one after the other, zeros where none came."""
+    given = next(grad for grad in grads if grad is not None)
+    lengths = portions(self_sizes[axis_of(dim, len(self_sizes))], split_size)
+    pieces = [
+        blank(given, _sized(self_sizes, dim, length)) if grad is None else grad
+        for grad, length in zip(grads, lengths, strict=True)
+    ]
+    return cat(pieces, dim)
+
+
+@unsafe_split.derivative("self")
+def _joined_unsafe(grads: Any, self_sizes: Any, split_size: Any, dim: Any) -> Any:
+    """The same."""
+    given = next(grad for grad in grads if grad is not None)
+    lengths = portions(self_sizes[axis_of(dim, len(self_sizes))], split_size)
+    pieces = [
+        blank(given, _sized(self_sizes, dim, length)) if grad is None else grad
+        for grad, length in zip(grads, lengths, strict=True)
+    ]
+    return cat(pieces, dim)
+
+
+@split_with_sizes.derivative("self")
+def _joined_sizes(grads: Any, self_sizes: Any, split_sizes: Any, dim: Any) -> Any:
+    """The same, with the sizes as given."""
+    given = next(grad for grad in grads if grad is not None)
+    pieces = [
+        blank(given, _sized(self_sizes, dim, length)) if grad is None else grad
+        for grad, length in zip(grads, split_sizes, strict=True)
+    ]
+    return cat(pieces, dim)
+
+
+@op()
+def block_diag(tensors: Any, /) -> Any:
+    """The matrix that holds the tensors as blocks on its diagonal; vectors count as rows."""
+    for place, tensor in enumerate(tensors):
+        if tensor.ndim > 2:
+            raise RuntimeError(
+                f"torch.block_diag: Input tensors must have 2 or fewer dimensions. Input {place} has {tensor.ndim} dimensions"
+            )
+    blocks = [tensor.reshape(_as_matrix(tensor.shape)) for tensor in tensors]
+    out = np.zeros((sum(b.shape[0] for b in blocks), sum(b.shape[1] for b in blocks)), tensors[0].dtype)
+    row = column = 0
+    for block in blocks:
+        out[row : row + block.shape[0], column : column + block.shape[1]] = block
+        row, column = row + block.shape[0], column + block.shape[1]
+    return out
+
+
+def _as_matrix(sizes: tuple[int, ...]) -> tuple[int, ...]:
+    return (1,) * (2 - len(sizes)) + tuple(sizes)
+
+
+@block_diag.derivative("tensors")
+def _blocks(grad: Any, tensors_sizes: Any) -> Any:
+    """Each block's part of the gradient."""
+    row = column = 0
+    found = []
+    for sizes in tensors_sizes:
+        rows, columns = _as_matrix(sizes)
+        part = slice(slice(grad, 0, row, row + rows, 1), 1, column, column + columns, 1)
+        found.append(reshape(part, sizes))
+        row, column = row + rows, column + columns
+    return found
+
+
+for joined in (cat, stack, block_diag):
+    joined.typed_as("promote")
+    joined.internal()

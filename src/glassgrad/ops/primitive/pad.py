@@ -1,0 +1,142 @@
+"""Borders: constant, mirrored, repeated and circular padding, each with its adjoint; knows arrays only."""
+
+from __future__ import annotations
+
+import builtins
+from typing import Any
+
+import numpy as np
+
+from ..declare import op
+
+
+def spans(pad: Any, ndim: int) -> list[tuple[int, int]]:
+    """How much to put before and after each dimension; ``pad`` counts from the last one."""
+    found = [(0, 0)] * ndim
+    for place in range(len(pad) // 2):
+        found[ndim - 1 - place] = (pad[2 * place], pad[2 * place + 1])
+    return found
+
+
+@op()
+def constant_pad_nd(self: Any, /, pad: Any, value: Any = 0) -> Any:
+    """The tensor within a border of one value; negative widths cut off.  ``pad`` counts from the last dimension."""
+    if len(pad) % 2:
+        raise RuntimeError(f"Length of pad must be even but instead it equals {len(pad)}")
+    if len(pad) > 2 * self.ndim:
+        raise RuntimeError(
+            "Length of pad should be no more than twice the number of dimensions of the input. Pad length is "
+            f"{len(pad)} while the input has {self.ndim} dimensions."
+        )
+    around = spans(pad, self.ndim)
+    sizes = [n + before + after for n, (before, after) in zip(self.shape, around, strict=True)]
+    for (before, after), size, n in zip(around, sizes, self.shape, strict=True):
+        if size < 0 or n + min(before, 0) + min(after, 0) < 0:
+            raise RuntimeError("narrow(): length must be non-negative.")
+    zero = type(value) is not complex and value == 0
+    out = np.zeros(sizes, self.dtype) if zero else np.full(sizes, np.asarray(value).astype(self.dtype), self.dtype)
+    inner = tuple(builtins.slice(max(before, 0), size - max(after, 0)) for (before, after), size in zip(around, sizes, strict=True))
+    kept = tuple(
+        builtins.slice(max(-before, 0), n - max(-after, 0)) for (before, after), n in zip(around, self.shape, strict=True)
+    )
+    out[inner] = self[kept]
+    return out
+
+
+def _negated(pad: Any) -> tuple[int, ...]:
+    return tuple(-width for width in pad)
+
+
+constant_pad_nd.derivative(self=lambda grad, pad: constant_pad_nd(grad, _negated(pad), 0))
+
+
+def _sources(size: int, before: int, after: int, mode: str) -> Any:
+    """For each index of a padded dimension, the index it takes its value from."""
+    at = np.arange(-before, size + after)
+    if mode == "replicate":
+        return at.clip(0, size - 1)
+    if mode == "circular":
+        return at % size
+    period = 2 * (size - 1) or 1
+    at = np.abs(at) % period
+    return np.where(at >= size, period - at, at)
+
+
+def _padded(array: Any, pad: Any, mode: str) -> Any:
+    for axis, (before, after) in enumerate(spans(pad, array.ndim)):
+        if before or after:
+            array = array.take(_sources(array.shape[axis], before, after, mode), axis)
+    return np.array(array, order="C")
+
+
+@op()
+def pad_by(self: Any, /, padding: Any, mode: Any) -> Any:
+    """The tensor within a border of its own elements: "reflect", "replicate" or "circular"."""
+    return _padded(self, padding, mode)
+
+
+@op()
+def pad_backward(grad_output: Any, /, sizes: Any, padding: Any, mode: Any) -> Any:
+    """The sum, for each element of ``sizes``, of all places that padding gave its value to."""
+    for axis, (before, after) in enumerate(spans(padding, len(sizes))):
+        if not before and not after:
+            continue
+        shape = grad_output.shape
+        out = np.zeros((*shape[:axis], sizes[axis], *shape[axis + 1 :]), grad_output.dtype)
+        lead = (builtins.slice(None),) * axis
+        start, end = max(before, 0), shape[axis] - max(after, 0)
+        kept = builtins.slice(max(-before, 0), sizes[axis] - max(-after, 0))
+        out[(*lead, kept)] = grad_output[(*lead, builtins.slice(start, end))]
+        sources = _sources(sizes[axis], before, after, mode)
+        for place in (*range(start), *range(end, shape[axis])):  # the border, one line after the other
+            out[(*lead, sources[place])] += grad_output[(*lead, place)]
+        grad_output = out
+    return np.array(grad_output)
+
+
+@op(node="ReflectionPad1DBackward0")
+def reflection_pad1d(self: Any, /, padding: Any) -> Any:
+    """The last dimension within a border of its mirror image."""
+    return _padded(self, padding, "reflect")
+
+
+@op(node="ReflectionPad2DBackward0")
+def reflection_pad2d(self: Any, /, padding: Any) -> Any:
+    """The last two dimensions within a border of their mirror image."""
+    return _padded(self, padding, "reflect")
+
+
+@op(node="ReflectionPad3DBackward0")
+def reflection_pad3d(self: Any, /, padding: Any) -> Any:
+    """The last three dimensions within a border of their mirror image."""
+    return _padded(self, padding, "reflect")
+
+
+@op(node="ReplicationPad1DBackward0")
+def replication_pad1d(self: Any, /, padding: Any) -> Any:
+    """The last dimension within a border of its outermost elements."""
+    return _padded(self, padding, "replicate")
+
+
+@op(node="ReplicationPad2DBackward0")
+def replication_pad2d(self: Any, /, padding: Any) -> Any:
+    """The last two dimensions within a border of their outermost elements."""
+    return _padded(self, padding, "replicate")
+
+
+@op(node="ReplicationPad3DBackward0")
+def replication_pad3d(self: Any, /, padding: Any) -> Any:
+    """The last three dimensions within a border of their outermost elements."""
+    return _padded(self, padding, "replicate")
+
+
+for mirrored in (reflection_pad1d, reflection_pad2d, reflection_pad3d):
+    mirrored.internal()
+    mirrored.derivative(self=lambda grad, self_sizes, padding: pad_backward(grad, self_sizes, padding, "reflect"))
+for repeated in (replication_pad1d, replication_pad2d, replication_pad3d):
+    repeated.internal()
+    repeated.derivative(self=lambda grad, self_sizes, padding: pad_backward(grad, self_sizes, padding, "replicate"))
+pad_by.internal()
+pad_backward.internal()
+pad_by.derivative(self=lambda grad, self_sizes, padding, mode: pad_backward(grad, self_sizes, padding, mode))
+pad_backward.derivative(grad_output=lambda grad, padding, mode: pad_by(grad, padding, mode))

@@ -1,0 +1,160 @@
+"""Order and counting: sorting, the largest, where values fall, which differ from zero; knows arrays only."""
+
+from __future__ import annotations
+
+import builtins
+from typing import Any
+
+import numpy as np
+
+from ...ground import dtypes
+from ..declare import op
+from .index import ALL, blank
+from .scatter import scatter
+from .shape import axis_of
+
+
+def ordered(array: Any, axis: int, descending: bool) -> Any:
+    """The indices that sort along ``axis``; ties keep their order, NaN counts as the largest."""
+    if not descending:
+        return array.argsort(axis, kind="stable")
+    back = (*(ALL,) * axis, builtins.slice(None, None, -1))
+    return array.shape[axis] - 1 - array[back].argsort(axis, kind="stable")[back]
+
+
+def _picked(array: Any, indices: Any, axis: int) -> Any:
+    return np.take_along_axis(array, indices, axis)
+
+
+def _laid_as(array: Any, like: Any) -> Any:
+    """A copy of ``array`` in the memory order of ``like``, which has its shape."""
+    out = np.empty_like(like, dtype=array.dtype)
+    out[...] = array
+    return out
+
+
+@op()
+def sort(self: Any, /, dim: Any = -1, descending: Any = False) -> Any:
+    """The elements in order along ``dim``, and where they were."""
+    axis = axis_of(dim, self.ndim)
+    if self.dtype.kind == "c":
+        raise RuntimeError(" Sort does not support complex dtypes on CPU")
+    if not self.ndim:
+        return np.array(self), np.zeros((), np.int64)
+    indices = ordered(self, axis, descending)
+    values = _picked(self, indices, axis)
+    if self.flags.c_contiguous and values.flags.c_contiguous and indices.flags.c_contiguous:
+        return values, indices
+    return _laid_as(values, self), _laid_as(indices, self)
+
+
+@op(node="SortBackward1")
+def sort_stable(self: Any, /, dim: Any = -1, descending: Any = False) -> Any:
+    """The elements in order along ``dim``, ties as they were, and where they were."""
+    return sort.row.kernel(self, dim, descending)
+
+
+@op()
+def topk(self: Any, /, k: Any, dim: Any = -1, largest: Any = True, sorted: Any = True) -> Any:
+    """The ``k`` largest (or smallest) elements along ``dim`` in order, and where they are."""
+    axis = axis_of(dim, self.ndim)
+    if not 0 <= k <= (self.shape[axis] if self.ndim else 1):
+        raise RuntimeError("selected index k out of range")
+    if self.dtype.kind == "c":
+        raise RuntimeError(" topk does not support complex dtypes on CPU")
+    if not self.ndim:
+        return np.array(self), np.zeros((), np.int64)
+    count = self.shape[axis]
+    first = (*(ALL,) * axis, builtins.slice(0, k))
+    if count > 256 and 0 < k < count // 4:
+        at = count - k if largest else k - 1
+        part = self.argpartition(at, axis)[(*(ALL,) * axis, builtins.slice(at, None) if largest else builtins.slice(0, k))]
+        part.sort(axis)  # equal values then keep their order
+        indices = _picked(part, ordered(_picked(self, part, axis), axis, largest), axis)
+    else:
+        indices = ordered(self, axis, largest)[first]
+    return _picked(self, indices, axis).copy(order="C"), indices.copy(order="C")
+
+
+for row in (sort, sort_stable, topk):
+    row.returns("values", "indices", differentiable=("values",))
+    row.internal()
+sort.derivative(
+    self=lambda grad, indices, self_sizes, dim: scatter(blank(grad, self_sizes), indices, grad, dim)
+)
+sort_stable.derivative(
+    self=lambda grad, indices, self_sizes, dim: scatter(blank(grad, self_sizes), indices, grad, dim)
+)
+topk.derivative(
+    self=lambda grad, indices, self_sizes, dim: scatter(blank(grad, self_sizes), indices, grad, dim)
+)
+
+
+# -- counting: no gradients ------------------------------------------------------------------------------------------------
+
+
+@op(constant=True)
+def nonzero(self: Any, /) -> Any:
+    """The indices of all elements that are not zero, one in a row."""
+    found = np.array(np.asarray(self).nonzero() if self.ndim else (), np.int64).reshape(self.ndim, -1 if self.ndim else 0)
+    return found.T if self.ndim else np.zeros((int(bool(self)), 0), np.int64)
+
+
+@op(constant=True)
+def searchsorted(sorted_sequence: Any, self: Any, /, right: Any = False, out_int32: Any = False) -> Any:
+    """Where each value would be put into sorted rows so that they stay sorted."""
+    side = "right" if right else "left"
+    if sorted_sequence.ndim == 1:
+        found = np.searchsorted(sorted_sequence, self, side)
+    else:
+        rows, values = sorted_sequence.reshape(-1, sorted_sequence.shape[-1]), self.reshape(-1, self.shape[-1])
+        found = np.empty(values.shape, np.int64)
+        for place, (row, value) in enumerate(zip(rows, values, strict=True)):
+            found[place] = np.searchsorted(row, value, side)
+        found = found.reshape(self.shape)
+    return np.asarray(found).astype(np.int32 if out_int32 else np.int64)
+
+
+@op(constant=True)
+def bincount(self: Any, weights: Any = None, /, minlength: Any = 0) -> Any:
+    """How often each small integer occurs, or the sum of the weights where it does."""
+    if self.dtype.kind not in "iu":
+        raise NotImplementedError(f"\"bincount_cpu\" not implemented for '{dtypes.of(self.dtype).scalar_name}'")
+    if minlength < 0:
+        raise RuntimeError("minlength should be >= 0")
+    if self.ndim != 1 or (self.size and self.min() < 0):
+        raise RuntimeError("bincount only supports 1-d non-negative integral inputs.")
+    if weights is not None and weights.shape != self.shape:
+        raise RuntimeError("weights should be 1-d and have the same length as input")
+    if weights is None:
+        return np.bincount(self, minlength=minlength)
+    found = np.bincount(self, weights, minlength)
+    return found.astype(np.float32) if weights.dtype == np.float32 else found
+
+
+@op(constant=True)
+def histc(self: Any, /, bins: Any = 100, min: Any = 0, max: Any = 0) -> Any:
+    """How many elements fall into each of ``bins`` equal parts of the range from ``min`` to ``max``."""
+    if self.dtype.kind not in "fV":
+        raise NotImplementedError(f"\"histogram_cpu\" not implemented for '{dtypes.of(self.dtype).scalar_name}'")
+    if bins <= 0:
+        raise RuntimeError(f"torch.histogram(): bins must be > 0, but got {bins} for dimension 0")
+    low, high = min, max
+    if low == high and self.size:
+        low, high = self.min().item(), self.max().item()
+    if low == high:
+        low, high = low - 1, high + 1
+    if not (np.isfinite(low) and np.isfinite(high)):
+        raise RuntimeError(f"torch.histc: range of [{low:g}, {high:g}] is not finite")
+    if low > high:
+        raise RuntimeError("torch.histc: max must be larger than min")
+    values = self.reshape(-1)
+    values = values[(values >= low) & (values <= high)]
+    places = ((values - low) / (high - low) * bins).astype(np.int64)
+    places[places == bins] = bins - 1
+    return np.bincount(places, minlength=bins).astype(self.dtype)
+
+
+for row in (nonzero, searchsorted, bincount):
+    row.internal()
+
