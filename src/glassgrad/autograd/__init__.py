@@ -6,13 +6,12 @@ import importlib
 from typing import Any
 
 from .api import backward, grad
+from .function import Function
 from .grad_mode import enable_grad, inference_mode, no_grad, set_grad_enabled
+from .gradcheck import gradcheck, gradgradcheck
 
-_HOMES = {
-    "Function": "function", "detect_anomaly": "anomaly_mode", "set_detect_anomaly": "anomaly_mode",
-    "gradcheck": "gradcheck", "gradgradcheck": "gradcheck",
-}  # fmt: skip
-_MODULES = {"function", "functional", "graph", "grad_mode", "anomaly_mode", "forward_ad", "variable", "profiler", "gradcheck"}
+_HOMES = {"detect_anomaly": "anomaly_mode", "set_detect_anomaly": "anomaly_mode"}
+_MODULES = {"anomaly_mode", "functional", "graph"}
 
 
 def __getattr__(name: str) -> Any:
@@ -27,4 +26,14 @@ def __getattr__(name: str) -> Any:
     raise AttributeError(f"module 'torch.autograd' has no attribute '{name}'")
 
 
-__all__ = ["backward", "enable_grad", "grad", "inference_mode", "no_grad", "set_grad_enabled"]
+__all__ = [
+    "Function",
+    "backward",
+    "enable_grad",
+    "grad",
+    "gradcheck",
+    "gradgradcheck",
+    "inference_mode",
+    "no_grad",
+    "set_grad_enabled",
+]

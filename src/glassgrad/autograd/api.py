@@ -71,6 +71,8 @@ def backward(
     if inputs is not None:
         for tensor in inputs:
             tensor.retain_grad()
+    if create_graph:
+        warnings.warn(errors.CREATE_GRAPH, UserWarning, stacklevel=2)
     before = modes.set_grad(create_graph)
     try:
         if inputs is None and not create_graph:
@@ -166,14 +168,15 @@ def _given(seeds: Any, count: int) -> tuple[Any, ...]:
     if seeds is None:
         return (None,) * count
     seeds = (seeds,) if isinstance(seeds, Tensor) else tuple(seeds)
-    if len(seeds) != count:
+    if len(seeds) < count:
         raise RuntimeError(f"got {count} tensors and {len(seeds)} gradients")
     return seeds
 
 
 def _roots(outputs: Sequence[Any], seeds: Sequence[Any], lifted: bool) -> list[tuple[Any, Any]]:
     """The edges to start from, each with its gradient."""
-    made = [_seed(index, output, seed) for index, (output, seed) in enumerate(zip(outputs, seeds, strict=True))]
+    made = [_seed(index, output, seed) for index, (output, seed) in enumerate(zip(outputs, seeds, strict=False))]
+    _check_kinds(seeds)
     roots = []
     for index, (output, seed) in enumerate(zip(outputs, made, strict=True)):
         edge = edge_of(output)
@@ -181,6 +184,12 @@ def _roots(outputs: Sequence[Any], seeds: Sequence[Any], lifted: bool) -> list[t
             raise RuntimeError(errors.NO_GRAD.format(index=index))
         roots.append((edge, seed if lifted else seed._d))
     return roots
+
+
+def _check_kinds(seeds: Sequence[Any]) -> None:
+    for seed in seeds:
+        if seed is not None and not isinstance(seed, Tensor):
+            raise TypeError(f"gradients can be either Tensors or None, but got {type(seed).__name__}")
 
 
 def _seed(index: int, output: Any, seed: Any) -> Tensor:
@@ -234,8 +243,8 @@ def _batched(
             raise RuntimeError(
                 f"If `is_grads_batched=True`, we interpret the first dimension of each grad_output as the batch "
                 f"dimension. The sizes of the remaining dimensions are expected to match the shape of corresponding "
-                f"output, but a mismatch was detected: grad_output[{index}] has a shape of {seed.shape} and "
-                f"output[{index}] has a shape of {output.shape}. If you only want some tensors in `grad_output` to be "
+                f"output, but a mismatch was detected: grad_output[{index}] has a shape of "
+                f"{seed.shape[1:]} and output[{index}] has a shape of {output.shape}. If you only want some tensors in `grad_output` to be "
                 "considered batched, consider using vmap."
             )
     (size,) = sizes

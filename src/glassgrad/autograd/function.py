@@ -360,7 +360,14 @@ def _backward(record: Any, grad: Any, keep: bool, lifted: bool) -> Any:
         else:
             given.append(None)
     cls = record._forward_cls
-    backward = cls.backward if cls.backward is not Function.backward else cls.vjp
+    backward = cls.backward
+    if cls.vjp is not Function.vjp:
+        if backward is not Function.backward:
+            raise RuntimeError(
+                "Implementing both 'backward' and 'vjp' for a custom Function is not allowed. You should only implement "
+                "one of them."
+            )
+        backward = cls.vjp
     answer = backward(record, *given)
     answers = list(answer) if isinstance(answer, tuple) else [answer]
     name, count = record.kind.name, len(record._is_tensor)

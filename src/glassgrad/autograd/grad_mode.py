@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -25,6 +26,13 @@ class _Switch:
 
     def __call__(self, function: Callable[..., Any]) -> Any:
         if inspect.isclass(function):
+            warnings.warn(
+                "Decorating classes is deprecated and will be disabled in future versions. You should only decorate "
+                "functions or methods. To preserve the current behavior of class decoration, you can directly decorate "
+                "the `__init__` method and nothing else.",
+                FutureWarning,
+                stacklevel=2,
+            )
             function.__init__ = self(function.__init__)  # type: ignore[misc]
             return function
         if inspect.isgeneratorfunction(function):
@@ -95,14 +103,18 @@ class set_grad_enabled(_Switch):
     """Record or not, by ``mode``: at once as a function, until the end as a context manager."""
 
     def __init__(self, mode: bool) -> None:
+        if not isinstance(mode, bool):
+            raise TypeError(
+                f"set_grad_enabled(): argument 'enabled' (position 1) must be bool, not {type(mode).__name__}"
+            )
         self.mode = mode
-        self.before = modes.set_grad(bool(mode))
+        self.before = modes.set_grad(mode)
 
     def clone(self) -> _Switch:
         return type(self)(self.mode)
 
     def __enter__(self) -> None:
-        modes.set_grad(bool(self.mode))
+        modes.set_grad(self.mode)
 
     def __exit__(self, *exc: object) -> None:
         modes.set_grad(self.before)

@@ -15,7 +15,7 @@ from typing import Any
 
 from ..ground import errors, modes
 from . import hooks, leaf
-from .record import Bundle, Record
+from .record import OUTPUT, Bundle, Record
 
 _slots = threading.Lock()  # whoever holds it may gather gradients in the records' own slots
 _tasks = count(1)
@@ -157,6 +157,11 @@ def general(
     owed = _dependencies([edge for edge, _ in roots])
     targets = dict.fromkeys(inputs) if inputs is not None else {}
     needed = None if inputs is None else _leading_to(owed, targets)
+    if needed is not None and accumulate:  # ``backward(inputs=...)`` runs the chosen records themselves too
+        for edge in targets:
+            while isinstance(edge, Record) and edge in owed:
+                needed.add(edge)
+                edge = edge.e0 if edge.kind is OUTPUT else None
     inbox: dict[Any, Any] = {}
     ready: list[tuple[float, int, Any]] = []
     order = count()
@@ -192,7 +197,10 @@ def general(
                 continue
             if needed is not None and edge not in needed:
                 continue
-            outgoing = _step(edge, about, grad, keep, lifted, watched)
+            wanted = None
+            if needed is not None and about is not None and about.post_hooks:
+                wanted = [onward in needed or onward in targets for onward in edge.edges]
+            outgoing = _step(edge, about, grad, keep, lifted, watched, wanted)
             for onward, g in zip(edge.edges, outgoing, strict=False):
                 if onward is not None:
                     if needed is None or onward in needed or onward in targets:
@@ -204,12 +212,14 @@ def general(
     return list(targets.values())
 
 
-def _step(record: Record, about: Any, grad: Any, keep: bool, lifted: bool, watched: bool) -> Sequence[Any]:
-    """Run one record, with its hooks; gives one gradient for each edge."""
+def _step(
+    record: Record, about: Any, grad: Any, keep: bool, lifted: bool, watched: bool, wanted: Any
+) -> Sequence[Any]:
+    """Run one record, with its hooks, which see the gradients ``wanted``; gives one gradient for each edge."""
     if grad is None and not getattr(record, "runs_on_none", False):
         return (None,) * len(record.edges)
     if about is not None and (about.pre_hooks or about.post_hooks):
-        outgoing = hooks.around(record, about, grad, keep, lifted)
+        outgoing = hooks.around(record, about, grad, keep, lifted, wanted)
     else:
         outgoing = hooks.bare(record, about, grad, keep, lifted)
     if record.kind.arity == 0:

@@ -95,8 +95,8 @@ def before(edge: Any, about: About, grad: Any, lifted: bool) -> Any:
     return grad
 
 
-def around(record: Record, about: About, grad: Any, keep: bool, lifted: bool) -> Any:
-    """Run a record between its prehooks and its hooks."""
+def around(record: Record, about: About, grad: Any, keep: bool, lifted: bool, wanted: Sequence[bool] | None = None) -> Any:
+    """Run a record between its prehooks and its hooks, which see None for gradients that are not ``wanted``."""
     if not (about.pre_hooks or about.post_hooks):
         return bare(record, about, grad, keep, lifted)
     incoming = _tensors(grad.grads if isinstance(grad, Bundle) else [grad], lifted)
@@ -109,10 +109,19 @@ def around(record: Record, about: About, grad: Any, keep: bool, lifted: bool) ->
     outgoing = bare(record, about, grad, keep, lifted)
     wide = record.kind.arity == 0
     grads = _tensors((outgoing[0] if wide else outgoing)[: len(record.edges)], lifted)
+    if wanted is not None and record.kind.row is not None and not record.kind.row.listed:
+        grads = tuple(g if wish else None for g, wish in zip(grads, wanted, strict=True))
     for hook in list(about.post_hooks.values()):
         answer = hook(grads, incoming)
         if answer is not None:
-            grads = answer if isinstance(answer, tuple) else (answer,)
+            answer = answer if isinstance(answer, tuple) else (answer,)
+            if len(answer) != len(grads):
+                name = getattr(hook, "__name__", type(hook).__name__)
+                raise RuntimeError(
+                    f"hook '{name}' has returned an incorrect number of values (got {len(answer)}, but expected "
+                    f"{len(grads)})"
+                )
+            grads = answer
     result = tuple(g if lifted or g is None else g._d for g in grads)
     if wide:
         return result, None

@@ -63,6 +63,9 @@ class Node:
     def __call__(self, *grads: Any) -> Any:
         """The gradients of the node's inputs, given those of its outputs; the saved values stay."""
         record = self._record
+        if all(grad is None for grad in grads):
+            nothing = (None,) * len(record.edges)
+            return None if len(nothing) == 1 else nothing
         lifted = modes.grad_enabled()
         given = [grad if lifted or grad is None else grad._d for grad in grads]
         grad = Bundle(given) if record.kind.outputs != 1 else given[0]
@@ -85,14 +88,43 @@ class Node:
             how = self._record.kind.saved.get(name[7:])
             if how is not None:
                 return saved_value(self._record, *how)
+        if name.startswith("_raw_saved_") and self._record.kind.saved.get(name[11:], ("", 0))[0] in ("tensor", "result"):
+            return SavedTensor(self._record, *self._record.kind.saved[name[11:]])
         raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
 
     def __dir__(self) -> list[str]:
         return [*super().__dir__(), *("_saved_" + name for name in self._record.kind.saved)]
 
 
+class SavedTensor:
+    """A saved tensor before it is unpacked: ``data`` is what is held, ``unpack_hook`` the user's hook, if any."""
+
+    def __init__(self, record: Record, how: str, place: int) -> None:
+        self._record, self._how, self._place = record, how, place
+
+    def _held(self) -> Any:
+        if self._record.run is freed:
+            raise RuntimeError(errors.FREED)
+        return getattr(self._record, f"p{self._place}")
+
+    @property
+    def unpack_hook(self) -> Any:
+        """The hook that will unpack it; None where none packed it."""
+        return getattr(self._held(), "unpack", None)
+
+    @property
+    def data(self) -> Any:
+        """What is held: a packed object, or the tensor."""
+        held = self._held()
+        return getattr(held, "payload", held if hasattr(held, "requires_grad") else saved_value(self._record, self._how, self._place))
+
+
 def saved_value(record: Record, how: str, place: Any) -> Any:
     """A saved value as users read it: a Tensor, sizes, or a setting."""
+    if how == "derived":
+        (source_how, source_place), function = place
+        value = saved_value(record, source_how, source_place)
+        return None if value is None else function(value)
     if how == "setting":
         value = record.k[place]
         return value.item() if isinstance(value, np.generic) else value

@@ -104,19 +104,21 @@ class Generator:
     def random32(self, n: int) -> np.ndarray:
         """The next ``n`` outputs of 32 bits, as a fresh uint32 array."""
         bits = self._bits or self._twister()
-        if n < 2048:  # below, the other way's fixed cost is the larger part
-            return bits.random_raw(n).astype(np.uint32)
-        return self._fill(0, 0x100000000, n, np.uint32)
+        with self.lock:
+            if n < 2048:  # below, the other way's fixed cost is the larger part
+                return bits.random_raw(n).astype(np.uint32)
+            return self._fill(0, 0x100000000, n, np.uint32)
 
     def random64(self, n: int) -> np.ndarray:
         """The next ``n`` pairs of outputs, the first of each pair being the high word, as a fresh uint64 array."""
         bits = self._bits or self._twister()
-        if n < 1024:
+        with self.lock:
+            if n >= 1024:
+                return self._fill(0, 0xFFFFFFFFFFFFFFFF, n, np.uint64, True)
             words = bits.random_raw(2 * n)
-            high = words[0::2] << _32
-            high |= words[1::2]
-            return high
-        return self._fill(0, 0xFFFFFFFFFFFFFFFF, n, np.uint64, True)
+        high = words[0::2] << _32
+        high |= words[1::2]
+        return high
 
     # --- state --------------------------------------------------------------------------------------------------------
 

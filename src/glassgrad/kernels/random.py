@@ -23,6 +23,7 @@ from glassgrad.kernels.uniform import (
     C_NAMES,
     FLOATS,
     MASK53,
+    PIECE,
     SCALAR_NAMES,
     number,
     rounded,
@@ -112,9 +113,7 @@ def bernoulli(gen: Generator, p: float | np.ndarray, shape: Sequence[int], dtype
             raise RuntimeError(f"bernoulli_ expects p to be in [0, 1], but got p={number(p)}")
         if dtype.kind == "c" or dtype in BARE_UNSIGNED:
             raise NotImplementedError(f"\"bernoulli_scalar_cpu_\" not implemented for '{SCALAR_NAMES[dtype]}'")
-        draws = gen.random64(prod(shape))
-        draws &= MASK53
-        yes = draws < np.uint64(ceil(p * 2.0**53))  # the draw times 2**-53 is below p
+        yes = _below(gen, prod(shape), p)
     return yes.astype(dtype, copy=False).reshape(shape)
 
 
@@ -166,6 +165,19 @@ def multinomial(gen: Generator, probs: np.ndarray, num_samples: int, replacement
 
 
 # --- how it is done ---------------------------------------------------------------------------------------------------
+
+
+def _below(gen: Generator, n: int, p: float) -> np.ndarray:
+    """Whether each of ``n`` 53-bit draws from [0, 1) is below ``p``."""
+    yes = np.empty(n, np.bool_)
+    bound = np.uint64(ceil(p * 2.0**53))
+    with gen.lock:
+        for start in range(0, n, PIECE):
+            piece = yes[start : start + PIECE]
+            draws = gen.random64(len(piece))
+            draws &= MASK53
+            np.less(draws, bound, out=piece)
+    return yes
 
 
 def _by_race(gen: Generator, rows: np.ndarray, num_samples: int) -> np.ndarray:

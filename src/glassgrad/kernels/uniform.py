@@ -48,6 +48,7 @@ C_NAMES = {
     "b1": "bool", "u1": "unsigned char", "i1": "signed char", "i2": "short int", "i4": "int", "i8": "long int",
     "u2": "short unsigned int", "u4": "unsigned int", "u8": "long unsigned int",
 }  # fmt: skip
+PIECE = 32_768  # numbers drawn and worked on at a time, which the cache holds
 _MASK24 = np.uint32(2**24 - 1)
 MASK53 = np.uint64(2**53 - 1)
 _STEP24 = np.float32(2.0**-24)
@@ -57,19 +58,27 @@ _F32 = np.dtype(np.float32)
 
 def unit32(gen: Generator, n: int) -> np.ndarray:
     """``n`` float32 numbers from [0, 1), multiples of 2**-24, one 32-bit draw each."""
-    draws = gen.random32(n)
-    draws &= _MASK24
-    values = draws.view(np.int32).astype(np.float32)
-    values *= _STEP24
+    values = np.empty(n, np.float32)
+    with gen.lock:
+        for start in range(0, n, PIECE):
+            piece = values[start : start + PIECE]
+            draws = gen.random32(len(piece))
+            draws &= _MASK24
+            piece[...] = draws.view(np.int32)
+            piece *= _STEP24
     return values
 
 
 def unit64(gen: Generator, n: int) -> np.ndarray:
     """``n`` float64 numbers from [0, 1), multiples of 2**-53, one 64-bit draw each."""
-    draws = gen.random64(n)
-    draws &= MASK53
-    values = draws.view(np.int64).astype(np.float64)
-    values *= 2.0**-53
+    values = np.empty(n, np.float64)
+    with gen.lock:
+        for start in range(0, n, PIECE):
+            piece = values[start : start + PIECE]
+            draws = gen.random64(len(piece))
+            draws &= MASK53
+            piece[...] = draws.view(np.int64)
+            piece *= 2.0**-53
     return values
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from glassgrad.ground.generator import Generator
-from glassgrad.kernels.uniform import BARE_UNSIGNED, C_NAMES, FLOATS, SCALAR_NAMES
+from glassgrad.kernels.uniform import BARE_UNSIGNED, C_NAMES, FLOATS, PIECE, SCALAR_NAMES
 
 _WIDE_RANGE = 2**28  # from here on whole numbers take 64-bit draws
 
@@ -97,8 +97,14 @@ def randperm(gen: Generator, n: int, dtype: Any = np.int64) -> np.ndarray:
 
 
 def _whole(gen: Generator, n: int, span: int, low: int, dtype: np.dtype[Any]) -> np.ndarray:
-    draws = gen.random64(n) if span >= _WIDE_RANGE else gen.random32(n)
-    return _reduced(draws, span, low, dtype)
+    draw = gen.random64 if span >= _WIDE_RANGE else gen.random32
+    if n <= PIECE:
+        return _reduced(draw(n), span, low, dtype)
+    values = np.empty(n, dtype)
+    with gen.lock:
+        for start in range(0, n, PIECE):
+            values[start : start + PIECE] = _reduced(draw(min(PIECE, n - start)), span, low, dtype)
+    return values
 
 
 def _all_64_bits(gen: Generator, shape: Sequence[int], dtype: np.dtype[Any]) -> np.ndarray:
@@ -138,22 +144,24 @@ def _swapped(partner: np.ndarray) -> np.ndarray:
     """
     n = len(partner) + 1
     steps = np.arange(n - 1)
-    origin = np.arange(n)  # of what stands at place t when step t comes
-    moving = partner != steps
-    origin[partner[moving]] = steps[moving]  # of several steps the last one counts
+    origin = np.arange(n + 1)  # of what stands at place t when step t comes
+    staying = np.flatnonzero(partner == steps)
+    partner[staying] = n  # a place of no interest
+    origin[partner] = steps  # of several steps the last one counts
+    partner[staying] = staying
     while True:
-        further = origin[origin]
+        further = origin.take(origin)
         if np.array_equal(further, origin):
             break
         origin = further
-    order = np.sort(partner * n + steps)  # by place named, then by time
-    place, time = np.divmod(order, n)
-    taken = place.copy()
+    width = n.bit_length()
+    order = np.sort(partner << width | steps)  # by place named, then by time
+    place, time = order >> width, order & ((1 << width) - 1)
     again = np.flatnonzero(place[1:] == place[:-1]) + 1
-    taken[again] = origin[time[again - 1]]
+    place[again] = origin.take(time.take(again - 1))
     result = np.empty(n, np.int64)
-    result[time] = taken
-    result[-1] = origin[-1]
+    result[time] = place
+    result[-1] = origin[n - 1]
     return result
 
 

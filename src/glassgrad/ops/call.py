@@ -59,7 +59,10 @@ def careful(row: Row, tensors: Sequence[Any], settings: Sequence[Any], out: Any 
     if meta:
         result = override.shapes_only(row, given, settings)
     else:
-        result = row.kernel(*given, *settings)
+        try:
+            result = row.kernel(*given, *settings)
+        except ValueError as error:
+            override.shape_error(row, arrays, error)
     if row.view:
         return _view(row, flat[0], arrays, tensors, settings, result)
     record = _record(row, flat, arrays, tensors, settings, cast)
@@ -290,7 +293,10 @@ def kind_of(row: Row) -> Kind:
     if kind is None:
         shown = {}
         for name, place in row.saves.items():
-            shown[name[:-6] + "_sym_sizes" if name.endswith("_sizes") else name] = place
+            if name not in row.hidden:
+                shown[name[:-6] + "_sym_sizes" if name.endswith("_sizes") else name] = place
+        for name, (source, function) in row.derived.items():
+            shown[name] = ("derived", (row.saves[source], function))  # type: ignore[assignment]
         followed = row.followed
         arity = 0 if row.listed or len(followed) > 2 else len(followed)
         frees = any(how != "setting" for how, _ in row.saves.values())

@@ -54,6 +54,8 @@ class Row:
         self.rules: list[tuple[tuple[str, ...], Callable[..., Any], tuple[str, ...]]] = []
         self.holomorphic = True
         self.public = True
+        self.hidden: tuple[str, ...] = ()
+        self.derived: dict[str, tuple[str, Callable[[Any], Any]]] = {}
         self.caller: Callable[..., Any]
         self._kind: Kind | None = None
 
@@ -106,6 +108,13 @@ class Row:
     def complex_by_hand(self) -> None:
         """The rules conjugate on their own; else they are taken as those of a holomorphic function."""
         self.holomorphic = False
+
+    def shows(self, *, hidden: tuple[str, ...] = (), **derived: tuple[str, Callable[[Any], Any]]) -> None:
+        """Which ``_saved_`` names PyTorch shows: some of ours hidden, others derived from what is saved.
+
+        ``mm.shows(self_sym_sizes=("self", lambda tensor: tuple(tensor.shape)))``
+        """
+        self.hidden, self.derived = hidden, derived
 
     def internal(self) -> None:
         """For rules and composites only: neither a function nor a method of the public namespace."""

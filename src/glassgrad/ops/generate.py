@@ -17,7 +17,7 @@ from ..graph.record import Record, freed, new, tick
 from ..ground import modes
 from ..tensor.parameter import Parameter
 from ..tensor.tensor import LEAF, Tensor, View, edge_of, share
-from . import call, declare, saved
+from . import call, declare, override, saved
 from .declare import TABLE, Row
 from .fit import fit
 
@@ -28,7 +28,7 @@ NAMES: dict[str, Any] = {
     "__name__": "glassgrad.ops.generated",
     "Tensor": Tensor, "Parameter": Parameter, "View": View, "Record": Record, "LEAF": LEAF,
     "new": new, "tick": tick, "freed": freed, "modes": modes, "grad_enabled": modes.grad_enabled,
-    "edge_of": edge_of, "share": share, "careful": call.careful, "stale": saved.stale, "fit": fit,
+    "edge_of": edge_of, "share": share, "careful": call.careful, "stale": saved.stale, "fit": fit, "shape_error": override.shape_error,
     "F32": F32, "F64": F64, "I64": I64, "float32": np.float32, "ndarray": np.ndarray, "TABLE": TABLE,
 }  # fmt: skip
 
@@ -46,7 +46,7 @@ def caller_of(row: Row) -> Any:
     caller.__module__ = row.kernel.__module__
     caller.__qualname__ = row.name
     caller.row = row
-    for column in ("derivative", "typed_as", "sets_apart", "returns", "complex_by_hand", "internal"):
+    for column in ("derivative", "typed_as", "sets_apart", "returns", "complex_by_hand", "internal", "shows"):
         setattr(caller, column, getattr(row, column))
     return caller
 
@@ -169,7 +169,13 @@ def _caller(row: Row) -> list[str]:
             f"            {fallback}",
         ]
     arguments = ", ".join([*(f"a{i}" for i in range(len(row.inputs))), *row.settings])
-    lines.append(f"    r = {name}_kernel({arguments})")
+    given = ", ".join(f"a{i}" for i in range(len(row.inputs)))
+    lines += [
+        "    try:",
+        f"        r = {name}_kernel({arguments})",
+        "    except ValueError as error:",
+        f"        shape_error({name}_row, ({given},), error)",
+    ]
     if row.outputs:
         return lines + _several_outputs(row, fast)
     lines += ["    o = new(Tensor)", "    o._d = r", "    o._v = None"]

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
-from ..ground import modes
+from ..ground import errors, modes
 from ..tensor.parameter import Parameter
 from ..tensor.tensor import Tensor
 from .declare import Row
@@ -49,6 +49,22 @@ def wrong_type(row: Row, flat: Sequence[Any], index: int | None = None) -> str:
     name = row.inputs[index]
     name = "input" if name == "self" else name
     return f"{row.name}(): argument '{name}' (position {index + 1}) must be Tensor, not {type(value).__name__}"
+
+
+def shape_error(row: Row, arrays: Sequence[Any], error: ValueError) -> NoReturn:
+    """Raise PyTorch's error for shapes that do not broadcast; any other error as it is."""
+    if row.typed is not None:
+        shape: tuple[int, ...] = ()
+        for array in arrays:
+            if array is None:
+                continue
+            for back in range(1, min(len(shape), array.ndim) + 1):
+                a, b = shape[-back], array.shape[-back]
+                if a != b and 1 not in (a, b):
+                    dim = max(len(shape), array.ndim) - back
+                    raise RuntimeError(errors.BROADCAST.format(a=a, b=b, dim=dim)) from None
+            shape = np.broadcast_shapes(shape, array.shape)
+    raise error
 
 
 def shapes_only(row: Row, given: Sequence[Any], settings: Sequence[Any]) -> Any:

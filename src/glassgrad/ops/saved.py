@@ -149,5 +149,8 @@ def stale(record: Record, slot: int) -> None:
 
 def type_name(data: Any) -> str:
     """The legacy name of a tensor type, such as ``torch.FloatTensor``."""
-    return f"torch.{dtypes.of(data.dtype).scalar_name}Tensor"
+    name = dtypes.of(data.dtype).scalar_name
+    if name == "BFloat16" or name.startswith("Complex"):
+        return f"CPU{name}Type"
+    return f"torch.{name}Tensor"
 

@@ -131,7 +131,7 @@ def check_writable(target: Tensor, recorded: bool) -> None:
 
 def _check_view(target: Tensor, place: View, recorded: bool) -> None:
     edge = edge_of(target)
-    if edge is target:
+    if edge is target and place.made is None:
         raise RuntimeError(errors.LEAF_INPLACE)
     if edge is None and not recorded:
         return

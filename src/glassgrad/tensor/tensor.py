@@ -68,7 +68,10 @@ def edge_of(tensor: Tensor) -> Any:
         if edge_of(place.base) is not None:
             place.edge = reread(tensor, place)
         place.seen = tensor._v.version
-    return tensor if place.edge is LEAF else place.edge
+    edge = place.edge
+    if edge is None and place.made == "no_grad" and edge_of(place.base) is not None:
+        return tensor  # a view made while nothing was recorded is a leaf of its own
+    return tensor if edge is LEAF else edge
 
 
 def share(tensor: Tensor) -> Storage:
@@ -167,6 +170,8 @@ class Tensor:
 
     @requires_grad.setter
     def requires_grad(self, value: bool) -> None:
+        if not isinstance(value, bool):
+            raise RuntimeError(errors.REQUIRES_GRAD_BOOL)
         require_grad(self, value)
 
     @property
@@ -277,6 +282,11 @@ class Tensor:
 
     def requires_grad_(self, requires_grad: bool = True) -> Tensor:
         """Set ``requires_grad`` in place."""
+        if not isinstance(requires_grad, bool):
+            raise TypeError(
+                "requires_grad_(): argument 'requires_grad' (position 1) must be bool, not "
+                f"{type(requires_grad).__name__}"
+            )
         require_grad(self, requires_grad)
         return self
 
@@ -315,6 +325,9 @@ def require_grad(tensor: Tensor, value: bool) -> None:
         tensor._e = LEAF if value else None
 
 
+_C_NAMES = {"Long": "long long", "Byte": "unsigned char", "Char": "signed char"}  # how C++ calls them in messages
+
+
 def _check_grad(tensor: Tensor, value: Any) -> None:
     """Raise PyTorch's error unless ``value`` can be the gradient of ``tensor``."""
     if not isinstance(value, Tensor):
@@ -322,19 +335,13 @@ def _check_grad(tensor: Tensor, value: Any) -> None:
     if value is tensor:
         raise RuntimeError("can't assign Variable as its own grad")
     if value.dtype is not tensor.dtype:
-        raise RuntimeError(
-            f"attempting to assign a gradient with dtype '{_scalar_name(value)}' to a tensor with dtype "
-            f"'{_scalar_name(tensor)}'. The gradient must match the tensor's dtype"
-        )
+        given, wanted = _C_NAMES.get(value.dtype.scalar_name, value.dtype.scalar_name.lower()), tensor.dtype.scalar_name
+        raise RuntimeError(errors.GRAD_DTYPE.format(given=given, wanted=wanted))
     if value._d.shape != tensor._d.shape:
         raise RuntimeError(
             f"attempting to assign a gradient of size '{list(value._d.shape)}' to a tensor of size "
             f"'{list(tensor._d.shape)}'. Please ensure that the gradient and the tensor are the same size"
         )
-
-
-def _scalar_name(tensor: Tensor) -> str:
-    return str(tensor.dtype).removeprefix("torch.")
 
 
 leaf.Tensor = Tensor

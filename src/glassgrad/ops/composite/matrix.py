@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
+from types import SimpleNamespace
 from typing import Any
 
 from ...ground import dtypes
@@ -37,6 +38,10 @@ def _demand(function: str, **tensors: Any) -> None:
             )
 
 
+def _into(function: str, inputs: Any, out: Any, made: Tensor) -> Any:
+    return write.into(SimpleNamespace(name=function), inputs, out, made)  # type: ignore[arg-type]
+
+
 # -- matmul ------------------------------------------------------------------------------------------------------------
 
 
@@ -54,7 +59,7 @@ def matmul(input: Any, other: Any, *, out: Any = None) -> Any:
     if n == 2 and m == 2:
         return mm(input, other) if out is None else mm(input, other, out=out)
     made = _matmul(input, other, n, m, out is not None)
-    return made if out is None else write.into(mm.row, (input, other), out, made)
+    return made if out is None else _into("matmul", (input, other), out, made)
 
 
 def _matmul(input: Tensor, other: Tensor, n: int, m: int, has_out: bool) -> Tensor:
@@ -154,19 +159,19 @@ def linear(input: Any, weight: Any, bias: Any = None) -> Any:
     Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.linear.html
     """
     try:
-        n = input._d.ndim
-        turned = t(weight)
+        n, m = input._d.ndim, weight._d.ndim
     except AttributeError:
         _demand("linear", input=input, weight=weight)
         raise
+    turned = t(weight)
     if n == 2 and bias is not None:
         return addmm(bias, input, turned)
     if not n:
-        raise RuntimeError(f"both arguments to linear need to be at least 1D, but they are 0D and {weight._d.ndim}D")
+        raise RuntimeError(f"both arguments to linear need to be at least 1D, but they are 0D and {m}D")
     if bias is None:
         return matmul(input, turned)
     array = input._d
-    if array.flags.c_contiguous and weight._d.ndim == 2:
+    if array.flags.c_contiguous and m == 2:
         made = addmm(bias, reshape(input, (math.prod(array.shape[:-1]), array.shape[-1])), turned)
         return view(made, (*array.shape[:-1], made._d.shape[1]))
     return matmul(input, turned) + bias
@@ -207,7 +212,7 @@ def outer(input: Tensor, vec2: Tensor, *, out: Any = None) -> Tensor:
         if tensor._d.ndim != 1:
             raise RuntimeError(f"outer: Expected 1-D argument {name}, but got {tensor._d.ndim}-D")
     made = view(input, (input._d.shape[0], 1)) * vec2  # type: ignore[operator]
-    return made if out is None else write.into(mm.row, (input, vec2), out, made)
+    return made if out is None else _into("outer", (input, vec2), out, made)
 
 
 @composite()
@@ -224,7 +229,7 @@ def inner(input: Tensor, other: Tensor, *, out: Any = None) -> Tensor:
         )
     else:
         made = tensordot(input, other, [[-1], [-1]])
-    return made if out is None else write.into(mm.row, (input, other), out, made)
+    return made if out is None else _into("inner", (input, other), out, made)
 
 
 @composite(method=False)
@@ -248,7 +253,7 @@ def tensordot(a: Tensor, b: Tensor, dims: Any = 2, out: Any = None) -> Tensor:
     if a._d.dtype != b._d.dtype:
         raise RuntimeError("both inputs should have same dtype")
     made = _contracted(a, b, axes_of(first, a._d.ndim), axes_of(second, b._d.ndim))
-    return made if out is None else write.into(mm.row, (a, b), out, made)
+    return made if out is None else _into("tensordot", (a, b), out, made)
 
 
 def _contracted(a: Tensor, b: Tensor, first: tuple[int, ...], second: tuple[int, ...]) -> Tensor:
@@ -274,8 +279,8 @@ def _contracted(a: Tensor, b: Tensor, first: tuple[int, ...], second: tuple[int,
     length = math.prod(n[i] for i in first)
     left, right = permute(a, (*free_a, *first)), permute(b, (*second, *free_b))
     height, width = math.prod(n[i] for i in free_a), math.prod(m[j] for j in free_b)
-    if height == width == 1 and not free_a and not free_b:
-        made = dot(reshape(left, (length,)), reshape(right, (length,)))
+    if len(n) == 1 == len(m) and first:
+        made = dot(left, right)
     else:
         made = mm(reshape(left, (height, length)), reshape(right, (length, width)))
     return reshape(made, (*(n[i] for i in free_a), *(m[j] for j in free_b)))
@@ -290,7 +295,7 @@ def kron(input: Tensor, other: Tensor, *, out: Any = None) -> Tensor:
     left = unsafe_view(input, tuple(n for size in a for n in (size, 1)))
     right = unsafe_view(other, tuple(n for size in b for n in (1, size)))
     made = unsafe_view(left * right, tuple(n * m for n, m in zip(a, b, strict=True)))  # type: ignore[operator]
-    return made if out is None else write.into(mm.row, (input, other), out, made)
+    return made if out is None else _into("kron", (input, other), out, made)
 
 
 @composite()
@@ -327,7 +332,7 @@ def linalg_cross(input: Tensor, other: Tensor, *, dim: int = -1, out: Any = None
         names = (dtypes.of(x.dtype).scalar_name for x in (a, b))
         raise RuntimeError("expected scalar type {} but found {}".format(*names))
     made = rows.linalg_cross(input, other, dim)
-    return made if out is None else write.into(rows.linalg_cross.row, (input, other), out, made)
+    return made if out is None else _into("linalg_cross", (input, other), out, made)
 
 
 # -- products of many -------------------------------------------------------------------------------------------------------
@@ -350,7 +355,7 @@ def multi_dot(tensors: Any, *, out: Any = None) -> Tensor:
             )
     sizes = (() if first else (tensors[0]._d.shape[0],)) + (() if last else (tensors[-1]._d.shape[1],))
     made = view(_multiplied(tensors), sizes)
-    return made if out is None else write.into(mm.row, tensors, out, made)
+    return made if out is None else _into("multi_dot", tensors, out, made)
 
 
 def _check_multi(tensors: list[Any]) -> None:
@@ -429,7 +434,7 @@ def matrix_power(input: Tensor, n: int, *, out: Any = None) -> Tensor:
             f"{sizes[-2]} by {sizes[-1]} matrices"
         )
     made = _power(input, n)
-    return made if out is None else write.into(mm.row, (input,), out, made)
+    return made if out is None else _into("matrix_power", (input,), out, made)
 
 
 def _power(input: Any, n: int) -> Any:

@@ -15,6 +15,7 @@ from ..call import careful
 from ..declare import composite
 from ..primitive import extreme as ext
 from ..primitive import reduce as red
+from ..primitive.compare import maximum, minimum
 from ..primitive.extreme import argmax, argmin, max_all, max_dim, min_all, min_dim, out_of_range
 from ..primitive.reduce import mean as mean_all
 from ..primitive.reduce import mean_dim, sum_dim
@@ -87,7 +88,8 @@ def invalid(function: str, given: str, *signatures: str) -> TypeError:
     )
 
 
-def _check(input: Any, function: str) -> None:
+def check_tensor(input: Any, function: str) -> None:
+    """Raise PyTorch's error unless ``input`` is a tensor."""
     if not isinstance(input, Tensor):
         raise TypeError(f"{function}(): argument 'input' (position 1) must be Tensor, not {called(input)}")
 
@@ -135,7 +137,7 @@ def sum(
 @composite()
 def nansum(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None, out: Any = None) -> Any:
     """The sum along ``dim`` of what is not NaN."""
-    _check(input, "nansum")
+    check_tensor(input, "nansum")
     if input._d.dtype.kind == "c":
         raise RuntimeError("nansum on CPU does not support complex inputs")
     if dtype is not None:
@@ -205,7 +207,7 @@ def prod(
         if kind is None:
             return red.prod_all(input, None, out=out)
         return careful(red.prod_all.row, (input,), (kind,), out)
-    _check(input, "prod")
+    check_tensor(input, "prod")
     if isinstance(dim, (tuple, list)):
         raise invalid("prod", called(dim), *_PROD)
     dim = one_dim(dim, input._d.ndim, "prod")
@@ -221,7 +223,7 @@ def _spread_arguments(
     function: str, input: Any, dim: Any, unbiased: Any, keepdim: bool, correction: Any
 ) -> tuple[Any, Any, bool]:
     """The dims, the correction and keepdim of the overloads of ``var`` and ``std``."""
-    _check(input, function)
+    check_tensor(input, function)
     if type(dim) is bool:
         unbiased, dim = dim, None
     if unbiased is not UNSET and correction is UNSET:
@@ -286,9 +288,7 @@ def std_mean(
 
 
 def _binary(name: str, input: Any, other: Any, out: Any) -> Any:
-    from ..bind import functions
-
-    return functions()[name](input, other, out=out)
+    return (maximum if name == "maximum" else minimum)(input, other, out=out)
 
 
 @composite(name="max")
@@ -304,7 +304,7 @@ def max(input: Any, dim: Any = UNSET, keepdim: bool = False, *, out: Any = None,
         return _new(results.max, max_dim(input, dim, keepdim, out=out))
     if other is not None or isinstance(dim, Tensor):
         return _binary("maximum", input, dim if other is None else other, out)
-    _check(input, "max")
+    check_tensor(input, "max")
     return _new(results.max, max_dim(input, one_dim(dim, input._d.ndim, "max"), keepdim, out=out))
 
 
@@ -318,7 +318,7 @@ def min(input: Any, dim: Any = UNSET, keepdim: bool = False, *, out: Any = None,
         return _new(results.min, min_dim(input, dim, keepdim, out=out))
     if other is not None or isinstance(dim, Tensor):
         return _binary("minimum", input, dim if other is None else other, out)
-    _check(input, "min")
+    check_tensor(input, "min")
     return _new(results.min, min_dim(input, one_dim(dim, input._d.ndim, "min"), keepdim, out=out))
 
 
@@ -337,7 +337,7 @@ def amin(input: Any, dim: Any = (), keepdim: bool = False, *, out: Any = None) -
 @composite()
 def aminmax(input: Any, *, dim: Any = None, keepdim: bool = False, out: Any = None) -> Any:
     """The smallest and the largest elements, along ``dim`` or of all."""
-    _check(input, "aminmax")
+    check_tensor(input, "aminmax")
     axis = None if dim is None else one_dim(dim, input._d.ndim, "aminmax")
     return _new(results.aminmax, ext.aminmax_dim(input, axis, keepdim, out=out))
 
@@ -347,7 +347,7 @@ def median(input: Any, dim: Any = UNSET, keepdim: bool = False, *, out: Any = No
     """The lower median of all elements, or along ``dim`` the medians and their places."""
     if dim is UNSET:
         return ext.median_all(input, out=out)
-    _check(input, "median")
+    check_tensor(input, "median")
     pair = ext.median_dim(input, one_dim(dim, input._d.ndim, "median"), keepdim, out=out)
     return _new(results.median, pair)
 
@@ -357,7 +357,7 @@ def nanmedian(input: Any, dim: Any = UNSET, keepdim: bool = False, *, out: Any =
     """The lower median of what is not NaN, or along ``dim`` the medians and their places."""
     if dim is UNSET:
         return ext.nanmedian_all(input, out=out)
-    _check(input, "nanmedian")
+    check_tensor(input, "nanmedian")
     pair = ext.nanmedian_dim(input, one_dim(dim, input._d.ndim, "nanmedian"), keepdim, out=out)
     return _new(results.nanmedian, pair)
 
@@ -365,14 +365,14 @@ def nanmedian(input: Any, dim: Any = UNSET, keepdim: bool = False, *, out: Any =
 @composite()
 def mode(input: Any, dim: int = -1, keepdim: bool = False, *, out: Any = None) -> Any:
     """The most frequent elements along ``dim``, and where they stand."""
-    _check(input, "mode")
+    check_tensor(input, "mode")
     return _new(results.mode, ext.mode_dim(input, one_dim(dim, input._d.ndim, "mode"), keepdim, out=out))
 
 
 @composite()
 def kthvalue(input: Any, k: int, dim: int = -1, keepdim: bool = False, *, out: Any = None) -> Any:
     """The ``k``-th smallest elements along ``dim``, and where they stand."""
-    _check(input, "kthvalue")
+    check_tensor(input, "kthvalue")
     dim = one_dim(dim, input._d.ndim, "kthvalue", 3)
     size = input._d.shape[dim] if input._d.ndim else 1
     if not 1 <= k <= size:
@@ -384,7 +384,7 @@ def kthvalue(input: Any, k: int, dim: int = -1, keepdim: bool = False, *, out: A
 
 
 def _truth(row: Any, name: str, input: Any, dim: Any, keepdim: bool, out: Any) -> Any:
-    _check(input, name)
+    check_tensor(input, name)
     if isinstance(dim, (tuple, list)) and not dim:  # no dimension at all: each element by itself
         return input != 0
     return row(input, some_dims(dim, input._d.ndim, name), keepdim, out=out)

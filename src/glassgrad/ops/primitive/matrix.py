@@ -86,14 +86,15 @@ def whole_factors(array: Any, beta: Any, alpha: Any) -> tuple[Any, Any]:
     return beta, alpha
 
 
-def combined(self: Any, made: Any, beta: Any, alpha: Any) -> Any:
-    """``beta * self + alpha * made`` in the shape and dtype of ``made``; a zero ``beta`` hides even NaN."""
-    kind = made.dtype
+def combined(self: Any, a: Any, b: Any, multiply: Any, beta: Any, alpha: Any) -> Any:
+    """``beta * self + alpha * multiply(a, b)`` in the dtype of ``a``, rounded once; a zero ``beta`` hides even NaN."""
+    kind = a.dtype
+    if kind in _HALVES:
+        self, a, b = self.astype(np.float32), a.astype(np.float32), b.astype(np.float32)
+    made = multiply(a, b)
     if kind.metadata:
         return made
     beta, alpha = whole_factors(made, beta, alpha)
-    if kind in _HALVES:
-        self, made = self.astype(np.float32), made.astype(np.float32)
     work = made.dtype.type
     if alpha != 1:
         made = made * work(alpha)
@@ -205,7 +206,7 @@ def addmm(self: Any, mat1: Any, mat2: Any, /, beta: Any = 1, alpha: Any = 1) -> 
         except ValueError:
             pass
     _check_addmm(self, mat1, mat2)
-    return combined(self, product(mat1, mat2), beta, alpha)
+    return combined(self, mat1, mat2, product, beta, alpha)
 
 
 def _check_addmm(self: Any, mat1: Any, mat2: Any) -> None:
@@ -314,7 +315,7 @@ def _check_dot(self: Any, other: Any, kernel: str = "dot") -> None:
 def addmv(self: Any, mat: Any, vec: Any, /, beta: Any = 1, alpha: Any = 1) -> Any:
     """``beta * self + alpha * (mat @ vec)``; ``self`` broadcasts to the product."""
     check_mv(self, mat, vec)
-    return combined(self, product(mat, vec), beta, alpha)
+    return combined(self, mat, vec, product, beta, alpha)
 
 
 @op(inplace=True)
@@ -333,7 +334,7 @@ def addr(self: Any, vec1: Any, vec2: Any, /, beta: Any = 1, alpha: Any = 1) -> A
                 raise RuntimeError(
                     f"For integral input tensors, argument {name} must not be a floating point number."
                 )
-    return combined(self, np.multiply.outer(vec1, vec2), beta, alpha)
+    return combined(self, vec1, vec2, np.multiply.outer, beta, alpha)
 
 
 addr.typed_as("promote")
@@ -394,7 +395,7 @@ def baddbmm(self: Any, batch1: Any, batch2: Any, /, beta: Any = 1, alpha: Any = 
         raise RuntimeError("Input dtypes must be the same, got: input {}, batch1: {}, batch2: {}".format(*names))
     check_batches(batch1, batch2)
     refuse_bools(batch1, "baddbmm")
-    return combined(self, products(batch1, batch2), beta, alpha)
+    return combined(self, batch1, batch2, products, beta, alpha)
 
 
 @op(inplace=True)
@@ -416,7 +417,7 @@ def addbmm(self: Any, batch1: Any, batch2: Any, /, beta: Any = 1, alpha: Any = 1
     rows = np.ascontiguousarray(batch1.transpose(1, 0, 2)).reshape(batch1.shape[1], -1)
     columns = np.ascontiguousarray(batch2).reshape(-1, batch2.shape[2])
     _check_addmm(self, rows, columns)
-    return combined(self, product(rows, columns), beta, alpha)
+    return combined(self, rows, columns, product, beta, alpha)
 
 
 @on_arrays(lambda grad, mat2: products(grad, mat2.swapaxes(1, 2)))

@@ -1,0 +1,24 @@
+"""How messages call a thing: the name PyTorch gives to the type of a tensor, to a class, to an object."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...tensor.tensor import Tensor
+
+
+def typename(obj: Any) -> str:
+    """``torch.FloatTensor`` for a tensor, ``int`` for 3, ``torch.nn.modules.linear.Linear`` for such a layer.
+
+    Source: https://docs.pytorch.org/docs/stable/generated/torch.typename.html
+    """
+    if isinstance(obj, Tensor):
+        return f"torch.{obj.dtype.scalar_name}Tensor"
+    home = getattr(obj, "__module__", "") or ""
+    name = getattr(obj, "__qualname__", None) or getattr(obj, "__name__", None)
+    if name is None:
+        home, name = type(obj).__module__ or "", type(obj).__qualname__
+    if home in ("", "builtins"):
+        return name
+    first, dot, rest = home.partition(".")
+    return f"{'torch' if first == 'glassgrad' else first}{dot}{rest}.{name}"

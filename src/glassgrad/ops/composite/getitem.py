@@ -1,0 +1,383 @@
+"""``x[key]`` and ``x[key] = value``: a key taken apart into views and index tensors, as PyTorch does."""
+
+from __future__ import annotations
+
+import builtins
+import warnings
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from ...ground import dtypes, modes
+from ...tensor.parameter import Parameter
+from ...tensor.tensor import Tensor, View, share, wrap
+from .. import write
+from ..declare import TABLE, composite
+from ..primitive.index import ALL, Indices, index_put, put_at, select, slice
+from ..primitive.index import index as index_row
+from ..primitive.join import unbind
+from ..primitive.shape import alias, expand, unsqueeze, view
+
+ndarray = np.ndarray
+_PLAIN = (Tensor, Parameter)
+_HUGE = 2**63 - 1
+
+_SCALAR = (
+    "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or `tensor.item<T>()` in C++ to convert a 0-dim tensor "
+    "to a number"
+)
+_INVALID = "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid indices (got {})"
+_KINDS = "tensors used as indices must be long, int, byte or bool tensors"
+_BYTE = (
+    "indexing with dtype torch.uint8 is now deprecated, please use a dtype torch.bool instead. (Triggered internally at "
+    "/__w/pytorch/pytorch/aten/src/ATen/native/IndexingUtils.h:37.)"
+)
+_SEQUENCE = (
+    "Using a non-tuple sequence for multidimensional indexing is deprecated and will be changed in pytorch 2.9; use "
+    "x[tuple(seq)] instead of x[seq]. In pytorch 2.9 this will be interpreted as tensor index, x[torch.tensor(seq)], which "
+    "will result either in an error or a different result (Triggered internally at "
+    "/__w/pytorch/pytorch/torch/csrc/autograd/python_variable_indexing.cpp:321.)"
+)
+
+
+@composite(name="__getitem__", function=False)
+def getitem(self: Tensor, key: Any) -> Tensor:
+    """The part of a tensor that ``key`` names: a view, or a copy where index tensors choose."""
+    kind = type(key)
+    if kind is int:
+        try:
+            return select(self, 0, key)
+        except IndexError:
+            raise _outside(self._d, 0, key) from None
+    if kind is builtins.slice:
+        return _sliced(self, 0, key)
+    if kind is tuple:
+        return _parts(self, key)
+    if kind in _PLAIN and key._d.ndim and key._d.dtype.kind == "i" and key._d.itemsize >= 4 and self._d.ndim:
+        return index_row(self, Indices((key,)))
+    return _parts(self, _unpacked(key))
+
+
+def _outside(array: Any, dim: int, index: int) -> Exception:
+    if not array.ndim:
+        return IndexError(_SCALAR)
+    if not -_HUGE - 1 <= index <= _HUGE:
+        return ValueError("Overflow when unpacking long long")
+    return IndexError(f"index {index} is out of bounds for dimension {dim} with size {array.shape[dim]}")
+
+
+def _unpacked(key: Any) -> tuple[Any, ...]:
+    """A single key as a tuple; sequences that hold more than numbers count as tuples, as old NumPy had it."""
+    if isinstance(key, tuple):
+        return tuple(key)
+    if isinstance(key, (list, str)) and len(key) < 32:
+        if any(isinstance(k, (builtins.slice, Tensor, ndarray, list, tuple, str)) or k is None or k is ... for k in key):
+            warnings.warn(_SEQUENCE, UserWarning, stacklevel=4)
+            if isinstance(key, str):
+                raise TypeError("new(): invalid data type 'str'")
+            return tuple(key)
+    return (key,)
+
+
+def _bound(value: Any) -> Any:
+    """One end of a slice as an int, or None."""
+    if value is None or type(value) is int:
+        return value
+    if isinstance(value, (float, str)) or not hasattr(value, "__index__"):
+        raise TypeError("slice indices must be integers or None or have an __index__ method")
+    return value.__index__()
+
+
+def _sliced(self: Tensor, dim: int, key: builtins.slice) -> Tensor:
+    """The view of one slice, with its ends written as PyTorch keeps them."""
+    start, stop, step = key.start, key.stop, key.step
+    if type(step) is not int:
+        step = 1 if step is None else _bound(step)
+    if step < 1:
+        raise ValueError("slice step cannot be zero" if step == 0 else "step must be greater than zero")
+    shape = self._d.shape
+    if not shape:
+        raise IndexError("slice() cannot be applied to a 0-dim tensor.")
+    if type(start) is not int:
+        start = 0 if start is None else _bound(start)
+    if type(stop) is not int:
+        stop = _HUGE if stop is None else _bound(stop)
+    return slice(self, dim, start, stop, step)
+
+
+def _parts(self: Tensor, keys: tuple[Any, ...]) -> Tensor:
+    found, indices = _walked(self, keys)
+    if indices:
+        return index_row(found, prepared(found, indices))
+    return alias(self) if found is self else found
+
+
+def _consumed(key: Any) -> int:
+    """How many dimensions a key takes."""
+    if key is None or key is ... or key is True or key is False:
+        return 0
+    if isinstance(key, Tensor) and key._d.dtype.kind in "bu":
+        return key._d.ndim if key._d.dtype.itemsize == 1 else 1
+    return 1
+
+
+def _walked(self: Tensor, keys: tuple[Any, ...]) -> tuple[Tensor, list[Any]]:
+    """Apply all keys that make views, from the left; gives the view and the index tensors left for each dimension."""
+    found = self
+    dim = 0
+    indices: list[Any] = []
+    keys = tuple(_tensor(key) if not _simple(key) else key for key in keys)
+    taken = 0
+    for key in keys:
+        taken += _consumed(key)
+    if taken > self._d.ndim:
+        if len(keys) == 1 and not self._d.ndim:
+            if type(keys[0]) is builtins.slice:
+                raise IndexError("slice() cannot be applied to a 0-dim tensor.")
+            if not isinstance(keys[0], Tensor):
+                raise IndexError(_SCALAR)
+        raise IndexError(f"too many indices for tensor of dimension {self._d.ndim}")
+    for key in keys:
+        kind = type(key)
+        if kind is int:
+            try:
+                found = select(found, dim, key)
+            except IndexError:
+                raise _outside(found._d, dim, key) from None
+        elif kind is builtins.slice:
+            if key != ALL or len(keys) == 1:
+                found = _sliced(found, dim, key)
+            dim += 1
+        elif key is ...:
+            dim += self._d.ndim - taken
+        elif key is None:
+            found = unsqueeze(found, dim)
+            dim += 1
+        elif kind is bool:
+            found = unsqueeze(found, dim)
+            _record(indices, dim, wrap(np.zeros(int(key), np.int64)))
+            dim += 1
+        elif key._d.ndim == 0 and key._d.dtype.kind != "b" and key._d.dtype != np.uint8:
+            if key._d.dtype.kind not in "iu":
+                raise IndexError(_KINDS)
+            try:
+                found = select(found, dim, int(key._d))
+            except IndexError:
+                raise _outside(found._d, dim, int(key._d)) from None
+        elif key._d.ndim == 0:
+            found = unsqueeze(found, dim)
+            _record(indices, dim, wrap(np.zeros(int(bool(key._d)), np.int64)))
+            dim += 1
+        else:
+            _record(indices, dim, key)
+            dim += key._d.ndim if key._d.dtype.kind == "b" or key._d.dtype == np.uint8 else 1
+    return found, indices
+
+
+def _record(indices: list[Any], dim: int, key: Tensor) -> None:
+    indices.extend([None] * (dim - sum(1 if i is None else max(_consumed(i), 1) for i in indices)))
+    indices.append(key)
+
+
+def _simple(key: Any) -> bool:
+    kind = type(key)
+    return kind is int or kind is builtins.slice or kind is bool or key is None or key is ... or isinstance(key, Tensor)
+
+
+def _tensor(key: Any) -> Any:
+    """A number, sequence or NumPy array among the keys as an int or an index tensor."""
+    if isinstance(key, np.integer):
+        return int(key)
+    if isinstance(key, ndarray):
+        if key.dtype.kind == "f":
+            key = key.astype(np.int64)
+        return wrap(np.array(key))
+    if isinstance(key, (list, tuple, range, str)):
+        made = TABLE_TENSOR(key)
+        if made._d.dtype.kind not in "ib" or not made._d.size:
+            made = wrap(np.asarray(made._d).astype(np.int64))
+        return made
+    if not isinstance(key, (float, complex, np.generic)) and hasattr(key, "__index__"):
+        return key.__index__()
+    raise IndexError(_INVALID.format(dtypes.called(key)))
+
+
+def TABLE_TENSOR(key: Any) -> Tensor:  # noqa: N802
+    from .construct import tensor
+
+    return tensor(list(key) if isinstance(key, range) else key)
+
+
+def prepared(array: Any, indices: list[Any]) -> Indices:
+    """Index tensors checked against the tensor they index."""
+    sizes = array._d.shape
+    found: list[Any] = []
+    dim = 0
+    for tensor in indices:
+        if tensor is None:
+            dim += 1
+            found.append(None)
+            continue
+        data = tensor._d
+        if data.dtype == np.uint8:
+            warnings.warn(_BYTE, UserWarning, stacklevel=4)
+            data = data.astype(bool)
+            tensor = wrap(data)
+        if data.dtype.kind == "b":
+            for at, size in enumerate(data.shape):
+                if dim + at >= len(sizes):
+                    raise IndexError(f"too many indices for tensor of dimension {len(sizes)}")
+                if size != sizes[dim + at]:
+                    raise IndexError(
+                        f"The shape of the mask {list(data.shape)} at index {at} does not match the shape of the indexed "
+                        f"tensor {list(sizes)} at index {dim + at}"
+                    )
+            dim += data.ndim
+        elif data.dtype.kind == "i" and data.itemsize >= 4:
+            dim += 1
+        else:
+            raise IndexError(_KINDS)
+        found.append(tensor)
+    if dim > len(sizes):
+        raise IndexError(f"too many indices for tensor of dimension {len(sizes)}")
+    return Indices(found)
+
+
+# -- writing ---------------------------------------------------------------------------------------------------------------
+
+
+@composite(name="__setitem__", function=False)
+def setitem(self: Tensor, key: Any, value: Any) -> None:
+    """Write ``value`` into the part of a tensor that ``key`` names."""
+    kind = type(value)
+    if kind is not float and kind is not int and kind not in _PLAIN:
+        _check_value(self, value)
+    if key is False:
+        return
+    if type(key) is not tuple:
+        key = _unpacked(key)
+    if not modes.watch and self._e is None and (kind is float or kind is int or value._e is None) and _direct(self, key, value):
+        return
+    if key == (...,) or key == () or (len(key) == 1 and type(key[0]) is builtins.slice and key[0] == ALL and self._d.ndim):
+        part, indices = self, []
+    else:
+        part, indices = _walked(self, key)
+    if kind not in _PLAIN:
+        _check_number(self, value)
+        value = wrap(np.asarray(value).astype(self._d.dtype)[()])
+    if indices:
+        if value._d.ndim == 0 and value._d.dtype != self._d.dtype and value._e is None:
+            value = wrap(value._d.astype(self._d.dtype))
+        write.in_place(index_put.row, part, (_shed(value),), (prepared(part, indices), False))
+    elif value._d.shape == part._d.shape and value._d.ndim:
+        part.copy_(value)  # type: ignore[attr-defined]
+    elif value._d.ndim == 0:
+        part.fill_(value)  # type: ignore[attr-defined]
+    else:
+        part.copy_(expand(_shed(value), part._d.shape))  # type: ignore[attr-defined]
+
+
+def _shed(value: Tensor) -> Tensor:
+    """A value without the dimensions of size 1 in front."""
+    sizes = value._d.shape
+    lead = 0
+    while lead < len(sizes) and sizes[lead] == 1:
+        lead += 1
+    return view(value, sizes[lead:]) if lead else value
+
+
+def _check_value(self: Tensor, value: Any) -> None:
+    if not isinstance(value, (bool, int, float, complex, Tensor)) or isinstance(value, np.generic):
+        name = type(value).__name__
+        module = type(value).__module__
+        full = name if module in ("builtins", "__main__") else f"{module}.{name}"
+        raise TypeError(f"can't assign a {full} to a torch.{self.dtype.scalar_name}Tensor")
+
+
+def _check_number(self: Tensor, value: Any) -> None:
+    if type(value) is complex and value.imag and self._d.dtype.kind != "c":
+        name = _C_NAMES.get(self.dtype.name, self.dtype.name)
+        raise RuntimeError(f"value cannot be converted to type {name} without overflow")
+
+
+_C_NAMES = {
+    "float32": "float", "float64": "double", "int64": "int64_t", "int32": "int", "int16": "int16_t", "int8": "int8_t",
+    "uint8": "uint8_t", "float16": "c10::Half", "bfloat16": "c10::BFloat16",
+}  # fmt: skip
+
+
+def _direct(self: Tensor, key: tuple[Any, ...], value: Any) -> bool:
+    """Write at once where nothing is recorded and the key is of the everyday kind; gives whether it did."""
+    share(self)
+    data = self._d
+    if not data.flags.writeable or 0 in data.strides or data.dtype.metadata or self._inference:
+        return False
+    if len(key) > data.ndim:
+        return False
+    plain = []
+    tensors = 0
+    for part in key:
+        kind = type(part)
+        if kind is int:
+            plain.append(part)
+        elif kind is builtins.slice:
+            if type(part.step) is int and part.step < 1:
+                return False
+            plain.append(part)
+        elif kind is Tensor and len(key) == 1 and part._d.ndim and part._d.dtype.kind in "ib" and part._d.itemsize != 2:
+            if part._d.dtype.kind == "i" and part._d.itemsize < 4:
+                return False
+            if part._d.dtype.kind == "b" and part._d.shape != data.shape[: part._d.ndim]:
+                return False
+            plain.append(part._d)
+            tensors += 1
+        else:
+            return False
+    if type(value) is float or type(value) is int:
+        source: Any = value
+        if data.dtype.kind not in "fc" and (type(value) is float or data.dtype.itemsize < 8):
+            return False
+    else:
+        source = value._d
+        if source.dtype is not data.dtype and (tensors or source.dtype != data.dtype):
+            return False
+        if type(source) is ndarray and source.base is not None and np.may_share_memory(source, data):
+            source = source.copy()
+    try:
+        data[(*plain, ...) if not tensors else plain[0]] = source
+    except (IndexError, ValueError, TypeError, OverflowError):
+        return False  # the long way finds the words
+    self._v.version += 1  # type: ignore[union-attr]
+    return True
+
+
+# -- walking over the first dimension ---------------------------------------------------------------------------------------
+
+
+@composite(name="__iter__", function=False)
+def iterate(self: Tensor) -> Iterator[Tensor]:
+    """The views at every index of the first dimension, in turn."""
+    if not self._d.ndim:
+        raise TypeError("iteration over a 0-d tensor")
+    return iter(unbind(self, 0))
+
+
+@composite(name="__reversed__", function=False)
+def backwards(self: Tensor) -> Tensor:
+    """The tensor mirrored along all dimensions."""
+    flip = TABLE["flip"].caller
+    return flip(self, tuple(range(self._d.ndim))) if self._d.ndim else self  # type: ignore[no-any-return]
+
+
+@composite(name="__contains__", function=False)
+def contains(self: Tensor, element: Any) -> bool:
+    """Whether some element equals ``element``."""
+    if isinstance(element, (Tensor, int, float, complex)):
+        return bool((element == self).any())
+    raise RuntimeError(
+        f"Tensor.__contains__ only supports Tensor or scalar, but you passed in a {type(element)}."
+    )
+
+
+__all__ = ["View", "getitem", "prepared", "put_at", "setitem"]

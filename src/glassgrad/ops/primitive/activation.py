@@ -1,0 +1,494 @@
+"""Activations of neural networks: each with its fused backward row, which has a derivative of its own."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ...kernels import special
+from ...kernels.choose import choose, drop, keep
+from ..declare import op
+from .compare import unsupported, where, zero_like
+from .index import slice
+from .join import cat
+from .pointwise import exp, sigmoid, single, tanh
+
+ndarray = np.ndarray
+_F4, _F8 = np.dtype("f4"), np.dtype("f8")
+_ZERO = {kind: np.zeros((), kind) for kind in (_F4, _F8)}
+_INFINITY = {kind: np.array(np.inf, kind) for kind in (_F4, _F8)}
+_MANY = 2500  # elements from which on another form is faster
+
+
+def floating(self: Any, name: str) -> None:
+    """Raise PyTorch's error for integers and truth values."""
+    if self.dtype.kind in "biu":
+        raise unsupported(name, self)
+
+
+# -- relu and its like -----------------------------------------------------------------------------------------------
+
+
+@op(inplace=True)
+def relu(self: Any, /) -> Any:
+    """The elements, negative ones replaced by zero."""
+    kind = self.dtype
+    if type(self) is ndarray:
+        zero = _ZERO.get(kind)
+        if zero is not None:
+            return np.maximum(self, zero) if self.size < _MANY else self.clip(zero, _INFINITY[kind])
+    elif kind is _F4:
+        return self if not self <= 0 else _ZERO_F4
+    if kind.kind == "b":
+        raise RuntimeError("Boolean inputs not supported for relu")
+    if kind.kind == "c":
+        raise NotImplementedError("clamp is not supported for complex types")
+    return np.maximum(self, kind.type(0))
+
+
+_ZERO_F4 = np.float32(0)
+
+
+@op()
+def threshold_backward(grad_output: Any, self: Any, /, threshold: Any) -> Any:
+    """``grad_output``, zero where ``self`` is at most ``threshold``."""
+    limit = None if threshold else _ZERO.get(self.dtype)
+    return drop(self <= (threshold if limit is None else limit), grad_output)
+
+
+@op(inplace=True)
+def threshold(self: Any, /, threshold: Any, value: Any) -> Any:
+    """The elements above ``threshold``, ``value`` for the others."""
+    return choose(self <= threshold, self.dtype.type(value), self)
+
+
+@op(node="ThresholdBackward1", inplace=True)
+def threshold_written(self: Any, /, threshold: Any, value: Any) -> Any:
+    """What ``threshold_`` writes."""
+    return choose(self <= threshold, self.dtype.type(value), self)
+
+
+@op()
+def leaky_relu(self: Any, /, negative_slope: Any = 0.01) -> Any:
+    """The elements, negative ones times a small slope."""
+    floating(self, "leaky_relu_cpu")
+    if self.dtype.itemsize == 2:
+        return single(lambda x: leaky_relu.row.kernel(x, negative_slope), self)
+    down = self * negative_slope
+    return np.maximum(self, down) if 0 < negative_slope <= 1 else choose(self > 0, self, down)
+
+
+@op(node="LeakyReluBackward1", inplace=True)
+def leaky_relu_written(self: Any, /, negative_slope: Any = 0.01) -> Any:
+    """What ``leaky_relu_`` writes."""
+    return leaky_relu.row.kernel(self, negative_slope)
+
+
+@op()
+def leaky_relu_backward(grad_output: Any, self: Any, /, negative_slope: Any) -> Any:
+    """``grad_output``, times the slope where ``self`` is not positive."""
+    return choose(self > 0, grad_output, grad_output * negative_slope)
+
+
+@op()
+def hardtanh(self: Any, /, min_val: Any = -1.0, max_val: Any = 1.0) -> Any:
+    """The elements, limited to [min_val, max_val]."""
+    kind = self.dtype.type
+    if type(self) is ndarray and self.size >= _MANY:
+        return self.clip(kind(min_val), kind(max_val))
+    return np.minimum(np.maximum(self, kind(min_val)), kind(max_val))
+
+
+@op()
+def hardtanh_backward(grad_output: Any, self: Any, /, min_val: Any, max_val: Any) -> Any:
+    """``grad_output``, zero where ``self`` is not strictly between the limits."""
+    return drop(np.logical_or(self <= min_val, self >= max_val), grad_output)
+
+
+@op()
+def hardshrink(self: Any, /, lambd: Any = 0.5) -> Any:
+    """The elements, those within ``lambd`` of zero replaced by zero."""
+    floating(self, "hardshrink_cpu")
+    return drop(np.logical_and(self >= -lambd, self <= lambd), self)
+
+
+@op()
+def softshrink(self: Any, /, lambd: Any = 0.5) -> Any:
+    """The elements moved towards zero by ``lambd``, but not across it."""
+    floating(self, "softshrink_cpu")
+    if self.dtype.itemsize == 2:
+        return single(lambda x: softshrink.row.kernel(x, lambd), self)
+    return self - np.minimum(np.maximum(self, self.dtype.type(-lambd)), self.dtype.type(lambd))
+
+
+@op()
+def shrink_backward(grad_output: Any, self: Any, /, lambd: Any) -> Any:
+    """``grad_output``, zero where ``self`` is within ``lambd`` of zero."""
+    return drop(np.logical_and(self >= -lambd, self <= lambd), grad_output)
+
+
+relu.derivative(self=lambda grad, result: threshold_backward(grad, result, 0))
+threshold.derivative(self=lambda grad, self, threshold: threshold_backward(grad, self, threshold))
+threshold_written.derivative(self=lambda grad, self, threshold: threshold_backward(grad, self, threshold))
+threshold_backward.derivative(
+    grad_output=lambda grad, self, threshold: threshold_backward(grad, self, threshold),
+    self=lambda grad: zero_like(grad),
+)
+leaky_relu.derivative(self=lambda grad, self, negative_slope: leaky_relu_backward(grad, self, negative_slope))
+leaky_relu_written.derivative(self=lambda grad, result, negative_slope: leaky_relu_backward(grad, result, negative_slope))
+leaky_relu_backward.derivative(
+    grad_output=lambda grad, self, negative_slope: leaky_relu_backward(grad, self, negative_slope),
+    self=lambda grad: zero_like(grad),
+)
+hardtanh.derivative(self=lambda grad, self, min_val, max_val: hardtanh_backward(grad, self, min_val, max_val))
+hardtanh_backward.derivative(
+    grad_output=lambda grad, self, min_val, max_val: hardtanh_backward(grad, self, min_val, max_val),
+    self=lambda grad: zero_like(grad),
+)
+hardshrink.derivative(self=lambda grad, self, lambd: shrink_backward(grad, self, lambd))
+softshrink.derivative(self=lambda grad, self, lambd: shrink_backward(grad, self, lambd))
+shrink_backward.derivative(
+    grad_output=lambda grad, self, lambd: shrink_backward(grad, self, lambd),
+    self=lambda grad: zero_like(grad),
+)
+
+# -- exponential units -----------------------------------------------------------------------------------------------
+
+
+@op()
+def elu(self: Any, /, alpha: Any = 1.0, scale: Any = 1, input_scale: Any = 1) -> Any:
+    """The elements, negative ones replaced by alpha (exp(x) - 1); all times ``scale``."""
+    floating(self, "elu_cpu")
+    if self.dtype.itemsize == 2:
+        return single(lambda x: elu.row.kernel(x, alpha, scale, input_scale), self)
+    down = np.minimum(self, self.dtype.type(0))
+    if input_scale != 1:
+        down = down * input_scale
+    down = np.expm1(down) * (alpha * scale)
+    return choose(self > 0, self if scale == 1 else self * scale, down)
+
+
+@op(node="EluBackward1", inplace=True)
+def elu_written(self: Any, /, alpha: Any = 1.0, scale: Any = 1, input_scale: Any = 1) -> Any:
+    """What ``elu_`` writes."""
+    return elu.row.kernel(self, alpha, scale, input_scale)
+
+
+@op()
+def celu(self: Any, /, alpha: Any = 1.0) -> Any:
+    """The elements, negative ones replaced by alpha (exp(x / alpha) - 1)."""
+    return elu.row.kernel(self, alpha, 1, 1 / alpha)
+
+
+@op(node="CeluBackward1", inplace=True)
+def celu_written(self: Any, /, alpha: Any = 1.0) -> Any:
+    """What ``celu_`` writes."""
+    return elu.row.kernel(self, alpha, 1, 1 / alpha)
+
+
+@op()
+def elu_backward(
+    grad_output: Any, self_or_result: Any, /, alpha: Any, scale: Any, input_scale: Any, is_result: Any
+) -> Any:
+    """``grad_output`` times the slope of ``elu``, found from its input or from its result."""
+    x = self_or_result
+    if is_result:
+        down = (x + alpha * scale) * input_scale
+    else:
+        down = np.exp(np.minimum(x, x.dtype.type(0)) * input_scale) * (input_scale * alpha * scale)
+    return grad_output * choose(x > 0, np.full_like(x, scale), down)
+
+
+elu.derivative(
+    self=lambda grad, self, alpha, scale, input_scale: elu_backward(grad, self, alpha, scale, input_scale, False)
+)
+elu_written.derivative(
+    self=lambda grad, result, alpha, scale, input_scale: elu_backward(grad, result, alpha, scale, input_scale, True)
+)
+celu.derivative(self=lambda grad, self, alpha: elu_backward(grad, self, alpha, 1, 1 / alpha, False))
+celu_written.derivative(self=lambda grad, result, alpha: elu_backward(grad, result, alpha, 1, 1 / alpha, True))
+
+
+@elu_backward.derivative("grad_output", "self_or_result")
+def bends_of_elu(
+    grad: Any, grad_output: Any, self_or_result: Any, alpha: Any, scale: Any, input_scale: Any, is_result: Any
+) -> Any:
+    """The gradients of elu's slope: the slope again, and its own slope below zero."""
+    onward = elu_backward(grad, self_or_result, alpha, scale, input_scale, is_result)
+    if is_result:
+        bend = grad * grad_output * input_scale
+    else:
+        bend = grad * grad_output * exp(self_or_result * input_scale) * (input_scale * input_scale * alpha * scale)
+    return onward, where(self_or_result < 0, bend, 0)
+
+
+# -- units of the normal distribution --------------------------------------------------------------------------------
+
+_ROOT_HALF = math.sqrt(0.5)
+_ROOT_2PI = math.sqrt(2 * math.pi)
+_TANH_SCALE, _CUBIC = math.sqrt(2 / math.pi), 0.044715
+
+
+@op()
+def gelu(self: Any, /, approximate: Any = "none") -> Any:
+    """x times the normal distribution function of x, exact or by a hyperbolic tangent."""
+    floating(self, "GeluKernelImpl")
+    if self.dtype.itemsize == 2:
+        return single(lambda x: gelu.row.kernel(x, approximate), self)
+    if approximate == "tanh":
+        return (np.tanh((self * self * _CUBIC + 1) * self * _TANH_SCALE) + 1) * self * 0.5
+    return (special.erf(self * _ROOT_HALF) + 1) * self * 0.5
+
+
+@op()
+def gelu_backward(grad_output: Any, self: Any, /, approximate: Any = "none") -> Any:
+    """``grad_output`` times the slope of ``gelu``."""
+    x = self
+    if approximate == "tanh":
+        square = x * x
+        t = np.tanh((square * _CUBIC + 1) * x * _TANH_SCALE)
+        inner = (square * (3 * _CUBIC) + 1) * _TANH_SCALE
+        return grad_output * (((1 - t * t) * x * inner + t + 1) * 0.5)
+    return grad_output * ((special.erf(x * _ROOT_HALF) + 1) * 0.5 + x * np.exp(x * x * -0.5) * (1 / _ROOT_2PI))
+
+
+gelu.derivative(self=lambda grad, self, approximate: gelu_backward(grad, self, approximate))
+
+
+@gelu_backward.derivative("grad_output", "self")
+def bends_of_gelu(grad: Any, grad_output: Any, self: Any, approximate: Any) -> Any:
+    """The gradients of gelu's slope: the slope again, and its own slope."""
+    onward = gelu_backward(grad, self, approximate)
+    square = self * self
+    if approximate == "tanh":
+        t = tanh((square * _CUBIC + 1) * self * _TANH_SCALE)
+        inner = (square * (3 * _CUBIC) + 1) * _TANH_SCALE
+        bend = (1 - t * t) * (inner + self * (self * (3 * _CUBIC * _TANH_SCALE) - t * inner * inner))
+    else:
+        bend = exp(square * -0.5) * (2 - square) * (1 / _ROOT_2PI)
+    return onward, grad * grad_output * bend
+
+
+# -- units of the logistic function ----------------------------------------------------------------------------------
+
+
+@op()
+def silu(self: Any, /) -> Any:
+    """x times its logistic function."""
+    floating(self, "silu_cpu")
+    return self * sigmoid.row.kernel(self) if self.dtype.itemsize > 2 else single(silu.row.kernel, self)
+
+
+@op()
+def silu_backward(grad_output: Any, self: Any, /) -> Any:
+    """``grad_output`` times the slope of ``silu``."""
+    s = sigmoid.row.kernel(self)
+    return grad_output * ((self * (1 - s) + 1) * s)
+
+
+@op()
+def mish(self: Any, /) -> Any:
+    """x times the hyperbolic tangent of log(1 + exp(x))."""
+    floating(self, "mish_cpu")
+    if self.dtype.itemsize == 2:
+        return single(mish.row.kernel, self)
+    return self * np.tanh(_softplus(self))
+
+
+@op()
+def mish_backward(grad_output: Any, self: Any, /) -> Any:
+    """``grad_output`` times the slope of ``mish``."""
+    t = np.tanh(_softplus(self))
+    return grad_output * (self * sigmoid.row.kernel(self) * (1 - t * t) + t)
+
+
+def _softplus(x: Any) -> Any:
+    """log(1 + exp(x)) without overflow."""
+    return np.log1p(np.exp(-np.abs(x))) + np.maximum(x, x.dtype.type(0))
+
+
+@op()
+def softplus(self: Any, /, beta: Any = 1, threshold: Any = 20) -> Any:
+    """log(1 + exp(beta x)) / beta; x itself where ``beta`` x exceeds ``threshold``."""
+    floating(self, "softplus_cpu")
+    if self.dtype.itemsize == 2:
+        return single(lambda x: softplus.row.kernel(x, beta, threshold), self)
+    scaled = self if beta == 1 else self * beta
+    soft = _softplus(scaled)
+    return choose(scaled > threshold, self, soft if beta == 1 else soft / beta)
+
+
+@op()
+def softplus_backward(grad_output: Any, self: Any, /, beta: Any, threshold: Any) -> Any:
+    """``grad_output`` times the slope of ``softplus``."""
+    scaled = self if beta == 1 else self * beta
+    slope = sigmoid.row.kernel(scaled)
+    above = scaled > threshold
+    return grad_output * (choose(above, np.ones_like(slope), slope) if np.any(above) else slope)
+
+
+@op(node="LogSigmoidBackward0")
+def logsigmoid(self: Any, /) -> Any:
+    """The logarithm of the logistic function."""
+    floating(self, "log_sigmoid_cpu")
+    if self.dtype.itemsize == 2:
+        return single(logsigmoid.row.kernel, self)
+    return np.minimum(self, self.dtype.type(0)) - np.log1p(np.exp(-np.abs(self)))
+
+
+@op()
+def log_sigmoid_backward(grad_output: Any, self: Any, /) -> Any:
+    """``grad_output`` times the slope of ``logsigmoid``."""
+    return grad_output * sigmoid.row.kernel(-self)
+
+
+silu.derivative(self=lambda grad, self: silu_backward(grad, self))
+mish.derivative(self=lambda grad, self: mish_backward(grad, self))
+softplus.derivative(self=lambda grad, self, beta, threshold: softplus_backward(grad, self, beta, threshold))
+logsigmoid.derivative(self=lambda grad, self: log_sigmoid_backward(grad, self))
+
+
+@silu_backward.derivative("grad_output", "self")
+def bends_of_silu(grad: Any, grad_output: Any, self: Any) -> Any:
+    """The gradients of silu's slope: the slope again, and its own slope."""
+    s = sigmoid(self)
+    bend = s * (1 - s) * (self * (1 - (s + s)) + 2)
+    return silu_backward(grad, self), grad * grad_output * bend
+
+
+@mish_backward.derivative("grad_output", "self")
+def bends_of_mish(grad: Any, grad_output: Any, self: Any) -> Any:
+    """The gradients of mish's slope: the slope again, and its own slope."""
+    s, t = sigmoid(self), tanh(softplus(self, 1, 20))
+    bend = s * (1 - t * t) * (self * ((1 - s) - (t + t) * s) + 2)
+    return mish_backward(grad, self), grad * grad_output * bend
+
+
+@softplus_backward.derivative("grad_output", "self")
+def bends_of_softplus(grad: Any, grad_output: Any, self: Any, beta: Any, threshold: Any) -> Any:
+    """The gradients of softplus's slope: the slope again, and its own slope up to the threshold."""
+    s = sigmoid(self * beta)
+    bend = grad * grad_output * (s * (1 - s) * beta)
+    return softplus_backward(grad, self, beta, threshold), where(self * beta > threshold, 0, bend)
+
+
+@log_sigmoid_backward.derivative("grad_output", "self")
+def bends_of_logsigmoid(grad: Any, grad_output: Any, self: Any) -> Any:
+    """The gradients of the slope of logsigmoid: the slope again, and its own slope."""
+    s = sigmoid(self)
+    return log_sigmoid_backward(grad, self), grad * grad_output * (s * (s - 1))
+
+
+# -- their piecewise straight forms ----------------------------------------------------------------------------------
+
+
+@op(inplace=True)
+def hardsigmoid(self: Any, /) -> Any:
+    """x / 6 + 1/2, limited to [0, 1]."""
+    floating(self, "hardsigmoid_cpu")
+    if self.dtype.itemsize == 2:
+        return single(hardsigmoid.row.kernel, self)
+    return np.minimum(np.maximum(self + 3, self.dtype.type(0)), self.dtype.type(6)) / 6
+
+
+@op(inplace=True)
+def hardswish(self: Any, /) -> Any:
+    """x times its hardsigmoid."""
+    floating(self, "hardswish_cpu")
+    if self.dtype.itemsize == 2:
+        return single(hardswish.row.kernel, self)
+    return self * np.minimum(np.maximum(self + 3, self.dtype.type(0)), self.dtype.type(6)) / 6
+
+
+@op()
+def hardsigmoid_backward(grad_output: Any, self: Any, /) -> Any:
+    """A sixth of ``grad_output`` between -3 and 3, zero outside."""
+    return keep(np.logical_and(self > -3, self < 3), grad_output * (1 / 6))
+
+
+@op()
+def hardswish_backward(grad_output: Any, self: Any, /) -> Any:
+    """``grad_output`` times the slope of ``hardswish``: zero up to -3, one from 3, x / 3 + 1/2 between."""
+    between = grad_output * (self / 3 + 0.5)
+    return drop(self <= -3, choose(self < 3, between, grad_output))
+
+
+hardsigmoid.derivative(self=lambda grad, self: hardsigmoid_backward(grad, self))
+hardswish.derivative(self=lambda grad, self: hardswish_backward(grad, self))
+hardsigmoid_backward.derivative(
+    grad_output=lambda grad, self: hardsigmoid_backward(grad, self),
+    self=lambda grad: zero_like(grad),
+)
+hardswish_backward.derivative(
+    grad_output=lambda grad, self: hardswish_backward(grad, self),
+    self=lambda grad, grad_output, self: where(self > -3, where(self < 3, grad * grad_output * _THIRD, 0), 0),
+)
+_THIRD = 1 / 3
+
+# -- with parameters -------------------------------------------------------------------------------------------------
+
+
+@op(node="PreluKernelBackward0")
+def prelu_kernel(self: Any, weight: Any, /) -> Any:
+    """The elements, those not positive times ``weight``."""
+    return np.where(self > 0, self, self * weight)[()]
+
+
+prelu_kernel.typed_as("promote")
+prelu_kernel.derivative(
+    self=lambda grad, self, weight: where(self > 0, grad, grad * weight),
+    weight=lambda grad, self: where(self > 0, 0, grad * self),
+)
+
+
+@op()
+def glu(self: Any, /, dim: Any = -1) -> Any:
+    """The first half along ``dim`` times the logistic function of the second."""
+    floating(self, "glu_cpu")
+    half = self.shape[dim] // 2
+    at = (np.s_[:],) * (dim if dim >= 0 else self.ndim + dim)
+    return self[(*at, np.s_[:half])] * sigmoid.row.kernel(self[(*at, np.s_[half:])])
+
+
+@glu.derivative("self")
+def slope_of_glu(grad: Any, self: Any, self_sizes: Any, dim: Any) -> Any:
+    """The gradients of the two halves, one after the other."""
+    size = self_sizes[dim]
+    first, second = slice(self, dim, 0, size // 2), slice(self, dim, size // 2, size)
+    gate = sigmoid(second)
+    return cat([grad * gate, grad * first * (gate * (1 - gate))], dim)
+
+
+@op()
+def rrelu_with_noise(self: Any, noise: Any, /, lower: Any, upper: Any, training: Any) -> Any:
+    """The elements times ``noise``, which is one where they are positive; out of training, negative ones times the mean."""
+    floating(self, "rrelu_with_noise_out_cpu")
+    return self * noise if training else leaky_relu.row.kernel(self, (lower + upper) / 2)
+
+
+@op(node="RreluWithNoiseBackward1", inplace=True)
+def rrelu_with_noise_written(self: Any, noise: Any, /, lower: Any, upper: Any, training: Any) -> Any:
+    """What ``rrelu_`` writes."""
+    return rrelu_with_noise.row.kernel(self, noise, lower, upper, training)
+
+
+rrelu_with_noise.derivative(
+    self=lambda grad, self, noise, lower, upper, training: grad * noise
+    if training and upper - lower > 1e-6
+    else leaky_relu_backward(grad, self, (lower + upper) / 2)
+)
+rrelu_with_noise_written.derivative(
+    self=lambda grad, result, noise, lower, upper, training: grad * noise
+    if training and upper - lower > 1e-6
+    else leaky_relu_backward(grad, result, (lower + upper) / 2)
+)
+
+for _row in (
+    threshold, leaky_relu, hardtanh, softshrink, elu, celu, gelu, silu, mish, softplus, logsigmoid, hardsigmoid, hardswish,
+    glu, threshold_backward, threshold_written, leaky_relu_written, leaky_relu_backward, hardtanh_backward, shrink_backward,
+    elu_written, celu_written, elu_backward, gelu_backward, silu_backward, mish_backward, softplus_backward,
+    log_sigmoid_backward, hardsigmoid_backward, hardswish_backward, prelu_kernel, rrelu_with_noise, rrelu_with_noise_written,
+):  # fmt: skip
+    _row.internal()

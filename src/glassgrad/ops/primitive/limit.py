@@ -1,0 +1,277 @@
+"""Limits: clamping, replacing what is not finite; degrees; and functions of two variables that are no arithmetic."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ...kernels.choose import keep
+from ..declare import op
+from .compare import maximum, unsupported, where, zero_like
+from .pointwise import exp, exp2, log, single
+
+_LN2, _NAN = math.log(2), math.nan
+
+# -- limits ----------------------------------------------------------------------------------------------------------
+
+
+@op(node="ClampBackward1", inplace=True)
+def clamp_numbers(self: Any, /, min: Any = None, max: Any = None) -> Any:
+    """The elements, those outside [min, max] replaced by the nearer end."""
+    kind = self.dtype.type
+    if min is None:
+        return np.minimum(self, kind(max))
+    if max is None:
+        return np.maximum(self, kind(min))
+    return np.minimum(np.maximum(self, kind(min)), kind(max))
+
+
+@op()
+def within(grad_output: Any, self: Any, /, min: Any, max: Any) -> Any:
+    """``grad_output`` where ``self`` lies in [min, max], zero elsewhere."""
+    kind = self.dtype.type
+    if min is None:
+        inside = self <= kind(max)
+    elif max is None:
+        inside = self >= kind(min)
+    else:
+        inside = np.logical_and(self >= kind(min), self <= kind(max))
+    return keep(inside, grad_output)
+
+
+@op(node="ClampMinBackward0", inplace=True)
+def clamp_min_number(self: Any, /, min: Any) -> Any:
+    """The elements, at least ``min``."""
+    return np.maximum(self, self.dtype.type(min))
+
+
+@op(node="ClampMaxBackward0", inplace=True)
+def clamp_max_number(self: Any, /, max: Any) -> Any:
+    """The elements, at most ``max``."""
+    return np.minimum(self, self.dtype.type(max))
+
+
+@op(node="ClampBackward0", inplace=True)
+def clamp_tensors(self: Any, min: Any = None, max: Any = None, /) -> Any:
+    """The elements, those outside [min, max] replaced by the nearer end, which wins where the ends cross."""
+    out = self if min is None else np.maximum(self, min)
+    return out if max is None else np.minimum(out, max)
+
+
+@op(node="ClampMinBackward1", inplace=True)
+def clamp_min_tensor(self: Any, min: Any, /) -> Any:
+    """The elements, at least those of ``min``."""
+    return np.maximum(self, min)
+
+
+@op(node="ClampMaxBackward1", inplace=True)
+def clamp_max_tensor(self: Any, max: Any, /) -> Any:
+    """The elements, at most those of ``max``."""
+    return np.minimum(self, max)
+
+
+for _row in (clamp_numbers, within, clamp_min_number, clamp_max_number, clamp_tensors, clamp_min_tensor, clamp_max_tensor):
+    _row.internal()
+clamp_numbers.derivative(self=lambda grad, self, min, max: within(grad, self, min, max))
+within.derivative(grad_output=lambda grad, self, min, max: within(grad, self, min, max))
+clamp_min_number.derivative(self=lambda grad, self, min: within(grad, self, min, None))
+clamp_max_number.derivative(self=lambda grad, self, max: within(grad, self, None, max))
+clamp_min_tensor.derivative(
+    self=lambda grad, self, min: where(self >= min, grad, 0),
+    min=lambda grad, self, min: where(self < min, grad, 0),
+)
+clamp_max_tensor.derivative(
+    self=lambda grad, self, max: where(self <= max, grad, 0),
+    max=lambda grad, self, max: where(self > max, grad, 0),
+)
+
+
+@clamp_tensors.derivative("self", "min", "max")
+def passed_on(grad: Any, self: Any, min: Any, max: Any) -> Any:
+    """To each element's gradient its owner: the element itself or the end that replaced it."""
+    if min is None:
+        return where(self <= max, grad, 0), None, where(self > max, grad, 0)
+    if max is None:
+        return where(self >= min, grad, 0), where(self < min, grad, 0), None
+    inner = where(self >= min, where(self <= max, grad, 0), 0)
+    lower = where(self < min, where(min < max, grad, 0), 0)
+    return inner, lower, where(maximum(self, min) > max, grad, 0)
+
+
+@op(inplace=True)
+def nan_to_num(self: Any, /, nan: Any = None, posinf: Any = None, neginf: Any = None) -> Any:
+    """The elements, NaN and the infinities replaced by numbers: zero and the dtype's limits, unless given."""
+    if self.dtype.kind in "biu":
+        return self.copy()
+    if self.dtype.itemsize == 2:
+        limit = float(np.finfo(self.dtype).max) if self.dtype.kind == "f" else 3.3895313892515355e38
+        posinf, neginf = limit if posinf is None else posinf, -limit if neginf is None else neginf
+        return single(lambda x: np.nan_to_num(x, True, 0.0 if nan is None else nan, posinf, neginf), self)
+    return np.nan_to_num(self, True, 0.0 if nan is None else nan, posinf, neginf)[()]
+
+
+@op(constant=True)
+def finite_mask(self: Any, /) -> Any:
+    """Whether elements are finite numbers, for rules."""
+    return np.isfinite(self)
+
+
+finite_mask.internal()
+nan_to_num.derivative(self=lambda grad, self: where(finite_mask(self), grad, 0))
+
+
+@op(inplace=True, node="Deg2RadBackward0")
+def deg2rad(self: Any, /) -> Any:
+    """Degrees as radians."""
+    return self * self.dtype.type(math.pi / 180)
+
+
+@op(inplace=True, node="Rad2DegBackward0")
+def rad2deg(self: Any, /) -> Any:
+    """Radians as degrees."""
+    return self * self.dtype.type(180 / math.pi)
+
+
+_RADIANS, _DEGREES = math.pi / 180, 180 / math.pi
+deg2rad.derivative(self=lambda grad: grad * _RADIANS)
+rad2deg.derivative(self=lambda grad: grad * _DEGREES)
+
+# -- functions of two variables --------------------------------------------------------------------------------------
+
+
+@op("arctan2", inplace=True)
+def atan2(self: Any, other: Any, /) -> Any:
+    """The angle of the point (other, self), in (-pi, pi]."""
+    return np.arctan2(self, other)
+
+
+@op(inplace=True)
+def hypot(self: Any, other: Any, /) -> Any:
+    """The length of the hypotenuse over two sides."""
+    if self.dtype.kind in "biu":
+        raise unsupported("hypot_cpu", self)
+    return np.hypot(self, other)
+
+
+@op(inplace=True)
+def copysign(self: Any, other: Any, /) -> Any:
+    """The sizes of ``self`` with the signs of ``other``."""
+    return np.copysign(self, other)
+
+
+@op(node="CopysignBackward1", inplace=True)
+def copysign_number(self: Any, /, other: Any) -> Any:
+    """The sizes of ``self`` with the sign of a number."""
+    return np.copysign(self, self.dtype.type(other))
+
+
+@op(node="torch::autograd::NotImplemented", inplace=True)
+def heaviside(self: Any, values: Any, /) -> Any:
+    """The step: zero below zero, one above, ``values`` at zero; not differentiable."""
+    kind = self.dtype.type
+    return np.where(self == 0, values, np.where(self > 0, kind(1), kind(0)))[()]
+
+
+def _xlogy(self: Any, other: Any) -> Any:
+    zero = np.logical_and(self == 0, other == other)
+    return np.where(zero, self.dtype.type(0), self * np.log(np.where(zero, other.dtype.type(1), other)))[()]
+
+
+@op(inplace=True)
+def xlogy(self: Any, other: Any, /) -> Any:
+    """``self * log(other)``, zero where ``self`` is zero."""
+    return _xlogy(self, other)
+
+
+@op(node="XlogyBackward2", inplace=True)
+def xlogy_number(self: Any, /, other: Any) -> Any:
+    """``self`` times the logarithm of a number, zero where ``self`` is zero."""
+    return _xlogy(self, self.dtype.type(other))
+
+
+@op(node="XlogyBackward1")
+def xlogy_of_number(other: Any, /, self: Any) -> Any:
+    """A number times the logarithms of ``other``, zero for the number zero."""
+    return _xlogy(other.dtype.type(self), other)
+
+
+@op()
+def logaddexp(self: Any, other: Any, /) -> Any:
+    """The logarithm of the sum of two exponentials."""
+    if self.dtype.kind in "biu":
+        raise unsupported("logaddexp_cpu", self)
+    return np.logaddexp(self, other)
+
+
+@op()
+def logaddexp2(self: Any, other: Any, /) -> Any:
+    """The logarithm to base 2 of the sum of two powers of two."""
+    if self.dtype.kind in "biu":
+        raise unsupported("logaddexp2_cpu", self)
+    return np.logaddexp2(self, other)
+
+
+@op(inplace=True)
+def ldexp(self: Any, other: Any, /) -> Any:
+    """``self`` times two to the power ``other``."""
+    return self * np.exp2(other)
+
+
+for _row in (copysign_number, xlogy_number, xlogy_of_number):
+    _row.internal()
+
+
+def refuse_heaviside(grad: Any) -> Any:
+    """Raise PyTorch's error for the gradient of the step."""
+    raise RuntimeError("derivative for aten::heaviside is not implemented")
+
+
+@atan2.derivative("self", "other")
+def slopes_of_angle(grad: Any, self: Any, other: Any) -> Any:
+    """The gradient times the point turned by a right angle, over its square; zero at the origin."""
+    square = self * self + other * other
+    shared = where(square == 0, 0, grad / square)
+    return shared * other, shared * -self
+
+
+hypot.derivative(
+    self=lambda grad, self, result: grad * (self / result),
+    other=lambda grad, other, result: grad * (other / result),
+)
+copysign.derivative(
+    self=lambda grad, self, result: where(self == 0, 0, grad * (result / self)),
+    other=lambda grad: zero_like(grad),
+)
+copysign_number.derivative(self=lambda grad, self, result: where(self == 0, 0, grad * (result / self)))
+heaviside.derivative(self=refuse_heaviside, values=refuse_heaviside)
+xlogy.derivative(
+    self=lambda grad, self, other: grad * where(self == 0, where(other <= 0, 0, log(other)), log(other)),
+    other=lambda grad, self, other: grad * self / other,
+)
+def _log_of(number: Any) -> Any:
+    return math.log(number) if number > 0 else -math.inf if number == 0 else math.nan
+
+
+xlogy_number.derivative(
+    self=lambda grad, self, other: grad * _log_of(other) if other > 0 else where(self == 0, 0, grad * _log_of(other))
+)
+xlogy_of_number.derivative(other=lambda grad, other, self: grad * self / other)
+logaddexp.derivative(
+    self=lambda grad, self, other: grad / (exp(other - self) + 1),
+    other=lambda grad, self, other: grad / (exp(self - other) + 1),
+)
+logaddexp2.derivative(
+    self=lambda grad, self, other: grad / (exp2(other - self) + 1),
+    other=lambda grad, self, other: grad / (exp2(self - other) + 1),
+)
+ldexp.derivative(
+    self=lambda grad, other: grad * exp2(other),
+    other=lambda grad, result: grad * (result * _LN2),
+)
+
+for _row in (deg2rad, rad2deg, atan2, copysign, xlogy, ldexp):
+    _row.typed_as("float")
+for _row in (clamp_tensors, clamp_min_tensor, clamp_max_tensor, hypot, heaviside, logaddexp, logaddexp2):
+    _row.typed_as("promote")

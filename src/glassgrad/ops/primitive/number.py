@@ -1,0 +1,39 @@
+"""Arithmetic with one Python number as PyTorch's own code does it: nodes that keep the number, not a tensor."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..declare import op
+
+
+@op(node="AddBackward1")
+def add_number(self: Any, /, other: Any) -> Any:
+    """``self + other``."""
+    return self + other
+
+
+@op(node="SubBackward1")
+def sub_number(self: Any, /, other: Any) -> Any:
+    """``self - other``."""
+    return self - other
+
+
+@op(node="MulBackward1")
+def mul_number(self: Any, /, other: Any) -> Any:
+    """``self * other``."""
+    return self * other
+
+
+@op(node="DivBackward1")
+def div_number(self: Any, /, other: Any) -> Any:
+    """``self / other``."""
+    return self / other
+
+
+add_number.derivative(self=lambda grad: grad)
+sub_number.derivative(self=lambda grad: grad)
+mul_number.derivative(self=lambda grad, other: mul_number(grad, other))
+div_number.derivative(self=lambda grad, other: div_number(grad, other))
+for _row in (add_number, sub_number, mul_number, div_number):
+    _row.internal()

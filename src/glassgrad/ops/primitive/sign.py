@@ -1,0 +1,190 @@
+"""Signs, sizes and directions of real and complex numbers; rounding."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ..declare import op
+from .compare import unsupported, where, zero_like
+from .pointwise import single
+
+_I = 1j
+
+# -- signs and sizes -------------------------------------------------------------------------------------------------
+
+
+size_of = abs  # the name is the row's below
+
+
+@op("absolute", inplace=True)
+def abs(self: Any, /) -> Any:
+    """The absolute value."""
+    if self.dtype.kind == "b":
+        raise unsupported("abs_cpu", self)
+    return size_of(self)
+
+
+@op(inplace=True)
+def sgn(self: Any, /) -> Any:
+    """The sign; of a complex number, the unit number of the same direction."""
+    return np.sign(self) if self.dtype.kind != "b" else self.copy()
+
+
+@op(inplace=True)
+def sign(self: Any, /) -> Any:
+    """The sign: -1, 0 or 1."""
+    kind = self.dtype.kind
+    if kind == "c":
+        raise NotImplementedError(
+            "Unlike NumPy, torch.sign is not intended to support complex numbers. Please use torch.sgn instead."
+        )
+    if kind == "f":
+        return np.where(self != self, self.dtype.type(0), np.sign(self))[()]
+    return np.sign(self) if kind != "b" else self.copy()
+
+
+@op(view=True)
+def real(self: Any, /) -> Any:
+    """The real part, a view."""
+    return self[...].real if self.dtype.kind == "c" else self[...]
+
+
+@op()
+def conj(self: Any, /) -> Any:
+    """The complex conjugate."""
+    return np.conj(self)
+
+
+@op(inplace=True)
+def conj_physical(self: Any, /) -> Any:
+    """The complex conjugate."""
+    return np.conj(self) if self.dtype.kind == "c" else self.copy()
+
+
+@op(node="ComplexBackward0")
+def complex_from(real: Any, imag: Any, /) -> Any:
+    """The complex number of a real and an imaginary part."""
+    out = np.empty(np.broadcast_shapes(real.shape, imag.shape), np.result_type(real.dtype, np.complex64))
+    out.real, out.imag = real, imag
+    return out[()]
+
+
+@op()
+def polar(abs: Any, angle: Any, /) -> Any:
+    """The complex number of a size and an angle."""
+    return complex_from.row.kernel(abs * np.cos(angle), abs * np.sin(angle))
+
+
+@op()
+def along(self: Any, other: Any, /) -> Any:
+    """The real part of ``other`` times the conjugate of ``self``."""
+    return (np.conj(self) * other).real
+
+
+@op(node="AngleBackward0")
+def angle_of_complex(self: Any, /) -> Any:
+    """The angle in radians."""
+    return np.arctan2(self.imag, self.real)
+
+
+@op()
+def angle(self: Any, /) -> Any:
+    """The angle of a real number: 0 or pi (NaN stays)."""
+    return np.where(self < 0, self.dtype.type(math.pi), np.where(self != self, self, self.dtype.type(0)))[()]
+
+
+for _row in (real, conj, complex_from, polar, along, angle_of_complex, angle):
+    _row.internal()
+for _row in (abs, sgn, real, conj, conj_physical, complex_from, polar, along, angle_of_complex):
+    _row.complex_by_hand()
+abs.derivative(self=lambda grad, self: grad * sgn(self))
+sign.derivative(self=lambda grad: zero_like(grad))
+conj.derivative(self=lambda grad: conj(grad))
+conj_physical.derivative(self=lambda grad: conj_physical(grad))
+real.derivative(self=lambda grad: complex_from(grad, zero_like(grad)))
+complex_from.derivative(real=lambda grad: real(grad), imag=lambda grad: real(grad * -_I))
+polar.derivative(
+    abs=lambda grad, result: along(sgn(result), grad),
+    angle=lambda grad, result: along(result * _I, grad),
+)
+along.derivative(self=lambda grad, other: grad * other, other=lambda grad, self: grad * self)
+angle_of_complex.derivative(self=lambda grad, self: where(self == 0, 0, grad * (self * _I) / (abs(self) * abs(self))))
+angle.derivative(self=lambda grad: zero_like(grad))
+
+
+@sgn.derivative("self")
+def slope_of_sgn(grad: Any, self: Any, result: Any) -> Any:
+    """The part of the gradient across the direction, over the size; for real numbers zero."""
+    return where(self == 0, 0, (grad - result * along(result, grad)) / abs(self))
+
+
+# -- rounding --------------------------------------------------------------------------------------------------------
+
+
+def _rounding(function: Any, name: str) -> Any:
+    def serve(self: Any) -> Any:
+        kind = self.dtype.kind
+        if kind in "bc":
+            raise unsupported(name, self)
+        return self.copy() if kind in "iu" else function(self)
+
+    return serve
+
+
+_floor, _ceil = _rounding(np.floor, "floor_vml_cpu"), _rounding(np.ceil, "ceil_vml_cpu")
+_trunc, _rint = _rounding(np.trunc, "trunc_vml_cpu"), _rounding(np.rint, "round_vml_cpu")
+
+
+@op(inplace=True)
+def floor(self: Any, /) -> Any:
+    """The greatest integer not above."""
+    return _floor(self)
+
+
+@op(inplace=True)
+def ceil(self: Any, /) -> Any:
+    """The least integer not below."""
+    return _ceil(self)
+
+
+@op("fix", inplace=True)
+def trunc(self: Any, /) -> Any:
+    """The integer part."""
+    return _trunc(self)
+
+
+@op(inplace=True)
+def round(self: Any, /) -> Any:
+    """The nearest integer; halves go to the even one."""
+    return _rint(self)
+
+
+@op(node="RoundBackward1", inplace=True)
+def round_decimals(self: Any, /, decimals: Any) -> Any:
+    """Rounded to so many decimal places, or to tens, hundreds ... for negative ones."""
+    if self.dtype.kind != "f" and self.dtype.kind != "V":
+        raise unsupported("round_cpu", self)
+    if self.dtype.itemsize == 2:
+        return single(lambda x: round_decimals.row.kernel(x, decimals), self)
+    power = self.dtype.type(10.0 ** (decimals if decimals > 0 else -decimals))
+    return np.rint(self / power) * power if decimals < 0 else np.rint(self * power) / power
+
+
+@op(inplace=True)
+def frac(self: Any, /) -> Any:
+    """The part behind the point, with the sign of the number."""
+    if self.dtype.kind in "biuc":
+        raise unsupported("frac_cpu", self)
+    return self - np.trunc(self)
+
+
+for _row in (floor, ceil, trunc, round, round_decimals):
+    _row.derivative(self=lambda grad: zero_like(grad))
+round_decimals.internal()
+frac.derivative(self=lambda grad: grad)
+
+for _row in (angle, angle_of_complex):
+    _row.typed_as("float")

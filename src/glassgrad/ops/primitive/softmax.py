@@ -1,0 +1,162 @@
+"""Softmax, its logarithm, and log-sum-exp, each with a fused backward row that can be differentiated again."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..declare import op
+from .extreme import not_implemented
+from .pointwise import exp
+from .reduce import F32, F64, along, kept_sizes, ones32, ones64, spread_dim, sum_dim
+
+ndarray = np.ndarray
+# Below these sums of squares no exponential overflows or vanishes, so nothing need be subtracted first.
+_SAFE32, _SAFE64 = 70.0**2, 600.0**2
+_SMALL = 2048
+
+
+def _refuse(a: Any, log: str, dim: int) -> None:
+    if a.dtype.kind in "bui":
+        last = a.ndim and dim % a.ndim == a.ndim - 1
+        name = f"{log}softmax_lastdim_kernel_impl" if last else f"{log}softmax_kernel_impl"
+        raise not_implemented(name if log or last else "softmax_kernel_impl", a)
+
+
+def _is_safe(a: Any, square: float) -> bool:
+    """Whether every exponential of ``a`` is an ordinary number."""
+    if a.size <= _SMALL:
+        flat = a.ravel()
+        return bool(flat.dot(flat) < square)
+    bound = square**0.5
+    return bool(-bound < a.min() and a.max() < bound)
+
+
+def _exponentials(a: Any, dim: int) -> tuple[Any, Any]:
+    """Exponentials scaled to be harmless, and their sums along ``dim``, which is kept."""
+    if not (a.size and _is_safe(a, _SAFE32 if a.dtype is F32 else _SAFE64)):
+        top = np.maximum.reduce(a, axis=dim, keepdims=True, initial=-np.inf)
+        a = a - np.where(np.isneginf(top), top.dtype.type(0), top)
+    e = np.exp(a)
+    return e, along(e, dim, True)
+
+
+@op()
+def softmax(self: Any, /, dim: int) -> Any:
+    """Exponentials along ``dim``, scaled to sum to one."""
+    d = self.dtype
+    if self.ndim == 2 and dim == 1 and (d is F32 or d is F64):
+        ones = (ones32 if d is F32 else ones64).get(self.shape[1])
+        if ones is not None and _is_safe(self, _SAFE32 if d is F32 else _SAFE64):
+            e = np.exp(self)
+            return np.divide(e, e.dot(ones)[:, None], e)
+    _refuse(self, "", dim)
+    if self.ndim == 0:
+        return self / self if self == self else self + 0
+    a = self if d == F32 or d == F64 else self.astype(F32)
+    e, sums = _exponentials(a, dim)
+    e /= sums
+    return e.astype(d, copy=False)
+
+
+@op()
+def softmax_backward(grad_output: Any, output: Any, /, dim: int) -> Any:
+    """The gradient of ``softmax`` at its ``output``."""
+    if output.ndim == 0:
+        return output * 0
+    g = grad_output * output
+    g -= output * along(g, dim, True)
+    return g
+
+
+softmax.derivative(self=lambda grad, result, dim: softmax_backward(grad, result, dim))
+softmax_backward.derivative(
+    grad_output=lambda grad, output, dim: softmax_backward(grad, output, dim),
+    output=lambda grad, grad_output, output, dim: (
+        grad * (grad_output - sum_dim(grad_output * output, dim, True)) - grad_output * sum_dim(grad * output, dim, True)
+    ),
+)
+softmax_backward.internal()
+
+
+@op()
+def log_softmax(self: Any, /, dim: int) -> Any:
+    """The logarithm of ``softmax``, without its rounding."""
+    d = self.dtype
+    if self.ndim == 2 and dim == 1 and d is F32 and self.size <= _SMALL:
+        a = self.astype(F64)  # exact enough that nothing need be subtracted first
+        if _is_safe(a, _SAFE64):
+            ones = ones64.get(self.shape[1])
+            if ones is not None:
+                return np.subtract(a, np.log(np.exp(a).dot(ones))[:, None], dtype=F64).astype(F32)
+    _refuse(self, "log_", dim)
+    if self.ndim == 0:
+        return self - self
+    a = self if d == F32 or d == F64 else self.astype(F32)
+    top = np.maximum.reduce(a, axis=dim, keepdims=True, initial=-np.inf)
+    a = a - np.where(np.isneginf(top), top.dtype.type(0), top)
+    a -= np.log(along(np.exp(a), dim, True))
+    return a.astype(d, copy=False)
+
+
+@op()
+def log_softmax_backward(grad_output: Any, output: Any, /, dim: int) -> Any:
+    """The gradient of ``log_softmax`` at its ``output``."""
+    if output.ndim == 0:
+        return output * 0
+    e = np.exp(output)
+    e *= along(grad_output, dim, True)
+    return np.subtract(grad_output, e, e)
+
+
+log_softmax.derivative(self=lambda grad, result, dim: log_softmax_backward(grad, result, dim))
+log_softmax_backward.derivative(
+    grad_output=lambda grad, output, dim: grad - sum_dim(grad * exp(output), dim, True),
+    output=lambda grad, grad_output, output, dim: -(grad * exp(output) * sum_dim(grad_output, dim, True)),
+)
+log_softmax_backward.internal()
+
+
+# -- log-sum-exp -------------------------------------------------------------------------------------------------------
+
+
+@op(node="LogsumexpBackward0")
+def logsumexp_dim(self: Any, /, dim: Any, keepdim: bool = False) -> Any:
+    """The logarithms of the sums of exponentials along ``dim``."""
+    if self.ndim == 0:
+        return self + 0
+    d = self.dtype
+    a = self if d.kind == "c" or d == F32 or d == F64 else self.astype(F32)
+    if a.dtype.kind == "c":
+        top = np.maximum.reduce(a.real, axis=dim, keepdims=True)
+    else:
+        top = np.maximum.reduce(a, axis=dim, keepdims=True, initial=-np.inf)
+    top = np.where(np.isinf(top), top.dtype.type(0), top)
+    logs = np.log(along(np.exp(a - top), dim, True)) + top
+    if not keepdim:
+        kept = kept_sizes(self.shape, dim)
+        axes = range(self.ndim) if dim is None else {i % self.ndim for i in dim}
+        logs = logs.reshape([n for i, n in enumerate(kept) if i not in axes])
+    return logs.astype(d, copy=False)[()]
+
+
+@op()
+def shares(self: Any, total: Any, /, dim: Any, keepdim: bool) -> Any:
+    """``exp(self - total)``: what each element is of its sum of exponentials."""
+    if self.ndim and not keepdim:
+        total = np.reshape(total, kept_sizes(self.shape, dim))
+    return np.exp(self - total)
+
+
+logsumexp_dim.derivative(
+    self=lambda grad, self, result, self_sizes, dim, keepdim: (
+        spread_dim(grad, self_sizes, dim, keepdim) * shares(self, result, dim, keepdim)
+    )
+)
+shares.derivative(
+    self=lambda grad, result: grad * result,
+    total=lambda grad, result, dim, keepdim: -sum_dim(grad * result, dim, keepdim),
+)
+shares.internal()
+logsumexp_dim.internal()
