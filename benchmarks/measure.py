@@ -46,6 +46,7 @@ def same(row: Row, ours: Any, theirs: Any) -> bool:
 
 def import_seconds(code: str, rounds: int = 7) -> float:
     """Median seconds that ``code`` takes in a fresh interpreter, beyond starting it."""
+
     def once(text: str) -> float:
         start = time.perf_counter()
         subprocess.run([sys.executable, "-c", text], check=True)

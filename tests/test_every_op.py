@@ -163,8 +163,10 @@ def test_gradient_is_the_slope(sample):
         pieces = [out for out in call() if getattr(out, "requires_grad", False)]
         if state is not None:
             glassgrad.set_rng_state(state)
-        return sum(float(np.sum(array(p) * array(w))) if not p.is_complex()
-                   else float(np.sum(array(p) * array(w).conj()).real) for p, w in zip(pieces, weights, strict=True))
+        return sum(
+            float(np.sum(array(p) * array(w))) if not p.is_complex() else float(np.sum(array(p) * array(w).conj()).real)
+            for p, w in zip(pieces, weights, strict=True)
+        )
 
     slope = (along(1) - along(-1)) / (2 * step)
     total = sum(float(np.sum(array(g) * way)) for g, way in zip(grads, towards, strict=True) if g is not None)

@@ -6,7 +6,6 @@ This module is the torch-shaped namespace: it re-exports, and holds no logic of 
 from __future__ import annotations
 
 import importlib
-
 import warnings
 from typing import Any
 
@@ -90,4 +89,8 @@ def __dir__() -> list[str]:
     return sorted({*globals(), *_LAZY, "alias", "make_dot"})
 
 
-__all__ = [name for name in list(globals()) if not name.startswith("_") and name not in ("importlib", "sys", "warnings", "annotations", "Any")]
+__all__ = [
+    name
+    for name in list(globals())
+    if not name.startswith("_") and name not in ("importlib", "sys", "warnings", "annotations", "Any")
+]

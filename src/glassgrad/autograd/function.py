@@ -29,10 +29,10 @@ class FunctionCtx:
     Source: https://docs.pytorch.org/docs/stable/autograd.html#context-method-mixins
     """
 
-    to_save: tuple[Any, ...] = ()
-    dirty_tensors: tuple[Any, ...] = ()
-    non_differentiable: tuple[Any, ...] = ()
-    saved_for_forward: tuple[Any, ...] = ()
+    to_save: tuple[Any, ...] | None = None
+    dirty_tensors: tuple[Any, ...] | None = None
+    non_differentiable: tuple[Any, ...] | None = None
+    saved_for_forward: tuple[Any, ...] | None = None
     materialize_grads = True
     needs_input_grad: tuple[bool, ...] = ()
 
@@ -255,13 +255,13 @@ def _kind_of(cls: type) -> Kind:
 def _finish(cls: type, ctx: Any, inputs: list[Tensor], outputs: Any, recorded: bool) -> Any:
     """Give the outputs of ``forward`` their history."""
     pieces = outputs if isinstance(outputs, tuple) else (outputs,)
-    dirty = {id(t) for t in ctx.dirty_tensors}
+    dirty = {id(t) for t in ctx.dirty_tensors or ()}
     if dirty - {id(piece) for piece in pieces}:
         raise RuntimeError(
             "Some elements marked as dirty during the forward method were not returned as output. The inputs that are "
             "modified inplace must all be outputs of the Function."
         )
-    plain = {id(t) for t in ctx.non_differentiable}
+    plain = {id(t) for t in ctx.non_differentiable or ()}
     given = {id(t) for t in inputs}
     ctx.s = len(pieces)
     ctx._outputs = [(piece._d.shape, piece._d.dtype) if isinstance(piece, Tensor) else None for piece in pieces]
@@ -276,6 +276,7 @@ def _finish(cls: type, ctx: Any, inputs: list[Tensor], outputs: Any, recorded: b
             edge = ctx if len(pieces) == 1 else output_of(ctx, nr, len(pieces))
         made.append(_output(piece, edge, id(piece) in dirty, id(piece) in given, recorded))
     _save(ctx, pieces, made)
+    ctx.dirty_tensors = ctx.non_differentiable = None  # they hold this node: they would be a cycle
     if modes.local.anomaly:
         from ..graph import anomaly
 
@@ -316,7 +317,7 @@ def _save(ctx: Any, pieces: Sequence[Any], made: Sequence[Any]) -> None:
     """Keep what was given to ``save_for_backward``; outputs without their history, which is this very node."""
     places = {id(piece): nr for nr, piece in enumerate(pieces)}
     entries: list[Any] = []
-    for index, tensor in enumerate(ctx.to_save):
+    for index, tensor in enumerate(ctx.to_save or ()):
         if tensor is None:
             entries.append(None)
             continue
@@ -332,7 +333,7 @@ def _save(ctx: Any, pieces: Sequence[Any], made: Sequence[Any]) -> None:
             entries.append(((tensor._d, version), version.version, nr))
         else:
             entries.append((tensor, 0 if tensor._v is None else tensor._v.version, None))
-    ctx.to_save = ()
+    ctx.to_save = None
     ctx._entries = entries
 
 

@@ -212,9 +212,7 @@ def general(
     return list(targets.values())
 
 
-def _step(
-    record: Record, about: Any, grad: Any, keep: bool, lifted: bool, watched: bool, wanted: Any
-) -> Sequence[Any]:
+def _step(record: Record, about: Any, grad: Any, keep: bool, lifted: bool, watched: bool, wanted: Any) -> Sequence[Any]:
     """Run one record, with its hooks, which see the gradients ``wanted``; gives one gradient for each edge."""
     if grad is None and not getattr(record, "runs_on_none", False):
         return (None,) * len(record.edges)
@@ -256,4 +254,3 @@ def _leading_to(edges: Iterable[Any], targets: dict[Any, Any]) -> set[Any]:
         if any(onward in targets or onward in needed for onward in record.edges if onward is not None):
             needed.add(record)
     return needed
-

@@ -16,7 +16,7 @@ from . import leaf
 from .record import About, Bundle, Record, freed
 
 on_leaves = 0  # hooks alive on leaves; the lean loop calls none
-wrap: Callable[[Any], Any]  # array -> Tensor, handed in from above
+wrap: Callable[[Any], Any] = NotImplemented  # array -> Tensor, handed in from above
 _ids = count().__next__
 
 
@@ -95,7 +95,9 @@ def before(edge: Any, about: About, grad: Any, lifted: bool) -> Any:
     return grad
 
 
-def around(record: Record, about: About, grad: Any, keep: bool, lifted: bool, wanted: Sequence[bool] | None = None) -> Any:
+def around(
+    record: Record, about: About, grad: Any, keep: bool, lifted: bool, wanted: Sequence[bool] | None = None
+) -> Any:
     """Run a record between its prehooks and its hooks, which see None for gradients that are not ``wanted``."""
     if not (about.pre_hooks or about.post_hooks):
         return bare(record, about, grad, keep, lifted)
@@ -164,7 +166,9 @@ def _checked(answer: Any, tensor: Any, hook: Any) -> Any:
     return answer
 
 
-def register(hooks: dict[int, Any], hook: Callable[..., Any], undo: Callable[[], None] | None = None) -> RemovableHandle:
+def register(
+    hooks: dict[int, Any], hook: Callable[..., Any], undo: Callable[[], None] | None = None
+) -> RemovableHandle:
     """Add ``hook`` to ``hooks``; the handle removes it."""
     handle = RemovableHandle(hooks, undo)
     hooks[handle.id] = hook

@@ -88,7 +88,10 @@ class Node:
             how = self._record.kind.saved.get(name[7:])
             if how is not None:
                 return saved_value(self._record, *how)
-        if name.startswith("_raw_saved_") and self._record.kind.saved.get(name[11:], ("", 0))[0] in ("tensor", "result"):
+        if name.startswith("_raw_saved_") and self._record.kind.saved.get(name[11:], ("", 0))[0] in (
+            "tensor",
+            "result",
+        ):
             return SavedTensor(self._record, *self._record.kind.saved[name[11:]])
         raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
 
@@ -116,7 +119,11 @@ class SavedTensor:
     def data(self) -> Any:
         """What is held: a packed object, or the tensor."""
         held = self._held()
-        return getattr(held, "payload", held if hasattr(held, "requires_grad") else saved_value(self._record, self._how, self._place))
+        return getattr(
+            held,
+            "payload",
+            held if hasattr(held, "requires_grad") else saved_value(self._record, self._how, self._place),
+        )
 
 
 def saved_value(record: Record, how: str, place: Any) -> Any:

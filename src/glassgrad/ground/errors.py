@@ -53,9 +53,7 @@ NON_LEAF_REQUIRES_GRAD = (
     "you can only change requires_grad flags of leaf variables. If you want to use a computed variable in a subgraph "
     "that doesn't require differentiation use var_no_grad = var.detach()."
 )
-NO_BACKWARD = (
-    "_will_engine_execute_node can only be called during a backward pass: call it from a hook"
-)
+NO_BACKWARD = "_will_engine_execute_node can only be called during a backward pass: call it from a hook"
 REQUIRES_GRAD_BOOL = "requires_grad must be a bool"
 CREATE_GRAPH = (
     "Using backward() with create_graph=True will create a reference cycle between the parameter and its gradient which "

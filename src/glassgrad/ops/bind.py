@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from ..tensor.tensor import Tensor
 from . import write
 from .declare import COMPOSITES, TABLE, Row
@@ -70,15 +72,24 @@ def bind() -> None:
                 if row.inplace:
                     setattr(Tensor, f"{name}_", writer(row))
         if row.operator is not None:
-            _operator(row.operator, row.caller)
+            _operator(row.operator, row.operate)
             if row.inplace:
-                setattr(Tensor, f"__i{row.operator}__", writer(row))
+                setattr(Tensor, f"__i{row.operator}__", _in_place_operator(writer(row)))
     for made in COMPOSITES.values():
         if made.method:
             for name in made.names:
                 setattr(Tensor, name, made.function)
         if made.operator is not None:
             _operator(made.operator, made.function)
+
+
+def _in_place_operator(write_: Callable[..., Any]) -> Callable[..., Any]:
+    def operate(self: Tensor, other: Any) -> Any:
+        if not isinstance(other, (Tensor, int, float, complex, np.generic)):
+            return NotImplemented
+        return write_(self, other)
+
+    return operate
 
 
 def _operator(name: str, function: Callable[..., Any]) -> None:

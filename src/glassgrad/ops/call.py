@@ -46,13 +46,17 @@ def careful(row: Row, tensors: Sequence[Any], settings: Sequence[Any], out: Any 
         answer = override.dispatch(row, tensors, settings, out)
         if answer is not override.NOT_TAKEN:
             return answer
+    if not row.listed and any(isinstance(t, np.generic) for t in tensors):
+        tensors = flat = tuple(t.item() if isinstance(t, np.generic) else t for t in tensors)
+    if row.check is not None:
+        row.check(*flat)
     arrays = _arrays(row, flat)
     meta = any(a is not None and a.dtype.metadata for a in arrays)
     cast = None
     if row.typed is not None:
         cast = common_dtype(row, flat)
         arrays = [
-            a if a is None or a.dtype is cast or row.inputs[i] in row.apart else a.astype(cast)
+            a if a is None or a.dtype is cast or (not row.listed and row.inputs[i] in row.apart) else a.astype(cast)
             for i, a in enumerate(arrays)
         ]
     given = [arrays] if row.listed else arrays
@@ -85,8 +89,11 @@ def _arrays(row: Row, flat: Sequence[Any]) -> list[Any]:
             arrays.append(t._d)
         elif t is None and (row.listed or row.inputs[index] in row.optional):
             arrays.append(None)
-        elif isinstance(t, (bool, int, float, complex)) and not row.listed and row.typed is not None:
-            arrays.append(np.asarray(t))
+        elif isinstance(t, (bool, int, float, complex)) and not row.listed and row.typed is not None and not row.strict:
+            array = np.asarray(t)
+            if array.dtype.hasobject:
+                raise OverflowError("int too big to convert")
+            arrays.append(array)
         else:
             raise TypeError(override.wrong_type(row, flat, index))
     return arrays
@@ -94,7 +101,9 @@ def _arrays(row: Row, flat: Sequence[Any]) -> list[Any]:
 
 def common_dtype(row: Row, flat: Sequence[Any]) -> np.dtype[Any]:
     """The NumPy dtype that the inputs of a typed row agree on."""
-    dims, zeros, numbers = [], [], []
+    dims: list[Any] = []
+    zeros: list[Any] = []
+    numbers: list[type] = []
     for index, t in enumerate(flat):
         if t is None or (not row.listed and row.inputs[index] in row.apart):
             continue

@@ -15,7 +15,7 @@ from ..graph.record import Kind
 
 TABLE: dict[str, Row] = {}
 COMPOSITES: dict[str, Composite] = {}
-make_caller: Callable[[Row], Any]  # handed in by generate.py
+make_caller: Callable[[Row], Any] = NotImplemented  # handed in by generate.py
 
 #: How inputs are made to agree before the kernel sees them.
 TYPED = (None, "promote", "float")
@@ -54,6 +54,9 @@ class Row:
         self.rules: list[tuple[tuple[str, ...], Callable[..., Any], tuple[str, ...]]] = []
         self.holomorphic = True
         self.public = True
+        self.strict = False
+        self.check: Callable[..., None] | None = None
+        self.operate: Callable[..., Any]
         self.hidden: tuple[str, ...] = ()
         self.derived: dict[str, tuple[str, Callable[[Any], Any]]] = {}
         self.caller: Callable[..., Any]
@@ -103,11 +106,21 @@ class Row:
     def returns(self, *names: str, differentiable: tuple[str, ...] | None = None) -> None:
         """The names of several outputs, and which of them carry gradients (all, unless told)."""
         self.outputs = names
-        self.differentiable = tuple(range(len(names))) if differentiable is None else tuple(map(names.index, differentiable))
+        self.differentiable = (
+            tuple(range(len(names))) if differentiable is None else tuple(map(names.index, differentiable))
+        )
 
     def complex_by_hand(self) -> None:
         """The rules conjugate on their own; else they are taken as those of a holomorphic function."""
         self.holomorphic = False
+
+    def tensors_only(self) -> None:
+        """Python numbers are refused, though the inputs agree on a dtype."""
+        self.strict = True
+
+    def checked_by(self, check: Callable[..., None]) -> None:
+        """``check(*inputs)`` raises where PyTorch refuses dtypes; never asked for tensors of one everyday dtype."""
+        self.check = check
 
     def shows(self, *, hidden: tuple[str, ...] = (), **derived: tuple[str, Callable[[Any], Any]]) -> None:
         """Which ``_saved_`` names PyTorch shows: some of ours hidden, others derived from what is saved.
@@ -184,7 +197,12 @@ class Composite:
     """A plain function over rows, and where it is to be found."""
 
     def __init__(
-        self, function: Callable[..., Any], names: tuple[str, ...], method: bool, operator: str | None, is_function: bool
+        self,
+        function: Callable[..., Any],
+        names: tuple[str, ...],
+        method: bool,
+        operator: str | None,
+        is_function: bool,
     ) -> None:
         self.function, self.names, self.method = function, names, method
         self.operator, self.is_function = operator, is_function
@@ -204,7 +222,8 @@ def composite(
 
     def declare(made: Callable[..., Any]) -> Callable[..., Any]:
         own = name or made.__name__
-        COMPOSITES[own] = Composite(made, (own, *aliases), method, operator, function)
+        key = own if own not in COMPOSITES else f"{own} ({'method' if method else 'function'})"  # where they differ
+        COMPOSITES[key] = Composite(made, (own, *aliases), method, operator, function)
         return made
 
     return declare

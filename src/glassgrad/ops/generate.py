@@ -46,12 +46,46 @@ def caller_of(row: Row) -> Any:
     caller.__module__ = row.kernel.__module__
     caller.__qualname__ = row.name
     caller.row = row
-    for column in ("derivative", "typed_as", "sets_apart", "returns", "complex_by_hand", "internal", "shows"):
+    if row.operator is not None:
+        row.operate = operator_of(row)
+    for column in (
+        "derivative", "typed_as", "sets_apart", "returns", "complex_by_hand", "internal", "shows", "tensors_only",
+        "checked_by",
+    ):  # fmt: skip
         setattr(caller, column, getattr(row, column))
     return caller
 
 
 declare.make_caller = caller_of
+
+
+def _operator_stub(*args: Any, **kwargs: Any) -> Any:
+    return _first_operation("NAME", args)  # type: ignore[name-defined] # noqa: F821
+
+
+def operator_of(row: Row) -> Any:
+    """What stands behind the row's operator: its caller, but strangers are left to the other operand."""
+    code = _operator_stub.__code__
+    consts = tuple(row.name if const == "NAME" else const for const in code.co_consts)
+    return FunctionType(code.replace(co_consts=consts), NAMES, f"__{row.operator}__")
+
+
+def _renamed(code: Any, names: dict[str, str]) -> Any:
+    return code.replace(co_names=tuple(names.get(name, name) for name in code.co_names))
+
+
+def careful_operand(row: Row, tensors: Any, settings: Any, out: Any) -> Any:
+    """The careful path of an operator."""
+    for t in tensors:
+        if not isinstance(t, (Tensor, int, float, complex, np.generic)) and not hasattr(type(t), "__torch_function__"):
+            return NotImplemented
+    return call.careful(row, tensors, settings, out)
+
+
+def _first_operation(name: str, args: Any) -> Any:
+    row = TABLE[name]
+    ready(row)
+    return row.operate(*args)
 
 
 def _first_call(name: str, args: Any, kwargs: Any) -> Any:
@@ -78,6 +112,9 @@ def ready(row: Row) -> None:
     caller.__defaults__ = made[row.name].__defaults__
     caller.__kwdefaults__ = made[row.name].__kwdefaults__
     caller.__code__ = made[row.name].__code__
+    if row.operator is not None:
+        row.operate.__defaults__, row.operate.__kwdefaults__ = caller.__defaults__, caller.__kwdefaults__
+        row.operate.__code__ = _renamed(caller.__code__, {"careful": "careful_operand"})
 
 
 def source(name: str) -> str:
@@ -108,7 +145,10 @@ def _public(row: Row) -> list[str]:
 
 
 def _signature(row: Row) -> str:
-    parts = [f"{public}=None" if name in row.optional else public for name, public in zip(row.inputs, _public(row), strict=True)]
+    parts = [
+        f"{public}=None" if name in row.optional else public
+        for name, public in zip(row.inputs, _public(row), strict=True)
+    ]
     for name in row.settings:
         if name in row.defaults:
             NAMES[f"{row.name}_default_{name}"] = row.defaults[name]
@@ -139,7 +179,7 @@ def _caller(row: Row) -> list[str]:
             lines += [f"    if {arg} is None:", f"        a{i} = None", "    else:"]
             pad = "        "
         lines.append(f"{pad}t = type({arg})")
-        if row.typed is not None and i > 0 and inp not in row.apart and inp not in row.optional:
+        if row.typed is not None and i > 0 and inp not in row.apart and inp not in row.optional and not row.strict:
             lines += [
                 f"{pad}if t is not Tensor and t is not Parameter:",
                 f"{pad}    if t is not float and t is not int:",
@@ -453,11 +493,11 @@ def number(value: Any, data: Any) -> Tensor | None:
 
 NAMES["number"] = number
 NAMES["_first_call"] = _first_call
+NAMES["_first_operation"] = _first_operation
+NAMES["careful_operand"] = careful_operand
 
 
 def ready_all() -> None:
     """Make every row ready now (for tests and tools; a program pays only for the rows it uses)."""
     for row in TABLE.values():
         ready(row)
-
-

@@ -153,4 +153,3 @@ def type_name(data: Any) -> str:
     if name == "BFloat16" or name.startswith("Complex"):
         return f"CPU{name}Type"
     return f"torch.{name}Tensor"
-

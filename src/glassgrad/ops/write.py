@@ -15,7 +15,7 @@ from ..tensor.tensor import LEAF, Tensor, View, edge_of, share, wrap
 from .declare import Row
 
 ndarray = np.ndarray
-rebase_view: Callable[[Tensor, Record], None]  # history of a write through a view, handed in by primitive/window.py
+rebase_view: Callable[[Tensor, Record], None] = NotImplemented  # history of a write through a view, handed in by primitive/window.py
 
 
 def in_place(row: Row, target: Tensor, others: Sequence[Any], settings: Sequence[Any]) -> Tensor:
@@ -27,7 +27,9 @@ def in_place(row: Row, target: Tensor, others: Sequence[Any], settings: Sequence
 
     if not isinstance(target, Tensor):
         raise TypeError(f"{row.name}_(): argument 'self' (position 1) must be Tensor, not {type(target).__name__}")
-    flat = (target, *others)
+    flat = (target, *(t.item() if isinstance(t, np.generic) else t for t in others))
+    if row.check is not None:
+        row.check(*flat)
     arrays = call._arrays(row, flat)
     cast = None
     if row.typed is not None:
@@ -75,9 +77,6 @@ def finish(target: Tensor, record: Record, note: Callable[[], None]) -> None:
     if type(target._e) is View:
         rebase_view(target, record)
         note()
-        from ..graph.record import about
-
-        about(record).home = lambda: edge_of(target)
     else:
         old = edge_of(target)
         extras = getattr(old, "_about", None)
@@ -93,7 +92,7 @@ def store(target: Tensor, result: Any) -> None:
     if target._v is None and type(target._d) is not ndarray:
         share(target)
     version = share(target)
-    if type(result) is ndarray and np.shares_memory(result, target._d, max_work=1):
+    if type(result) is ndarray and np.may_share_memory(result, target._d):
         result = result.copy()
     np.copyto(target._d, result, casting="unsafe")
     version.version += 1
@@ -162,9 +161,7 @@ def into(row: Row, flat: Sequence[Any], out: Any, answer: Any) -> Any:
     for piece in outs:
         if not isinstance(piece, Tensor):
             raise TypeError(f"{row.name}(): argument 'out' must be Tensor, not {type(piece).__name__}")
-    if modes.grad_enabled() and any(
-        isinstance(t, Tensor) and t.requires_grad for t in (*flat, *outs)
-    ):
+    if modes.grad_enabled() and any(isinstance(t, Tensor) and t.requires_grad for t in (*flat, *outs)):
         raise RuntimeError(
             f"{row.name}(): functions with out=... arguments don't support automatic differentiation, but one of the "
             "arguments requires grad."

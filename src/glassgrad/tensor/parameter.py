@@ -31,7 +31,7 @@ class Parameter(Tensor):
         pass
 
     def __repr__(self, *, tensor_contents: str | None = None) -> str:
-        return "Parameter containing:\n" + super().__repr__()
+        return "Parameter containing:\n" + super().__repr__(tensor_contents=tensor_contents)
 
 
 __all__ = ["Parameter"]

@@ -13,13 +13,13 @@ from typing import Any
 
 import numpy as np
 
+from ..graph import hooks, leaf
+from ..graph.node import Node, node_of
+from ..graph.record import OUTPUT, Record, about
 from ..ground import dtypes, errors
 from ..ground.device import device
 from ..ground.size import Size, unchecked
 from ..ground.storage import Storage
-from ..graph import hooks, leaf
-from ..graph.node import Node, node_of
-from ..graph.record import OUTPUT, Record, about
 from . import format as formatting
 
 ndarray = np.ndarray
@@ -53,8 +53,8 @@ class View:
     steps: Any
 
 
-reread: Callable[[Tensor, View], Any]  # the history of a view whose base was rebased, handed in from above
-construct: Callable[..., Any]  # the constructor Tensor(...), handed in from above
+reread: Callable[[Tensor, View], Any] = NotImplemented  # the history of a view whose base was rebased, handed in from above
+construct: Callable[..., Any] = NotImplemented  # the constructor Tensor(...), handed in from above
 
 
 def edge_of(tensor: Tensor) -> Any:
@@ -64,14 +64,12 @@ def edge_of(tensor: Tensor) -> Any:
         return tensor
     if type(place) is not View:
         return place
-    if place.seen != tensor._v.version and place.edge is not LEAF:
+    version = share(tensor).version
+    if place.seen != version and place.edge is not LEAF:
         if edge_of(place.base) is not None:
             place.edge = reread(tensor, place)
-        place.seen = tensor._v.version
-    edge = place.edge
-    if edge is None and place.made == "no_grad" and edge_of(place.base) is not None:
-        return tensor  # a view made while nothing was recorded is a leaf of its own
-    return tensor if edge is LEAF else edge
+        place.seen = version
+    return tensor if place.edge is LEAF else place.edge
 
 
 def share(tensor: Tensor) -> Storage:
@@ -166,7 +164,9 @@ class Tensor:
     def requires_grad(self) -> bool:
         """Whether operations on this tensor are recorded."""
         place = self._e
-        return place is not None and (type(place) is not View or edge_of(self) is not None)
+        if type(place) is View:  # PyTorch counts a view of what requires gradients, even one made under no_grad
+            return edge_of(self) is not None or edge_of(place.base) is not None
+        return place is not None
 
     @requires_grad.setter
     def requires_grad(self, value: bool) -> None:

@@ -5,23 +5,24 @@ from __future__ import annotations
 import warnings
 from collections import OrderedDict
 from collections.abc import Callable
-from itertools import chain
+from itertools import chain, count
 from typing import Any
 
-from ...graph.hooks import RemovableHandle, _ids
+from ...graph.hooks import RemovableHandle
 from ...tensor.tensor import Tensor
 from .backward_hooks import Passage, warn_of_old_hooks
 
-BOTH = (
-    "Cannot use both regular backward hooks and full backward hooks {where}. Please use only one of them."
-)
+BOTH = "Cannot use both regular backward hooks and full backward hooks {where}. Please use only one of them."
+_next_id = count().__next__
 
 
 class Handle(RemovableHandle):
     """What registering a hook at a module gives; unlike its parent it can be copied and pickled with the module."""
 
     def __init__(self, hooks: dict[int, Any], *marks: dict[int, Any]) -> None:
-        self.hooks, self.marks, self.id = hooks, marks, _ids()
+        self.hooks, self.marks, self.id = hooks, marks, _next_id()
+        while self.id in hooks:  # hooks that were pickled brought their ids along
+            self.id = _next_id()
 
     def hooks_dict_ref(self) -> dict[int, Any]:
         """The dictionary that the hook is in."""
@@ -145,7 +146,8 @@ class _Call:
 
     def _run(self) -> Any:
         module = self.module
-        full = old = ()
+        full: tuple[Callable[..., Any], ...] = ()
+        old: tuple[Callable[..., Any], ...] = ()
         if everywhere.full is True:
             full += tuple(everywhere.backward.values())
         elif everywhere.full is False:

@@ -1,34 +1,35 @@
-"""Tensors from Python values and NumPy arrays: ``tensor``, ``as_tensor``, ``from_numpy``, ``Tensor(...)``."""
+"""Tensors from Python values, NumPy arrays and buffers: ``tensor``, ``as_tensor``, ``from_numpy``; reads nested data."""
 
 from __future__ import annotations
 
-import numbers
 import warnings
-from typing import Any
+from collections.abc import Iterator
+from typing import Any, NoReturn
 
 import numpy as np
 
 from ...ground import device as devices
 from ...ground import dtypes, errors
-from ...tensor import tensor as tensors
-from ...tensor.tensor import LEAF, Tensor, alias, new, share, wrap
+from ...ground.dtypes import called
+from ...tensor.tensor import LEAF, Tensor, share, wrap
 from ..declare import composite
 from ..override import blank
 
-_MAXIMUM = 2**63 - 1
+_LEAST, _MOST = -(2**63), 2**63 - 1
+_NEGATIVE_STRIDE = (
+    "At least one stride in the given numpy array is negative, and tensors with negative strides are not currently "
+    "supported. (You can probably work around this by making a copy of your array  with array.copy().) "
+)
+_READ_ONLY = (
+    "The given {0} is not writable, and PyTorch does not support non-writable tensors. This means {1}. You may want to "
+    "copy the {2} to protect its data or make it writable before converting it to a tensor. This type of warning will "
+    "be suppressed for the rest of this program."
+)
 
 
-def numpy_of(dtype: Any) -> np.dtype[Any] | None:
+def numpy_of(dtype: Any, function: str = "tensor") -> np.dtype[Any] | None:
     """The NumPy dtype of a ``dtype=`` argument: a dtype, a Python type, or None."""
-    if dtype is None:
-        return None
-    if isinstance(dtype, dtypes.dtype):
-        return dtype.numpy
-    known = {float: np.dtype("f8"), int: np.dtype("i8"), bool: np.dtype("?"), complex: np.dtype("c16")}
-    try:
-        return known[dtype]
-    except (KeyError, TypeError):
-        raise TypeError(f"dtype must be torch.dtype, not {type(dtype).__name__}") from None
+    return None if dtype is None else dtypes.demand(dtype, function).numpy
 
 
 def place(array: Any, device: Any = None, requires_grad: bool = False, function: str = "tensor") -> Tensor:
@@ -39,10 +40,15 @@ def place(array: Any, device: Any = None, requires_grad: bool = False, function:
         array = blank(array.shape, array.dtype)
     out = wrap(array)
     if requires_grad:
-        if array.dtype.kind not in "fc" and not dtypes.of(array.dtype).is_floating_point:
-            raise RuntimeError("O" + errors.ONLY_FLOATS[1:])
-        out._e = LEAF
+        mark(out)
     return out
+
+
+def mark(made: Tensor) -> None:
+    """Make a new tensor a leaf that requires gradients; PyTorch's error where its dtype cannot carry them."""
+    if made._d.dtype.kind not in "fcV":
+        raise RuntimeError("O" + errors.ONLY_FLOATS[1:])
+    made._e = LEAF
 
 
 @composite(method=False)
@@ -54,14 +60,21 @@ def tensor(
     Source: https://docs.pytorch.org/docs/stable/generated/torch.tensor.html
     """
     if isinstance(data, Tensor):
-        warnings.warn(
-            "To copy construct from a tensor, it is recommended to use sourceTensor.detach().clone() or "
-            "sourceTensor.detach().clone().requires_grad_(True), rather than torch.tensor(sourceTensor).",
-            UserWarning,
-            stacklevel=2,
-        )
-    array = array_of(data, numpy_of(dtype))
-    return place(array, device, requires_grad)
+        warn_of_copy("torch.tensor")
+    return place(array_of(data, numpy_of(dtype)), device, requires_grad)
+
+
+def warn_of_copy(function: str) -> None:
+    """PyTorch's advice where a tensor is copied by a constructor."""
+    warnings.warn(
+        "To copy construct from a tensor, it is recommended to use sourceTensor.detach().clone() or "
+        f"sourceTensor.detach().clone().requires_grad_(True), rather than {function}(sourceTensor).",
+        UserWarning,
+        stacklevel=3,
+    )
+
+
+# -- reading values ------------------------------------------------------------------------------------------------------
 
 
 def array_of(data: Any, kind: np.dtype[Any] | None) -> Any:
@@ -70,194 +83,299 @@ def array_of(data: Any, kind: np.dtype[Any] | None) -> Any:
     if found is float or found is int or found is bool or found is complex:
         if kind is None:
             kind = dtypes.of_number(found).numpy
-        return _number(data, kind)
+        return converted(data, kind)
     if isinstance(data, Tensor):
-        return _cast(np.array(data._d), kind, True)
-    if isinstance(data, np.ndarray) or isinstance(data, np.generic):
-        dtypes.of(data.dtype)
-        return _cast(np.array(data, order="C"), kind, True)
-    if isinstance(data, str):
-        raise TypeError("new(): invalid data type 'str'")
-    if isinstance(data, (list, tuple, range)) or (hasattr(data, "__len__") and hasattr(data, "__getitem__")):
-        if isinstance(data, dict):
-            raise RuntimeError("Could not infer dtype of dict")
-        return _sequence(data, kind)
-    if hasattr(data, "__array__"):
-        return array_of(np.asarray(data), kind)
-    if hasattr(data, "__index__"):
-        return array_of(data.__index__(), kind)
-    if isinstance(data, numbers.Real):
-        return array_of(float(data), kind)
-    raise RuntimeError(f"Could not infer dtype of {found.__name__}")
+        return _cast(np.array(data._d), kind)
+    if isinstance(data, np.ndarray | np.generic):
+        _check_array(data)
+        return _cast(np.array(data), kind)
+    if isinstance(data, str | bytes):
+        raise TypeError(f"new(): invalid data type '{found.__name__}'")
+    if _is_sequence(data):
+        return _of_sequence(data, kind)
+    if isinstance(data, int | float | complex):
+        return converted(data, kind or dtypes.of_number(found).numpy)
+    _unknown(data)
 
 
-def _number(value: Any, kind: np.dtype[Any]) -> Any:
-    if type(value) is int and kind.kind in "iu":
-        if not -_MAXIMUM - 1 <= value <= (_MAXIMUM if kind != np.uint64 else 2 * _MAXIMUM + 1):
-            raise ValueError("Overflow when unpacking long long")
-        info = np.iinfo(kind)
-        if not info.min <= value <= info.max and not (kind == np.uint8 and -255 <= value < 0):
-            raise RuntimeError(f"value cannot be converted to type {dtypes.of(kind).name} without overflow")
-    elif kind.kind in "iu":
-        if isinstance(value, complex):
-            raise RuntimeError(f"value cannot be converted to type {_c_name(kind)} without overflow")
-        if value != value or not np.iinfo(kind).min <= value <= np.iinfo(kind).max:
-            raise RuntimeError(f"value cannot be converted to type {_c_name(kind)} without overflow")
-    elif isinstance(value, complex) and kind.kind not in "c":
-        raise RuntimeError(f"value cannot be converted to type {_c_name(kind)} without overflow")
-    return np.asarray(value).astype(kind)[()]
+def _unknown(value: Any) -> NoReturn:
+    if isinstance(value, str | bytes):
+        raise TypeError(f"new(): invalid data type '{type(value).__name__}'")
+    raise RuntimeError(f"Could not infer dtype of {type(value).__name__}")
 
 
-def _c_name(kind: np.dtype[Any]) -> str:
-    """How PyTorch's conversion errors call a type."""
-    return {"i8": "int64_t", "f4": "float", "f8": "double"}.get(kind.str[1:], dtypes.of(kind).name)
-
-
-def _cast(array: Any, kind: np.dtype[Any] | None, fresh: bool) -> Any:
-    if not array.dtype.isnative:
-        array = array.astype(array.dtype.newbyteorder("="))
+def _cast(array: Any, kind: np.dtype[Any] | None) -> Any:
     out = array if kind is None or array.dtype == kind else array.astype(kind)
     return out[()] if out.ndim == 0 else out
 
 
-def _shape(data: Any) -> tuple[int, ...]:
-    """The shape that the first elements of nested sequences tell."""
-    shape: list[int] = []
-    while isinstance(data, (list, tuple, range)) or (
-        not isinstance(data, (str, np.generic)) and getattr(data, "ndim", 1) != 0 and hasattr(data, "__len__")
-    ):
-        shape.append(len(data))
-        if len(shape) > 128:
+def _check_array(array: Any) -> None:
+    """Raise PyTorch's error for an array that no tensor can look at."""
+    if not array.dtype.isnative:
+        raise ValueError(
+            "given numpy array has byte order different from the native byte order. Conversion between byte orders is "
+            "currently not supported."
+        )
+    dtypes.of(array.dtype)
+    if any(stride < 0 for stride in array.strides):
+        raise ValueError(_NEGATIVE_STRIDE)
+    if any(stride % array.itemsize for stride in array.strides):
+        raise ValueError(
+            "given numpy array strides not a multiple of the element byte size. Copy the numpy array to reallocate the "
+            "memory."
+        )
+
+
+def _is_sequence(data: Any) -> bool:
+    found = type(data)
+    if found is list or found is tuple:
+        return True
+    if isinstance(data, str | bytes | dict | Tensor | np.generic):
+        return False
+    return hasattr(found, "__len__") and hasattr(found, "__getitem__")
+
+
+def _sizes(data: Any) -> list[int]:
+    """The sizes that the first elements of nested sequences tell."""
+    sizes: list[int] = []
+    while _is_sequence(data):
+        sizes.append(len(data))
+        if len(sizes) > 128:
             raise ValueError(f"too many dimensions '{type(data).__name__}'")
-        if not len(data):
-            break
+        if not sizes[-1]:
+            return sizes
         data = data[0]
     if isinstance(data, str):
         raise ValueError("too many dimensions 'str'")
-    return tuple(shape)
+    return sizes
 
 
-def _sequence(data: Any, kind: np.dtype[Any] | None) -> Any:
-    shape = _shape(data)
-    if all(type(piece) is np.ndarray for piece in data) and len(data) and not isinstance(data, range):
-        try:
-            return _cast(np.stack(data), kind, True)
-        except ValueError:
-            pass
+def _of_sequence(data: Any, kind: np.dtype[Any] | None) -> Any:
+    sizes = _sizes(data)
+    if sizes[0] and all(type(piece) is np.ndarray for piece in data) and isinstance(data, list):
+        warnings.warn(
+            "Creating a tensor from a list of numpy.ndarrays is extremely slow. Please consider converting the list to "
+            "a single numpy.ndarray with numpy.array() before converting to a tensor.",
+            UserWarning,
+            stacklevel=4,
+        )
+        if len({piece.shape for piece in data}) == 1:
+            return _cast(np.stack(data), kind)
+    try:
+        flat = _flattened(data, sizes)
+    except (TypeError, ValueError):
+        if kind is None:
+            _inferred(data)  # what cannot be read at all is said first
+        raise
+    return _of_elements(flat, kind, data).reshape(sizes)
+
+
+def _flattened(data: Any, sizes: list[int]) -> list[Any]:
+    """The elements of regular nested sequences; PyTorch's errors for ragged ones."""
     flat: list[Any] = [data]
-    for depth, size in enumerate(shape):
+    for depth, size in enumerate(sizes):
         following: list[Any] = []
         for piece in flat:
-            if isinstance(piece, Tensor) and piece._d.ndim == 0 or not hasattr(piece, "__len__"):
-                raise TypeError(f"expected sequence of length {size} at dim {depth} (got {type(piece).__name__})") \
-                    if not isinstance(piece, Tensor) else ValueError("only one element tensors can be converted to Python scalars")
+            if not _is_sequence(piece):
+                raise TypeError("not a sequence")
             if len(piece) != size:
                 raise ValueError(f"expected sequence of length {size} at dim {depth} (got {len(piece)})")
             following.extend(piece)
         flat = following
+    return flat
+
+
+def _of_elements(flat: list[Any], kind: np.dtype[Any] | None, data: Any) -> Any:
+    """The elements as a flat array; numbers of one Python type take a short way."""
     types = set(map(type, flat))
     if types <= {float, int, bool, complex}:
         if kind is None:
             widest = next((one for one in (complex, float, int, bool) if one in types), float)
             kind = dtypes.of_number(widest).numpy
-        if types <= {float} or kind.kind in "f" and types <= {float, int, bool}:
-            if kind.kind not in "iu":
-                return np.array(flat, kind).reshape(shape)
-        if types == {int} and kind == np.int64:
-            try:
-                return np.array(flat, kind).reshape(shape)
-            except OverflowError:
-                raise ValueError("Overflow when unpacking long long") from None
-        if types == {bool} and kind.kind == "b":
-            return np.array(flat, kind).reshape(shape)
-    else:
-        for index, value in enumerate(flat):
-            if isinstance(value, Tensor):
-                if value._d.size != 1:
-                    raise ValueError("only one element tensors can be converted to Python scalars")
-                flat[index] = value._d.reshape(-1)[0] if value._d.ndim else value._d
-        if kind is None:
-            found = [
-                dtypes.of(value.dtype) if isinstance(value, np.generic | np.ndarray) else _of_value(value)
-                for value in flat
-            ]
-            joined = found[0]
-            for one in found[1:]:
-                joined = dtypes.promote_types(joined, one)
-            kind = joined.numpy
-        flat = [value.item() if isinstance(value, np.generic | np.ndarray) else value for value in flat]
+        if kind.kind in "fV" and complex not in types or types == {bool}:
+            return np.array(flat, kind)
+        if types == {int} and kind.kind == "i":
+            return _of_integers(flat, kind)
+    elif kind is None:
+        kind = _inferred(data).numpy
     out = np.empty(len(flat), kind)
     for index, value in enumerate(flat):
-        out[index] = _number(value, kind)
-    return out.reshape(shape)
+        out[index] = converted(value, kind)
+    return out
 
 
-def _of_value(value: Any) -> dtypes.dtype:
-    if isinstance(value, (bool, int, float, complex)):
-        return dtypes.of_number(type(value))
-    if isinstance(value, str):
-        raise ValueError("too many dimensions 'str'")
-    if hasattr(value, "__index__"):
-        return dtypes.int64
-    if hasattr(value, "__float__"):
-        return dtypes.get_default_dtype()
-    raise RuntimeError(f"Could not infer dtype of {type(value).__name__}")
+def _of_integers(flat: list[int], kind: np.dtype[Any]) -> Any:
+    try:
+        found = np.array(flat, np.int64)
+    except OverflowError:
+        raise ValueError("Overflow when unpacking long long") from None
+    if kind.itemsize < 8 and len(flat):
+        info = np.iinfo(kind)
+        if found.min() < info.min or found.max() > info.max:
+            raise RuntimeError(f"value cannot be converted to type {dtypes.of(kind).name} without overflow")
+    return found.astype(kind, copy=False)
+
+
+def _elements(data: Any) -> Iterator[Any]:
+    """Every element of nested sequences, ragged or not; an empty one counts as a float."""
+    stack = [data]
+    while stack:
+        piece = stack.pop()
+        if not _is_sequence(piece):
+            yield piece
+        elif isinstance(piece, np.ndarray):
+            yield piece
+        elif len(piece):
+            stack += reversed([piece[index] for index in range(len(piece))])
+        else:
+            yield 0.0
+
+
+def _inferred(data: Any) -> dtypes.dtype:
+    """The dtype that all elements agree on."""
+    joined: dtypes.dtype | None = None
+    for value in _elements(data):
+        if isinstance(value, np.ndarray | np.generic | Tensor):
+            found = dtypes.of(value._d.dtype if isinstance(value, Tensor) else value.dtype)
+        elif isinstance(value, bool | int | float | complex):
+            found = dtypes.of_number(type(value))
+        else:
+            _unknown(value)
+        joined = found if joined is None or joined is found else dtypes.promote_types(joined, found)
+    assert joined is not None
+    return joined
+
+
+def converted(value: Any, kind: np.dtype[Any]) -> Any:
+    """One element in the dtype ``kind``; PyTorch's errors where it does not fit or is no number."""
+    whole = kind.kind in "iu"
+    if isinstance(value, Tensor):
+        if value._d.size != 1:
+            raise ValueError("only one element tensors can be converted to Python scalars")
+        if whole and value._d.dtype.kind not in "iub":
+            raise TypeError("only integer tensors of a single element can be converted to an index")
+        if value.requires_grad:
+            warnings.warn(
+                "Converting a tensor with requires_grad=True to a scalar may lead to unexpected behavior.\nConsider "
+                "using tensor.detach() first.",
+                UserWarning,
+                stacklevel=5,
+            )
+        value = value._d.item()
+    elif isinstance(value, np.generic):
+        value = value.item()
+    if kind.kind == "b":
+        return np.bool_(bool(value))
+    if whole:
+        _check_integer(value, kind)
+    elif not isinstance(value, complex if kind.kind == "c" else bool | int | float) and not isinstance(
+        value, int | float
+    ):
+        raise TypeError(f"must be real number, not {type(value).__name__}")
+    else:
+        value = complex(value) if kind.kind == "c" else float(value)
+    return np.asarray(value).astype(kind)[()]
+
+
+def _check_integer(value: Any, kind: np.dtype[Any]) -> None:
+    if not isinstance(value, int | float):
+        raise TypeError(f"'{type(value).__name__}' object cannot be interpreted as an integer")
+    info = np.iinfo(kind)
+    if isinstance(value, int):
+        if kind.kind == "u" and kind.itemsize == 8:
+            if value < 0:
+                raise OverflowError("can't convert negative int to unsigned")
+            if value > info.max:
+                raise OverflowError("int too big to convert")
+        elif not _LEAST <= value <= _MOST:
+            raise ValueError("Overflow when unpacking long long")
+        least = -info.max if kind.kind == "u" else info.min
+        fits = least <= value <= info.max
+    else:
+        fits = float(info.min) <= value <= float(info.max)
+    if not fits:
+        raise RuntimeError(f"value cannot be converted to type {dtypes.of(kind).name} without overflow")
+
+
+# -- sharing memory --------------------------------------------------------------------------------------------------------
 
 
 @composite(method=False)
 def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> Tensor:
     """``data`` as a tensor, sharing its memory where that is possible."""
+    kind = numpy_of(dtype, "as_tensor")
     if isinstance(data, Tensor):
-        if dtype is None and device is None:
-            return data
-        return data.to(**{k: v for k, v in (("dtype", dtype), ("device", device)) if v is not None})  # type: ignore[attr-defined]
-    if isinstance(data, np.ndarray) and data.dtype.isnative:
-        kind = numpy_of(dtype)
-        if kind is None or data.dtype == kind:
-            return place(from_numpy(data)._d, device)
-    return tensor(data, dtype=dtype, device=device)
+        wanted = {"dtype": dtype, "device": device}
+        return data if kind is None and device is None else data.to(**{k: v for k, v in wanted.items() if v is not None})  # type: ignore[attr-defined]
+    if isinstance(data, np.ndarray) and (kind is None or data.dtype == kind):
+        return place(from_numpy(data)._d, device, function="as_tensor")
+    return place(array_of(data, kind), device, function="as_tensor")
 
 
 @composite(method=False)
-def asarray(obj: Any, *, dtype: Any = None, device: Any = None, copy: bool | None = None, requires_grad: bool = False) -> Tensor:
-    """``obj`` as a tensor: shared, or copied where asked or needed."""
-    if copy:
-        out = place(array_of(obj, numpy_of(dtype)), device)
+def asarray(
+    obj: Any, *, dtype: Any = None, device: Any = None, copy: bool | None = None, requires_grad: bool | None = None
+) -> Tensor:
+    """``obj`` as a tensor: shared, or copied where asked or needed; ``copy=False`` refuses to copy.
+
+    Source: https://docs.pytorch.org/docs/stable/generated/torch.asarray.html
+    """
+    kind = numpy_of(dtype, "asarray")
+    if isinstance(obj, Tensor):
+        if requires_grad is None:
+            requires_grad = _inherited(obj)
+        out = obj
+        if kind is not None and obj._d.dtype != kind or device is not None or copy:
+            _check_alias(obj._d, kind, copy)
+            out = obj.to(dtype=dtype or obj.dtype, device=device or obj.device, copy=bool(copy))  # type: ignore[attr-defined]
+        if not requires_grad and out.requires_grad:
+            return out.detach()  # type: ignore[attr-defined, no-any-return]
+        return out if out.requires_grad or not requires_grad else out.requires_grad_()
+    if isinstance(obj, np.ndarray):
+        if copy or kind is not None and obj.dtype != kind:
+            _check_alias(obj, kind, copy)
+            out = place(array_of(obj, kind), device)
+        else:
+            out = place(from_numpy(obj)._d, device)
+    elif isinstance(obj, bytes | bytearray | memoryview):
+        out = frombuffer(obj, dtype=dtype or dtypes.get_default_dtype())
+        if copy:
+            out = place(np.array(out._d), device)
     else:
-        out = as_tensor(obj, dtype=dtype, device=device)
+        if copy is False:
+            raise ValueError("can't alias arbitrary sequence into a tensor.")
+        out = place(array_of(obj, kind), device)
     if requires_grad:
-        out.requires_grad_()
+        mark(out)
     return out
+
+
+def _inherited(obj: Tensor) -> bool:
+    if obj.requires_grad:
+        warnings.warn(
+            "torch.asarray: unspecified requires_grad now defaults to obj.requires_grad instead of False. Pass "
+            "requires_grad=False explicitly to get the old behavior and silence this warning.",
+            UserWarning,
+            stacklevel=3,
+        )
+    return obj.requires_grad
+
+
+def _check_alias(array: Any, kind: np.dtype[Any] | None, copy: bool | None) -> None:
+    if copy is False and kind is not None and array.dtype != kind:
+        was, wanted = (dtypes.of(one).scalar_name for one in (array.dtype, kind))
+        raise ValueError(f"can't alias tensor with dtype '{was}' into dtype '{wanted}'.")
 
 
 @composite(method=False)
 def from_numpy(ndarray: Any, /) -> Tensor:
     """A tensor on the memory of a NumPy array."""
     if not isinstance(ndarray, np.ndarray):
-        raise TypeError(f"expected np.ndarray (got {type(ndarray).__name__})")
-    if not ndarray.dtype.isnative:
-        raise ValueError(
-            "given numpy array has byte order different from the native byte order. Conversion between byte orders is "
-            "currently not supported."
-        )
-    dtypes.of(ndarray.dtype)
-    if any(stride < 0 for stride in ndarray.strides):
-        raise ValueError(
-            "At least one stride in the given numpy array is negative, and tensors with negative strides are not "
-            "currently supported. (You can probably work around this by making a copy of your array  with "
-            "array.copy().) "
-        )
-    if any(stride % ndarray.itemsize for stride in ndarray.strides):
-        raise ValueError(
-            "given numpy array strides not a multiple of the element byte size. Copy the numpy array to reallocate the "
-            "memory."
-        )
+        raise TypeError(f"expected np.ndarray (got {called(ndarray)})")
+    _check_array(ndarray)
     if not ndarray.flags.writeable:
         warnings.warn(
-            "The given NumPy array is not writable, and PyTorch does not support non-writable tensors. This means "
-            "writing to this tensor will result in undefined behavior. You may want to copy the array to protect its "
-            "data or make it writable before converting it to a tensor. This type of warning will be suppressed for "
-            "the rest of this program.",
+            _READ_ONLY.format("NumPy array", "writing to this tensor will result in undefined behavior", "array"),
             UserWarning,
             stacklevel=2,
         )
@@ -267,63 +385,50 @@ def from_numpy(ndarray: Any, /) -> Tensor:
 
 
 @composite(method=False)
-def scalar_tensor(s: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
-    """A 0-d tensor of a number, in the default dtype unless told."""
-    kind = numpy_of(dtype) or dtypes.get_default_dtype().numpy
-    return place(_number(s, kind), device, requires_grad)
-
-
-def construct(cls: Any, *args: Any, **kwargs: Any) -> Tensor:
-    """``Tensor(...)``: of sizes, uninitialised; of a sequence, its values; of a tensor, an alias."""
-    return legacy(cls, dtypes.get_default_dtype().numpy, args, kwargs)
-
-
-def legacy(cls: Any, kind: np.dtype[Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tensor:
-    """The old constructors: ``Tensor``, ``FloatTensor``, ``LongTensor`` ..."""
-    device = kwargs.pop("device", None)
-    if "size" in kwargs:
-        args = (*args, *kwargs.pop("size"))
-    if "data" in kwargs:
-        args = (*args, kwargs.pop("data"))
-    if kwargs:
-        raise TypeError(f"new() received an invalid keyword argument: '{next(iter(kwargs))}'")
-    if not args:
-        array: Any = np.empty(0, kind)
-    elif len(args) == 1 and not _is_int(args[0]):
-        (data,) = args
-        if isinstance(data, Tensor):
-            if data._d.dtype != kind:
-                raise TypeError(
-                    f"expected {dtypes.of(kind)} (got {data.dtype})"
-                )
-            out = alias(data)
-            if cls is not Tensor:
-                out.__class__ = cls
-            return out
-        if isinstance(data, tuple) and type(data).__name__ == "Size":
-            array = np.empty(data, kind)
-        elif not hasattr(data, "__len__"):
-            raise TypeError(f"new(): data must be a sequence (got {type(data).__name__})")
-        else:
-            array = np.asarray(array_of(data, None)).astype(kind)
-    else:
-        for index, size in enumerate(args):
-            if not _is_int(size):
-                raise TypeError(
-                    f"new(): argument 'size' failed to unpack the object at pos {index + 1} with error "
-                    f'"type must be tuple of ints,but got {type(size).__name__}"'
-                )
-        array = np.empty([int(size) for size in args], kind)
-    made = place(array, device)
-    if cls is Tensor:
-        return made
-    out = new(cls)
-    out._d, out._e, out._v = made._d, None, None
+def frombuffer(
+    buffer: Any, *, dtype: Any, count: int = -1, offset: int = 0, requires_grad: bool = False
+) -> Tensor:
+    """A 1-d tensor on the memory of an object with Python's buffer interface."""
+    kind = dtypes.demand(dtype, "frombuffer").numpy
+    try:
+        memory = memoryview(buffer).cast("B")
+    except TypeError:
+        raise ValueError("object does not implement Python buffer protocol.") from None
+    length, item = len(memory), kind.itemsize
+    if not length or not count:
+        raise ValueError(f"both buffer length ({length}) and count ({count}) must not be 0")
+    if not 0 <= offset < length:
+        raise ValueError(
+            f"offset ({offset} bytes) must be non-negative and no greater than buffer length ({length} bytes) minus 1"
+        )
+    if count < 0:
+        if (length - offset) % item:
+            raise ValueError(
+                f"buffer length ({length} bytes) after offset ({offset} bytes) must be a multiple of element size ({item})"
+            )
+        count = (length - offset) // item
+    elif offset + count * item > length:
+        raise ValueError(
+            f"requested buffer length ({count} * {item} bytes) after offset ({offset} bytes) must not be greater than "
+            f"actual buffer length ({length} bytes)"
+        )
+    if memory.readonly:
+        writing = "you can write to the underlying (supposedly non-writable) buffer using the tensor"
+        warnings.warn(_READ_ONLY.format("buffer", writing, "buffer"), UserWarning, stacklevel=2)
+    out = wrap(np.frombuffer(memory, np.uint8, count * item, offset).view(kind))
+    share(out)
+    if requires_grad:
+        mark(out)
     return out
 
 
-def _is_int(value: Any) -> bool:
-    return hasattr(value, "__index__") and not (isinstance(value, Tensor) and value._d.ndim) and not isinstance(value, bool | np.ndarray)
-
-
-tensors.construct = construct
+@composite(method=False)
+def scalar_tensor(
+    s: Any, *, dtype: Any = None, layout: Any = None, device: Any = None, pin_memory: bool = False,
+    requires_grad: bool = False,
+) -> Tensor:
+    """A 0-d tensor of a number, in the default dtype unless told."""
+    kind = numpy_of(dtype, "scalar_tensor") or dtypes.get_default_dtype().numpy
+    if isinstance(s, complex) and dtype is None:
+        kind = dtypes.default_complex().numpy
+    return place(converted(s, kind), device, requires_grad)

@@ -11,13 +11,15 @@ import numpy as np
 
 from ...ground import dtypes, modes
 from ...tensor.parameter import Parameter
-from ...tensor.tensor import Tensor, View, share, wrap
+from ...tensor.tensor import Tensor, share, wrap
 from .. import write
-from ..declare import TABLE, composite
-from ..primitive.index import ALL, Indices, index_put, put_at, select, slice
+from ..declare import composite
+from ..primitive.arrange import flip
+from ..primitive.index import ALL, Indices, index_put, select, slice
 from ..primitive.index import index as index_row
 from ..primitive.join import unbind
 from ..primitive.shape import alias, expand, unsqueeze, view
+from .construct import tensor
 
 ndarray = np.ndarray
 _PLAIN = (Tensor, Parameter)
@@ -37,7 +39,11 @@ _SEQUENCE = (
     "Using a non-tuple sequence for multidimensional indexing is deprecated and will be changed in pytorch 2.9; use "
     "x[tuple(seq)] instead of x[seq]. In pytorch 2.9 this will be interpreted as tensor index, x[torch.tensor(seq)], which "
     "will result either in an error or a different result (Triggered internally at "
-    "/__w/pytorch/pytorch/torch/csrc/autograd/python_variable_indexing.cpp:321.)"
+    "/__w/pytorch/pytorch/torch/csrc/autograd/python_variable_indexing.cpp:{}.)"
+)
+_TRUNCATED = (
+    "Truncating the start/stop/step of slice. This is likely because of saved old models when the start/stop/step were "
+    "larger."
 )
 
 
@@ -54,17 +60,73 @@ def getitem(self: Tensor, key: Any) -> Tensor:
         return _sliced(self, 0, key)
     if kind is tuple:
         return _parts(self, key)
-    if kind in _PLAIN and key._d.ndim and key._d.dtype.kind == "i" and key._d.itemsize >= 4 and self._d.ndim:
-        return index_row(self, Indices((key,)))
-    return _parts(self, _unpacked(key))
+    if key is None:
+        return unsqueeze(self, 0)
+    if kind in _PLAIN and key._d.ndim:
+        return _parts(self, (key,))
+    return _general(self, _unpacked(key))
 
 
-def _outside(array: Any, dim: int, index: int) -> Exception:
+def _parts(self: Tensor, keys: tuple[Any, ...]) -> Tensor:
+    """The short way for keys of every day; whatever is unusual, wrong keys too, takes the general one."""
+    found = self
+    dim = covered = 0
+    indices: list[Any] = []
+    try:
+        for key in keys:
+            kind = type(key)
+            if kind is int:
+                found = select(found, dim, key)
+            elif kind is builtins.slice:
+                if key.start is not None or key.stop is not None or key.step is not None or len(keys) == 1:
+                    found = _sliced(found, dim, key)
+                dim += 1
+            elif key is None:
+                found = unsqueeze(found, dim)
+                dim += 1
+            elif kind is Tensor and key._d.ndim and key._d.dtype.kind in "ib" and key._d.itemsize in (1, 4, 8):
+                data = key._d
+                size = 1
+                if data.dtype.kind == "b":
+                    size = data.ndim
+                    if data.shape != found._d.shape[dim : dim + size]:
+                        return _general(self, keys)
+                elif data.itemsize == 1:
+                    return _general(self, keys)
+                indices += [None] * (dim - covered)
+                indices.append(key)
+                dim += size
+                covered = dim
+            elif key is ... and indices == []:
+                dim += self._d.ndim - _dims(keys)
+            else:
+                return _general(self, keys)
+        if dim > found._d.ndim:
+            return _general(self, keys)
+        if indices:
+            return index_row(found, Indices(indices))
+    except (IndexError, TypeError):
+        return _general(self, keys)
+    return alias(self) if found is self else found
+
+
+def _dims(keys: tuple[Any, ...]) -> int:
+    count = 0
+    for key in keys:
+        if not (type(key) is int or type(key) is builtins.slice):
+            if key is None or key is ...:
+                continue
+            raise TypeError  # index tensors beside an Ellipsis: the general way counts them
+        count += 1
+    return count
+
+
+def _outside(array: Any, dim: int, index: int, shown: int = 0) -> Exception:
     if not array.ndim:
         return IndexError(_SCALAR)
     if not -_HUGE - 1 <= index <= _HUGE:
         return ValueError("Overflow when unpacking long long")
-    return IndexError(f"index {index} is out of bounds for dimension {dim} with size {array.shape[dim]}")
+    return IndexError(f"index {index} is out of bounds for dimension {shown} with size {array.shape[dim]}")
 
 
 def _unpacked(key: Any) -> tuple[Any, ...]:
@@ -72,11 +134,13 @@ def _unpacked(key: Any) -> tuple[Any, ...]:
     if isinstance(key, tuple):
         return tuple(key)
     if isinstance(key, (list, str)) and len(key) < 32:
-        if any(isinstance(k, (builtins.slice, Tensor, ndarray, list, tuple, str)) or k is None or k is ... for k in key):
-            warnings.warn(_SEQUENCE, UserWarning, stacklevel=4)
-            if isinstance(key, str):
-                raise TypeError("new(): invalid data type 'str'")
-            return tuple(key)
+        for part in key:
+            held = isinstance(part, (Tensor, ndarray, list, tuple, str, range))
+            if held or part is None or part is ... or isinstance(part, builtins.slice):
+                warnings.warn(_SEQUENCE.format(349 if held else 359), UserWarning, stacklevel=4)
+                if isinstance(key, str):
+                    raise TypeError("new(): invalid data type 'str'")
+                return tuple(key)
     return (key,)
 
 
@@ -103,10 +167,12 @@ def _sliced(self: Tensor, dim: int, key: builtins.slice) -> Tensor:
         start = 0 if start is None else _bound(start)
     if type(stop) is not int:
         stop = _HUGE if stop is None else _bound(stop)
+    if start < -_HUGE or stop < -_HUGE:
+        warnings.warn(_TRUNCATED, UserWarning, stacklevel=4)
     return slice(self, dim, start, stop, step)
 
 
-def _parts(self: Tensor, keys: tuple[Any, ...]) -> Tensor:
+def _general(self: Tensor, keys: tuple[Any, ...]) -> Tensor:
     found, indices = _walked(self, keys)
     if indices:
         return index_row(found, prepared(found, indices))
@@ -125,7 +191,7 @@ def _consumed(key: Any) -> int:
 def _walked(self: Tensor, keys: tuple[Any, ...]) -> tuple[Tensor, list[Any]]:
     """Apply all keys that make views, from the left; gives the view and the index tensors left for each dimension."""
     found = self
-    dim = 0
+    dim = origin = 0  # the dimension now, and the one of the tensor that it was
     indices: list[Any] = []
     keys = tuple(_tensor(key) if not _simple(key) else key for key in keys)
     taken = 0
@@ -144,13 +210,16 @@ def _walked(self: Tensor, keys: tuple[Any, ...]) -> tuple[Tensor, list[Any]]:
             try:
                 found = select(found, dim, key)
             except IndexError:
-                raise _outside(found._d, dim, key) from None
+                raise _outside(found._d, dim, key, origin) from None
+            origin += 1
         elif kind is builtins.slice:
             if key != ALL or len(keys) == 1:
                 found = _sliced(found, dim, key)
             dim += 1
+            origin += 1
         elif key is ...:
             dim += self._d.ndim - taken
+            origin += self._d.ndim - taken
         elif key is None:
             found = unsqueeze(found, dim)
             dim += 1
@@ -164,14 +233,16 @@ def _walked(self: Tensor, keys: tuple[Any, ...]) -> tuple[Tensor, list[Any]]:
             try:
                 found = select(found, dim, int(key._d))
             except IndexError:
-                raise _outside(found._d, dim, int(key._d)) from None
+                raise _outside(found._d, dim, int(key._d), origin) from None
+            origin += 1
         elif key._d.ndim == 0:
             found = unsqueeze(found, dim)
             _record(indices, dim, wrap(np.zeros(int(bool(key._d)), np.int64)))
             dim += 1
         else:
             _record(indices, dim, key)
-            dim += key._d.ndim if key._d.dtype.kind == "b" or key._d.dtype == np.uint8 else 1
+            dim += _consumed(key)
+            origin += _consumed(key)
     return found, indices
 
 
@@ -194,7 +265,7 @@ def _tensor(key: Any) -> Any:
             key = key.astype(np.int64)
         return wrap(np.array(key))
     if isinstance(key, (list, tuple, range, str)):
-        made = TABLE_TENSOR(key)
+        made = tensor(list(key) if isinstance(key, range) else key)
         if made._d.dtype.kind not in "ib" or not made._d.size:
             made = wrap(np.asarray(made._d).astype(np.int64))
         return made
@@ -203,27 +274,21 @@ def _tensor(key: Any) -> Any:
     raise IndexError(_INVALID.format(dtypes.called(key)))
 
 
-def TABLE_TENSOR(key: Any) -> Tensor:  # noqa: N802
-    from .construct import tensor
-
-    return tensor(list(key) if isinstance(key, range) else key)
-
-
 def prepared(array: Any, indices: list[Any]) -> Indices:
     """Index tensors checked against the tensor they index."""
     sizes = array._d.shape
     found: list[Any] = []
     dim = 0
-    for tensor in indices:
-        if tensor is None:
+    for given in indices:
+        if given is None:
             dim += 1
             found.append(None)
             continue
-        data = tensor._d
+        data = given._d
         if data.dtype == np.uint8:
             warnings.warn(_BYTE, UserWarning, stacklevel=4)
             data = data.astype(bool)
-            tensor = wrap(data)
+            given = wrap(data)
         if data.dtype.kind == "b":
             for at, size in enumerate(data.shape):
                 if dim + at >= len(sizes):
@@ -238,7 +303,7 @@ def prepared(array: Any, indices: list[Any]) -> Indices:
             dim += 1
         else:
             raise IndexError(_KINDS)
-        found.append(tensor)
+        found.append(given)
     if dim > len(sizes):
         raise IndexError(f"too many indices for tensor of dimension {len(sizes)}")
     return Indices(found)
@@ -365,9 +430,8 @@ def iterate(self: Tensor) -> Iterator[Tensor]:
 
 @composite(name="__reversed__", function=False)
 def backwards(self: Tensor) -> Tensor:
-    """The tensor mirrored along all dimensions."""
-    flip = TABLE["flip"].caller
-    return flip(self, tuple(range(self._d.ndim))) if self._d.ndim else self  # type: ignore[no-any-return]
+    """The tensor mirrored along its first dimension."""
+    return flip(self, (0,)) if self._d.ndim else self
 
 
 @composite(name="__contains__", function=False)
@@ -379,5 +443,3 @@ def contains(self: Tensor, element: Any) -> bool:
         f"Tensor.__contains__ only supports Tensor or scalar, but you passed in a {type(element)}."
     )
 
-
-__all__ = ["View", "getitem", "prepared", "put_at", "setitem"]

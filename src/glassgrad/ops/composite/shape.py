@@ -277,16 +277,17 @@ def _warn_once(text: str, line: int) -> None:
 def _reversed(self: Tensor) -> Tensor:
     """The view with the dimensions in reverse order."""
     ndim = self._d.ndim
-    if ndim != 2:
-        if ndim:
-            _warn_once(
-                "The use of `x.T` on tensors of dimension other than 2 to reverse their shape is deprecated and it will throw "
-                "an error in a future release. Consider `x.mT` to transpose batches of matrices or `x.permute(*torch."
-                "arange(x.ndim - 1, -1, -1))` to reverse the dimensions of a tensor.",
-                4311,
-            )
-        else:
-            _warn_once("Tensor.T is deprecated on 0-D tensors. This function is the identity in these cases.", 4321)
+    if ndim == 2:
+        return rows.permute(self, (1, 0))
+    if ndim:
+        _warn_once(
+            "The use of `x.T` on tensors of dimension other than 2 to reverse their shape is deprecated and it will throw an "
+            "error in a future release. Consider `x.mT` to transpose batches of matrices or `x.permute(*torch.arange(x.ndim "
+            "- 1, -1, -1))` to reverse the dimensions of a tensor.",
+            4314,
+        )
+    else:
+        _warn_once("Tensor.T is deprecated on 0-D tensors. This function is the identity in these cases.", 4321)
     return rows.permute(self, tuple(range(ndim - 1, -1, -1)))
 
 

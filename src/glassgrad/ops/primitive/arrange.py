@@ -59,12 +59,27 @@ def roll(self: Any, /, shifts: Any, dims: Any = ()) -> Any:
     if not shifts:
         raise RuntimeError("`shifts` required")
     if not dims and len(shifts) == 1:
-        return np.roll(self, shifts[0]).copy(order="C")
+        return _rolled(self.reshape(-1), shifts[0], 0).reshape(self.shape)
     if len(dims) != len(shifts):
         raise RuntimeError(f"shifts and dimensions must align. shifts: {len(shifts)}, dims:{len(dims)}")
+    axes = [axis_of(dim, self.ndim) for dim in dims]
     if not self.ndim:
         return np.array(self)
-    return np.roll(self, shifts, tuple(axis_of(dim, self.ndim) for dim in dims)).copy(order="C")
+    for shift, axis in zip(shifts, axes, strict=True):
+        self = _rolled(self, shift, axis)
+    return self
+
+
+def _rolled(array: Any, shift: int, axis: int) -> Any:
+    size = array.shape[axis]
+    if not size:
+        return array.copy()
+    cut = -shift % size
+    lead = (ALL,) * axis
+    out = np.empty(array.shape, array.dtype)
+    out[(*lead, builtins.slice(size - cut, None))] = array[(*lead, builtins.slice(0, cut))]
+    out[(*lead, builtins.slice(0, size - cut))] = array[(*lead, builtins.slice(cut, None))]
+    return out
 
 
 @op()

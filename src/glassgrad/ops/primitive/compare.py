@@ -127,6 +127,11 @@ def logical_xor(self: Any, other: Any, /) -> Any:
     return np.logical_xor(self, other)
 
 
+for _row in (logical_and, logical_or, logical_xor):
+    _row.typed_as("promote")
+    _row.tensors_only()
+
+
 @op(inplace=True, constant=True)
 def logical_not(self: Any, /) -> Any:
     """Whether elements are zero."""
@@ -218,7 +223,7 @@ where.derivative(
 
 @op()
 def share(grad_output: Any, self: Any, other: Any, /) -> Any:
-    """``grad_output`` where ``self`` exceeds ``other`` (or NaN is involved), half of it where they are equal, else zero."""
+    """``grad_output`` where ``self`` exceeds ``other`` (or one is NaN), half of it where they are equal, else zero."""
     lost = drop(self < other, grad_output)
     tied = self == other
     if not np.count_nonzero(tied):
@@ -249,6 +254,7 @@ def minimum(self: Any, other: Any, /) -> Any:
 
 for _row in (maximum, minimum):
     _row.typed_as("promote")
+    _row.tensors_only()
 maximum.derivative(
     self=lambda grad, self, other: share(grad, self, other),
     other=lambda grad, self, other: share(grad, other, self),
@@ -287,6 +293,7 @@ for _row in (fmax_mask, fmin_mask):
     _row.internal()
 for _row in (fmax_mask, fmin_mask, fmax, fmin):
     _row.typed_as("promote")
+    _row.tensors_only()
 fmax.derivative(
     self=lambda grad, self, other: where(fmax_mask(self, other), grad, 0),
     other=lambda grad, self, other: where(fmax_mask(self, other), 0, grad),

@@ -46,6 +46,8 @@ def select(self: Any, /, dim: Any, index: Any) -> Any:
         if not self.ndim:
             raise IndexError("select() cannot be applied to a 0-dim tensor.") from None
         axis_of(dim, self.ndim)
+        if not hasattr(index, "__index__"):
+            raise TypeError(f"select(): argument 'index' (position 2) must be int, not {dtypes.called(index)}") from None
         raise IndexError(
             f"select(): index {index} out of range for tensor of size {list(self.shape)} at dimension {dim}"
         ) from None
@@ -229,18 +231,22 @@ diagonal_scatter.derivative(
 
 
 class Indices(tuple[Any, ...]):
-    """Index tensors, None for a dimension taken whole; remembers their versions, as a rule reads them again."""
+    """Index tensors, None for a dimension taken whole; ``parts`` is what NumPy is indexed with."""
 
-    versions: tuple[int, ...]
+    parts: tuple[Any, ...]
+    versions: list[int]
 
     def __new__(cls, indices: Iterable[Any]) -> Indices:
         found = tuple.__new__(cls, indices)
-        found.versions = tuple(0 if t is None or t._v is None else t._v.version for t in found)
+        found.parts = tuple([ALL if t is None else t._d for t in found])
+        found.versions = [0 if t is None or t._v is None else t._v.version for t in found]
         return found
 
-    def key(self) -> tuple[Any, ...]:
-        """What NumPy is to be indexed with; RuntimeError where an index was changed in place since."""
-        for tensor, version in zip(self, self.versions, strict=True):
+
+def fresh(indices: Any) -> Any:
+    """The indices of a forward call, for its rule; RuntimeError where one was changed in place since."""
+    if type(indices) is Indices:
+        for tensor, version in zip(indices, indices.versions, strict=True):
             if tensor is not None and tensor._v is not None and tensor._v.version != version:
                 raise RuntimeError(
                     errors.STALE.format(
@@ -252,12 +258,12 @@ class Indices(tuple[Any, ...]):
                         hint=errors.STALE_HINT,
                     )
                 )
-        return tuple(ALL if tensor is None else tensor._d for tensor in self)
+    return indices
 
 
 def _key(indices: Any) -> tuple[Any, ...]:
     if type(indices) is Indices:
-        return indices.key()
+        return indices.parts
     return tuple(ALL if index is None else getattr(index, "_d", index) for index in indices)
 
 
@@ -284,11 +290,14 @@ def index(self: Any, /, indices: Any) -> Any:
     """The elements that index tensors name, one for each dimension from the first on; None takes a dimension whole."""
     key = _key(indices)
     try:
-        if len(key) == 1 and self.flags.c_contiguous and key[0].dtype.kind == "i":
-            return self.take(key[0], 0)
+        last = key[-1]
+        if last is not ALL and last.dtype.kind == "i" and key.count(ALL) == len(key) - 1 and self.flags.c_contiguous:
+            return self.take(last, len(key) - 1)
         found = self[key]
     except IndexError as error:
         raise refusal(self, key, error) from None
+    if not found.size:
+        return np.empty(found.shape, found.dtype)
     return found if found.base is None else found.copy()
 
 
@@ -349,11 +358,11 @@ def put_at(out: Any, key: tuple[Any, ...], values: Any, accumulate: bool = False
 index.internal()
 index_backward.internal()
 index_put.internal()
-index.derivative(self=lambda grad, self_sizes, indices: index_backward(grad, self_sizes, indices))
+index.derivative(self=lambda grad, self_sizes, indices: index_backward(grad, self_sizes, fresh(indices)))
 index_backward.derivative(grad_output=lambda grad, indices: index(grad, indices))
 index_put.derivative(
-    self=lambda grad, indices, accumulate: grad if accumulate else index_put(grad, blank(grad, ()), indices, False),
-    values=lambda grad, values_sizes, indices, accumulate: fitted(index(grad, indices), values_sizes),
+    self=lambda grad, indices, accumulate: grad if accumulate else index_put(grad, blank(grad, ()), fresh(indices), False),
+    values=lambda grad, values_sizes, indices, accumulate: fitted(index(grad, fresh(indices)), values_sizes),
 )
 
 

@@ -271,6 +271,8 @@ ldexp.derivative(
     other=lambda grad, result: grad * (result * _LN2),
 )
 
+for _row in (atan2, copysign, xlogy, ldexp, hypot, heaviside, logaddexp, logaddexp2):
+    _row.tensors_only()
 for _row in (deg2rad, rad2deg, atan2, copysign, xlogy, ldexp):
     _row.typed_as("float")
 for _row in (clamp_tensors, clamp_min_tensor, clamp_max_tensor, hypot, heaviside, logaddexp, logaddexp2):

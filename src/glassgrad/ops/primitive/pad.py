@@ -55,8 +55,9 @@ def _sources(size: int, before: int, after: int, mode: str) -> Any:
     at = np.arange(-before, size + after)
     if mode == "replicate":
         return at.clip(0, size - 1)
-    if mode == "circular":
-        return at % size
+    if mode == "circular":  # around what is left where a negative width cuts off
+        first, kept = max(-before, 0), size + min(before, 0) + min(after, 0)
+        return first + (at - first) % kept
     period = 2 * (size - 1) or 1
     at = np.abs(at) % period
     return np.where(at >= size, period - at, at)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -19,22 +20,36 @@ def _name(array: Any) -> str:
     return dtypes.of(array.dtype).scalar_name
 
 
-def _bounds(index: Any, size: int, axis: int, wording: str = "index {} is out of bounds for dimension {} with size {}") -> None:
+_UNSIGNED = {"i8": np.dtype(np.uint64), "i4": np.dtype(np.uint32)}
+_BEYOND = "index {} is out of bounds for dimension {} with size {}"
+
+
+def inside(index: Any, size: int) -> bool:
+    """Whether all indices are in [0, ``size``); read as unsigned, negative ones are too large."""
+    if not index.size:
+        return True
+    return bool(np.maximum.reduce(index.view(_UNSIGNED[index.dtype.str[1:]]), None) < size)
+
+
+def _bounds(index: Any, size: int, axis: int, wording: str = _BEYOND) -> None:
     """RuntimeError where an index is not in [0, ``size``)."""
-    if index.size and (index.min() < 0 or index.max() >= size):
+    if not inside(index, size):
         bad = index[(index < 0) | (index >= size)]
         raise RuntimeError(wording.format(int(bad.reshape(-1)[0]), axis, size))
 
 
-def _place(index: Any, axis: int) -> tuple[Any, ...]:
+@lru_cache(256)
+def _line(size: int, after: int) -> Any:
+    """The numbers up to ``size`` along a dimension with ``after`` dimensions behind it."""
+    return np.arange(size).reshape((-1,) + (1,) * after)
+
+
+def place(index: Any, axis: int) -> tuple[Any, ...]:
     """What an array is indexed with so that ``index`` counts along ``axis`` and all else stays in place."""
     ndim = index.ndim
     if ndim <= 1:
         return (index,) if ndim else (index.reshape(1),)
-    return tuple(
-        index if at == axis else np.arange(size).reshape((-1,) + (1,) * (ndim - 1 - at))
-        for at, size in enumerate(index.shape)
-    )
+    return tuple([index if at == axis else _line(size, ndim - 1 - at) for at, size in enumerate(index.shape)])
 
 
 def _checked(name: str, self: Any, index: Any, dim: int, src: Any = None) -> int:
@@ -48,6 +63,9 @@ def _checked(name: str, self: Any, index: Any, dim: int, src: Any = None) -> int
     if max(index.ndim, 1) != max(self.ndim, 1):
         raise RuntimeError(f"Index tensor must have the same number of dimensions as {whose} tensor")
     shape, sizes = index.shape or (1,), self.shape or (1,)
+    if shape == sizes and src is None:
+        _bounds(index, sizes[axis], axis)
+        return axis
     if src is not None and max(src.ndim, 1) != len(shape):
         raise RuntimeError("Index tensor must have the same number of dimensions as src tensor")
     beyond = [at for at, size in enumerate(shape) if at != axis and size > sizes[at]]
@@ -74,9 +92,11 @@ def _checked(name: str, self: Any, index: Any, dim: int, src: Any = None) -> int
 def gather(self: Any, index: Any, /, dim: Any, sparse_grad: Any = False) -> Any:
     """The elements that ``index`` names along ``dim``, in the shape of ``index``."""
     axis = _checked("gather", self, index, dim)
+    if index.ndim > 1 and index.size:
+        return self[place(index, axis)]
     if not index.size:
         return np.empty(index.shape, self.dtype)
-    return np.asarray(self).reshape(self.shape or (1,))[_place(index, axis)].reshape(index.shape)
+    return np.asarray(self).reshape(-1)[index]
 
 
 @op()
@@ -90,14 +110,14 @@ def _added(out: Any, index: Any, src: Any, axis: int) -> Any:
     if not index.size:
         return out
     flat = out.reshape(out.shape or (1,))
-    place = _place(index, axis)
+    at_index = place(index, axis)
     src = _corner(src, index)
     if index.ndim and index.shape[axis] == 1:  # nothing is named twice
-        flat[place] += src
+        flat[at_index] += src
     elif flat.ndim == 1:
-        np.add.at(flat, place, src.reshape(-1))
+        np.add.at(flat, at_index, src.reshape(-1))
     else:
-        at = np.ravel_multi_index(np.broadcast_arrays(*place), flat.shape)
+        at = np.ravel_multi_index(np.broadcast_arrays(*at_index), flat.shape)
         np.add.at(flat.reshape(-1), at.reshape(-1), src.reshape(-1))
     return out
 
@@ -130,7 +150,7 @@ def scatter(self: Any, index: Any, src: Any, /, dim: Any) -> Any:
     _same_dtype(self, src)
     out = np.array(self, order="C")
     if index.size:
-        out.reshape(out.shape or (1,))[_place(index, axis)] = _corner(src, index)
+        out.reshape(out.shape or (1,))[place(index, axis)] = _corner(src, index)
     return out
 
 
@@ -140,7 +160,7 @@ def scatter_value(self: Any, index: Any, /, dim: Any, value: Any) -> Any:
     axis = _checked("scatter", self, index, dim)
     out = np.array(self, order="C")
     if index.size:
-        out.reshape(out.shape or (1,))[_place(index, axis)] = np.asarray(value).astype(self.dtype)
+        out.reshape(out.shape or (1,))[place(index, axis)] = np.asarray(value).astype(self.dtype)
     return out
 
 
@@ -179,13 +199,13 @@ def scatter_reduce(self: Any, index: Any, src: Any, /, dim: Any, reduce: Any, in
     out = np.array(self, order="C")
     if not index.size:
         return out
-    flat, place, part = out.reshape(out.shape or (1,)), _place(index, axis), _corner(src, index)
+    flat, at_index, part = out.reshape(out.shape or (1,)), place(index, axis), _corner(src, index)
     if not include_self:
-        flat[place] = _neutral(reduce, self.dtype)
-    _REDUCE[reduce].at(flat, place, part)
+        flat[at_index] = _neutral(reduce, self.dtype)
+    _REDUCE[reduce].at(flat, at_index, part)
     if reduce == "mean":
         counts = np.full(flat.shape, int(include_self), self.dtype)
-        np.add.at(counts, place, np.ones(1, self.dtype))
+        np.add.at(counts, at_index, np.ones(1, self.dtype))
         counts[counts == 0] = 1
         np.floor_divide(flat, counts, out=flat) if self.dtype.kind in "iu" else np.divide(flat, counts, out=flat)
     return out
@@ -289,7 +309,7 @@ def index_select(self: Any, index: Any, /, dim: Any) -> Any:
         return np.array(self)
     if index.size and not self.shape[axis]:
         raise RuntimeError("index_select(): self indexing axis dim should be positive")
-    if index.size and (index.min() < 0 or index.max() >= self.shape[axis]):
+    if not inside(index, self.shape[axis]):
         raise IndexError("index out of range in self")
     return self.take(index.reshape(-1), axis)
 

@@ -114,7 +114,7 @@ def view(self: Any, /, sizes: Any) -> Any:
         except ValueError:
             inferred(sizes, self.size)
             raise
-        if found.shape != sizes:
+        if found.shape != sizes and min(sizes) < -1:
             inferred(sizes, self.size)
         return found
     wanted = inferred(sizes, self.size)
@@ -212,27 +212,42 @@ def expand(self: Any, /, sizes: Any) -> Any:
             f"sizes provided ({len(sizes)}) must be greater or equal to the number of dimensions in the tensor "
             f"({len(shape)})"
         )
-    found = [*(0,) * lead, *self.strides]
-    if sizes[lead:] != shape:
-        sizes = list(sizes)
-        for index in range(len(sizes) - 1, lead - 1, -1):
-            size, wanted = shape[index - lead], sizes[index]
+    wide = sizes[lead:]
+    if wide == shape:
+        found = self.strides
+    else:
+        sizes, found = list(sizes), list(self.strides)
+        for index, (size, wanted) in enumerate(zip(shape, wide, strict=True)):
             if wanted == -1:
-                sizes[index] = size
+                sizes[lead + index] = size
             elif size != wanted:
                 if size != 1 or wanted < 0:
-                    raise RuntimeError(
-                        f"The expanded size of the tensor ({wanted}) must match the existing size ({size}) at "
-                        f"non-singleton dimension {index}.  Target sizes: {list(sizes)}.  Tensor sizes: {list(shape)}"
-                    )
+                    _misfit(shape, sizes, wide)
                 found[index] = 0
     if lead:
-        if min(sizes) < 0:
-            _negative_lead(sizes, lead)
-        for index in range(lead - 1, -1, -1):
-            if sizes[index] == 1:  # no stretch: the stride that the dimension would have anyway
-                found[index] = found[index + 1] * sizes[index + 1]
+        found = [*(0,) * lead, *found]
+        if min(sizes) < 2:
+            _leading(sizes, found, lead)
     return strided(self, sizes, found)
+
+
+def _misfit(shape: tuple[int, ...], sizes: list[int], wide: Any) -> None:
+    lead = len(sizes) - len(shape)
+    pairs = [*enumerate(zip(shape, wide, strict=True))]
+    index = next(i for i, (n, m) in reversed(pairs) if m not in (-1, n) and (n != 1 or m < 0))
+    raise RuntimeError(
+        f"The expanded size of the tensor ({wide[index]}) must match the existing size ({shape[index]}) at non-singleton "
+        f"dimension {lead + index}.  Target sizes: {[*sizes[:lead], *wide]}.  Tensor sizes: {list(shape)}"
+    )
+
+
+def _leading(sizes: Any, strides: list[int], lead: int) -> None:
+    """New dimensions in front that are not stretched have the stride they would have anyway."""
+    for index in range(lead - 1, -1, -1):
+        if sizes[index] < 0:
+            _negative_lead(sizes, lead)
+        if sizes[index] == 1:
+            strides[index] = strides[index + 1] * sizes[index + 1]
 
 
 def _negative_lead(sizes: Any, lead: int) -> None:
@@ -317,9 +332,13 @@ permute.derivative(self=lambda grad, dims: permute(grad, _inverse(dims)))
 def unsqueeze(self: Any, /, dim: Any) -> Any:
     """The view with a dimension of size 1 put in at ``dim``."""
     shape, strides = self.shape, self.strides
+    if not hasattr(dim, "__index__"):
+        raise TypeError(f"unsqueeze(): argument 'dim' (position 1) must be int, not {dtypes.called(dim)}")
     at = dim + len(shape) + 1 if dim < 0 else dim
     if not 0 <= at <= len(shape):
         axis_of(dim, len(shape) + 1)
+    if self.flags.c_contiguous:
+        return self.reshape((*shape[:at], 1, *shape[at:]))
     step = shape[at] * strides[at] if at < len(shape) else self.itemsize
     return strided(self, (*shape[:at], 1, *shape[at:]), (*strides[:at], step, *strides[at:]))
 

@@ -10,7 +10,7 @@ import numpy as np
 from ...ground import dtypes
 from ..declare import op
 from .index import ALL, blank
-from .scatter import scatter
+from .scatter import place, scatter
 from .shape import axis_of
 
 
@@ -23,7 +23,7 @@ def ordered(array: Any, axis: int, descending: bool) -> Any:
 
 
 def _picked(array: Any, indices: Any, axis: int) -> Any:
-    return np.take_along_axis(array, indices, axis)
+    return array[place(indices, axis)]
 
 
 def _laid_as(array: Any, like: Any) -> Any:
@@ -73,7 +73,7 @@ def topk(self: Any, /, k: Any, dim: Any = -1, largest: Any = True, sorted: Any =
         indices = _picked(part, ordered(_picked(self, part, axis), axis, largest), axis)
     else:
         indices = ordered(self, axis, largest)[first]
-    return _picked(self, indices, axis).copy(order="C"), indices.copy(order="C")
+    return _picked(self, indices, axis), indices.copy(order="C")
 
 
 for row in (sort, sort_stable, topk):

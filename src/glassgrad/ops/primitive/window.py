@@ -7,12 +7,13 @@ operation's rules on it, put what they give for the old value back.  The view re
 
 from __future__ import annotations
 
+import weakref
 from typing import Any
 
 import numpy as np
 
 from ...graph.node import Node
-from ...graph.record import Kind, Record, freed
+from ...graph.record import Kind, Record, about, freed
 from ...tensor import tensor as tensors
 from ...tensor.tensor import Tensor, View, edge_of
 from .. import write
@@ -94,7 +95,9 @@ def as_strided(self: Any, /, size: Any, stride: Any, storage_offset: Any = None)
             f"{self.itemsize} requiring a storage size of {needed * self.itemsize} are out of bounds for storage of "
             f"size {root.nbytes}"
         )
-    return look(root if root.flags.c_contiguous else self, (size, stride, offset if root.flags.c_contiguous else offset - here))
+    return look(
+        root if root.flags.c_contiguous else self, (size, stride, offset if root.flags.c_contiguous else offset - here)
+    )
 
 
 @op()
@@ -239,10 +242,30 @@ def rebase_view(view: Tensor, inner: Record) -> None:
     old = edge_of(base)
     record = Record(COPY_SLICES, (old, *inner.edges[1:]))
     record.k = (inner, window_of(view._d, base._d), window_of(base._d, base._d)[1])
-    record.p0 = inner  # freed with the record
+    record.p0 = inner  # type: ignore[assignment]  # freed with the record
+    record.s = base._d.shape
     base._e = record
     if base._v is not None:
         record.cell = base._v
+    about(inner).home = _Home(record)
+
+
+class _Home:
+    """Where the saved result of a write through a view has its history: at the view, reread from the base."""
+
+    __slots__ = ("_record",)
+
+    def __init__(self, record: Record) -> None:
+        self._record = weakref.ref(record)  # the record holds the one that saved: no cycle
+
+    def __call__(self) -> Record | None:
+        record = self._record()
+        if record is None:
+            return None
+        _, window, strides = record.k
+        home = Record(AS_STRIDED, (record,))
+        home.k = (window, record.s, strides)
+        return home
 
 
 tensors.reread = reread

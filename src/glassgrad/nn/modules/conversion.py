@@ -1,0 +1,158 @@
+"""Changing all tensors of a module at once: dtype, device, layout in memory, or any function."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from ...ground import device as devices
+from ...ground import dtypes, modes
+from ...tensor.tensor import Tensor
+from ..parameter import Parameter
+
+
+class Conversion:
+    """What moves and converts a Module."""
+
+    _parameters: dict[str, Parameter | None]
+    _buffers: dict[str, Tensor | None]
+    children: Callable[[], Iterator[Any]]
+
+    def _apply(self, fn: Callable[[Any], Tensor], recurse: bool = True) -> Any:
+        """Replace the data of every parameter, gradient and buffer by what ``fn`` makes of it."""
+        if recurse:
+            for module in self.children():
+                module._apply(fn)
+        for parameter in self._parameters.values():
+            if parameter is not None:
+                grad = parameter._grad
+                parameter.data = _without_grad(fn, parameter)
+                if grad is not None:
+                    grad.data = _without_grad(fn, grad)
+        for name, buffer in self._buffers.items():
+            if buffer is not None:
+                self._buffers[name] = fn(buffer)
+        return self
+
+    def apply(self, fn: Callable[[Any], Any]) -> Any:
+        """Call ``fn`` on every module below this one, then on this one."""
+        for module in self.children():
+            module.apply(fn)
+        fn(self)
+        return self
+
+    def to(self, *args: Any, **kwargs: Any) -> Any:
+        """Convert parameters and buffers: ``to(dtype)``, ``to(device)``, ``to(device, dtype)``, ``to(tensor)``.
+
+        Only floating point and complex dtypes are taken; integer buffers keep theirs.
+        """
+        device, dtype, memory_format = _parse(*args, **kwargs)
+        if dtype is not None:
+            if not (dtype.is_floating_point or dtype.is_complex):
+                raise TypeError(
+                    f"nn.Module.to only accepts floating point or complex dtypes, but got desired dtype={dtype}"
+                )
+            if dtype.is_complex:
+                warnings.warn(
+                    "Complex modules are a new feature under active development whose design may change, and some "
+                    "modules might not work as expected when using complex tensors as parameters or buffers. Please "
+                    "file an issue at https://github.com/pytorch/pytorch/issues/new?template=bug-report.yml if a "
+                    "complex module does not work as expected.",
+                    stacklevel=2,
+                )
+
+        def convert(tensor: Any) -> Tensor:
+            wanted: dict[str, Any] = {}
+            if device is not None:
+                wanted["device"] = device
+            if dtype is not None and (tensor.dtype.is_floating_point or tensor.dtype.is_complex):
+                wanted["dtype"] = dtype
+            if memory_format is not None and tensor.ndim in (4, 5):
+                wanted["memory_format"] = memory_format
+            try:
+                return tensor.to(**wanted) if wanted else tensor  # type: ignore[no-any-return]
+            except NotImplementedError as error:
+                if str(error) == "Cannot copy out of meta tensor; no data!":
+                    raise NotImplementedError(
+                        f"{error} Please use torch.nn.Module.to_empty() instead of torch.nn.Module.to() when moving "
+                        "module from meta to a different device."
+                    ) from None
+                raise
+
+        return self._apply(convert)
+
+    def to_empty(self, *, device: Any, recurse: bool = True) -> Any:
+        """Move parameters and buffers to ``device`` without their values."""
+        from ...ops.composite.create import empty_like
+
+        return self._apply(lambda t: empty_like(t, device=device), recurse=recurse)
+
+    def type(self, dst_type: Any) -> Any:
+        """Convert parameters and buffers to ``dst_type``."""
+        return self._apply(lambda t: t.type(dst_type))
+
+    def float(self) -> Any:
+        """Convert floating point parameters and buffers to float32."""
+        return self._floating(dtypes.float32)
+
+    def double(self) -> Any:
+        """Convert floating point parameters and buffers to float64."""
+        return self._floating(dtypes.float64)
+
+    def half(self) -> Any:
+        """Convert floating point parameters and buffers to float16."""
+        return self._floating(dtypes.float16)
+
+    def bfloat16(self) -> Any:
+        """Convert floating point parameters and buffers to bfloat16."""
+        return self._floating(dtypes.bfloat16)
+
+    def _floating(self, dtype: dtypes.dtype) -> Any:
+        return self._apply(lambda t: t.to(dtype) if t.dtype.is_floating_point else t)
+
+    def cpu(self) -> Any:
+        """Move parameters and buffers to the CPU."""
+        return self._apply(lambda t: t.cpu())
+
+    def cuda(self, device: Any = None) -> Any:
+        """Raise what asking for an absent device raises."""
+        return self._apply(lambda t: t.cuda(device))
+
+    def share_memory(self) -> Any:
+        """Give parameters and buffers memory that other processes can see."""
+        return self._apply(lambda t: t.share_memory_())
+
+
+def _without_grad(fn: Callable[[Any], Tensor], tensor: Tensor) -> Tensor:
+    before = modes.set_grad(False)
+    try:
+        return fn(tensor)
+    finally:
+        modes.set_grad(before)
+
+
+def _parse(*args: Any, **kwargs: Any) -> tuple[Any, Any, Any]:
+    """Device, dtype and memory format of the arguments of ``to``."""
+    wanted: dict[str, Any] = {"device": None, "dtype": None, "non_blocking": False, "memory_format": None}
+    places = ["device", "dtype", "non_blocking"]
+    if args and isinstance(args[0], dtypes.dtype):
+        places = ["dtype", "non_blocking"]
+    elif args and isinstance(args[0], Tensor) or "tensor" in kwargs:
+        args = (kwargs.pop("tensor"), *args) if "tensor" in kwargs else args
+        wanted["dtype"] = args[0].dtype
+        args = (args[0].device, *args[1:])
+        places = ["device", "non_blocking"]
+    bad = len(args) > len(places) or any(name not in wanted for name in kwargs)
+    for name, value in [*zip(places, args, strict=False), *kwargs.items()]:
+        if name in wanted:
+            wanted[name] = value
+    device, dtype = wanted["device"], wanted["dtype"]
+    if device is not None and not isinstance(device, (str, int, devices.device)):
+        bad = True
+    if dtype is not None and not isinstance(dtype, dtypes.dtype):
+        bad = True
+    if bad:
+        given = ", ".join([type(a).__name__ for a in args] + [f"{n}={type(v).__name__}" for n, v in kwargs.items()])
+        raise TypeError(f"to() received an invalid combination of arguments - got ({given})")
+    return device, dtype, wanted["memory_format"]

@@ -1,0 +1,278 @@
+"""PyTorch's signatures of putting tensors together and taking them apart."""
+
+from __future__ import annotations
+
+import itertools
+import warnings
+from typing import Any
+
+import numpy as np
+
+from ...ground.dtypes import called
+from ...tensor.tensor import Tensor, wrap
+from ..declare import composite
+from ..primitive import join as rows
+from ..primitive.index import masked_select, slice
+from ..primitive.shape import axis_of, expand, reshape, view
+from .shape import atleast_1d, atleast_2d, atleast_3d
+
+
+def _listed(function: str, tensors: Any) -> Any:
+    if not isinstance(tensors, (tuple, list)):
+        raise TypeError(f"{function}(): argument 'tensors' (position 1) must be tuple of Tensors, not {called(tensors)}")
+    return tensors
+
+
+@composite("concat", "concatenate", method=False)
+def cat(tensors: Any, dim: int = 0, *, out: Any = None, axis: Any = None) -> Tensor:
+    """The tensors one after the other along ``dim``."""
+    if axis is not None:
+        dim = axis
+    if not tensors and type(tensors) in (tuple, list):
+        raise ValueError("torch.cat(): expected a non-empty list of Tensors")
+    _listed("cat", tensors)
+    if type(dim) is not int and not hasattr(dim, "__index__"):
+        raise TypeError(f"cat(): argument 'dim' must be int, not {called(dim)}")
+    return rows.cat(tensors, dim, out=out)
+
+
+@composite(method=False)
+def stack(tensors: Any, dim: int = 0, *, out: Any = None) -> Tensor:
+    """The tensors, all of one shape, along a new dimension."""
+    if not _listed("stack", tensors):
+        raise RuntimeError("stack expects a non-empty TensorList")
+    return rows.stack(tensors, dim, out=out)
+
+
+def _at_least(function: str, tensors: Any, form: Any) -> list[Tensor]:
+    if not _listed(function, tensors):
+        raise RuntimeError(f"{function} expects a non-empty TensorList")
+    return [form(tensor) for tensor in tensors]
+
+
+@composite(method=False)
+def hstack(tensors: Any, *, out: Any = None) -> Tensor:
+    """The tensors side by side: along the second dimension, vectors along the first."""
+    found = _at_least("hstack", tensors, atleast_1d)
+    return rows.cat(found, 0 if found[0]._d.ndim == 1 else 1, out=out)
+
+
+@composite("row_stack", method=False)
+def vstack(tensors: Any, *, out: Any = None) -> Tensor:
+    """The tensors on top of each other: along the first dimension, vectors as rows."""
+    return rows.cat(_at_least("vstack", tensors, atleast_2d), 0, out=out)
+
+
+@composite(method=False)
+def dstack(tensors: Any, *, out: Any = None) -> Tensor:
+    """The tensors behind each other: along the third dimension."""
+    return rows.cat(_at_least("dstack", tensors, atleast_3d), 2, out=out)
+
+
+@composite(method=False)
+def column_stack(tensors: Any, *, out: Any = None) -> Tensor:
+    """The tensors side by side, vectors as columns."""
+    found = _at_least("column_stack", tensors, _column)
+    return rows.cat(found, 1, out=out)
+
+
+def _column(tensor: Tensor) -> Tensor:
+    return tensor if tensor._d.ndim > 1 else reshape(tensor, (tensor._d.size, 1))
+
+
+@composite(method=False)
+def block_diag(*tensors: Any) -> Tensor:
+    """The matrix that holds the tensors as blocks on its diagonal."""
+    if not tensors:
+        return wrap(np.zeros((1, 0), np.float32))
+    return rows.block_diag(list(tensors))
+
+
+# -- taking apart -------------------------------------------------------------------------------------------------------------
+
+
+@composite()
+def split(tensor: Tensor, split_size_or_sections: Any = None, dim: int = 0, *, split_size: Any = None) -> Any:
+    """Views of pieces of ``dim``: of one size (the last may be smaller), or of the sizes listed."""
+    size = split_size if split_size_or_sections is None else split_size_or_sections
+    if isinstance(size, (tuple, list)):
+        return rows.split_with_sizes(tensor, tuple(size), dim)
+    if not hasattr(size, "__index__"):
+        raise TypeError(f"split(): argument 'split_size' (position 2) must be int, not {called(size)}")
+    return rows.split(tensor, size if type(size) is int else size.__index__(), dim)
+
+
+@composite()
+def split_with_sizes(input: Tensor, split_sizes: Any, dim: int = 0) -> Any:
+    """Views of pieces of ``dim`` of the sizes listed."""
+    return rows.split_with_sizes(input, tuple(split_sizes), dim)
+
+
+def _chunked(input: Tensor, chunks: int, dim: int) -> int:
+    """The size of each of ``chunks`` pieces."""
+    if not input._d.ndim:
+        raise RuntimeError("chunk expects at least a 1-dimensional tensor")
+    if chunks < 1:
+        raise RuntimeError(f"chunk expects `chunks` to be greater than 0, got: {chunks}")
+    return -(-input._d.shape[axis_of(dim, input._d.ndim)] // chunks)
+
+
+@composite()
+def chunk(input: Tensor, chunks: int, dim: int = 0) -> Any:
+    """Views of at most ``chunks`` pieces of ``dim`` of one size; the last may be smaller."""
+    size = _chunked(input, chunks, dim)
+    if size == 0:
+        return rows.split_with_sizes(input, (0,) * chunks, dim)
+    return rows.split(input, size, dim)
+
+
+@composite()
+def unsafe_chunk(input: Tensor, chunks: int, dim: int = 0) -> Any:
+    """What ``chunk`` gives, for whoever promises not to write into the pieces."""
+    return rows.unsafe_split(input, _chunked(input, chunks, dim), dim)
+
+
+@composite()
+def tensor_split(
+    input: Tensor, indices_or_sections: Any = None, dim: int = 0, *, indices: Any = None, sections: Any = None
+) -> tuple[Tensor, ...]:
+    """Views of pieces of ``dim``: so many of nearly one size, or those between the indices listed."""
+    ndim = input._d.ndim
+    if not ndim:
+        raise RuntimeError("tensor_split expected at least a 1-dimensional tensor, but got a tensor with 0 dims")
+    given = next(value for value in (indices_or_sections, indices, sections) if value is not None)
+    size = input._d.shape[axis_of(dim, ndim)]
+    if isinstance(given, Tensor):
+        given = given._d.tolist()
+    if isinstance(given, (tuple, list)):
+        cuts = [0, *given]
+        ends = [*given, size]
+    else:
+        if given <= 0:
+            raise RuntimeError(f"number of sections must be larger than 0, got {given}")
+        small, more = divmod(size, given)
+        lengths = [small + 1] * more + [small] * (given - more)
+        ends = list(itertools.accumulate(lengths))
+        cuts = [0, *ends[:-1]]
+    return tuple(slice(input, dim, start, end, 1) for start, end in zip(cuts, ends, strict=True))
+
+
+def _evenly(name: str, least: int, input: Tensor, given: Any, dim: int) -> tuple[Tensor, ...]:
+    ndim = input._d.ndim
+    if ndim < least:
+        raise RuntimeError(
+            f"torch.{name} requires a tensor with at least {least} dimension, but got a tensor with {ndim} dimensions!"
+        )
+    size = input._d.shape[dim]
+    if isinstance(given, int) and (given == 0 or size % given):
+        raise RuntimeError(
+            f"torch.{name} attempted to split along dimension {dim}, but the size of the dimension {size} is not divisible "
+            f"by the split_size {given}!"
+        )
+    return tensor_split(input, given, dim)
+
+
+@composite()
+def hsplit(input: Tensor, indices_or_sections: Any) -> tuple[Tensor, ...]:
+    """Views of pieces side by side."""
+    return _evenly("hsplit", 1, input, indices_or_sections, 0 if input._d.ndim == 1 else 1)
+
+
+@composite()
+def vsplit(input: Tensor, indices_or_sections: Any) -> tuple[Tensor, ...]:
+    """Views of pieces on top of each other."""
+    return _evenly("vsplit", 2, input, indices_or_sections, 0)
+
+
+@composite()
+def dsplit(input: Tensor, indices_or_sections: Any) -> tuple[Tensor, ...]:
+    """Views of pieces behind each other."""
+    return _evenly("dsplit", 3, input, indices_or_sections, 2)
+
+
+# -- grids --------------------------------------------------------------------------------------------------------------------
+
+_INDEXING = (
+    "torch.meshgrid: in an upcoming release, it will be required to pass the indexing argument. (Triggered internally at "
+    "/__w/pytorch/pytorch/aten/src/ATen/native/TensorShape.cpp:4215.)"
+)
+_warned: list[bool] = []
+
+
+@composite(method=False)
+def meshgrid(*tensors: Any, indexing: str | None = None) -> tuple[Tensor, ...]:
+    """The coordinates of all points of the grid that vectors span, one tensor for each vector."""
+    if len(tensors) == 1 and isinstance(tensors[0], (tuple, list)):
+        tensors = tuple(tensors[0])
+    if indexing is None and not _warned:
+        _warned.append(True)
+        warnings.warn(_INDEXING, UserWarning, stacklevel=2)
+    return _grid(tensors, indexing or "ij")
+
+
+def _grid(tensors: tuple[Any, ...], indexing: str) -> tuple[Tensor, ...]:
+    if not tensors:
+        raise RuntimeError("meshgrid expects a non-empty TensorList")
+    for place, tensor in enumerate(tensors):
+        if not isinstance(tensor, Tensor):
+            raise TypeError(f"expected Tensor as element {place} in argument 0, but got {called(tensor)}")
+    for tensor in tensors:
+        if tensor._d.ndim > 1:
+            raise RuntimeError(f"torch.meshgrid: Expected 0D or 1D tensor in the tensor list but got: {_shown(tensor)}")
+        if tensor._d.dtype != tensors[0]._d.dtype:
+            raise RuntimeError("meshgrid expects all tensors to have the same dtype")
+    if indexing not in ("xy", "ij"):
+        raise RuntimeError(f'torch.meshgrid: indexing must be one of "xy" or "ij", but received: {indexing}')
+    swap = indexing == "xy" and len(tensors) >= 2
+    if swap:
+        tensors = (tensors[1], tensors[0], *tensors[2:])
+    sizes = tuple(tensor._d.size for tensor in tensors)
+    grids = [
+        expand(view(tensor, tuple(-1 if at == place else 1 for at in range(len(tensors)))), sizes)
+        for place, tensor in enumerate(tensors)
+    ]
+    if swap:
+        grids[0], grids[1] = grids[1], grids[0]
+    return tuple(grids)
+
+
+def _shown(tensor: Tensor) -> str:
+    sizes = ",".join(map(str, tensor._d.shape))
+    lines = "\n".join(" ".join(f"{value:g}".rjust(2) for value in row) for row in np.atleast_2d(tensor._d).tolist())
+    return f"{lines}\n[ torch.{tensor.dtype.scalar_name}Tensor{{{sizes}}} ]"
+
+
+def _vector(tensor: Tensor) -> None:
+    if tensor._d.ndim != 1:
+        raise RuntimeError(f"Expect a 1D vector, but got shape {list(tensor._d.shape)}")
+
+
+@composite(method=False)
+def cartesian_prod(*tensors: Any) -> Tensor:
+    """All combinations of one element of each vector, one in a row."""
+    if len(tensors) == 1 and isinstance(tensors[0], (tuple, list)):
+        tensors = tuple(tensors[0])
+    for tensor in tensors:
+        _vector(tensor)
+    if len(tensors) == 1:
+        return tensors[0]
+    return rows.stack([reshape(grid, (-1,)) for grid in _grid(tensors, "ij")], 1)
+
+
+@composite()
+def combinations(input: Tensor, r: int = 2, with_replacement: bool = False) -> Tensor:
+    """All choices of ``r`` elements of a vector, in the order they have in it, one in a row."""
+    _vector(input)
+    if r < 0:
+        raise RuntimeError(f"Expect a non-negative number, but got {r}")
+    if r == 0:
+        return wrap(np.zeros((0,), input._d.dtype))
+    count = input._d.size
+    places = np.indices((count,) * r)
+    kept = np.ones((count,) * r, bool)
+    for before, after in itertools.pairwise(places):
+        kept &= before <= after if with_replacement else before < after
+    mask = wrap(kept)
+    return rows.stack([masked_select(grid, mask) for grid in _grid((input,) * r, "ij")], 1)
+
+

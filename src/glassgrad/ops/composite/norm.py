@@ -1,0 +1,407 @@
+"""PyTorch's signatures of norms, distances, and normalisation of layers, groups, batches and instances."""
+
+from __future__ import annotations
+
+from math import inf, prod
+from typing import Any
+
+import numpy as np
+
+from ...ground.dtypes import called, finfo
+from ...tensor.tensor import Tensor
+from .. import write
+from ..declare import composite
+from ..primitive.arithmetic import pow_number
+from ..primitive.cast import clone
+from ..primitive.norm import (
+    cdist_forward,
+    linalg_vector_norm,
+    native_batch_norm,
+    native_group_norm,
+    native_layer_norm,
+    norm_dim,
+)
+from ..primitive.number import add_number
+from ..primitive.pointwise import rsqrt
+from ..primitive.reduce import mean_dim, sum_dim
+from .reduce import amax, amin, check_tensor, one_dim, some_dims, sum
+
+# -- norms -------------------------------------------------------------------------------------------------------------
+
+
+def vector_norm(
+    x: Any, ord: Any = 2, dim: Any = None, keepdim: bool = False, *, dtype: Any = None, out: Any = None
+) -> Any:
+    """The norm of order ``ord`` of all elements, or of those along ``dim``.
+
+    Source: https://docs.pytorch.org/docs/stable/generated/torch.linalg.vector_norm.html
+    """
+    check_tensor(x, "linalg_vector_norm")
+    if isinstance(ord, (str, bool)) or not isinstance(ord, (int, float)):
+        raise TypeError(f"linalg_vector_norm(): argument 'ord' (position 2) must be Number, not {called(ord)}")
+    if x._d.dtype.kind in "bui":
+        raise RuntimeError(
+            f"linalg.vector_norm: Expected a floating point or complex tensor as input. Got {x.dtype.scalar_name}"
+        )
+    if dtype is not None:
+        x = x.to(dtype)
+    axes = some_dims(dim, x._d.ndim, "linalg_vector_norm")
+    if not x._d.size and (ord < 0 or ord == inf):
+        name = ord if isinstance(ord, int) else "inf" if ord == inf else "-inf" if ord == -inf else f"{ord:g}"
+        if axes is None:
+            raise RuntimeError(
+                f"linalg.vector_norm cannot compute the {name} norm on an empty tensor because the operation does not "
+                "have an identity"
+            )
+        if any_empty(x, axes):
+            raise RuntimeError(
+                f"linalg.vector_norm cannot compute the {name} norm on the dimension {axes[0]} because this dimension "
+                "is empty and the operation does not have an identity"
+            )
+    return linalg_vector_norm(x, ord, axes, keepdim, out=out)
+
+
+def any_empty(x: Tensor, axes: tuple[int, ...]) -> bool:
+    """Whether one of ``axes`` has no elements."""
+    return 0 in [x._d.shape[i] for i in axes]
+
+
+def matrix_norm(
+    A: Any, ord: Any = "fro", dim: Any = (-2, -1), keepdim: bool = False, *, dtype: Any = None, out: Any = None
+) -> Any:
+    """The norm of order ``ord`` of the matrices in two dimensions.
+
+    Source: https://docs.pytorch.org/docs/stable/generated/torch.linalg.matrix_norm.html
+    """
+    check_tensor(A, "linalg_matrix_norm")
+    if A._d.ndim < 2:
+        raise RuntimeError("linalg.matrix_norm: The input tensor A must have at least 2 dimensions.")
+    if A._d.dtype.kind in "bui":
+        raise RuntimeError(
+            f"linalg.matrix_norm: Expected a floating point or complex tensor as input. Got {A.dtype.scalar_name}"
+        )
+    dims = (dim,) if isinstance(dim, int) else tuple(dim)
+    if len(dims) != 2:
+        raise RuntimeError(f"linalg.matrix_norm: dim must be a 2-tuple. Got {' '.join(map(str, dims))}")
+    rows, columns = (one_dim(d, A._d.ndim) for d in dims)
+    if rows == columns:
+        raise RuntimeError(f"linalg.matrix_norm: dims must be different. Got ({dims[0]}, {dims[1]})")
+    if ord == "fro":
+        return vector_norm(A, 2, (rows, columns), keepdim, dtype=dtype, out=out)
+    if dtype is not None:
+        A = A.to(dtype)
+    if isinstance(ord, str) and ord != "nuc":
+        raise RuntimeError(f"linalg.matrix_norm: Order {ord} not supported.")
+    if ord == "nuc" or abs(ord) == 2:
+        return _spectral(A, ord, rows, columns, keepdim, out)
+    if abs(ord) not in (1, inf):
+        raise RuntimeError(f"linalg.matrix_norm: Order {ord:g} not supported.")
+    first, then = (rows, columns) if abs(ord) == 1 else (columns, rows)
+    if not keepdim and then > first:
+        then -= 1
+    sums = vector_norm(A, 1, first, keepdim)
+    return (amax if ord > 0 else amin)(sums, then, keepdim, out=out)
+
+
+def _spectral(A: Tensor, ord: Any, rows: int, columns: int, keepdim: bool, out: Any) -> Any:
+    """Norms made of singular values."""
+    from .decompose import svdvals  # the norms below it need no decomposition
+
+    order = [i for i in range(A._d.ndim) if i not in (rows, columns)] + [rows, columns]
+    values = svdvals(A.permute(order))
+    if ord == "nuc":
+        answer = sum(values, -1, keepdim, out=out)
+    else:
+        answer = (amax if ord > 0 else amin)(values, -1, keepdim, out=out)
+    if keepdim:
+        answer = answer.unsqueeze(-1).permute([order.index(i) for i in range(A._d.ndim)])
+    return answer
+
+
+def linalg_norm(
+    A: Any, ord: Any = None, dim: Any = None, keepdim: bool = False, *, out: Any = None, dtype: Any = None
+) -> Any:
+    """A vector or a matrix norm, as ``ord`` and ``dim`` say.
+
+    Source: https://docs.pytorch.org/docs/stable/generated/torch.linalg.norm.html
+    """
+    check_tensor(A, "linalg_norm")
+    dims = None if dim is None else (dim,) if isinstance(dim, int) else tuple(dim)
+    if dims is not None and len(dims) not in (1, 2):
+        raise RuntimeError(
+            "linalg.norm: If dim is specified, it must be of length 1 or 2. Got "
+            f"[{', '.join(map(str, dims))}]"
+        )
+    if ord is None:
+        return vector_norm(A, 2, dims, keepdim, dtype=dtype, out=out)
+    if dims is None:
+        if A._d.ndim not in (1, 2):
+            raise RuntimeError(
+                f"linalg.norm: If dim is not specified but ord is, the input must be 1D or 2D. Got {A._d.ndim}D."
+            )
+        if A._d.ndim == 2 or isinstance(ord, str):
+            return matrix_norm(A, ord, (0, 1) if A._d.ndim == 2 else (-2, -1), keepdim, dtype=dtype, out=out)
+    elif len(dims) == 2 or isinstance(ord, str):
+        return matrix_norm(A, ord, dims, keepdim, dtype=dtype, out=out)
+    return vector_norm(A, ord, dims, keepdim, dtype=dtype, out=out)
+
+
+@composite()
+def norm(
+    input: Any, p: Any = "fro", dim: Any = None, keepdim: bool = False, out: Any = None, dtype: Any = None
+) -> Any:
+    """The ``p``-norm of all elements or along ``dim``; "fro" and "nuc" are norms of matrices.
+
+    Source: https://docs.pytorch.org/docs/stable/generated/torch.norm.html
+    """
+    dims = (dim,) if isinstance(dim, int) else dim
+    if isinstance(p, str):
+        if p == "fro" and (dims is None or len(dims) <= 2):
+            return vector_norm(input, 2, dims, keepdim, dtype=dtype, out=out)
+        return matrix_norm(input, p, range(input._d.ndim) if dims is None else dims, keepdim, dtype=dtype, out=out)
+    return vector_norm(input, 2.0 if p is None else p, dims, keepdim, dtype=dtype, out=out)
+
+
+# -- distances ---------------------------------------------------------------------------------------------------------
+
+
+@composite(method=False)
+def cdist(x1: Any, x2: Any, p: float = 2.0, compute_mode: str = "use_mm_for_euclid_dist_if_necessary") -> Any:
+    """The ``p``-norm distances of every row of ``x1`` from every row of ``x2``."""
+    check_tensor(x1, "cdist")
+    check_tensor(x2, "cdist")
+    for name, x in (("X1", x1), ("X2", x2)):
+        if x._d.ndim < 2:
+            raise RuntimeError(f"cdist only supports at least 2D tensors, {name} got: {x._d.ndim}D")
+    if x1._d.shape[-1] != x2._d.shape[-1]:
+        raise RuntimeError(
+            f"X1 and X2 must have the same number of columns. X1: {x1._d.shape[-1]} X2: {x2._d.shape[-1]}"
+        )
+    if p < 0:
+        raise RuntimeError("cdist only supports non-negative p values")
+    modes = ("use_mm_for_euclid_dist_if_necessary", "use_mm_for_euclid_dist", "donot_use_mm_for_euclid_dist")
+    if compute_mode not in modes:
+        raise ValueError(f"{compute_mode} is not a valid value for compute_mode")
+    return cdist_forward(x1, x2, float(p))
+
+
+def together(a: Tensor, b: Tensor) -> tuple[Tensor, Tensor]:
+    """Two tensors expanded to their common sizes."""
+    if a._d.shape == b._d.shape:
+        return a, b
+    try:
+        sizes = np.broadcast_shapes(a._d.shape, b._d.shape)
+    except ValueError:
+        raise RuntimeError(unequal(a._d.shape, b._d.shape)) from None
+    return (
+        a if a._d.shape == sizes else a.expand(sizes),
+        b if b._d.shape == sizes else b.expand(sizes),
+    )
+
+
+def unequal(a: tuple[int, ...], b: tuple[int, ...]) -> str:
+    """PyTorch's sentence for sizes that cannot be broadcast."""
+    for place in range(-1, -min(len(a), len(b)) - 1, -1):
+        if a[place] != b[place] and 1 not in (a[place], b[place]):
+            at = max(len(a), len(b)) + place
+            return (
+                f"The size of tensor a ({a[place]}) must match the size of tensor b ({b[place]}) at non-singleton "
+                f"dimension {at}"
+            )
+    return "sizes cannot be broadcast"
+
+
+@composite(method=False)
+def cosine_similarity(x1: Any, x2: Any, dim: int = 1, eps: float = 1e-8) -> Any:
+    """The cosines of the angles between vectors along ``dim``."""
+    check_tensor(x1, "cosine_similarity")
+    check_tensor(x2, "cosine_similarity")
+    if x1._d.dtype.kind in "bui" and x2._d.dtype.kind in "bui":
+        raise RuntimeError(f"expected common dtype to be floating point, yet common dtype is {x1.dtype.scalar_name}")
+    if x1.dtype is not x2.dtype:
+        common = x1.dtype if x2._d.dtype.kind in "bui" else np.promote_types(x1._d.dtype, x2._d.dtype)
+        x1, x2 = x1.to(_ours(common)), x2.to(_ours(common))
+    x1, x2 = together(x1, x2)
+    axis = one_dim(dim, x1._d.ndim)
+    return sum_dim((x1 / _length(x1, axis, eps)) * (x2 / _length(x2, axis, eps)), (axis,), False)
+
+
+def _ours(kind: Any) -> Any:
+    from ...ground.dtypes import dtype, of
+
+    return kind if isinstance(kind, dtype) else of(kind)
+
+
+def _length(x: Tensor, axis: int, eps: float) -> Tensor:
+    """Norms along ``axis``, at least ``eps``; their gradient knows no bound."""
+    length = clone(linalg_vector_norm(x, 2, (axis,), True))
+    write.store(length, np.maximum(length._d, length._d.dtype.type(eps)))
+    return length
+
+
+@composite(method=False)
+def pairwise_distance(x1: Any, x2: Any, p: float = 2.0, eps: float = 1e-6, keepdim: bool = False) -> Any:
+    """The ``p``-norms of the differences of corresponding vectors."""
+    apart = add_number(x1 - x2, eps)
+    return norm_dim(apart, float(p), (max(x1._d.ndim, x2._d.ndim) - 1,), keepdim)
+
+
+@composite(method=False)
+def pdist(input: Any, p: float = 2.0) -> Any:
+    """The ``p``-norm distances of all pairs of rows."""
+    check_tensor(input, "pdist")
+    if input._d.ndim != 2:
+        raise RuntimeError(f"pdist only supports 2D tensors, got: {input._d.ndim}D")
+    if p < 0:
+        raise RuntimeError("pdist only supports non-negative p values")
+    first, second = np.triu_indices(len(input._d), 1)
+    from ...tensor.tensor import wrap
+
+    return norm_dim(input.index_select(0, wrap(first)) - input.index_select(0, wrap(second)), float(p), (1,), False)
+
+
+# -- normalisation -----------------------------------------------------------------------------------------------------
+
+
+def check_normalized(
+    input: Any, normalized_shape: tuple[int, ...], weight: Any, bias: Any, star: str = "*, "
+) -> None:
+    """Raise PyTorch's errors where sizes do not fit ``normalized_shape``."""
+    if not normalized_shape:
+        raise RuntimeError(
+            "Expected normalized_shape to be at least 1-dimensional, i.e., containing at least one element, but got "
+            "normalized_shape = []"
+        )
+    sizes = list(normalized_shape)
+    for name, tensor in (("weight", weight), ("bias", bias)):
+        if tensor is not None and list(tensor._d.shape) != sizes:
+            raise RuntimeError(
+                f"Expected {name} to be of same shape as normalized_shape, but got {name} of shape "
+                f"{list(tensor._d.shape)} and normalized_shape = {sizes}"
+            )
+    if list(input._d.shape[max(input._d.ndim - len(sizes), 0) :]) != sizes:
+        raise RuntimeError(
+            f"Given normalized_shape={sizes}, expected input with shape [{star}{', '.join(map(str, sizes))}], but got "
+            f"input of size{list(input._d.shape)}"
+        )
+
+
+def check_kinds(input: Any, *parameters: Any) -> None:
+    """Raise PyTorch's error where weights are of another type than the input."""
+    for tensor in parameters:
+        if tensor is not None and tensor._d.dtype != input._d.dtype:
+            raise RuntimeError("mixed dtype (CPU): expect parameter to have scalar type of Float")
+
+
+@composite(method=False)
+def layer_norm(
+    input: Any, normalized_shape: Any, weight: Any = None, bias: Any = None, eps: float = 1e-5,
+    cudnn_enable: bool = True,
+) -> Any:  # fmt: skip
+    """Each sample standardised over its last dimensions, scaled by ``weight`` and shifted by ``bias``.
+
+    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.layer_norm.html
+    """
+    if type(normalized_shape) is not tuple:
+        if not isinstance(normalized_shape, (list, tuple)):
+            raise TypeError(
+                "layer_norm(): argument 'normalized_shape' (position 2) must be tuple of ints, not "
+                f"{called(normalized_shape)}"
+            )
+        normalized_shape = tuple(normalized_shape)
+    check_tensor(input, "layer_norm")
+    check_normalized(input, normalized_shape, weight, bias)
+    check_kinds(input, weight, bias)
+    return native_layer_norm(input, weight, bias, normalized_shape, eps)[0]
+
+
+@composite(method=False)
+def rms_norm(input: Any, normalized_shape: Any, weight: Any = None, eps: float | None = None) -> Any:
+    """Each sample divided by the root mean square of its last dimensions, scaled by ``weight``."""
+    check_tensor(input, "rms_norm")
+    normalized_shape = tuple(normalized_shape)
+    check_normalized(input, normalized_shape, weight, None, "*")
+    if eps is None:
+        eps = finfo(input.dtype).eps
+    first = input._d.ndim - len(normalized_shape)
+    squares = mean_dim(pow_number(input, 2), tuple(range(first, input._d.ndim)), True)
+    scaled = input * rsqrt(add_number(squares, eps))
+    return scaled if weight is None else scaled * weight
+
+
+@composite(method=False)
+def group_norm(
+    input: Any, num_groups: int, weight: Any = None, bias: Any = None, eps: float = 1e-5, cudnn_enabled: bool = True
+) -> Any:
+    """Each group of channels of each sample standardised, each channel scaled and shifted."""
+    check_tensor(input, "group_norm")
+    sizes = input._d.shape
+    if len(sizes) < 2:
+        raise RuntimeError(f"Expected at least 2 dimensions for input tensor but received {len(sizes)}")
+    if num_groups <= 0:
+        raise RuntimeError(f"Expected num groups to be greater than 0, got {num_groups}")
+    if sizes[1] % num_groups:
+        raise RuntimeError(
+            "Expected number of channels in input to be divisible by num_groups, but got input of shape "
+            f"{list(sizes)} and num_groups={num_groups}"
+        )
+    for name, tensor in (("weight", weight), ("bias", bias)):
+        if tensor is not None and tensor._d.shape != (sizes[1],):
+            raise RuntimeError(
+                f"Expected {name} to be a vector of size equal to the number of channels in input, but got {name} of "
+                f"shape {list(tensor._d.shape)} and input of shape {list(sizes)}"
+            )
+    check_kinds(input, weight, bias)
+    return native_group_norm(input, weight, bias, sizes[0], sizes[1], prod(sizes[2:]), num_groups, eps)[0]
+
+
+@composite(method=False)
+def batch_norm(
+    input: Any, weight: Any, bias: Any, running_mean: Any, running_var: Any, training: bool, momentum: float,
+    eps: float, cudnn_enabled: bool = True,
+) -> Any:  # fmt: skip
+    """Each channel standardised over the batch (``training``) or by running statistics, which training updates."""
+    check_tensor(input, "batch_norm")
+    channels = input._d.shape[1] if input._d.ndim > 1 else 1
+    if not training:
+        for name, tensor in (("running_mean", running_mean), ("running_var", running_var)):
+            if tensor is None:
+                raise RuntimeError(f"{name} must be defined in evaluation mode")
+    given = (("running_mean", running_mean), ("running_var", running_var), ("weight", weight), ("bias", bias))
+    for name, tensor in given:
+        if tensor is not None and tensor._d.size != channels:
+            raise RuntimeError(f"{name} should contain {channels} elements not {tensor._d.size}")
+    out, mean, _, variance = native_batch_norm(input, weight, bias, running_mean, running_var, training, eps)
+    if training:
+        if running_mean is not None:
+            write.store(running_mean, (1 - momentum) * running_mean._d + momentum * mean._d)
+        if running_var is not None:
+            n = input._d.size // channels if channels else 0
+            unbiased = variance._d * (n / (n - 1)) if n > 1 else variance._d * np.nan
+            write.store(running_var, (1 - momentum) * running_var._d + momentum * unbiased)
+    return out
+
+
+@composite(method=False)
+def instance_norm(
+    input: Any, weight: Any, bias: Any, running_mean: Any, running_var: Any, use_input_stats: bool, momentum: float,
+    eps: float, cudnn_enabled: bool = True,
+) -> Any:  # fmt: skip
+    """Each channel of each sample standardised by itself, or by running statistics."""
+    check_tensor(input, "instance_norm")
+    if not use_input_stats and (running_mean is None or running_var is None):
+        raise RuntimeError("Expected running_mean and running_var to be defined when use_input_stats is false")
+    sizes = input._d.shape
+    batch, channels = sizes[0], sizes[1]
+    if weight is not None:
+        weight = weight.repeat(batch)
+    if bias is not None:
+        bias = bias.repeat(batch)
+    means = running_mean.repeat(batch) if running_mean is not None else None
+    variances = running_var.repeat(batch) if running_var is not None else None
+    one = input.contiguous().view(1, batch * channels, *sizes[2:])
+    out = batch_norm(one, weight, bias, means, variances, use_input_stats, momentum, eps)
+    for running, repeated in ((running_mean, means), (running_var, variances)):
+        if running is not None and use_input_stats:
+            write.store(running, repeated._d.reshape(batch, channels).mean(0))
+    return out.view(sizes)

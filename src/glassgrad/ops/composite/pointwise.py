@@ -1,0 +1,625 @@
+"""PyTorch's signatures of elementwise functions: numbers or tensors, rounding modes, reflected operators, aliases."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...ground import dtypes
+from ...tensor.tensor import Tensor, wrap
+from .. import write
+from ..declare import composite
+from ..primitive import arithmetic, bitwise, compare, limit, sign, special
+from ..primitive.arithmetic import ONE_BOOL, TWO_BOOLS, mul, pow_number, reciprocal
+from ..primitive.arithmetic import div as quotient
+from ..primitive.arithmetic import pow as power
+from .operand import holds, is_number, is_operand, need_tensor, no_match, plain, raised
+
+_PAIR = "Tensor input, Tensor other, *, Tensor out = None", "Tensor input, Number other, *, Tensor out = None"
+
+
+def written(row: Any, target: Tensor, *others: Any, settings: Any = ()) -> Tensor:
+    """Write a row's result over its first input; gives that."""
+    return write.in_place(row.row, target, others, settings)
+
+
+# -- sums and differences --------------------------------------------------------------------------------------------
+
+
+def _no_single_bool(a: Any, b: Any) -> None:
+    """Raise PyTorch's error for a difference with truth values."""
+    bools = [x for x in (a, b) if type(x) is bool or (isinstance(x, Tensor) and x._d.dtype.kind == "b")]
+    if bools:
+        raise RuntimeError(TWO_BOOLS if len(bools) == 2 else ONE_BOOL)
+
+
+arithmetic.sub.checked_by(_no_single_bool)
+arithmetic.rsub.checked_by(_no_single_bool)
+
+
+@composite(method=False)
+def rsub(input: Tensor, other: Any, *, alpha: Any = 1, out: Any = None) -> Any:
+    """``other - alpha * input``."""
+    if not is_number(other):
+        return arithmetic.rsub(input, other, alpha, out=out)
+    _no_single_bool(input, other)
+    other = plain(other)
+    return arithmetic.rsub_number(raised(input, other), other, alpha, out=out)
+
+
+@composite(function=False, name="__rsub__")
+def reflected_sub(input: Tensor, other: Any) -> Any:
+    """``other - input``."""
+    return rsub(input, other) if is_operand(other) else NotImplemented
+
+
+# -- quotients -------------------------------------------------------------------------------------------------------
+
+
+def _checked_mode(mode: Any) -> Any:
+    if mode not in ("floor", "trunc"):
+        raise RuntimeError(f"div expected rounding_mode to be one of None, 'trunc', or 'floor' but found '{mode}'")
+    return mode
+
+
+@composite("divide")
+def div(input: Any, other: Any, *, rounding_mode: str | None = None, out: Any = None) -> Tensor:
+    """The quotient, rounded towards zero ("trunc") or down ("floor") if ``rounding_mode`` says so."""
+    if rounding_mode is None:
+        return quotient(input, other, out=out)
+    return arithmetic.div_rounded(input, other, _checked_mode(rounding_mode), out=out)
+
+
+@composite("divide_", function=False)
+def div_(self: Tensor, other: Any, *, rounding_mode: str | None = None) -> Tensor:
+    """In-place :func:`div`."""
+    if rounding_mode is None:
+        return written(quotient, self, other)
+    return written(arithmetic.div_rounded, self, other, settings=(_checked_mode(rounding_mode),))
+
+
+@composite("__rdiv__", function=False, name="__rtruediv__")
+def reflected_div(input: Tensor, other: Any) -> Any:
+    """``other / input``, as PyTorch computes it: times the reciprocal."""
+    return mul(reciprocal(input), other) if is_operand(other) else NotImplemented
+
+
+@composite()
+def floor_divide(input: Any, other: Any, *, out: Any = None) -> Tensor:
+    """The quotient rounded down; not differentiable."""
+    if is_number(other) and isinstance(input, Tensor) and input._e is not None and holds(input, plain(other)):
+        return arithmetic.floor_divide_number(input, plain(other), out=out)
+    if is_number(input) and isinstance(other, Tensor) and other._e is not None and holds(other, plain(input)):
+        return arithmetic.floor_divide_number(other, plain(input), True, out=out)
+    return arithmetic.floor_divide(plain(input), plain(other), out=out)
+
+
+@composite()
+def remainder(input: Any, other: Any, *, out: Any = None) -> Tensor:
+    """What division leaves, with the sign of the divisor."""
+    if is_number(other) and isinstance(input, Tensor):
+        other = plain(other)
+        if input._e is not None and holds(input, other):
+            return arithmetic.remainder_number(input, other, out=out)
+    elif is_number(input) and isinstance(other, Tensor):
+        input = plain(input)
+        if other._e is not None and holds(other, input):
+            return arithmetic.remainder_of_number(other, input, out=out)
+    elif not (isinstance(input, Tensor) and isinstance(other, Tensor)):
+        raise no_match("remainder", (input, other), _PAIR[0], "Number self, Tensor other, *, Tensor out = None", _PAIR[1])
+    return arithmetic.remainder(input, other, out=out)
+
+
+@composite()
+def fmod(input: Tensor, other: Any, *, out: Any = None) -> Tensor:
+    """What division leaves, with the sign of the dividend."""
+    if is_number(other) and isinstance(input, Tensor):
+        other = plain(other)
+        if input._e is not None and holds(input, other):
+            return arithmetic.fmod_number(input, other, out=out)
+    elif not (isinstance(input, Tensor) and isinstance(other, Tensor)):
+        raise no_match("fmod", (input, other), *_PAIR)
+    return arithmetic.fmod(input, other, out=out)
+
+
+def _number_aside(row: Any, with_number: Any, name: str) -> Any:
+    """The in-place variant of a function whose number has a row of its own."""
+
+    def in_place(self: Tensor, other: Any) -> Tensor:
+        if is_number(other):
+            other = plain(other)
+            if self._e is not None and holds(self, other):
+                return written(with_number, self, settings=(other,))
+        return written(row, self, other)
+
+    in_place.__name__ = in_place.__qualname__ = f"{name}_"
+    in_place.__doc__ = f"In-place :func:`{name}`."
+    return composite(function=False)(in_place)
+
+
+remainder_ = _number_aside(arithmetic.remainder, arithmetic.remainder_number, "remainder")
+fmod_ = _number_aside(arithmetic.fmod, arithmetic.fmod_number, "fmod")
+floor_divide_ = _number_aside(arithmetic.floor_divide, arithmetic.floor_divide_number, "floor_divide")
+copysign_ = _number_aside(limit.copysign, limit.copysign_number, "copysign")
+xlogy_ = _number_aside(limit.xlogy, limit.xlogy_number, "xlogy")
+
+
+def _operator(name: str, function: Any, reflected: bool = False) -> None:
+    """Put ``function`` behind an operator, which leaves strangers to the other operand."""
+
+    def operate(input: Tensor, other: Any) -> Any:
+        if not is_operand(other):
+            return NotImplemented
+        return function(other, input) if reflected else function(input, other)
+
+    operate.__name__ = operate.__qualname__ = f"__{name}__"
+    operate.__doc__ = function.__doc__
+    composite(function=False, name=f"__{name}__")(operate)
+
+
+_operator("floordiv", floor_divide)
+_operator("rfloordiv", floor_divide, reflected=True)
+_operator("ifloordiv", floor_divide_)
+_operator("mod", remainder)
+_operator("rmod", remainder, reflected=True)
+_operator("imod", remainder_)
+
+# -- powers ----------------------------------------------------------------------------------------------------------
+
+_POWERS = (
+    "Tensor input, Tensor exponent, *, Tensor out = None",
+    "Number self, Tensor exponent, *, Tensor out = None",
+    "Tensor input, Number exponent, *, Tensor out = None",
+)
+
+
+@composite(name="pow")
+def pow(input: Any, exponent: Any, *, out: Any = None) -> Tensor:
+    """``input`` to the power ``exponent``; one of them may be a number."""
+    if isinstance(input, Tensor):
+        if is_number(exponent):
+            exponent = plain(exponent)
+            if holds(input, exponent):
+                return pow_number(input, exponent, out=out)
+        elif not isinstance(exponent, Tensor):
+            raise no_match("pow", (input, exponent), *_POWERS)
+        return power(input, exponent, out=out)
+    if not is_number(input) or not isinstance(exponent, Tensor):
+        raise no_match("pow", (input, exponent), *_POWERS)
+    input = plain(input)
+    if holds(exponent, input):
+        return arithmetic.pow_base(exponent, input, out=out)
+    return power(input, exponent, out=out)
+
+
+@composite(function=False, name="__pow__")
+def power_operator(input: Tensor, exponent: Any) -> Any:
+    """``input ** exponent``."""
+    if type(exponent) is int and input._d.dtype.kind == "f":
+        return pow_number(input, exponent)
+    return pow(input, exponent) if is_operand(exponent) else NotImplemented
+
+
+@composite(function=False, name="pow_")
+def pow_(self: Tensor, exponent: Any) -> Tensor:
+    """In-place :func:`pow`."""
+    if is_number(exponent):
+        exponent = plain(exponent)
+        if holds(self, exponent):
+            return written(pow_number, self, settings=(exponent,))
+    elif not isinstance(exponent, Tensor):
+        raise no_match("pow_", (exponent,), "Tensor exponent", "Number exponent")
+    return written(power, self, exponent)
+
+
+_operator("rpow", pow, reflected=True)
+_operator("ipow", pow_)
+
+
+@composite()
+def square(input: Tensor, *, out: Any = None) -> Tensor:
+    """The second power."""
+    need_tensor("square", "input", 1, input)
+    return pow(input, 2, out=out)
+
+
+@composite()
+def square_(self: Tensor) -> Tensor:
+    """In-place :func:`square`."""
+    return pow_(self, 2)
+
+
+@composite()
+def float_power(input: Any, exponent: Any, *, out: Any = None) -> Tensor:
+    """``input`` to the power ``exponent`` in float64, or complex128 if one is complex."""
+    pair = [x for x in (input, exponent) if isinstance(x, Tensor)]
+    if not pair or not is_operand(input) or not is_operand(exponent):
+        raise no_match("float_power", (input, exponent), *_POWERS)
+    kinds = any(x._d.dtype.kind == "c" if isinstance(x, Tensor) else isinstance(plain(x), complex) for x in (input, exponent))
+    kind = dtypes.complex128 if kinds else dtypes.float64
+    number = complex if kinds else float
+    sides = [x.to(kind) if isinstance(x, Tensor) else number(x) for x in (input, exponent)]  # type: ignore[attr-defined]
+    return pow(*sides, out=out)
+
+
+@composite(function=False)
+def float_power_(self: Tensor, exponent: Any) -> Tensor:
+    """In-place :func:`float_power`."""
+    kind = dtypes.complex128 if self._d.dtype.kind == "c" or isinstance(exponent, complex) else dtypes.float64
+    if self.dtype is not kind:
+        raise RuntimeError(
+            f"the base given to float_power_ has dtype {self.dtype.scalar_name} but the operation's result requires "
+            f"dtype {kind.scalar_name}"
+        )
+    return pow_(self, exponent)
+
+
+# -- sums of products ------------------------------------------------------------------------------------------------
+
+
+def _integers(*tensors: Tensor) -> bool:
+    return all(t._d.dtype.kind in "biu" for t in tensors)
+
+
+def _three_tensors(name: str, input: Any, tensor1: Any, tensor2: Any) -> None:
+    for position, (called, value) in enumerate((("input", input), ("tensor1", tensor1), ("tensor2", tensor2)), 1):
+        need_tensor(name, called, position, value)
+    if name == "addcdiv" and _integers(tensor1, tensor2):
+        raise RuntimeError(arithmetic.INTEGER_ADDCDIV)
+
+
+@composite()
+def addcmul(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Any = 1, out: Any = None) -> Tensor:
+    """``input + value * tensor1 * tensor2``."""
+    _three_tensors("addcmul", input, tensor1, tensor2)
+    return arithmetic.addcmul(input, tensor1, tensor2, value, out=out)
+
+
+@composite(function=False)
+def addcmul_(self: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Any = 1) -> Tensor:
+    """In-place :func:`addcmul`."""
+    _three_tensors("addcmul_", self, tensor1, tensor2)
+    return written(arithmetic.addcmul, self, tensor1, tensor2, settings=(value,))
+
+
+@composite()
+def addcdiv(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Any = 1, out: Any = None) -> Tensor:
+    """``input + value * tensor1 / tensor2``."""
+    _three_tensors("addcdiv", input, tensor1, tensor2)
+    return arithmetic.addcdiv(input, tensor1, tensor2, value, out=out)
+
+
+@composite(function=False)
+def addcdiv_(self: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Any = 1) -> Tensor:
+    """In-place :func:`addcdiv`."""
+    _three_tensors("addcdiv", self, tensor1, tensor2)
+    return written(arithmetic.addcdiv, self, tensor1, tensor2, settings=(value,))
+
+
+def _check_lerp(input: Tensor, end: Any, weight: Any) -> None:
+    need_tensor("lerp", "end", 2, end)
+    for name, other in (("end", end), ("weight", weight)):
+        if isinstance(other, Tensor) and other._d.dtype != input._d.dtype and not (name == "weight" and not other._d.ndim):
+            raise RuntimeError(
+                f"expected dtype {_word(input)} for `{name}` but got dtype {_word(other)}"
+            )
+    if input._d.dtype.kind in "biu":
+        raise compare.unsupported("lerp_kernel_tensor" if isinstance(weight, Tensor) else "lerp_kernel_scalar", input._d)
+
+
+def _word(tensor: Tensor) -> str:
+    return {"Long": "long int", "ComplexFloat": "c10::complex<float>", "ComplexDouble": "c10::complex<double>"}.get(
+        tensor.dtype.scalar_name, tensor.dtype.scalar_name.lower()
+    )
+
+
+@composite()
+def lerp(input: Tensor, end: Tensor, weight: Any, *, out: Any = None) -> Tensor:
+    """The point between ``input`` and ``end`` at ``weight``, a number or a tensor."""
+    need_tensor("lerp", "input", 1, input)
+    _check_lerp(input, end, weight)
+    if isinstance(weight, Tensor):
+        return arithmetic.lerp(input, end, weight, out=out)
+    return arithmetic.lerp_number(input, end, plain(weight), out=out)
+
+
+@composite(function=False)
+def lerp_(self: Tensor, end: Tensor, weight: Any) -> Tensor:
+    """In-place :func:`lerp`."""
+    _check_lerp(self, end, weight)
+    if isinstance(weight, Tensor):
+        return written(arithmetic.lerp, self, end, weight)
+    return written(arithmetic.lerp_number, self, end, settings=(plain(weight),))
+
+
+# -- limits ----------------------------------------------------------------------------------------------------------
+
+_CLAMPS = (
+    "Tensor input, Tensor min = None, Tensor max = None, *, Tensor out = None",
+    "Tensor input, Number min = None, Number max = None, *, Tensor out = None",
+)
+
+
+def _clamp_row(name: str, input: Any, min: Any, max: Any) -> tuple[Any, Tensor, tuple[Any, ...], tuple[Any, ...]]:
+    """The row that clamps by numbers or by tensors, with its inputs and settings."""
+    need_tensor(name, "input", 1, input)
+    ends = [end for end in (min, max) if end is not None]
+    if not ends:
+        raise RuntimeError("torch.clamp: At least one of 'min' or 'max' must not be None")
+    if input._d.dtype.kind == "c":
+        raise NotImplementedError("clamp is not supported for complex types")
+    if all(is_number(end) for end in ends):
+        for end in ends:
+            input = raised(input, plain(end))
+        return limit.clamp_numbers, input, (), (plain(min), plain(max))
+    if all(isinstance(end, Tensor) for end in ends):
+        return limit.clamp_tensors, input, (min, max), ()
+    raise no_match(name, [x for x in (input, min, max) if x is not None], *_CLAMPS)
+
+
+@composite("clip")
+def clamp(input: Tensor, min: Any = None, max: Any = None, *, out: Any = None) -> Tensor:
+    """The elements, limited to [min, max]; an end may be a number, a tensor or None."""
+    row, input, tensors, settings = _clamp_row("clamp", input, min, max)
+    return row(input, *tensors, *settings, out=out)
+
+
+@composite("clip_")
+def clamp_(self: Tensor, min: Any = None, max: Any = None) -> Tensor:
+    """In-place :func:`clamp`."""
+    row, raised_, tensors, settings = _clamp_row("clamp_", self, min, max)
+    write.check_cast(raised_._d.dtype, self)
+    return written(row, self, *tensors, settings=settings)
+
+
+def _one_sided(name: str, with_number: Any, with_tensor: Any) -> tuple[Any, Any]:
+    end = name[6:]
+
+    def function(input: Tensor, limit: Any, out: Any) -> Tensor:
+        if is_number(limit):
+            return with_number(raised(input, plain(limit)), plain(limit), out=out)
+        need_tensor(name, end, 2, limit)
+        return with_tensor(input, limit, out=out)
+
+    def in_place(self: Tensor, limit: Any) -> Tensor:
+        if is_number(limit):
+            write.check_cast(raised(self, plain(limit))._d.dtype, self)
+            return written(with_number, self, settings=(plain(limit),))
+        return written(with_tensor, self, limit)
+
+    return function, in_place
+
+
+_clamp_min, _clamp_min_ = _one_sided("clamp_min", limit.clamp_min_number, limit.clamp_min_tensor)
+_clamp_max, _clamp_max_ = _one_sided("clamp_max", limit.clamp_max_number, limit.clamp_max_tensor)
+
+
+@composite()
+def clamp_min(input: Tensor, min: Any, *, out: Any = None) -> Tensor:
+    """The elements, at least ``min``, a number or a tensor."""
+    return _clamp_min(input, min, out)
+
+
+@composite()
+def clamp_max(input: Tensor, max: Any, *, out: Any = None) -> Tensor:
+    """The elements, at most ``max``, a number or a tensor."""
+    return _clamp_max(input, max, out)
+
+
+@composite()
+def clamp_min_(self: Tensor, min: Any) -> Tensor:
+    """In-place :func:`clamp_min`."""
+    return _clamp_min_(self, min)
+
+
+@composite()
+def clamp_max_(self: Tensor, max: Any) -> Tensor:
+    """In-place :func:`clamp_max`."""
+    return _clamp_max_(self, max)
+
+
+# -- two variables ---------------------------------------------------------------------------------------------------
+
+
+@composite()
+def copysign(input: Tensor, other: Any, *, out: Any = None) -> Tensor:
+    """The sizes of ``input`` with the signs of ``other``, a tensor or a number."""
+    if isinstance(input, Tensor) and is_number(other):
+        return limit.copysign_number(raised(input, float(other)), plain(other), out=out)
+    if not (isinstance(input, Tensor) and isinstance(other, Tensor)):
+        raise no_match("copysign", (input, other), *_PAIR)
+    return limit.copysign(input, other, out=out)
+
+
+@composite()
+def xlogy(input: Any, other: Any, *, out: Any = None) -> Tensor:
+    """``input * log(other)``, zero where ``input`` is zero; one of them may be a number."""
+    if isinstance(input, Tensor) and is_number(other):
+        return limit.xlogy_number(raised(input, float(other)), plain(other), out=out)
+    if is_number(input) and isinstance(other, Tensor):
+        return limit.xlogy_of_number(raised(other, float(input)), plain(input), out=out)
+    if not (isinstance(input, Tensor) and isinstance(other, Tensor)):
+        raise no_match("xlogy", (input, other), _PAIR[0], "Number self, Tensor other, *, Tensor out = None", _PAIR[1])
+    return limit.xlogy(input, other, out=out)
+
+
+@composite()
+def heaviside(input: Tensor, values: Tensor, *, out: Any = None) -> Tensor:
+    """The step: zero below zero, one above, ``values`` at zero; not differentiable."""
+    need_tensor("heaviside", "input", 1, input)
+    need_tensor("heaviside", "values", 2, values)
+    if input._d.dtype != values._d.dtype:
+        raise RuntimeError("heaviside is not yet implemented for tensors with different dtypes.")
+    return limit.heaviside(input, values, out=out)
+
+
+@composite()
+def where(condition: Tensor, input: Any = None, other: Any = None, *, out: Any = None) -> Any:
+    """``input`` where ``condition`` holds, ``other`` elsewhere; with one argument, where it is nonzero."""
+    need_tensor("where", "condition", 1, condition)
+    if input is None and other is None:
+        return condition.nonzero(as_tuple=True)  # type: ignore[attr-defined]
+    if not is_operand(input) or not is_operand(other):
+        raise no_match(
+            "where", (condition, input, other), "Tensor condition",
+            "Tensor condition, Tensor input, Tensor other, *, Tensor out = None",
+            "Tensor condition, Number self, Tensor other", "Tensor condition, Tensor input, Number other",
+            "Tensor condition, Number self, Number other",
+        )  # fmt: skip
+    kind = condition._d.dtype
+    if kind.kind != "b" and kind != np.uint8:
+        raise RuntimeError(
+            "where expected condition to be a boolean tensor, but got a tensor with dtype " + condition.dtype.scalar_name
+        )
+    if is_number(input) and is_number(other):
+        both = dtypes.result_dtype((), (), (type(plain(input)), type(plain(other))))
+        input = wrap(np.asarray(plain(input)).astype(both.numpy))
+    return compare.where(condition, plain(input), plain(other), out=out)
+
+
+@composite(function=False, name="where")
+def where_method(self: Tensor, condition: Tensor, other: Any) -> Any:
+    """``self`` where ``condition`` holds, ``other`` elsewhere."""
+    return where(condition, self, other)
+
+
+# -- one variable ----------------------------------------------------------------------------------------------------
+
+
+@composite(name="round")
+def round(input: Tensor, *, decimals: int = 0, out: Any = None) -> Tensor:
+    """The nearest integer, or multiple of a power of ten; halves go to the even one."""
+    return sign.round(input, out=out) if decimals == 0 else sign.round_decimals(input, decimals, out=out)
+
+
+@composite()
+def round_(self: Tensor, *, decimals: int = 0) -> Tensor:
+    """In-place :func:`round`."""
+    return written(sign.round, self) if decimals == 0 else written(sign.round_decimals, self, settings=(decimals,))
+
+
+def _check_order(n: int) -> None:
+    if n < 0:
+        raise RuntimeError("polygamma(n, x) does not support negative n.")
+
+
+@composite(method=False)
+def polygamma(n: int, input: Tensor, *, out: Any = None) -> Tensor:
+    """The derivative of digamma of order ``n``."""
+    _check_order(n)
+    return special.polygamma_of(input, n, out=out)
+
+
+@composite(function=False, name="polygamma")
+def polygamma_method(self: Tensor, n: int) -> Tensor:
+    """The derivative of digamma of order ``n``."""
+    _check_order(n)
+    return special.polygamma_of(self, n)
+
+
+@composite(function=False)
+def polygamma_(self: Tensor, n: int) -> Tensor:
+    """In-place :func:`polygamma`."""
+    _check_order(n)
+    return written(special.polygamma_of, self, settings=(n,))
+
+
+@composite()
+def positive(input: Tensor) -> Tensor:
+    """The tensor itself."""
+    if input._d.dtype.kind == "b":
+        raise RuntimeError("The `+` operator, on a bool tensor is not supported.")
+    return input
+
+
+@composite(function=False, name="__pos__")
+def pos_operator(input: Tensor) -> Tensor:
+    """``+input``: the tensor itself."""
+    return positive(input)
+
+
+@composite(function=False, name="__abs__")
+def abs_operator(input: Tensor) -> Tensor:
+    """``abs(input)``."""
+    return sign.abs(input)
+
+
+@composite(function=False, name="__invert__")
+def invert_operator(input: Tensor) -> Tensor:
+    """``~input``."""
+    if input._d.dtype.kind not in "biu":
+        raise TypeError("~ (operator.invert) is only implemented on integer and Boolean-type tensors")
+    return bitwise.bitwise_not(input)
+
+
+for _name, _row in (("rlshift", bitwise.bitwise_left_shift), ("rrshift", bitwise.bitwise_right_shift)):
+    _operator(_name, _row, reflected=True)
+
+# -- comparisons -----------------------------------------------------------------------------------------------------
+
+
+def _writes(name: str, *aliases: str) -> None:
+    with_number, with_tensor = compare.WRITTEN[name]
+
+    def in_place(self: Tensor, other: Any) -> Tensor:
+        if is_number(other):
+            other = plain(other)
+            return written(with_number, self, settings=(np.asarray(other),))
+        return written(with_tensor, self, other)
+
+    in_place.__name__ = in_place.__qualname__ = f"{name}_"
+    in_place.__doc__ = f"In-place :func:`{name}`."
+    composite(*(f"{alias}_" for alias in aliases), function=False)(in_place)
+
+
+for _name, *_more in (
+    ("eq",), ("ne", "not_equal"), ("lt", "less"), ("le", "less_equal"), ("gt", "greater"), ("ge", "greater_equal"),
+):  # fmt: skip
+    _writes(_name, *_more)
+
+
+def _at_least_zero(**limits: float) -> None:
+    for name, value in limits.items():
+        if not value >= 0:
+            raise RuntimeError(f"{name} must be greater than or equal to zero, but got {value:g}")
+
+
+@composite()
+def isclose(input: Tensor, other: Tensor, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> Tensor:
+    """Whether elements are equal up to ``atol + rtol * abs(other)``."""
+    need_tensor("isclose", "input", 1, input)
+    need_tensor("isclose", "other", 2, other)
+    if input._d.dtype != other._d.dtype:
+        raise RuntimeError(f"{input.dtype.scalar_name} did not match {other.dtype.scalar_name}")
+    _at_least_zero(rtol=rtol, atol=atol)
+    a, b = input._d, other._d
+    compare.eq(input, other)  # the error for sizes that do not broadcast
+    close = np.equal(a, b)
+    if a.dtype.kind in "fcV":
+        if equal_nan:
+            close = close | ((a != a) & (b != b))
+        if rtol or atol:
+            allowed = np.abs(b) * rtol + atol
+            gap = np.abs(a - b)
+            close = close | (np.isfinite(gap) & (gap <= allowed))
+    elif rtol or atol:
+        wide_a, wide_b = np.asarray(a).astype("f8"), np.asarray(b).astype("f8")
+        close = close | (np.abs(wide_a - wide_b) <= np.abs(wide_b) * rtol + atol)
+    return wrap(close)
+
+
+@composite()
+def allclose(input: Tensor, other: Tensor, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> bool:
+    """Whether all elements are equal up to ``atol + rtol * abs(other)``."""
+    need_tensor("allclose", "input", 1, input)
+    need_tensor("allclose", "other", 2, other)
+    return bool(np.all(isclose(input, other, rtol, atol, equal_nan)._d))
+
+
+@composite()
+def equal(input: Tensor, other: Tensor) -> bool:
+    """Whether two tensors have the same sizes and elements."""
+    need_tensor("equal", "input", 1, input)
+    need_tensor("equal", "other", 2, other)
+    return input._d.shape == other._d.shape and bool(np.all(input._d == other._d))

@@ -1,0 +1,242 @@
+"""PyTorch's signatures of fetching and placing by index, where the dimension comes before the index."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+from ...ground.dtypes import called
+from ...tensor.tensor import Tensor
+from .. import write
+from ..declare import composite
+from ..primitive import scatter as rows
+from ..primitive.index import blank, masked_fill
+from ..primitive.shape import axis_of, expand, view
+from .index import fits_number
+from .shape import whole
+
+
+def _index(function: str, index: Any, position: int = 2) -> None:
+    if not isinstance(index, Tensor):
+        raise TypeError(f"{function}(): argument 'index' (position {position}) must be Tensor, not {called(index)}")
+
+
+@composite()
+def gather(input: Tensor, dim: int, index: Tensor, *, sparse_grad: bool = False, out: Any = None) -> Tensor:
+    """The elements that ``index`` names along ``dim``, in the shape of ``index``."""
+    _index("gather", index)
+    return rows.gather(input, index, dim, sparse_grad, out=out)
+
+
+@composite()
+def index_select(input: Tensor, dim: int, index: Tensor, *, out: Any = None) -> Tensor:
+    """The slices of ``dim`` that ``index`` names."""
+    _index("index_select", index)
+    return rows.index_select(input, index, dim, out=out)
+
+
+# -- scatter -----------------------------------------------------------------------------------------------------------------
+
+_SCATTER = (
+    "scatter() received an invalid combination of arguments - got ({}), but expected one of:\n * (int dim, Tensor index, "
+    "Tensor src)\n * (int dim, Tensor index, Tensor src, *, str reduce)\n * (int dim, Tensor index, Number value)\n * (int "
+    "dim, Tensor index, Number value, *, str reduce)\n"
+)
+_DEPRECATED = (
+    "The reduce argument of torch.scatter with Tensor src is deprecated and will be removed in a future PyTorch release. "
+    "Use torch.scatter_reduce instead for more reduction options. (Triggered internally at "
+    "/__w/pytorch/pytorch/aten/src/ATen/native/TensorAdvancedIndexing.cpp:225.)"
+)
+_warned: set[str] = set()
+
+
+def _warn_once(text: str) -> None:
+    if text not in _warned:
+        _warned.add(text)
+        warnings.warn(text, UserWarning, stacklevel=4)
+
+
+def _placing(input: Tensor, dim: int, index: Any, src: Any, value: Any, reduce: str | None) -> tuple[Any, Any, Any]:
+    """The row of ``scatter`` that fits, its further inputs and its settings."""
+    if src is None and value is None:
+        raise TypeError(_SCATTER.format(f"{called(dim)}, {called(index)}"))
+    given = value if src is None else src
+    _index("scatter", index)
+    dim = whole("scatter", dim)
+    if reduce is not None:
+        if reduce not in ("add", "multiply"):
+            raise RuntimeError("reduce argument must be either add or multiply.")
+        kind = "sum" if reduce == "add" else "prod"
+        if isinstance(given, Tensor):
+            _warn_once(_DEPRECATED)
+        else:
+            given = masked_fill(blank(input, index._d.shape), _everywhere(index), given)
+        return rows.scatter_reduce, (index, given), (dim, kind, True)
+    if isinstance(given, Tensor):
+        return rows.scatter, (index, given), (dim,)
+    fits_number("scatter", input, given)
+    return rows.scatter_value, (index,), (dim, given)
+
+
+def _everywhere(index: Tensor) -> Tensor:
+    return index == index  # type: ignore[no-any-return]
+
+
+@composite()
+def scatter(
+    input: Tensor, dim: int, index: Tensor, src: Any = None, *, value: Any = None, reduce: Any = None, out: Any = None
+) -> Tensor:
+    """The tensor with ``src``, or a number, where ``index`` points along ``dim``."""
+    row, others, settings = _placing(input, dim, index, src, value, reduce)
+    return row(input, *others, *settings, out=out)  # type: ignore[no-any-return]
+
+
+@composite(function=False)
+def scatter_(
+    self: Tensor, dim: int, index: Tensor, src: Any = None, *, value: Any = None, reduce: Any = None
+) -> Tensor:
+    """In-place :func:`scatter`."""
+    row, others, settings = _placing(self, dim, index, src, value, reduce)
+    return write.in_place(row.row, self, others, settings)
+
+
+@composite()
+def scatter_add(input: Tensor, dim: int, index: Tensor, src: Tensor, *, out: Any = None) -> Tensor:
+    """The tensor with ``src`` added where ``index`` points along ``dim``."""
+    _index("scatter_add", index)
+    return rows.scatter_add(input, index, src, dim, out=out)
+
+
+@composite(function=False)
+def scatter_add_(self: Tensor, dim: int, index: Tensor, src: Tensor) -> Tensor:
+    """In-place :func:`scatter_add`."""
+    _index("scatter_add_", index)
+    return write.in_place(rows.scatter_add.row, self, (index, src), (dim,))
+
+
+@composite()
+def scatter_reduce(
+    input: Tensor, dim: int, index: Tensor, src: Tensor, reduce: str, *, include_self: bool = True, out: Any = None
+) -> Tensor:
+    """The tensor with what ``src`` sends to each place reduced into it."""
+    _index("scatter_reduce", index)
+    return rows.scatter_reduce(input, index, src, dim, reduce, include_self, out=out)
+
+
+@composite(function=False)
+def scatter_reduce_(
+    self: Tensor, dim: int, index: Tensor, src: Tensor, reduce: str, *, include_self: bool = True
+) -> Tensor:
+    """In-place :func:`scatter_reduce`."""
+    _index("scatter_reduce_", index)
+    return write.in_place(rows.scatter_reduce.row, self, (index, src), (dim, reduce, include_self))
+
+
+# -- whole slices --------------------------------------------------------------------------------------------------------------
+
+
+@composite()
+def index_add(
+    input: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: Any = 1, out: Any = None
+) -> Tensor:
+    """The tensor with ``alpha`` times the slices of ``source`` added where ``index`` says."""
+    _index("index_add", index)
+    return rows.index_add(input, index, source, dim, alpha, out=out)
+
+
+@composite(function=False)
+def index_add_(self: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: Any = 1) -> Tensor:
+    """In-place :func:`index_add`."""
+    _index("index_add_", index)
+    return write.in_place(rows.index_add.row, self, (index, source), (dim, alpha))
+
+
+@composite()
+def index_copy(input: Tensor, dim: int, index: Tensor, source: Tensor, *, out: Any = None) -> Tensor:
+    """The tensor with its slices replaced by those of ``source`` where ``index`` says."""
+    _index("index_copy", index)
+    return rows.index_copy(input, index, source, dim, out=out)
+
+
+@composite(function=False)
+def index_copy_(self: Tensor, dim: int, index: Tensor, source: Tensor) -> Tensor:
+    """In-place :func:`index_copy`."""
+    _index("index_copy_", index)
+    return write.in_place(rows.index_copy.row, self, (index, source), (dim,))
+
+
+def _filling(input: Tensor, dim: int, index: Any, value: Any) -> tuple[Any, Any, Any]:
+    _index("index_fill", index)
+    if isinstance(value, Tensor):
+        if value._d.ndim:
+            raise RuntimeError(
+                f"index_fill_ only supports a 0-dimensional value tensor, but got tensor with {value._d.ndim} dimension(s)."
+            )
+        return rows.index_fill_tensor, (index, value), (dim,)
+    if type(value) is complex and input._d.dtype.kind != "c":
+        raise RuntimeError("index_fill_(): Converting complex Scalar to non-complex type is not supported")
+    return rows.index_fill, (index,), (dim, value)
+
+
+@composite()
+def index_fill(input: Tensor, dim: int, index: Tensor, value: Any) -> Tensor:
+    """The tensor with the slices that ``index`` names filled with one value."""
+    row, others, settings = _filling(input, dim, index, value)
+    return row(input, *others, *settings)  # type: ignore[no-any-return]
+
+
+@composite(function=False)
+def index_fill_(self: Tensor, dim: int, index: Tensor, value: Any) -> Tensor:
+    """In-place :func:`index_fill`."""
+    row, others, settings = _filling(self, dim, index, value)
+    return write.in_place(row.row, self, others, settings)
+
+
+_BETA = (
+    "index_reduce() is in beta and the API may change at any time. (Triggered internally at "
+    "/__w/pytorch/pytorch/aten/src/ATen/native/TensorAdvancedIndexing.cpp:1523.)"
+)
+
+
+def _reducing(input: Tensor, dim: int, index: Tensor, source: Tensor, reduce: str) -> tuple[Tensor, int]:
+    """The index of ``index_reduce`` as one for every element of ``source``."""
+    _warn_once(_BETA)
+    if reduce not in ("prod", "mean", "amax", "amin"):
+        raise RuntimeError(f"index_reduce(): Expected reduce to be one of prod, mean, amax or amin but got {reduce}.")
+    axis = axis_of(dim, input._d.ndim)
+    sizes = source._d.shape
+    line = view(index, tuple(-1 if at == axis else 1 for at in range(len(sizes))))
+    return expand(line, sizes), axis
+
+
+@composite()
+def index_reduce(
+    input: Tensor, dim: int, index: Tensor, source: Tensor, reduce: str, *, include_self: bool = True, out: Any = None
+) -> Tensor:
+    """The tensor with the slices of ``source`` reduced into those that ``index`` names."""
+    wide, axis = _reducing(input, dim, index, source, reduce)
+    return rows.scatter_reduce(input, wide, source, axis, reduce, include_self, out=out)
+
+
+@composite(function=False)
+def index_reduce_(
+    self: Tensor, dim: int, index: Tensor, source: Tensor, reduce: str, *, include_self: bool = True
+) -> Tensor:
+    """In-place :func:`index_reduce`."""
+    wide, axis = _reducing(self, dim, index, source, reduce)
+    return write.in_place(rows.scatter_reduce.row, self, (wide, source), (axis, reduce, include_self))
+
+
+# -- as if in one row ----------------------------------------------------------------------------------------------------------
+
+
+@composite()
+def put(input: Tensor, index: Tensor, source: Tensor, accumulate: bool = False) -> Tensor:
+    """The tensor with ``source`` put, or added, where ``index`` says, counted as if in one row."""
+    return rows.put(input, index, source, accumulate)
+
+
+@composite(function=False)
+def put_(self: Tensor, index: Tensor, source: Tensor, accumulate: bool = False) -> Tensor:
+    """In-place :func:`put`."""
+    return write.in_place(rows.put.row, self, (index, source), (accumulate,))

@@ -1,0 +1,403 @@
+"""Vector norms and distances; normalisation of layers, groups and batches, with fused backward rows."""
+
+from __future__ import annotations
+
+from math import inf
+from typing import Any
+
+import numpy as np
+
+from ..declare import op
+from .extreme import not_implemented
+from .reduce import F16, F32, F64, along, count, kept_sizes, leading, safe_divide, spread_dim, sum_dim, total
+from .shape import unsqueeze
+from .sign import sgn
+
+ndarray = np.ndarray
+
+# -- vector norms ------------------------------------------------------------------------------------------------------
+
+
+def norm_of(a: Any, p: float, dim: Any, keepdim: bool) -> Any:
+    """The ``p``-norms along ``dim``, real; halves by way of float32."""
+    kind = a.dtype
+    if kind == F16 or kind.kind == "V":
+        return norm_of(a.astype(F32), p, dim, keepdim).astype(kind)
+    if p == 2 and kind.kind != "c":
+        if dim is None and not keepdim:
+            flat = a.ravel()
+            return np.sqrt(flat.dot(flat) if kind is F32 or kind is F64 else total(flat * flat))
+        return np.sqrt(along(a * a, dim, keepdim))
+    size = np.abs(a)
+    axis = None if a.ndim == 0 else dim
+    kept = keepdim and a.ndim > 0
+    if p == inf or p == -inf:
+        ufunc = np.maximum if p > 0 else np.minimum
+        return ufunc.reduce(size, axis=axis, keepdims=kept) if a.ndim else size
+    if p == 0:
+        return along((size != 0).astype(size.dtype), dim, keepdim)
+    if p == 1:
+        return along(size, dim, keepdim)
+    if p == 2:
+        return np.sqrt(along(size * size, dim, keepdim))
+    return along(size**p, dim, keepdim) ** (1 / p)
+
+
+@op(constant=True)
+def peaks(self: Any, result: Any, /, dim: Any, keepdim: bool) -> Any:
+    """One over the number of elements whose size is their line's ``result``, at each of them; else zero."""
+    if not keepdim and self.ndim:
+        result = np.reshape(result, kept_sizes(self.shape, dim))
+    equal = np.abs(self) == result
+    number = np.add.reduce(equal, axis=dim, keepdims=True) if self.ndim else 1
+    return (equal / number).astype(np.abs(self[..., :0]).dtype if self.ndim else np.abs(self).dtype)
+
+
+@op()
+def power_of_size(self: Any, /, exponent: float) -> Any:
+    """``abs(self) ** exponent``, zero where ``self`` is zero."""
+    size = np.abs(self)
+    zero = size == 0
+    return np.where(zero, size.dtype.type(0), np.where(zero, size.dtype.type(1), size) ** exponent)[()]
+
+
+power_of_size.derivative(
+    self=lambda grad, self, exponent: grad * power_of_size(self, exponent - 1) * sgn(self) * exponent
+)
+power_of_size.complex_by_hand()
+for _row in (peaks, power_of_size):
+    _row.internal()
+
+
+def slope_of_norm(grad: Any, self: Any, result: Any, sizes: Any, p: Any, dim: Any, keepdim: Any) -> Any:
+    """The gradient of the ``p``-norm ``result`` of ``self``."""
+    if p == 0:
+        return self * 0
+    if p == 1:
+        return sgn(self) * spread_dim(grad, sizes, dim, keepdim)
+    if p == 2:
+        return self * spread_dim(safe_divide(grad, result), sizes, dim, keepdim)
+    if p == inf or p == -inf:
+        return sgn(self) * spread_dim(grad, sizes, dim, keepdim) * peaks(self, result, dim, keepdim)
+    scale = safe_divide(grad, power_of_size(result, p - 1))
+    return sgn(self) * power_of_size(self, p - 1) * spread_dim(scale, sizes, dim, keepdim)
+
+
+@op()
+def linalg_vector_norm(self: Any, /, ord: Any = 2, dim: Any = None, keepdim: bool = False) -> Any:
+    """The norms of order ``ord`` along ``dim``."""
+    return norm_of(self, ord, dim, keepdim)
+
+
+@op(node="NormBackward1")
+def norm_dim(self: Any, /, p: Any, dim: Any, keepdim: bool = False) -> Any:
+    """The ``p``-norms along ``dim``, as distances need them."""
+    return norm_of(self, p, dim, keepdim)
+
+
+linalg_vector_norm.derivative(
+    self=lambda grad, self, result, self_sizes, ord, dim, keepdim: slope_of_norm(
+        grad, self, result, self_sizes, ord, dim, keepdim
+    )
+)
+norm_dim.derivative(
+    self=lambda grad, self, result, self_sizes, p, dim, keepdim: slope_of_norm(
+        grad, self, result, self_sizes, p, dim, keepdim
+    )
+)
+for _row in (linalg_vector_norm, norm_dim):
+    _row.complex_by_hand()
+    _row.internal()
+
+
+# -- distances ---------------------------------------------------------------------------------------------------------
+
+
+@op()
+def dist(self: Any, other: Any, /, p: Any = 2) -> Any:
+    """The ``p``-norm of the difference of two tensors."""
+    return norm_of(self - other, p, None, False)
+
+
+dist.typed_as("promote")
+dist.complex_by_hand()
+
+
+@dist.derivative("self", "other")
+def _dist_rule(grad: Any, self: Any, other: Any, result: Any, p: Any) -> Any:
+    slope = sgn(self - other) * power_of_size(self - other, p - 1) if p not in (0, 1, 2, inf, -inf) else None
+    if slope is not None:
+        back = slope * safe_divide(grad, power_of_size(result, p - 1))
+    elif p == 2:
+        back = (self - other) * safe_divide(grad, result)
+    elif p == 0:
+        back = (self - other) * 0
+    elif p == 1:
+        back = sgn(self - other) * grad
+    else:
+        back = sgn(self - other) * grad * peaks(self - other, result, None, False)
+    return back, -back
+
+
+@op(node="CdistBackward0")
+def cdist_forward(x1: Any, x2: Any, /, p: Any = 2.0) -> Any:
+    """The ``p``-norm distances of every row of ``x1`` from every row of ``x2``."""
+    if p == 2 and min(x1.shape[-2], x2.shape[-2]) > 25:
+        mean = along(x2, (x2.ndim - 2,), True) / max(x2.shape[-2], 1)
+        a, b = x1 - mean, x2 - mean  # near the origin less is lost
+        squares = along(a * a, (a.ndim - 1,), True) + np.swapaxes(along(b * b, (b.ndim - 1,), True), -1, -2)
+        return np.sqrt(np.maximum(squares - 2 * np.matmul(a, np.swapaxes(b, -1, -2)), 0))
+    apart = x1[..., :, None, :] - x2[..., None, :, :]
+    return norm_of(apart, p, (apart.ndim - 1,), False)
+
+
+cdist_forward.typed_as("promote")
+cdist_forward.internal()
+
+
+def _cdist_dims(sizes: tuple[int, ...]) -> tuple[int, int, int]:
+    return len(sizes) - 2, len(sizes) - 1, len(sizes)
+
+
+@cdist_forward.derivative("x1", "x2")
+def _cdist_rule(
+    grad: Any, x1: Any, x2: Any, result: Any, x1_sizes: Any, x2_sizes: Any, p: Any, needs: Any
+) -> Any:
+    apart = unsqueeze(x1, len(x1_sizes) - 1) - unsqueeze(x2, len(x2_sizes) - 2)
+    lead = max(len(x1_sizes), len(x2_sizes)) - 2
+    sizes = _joined(x1_sizes, x2_sizes)
+    back = slope_of_norm(grad, apart, result, sizes, p, (lead + 2,), False)
+    first = sum_dim(back, (lead + 1,), False) if needs[0] else None
+    return first, -sum_dim(back, (lead,), False) if needs[1] else None
+
+
+def _joined(first: tuple[int, ...], second: tuple[int, ...]) -> tuple[int, ...]:
+    """The sizes of all differences of rows."""
+    lead = np.broadcast_shapes(first[:-2], second[:-2])
+    return (*lead, first[-2], second[-2], first[-1])
+
+
+# -- standardised: mean zero, variance one -----------------------------------------------------------------------------
+
+
+def _kept(statistic: Any, sizes: tuple[int, ...], dims: tuple[int, ...]) -> Any:
+    return statistic.reshape(kept_sizes(sizes, dims))
+
+
+@op()
+def standardized(self: Any, mean: Any, rstd: Any, /, dims: Any, fixed: bool) -> Any:
+    """``(self - mean) * rstd``; the statistics are ``self``'s own along ``dims`` unless ``fixed``."""
+    return (self - _kept(mean, self.shape, dims)) * _kept(rstd, self.shape, dims)
+
+
+@op()
+def standardize_backward(grad_output: Any, self: Any, mean: Any, rstd: Any, /, dims: Any, fixed: bool) -> Any:
+    """The gradient of ``standardized``."""
+    rstd = _kept(rstd, self.shape, dims)
+    if fixed:
+        return grad_output * rstd
+    n = count(self.shape, dims)
+    x = (self - _kept(mean, self.shape, dims)) * rstd
+    back = grad_output - along(grad_output, dims, True) / n
+    x *= along(grad_output * x, dims, True) / n
+    back -= x
+    back *= rstd
+    return back
+
+
+@op()
+def inverse_deviation(self: Any, rstd: Any, mean: Any, /, dims: Any) -> Any:
+    """``rstd``, seen as a function of ``self``."""
+    return _kept(rstd, self.shape, dims) + 0
+
+
+for _row in (standardized, standardize_backward, inverse_deviation):
+    _row.sets_apart("mean", "rstd")
+    _row.internal()
+standardized.derivative(
+    self=lambda grad, self, mean, rstd, dims, fixed: standardize_backward(grad, self, mean, rstd, dims, fixed)
+)
+inverse_deviation.derivative(
+    self=lambda grad, self, rstd, mean, self_sizes, dims: (
+        standardized(self, mean, rstd, dims, False)
+        * (grad * inverse_deviation(self, rstd, mean, dims) * inverse_deviation(self, rstd, mean, dims))
+        * (-1 / count(self_sizes, dims))
+    )
+)
+standardize_backward.derivative(
+    grad_output=lambda grad, self, mean, rstd, dims, fixed: standardize_backward(grad, self, mean, rstd, dims, fixed)
+)
+
+
+@standardize_backward.derivative("self")
+def _standardize_twice(
+    grad: Any, grad_output: Any, self: Any, mean: Any, rstd: Any, self_sizes: Any, dims: Any, fixed: Any
+) -> Any:
+    """With x standardised and r its scale: through x, and through r, of ``r * (g - mean(g) - x * mean(g * x))``."""
+    if fixed:
+        return self * 0
+    n = count(self_sizes, dims)
+    x = standardized(self, mean, rstd, dims, False)
+    r = inverse_deviation(self, rstd, mean, dims)
+    along_x = r * (grad * sum_dim(grad_output * x, dims, True) + grad_output * sum_dim(grad * x, dims, True)) * (-1 / n)
+    back = standardize_backward(grad_output, self, mean, rstd, dims, False)
+    through_r = x * r * sum_dim(grad * back, dims, True) * (-1 / n)
+    return standardize_backward(along_x, self, mean, rstd, dims, False) + through_r
+
+
+def statistics(a: Any, dims: tuple[int, ...], eps: float) -> tuple[Any, Any, Any]:
+    """Mean, variance and inverse standard deviation along ``dims``, which are kept."""
+    n = count(a.shape, dims)
+    means = along(a, dims, True) / n
+    off = a - means
+    variance = along(off * off, dims, True) / n
+    return means, variance, 1 / np.sqrt(variance + a.dtype.type(eps))
+
+
+@op()
+def shaped(self: Any, /, sizes: Any) -> Any:
+    """The same elements in other sizes."""
+    return np.reshape(self, sizes).copy()
+
+
+shaped.derivative(self=lambda grad, self_sizes: shaped(grad, self_sizes))
+shaped.internal()
+
+
+# -- layers, groups, batches -------------------------------------------------------------------------------------------
+
+
+def last_dims(sizes: tuple[int, ...], normalized_shape: tuple[int, ...]) -> tuple[int, ...]:
+    """The dimensions that ``normalized_shape`` names."""
+    return tuple(range(len(sizes) - len(normalized_shape), len(sizes)))
+
+
+def first_dims(sizes: tuple[int, ...], normalized_shape: tuple[int, ...]) -> tuple[int, ...]:
+    """The dimensions before those that ``normalized_shape`` names."""
+    return tuple(range(len(sizes) - len(normalized_shape)))
+
+
+def _floating(a: Any, kernel: str) -> Any:
+    if a.dtype.kind in "bui":
+        raise not_implemented(kernel, a)
+    return a if a.dtype == F32 or a.dtype == F64 else a.astype(F32)
+
+
+@op()
+def native_layer_norm(
+    input: Any, weight: Any = None, bias: Any = None, /, normalized_shape: Any = (), eps: float = 1e-5
+) -> Any:
+    """Each sample standardised over its last dimensions, scaled and shifted; its mean and inverse deviation."""
+    a = _floating(input, "LayerNormKernelImpl")
+    dims = last_dims(a.shape, normalized_shape)
+    means, _, rstd = statistics(a, dims, eps)
+    out = (a - means) * rstd
+    if weight is not None:
+        out *= weight
+    if bias is not None:
+        out += bias
+    kind = input.dtype
+    return out.astype(kind, copy=False), means, rstd
+
+
+native_layer_norm.returns("result0", "result1", "result2", differentiable=("result0",))
+native_layer_norm.internal()
+native_layer_norm.derivative(
+    input=lambda grad, input, weight, result1, result2, input_sizes, normalized_shape: standardize_backward(
+        grad if weight is None else grad * weight,
+        input,
+        result1,
+        result2,
+        last_dims(input_sizes, normalized_shape),
+        False,
+    ),
+    weight=lambda grad, input, result1, result2, input_sizes, normalized_shape: sum_dim(
+        grad * standardized(input, result1, result2, last_dims(input_sizes, normalized_shape), False),
+        first_dims(input_sizes, normalized_shape),
+    ),
+    bias=lambda grad, input_sizes, normalized_shape: sum_dim(grad, first_dims(input_sizes, normalized_shape)),
+)
+
+
+@op()
+def native_group_norm(
+    input: Any, weight: Any = None, bias: Any = None, /, N: int = 0, C: int = 0, HxW: int = 0, group: int = 1,
+    eps: float = 1e-5,
+) -> Any:  # fmt: skip
+    """Each group of channels of each sample standardised, each channel scaled and shifted."""
+    a = _floating(input, "GroupNormKernelImpl").reshape(N, group, C // group * HxW)
+    means, _, rstd = statistics(a, (2,), eps)
+    out = ((a - means) * rstd).reshape(N, C, HxW)
+    if weight is not None:
+        out *= weight.reshape(C, 1)
+    if bias is not None:
+        out += bias.reshape(C, 1)
+    return out.reshape(input.shape).astype(input.dtype, copy=False), means.reshape(N, group), rstd.reshape(N, group)
+
+
+native_group_norm.returns("result0", "result1", "result2", differentiable=("result0",))
+native_group_norm.internal()
+
+
+@native_group_norm.derivative("input", "weight", "bias")
+def _group_norm_rule(
+    grad: Any, input: Any, weight: Any, result1: Any, result2: Any, input_sizes: Any, N: Any, C: Any, HxW: Any,
+    group: Any, needs: Any,
+) -> Any:  # fmt: skip
+    grad = shaped(grad, (N, C, HxW))
+    x = shaped(input, (N, group, C // group * HxW))
+    back = scale = None
+    if needs[0]:
+        scaled = grad if weight is None else grad * shaped(weight, (C, 1))
+        scaled = shaped(scaled, (N, group, C // group * HxW))
+        back = shaped(standardize_backward(scaled, x, result1, result2, (2,), False), input_sizes)
+    if needs[1]:
+        scale = sum_dim(grad * shaped(standardized(x, result1, result2, (2,), False), (N, C, HxW)), (0, 2))
+    return back, scale, sum_dim(grad, (0, 2)) if needs[2] else None
+
+
+def channel_sizes(sizes: tuple[int, ...]) -> tuple[int, ...]:
+    """The sizes of one number for each channel, broadcastable against ``sizes``."""
+    return tuple([n if i == 1 else 1 for i, n in enumerate(sizes)])
+
+
+@op()
+def native_batch_norm(
+    input: Any, weight: Any = None, bias: Any = None, running_mean: Any = None, running_var: Any = None, /,
+    training: bool = False, eps: float = 1e-5,
+) -> Any:  # fmt: skip
+    """Each channel standardised by the batch's statistics, or by running ones; and the statistics used."""
+    a = _floating(input, "batch_norm")
+    kept = channel_sizes(a.shape)
+    dims = leading(a.shape, 1)
+    if training:
+        means, variance, rstd = statistics(a, dims, eps)
+    else:
+        means, variance = running_mean.astype(a.dtype).reshape(kept), running_var.astype(a.dtype).reshape(kept)
+        rstd = 1 / np.sqrt(variance + a.dtype.type(eps))
+    scale = rstd if weight is None else rstd * weight.reshape(kept)
+    out = (a - means) * scale
+    if bias is not None:
+        out += bias.reshape(kept)
+    flat = kept[1]
+    return out.astype(input.dtype, copy=False), means.reshape(flat), rstd.reshape(flat), variance.reshape(flat)
+
+
+native_batch_norm.returns("result0", "result1", "result2", "variance", differentiable=("result0",))
+native_batch_norm.sets_apart("running_mean", "running_var")
+native_batch_norm.internal()
+
+
+@native_batch_norm.derivative("input", "weight", "bias")
+def _batch_norm_rule(
+    grad: Any, input: Any, weight: Any, running_mean: Any, running_var: Any, result1: Any, result2: Any,
+    input_sizes: Any, training: Any, needs: Any,
+) -> Any:  # fmt: skip
+    dims = leading(input_sizes, 1)
+    back = scale = None
+    if needs[0]:
+        scaled = grad if weight is None else grad * shaped(weight, channel_sizes(input_sizes))
+        back = standardize_backward(scaled, input, result1, result2, dims, not training)
+    if needs[1]:
+        scale = sum_dim(grad * standardized(input, result1, result2, dims, not training), dims)
+    return back, scale, sum_dim(grad, dims) if needs[2] else None
