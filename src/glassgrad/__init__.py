@@ -16,6 +16,7 @@ warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"glassgrad(\.
 
 from .alias import alias  # noqa: E402
 from .autograd import api as _api  # noqa: E402
+from .autograd.anomaly_mode import is_anomaly_enabled  # noqa: E402
 from .autograd.grad_mode import (  # noqa: E402
     enable_grad,
     inference_mode,
@@ -30,8 +31,11 @@ from .ground.dtypes import (  # noqa: E402
     bfloat16,
     cdouble,
     cfloat,
+    channels_last,
+    channels_last_3d,
     complex64,
     complex128,
+    contiguous_format,
     double,
     dtype,
     finfo,
@@ -45,10 +49,14 @@ from .ground.dtypes import (  # noqa: E402
     int16,
     int32,
     int64,
+    layout,
     long,
+    memory_format,
+    preserve_format,
     promote_types,
     set_default_dtype,
     short,
+    strided,
     uint8,
     uint16,
     uint32,

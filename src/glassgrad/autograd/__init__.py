@@ -7,7 +7,7 @@ from typing import Any
 
 from .api import backward, grad
 from .function import Function
-from .grad_mode import enable_grad, inference_mode, no_grad, set_grad_enabled
+from .grad_mode import enable_grad, inference_mode, no_grad, set_grad_enabled, set_multithreading_enabled
 from .gradcheck import gradcheck, gradgradcheck
 
 _HOMES = {"detect_anomaly": "anomaly_mode", "set_detect_anomaly": "anomaly_mode"}
@@ -36,4 +36,5 @@ __all__ = [
     "inference_mode",
     "no_grad",
     "set_grad_enabled",
+    "set_multithreading_enabled",
 ]

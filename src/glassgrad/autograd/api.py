@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..graph import engine
+from ..graph import engine, leaf
 from ..graph.record import Record
 from ..ground import errors, modes
 from ..ops.declare import TABLE
@@ -123,7 +123,7 @@ def grad(
         raise RuntimeError("`inputs` argument to `grad()` cannot be empty.")
     edges = []
     for tensor in wanted:
-        edge = edge_of(tensor)
+        edge = _edge(tensor)
         if edge is None:
             raise RuntimeError(errors.INPUT_NO_GRAD)
         edges.append(edge)
@@ -149,9 +149,14 @@ def grad(
     return tuple(result)
 
 
+def _edge(place: Any) -> Any:
+    """The edge of a tensor, or the one that a ``GradientEdge`` holds."""
+    return place.ownership_token if hasattr(place, "ownership_token") else edge_of(place)
+
+
 def _own(array: Any, shown: set[int]) -> Any:
-    """The array, copied if it was given out before or looks at another's memory."""
-    if type(array) is ndarray and (id(array) in shown or array.base is not None or not array.flags.writeable):
+    """The array, copied if it was given out before."""
+    if type(array) is ndarray and id(array) in shown:
         array = array.copy()
     shown.add(id(array))
     return array
@@ -179,7 +184,7 @@ def _roots(outputs: Sequence[Any], seeds: Sequence[Any], lifted: bool) -> list[t
     _check_kinds(seeds)
     roots = []
     for index, (output, seed) in enumerate(zip(outputs, made, strict=True)):
-        edge = edge_of(output)
+        edge = _edge(output)
         if edge is None:
             raise RuntimeError(errors.NO_GRAD.format(index=index))
         roots.append((edge, seed if lifted else seed._d))
@@ -267,4 +272,11 @@ def _batched(
     )
 
 
+def _copied(grad: Tensor) -> Tensor:
+    """A recorded copy of a gradient."""
+    copy = wrap(np.empty_like(grad._d) if type(grad._d) is ndarray else np.empty((), grad._d.dtype))
+    return copy.copy_(grad)  # type: ignore[attr-defined,no-any-return]
+
+
+leaf.copied = _copied
 Tensor.backward = tensor_backward  # type: ignore[attr-defined]

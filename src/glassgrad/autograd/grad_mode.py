@@ -149,6 +149,22 @@ class inference_mode(_Switch):
         modes.set_grad(self.before[1])
 
 
+class set_multithreading_enabled(_Switch):
+    """Accepted for compatibility: a backward call runs in the thread that makes it."""
+
+    def __init__(self, mode: bool) -> None:
+        self.mode = mode
+
+    def clone(self) -> _Switch:
+        return type(self)(self.mode)
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, *exc: object) -> None:
+        pass
+
+
 def is_grad_enabled() -> bool:
     """Whether this thread records operations."""
     return modes.grad_enabled()

@@ -171,7 +171,7 @@ def get_gradient_edge(tensor: Tensor) -> GradientEdge:
             "It is not possible to get the gradient edge for a Tensor that does not require gradients"
         )
     number = edge.k if isinstance(edge, Record) and edge.kind is OUTPUT else 0
-    return GradientEdge(node_of(edge), number)
+    return GradientEdge(node_of(edge), number, edge)
 
 
 def increment_version(tensor: Tensor | Sequence[Tensor]) -> None:

@@ -131,11 +131,16 @@ def lean(root: Record, grad: Any, keep: bool) -> None:
             grad = variable._g
             variable._g = None
             leaf.accumulate(variable, grad)
-    finally:
-        for variable in reached:
-            variable._g = None
-        for _, left in heap:
-            left._g = None
+    except BaseException:
+        _wipe(root)
+        raise
+
+
+def _wipe(root: Record) -> None:
+    """Empty the slots of everything under ``root``, after a walk that ended early."""
+    for edge in _dependencies([root]):
+        if edge._g is not None:
+            edge._g = None
 
 
 def general(
@@ -181,8 +186,10 @@ def general(
         deliver(edge, grad)
     for edge in dict.fromkeys(edge for edge, _ in roots):
         settle(edge)
-    _running.calls.append((next(_tasks), owed, None if needed is None else needed | set(targets)))
+    calls = _running.calls
+    depth = len(calls)
     try:
+        calls.append((next(_tasks), owed, None if needed is None else needed | set(targets)))
         while ready:
             edge = heappop(ready)[2]
             grad = inbox.pop(edge, None)
@@ -208,7 +215,7 @@ def general(
                     owed[onward] -= 1
                     settle(onward)
     finally:
-        _running.calls.pop()
+        del calls[depth:]
     return list(targets.values())
 
 

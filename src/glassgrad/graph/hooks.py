@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from itertools import count
 from typing import Any
 
-from ..ground import modes
+from ..ground import errors, modes
 from . import leaf
 from .record import About, Bundle, Record, freed
 
@@ -147,7 +147,8 @@ def into_leaf(variable: Any, grad: Any, lifted: bool) -> None:
         for hook in list(about.post_hooks.values()):
             hook((), (grad if lifted else wrap(grad),))
         for hook in list(getattr(variable, "_post_accumulate", {}).values()):
-            hook(variable)
+            if hook(variable) is not None:
+                raise RuntimeError(errors.POST_HOOK)
 
 
 def _tensors(grads: Sequence[Any], lifted: bool) -> tuple[Any, ...]:

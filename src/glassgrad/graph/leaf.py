@@ -7,9 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from ..ground.storage import Storage
+
 ndarray = np.ndarray
 new = object.__new__
 Tensor: Any = None  # handed in from above: the engine stands below Tensor
+copied: Any = None  # a recorded copy of a Tensor, handed in from above
 
 # References to a gradient nobody else holds: the engine's local, the parameter here, getrefcount's own argument.
 _OURS = 3
@@ -32,10 +35,12 @@ def accumulate(leaf: Any, grad: Any) -> None:
         data = total._d
         if type(data) is ndarray:
             np.add(data, grad, data)
-            if total._v is not None:
-                total._v.version += 1
         else:
             total._d = data + grad
+        if total._v is None:
+            total._v = Storage(1)
+        else:
+            total._v.version += 1
 
 
 def _own(grad: Any, data: Any) -> Any:
@@ -47,4 +52,4 @@ def _own(grad: Any, data: Any) -> Any:
 
 def accumulate_lifted(leaf: Any, grad: Any) -> None:
     """Add the Tensor ``grad`` into ``leaf.grad`` out of place, so that the sum can be differentiated."""
-    leaf._grad = grad if leaf._grad is None else leaf._grad + grad
+    leaf._grad = copied(grad) if leaf._grad is None else leaf._grad + grad

@@ -115,6 +115,12 @@ class SavedTensor:
         """The hook that will unpack it; None where none packed it."""
         return getattr(self._held(), "unpack", None)
 
+    def register_hooks(self, pack_hook: Callable[[Any], Any], unpack_hook: Callable[[Any], Any]) -> None:
+        """Pack what is saved now, and unpack it with ``unpack_hook`` when it is read."""
+        if self.unpack_hook is not None:
+            raise RuntimeError("Calling register_hooks on a saved tensor whose hooks have already been set.")
+        self._record.kind.row.pack_saved(self._record, self._how, self._place, (pack_hook, unpack_hook))
+
     @property
     def data(self) -> Any:
         """What is held: a packed object, or the tensor."""
@@ -168,11 +174,12 @@ class AccumulateGrad(Node):
     def register_prehook(self, fn: Callable[..., Any]) -> hooks.RemovableHandle:
         return self._hooked("pre_hooks", fn)
 
-    def __call__(self, *grads: Any) -> None:
+    def __call__(self, *grads: Any) -> tuple[()]:
         if modes.grad_enabled():
             hooks.into_leaf(self.variable, grads[0], True)
         else:
             hooks.into_leaf(self.variable, grads[0]._d, False)
+        return ()
 
     def __dir__(self) -> list[str]:
         return [*object.__dir__(self), "variable"]

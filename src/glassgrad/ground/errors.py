@@ -18,6 +18,13 @@ STALE_HINT_ANOMALY = (
     "the backtrace further above shows the operation that failed to compute its gradient. The variable in question "
     "was changed in there or anywhere later. Good luck!"
 )
+ONLY_FLOATS_IN_PLACE = "only Tensors of floating point dtype can require gradients"
+DATA_DTYPE = "data set to a tensor that requires gradients must be floating point or complex dtype"
+POST_HOOK = "Tensor post accumulate grad hooks should return None."
+PARTIAL_OVERLAP = (
+    "unsupported operation: some elements of the input tensor and the written-to tensor refer to a single memory "
+    "location. Please clone() the tensor before performing the operation."
+)
 SCALAR_ONLY = "grad can be implicitly created only for scalar outputs"
 NO_GRAD = "element {index} of tensors does not require grad and does not have a grad_fn"
 UNUSED = (

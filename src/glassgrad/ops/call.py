@@ -332,7 +332,20 @@ def read_saved(self: Row, record: Record, how: str, slot: int) -> Any:
     return saved.read(record, how, slot)
 
 
+def pack_saved(self: Row, record: Record, how: str, slot: int, pair: tuple[Any, Any]) -> None:
+    """Pack a saved tensor with the user's hooks."""
+    saved.pack(record, how, slot, pair)
+
+
 Row.read_saved = read_saved  # type: ignore[attr-defined]
+Row.pack_saved = pack_saved  # type: ignore[attr-defined]
+
+
+def _run_row(record: Record, grad: Any, keep: bool) -> Any:
+    return careful_run(record, grad, keep)
+
+
+Row.careful_run = staticmethod(_run_row)  # type: ignore[attr-defined]
 
 
 def _values(record: Record, wanted: Sequence[str], lifted: bool) -> dict[str, Any]:

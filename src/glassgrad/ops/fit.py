@@ -11,17 +11,16 @@ from .declare import TABLE
 
 def fit(grad: Any, sizes: tuple[int, ...]) -> Any:
     """Sum away the axes that broadcasting added, so that an array has its input's ``sizes``."""
-    if grad.shape == sizes:
+    shape = grad.shape
+    if shape == sizes:
         return grad
-    lead = grad.ndim - len(sizes)
-    if lead == grad.ndim:
-        return np.add.reduce(grad, axis=None)
-    if lead:
-        grad = np.add.reduce(grad, axis=tuple(range(lead)) if lead > 1 else 0)
-    if grad.shape != sizes:
-        axes = tuple(i for i, (had, wanted) in enumerate(zip(grad.shape, sizes, strict=True)) if had != wanted)
-        grad = np.add.reduce(grad, axis=axes, keepdims=True)
-    return grad
+    lead = len(shape) - len(sizes)
+    sums = TABLE["sum_dim"].kernel  # the very kernel of ``fit_lifted``: both carriers give the same bits
+    if lead and shape[lead:] == sizes:
+        return sums(grad, tuple(range(lead)))
+    axes = tuple([i for i, n in enumerate(shape) if i < lead or n != sizes[i - lead]])
+    grad = sums(grad, axes, True)
+    return grad.reshape(sizes)[()] if lead else grad
 
 
 def fit_dtype(grad: Any, dtype: np.dtype[Any]) -> Any:

@@ -124,9 +124,14 @@ def source(name: str) -> str:
 
 def text_of(row: Row) -> str:
     """The source text of a row's caller and of its record's ``run``."""
-    if row.listed or (row.view and _several_views(row)):
-        return _general(row)
-    lines = _view_caller(row) if row.view else _caller(row)
+    if row.listed:
+        if any(how != "setting" for how, _ in row.saves.values()):
+            return _general(row)
+        return "\n".join([*_listed_caller(row), "", "", *_listed_run(row)]) + "\n"
+    if row.view:
+        lines = _views_caller(row) if _several_views(row) else _view_caller(row)
+    else:
+        lines = _caller(row)
     if _short_run(row):
         lines += ["", "", *_run(row)]
     return "\n".join(lines) + "\n"
@@ -219,7 +224,10 @@ def _caller(row: Row) -> list[str]:
     if row.outputs:
         return lines + _several_outputs(row, fast)
     lines += ["    o = new(Tensor)", "    o._d = r", "    o._v = None"]
-    lines += _history(row, "o._e = n", "o._e = None", fast)
+    attach = "o._e = n"
+    if "dtype" in row.settings:  # a result that became whole numbers carries no gradient
+        attach = 'o._e = n if r.dtype.kind in "fcV" else None'
+    lines += _history(row, attach, "o._e = None", fast)
     lines.append("    return o")
     return lines
 
@@ -370,6 +378,118 @@ def _view_caller(row: Row) -> list[str]:
         lines += ["        " + line for line in _record(row)]
         lines.append("        w.edge = n")
     lines.append("    return o")
+    return lines
+
+
+def _views_caller(row: Row) -> list[str]:
+    """The short path of a row that gives several views (``unbind``, ``split``): one record, an edge for each view."""
+    NAMES["output_of"] = call.output_of
+    name, fallback, arg = row.name, _fallback(row), _public(row)[0]
+    lines = [
+        f"def {name}({_signature(row)}):",
+        f"    t = type({arg})",
+        "    if (t is not Tensor and t is not Parameter) or modes.watch or out is not None:",
+        f"        {fallback}",
+        f"    v = {arg}._v",
+        "    if v is None:",
+        f"        v = share({arg})",
+        f"    a0 = {arg}._d",
+        f"    r = {name}_kernel({', '.join(['a0', *row.settings])})",
+        "    m = None",
+        f"    b = {arg}",
+        f"    e0 = {arg}._e",
+        "    if type(e0) is View:",
+        "        b, m = e0.base, e0.made",
+        f"        e0 = edge_of({arg})",
+        "    elif e0 is LEAF:",
+        f"        e0 = {arg}",
+        "    n = None",
+        "    if modes.off and not grad_enabled():",
+        '        m = m or "no_grad"',
+        "    elif e0 is not None:",
+        *("        " + line for line in _record(row)),
+        "    outs = []",
+        "    for p in r:",
+        "        o = new(Tensor)",
+        "        o._d = p",
+        "        o._v = v",
+        "        o._e = w = new(View)",
+        "        w.seen = v.version",
+        '        w.made = m or "multi"',
+        "        w.base = b",
+        "        w.edge = None if n is None else output_of(n, len(outs), len(r))",
+        "        w.steps = None",
+        "        outs.append(o)",
+        "    return tuple(outs)",
+    ]
+    return lines
+
+
+def _listed_caller(row: Row) -> list[str]:
+    """The short path of a row over a list of tensors of one everyday dtype (``cat``, ``stack``)."""
+    name, fallback = row.name, _fallback(row)
+    settings = []
+    for saved_name, (_, _) in row.saves.items():
+        settings.append("[x.shape for x in a]" if saved_name == "tensors_sizes" else saved_name)
+    return [
+        f"def {name}({_signature(row)}):",
+        "    if modes.watch or out is not None or not tensors:",
+        f"        {fallback}",
+        "    a = []",
+        "    for t in tensors:",
+        "        if type(t) is not Tensor and type(t) is not Parameter:",
+        f"            {fallback}",
+        "        a.append(t._d)",
+        "    d = a[0].dtype",
+        "    if d is not F32 and d is not F64 and d is not I64:",
+        f"        {fallback}",
+        "    for x in a:",
+        "        if x.dtype is not d:",
+        f"            {fallback}",
+        f"    r = {name}_kernel({', '.join(['a', *row.settings])})",
+        "    o = new(Tensor)",
+        "    o._d = r",
+        "    o._e = o._v = None",
+        "    if modes.off and not grad_enabled():",
+        "        return o",
+        "    edges = []",
+        "    wanted = False",
+        "    for t in tensors:",
+        "        e = t._e",
+        "        if e is not None:",
+        "            if e is LEAF:",
+        "                e = t",
+        "            elif type(e) is View:",
+        "                e = edge_of(t)",
+        "            wanted = wanted or e is not None",
+        "        edges.append(e)",
+        "    if wanted:",
+        "        o._e = n = new(Record)",
+        "        n.sequence = tick()",
+        f"        n.run = {name}_run",
+        f"        n.kind = {name}_kind",
+        "        n._g = n.e1 = n.s = n.cell = None",
+        "        n.e0 = tuple(edges)",
+        *([f"        n.k = ({', '.join(settings)},)"] if settings else []),
+        "    return o",
+    ]
+
+
+def _listed_run(row: Row) -> list[str]:
+    """The function that gives the gradients of a list of tensors as arrays."""
+    name = row.name
+    places = list(row.saves)
+    lines = [f"def {name}_run(n, g, keep):"]
+    if places:
+        lines.append(f"    {', '.join('k_' + p for p in places)}, = n.k")
+    _, _, wanted = row.rules[0]
+    arguments = []
+    for w in wanted:
+        if w == "needs":
+            arguments.append("tuple([e is not None for e in n.e0])")
+        else:
+            arguments.append("g" if w == "grad" else "k_" + w)
+    lines.append(f"    return {name}_rule0({', '.join(arguments)}), None")
     return lines
 
 

@@ -20,12 +20,19 @@ class Packed:
 
     def __init__(self, tensor: Tensor, edge: Any, is_result: bool, pair: tuple[Any, Any]) -> None:
         pack, self.unpack = pair
+        version = 0 if tensor._v is None else tensor._v.version
         before = modes.set_grad(False)
         try:
             self.payload = pack(tensor)
         finally:
             modes.set_grad(before)
         self.edge, self.is_result = edge, is_result
+        if tensor._v is not None and tensor._v.version != version:
+            raise RuntimeError(
+                "A saved tensor pack hook is modifying its input in place. Tensors provided as input to pack hook "
+                "cannot be modified by in-place operations as this can lead to unexpected side-effects. Please open an "
+                "issue if you need to perform in-place operations on the input to a pack hook."
+            )
 
     def open(self, record: Record) -> Tensor:
         """The tensor that the user's unpack hook gives, with its history."""
@@ -60,7 +67,7 @@ def keep_tensor(record: Record, slot: int, tensor: Any) -> None:
 def keep_result(record: Record, slot: int, out: Tensor) -> None:
     """Save an output at ``slot``; its own record is its history, so the tensor itself is not held."""
     if modes.watch and modes.local.saved_hooks:
-        setattr(record, f"p{slot}", Packed(wrap(out._d), None, True, modes.local.saved_hooks[-1]))
+        setattr(record, f"p{slot}", Packed(out, None, True, modes.local.saved_hooks[-1]))
     else:
         setattr(record, f"p{slot}", out._d)
         version = out._v
@@ -96,6 +103,14 @@ def read(record: Record, how: str, slot: int) -> Tensor | None:
         nr, total = record.kind.row.result_slots[slot]
         out._e = output_of(record, nr, total)
     return out
+
+
+def pack(record: Record, how: str, slot: int, pair: tuple[Any, Any]) -> None:
+    """Pack what was saved at ``slot`` with the user's hooks, after the fact."""
+    tensor = read(record, how, slot)
+    if tensor is not None:
+        setattr(record, f"p{slot}", Packed(tensor, edge_of(tensor), how == "result", pair))
+        record.run = record.kind.row.careful_run
 
 
 def _again(record: Record, slot: int, array: Any) -> Tensor:

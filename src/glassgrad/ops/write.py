@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from ..graph.node import node_of
 from ..graph.record import OUTPUT, Record
 from ..ground import dtypes, errors, modes
-from ..tensor.tensor import LEAF, Tensor, View, edge_of, share, wrap
+from ..tensor.tensor import LEAF, Tensor, View, edge_of, share, view_name, wrap
+from . import override
 from .declare import Row
 
 ndarray = np.ndarray
@@ -41,7 +41,13 @@ def in_place(row: Row, target: Tensor, others: Sequence[Any], settings: Sequence
         ]
     edges = call.edges_of(row, flat)
     check_writable(target, bool(edges))
-    result = row.kernel(*arrays, *settings)
+    for other in others:
+        if isinstance(other, Tensor):
+            check_partial_overlap(target, other)
+    try:
+        result = row.kernel(*arrays, *settings)
+    except ValueError as error:
+        override.shape_error(row, arrays, error)
     if result.shape != target._d.shape:
         raise RuntimeError(
             f"output with shape {list(target._d.shape)} doesn't match the broadcast shape {list(result.shape)}"
@@ -59,7 +65,7 @@ def in_place(row: Row, target: Tensor, others: Sequence[Any], settings: Sequence
 def _freeze(row: Row, record: Record, target: Tensor) -> None:
     """Keep a copy of the old value where a rule reads it; the write would spoil the original."""
     for name, (how, slot) in row.saves.items():
-        if how == "tensor" and getattr(record, f"p{slot}") is target:
+        if how == "tensor" and name == row.inputs[0] and getattr(record, f"p{slot}") is target:
             copy = wrap(np.array(target._d))
             copy._e = edge_of(target)
             if isinstance(copy._e, Tensor):
@@ -132,7 +138,7 @@ def _check_view(target: Tensor, place: View, recorded: bool) -> None:
     edge = edge_of(target)
     if edge is target and place.made is None:
         raise RuntimeError(errors.LEAF_INPLACE)
-    if edge is None and not recorded:
+    if edge is None and not recorded and edge_of(place.base) is None:
         return
     base_edge = edge_of(place.base)
     if base_edge is place.base and isinstance(base_edge, Tensor) and place.made is None:
@@ -141,17 +147,35 @@ def _check_view(target: Tensor, place: View, recorded: bool) -> None:
         raise RuntimeError(errors.NO_GRAD_VIEW_INPLACE)
     if place.made == "multi":
         nr = edge.k if isinstance(edge, Record) and edge.kind is OUTPUT else 0
-        name = type(node_of(edge)).__name__.rstrip("0123456789").removesuffix("Backward") if edge is not None else ""
+        name = "" if edge is None else view_name(edge)
         raise RuntimeError(errors.MULTI_VIEW_INPLACE.format(nr=nr, name=name, modified="is being"))
 
 
 def check_overlap(target: Tensor) -> None:
     """Raise PyTorch's error where several elements of ``target`` are one place in memory."""
     data = target._d
-    if type(data) is ndarray and 0 in data.strides:
+    if type(data) is ndarray and 0 in data.strides and data.size:
         for size, stride in zip(data.shape, data.strides, strict=True):
             if stride == 0 and size > 1:
                 raise RuntimeError(errors.OVERLAP)
+
+
+def check_partial_overlap(target: Tensor, other: Tensor) -> None:
+    """Raise PyTorch's error where a tensor that is read lies partly on the one that is written."""
+    if target is other or target._v is None or target._v is not other._v:
+        return
+    a, b = target._d, other._d
+    if a.size == 0 or b.size == 0 or not (_is_dense(a) and _is_dense(b)):
+        return
+    start, first = a.ctypes.data, b.ctypes.data
+    same = start == first and a.strides == b.strides and a.shape == b.shape
+    if not same and start < first + b.nbytes and first < start + a.nbytes:
+        raise RuntimeError(errors.PARTIAL_OVERLAP)
+
+
+def _is_dense(array: Any) -> bool:
+    span = sum((size - 1) * stride for size, stride in zip(array.shape, array.strides, strict=True)) + array.itemsize
+    return span == array.nbytes
 
 
 def into(row: Row, flat: Sequence[Any], out: Any, answer: Any) -> Any:

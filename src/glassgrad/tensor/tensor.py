@@ -67,9 +67,24 @@ def edge_of(tensor: Tensor) -> Any:
     version = share(tensor).version
     if place.seen != version and place.edge is not LEAF:
         if edge_of(place.base) is not None:
+            if place.made == "multi":
+                raise RuntimeError(_multi_view_error(place.edge))
             place.edge = reread(tensor, place)
         place.seen = version
     return tensor if place.edge is LEAF else place.edge
+
+
+def _multi_view_error(edge: Any) -> str:
+    nr = edge.k if isinstance(edge, Record) and edge.kind is OUTPUT else 0
+    name = "" if edge is None else view_name(edge)
+    return errors.MULTI_VIEW_INPLACE.format(
+        nr=nr, name=name, modified="its base or another view of its base has been"
+    )
+
+
+def view_name(edge: Any) -> str:
+    """How messages call the operation of an edge: ``Split`` for SplitBackward0."""
+    return type(node_of(edge)).__name__.rstrip("0123456789").removesuffix("Backward")
 
 
 def share(tensor: Tensor) -> Storage:
@@ -229,6 +244,11 @@ class Tensor:
     def _base(self) -> Tensor | None:
         return self._e.base if type(self._e) is View else None
 
+    @property
+    def _backward_hooks(self) -> dict[int, Any] | None:
+        extras = getattr(edge_of(self), "_about", None)
+        return None if extras is None else extras.tensor_hooks
+
     def _is_view(self) -> bool:
         return type(self._e) is View
 
@@ -244,6 +264,8 @@ class Tensor:
     def data(self, value: Tensor) -> None:
         if not isinstance(value, Tensor):
             raise TypeError(f"Variable data has to be a tensor, but got {type(value).__name__}")
+        if self.requires_grad and not carries_gradients(value._d.dtype):
+            raise RuntimeError(errors.DATA_DTYPE)
         share(value)
         self._d = value._d
         if self._v is None:
@@ -287,7 +309,7 @@ class Tensor:
                 "requires_grad_(): argument 'requires_grad' (position 1) must be bool, not "
                 f"{type(requires_grad).__name__}"
             )
-        require_grad(self, requires_grad)
+        require_grad(self, requires_grad, errors.ONLY_FLOATS_IN_PLACE)
         return self
 
     def __repr__(self, *, tensor_contents: str | None = None) -> str:
@@ -310,15 +332,20 @@ class Tensor:
         return [*object.__dir__(self)]
 
 
-def require_grad(tensor: Tensor, value: bool) -> None:
+def carries_gradients(kind: np.dtype[Any]) -> bool:
+    """Whether tensors of this dtype can carry gradients: floating point (bfloat16 is NumPy's kind V) and complex."""
+    return kind.kind in "fcV"
+
+
+def require_grad(tensor: Tensor, value: bool, refusal: str = errors.ONLY_FLOATS) -> None:
     """Set ``requires_grad`` of a leaf, or raise as PyTorch does."""
     edge = edge_of(tensor)
     if edge is not None and edge is not tensor:
         if not value:
             raise RuntimeError(errors.NON_LEAF_REQUIRES_GRAD)
         return
-    if value and tensor._d.dtype.kind not in "fc" and not tensor.dtype.is_floating_point:
-        raise RuntimeError(errors.ONLY_FLOATS)
+    if value and not carries_gradients(tensor._d.dtype):
+        raise RuntimeError(refusal)
     if type(tensor._e) is View:
         tensor._e.edge = LEAF if value else None
     else:

@@ -3,76 +3,200 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from ...ground import device as devices
-from ...ground import dtypes
-from ...tensor.tensor import Tensor
+from ...ground import dtypes, modes
+from ...ground.dtypes import called
+from ...tensor.tensor import Tensor, wrap
+from .. import write
 from ..declare import composite
 from ..override import blank
-from .construct import array_of, numpy_of, place
+from .construct import array_of, mark, numpy_of, place, warn_of_copy
+from .operand import need_tensor
+
+_C_NAMES = {"f4": "float", "f8": "double", "f2": "c10::Half", "V2": "c10::BFloat16", "b1": "bool"}
+_C_NAMES |= {"c8": "c10::complex<float>", "c16": "c10::complex<double>"}
 
 
-def read_size(function: str, size: Any) -> tuple[int, ...]:
-    """The sizes of ``zeros(2, 3)`` or ``zeros((2, 3))``, checked."""
-    if len(size) == 1 and not hasattr(size[0], "__index__"):
-        size = size[0]
-        if not isinstance(size, (tuple, list)):
-            raise TypeError(
-                f"{function}(): argument 'size' (position 1) must be tuple of ints, not {type(size).__name__}"
-            )
-    sizes = []
-    for index, n in enumerate(size):
-        if not hasattr(n, "__index__"):
-            raise TypeError(
-                f"{function}(): argument 'size' failed to unpack the object at pos {index + 1} with error "
-                f'"type must be tuple of ints,but got {type(n).__name__}"'
-            )
-        sizes.append(n.__index__())
-    return tuple(sizes)
+# -- arguments -----------------------------------------------------------------------------------------------------------
 
 
-def allocate(make: Any, sizes: tuple[int, ...], kind: np.dtype[Any], function: str) -> Any:
+def is_size(value: Any) -> bool:
+    """Whether ``value`` counts as an integer: an int, but no bool, a NumPy integer or a 0-d integer tensor."""
+    if isinstance(value, bool) or not hasattr(value, "__index__"):
+        return False
+    return not (isinstance(value, Tensor | np.ndarray) and (value.ndim or value.dtype in (dtypes.bool, np.bool_)))
+
+
+def read_size(function: str, size: Any, rest: dict[str, Any] | None = None) -> tuple[int, ...]:
+    """The sizes of ``zeros(2, 3)``, ``zeros((2, 3))`` or ``zeros(size=(2, 3))``, checked."""
+    if rest and "size" in rest:
+        if size:
+            raise TypeError(f"{function}() got multiple values for argument 'size'")
+        return checked_sizes(function, rest.pop("size"), "")
+    if not size:
+        raise TypeError(f'{function}() missing 1 required positional arguments: "size"')
+    if is_size(size[0]):
+        return tuple(_size(function, n, index) for index, n in enumerate(size))
+    if len(size) > 1:
+        raise TypeError(f"{function}() takes 1 positional argument but {len(size)} were given")
+    return checked_sizes(function, size[0])
+
+
+def checked_sizes(function: str, size: Any, where: str = " (position 1)") -> tuple[int, ...]:
+    """The sizes of a sequence; PyTorch's TypeError for anything else."""
+    if isinstance(size, Tensor) and size._d.ndim == 1:
+        size = size._d.tolist()
+    if not isinstance(size, tuple | list):
+        raise TypeError(f"{function}(): argument 'size'{where} must be tuple of ints, not {called(size)}")
+    if size and not is_size(size[0]):
+        raise TypeError(
+            f"{function}(): argument 'size'{where} must be tuple of ints, but found element of type {called(size[0])} "
+            "at pos 0"
+        )
+    return tuple(_size(function, n, index) for index, n in enumerate(size))
+
+
+def _size(function: str, n: Any, index: int) -> int:
+    if not is_size(n) and not isinstance(n, bool):
+        why = f"type must be tuple of ints,but got {called(n)}"
+    elif not -(2**63) <= n.__index__() < 2**63:
+        why = "Overflow when unpacking long long"
+    else:
+        return int(n.__index__())
+    raise TypeError(f"{function}(): argument 'size' failed to unpack the object at pos {index + 1} with error \"{why}\"")
+
+
+def check_options(function: str, layout: Any, rest: dict[str, Any] | None = None) -> None:
+    """Raise PyTorch's error for a wrong ``layout``, or for keyword arguments that are none."""
+    if layout is not None and not isinstance(layout, dtypes.layout):
+        raise TypeError(f"{function}(): argument 'layout' must be torch.layout, not {called(layout)}")
+    if rest:
+        raise TypeError(f"{function}() got an unexpected keyword argument '{next(iter(rest))}'")
+
+
+def whole(function: str, name: str, position: int, value: Any) -> int:
+    """An integer argument; PyTorch's TypeError for anything else."""
+    if not is_size(value):
+        raise TypeError(f"{function}(): argument '{name}' (position {position}) must be int, not {called(value)}")
+    return int(value.__index__())
+
+
+def number_of(function: str, name: str, position: int, value: Any) -> Any:
+    """A number argument, which may come in a 0-d tensor or a NumPy scalar; PyTorch's TypeError for anything else."""
+    if isinstance(value, Tensor) and not value._d.ndim and not value.requires_grad:
+        return value._d.item()
+    if not isinstance(value, bool | int | float | complex | np.number | np.bool_):
+        raise TypeError(f"{function}(): argument '{name}' (position {position}) must be Number, not {called(value)}")
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def filling(value: Any, kind: np.dtype[Any]) -> Any:
+    """A number in the dtype it fills a tensor of; RuntimeError where it does not fit."""
+    code = kind.kind
+    if code == "b":
+        return np.bool_(bool(value))
+    fits = code == "c" or not isinstance(value, complex) or not value.imag
+    if fits and isinstance(value, complex) and code != "c":
+        value = value.real
+    if fits and code in "iu":
+        info = np.iinfo(kind)
+        least = -info.max if code == "u" else info.min
+        fits = value == value and least <= value <= info.max
+        value = int(value) if fits else 0
+    elif fits and code == "f" and isinstance(value, int | float) and math.isfinite(value):
+        fits = abs(value) <= float(np.finfo(kind).max)
+    if not fits:
+        name = _C_NAMES.get(kind.str[1:], f"{kind.name}_t")
+        raise RuntimeError(f"value cannot be converted to type {name} without overflow")
+    return np.asarray(value).astype(kind)[()]
+
+
+# -- making --------------------------------------------------------------------------------------------------------------
+
+
+def allocate(make: Callable[..., Any], sizes: tuple[int, ...], kind: np.dtype[Any], function: str) -> Any:
     """An array made by ``make(sizes, kind)``; PyTorch's errors for negative and impossible sizes."""
     for n in sizes:
         if n < 0:
-            if function == "empty" or function == "full":
-                raise RuntimeError(f"Trying to create tensor with negative dimension {n}: {list(sizes)}")
-            raise RuntimeError(f"{function}: Dimension size must be non-negative.")
+            if function == "zeros":
+                raise RuntimeError(f"{function}: Dimension size must be non-negative.")
+            raise RuntimeError(f"Trying to create tensor with negative dimension {n}: {list(sizes)}")
     amount = math.prod(sizes) * kind.itemsize
     if amount >= 2**63:
         raise RuntimeError(f"Storage size calculation overflowed with sizes={list(sizes)}")
     try:
         return make(sizes, kind)
     except (MemoryError, ValueError):
+        if amount < 2**40:
+            raise
         raise RuntimeError(
             "[enforce fail at alloc_cpu.cpp:127] err == 0. DefaultCPUAllocator: can't allocate memory: you tried to "
             f"allocate {amount} bytes. Error code 12 (Cannot allocate memory)"
         ) from None
 
 
-def _made(
-    function: str, make: Any, sizes: tuple[int, ...], dtype: Any, device: Any, requires_grad: bool
+def on_meta(device: Any, function: str) -> bool:
+    """Whether a new tensor on ``device`` (None: the default one) has shapes only; refuses devices that are not there."""
+    if device is None and devices.get_default_device().type == "cpu":
+        return False
+    return devices.require(device, function) == "meta"
+
+
+def made(
+    function: str,
+    make: Callable[..., Any],
+    sizes: tuple[int, ...],
+    kind: np.dtype[Any],
+    device: Any = None,
+    requires_grad: bool = False,
+    out: Any = None,
+    dtype: Any = None,
 ) -> Tensor:
-    kind = numpy_of(dtype) or dtypes.get_default_dtype().numpy
-    if (device is not None or devices.get_default_device().type != "cpu") and (
-        devices.require(device, function) == "meta"
-    ):
-        return place(allocate(blank, sizes, kind, function), "meta", requires_grad)
-    array = allocate(make, sizes, kind, function)
-    return place(array if sizes else array[()], "cpu" if device is not None else None, requires_grad)
+    """A new tensor of ``make(sizes, kind)``, or ``out`` filled with it in its own dtype."""
+    if out is not None:
+        check_out(function, out, dtype)
+        return fill_out(out, allocate(make, sizes, out._d.dtype, function))
+    if on_meta(device, function):
+        result = wrap(allocate(blank, sizes, kind, function))
+    else:
+        array = allocate(make, sizes, kind, function)
+        result = wrap(array if sizes else array[()])
+    if requires_grad:
+        mark(result)
+    return result
 
 
-def _missing(function: str) -> TypeError:
-    return TypeError(f'{function}() missing 1 required positional arguments: "size"')
+def check_out(function: str, out: Any, dtype: Any = None) -> None:
+    """Raise PyTorch's error unless a result of ``dtype`` can be put into ``out``."""
+    if not isinstance(out, Tensor):
+        raise TypeError(f"{function}(): argument 'out' must be Tensor, not {called(out)}")
+    if dtype is not None and numpy_of(dtype, function) != out._d.dtype:
+        wanted = dtypes.demand(dtype, function).scalar_name
+        raise RuntimeError(f"dtype {wanted} does not match dtype of out parameter ({out.dtype.scalar_name})")
+    if modes.grad_enabled() and out.requires_grad:
+        raise RuntimeError(
+            f"aten::{function}(): functions with out=... arguments don't support automatic differentiation, but one of "
+            "the arguments requires grad."
+        )
 
 
-def _from_size(function: str, make: Any, doc: str) -> Any:
+def fill_out(out: Tensor, array: Any) -> Tensor:
+    """``out``, resized without a word and filled."""
+    if out._d.shape != array.shape:
+        out.resize_(array.shape)  # type: ignore[attr-defined]
+    write.store(out, array)
+    return out
+
+
+def _from_size(function: str, make: Callable[..., Any], doc: str) -> Any:
     def factory(
         *size: Any,
-        out: Tensor | None = None,
+        out: Any = None,
         dtype: Any = None,
         layout: Any = None,
         device: Any = None,
@@ -80,24 +204,37 @@ def _from_size(function: str, make: Any, doc: str) -> Any:
         requires_grad: bool = False,
         **rest: Any,
     ) -> Tensor:
-        if "size" in rest:
-            size = (rest.pop("size"),)
-        memory_format = rest.pop("memory_format", None) if function == "empty" else None
-        if rest:
-            raise TypeError(f"{function}() got an unexpected keyword argument '{next(iter(rest))}'")
-        if not size:
-            raise _missing(function)
-        sizes = read_size(function, size)
-        if out is not None:
-            out.resize_(sizes)  # type: ignore[attr-defined]
-            out._d[...] = allocate(make, sizes, out._d.dtype, function)
-            return out
-        made = _made(function, make, sizes, dtype, device, requires_grad)
-        return made if memory_format is None else made.contiguous(memory_format=memory_format)  # type: ignore[attr-defined]
+        if rest or layout is not None:
+            memory_format = rest.pop("memory_format", None) if function == "empty" else None
+            sizes = read_size(function, size, rest)
+            check_options(function, layout, rest)
+        else:
+            memory_format = None
+            sizes = read_size(function, size)
+        kind = numpy_of(dtype, function) or dtypes.get_default_dtype().numpy
+        result = made(function, make, sizes, kind, device, requires_grad, out, dtype)
+        return result if memory_format is None else laid_out(result, memory_format)
 
     factory.__name__ = factory.__qualname__ = function
     factory.__doc__ = doc
     return composite(method=False)(factory)
+
+
+def laid_out(new: Tensor, memory_format: Any) -> Tensor:
+    """A new tensor in a memory format."""
+    if not isinstance(memory_format, dtypes.memory_format):
+        raise TypeError(f"empty(): argument 'memory_format' must be torch.memory_format, not {called(memory_format)}")
+    if memory_format is dtypes.preserve_format:
+        raise RuntimeError("unsupported memory format Preserve")
+    if memory_format is dtypes.contiguous_format:
+        return new
+    rank = 4 if memory_format is dtypes.channels_last else 5
+    if new._d.ndim != rank:
+        name = "channels_last" if rank == 4 else "channels_last_3d"
+        raise RuntimeError(f"required rank {rank} tensor to use {name} format")
+    order = (0, *range(2, rank), 1)
+    new._d = np.ascontiguousarray(new._d.transpose(order)).transpose((0, rank - 1, *range(1, rank - 1)))
+    return new
 
 
 zeros = _from_size("zeros", np.zeros, "A tensor of zeros.")
@@ -110,7 +247,7 @@ def full(
     size: Any,
     fill_value: Any,
     *,
-    out: Tensor | None = None,
+    out: Any = None,
     dtype: Any = None,
     layout: Any = None,
     device: Any = None,
@@ -118,79 +255,19 @@ def full(
     pin_memory: bool = False,
 ) -> Tensor:
     """A tensor filled with one value; its dtype is the value's unless told."""
-    if isinstance(fill_value, Tensor):
-        fill_value = fill_value._d.item()
-    if dtype is None:
-        dtype = dtypes.of_number(type(fill_value))
-    kind = numpy_of(dtype)
-    value = array_of(fill_value, kind)
-    sizes = read_size("full", (size,))
-    return _made("full", lambda s, k: np.full(s, value, k), sizes, dtype, device, requires_grad)
+    sizes = checked_sizes("full", size)
+    check_options("full", layout)
+    value = number_of("full", "fill_value", 2, fill_value)
+    kind = numpy_of(dtype, "full")
+    if kind is None:
+        kind = dtypes.of_number(float if isinstance(fill_value, np.generic) else type(value)).numpy
+        if isinstance(fill_value, np.integer):
+            kind = np.dtype(np.int64)
+    return made("full", _filler(value), sizes, kind, device, requires_grad, out, dtype)
 
 
-def _like(input: Tensor, make: Any, dtype: Any, device: Any, requires_grad: bool, memory_format: Any = None) -> Tensor:
-    if not isinstance(input, Tensor):
-        raise TypeError(f"zeros_like(): argument 'input' (position 1) must be Tensor, not {type(input).__name__}")
-    kind = numpy_of(dtype) or (dtypes.of(input._d.dtype).numpy)
-    if input._d.dtype.metadata or (device is not None and devices.require(device) == "meta"):
-        return place(blank(input._d.shape, kind), "meta", requires_grad)
-    array = make(input._d, kind)
-    out = place(array if array.ndim else array[()], device, requires_grad)
-    if memory_format is not None and str(memory_format) != "torch.preserve_format":
-        out = out.contiguous(memory_format=memory_format)  # type: ignore[attr-defined]
-    return out
-
-
-def _dense_like(array: Any, kind: Any) -> Any:
-    """An empty array laid out as ``array`` where that is dense, else row by row."""
-    return np.empty_like(array, kind) if type(array) is np.ndarray else np.empty((), kind)
-
-
-def _filled(value: Any) -> Any:
-    def make(array: Any, kind: Any) -> Any:
-        out = _dense_like(array, kind)
-        out.fill(value)
-        return out
-
-    return make
-
-
-@composite(method=False)
-def zeros_like(
-    input: Tensor, *, dtype: Any = None, layout: Any = None, device: Any = None, requires_grad: bool = False,
-    memory_format: Any = None, pin_memory: bool = False,
-) -> Tensor:
-    """Zeros of the same size, dtype and layout."""
-    return _like(input, _filled(0), dtype, device, requires_grad, memory_format)
-
-
-@composite(method=False)
-def ones_like(
-    input: Tensor, *, dtype: Any = None, layout: Any = None, device: Any = None, requires_grad: bool = False,
-    memory_format: Any = None, pin_memory: bool = False,
-) -> Tensor:
-    """Ones of the same size, dtype and layout."""
-    return _like(input, _filled(1), dtype, device, requires_grad, memory_format)
-
-
-@composite(method=False)
-def empty_like(
-    input: Tensor, *, dtype: Any = None, layout: Any = None, device: Any = None, requires_grad: bool = False,
-    memory_format: Any = None, pin_memory: bool = False,
-) -> Tensor:
-    """A tensor of the same size, dtype and layout, its elements whatever was in memory."""
-    return _like(input, _dense_like, dtype, device, requires_grad, memory_format)
-
-
-@composite(method=False)
-def full_like(
-    input: Tensor, fill_value: Any, *, dtype: Any = None, layout: Any = None, device: Any = None,
-    requires_grad: bool = False, memory_format: Any = None,
-) -> Tensor:
-    """The same size, dtype and layout, filled with one value."""
-    value = fill_value._d.item() if isinstance(fill_value, Tensor) else fill_value
-    kind = numpy_of(dtype) or input._d.dtype
-    return _like(input, _filled(array_of(value, dtypes.of(kind).numpy)), dtype, device, requires_grad, memory_format)
+def _filler(value: Any) -> Callable[..., Any]:
+    return lambda sizes, kind: np.full(sizes, filling(value, kind), kind)
 
 
 @composite(method=False)
@@ -199,159 +276,207 @@ def empty_strided(
     pin_memory: bool = False,
 ) -> Tensor:
     """An uninitialised tensor of these sizes and strides, in elements."""
-    sizes, strides = tuple(size), tuple(stride)
+    sizes = checked_sizes("empty_strided", size)
+    strides = tuple(int(step) for step in stride)
+    if len(sizes) != len(strides):
+        raise RuntimeError(
+            f"dimensionality of sizes ({len(sizes)}) must match dimensionality of strides ({len(strides)})"
+        )
+    kind = numpy_of(dtype, "empty_strided") or dtypes.get_default_dtype().numpy
+    allocate(blank, sizes, kind, "empty")
+    if strides and min(strides) < 0:
+        raise RuntimeError(
+            f"Storage size calculation overflowed with sizes={list(sizes)} and strides={list(strides)}"
+        )
+    if on_meta(device, "empty_strided"):
+        return place(blank(sizes, kind), "meta", requires_grad)
     span = 0 if 0 in sizes else 1 + sum((n - 1) * s for n, s in zip(sizes, strides, strict=True))
-    kind = numpy_of(dtype) or dtypes.get_default_dtype().numpy
-    base = place(np.empty(span, kind), device)
-    return base.as_strided(sizes, strides).detach().requires_grad_(requires_grad)  # type: ignore[attr-defined]
-
-
-def _kind_of_range(values: tuple[Any, ...], dtype: Any) -> np.dtype[Any]:
-    kind = numpy_of(dtype)
-    if kind is not None:
-        return kind
-    if any(isinstance(v, float) or (isinstance(v, Tensor) and v.dtype.is_floating_point) for v in values):
-        return dtypes.get_default_dtype().numpy
-    return np.dtype(np.int64)
+    buffer = allocate(np.empty, (max(span, 1),), kind, "empty")
+    array = np.ndarray(sizes, kind, buffer, 0, tuple(step * kind.itemsize for step in strides))
+    result = wrap(array)
+    if requires_grad:
+        mark(result)
+    return result
 
 
 @composite(method=False)
-def arange(
-    *args: Any, start: Any = None, end: Any = None, step: Any = None, out: Tensor | None = None, dtype: Any = None,
-    layout: Any = None, device: Any = None, requires_grad: bool = False, pin_memory: bool = False,
+def empty_permuted(
+    size: Any, physical_layout: Any, *, dtype: Any = None, layout: Any = None, device: Any = None,
+    requires_grad: bool = False, pin_memory: bool = False,
 ) -> Tensor:
-    """The numbers from ``start`` up to, without, ``end``, in steps of ``step``."""
-    given = list(args)
-    if len(given) == 1 and end is None and start is None:
-        given = [0, given[0]]
-    if start is not None:
-        given.insert(0, start)
-    elif end is not None and not given:
-        given.insert(0, 0)
-    if end is not None:
-        given.insert(1, end)
-    if step is not None:
-        given.append(step)
-    if len(given) == 2:
-        given.append(1)
-    if len(given) != 3:
-        raise TypeError("arange() received an invalid combination of arguments")
-    kind = _kind_of_range(tuple(given), dtype)
-    first, last, by = (v._d.item() if isinstance(v, Tensor) else v for v in given)
-    if by == 0:
-        raise RuntimeError("step must be nonzero")
-    if not (math.isfinite(first) and math.isfinite(last)):
-        raise RuntimeError(f"unsupported range: {first} -> {last}")
-    if (by > 0) != (last >= first) and first != last:
-        raise RuntimeError("upper bound and lower bound inconsistent with step sign")
-    if kind.kind in "iu" and all(isinstance(v, int) for v in (first, last, by)):
-        array = np.arange(first, last, by, dtype=kind)
-    else:
-        count = max(math.ceil((last - first) / by), 0)
-        array = (first + by * np.arange(count, dtype=np.float64)).astype(kind)
-    if out is not None:
-        out.resize_(array.shape)  # type: ignore[attr-defined]
-        out._d[...] = array
+    """An uninitialised tensor whose dimensions lie in memory in the order ``physical_layout``."""
+    sizes, strides, step = checked_sizes("empty_permuted", size), [0] * len(physical_layout), 1
+    for dim in reversed(physical_layout):
+        strides[dim] = step
+        step *= max(sizes[dim], 1)
+    return empty_strided(sizes, strides, dtype=dtype, device=device, requires_grad=requires_grad)  # type: ignore[no-any-return]
+
+
+# -- like another --------------------------------------------------------------------------------------------------------
+
+
+def _dense_like(array: Any, kind: Any) -> Any:
+    """An empty array with the order of dimensions that ``array`` has in memory; without gaps or repetitions."""
+    if type(array) is not np.ndarray:
+        return np.empty((), kind)
+    if 0 not in array.strides or array.ndim < 2:
+        return np.empty_like(array, kind)
+    order = _in_memory(array.shape, array.strides)
+    return np.empty([array.shape[dim] for dim in order], kind).transpose(np.argsort(order))
+
+
+def _in_memory(sizes: tuple[int, ...], strides: tuple[int, ...]) -> list[int]:
+    """The dimensions from the outermost in memory to the innermost; stretched ones stay beside their neighbours."""
+    order = list(range(len(sizes)))
+    for index in range(1, len(order)):
+        at = index
+        for before in range(index - 1, -1, -1):
+            here, there = order[at], order[before]
+            if not strides[here] or not strides[there]:
+                continue
+            if strides[there] > strides[here] or strides[there] == strides[here] and sizes[there] >= sizes[here]:
+                break
+            order[at], order[before] = there, here
+            at = before
+    return order
+
+
+def like(
+    function: str, input: Any, make: Callable[..., Any], dtype: Any, layout: Any, device: Any, requires_grad: bool,
+    memory_format: Any = None,
+) -> Tensor:
+    """A tensor of the size, dtype and layout of ``input``, made by ``make(array, kind)``."""
+    need_tensor(function, "input", 1, input)
+    check_options(function, layout)
+    source = input._d
+    kind = numpy_of(dtype, function) or dtypes.of(source.dtype).numpy
+    if source.dtype.metadata is not None and device is None or device is not None and on_meta(device, function):
+        return place(blank(source.shape, kind), "meta", requires_grad)
+    if memory_format is not None and memory_format is not dtypes.preserve_format:
+        if not isinstance(memory_format, dtypes.memory_format):
+            raise TypeError(
+                f"{function}(): argument 'memory_format' must be torch.memory_format, not {called(memory_format)}"
+            )
+        source = laid_out(wrap(np.empty(source.shape, kind)), memory_format)._d
+    elif source.dtype.metadata is not None:
+        source = np.empty(source.shape, kind)
+    array = make(source, kind)
+    result = wrap(array if array.ndim else array[()])
+    if requires_grad:
+        mark(result)
+    return result
+
+
+def _filled(value: Any) -> Callable[..., Any]:
+    def make(array: Any, kind: Any) -> Any:
+        out = _dense_like(array, kind)
+        out.fill(value)
         return out
-    return place(array, device, requires_grad, "arange")
+
+    return make
 
 
-@composite("range", method=False, name="linspace_range")
-def range_(start: Any = 0, end: Any = None, step: Any = 1, **how: Any) -> Tensor:
-    """The numbers from ``start`` to ``end``, both included, in steps of ``step``."""
-    count = math.floor((end - start) / step) + 1
-    kind = numpy_of(how.get("dtype")) or dtypes.get_default_dtype().numpy
-    return place((start + step * np.arange(count)).astype(kind), how.get("device"), how.get("requires_grad", False))
-
-
-def _spaced(start: float, end: float, steps: int, kind: np.dtype[Any]) -> Any:
-    """``steps`` numbers from ``start`` to ``end``, counted from the nearer end, as PyTorch does."""
-    if steps < 0:
-        raise RuntimeError("number of steps must be non-negative")
-    if steps == 1:
-        return np.array([start]).astype(kind)
-    work = kind if kind.kind in "fc" and kind.itemsize >= 4 else np.dtype(np.float32 if kind.itemsize < 4 else np.float64)
-    first, last = work.type(start), work.type(end)
-    by = (last - first) / work.type(steps - 1) if kind.kind != "i" else work.type((end - start) / (steps - 1))
-    index = np.arange(steps, dtype=work)
-    half = steps // 2
-    out = np.where(np.arange(steps) < half, first + by * index, last - by * (work.type(steps - 1) - index))
-    return out.astype(kind)
-
-
-@composite(method=False)
-def linspace(
-    start: Any, end: Any, steps: int, *, out: Tensor | None = None, dtype: Any = None, layout: Any = None,
-    device: Any = None, requires_grad: bool = False, pin_memory: bool = False,
-) -> Tensor:
-    """``steps`` numbers evenly spaced from ``start`` to ``end``, both included."""
-    first, last = (v._d.item() if isinstance(v, Tensor) else v for v in (start, end))
-    complex_ = isinstance(first, complex) or isinstance(last, complex)
-    default = dtypes.default_complex() if complex_ else dtypes.get_default_dtype()
-    kind = numpy_of(dtype) or default.numpy
-    return place(_spaced(first, last, int(steps), kind), device, requires_grad, "linspace")
-
-
-@composite(method=False)
-def logspace(
-    start: Any, end: Any, steps: int, base: float = 10.0, *, out: Tensor | None = None, dtype: Any = None,
-    layout: Any = None, device: Any = None, requires_grad: bool = False, pin_memory: bool = False,
-) -> Tensor:
-    """``steps`` numbers from ``base ** start`` to ``base ** end``, evenly spaced in the exponent."""
-    first, last = (v._d.item() if isinstance(v, Tensor) else v for v in (start, end))
-    kind = numpy_of(dtype) or dtypes.get_default_dtype().numpy
-    exponents = _spaced(first, last, int(steps), np.dtype(np.float64))
-    return place(np.power(base, exponents).astype(kind), device, requires_grad, "logspace")
-
-
-@composite(method=False)
-def eye(
-    n: int, m: int | None = None, *, out: Tensor | None = None, dtype: Any = None, layout: Any = None,
-    device: Any = None, requires_grad: bool = False, pin_memory: bool = False,
-) -> Tensor:
-    """Ones on the diagonal, zeros elsewhere."""
-    if n < 0:
-        raise RuntimeError(f"n must be greater or equal to 0, got {n}")
-    if m is not None and m < 0:
-        raise RuntimeError(f"m must be greater or equal to 0, got {m}")
-    kind = numpy_of(dtype) or dtypes.get_default_dtype().numpy
-    return place(np.eye(n, n if m is None else m, dtype=kind), device, requires_grad, "eye")
-
-
-def _new(function: str, make: Any) -> Any:
-    def method(
-        self: Tensor, *size: Any, dtype: Any = None, device: Any = None, requires_grad: bool = False,
-        layout: Any = None, pin_memory: bool = False, **rest: Any,
+def _like(function: str, make: Callable[..., Any], doc: str) -> Any:
+    def factory(
+        input: Tensor,
+        *,
+        dtype: Any = None,
+        layout: Any = None,
+        device: Any = None,
+        pin_memory: bool = False,
+        requires_grad: bool = False,
+        memory_format: Any = None,
     ) -> Tensor:
-        if "size" in rest:
-            size = (rest.pop("size"),)
-        if not size:
-            raise _missing(function)
-        place_ = device if device is not None else ("meta" if self._d.dtype.metadata else None)
-        return _made(function, make, read_size(function, size), dtype or self.dtype, place_, requires_grad)
+        return like(function, input, make, dtype, layout, device, requires_grad, memory_format)
+
+    factory.__name__ = factory.__qualname__ = function
+    factory.__doc__ = doc
+    return composite(method=False)(factory)
+
+
+zeros_like = _like("zeros_like", _filled(0), "Zeros of the same size, dtype and layout.")
+ones_like = _like("ones_like", _filled(1), "Ones of the same size, dtype and layout.")
+empty_like = _like("empty_like", _dense_like, "A tensor of the same size, dtype and layout, uninitialised.")
+
+
+@composite(method=False)
+def full_like(
+    input: Tensor,
+    fill_value: Any,
+    *,
+    dtype: Any = None,
+    layout: Any = None,
+    device: Any = None,
+    pin_memory: bool = False,
+    requires_grad: bool = False,
+    memory_format: Any = None,
+) -> Tensor:
+    """The same size, dtype and layout, filled with one value."""
+    need_tensor("full_like", "input", 1, input)
+    value = number_of("full_like", "fill_value", 2, fill_value)
+
+    def make(array: Any, kind: Any) -> Any:
+        return _filled(filling(value, kind))(array, kind)
+
+    return like("full_like", input, make, dtype, layout, device, requires_grad, memory_format)
+
+
+def _new(function: str, make: Callable[..., Any], doc: str) -> Any:
+    def method(
+        self: Tensor,
+        *size: Any,
+        dtype: Any = None,
+        layout: Any = None,
+        device: Any = None,
+        pin_memory: bool = False,
+        requires_grad: bool = False,
+        **rest: Any,
+    ) -> Tensor:
+        sizes = read_size(function, size, rest)
+        check_options(function, layout, rest)
+        where = device if device is not None else self.device
+        kind = numpy_of(dtype, function) or self.dtype.numpy
+        return made(function, make, sizes, kind, where, requires_grad)
 
     method.__name__ = method.__qualname__ = function
-    method.__doc__ = f"A tensor as ``{function[4:]}`` makes it, with this one's dtype and device unless told."
+    method.__doc__ = doc
     return composite(function=False)(method)
 
 
-new_zeros = _new("new_zeros", np.zeros)
-new_ones = _new("new_ones", np.ones)
-new_empty = _new("new_empty", np.empty)
+new_zeros = _new("new_zeros", np.zeros, "Zeros of a size, with this tensor's dtype unless told.")
+new_ones = _new("new_ones", np.ones, "Ones of a size, with this tensor's dtype unless told.")
+new_empty = _new("new_empty", np.empty, "An uninitialised tensor of a size, with this tensor's dtype unless told.")
 
 
 @composite(function=False)
 def new_full(
-    self: Tensor, size: Any, fill_value: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False,
-    layout: Any = None, pin_memory: bool = False,
+    self: Tensor, size: Any, fill_value: Any, *, dtype: Any = None, layout: Any = None, device: Any = None,
+    pin_memory: bool = False, requires_grad: bool = False,
 ) -> Tensor:
-    """A tensor filled with one value, with this one's dtype and device unless told."""
-    return full(size, fill_value, dtype=dtype or self.dtype, device=device, requires_grad=requires_grad)  # type: ignore[no-any-return]
+    """A tensor of a size filled with one value, with this one's dtype unless told."""
+    sizes = checked_sizes("new_full", size)
+    value = number_of("new_full", "fill_value", 2, fill_value)
+    kind = numpy_of(dtype, "new_full") or self.dtype.numpy
+    return made("new_full", _filler(value), sizes, kind, device if device is not None else self.device, requires_grad)
+
+
+@composite(function=False)
+def new_empty_strided(
+    self: Tensor, size: Any, stride: Any, *, dtype: Any = None, layout: Any = None, device: Any = None,
+    pin_memory: bool = False, requires_grad: bool = False,
+) -> Tensor:
+    """An uninitialised tensor of these sizes and strides, with this one's dtype unless told."""
+    where = device if device is not None else self.device
+    return empty_strided(size, stride, dtype=dtype or self.dtype, device=where, requires_grad=requires_grad)  # type: ignore[no-any-return]
 
 
 @composite(function=False)
 def new_tensor(
-    self: Tensor, data: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False, **rest: Any
+    self: Tensor, data: Any, *, dtype: Any = None, layout: Any = None, device: Any = None, pin_memory: bool = False,
+    requires_grad: bool = False,
 ) -> Tensor:
     """A tensor of ``data``, with this one's dtype unless told."""
-    return place(array_of(data, numpy_of(dtype) or self.dtype.numpy), device, requires_grad)
+    if isinstance(data, Tensor):
+        warn_of_copy("tensor.new_tensor")
+    kind = numpy_of(dtype, "new_tensor") or self.dtype.numpy
+    return place(array_of(data, kind), device if device is not None else self.device, requires_grad)

@@ -14,7 +14,6 @@ from ..primitive import embed, loss
 from ..primitive.activation import logsigmoid
 from ..primitive.arithmetic import mul, neg
 from ..primitive.compare import minimum, where
-from ..primitive.extreme import not_implemented
 from ..primitive.index import masked_fill
 from ..primitive.limit import clamp_min_number, xlogy
 from ..primitive.number import add_number, div_number, mul_number, sub_number
@@ -30,10 +29,6 @@ _KINDS = "iub"
 def reduce(values: Any, reduction: int) -> Any:
     """Elementwise losses averaged (1) or summed (2)."""
     return mean(values) if reduction == 1 else sum(values) if reduction == 2 else values
-
-
-def _zero(like: Tensor) -> Tensor:
-    return wrap(like._d.dtype.type(0))
 
 
 # -- classes -----------------------------------------------------------------------------------------------------------
@@ -263,7 +258,7 @@ def poisson_nll_loss(input: Any, target: Any, log_input: bool, full: bool, eps: 
         values = input - target * log(add_number(input, eps))
     if full:
         stirling = target * log(target) - target + mul_number(log(mul_number(target, 2 * math.pi)), 0.5)
-        values = values + where(target <= 1, _zero(stirling), stirling)
+        values = values + masked_fill(stirling, target <= 1, 0)
     return reduce(values, reduction)
 
 
@@ -326,6 +321,3 @@ def one_hot(tensor: Any, num_classes: int = -1) -> Any:
     elif most >= num_classes:
         raise RuntimeError("Class values must be smaller than num_classes.")
     return embed.one_hot_of(tensor, num_classes)
-
-
-__all__ = ["not_implemented", "one_hot", "reduce"]

@@ -10,6 +10,7 @@ import numpy as np
 from ...ground.dtypes import called, finfo
 from ...tensor.tensor import Tensor
 from .. import write
+from ..call import careful
 from ..declare import composite
 from ..primitive.arithmetic import pow_number
 from ..primitive.cast import clone
@@ -24,7 +25,7 @@ from ..primitive.norm import (
 from ..primitive.number import add_number
 from ..primitive.pointwise import rsqrt
 from ..primitive.reduce import mean_dim, sum_dim
-from .reduce import amax, amin, check_tensor, one_dim, some_dims, sum
+from .reduce import amax, amin, check_tensor, given_kind, one_dim, some_dims, sum
 
 # -- norms -------------------------------------------------------------------------------------------------------------
 
@@ -43,8 +44,6 @@ def vector_norm(
         raise RuntimeError(
             f"linalg.vector_norm: Expected a floating point or complex tensor as input. Got {x.dtype.scalar_name}"
         )
-    if dtype is not None:
-        x = x.to(dtype)
     axes = some_dims(dim, x._d.ndim, "linalg_vector_norm")
     if not x._d.size and (ord < 0 or ord == inf):
         name = ord if isinstance(ord, int) else "inf" if ord == inf else "-inf" if ord == -inf else f"{ord:g}"
@@ -58,7 +57,9 @@ def vector_norm(
                 f"linalg.vector_norm cannot compute the {name} norm on the dimension {axes[0]} because this dimension "
                 "is empty and the operation does not have an identity"
             )
-    return linalg_vector_norm(x, ord, axes, keepdim, out=out)
+    if dtype is not None:
+        return careful(linalg_vector_norm.row, (x,), (ord, axes, keepdim, given_kind(dtype, "vector_norm")), out)
+    return linalg_vector_norm(x, ord, axes, keepdim, None, out=out)
 
 
 def any_empty(x: Tensor, axes: tuple[int, ...]) -> bool:
@@ -221,7 +222,9 @@ def cosine_similarity(x1: Any, x2: Any, dim: int = 1, eps: float = 1e-8) -> Any:
     if x1.dtype is not x2.dtype:
         common = x1.dtype if x2._d.dtype.kind in "bui" else np.promote_types(x1._d.dtype, x2._d.dtype)
         x1, x2 = x1.to(_ours(common)), x2.to(_ours(common))
-    x1, x2 = together(x1, x2)
+    if x1._d.shape != x2._d.shape:
+        sizes = together(x1, x2)[0]._d.shape
+        x1, x2 = x1.expand(sizes), x2.expand(sizes)
     axis = one_dim(dim, x1._d.ndim)
     return sum_dim((x1 / _length(x1, axis, eps)) * (x2 / _length(x2, axis, eps)), (axis,), False)
 

@@ -488,15 +488,15 @@ def where_method(self: Tensor, condition: Tensor, other: Any) -> Any:
 
 
 @composite(name="round")
-def round(input: Tensor, *, decimals: int = 0, out: Any = None) -> Tensor:
+def round(input: Tensor, *, decimals: int | None = None, out: Any = None) -> Tensor:
     """The nearest integer, or multiple of a power of ten; halves go to the even one."""
-    return sign.round(input, out=out) if decimals == 0 else sign.round_decimals(input, decimals, out=out)
+    return sign.round(input, out=out) if decimals is None else sign.round_decimals(input, decimals, out=out)
 
 
 @composite()
-def round_(self: Tensor, *, decimals: int = 0) -> Tensor:
+def round_(self: Tensor, *, decimals: int | None = None) -> Tensor:
     """In-place :func:`round`."""
-    return written(sign.round, self) if decimals == 0 else written(sign.round_decimals, self, settings=(decimals,))
+    return written(sign.round, self) if decimals is None else written(sign.round_decimals, self, settings=(decimals,))
 
 
 def _check_order(n: int) -> None:

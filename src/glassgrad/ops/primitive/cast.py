@@ -13,14 +13,16 @@ ndarray = np.ndarray
 
 
 @op()
-def to_copy(self: Any, /, dtype: Any, source: Any = None) -> Any:
+def to_copy(self: Any, /, dtype: Any, source: Any = None, memory_format: Any = None) -> Any:
     """The elements as a NumPy ``dtype``; ``source`` is the dtype that gradients take on their way back."""
     kind = self.dtype.kind
     if kind == "c" and dtype.kind not in "cb":
         self = self.real
     if kind == "f" and dtype.kind in "iu":
-        return _whole(self, dtype)
-    return self.astype(dtype)
+        made = _whole(self, dtype)
+    else:
+        made = self.astype(dtype)
+    return made if memory_format is None else clone.row.kernel(made, memory_format)
 
 
 def _whole(self: Any, dtype: Any) -> Any:
@@ -32,24 +34,10 @@ def _whole(self: Any, dtype: Any) -> Any:
 
 to_copy.internal()
 to_copy.derivative(self=lambda grad, dtype, source: grad if source is None else to_copy(grad, source, dtype))
+to_copy.shows(hidden=("dtype", "source"))
 
 
-def dense(array: Any) -> bool:
-    """Whether the elements fill one stretch of memory without gaps or overlaps."""
-    expected = array.itemsize
-    for stride, size in sorted((stride, size) for stride, size in zip(array.strides, array.shape, strict=True) if size != 1):
-        if stride != expected:
-            return False
-        expected *= size
-    return True
-
-
-def empty_in(shape: tuple[int, ...], dtype: Any, memory_format: Any) -> Any:
-    """An array of ``shape`` whose channels (dimension 1) vary fastest, for a channels-last format."""
-    last = memory_format.name == "channels_last_3d" if hasattr(memory_format, "name") else False
-    axes = (0, 2, 3, 4, 1) if last else (0, 2, 3, 1)
-    laid = np.empty([shape[axis] for axis in axes], dtype)
-    return laid.transpose(np.argsort(axes))
+_CHANNELS_LAST = {"channels_last": (0, 2, 3, 1), "channels_last_3d": (0, 2, 3, 4, 1)}
 
 
 @op()
@@ -58,12 +46,12 @@ def clone(self: Any, /, memory_format: Any = None) -> Any:
     if type(self) is not ndarray:
         return self
     if memory_format is None:
-        if self.flags.c_contiguous:
-            return self.copy()
-        return self.copy("K") if dense(self) else np.copy(self, order="K")
-    if memory_format == "C":
+        return self.copy() if self.flags.c_contiguous else self.copy("K")
+    if memory_format == "contiguous_format":
         return self.copy()
-    out = empty_in(self.shape, self.dtype, memory_format)
+    axes = _CHANNELS_LAST[memory_format]
+    laid = np.empty([self.shape[axis] for axis in axes], self.dtype)
+    out = laid.transpose(np.argsort(axes))
     out[...] = self
     return out
 

@@ -235,9 +235,11 @@ class Indices(tuple[Any, ...]):
 
     parts: tuple[Any, ...]
     versions: list[int]
+    alone: bool  # whether only the last is a tensor
 
     def __new__(cls, indices: Iterable[Any]) -> Indices:
         found = tuple.__new__(cls, indices)
+        found.alone = len(found) == 1 or all(t is None for t in found[:-1])
         found.parts = tuple([ALL if t is None else t._d for t in found])
         found.versions = [0 if t is None or t._v is None else t._v.version for t in found]
         return found
@@ -290,9 +292,8 @@ def index(self: Any, /, indices: Any) -> Any:
     """The elements that index tensors name, one for each dimension from the first on; None takes a dimension whole."""
     key = _key(indices)
     try:
-        last = key[-1]
-        if last is not ALL and last.dtype.kind == "i" and key.count(ALL) == len(key) - 1 and self.flags.c_contiguous:
-            return self.take(last, len(key) - 1)
+        if type(indices) is Indices and indices.alone and self.flags.c_contiguous and key[-1].dtype.kind == "i":
+            return self.take(key[-1], len(key) - 1)
         found = self[key]
     except IndexError as error:
         raise refusal(self, key, error) from None

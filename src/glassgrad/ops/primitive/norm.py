@@ -9,6 +9,7 @@ import numpy as np
 
 from ..declare import op
 from .extreme import not_implemented
+from .index import fitted
 from .reduce import F16, F32, F64, along, count, kept_sizes, leading, safe_divide, spread_dim, sum_dim, total
 from .shape import unsqueeze
 from .sign import sgn
@@ -72,7 +73,7 @@ for _row in (peaks, power_of_size):
 def slope_of_norm(grad: Any, self: Any, result: Any, sizes: Any, p: Any, dim: Any, keepdim: Any) -> Any:
     """The gradient of the ``p``-norm ``result`` of ``self``."""
     if p == 0:
-        return self * 0
+        return None
     if p == 1:
         return sgn(self) * spread_dim(grad, sizes, dim, keepdim)
     if p == 2:
@@ -84,9 +85,9 @@ def slope_of_norm(grad: Any, self: Any, result: Any, sizes: Any, p: Any, dim: An
 
 
 @op()
-def linalg_vector_norm(self: Any, /, ord: Any = 2, dim: Any = None, keepdim: bool = False) -> Any:
-    """The norms of order ``ord`` along ``dim``."""
-    return norm_of(self, ord, dim, keepdim)
+def linalg_vector_norm(self: Any, /, ord: Any = 2, dim: Any = None, keepdim: bool = False, dtype: Any = None) -> Any:
+    """The norms of order ``ord`` along ``dim``, computed in ``dtype``."""
+    return norm_of(self if dtype is None else self.astype(dtype), ord, dim, keepdim)
 
 
 @op(node="NormBackward1")
@@ -110,6 +111,11 @@ for _row in (linalg_vector_norm, norm_dim):
     _row.internal()
 
 
+def joined(first: tuple[int, ...], second: tuple[int, ...]) -> tuple[int, ...]:
+    """The sizes that two tensors have together."""
+    return np.broadcast_shapes(first, second)
+
+
 # -- distances ---------------------------------------------------------------------------------------------------------
 
 
@@ -124,19 +130,14 @@ dist.complex_by_hand()
 
 
 @dist.derivative("self", "other")
-def _dist_rule(grad: Any, self: Any, other: Any, result: Any, p: Any) -> Any:
-    slope = sgn(self - other) * power_of_size(self - other, p - 1) if p not in (0, 1, 2, inf, -inf) else None
-    if slope is not None:
-        back = slope * safe_divide(grad, power_of_size(result, p - 1))
-    elif p == 2:
-        back = (self - other) * safe_divide(grad, result)
-    elif p == 0:
-        back = (self - other) * 0
-    elif p == 1:
-        back = sgn(self - other) * grad
-    else:
-        back = sgn(self - other) * grad * peaks(self - other, result, None, False)
-    return back, -back
+def _dist_rule(
+    grad: Any, self: Any, other: Any, result: Any, self_sizes: Any, other_sizes: Any, p: Any, needs: Any
+) -> Any:
+    sizes = joined(self_sizes, other_sizes)
+    back = slope_of_norm(grad, self - other, result, sizes, p, None, False)
+    if back is None:
+        return None, None
+    return fitted(back, self_sizes) if needs[0] else None, fitted(-back, other_sizes) if needs[1] else None
 
 
 @op(node="CdistBackward0")
@@ -155,26 +156,23 @@ cdist_forward.typed_as("promote")
 cdist_forward.internal()
 
 
-def _cdist_dims(sizes: tuple[int, ...]) -> tuple[int, int, int]:
-    return len(sizes) - 2, len(sizes) - 1, len(sizes)
-
-
 @cdist_forward.derivative("x1", "x2")
 def _cdist_rule(
     grad: Any, x1: Any, x2: Any, result: Any, x1_sizes: Any, x2_sizes: Any, p: Any, needs: Any
 ) -> Any:
     apart = unsqueeze(x1, len(x1_sizes) - 1) - unsqueeze(x2, len(x2_sizes) - 2)
     lead = max(len(x1_sizes), len(x2_sizes)) - 2
-    sizes = _joined(x1_sizes, x2_sizes)
+    sizes = _differences(x1_sizes, x2_sizes)
     back = slope_of_norm(grad, apart, result, sizes, p, (lead + 2,), False)
+    if back is None:
+        return x1 * 0, x2 * 0
     first = sum_dim(back, (lead + 1,), False) if needs[0] else None
     return first, -sum_dim(back, (lead,), False) if needs[1] else None
 
 
-def _joined(first: tuple[int, ...], second: tuple[int, ...]) -> tuple[int, ...]:
+def _differences(first: tuple[int, ...], second: tuple[int, ...]) -> tuple[int, ...]:
     """The sizes of all differences of rows."""
-    lead = np.broadcast_shapes(first[:-2], second[:-2])
-    return (*lead, first[-2], second[-2], first[-1])
+    return (*joined(first[:-2], second[:-2]), first[-2], second[-2], first[-1])
 
 
 # -- standardised: mean zero, variance one -----------------------------------------------------------------------------
@@ -390,9 +388,8 @@ native_batch_norm.internal()
 
 @native_batch_norm.derivative("input", "weight", "bias")
 def _batch_norm_rule(
-    grad: Any, input: Any, weight: Any, running_mean: Any, running_var: Any, result1: Any, result2: Any,
-    input_sizes: Any, training: Any, needs: Any,
-) -> Any:  # fmt: skip
+    grad: Any, input: Any, weight: Any, result1: Any, result2: Any, input_sizes: Any, training: Any, needs: Any
+) -> Any:
     dims = leading(input_sizes, 1)
     back = scale = None
     if needs[0]:

@@ -194,7 +194,7 @@ tanh_backward.derivative(
     output=lambda grad, output, grad_output: grad * grad_output * output * -2,
 )
 asinh.derivative(self=lambda grad, self: grad * rsqrt(self * self + 1))
-acosh.derivative(self=lambda grad, self: grad * rsqrt(self * self - 1))
+acosh.derivative(self=lambda grad, self: grad * (rsqrt(self + 1) * rsqrt(self - 1)))
 atanh.derivative(self=lambda grad, self: grad / (1 - self * self))
 
 # -- the logistic function -------------------------------------------------------------------------------------------

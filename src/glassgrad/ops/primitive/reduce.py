@@ -112,6 +112,9 @@ def _along(a: Any, dim: Any, keepdim: bool) -> Any:
         sums = total(a)
         return np.reshape(sums, (1,) * a.ndim) if keepdim and a.ndim else sums
     axes = (dim,) if type(dim) is int else tuple(dim)
+    if len(axes) == a.ndim:
+        sums = total(a)
+        return np.reshape(sums, (1,) * a.ndim) if keepdim else sums
     d = a.dtype
     if d.kind in "bui":
         return np.add.reduce(a, axis=axes, keepdims=keepdim, dtype=I64)

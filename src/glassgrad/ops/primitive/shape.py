@@ -337,7 +337,7 @@ def unsqueeze(self: Any, /, dim: Any) -> Any:
     at = dim + len(shape) + 1 if dim < 0 else dim
     if not 0 <= at <= len(shape):
         axis_of(dim, len(shape) + 1)
-    if self.flags.c_contiguous:
+    if self.flags.c_contiguous and 1 not in shape:
         return self.reshape((*shape[:at], 1, *shape[at:]))
     step = shape[at] * strides[at] if at < len(shape) else self.itemsize
     return strided(self, (*shape[:at], 1, *shape[at:]), (*strides[:at], step, *strides[at:]))

@@ -188,3 +188,5 @@ frac.derivative(self=lambda grad: grad)
 
 for _row in (angle, angle_of_complex):
     _row.typed_as("float")
+for _row in (complex_from, polar):
+    _row.typed_as("promote")

@@ -59,11 +59,11 @@ def digamma(self: Any, /) -> Any:
 
 
 @op(node="PolygammaBackward0")
-def polygamma_of(self: Any, /, n: Any) -> Any:
-    """The derivative of digamma of order ``n``."""
+def polygamma_of(self: Any, /, order: Any) -> Any:
+    """The derivative of digamma of an order."""
     if self.dtype.itemsize == 2:
-        return single(lambda x: special.polygamma(n, x), self)
-    return special.polygamma(n, self)
+        return single(lambda x: special.polygamma(order, x), self)
+    return special.polygamma(order, self)
 
 
 @op(inplace=True)
@@ -85,7 +85,8 @@ erfc.derivative(self=lambda grad, self: grad * (exp(-(self * self)) * -_SLOPE_OF
 erfinv.derivative(self=lambda grad, self: grad * (exp(erfinv(self) ** 2) * _SLOPE_OF_ERFINV))
 lgamma.derivative(self=lambda grad, self: grad * digamma(self))
 digamma.derivative(self=lambda grad, self: grad * polygamma_of(self, 1))
-polygamma_of.derivative(self=lambda grad, self, n: grad * polygamma_of(self, n + 1))
+polygamma_of.derivative(self=lambda grad, self, order: grad * polygamma_of(self, order + 1))
+polygamma_of.shows(hidden=("order",), n=("order", lambda order: order))
 
 
 @sinc.derivative("self")

@@ -1,0 +1,71 @@
+"""Multiplying by weights and looking rows up, with ``torch.nn.functional``'s signatures."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...ground import modes
+from ...ops.composite import loss as rows
+from ...ops.composite.matrix import matmul
+from ...ops.primitive.matrix import addmm, mm
+from ...ops.primitive.shape import t, view
+from ...tensor.tensor import Tensor
+
+
+def linear(input: Any, weight: Any, bias: Any = None) -> Any:
+    """``input @ weight.T + bias``: from (*, in) to (*, out).
+
+    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.linear.html
+    """
+    try:
+        n = input._d.ndim
+    except AttributeError:
+        raise _wrong(input, "input", 1) from None
+    if not isinstance(weight, Tensor):
+        raise _wrong(weight, "weight", 2)
+    if bias is None:
+        return mm(input, t(weight)) if n == 2 and weight._d.ndim == 2 else matmul(input, t(weight))
+    if n == 2 or weight._d.ndim != 2:
+        return addmm(bias, input, t(weight))
+    sizes = input._d.shape
+    flat = view(input if input.is_contiguous() else input.contiguous(), (-1 if input._d.size else 0, sizes[-1]))
+    return view(addmm(bias, flat, t(weight)), (*sizes[:-1], weight._d.shape[0]))
+
+
+def _wrong(value: Any, name: str, position: int) -> TypeError:
+    return TypeError(f"linear(): argument '{name}' (position {position}) must be Tensor, not {type(value).__name__}")
+
+
+def bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
+    """``input1 @ weight[k] @ input2 + bias[k]`` for each output ``k``."""
+    from ...ops.catalogue import FUNCTIONS
+
+    return FUNCTIONS["bilinear"](input1, input2, weight, bias)
+
+
+def embedding(
+    input: Tensor, weight: Tensor, padding_idx: int | None = None, max_norm: float | None = None,
+    norm_type: float = 2.0, scale_grad_by_freq: bool = False, sparse: bool = False,
+) -> Tensor:  # fmt: skip
+    """The rows of ``weight`` that ``input`` names; ``max_norm`` scales longer ones down in place first.
+
+    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.embedding.html
+    """
+    if padding_idx is None:
+        padding_idx = -1
+    else:
+        rows_there = weight.size(0)
+        if padding_idx > 0:
+            if padding_idx >= rows_there:
+                raise AssertionError("Padding_idx must be within num_embeddings")
+        elif padding_idx < 0:
+            if padding_idx < -rows_there:
+                raise AssertionError("Padding_idx must be within num_embeddings")
+            padding_idx += rows_there
+    if max_norm is not None:
+        before = modes.set_grad(False)
+        try:
+            rows.embedding_renorm_(weight, input, max_norm, norm_type)
+        finally:
+            modes.set_grad(before)
+    return rows.embedding(weight, input, padding_idx, scale_grad_by_freq, sparse)

@@ -1,0 +1,80 @@
+"""Normalisation with ``torch.nn.functional``'s signatures."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...ops.composite import norm as rows
+from ...tensor.tensor import Tensor
+
+
+def layer_norm(
+    input: Tensor, normalized_shape: Any, weight: Tensor | None = None, bias: Tensor | None = None, eps: float = 1e-5
+) -> Tensor:
+    """Each sample standardised over its last dimensions, scaled and shifted.
+
+    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.layer_norm.html
+    """
+    return rows.layer_norm(input, normalized_shape, weight, bias, eps)
+
+
+def rms_norm(input: Tensor, normalized_shape: Any, weight: Tensor | None = None, eps: float | None = None) -> Tensor:
+    """Each sample divided by the root mean square of its last dimensions, scaled by ``weight``."""
+    return rows.rms_norm(input, normalized_shape, weight, eps)
+
+
+def group_norm(
+    input: Tensor, num_groups: int, weight: Tensor | None = None, bias: Tensor | None = None, eps: float = 1e-5
+) -> Tensor:
+    """Each group of channels of each sample standardised, each channel scaled and shifted."""
+    if input.dim() < 2:
+        raise RuntimeError(f"Expected at least 2 dimensions for input tensor but received {input.dim()}")
+    if num_groups <= 0:
+        raise RuntimeError(f"Expected num groups to be greater than 0, got {num_groups}")
+    sizes = tuple(input.shape)
+    _several_values((sizes[0] * sizes[1] // num_groups, num_groups, *sizes[2:]))
+    return rows.group_norm(input, num_groups, weight, bias, eps)
+
+
+def _several_values(sizes: Any) -> None:
+    """Raise PyTorch's error where a channel has one value only."""
+    count = sizes[0]
+    for n in sizes[2:]:
+        count *= n
+    if count == 1:
+        shown = f"torch.Size({list(sizes)})"
+        raise ValueError(f"Expected more than 1 value per channel when training, got input size {shown}")
+
+
+def batch_norm(
+    input: Tensor, running_mean: Tensor | None, running_var: Tensor | None, weight: Tensor | None = None,
+    bias: Tensor | None = None, training: bool = False, momentum: float = 0.1, eps: float = 1e-5,
+) -> Tensor:  # fmt: skip
+    """Each channel standardised over the batch (``training``) or by running statistics, which training updates."""
+    if training:
+        _several_values(tuple(input.shape))
+    return rows.batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps)
+
+
+def instance_norm(
+    input: Tensor, running_mean: Tensor | None = None, running_var: Tensor | None = None,
+    weight: Tensor | None = None, bias: Tensor | None = None, use_input_stats: bool = True, momentum: float = 0.1,
+    eps: float = 1e-5,
+) -> Tensor:  # fmt: skip
+    """Each channel of each sample standardised by itself, or by running statistics."""
+    if use_input_stats:
+        count = 1
+        for n in input.shape[2:]:
+            count *= n
+        if count == 1:
+            raise ValueError(f"Expected more than 1 spatial element when training, got input size {input.shape!r}")
+    return rows.instance_norm(input, weight, bias, running_mean, running_var, use_input_stats, momentum, eps)
+
+
+def normalize(input: Tensor, p: float = 2.0, dim: Any = 1, eps: float = 1e-12, out: Tensor | None = None) -> Tensor:
+    """The vectors along ``dim`` divided by their ``p``-norms, or by ``eps`` where that is larger."""
+    length = rows.norm(input, p, dim, True)
+    if out is None:
+        return input / length.clamp_min(eps).expand_as(input)
+    length.clamp_min_(eps)
+    return input.div(length.expand_as(input), out=out)

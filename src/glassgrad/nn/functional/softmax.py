@@ -1,0 +1,59 @@
+"""Softmax and its kin with ``torch.nn.functional``'s signatures."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+
+from ...ground.generator import default_generator
+from ...kernels.random import exponential
+from ...ops.composite import scan
+from ...ops.primitive.arithmetic import neg
+from ...tensor.tensor import Tensor, wrap
+
+
+def _implicit_dim(name: str, ndim: int, stacklevel: int) -> int:
+    warnings.warn(
+        f"Implicit dimension choice for {name} has been deprecated. Change the call to include dim=X as an argument.",
+        stacklevel=stacklevel + 1,
+    )
+    return 0 if ndim in (0, 1, 3) else 1
+
+
+def softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Tensor:
+    """Exponentials along ``dim``, scaled to sum to one.
+
+    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.softmax.html
+    """
+    if dim is None:
+        dim = _implicit_dim("softmax", input.dim(), _stacklevel)
+    return scan.softmax(input, dim, dtype)
+
+
+def softmin(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Tensor:
+    """``softmax`` of ``-input``."""
+    if dim is None:
+        dim = _implicit_dim("softmin", input.dim(), _stacklevel)
+    return scan.softmax(neg(input), dim, dtype)
+
+
+def log_softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Tensor:
+    """The logarithm of ``softmax``, without its rounding."""
+    if dim is None:
+        dim = _implicit_dim("log_softmax", input.dim(), _stacklevel)
+    return scan.log_softmax(input, dim, dtype)
+
+
+def gumbel_softmax(logits: Tensor, tau: float = 1, hard: bool = False, eps: float = 1e-10, dim: int = -1) -> Tensor:
+    """A random choice of one of each line's classes, softened by ``tau``; ``hard`` makes it a choice going forward."""
+    if eps != 1e-10:
+        warnings.warn("`eps` parameter is deprecated and has no effect.", stacklevel=2)
+    noise = -np.log(exponential(default_generator, logits._d.shape, logits._d.dtype))
+    soft = scan.softmax((logits + wrap(noise)) / tau, dim)
+    if not hard:
+        return soft
+    chosen = np.zeros_like(soft._d)
+    np.put_along_axis(chosen, np.expand_dims(soft._d.argmax(dim), dim), 1, dim)
+    return wrap(chosen) - soft.detach() + soft

@@ -1,0 +1,125 @@
+"""Keeping gradients small: by their norm, or element by element."""
+
+from __future__ import annotations
+
+import types
+import warnings
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+
+from ...ground import dtypes
+from ...tensor.tensor import Tensor, share, wrap
+
+
+def get_total_norm(
+    tensors: Tensor | Iterable[Tensor],
+    norm_type: float = 2.0,
+    error_if_nonfinite: bool = False,
+    foreach: bool | None = None,
+) -> Tensor:
+    """The norm of all tensors as if they were one vector; RuntimeError where that is asked for and it is not finite."""
+    tensors = [tensors] if isinstance(tensors, Tensor) else list(tensors)
+    norm_type = float(norm_type)
+    if not tensors:
+        return wrap(np.float32(0) if dtypes.get_default_dtype() is dtypes.float32 else np.float64(0))
+    kind = tensors[0].dtype
+    for tensor in tensors[1:]:
+        kind = dtypes.promote_types(kind, tensor.dtype)
+    norms = [_norm(tensor._d, norm_type) for tensor in tensors]
+    total = _norm(np.array(norms, norms[0].dtype), norm_type)
+    if error_if_nonfinite and not np.isfinite(total):
+        raise RuntimeError(
+            f"The total norm of order {norm_type} for gradients from `parameters` is non-finite, so it cannot be "
+            "clipped. To disable this error and scale the gradients by the non-finite norm anyway, set "
+            "`error_if_nonfinite=False`"
+        )
+    return wrap(np.asarray(total).astype(kind.to_real().numpy)[()])
+
+
+def _norm(array: Any, p: float) -> Any:
+    """The p-norm of all elements, in float32 at least."""
+    if array.dtype.itemsize < 4:
+        array = np.asarray(array).astype(np.float32)
+    sizes = np.abs(array)
+    if p == float("inf"):
+        return sizes.max() if sizes.size else sizes.dtype.type(0)
+    if p == float("-inf"):
+        return sizes.min()
+    if p == 0:
+        return sizes.dtype.type(np.count_nonzero(sizes))
+    if p == 1:
+        return sizes.sum()
+    if p == 2:
+        flat = np.ravel(sizes)
+        return np.sqrt(np.dot(flat, flat))
+    return (sizes**p).sum() ** (1 / p)
+
+
+def clip_grads_with_norm_(
+    parameters: Tensor | Iterable[Tensor], max_norm: float, total_norm: Tensor, foreach: bool | None = None
+) -> None:
+    """Scale the gradients in place by ``max_norm / total_norm``, unless that would enlarge them."""
+    factor = np.minimum(float(max_norm) / (total_norm._d + total_norm._d.dtype.type(1e-6)), 1)
+    for grad in _grads(parameters):
+        _write(grad, lambda array: array * factor)
+
+
+def clip_grad_norm_(
+    parameters: Tensor | Iterable[Tensor],
+    max_norm: float,
+    norm_type: float = 2.0,
+    error_if_nonfinite: bool = False,
+    foreach: bool | None = None,
+) -> Tensor:
+    """Scale the gradients in place so that their total norm is ``max_norm`` at most; gives the norm they had.
+
+    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.utils.clip_grad_norm_.html
+    """
+    if not isinstance(parameters, Tensor):
+        generated = isinstance(parameters, types.GeneratorType)
+        parameters = list(parameters)
+        if generated and not parameters:
+            warnings.warn("`parameters` is an empty generator, no gradient clipping will occur.", stacklevel=2)
+    total = get_total_norm(_grads(parameters), norm_type, error_if_nonfinite, foreach)
+    clip_grads_with_norm_(parameters, max_norm, total, foreach)
+    return total
+
+
+def clip_grad_norm(
+    parameters: Tensor | Iterable[Tensor],
+    max_norm: float,
+    norm_type: float = 2.0,
+    error_if_nonfinite: bool = False,
+    foreach: bool | None = None,
+) -> Tensor:
+    """Deprecated: :func:`clip_grad_norm_`."""
+    warnings.warn(
+        "`torch.nn.utils.clip_grad_norm` is now deprecated in favor of `torch.nn.utils.clip_grad_norm_`.",
+        FutureWarning,
+        stacklevel=2,
+    )
+    return clip_grad_norm_(parameters, max_norm, norm_type, error_if_nonfinite, foreach)
+
+
+def clip_grad_value_(
+    parameters: Tensor | Iterable[Tensor], clip_value: float, foreach: bool | None = None
+) -> None:
+    """Keep every element of the gradients between ``-clip_value`` and ``clip_value``, in place."""
+    clip_value = float(clip_value)
+    for grad in _grads(parameters):
+        kind = grad._d.dtype
+        low, high = np.array(-clip_value).astype(kind), np.array(clip_value).astype(kind)
+        _write(grad, lambda array, low=low, high=high: np.minimum(np.maximum(array, low), high))
+
+
+def _grads(parameters: Tensor | Iterable[Tensor]) -> list[Tensor]:
+    parameters = [parameters] if isinstance(parameters, Tensor) else parameters
+    return [parameter._grad for parameter in parameters if parameter._grad is not None]
+
+
+def _write(tensor: Tensor, function: Callable[[Any], Any]) -> None:
+    version = share(tensor)
+    tensor._d[...] = function(tensor._d)
+    version.version += 1

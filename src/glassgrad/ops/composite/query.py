@@ -1,0 +1,290 @@
+"""What a tensor is and holds, as Python values: sizes, strides, numbers; and its use as a Python number."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+import numpy as np
+
+from ...ground import dtypes
+from ...ground.dtypes import called
+from ...ground.size import Size, unchecked
+from ...tensor.tensor import Tensor, View, share
+from ..declare import composite
+from .operand import need_tensor, plain
+
+# -- sizes -----------------------------------------------------------------------------------------------------------
+
+
+def _dim(dim: Any, ndim: int, function: str) -> int:
+    if type(dim) is not int:
+        if isinstance(dim, (float, str)) or not hasattr(dim, "__index__"):
+            raise TypeError(f"{function}(): argument 'dim' (position 1) must be int, not {called(dim)}")
+        dim = operator.index(dim)
+    if not ndim:
+        raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
+    if not -ndim <= dim < ndim:
+        raise IndexError(f"Dimension out of range (expected to be in range of [{-ndim}, {ndim - 1}], but got {dim})")
+    return dim
+
+
+@composite(function=False)
+def size(self: Tensor, dim: int | None = None) -> Size | int:
+    """The sizes of all dimensions, or of one."""
+    shape = self._d.shape
+    return unchecked(shape) if dim is None else shape[_dim(dim, len(shape), "size")]
+
+
+@composite(function=False)
+def stride(self: Tensor, dim: int | None = None) -> tuple[int, ...] | int:
+    """How far apart neighbours along all dimensions (or one) lie, in elements."""
+    data = self._d
+    if data.size or data.ndim == 0:
+        item = data.itemsize
+        strides = tuple([step // item for step in data.strides])
+    else:
+        steps = [1]
+        for length in data.shape[:0:-1]:
+            steps.append(steps[-1] * max(length, 1))
+        strides = tuple(reversed(steps))
+    return strides if dim is None else strides[_dim(dim, data.ndim, "stride")]
+
+
+def _address(data: Any) -> int:
+    return int(data.__array_interface__["data"][0])
+
+
+@composite(function=False)
+def data_ptr(self: Tensor) -> int:
+    """The address of the first element; 0 where there is none."""
+    share(self)  # a number of its own has no address
+    return _address(self._d) if self._d.size else 0
+
+
+@composite(function=False)
+def storage_offset(self: Tensor) -> int:
+    """How many elements of its memory lie before the first element."""
+    data = self._d
+    if type(data) is not np.ndarray or not data.size:
+        return 0
+    owner = self._e.base._d if type(self._e) is View else data.base
+    return (_address(data) - _address(owner)) // data.itemsize if isinstance(owner, np.ndarray) else 0
+
+
+@composite("ndimension", function=False)
+def dim(self: Tensor) -> int:
+    """The number of dimensions."""
+    return self._d.ndim
+
+
+@composite("nelement", function=False, name="numel")
+def numel_method(self: Tensor) -> int:
+    """The number of elements."""
+    return self._d.size
+
+
+@composite(method=False)
+def numel(input: Tensor) -> int:
+    """The number of elements."""
+    need_tensor("numel", "input", 1, input)
+    return input._d.size
+
+
+@composite(function=False)
+def element_size(self: Tensor) -> int:
+    """The size of one element in bytes."""
+    return self._d.itemsize
+
+
+@composite(name="__len__", function=False)
+def length(self: Tensor) -> int:
+    """The size of the first dimension."""
+    shape = self._d.shape
+    if not shape:
+        raise TypeError("len() of a 0-d tensor")
+    return shape[0]
+
+
+@composite(function=False)
+def is_same_size(self: Tensor, other: Tensor) -> bool:
+    """Whether two tensors have the same shape."""
+    return self._d.shape == other._d.shape
+
+
+# -- kinds -----------------------------------------------------------------------------------------------------------
+
+
+@composite()
+def is_floating_point(input: Tensor) -> bool:
+    """Whether the elements are real floating point numbers."""
+    need_tensor("is_floating_point", "input", 1, input)
+    return input._d.dtype.kind in "fV"
+
+
+@composite()
+def is_complex(input: Tensor) -> bool:
+    """Whether the elements are complex."""
+    need_tensor("is_complex", "input", 1, input)
+    return input._d.dtype.kind == "c"
+
+
+@composite()
+def is_signed(input: Tensor) -> bool:
+    """Whether the elements can be negative."""
+    need_tensor("is_signed", "input", 1, input)
+    return input._d.dtype.kind not in "bu"
+
+
+@composite()
+def is_conj(input: Tensor) -> bool:
+    """False: conjugates are never left for later here."""
+    return False
+
+
+@composite()
+def is_neg(input: Tensor) -> bool:
+    """False: negations are never left for later here."""
+    return False
+
+
+@composite()
+def is_inference(input: Tensor) -> bool:
+    """Whether the tensor was made in inference mode."""
+    return input._inference
+
+
+@composite(method=False)
+def is_tensor(obj: Any) -> bool:
+    """Whether ``obj`` is a tensor."""
+    return isinstance(obj, Tensor)
+
+
+@composite()
+def is_nonzero(input: Tensor) -> bool:
+    """Whether the only element is not zero."""
+    return truth(input)
+
+
+@composite(function=False)
+def get_device(self: Tensor) -> int:
+    """-1: the number of no accelerator."""
+    return -1
+
+
+for _name, _doc in {
+    "is_cuda": "False: no tensor lives on a CUDA device.", "is_sparse": "False: all tensors are strided.",
+    "is_quantized": "False: no tensor is quantized.", "is_mps": "False: no tensor lives on an MPS device.",
+    "is_xpu": "False: no tensor lives on an XPU device.", "is_mkldnn": "False: all tensors are strided.",
+}.items():  # fmt: skip
+    composite(function=False, name=_name)(property(lambda self: False, doc=_doc))  # type: ignore[arg-type]
+composite(function=False, name="is_meta")(
+    property(lambda self: bool(self._d.dtype.metadata), doc="Whether only the shape is known.")  # type: ignore[arg-type]
+)
+composite(function=False, name="is_cpu")(
+    property(lambda self: not self._d.dtype.metadata, doc="Whether the data lives in main memory.")  # type: ignore[arg-type]
+)
+
+
+def _kind_of(value: Any) -> tuple[Any, Any, Any]:
+    if isinstance(value, Tensor):
+        return ((value.dtype,), (), ()) if value._d.ndim else ((), (value.dtype,), ())
+    return (), (), (type(plain(value)),)
+
+
+@composite(method=False)
+def result_type(tensor1: Any, tensor2: Any) -> dtypes.dtype:
+    """The dtype of an arithmetic operation on the two."""
+    first, second = _kind_of(tensor1), _kind_of(tensor2)
+    return dtypes.result_dtype(*(a + b for a, b in zip(first, second, strict=True)))
+
+
+@composite(method=False)
+def can_cast(from_: dtypes.dtype, to: dtypes.dtype) -> bool:
+    """Whether an in-place operation with result ``from_`` may write into ``to``."""
+    return dtypes.can_cast(from_, to)
+
+
+# -- Python numbers --------------------------------------------------------------------------------------------------
+
+
+@composite(function=False)
+def item(self: Tensor) -> Any:
+    """The only element as a Python number."""
+    data = self._d
+    if data.dtype.metadata:
+        raise RuntimeError("Tensor.item() cannot be called on meta tensors")
+    if data.size != 1:
+        raise RuntimeError(f"a Tensor with {data.size} elements cannot be converted to Scalar")
+    return data.item() if data.dtype.kind != "V" else float(data.astype("f4").item())
+
+
+@composite(function=False)
+def tolist(self: Tensor) -> Any:
+    """The elements as nested lists; of a 0-d tensor, its number."""
+    data = self._d
+    return (data if data.dtype.kind != "V" else data.astype("f4")).tolist()
+
+
+@composite(name="__bool__", function=False)
+def truth(self: Tensor) -> bool:
+    """Whether the only element is not zero."""
+    data = self._d
+    if data.size != 1:
+        raise RuntimeError(
+            "Boolean value of Tensor with more than one value is ambiguous"
+            if data.size
+            else "Boolean value of Tensor with no values is ambiguous"
+        )
+    return bool(data.item())
+
+
+def _only(self: Tensor) -> Any:
+    if self._d.size != 1:
+        raise ValueError("only one element tensors can be converted to Python scalars")
+    return item(self)
+
+
+@composite(name="__float__", function=False)
+def as_float(self: Tensor) -> float:
+    """The only element as a float."""
+    value = _only(self)
+    if isinstance(value, complex):
+        if value.imag:
+            raise RuntimeError("value cannot be converted to type double without overflow")
+        value = value.real
+    return float(value)
+
+
+@composite(name="__int__", function=False)
+def as_int(self: Tensor) -> int:
+    """The only element as an int, cut off."""
+    value = _only(self)
+    if isinstance(value, complex):
+        if value.imag:
+            raise RuntimeError("value cannot be converted to type int64_t without overflow")
+        value = value.real
+    return int(value)
+
+
+@composite(name="__complex__", function=False)
+def as_complex(self: Tensor) -> complex:
+    """The only element as a complex number."""
+    return complex(_only(self))
+
+
+@composite(name="__index__", function=False)
+def as_index(self: Tensor) -> int:
+    """The only element of an integer tensor, where Python wants an index."""
+    data = self._d
+    if data.size != 1 or data.dtype.kind not in "biu":
+        raise TypeError("only integer tensors of a single element can be converted to an index")
+    return int(data.item())
+
+
+@composite(name="__format__", function=False)
+def formatted(self: Tensor, format_spec: str) -> str:
+    """The number of a 0-d tensor as the format says; any other tensor as it prints."""
+    if not self._d.ndim and not self._d.dtype.metadata and type(self) is Tensor:
+        return format(item(self), format_spec)
+    return object.__format__(self, format_spec)

@@ -1,0 +1,201 @@
+"""Random numbers written over a tensor, as rows: what was there before gets no gradient.
+
+Numbers are drawn in the order in which PyTorch fills memory, so that the same seed gives the same tensor whatever its
+strides.  The draws themselves are in ``kernels/random.py``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import exp, floor, lgamma, log, sqrt
+from typing import Any
+
+import numpy as np
+
+from ...ground import dtypes
+from ...ground.generator import Generator, default_generator
+from ...kernels import random as draws
+from ...tensor.tensor import wrap
+from ..declare import op
+from .shape import on_arrays
+
+
+@on_arrays(np.zeros_like)
+def nothing(grad: Any) -> Any:
+    """Zeros: the gradient of what was overwritten."""
+    return wrap(np.zeros_like(grad._d))
+
+
+def source(generator: Generator | None) -> Generator:
+    """The generator meant: the default one unless another is named."""
+    return default_generator if generator is None else generator
+
+
+def placed(self: Any, draw: Callable[[tuple[int, ...]], Any]) -> Any:
+    """Numbers drawn by ``draw(sizes)`` in the order of the memory of ``self``, in its shape."""
+    if self.ndim < 2 or self.flags.c_contiguous:
+        return draw(self.shape)
+    order = sorted(range(self.ndim), key=lambda axis: -self.strides[axis])
+    back = np.argsort(order)
+    return draw(tuple(self.shape[axis] for axis in order)).transpose(back)
+
+
+@op(node="NormalBackward0")
+def normal_over(self: Any, /, mean: float, std: float, generator: Any) -> Any:
+    """Normal numbers in the shape of ``self``."""
+    gap = not self.flags.c_contiguous
+    return placed(self, lambda n: draws.normal(source(generator), n, self.dtype, mean, std, contiguous=not gap))
+
+
+@op(node="UniformBackward0")
+def uniform_over(self: Any, /, low: float, high: float, generator: Any) -> Any:
+    """Numbers spread evenly from ``low`` to ``high`` in the shape of ``self``."""
+    return placed(self, lambda n: draws.uniform(source(generator), n, self.dtype, low, high))
+
+
+@op(node="RandomBackward2")
+def random_over(self: Any, /, generator: Any) -> Any:
+    """Whole numbers over all that the dtype of ``self`` counts exactly."""
+    return placed(self, lambda n: draws.random_(source(generator), n, self.dtype))
+
+
+@op(node="RandomBackward1")
+def random_below(self: Any, /, high: int, generator: Any) -> Any:
+    """Whole numbers from 0 to ``high - 1`` in the shape of ``self``."""
+    return placed(self, lambda n: draws.random_(source(generator), n, self.dtype, 0, high))
+
+
+@op(node="RandomBackward0")
+def random_between(self: Any, /, low: int, high: Any, generator: Any) -> Any:
+    """Whole numbers from ``low`` to ``high - 1``, or up to the largest, in the shape of ``self``."""
+    return placed(self, lambda n: draws.random_(source(generator), n, self.dtype, low, high))
+
+
+@op(node="BernoulliBackward2")
+def bernoulli_over(self: Any, /, p: float, generator: Any) -> Any:
+    """Ones with chance ``p``, else zeros, in the shape of ``self``."""
+    return placed(self, lambda n: draws.bernoulli(source(generator), p, n, self.dtype))
+
+
+@op(node="BernoulliBackward1")
+def bernoulli_by(self: Any, p: Any, /, generator: Any) -> Any:
+    """Ones with the chances of ``p``, which broadcasts, in the shape of ``self``."""
+    return draws.bernoulli(source(generator), np.asarray(p), self.shape, self.dtype)
+
+
+@op(node="ExponentialBackward0")
+def exponential_over(self: Any, /, lambd: float, generator: Any) -> Any:
+    """Waiting times of rate ``lambd`` in the shape of ``self``."""
+    return placed(self, lambda n: draws.exponential(source(generator), n, self.dtype, lambd))
+
+
+@op(node="GeometricBackward0")
+def geometric_over(self: Any, /, p: float, generator: Any) -> Any:
+    """Numbers of trials up to the first success of chance ``p`` in the shape of ``self``."""
+    return placed(self, lambda n: draws.geometric(source(generator), n, self.dtype, p))
+
+
+@op(node="CauchyBackward0")
+def cauchy_over(self: Any, /, median: float, sigma: float, generator: Any) -> Any:
+    """Numbers of the Cauchy distribution in the shape of ``self``."""
+    return placed(self, lambda n: draws.cauchy(source(generator), n, self.dtype, median, sigma))
+
+
+@op(node="LogNormalBackward0")
+def log_normal_over(self: Any, /, mean: float, std: float, generator: Any) -> Any:
+    """Exponentials of normal numbers in the shape of ``self``."""
+    return placed(self, lambda n: draws.log_normal(source(generator), n, self.dtype, mean, std))
+
+
+@op(node="BernoulliBackward0")
+def bernoulli_like(self: Any, /, generator: Any) -> Any:
+    """Ones with the chances that ``self`` holds, else zeros."""
+    array = np.asarray(self)
+    return draws.bernoulli(source(generator), array, array.shape, array.dtype)
+
+
+@op()
+def poisson(self: Any, /, generator: Any = None) -> Any:
+    """Counts of events whose mean numbers ``self`` holds."""
+    if self.dtype.kind not in "fV":
+        raise NotImplementedError(f"\"poisson_cpu\" not implemented for '{dtypes.of(self.dtype).scalar_name}'")
+    gen = source(generator)
+    counts = [_count(gen, rate) for rate in np.asarray(self).reshape(-1).astype(np.float64).tolist()]
+    return np.array(counts, np.float64).astype(self.dtype).reshape(self.shape)
+
+
+def _count(gen: Generator, rate: float) -> int:
+    """One count: by products of uniform numbers, or for high rates by rejection. Source: Hoermann (1993), PTRS."""
+    if not rate >= 0:
+        raise RuntimeError("invalid Poisson rate, expected rate to be non-negative")
+    if rate >= 10:
+        return _rejected(gen, rate)
+    count, product, end = 0, 1.0, exp(-rate)
+    while rate:
+        product *= _unit(gen)
+        if product <= end:
+            break
+        count += 1
+    return count
+
+
+def _unit(gen: Generator) -> float:
+    return (int(gen.random64(1)[0]) & (2**53 - 1)) * 2.0**-53
+
+
+def _rejected(gen: Generator, rate: float) -> int:
+    b = 0.931 + 2.53 * sqrt(rate)
+    a = -0.059 + 0.02483 * b
+    alpha, bound = 1.1239 + 1.1328 / (b - 3.4), 0.9277 - 3.6224 / (b - 2)
+    while True:
+        u, v = _unit(gen) - 0.5, _unit(gen)
+        us = 0.5 - abs(u)
+        k = floor((2 * a / us + b) * u + rate + 0.43)
+        if us >= 0.07 and v <= bound:
+            return k
+        if k < 0 or us < 0.013 and v > us:
+            continue
+        if log(v) + log(alpha) - log(a / (us * us) + b) <= -rate + k * log(rate) - lgamma(k + 1):
+            return k
+
+
+@op(node="NormalBackward3")
+def normal_by_both(mean: Any, std: Any, /, generator: Any) -> Any:
+    """Normal numbers, each with its own mean and deviation."""
+    return draws.normal_of(source(generator), np.asarray(mean), np.asarray(std))
+
+
+@op(node="NormalBackward1")
+def normal_by_mean(mean: Any, /, std: float, generator: Any) -> Any:
+    """Normal numbers, each with its own mean."""
+    return draws.normal_of(source(generator), np.asarray(mean), std)
+
+
+@op(node="NormalBackward2")
+def normal_by_std(std: Any, /, mean: float, generator: Any) -> Any:
+    """Normal numbers, each with its own deviation."""
+    return draws.normal_of(source(generator), mean, np.asarray(std))
+
+
+@on_arrays(lambda grad, sizes: np.zeros(sizes, grad.dtype))
+def nothing_of(grad: Any, sizes: tuple[int, ...]) -> Any:
+    """Zeros of the sizes of an input."""
+    return wrap(np.zeros(sizes, grad._d.dtype))
+
+
+_OVER = (
+    normal_over, uniform_over, random_over, random_below, random_between, bernoulli_over, exponential_over,
+    geometric_over, cauchy_over, log_normal_over, bernoulli_like,
+)  # fmt: skip
+for _row in _OVER:
+    _row.internal()
+    _row.derivative(self=lambda grad: nothing(grad))
+poisson.derivative(self=lambda grad: nothing(grad))
+for _row in (bernoulli_by, normal_by_both, normal_by_mean, normal_by_std):
+    _row.internal()
+bernoulli_by.derivative(self=lambda grad: nothing(grad), p=lambda grad, p_sizes: nothing_of(grad, p_sizes))
+normal_by_both.derivative(
+    mean=lambda grad, mean_sizes: nothing_of(grad, mean_sizes), std=lambda grad, std_sizes: nothing_of(grad, std_sizes)
+)
+normal_by_mean.derivative(mean=lambda grad: nothing(grad))
+normal_by_std.derivative(std=lambda grad: nothing(grad))

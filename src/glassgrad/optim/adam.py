@@ -1,0 +1,282 @@
+"""Adam, and AdamW, whose weight decay is apart from the gradient."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+import numpy as np
+
+from ..ground import dtypes, modes
+from ..tensor.tensor import Tensor, share, wrap
+from .numbers import F32, F64, check_one_element, constant, number
+from .optimizer import Optimizer, evaluated
+from .sgd import writable
+
+_BLOCK = 1 << 16  # elements worked on at a time, of large arrays: all that a step touches stays in the cache
+
+
+class Adam(Optimizer):
+    """Steps along the running mean of the gradients, divided by the root of the running mean of their squares.
+
+    betas         how much of the two running means stays at each step
+    eps           added to the root
+    weight_decay  how much of the parameter is added to its gradient
+    amsgrad       divide by the largest running mean so far
+    Source: Kingma and Ba (2014); https://docs.pytorch.org/docs/stable/generated/torch.optim.Adam.html
+    """
+
+    def __init__(
+        self,
+        params: Iterable[Any],
+        lr: Any = 1e-3,
+        betas: tuple[Any, Any] = (0.9, 0.999),
+        eps: float = 1e-8,
+        weight_decay: float = 0,
+        amsgrad: bool = False,
+        *,
+        foreach: bool | None = None,
+        maximize: bool = False,
+        capturable: bool = False,
+        differentiable: bool = False,
+        fused: bool | None = None,
+        decoupled_weight_decay: bool = False,
+    ) -> None:
+        if isinstance(lr, Tensor) and foreach and not capturable:
+            raise ValueError("lr as a Tensor is not supported for capturable=False and foreach=True")
+        check_one_element(lr, "lr")
+        if not 0.0 <= lr:
+            raise ValueError(f"Invalid learning rate: {lr}")
+        if not 0.0 <= eps:
+            raise ValueError(f"Invalid epsilon value: {eps}")
+        for index in (0, 1):
+            if not 0.0 <= betas[index] < 1.0:
+                raise ValueError(f"Invalid beta parameter at index {index}: {betas[index]}")
+        if not 0.0 <= weight_decay:
+            raise ValueError(f"Invalid weight_decay value: {weight_decay}")
+        if not (all(isinstance(beta, float) for beta in betas) or all(isinstance(beta, Tensor) for beta in betas)):
+            raise ValueError("betas must be either both floats or both Tensors")
+        for index, beta in enumerate(betas):
+            if isinstance(beta, Tensor) and not capturable and foreach:
+                raise ValueError(
+                    f"betas[{index}] as a Tensor is not supported for capturable=False and foreach=True"
+                )
+            check_one_element(beta, f"betas[{index}]")
+        betas = (betas[0], betas[1])
+        defaults = {
+            "lr": lr,
+            "betas": betas,
+            "eps": eps,
+            "weight_decay": weight_decay,
+            "amsgrad": amsgrad,
+            "maximize": maximize,
+            "foreach": foreach,
+            "capturable": capturable,
+            "differentiable": differentiable,
+            "fused": fused,
+            "decoupled_weight_decay": decoupled_weight_decay,
+        }
+        super().__init__(params, defaults)
+        if fused:
+            if differentiable:
+                raise RuntimeError("`fused` does not support `differentiable`")
+            if foreach:
+                raise RuntimeError("`fused` and `foreach` cannot be `True` together.")
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state)
+        for group in self.param_groups:
+            group.setdefault("foreach", None)
+            for name in ("amsgrad", "maximize", "capturable", "differentiable", "decoupled_weight_decay"):
+                group.setdefault(name, False)
+            fused = group.setdefault("fused", None)
+            for param in group["params"]:  # older states hold plain numbers
+                held = self.state.get(param, {})
+                if held and not isinstance(held["step"], Tensor):
+                    held["step"] = _count(float(held["step"]), fused)
+
+    def step(self, closure: Callable[[], Any] | None = None) -> Any:
+        """Change the parameters once; gives the loss that ``closure`` computed."""
+        loss = None if closure is None else evaluated(closure)
+        for group in self.param_groups:
+            corrections = (-1.0, 1.0, 1.0)  # for which step, and both; computed once for all parameters
+            beta1, beta2 = group["betas"]
+            plain = not group["differentiable"] and not group["capturable"]
+            for param in group["params"]:
+                grad = param._grad
+                if grad is None:
+                    continue
+                state = self.state[param]
+                if not state:
+                    self._start(state, param, group)
+                kind = param._d.dtype
+                if not plain or (kind is not F32 and kind is not F64):
+                    _step_by_tensors(group, state, param, grad)
+                    continue
+                step = _counted(state["step"])
+                if step != corrections[0]:
+                    corrections = (step, 1 - number(beta1) ** step, (1 - number(beta2) ** step) ** 0.5)
+                _step_by_arrays(group, state, param, grad._d, corrections[1], corrections[2])
+        return loss
+
+    def _start(self, state: dict[str, Any], param: Tensor, group: dict[str, Any]) -> None:
+        state["step"] = _count(0.0, group["fused"])
+        names = ("exp_avg", "exp_avg_sq", "max_exp_avg_sq")
+        for name in names if group["amsgrad"] else names[:2]:
+            held = np.empty_like(param._d)
+            held[...] = 0
+            state[name] = wrap(held)
+
+
+class AdamW(Adam):
+    """Adam that shrinks the parameters by ``lr * weight_decay`` at each step, apart from their gradients.
+
+    Source: Loshchilov and Hutter (2017); https://docs.pytorch.org/docs/stable/generated/torch.optim.AdamW.html
+    """
+
+    def __init__(
+        self,
+        params: Iterable[Any],
+        lr: Any = 1e-3,
+        betas: tuple[Any, Any] = (0.9, 0.999),
+        eps: float = 1e-8,
+        weight_decay: float = 1e-2,
+        amsgrad: bool = False,
+        *,
+        maximize: bool = False,
+        foreach: bool | None = None,
+        capturable: bool = False,
+        differentiable: bool = False,
+        fused: bool | None = None,
+    ) -> None:
+        super().__init__(
+            params,
+            lr,
+            betas,
+            eps,
+            weight_decay,
+            amsgrad,
+            foreach=foreach,
+            maximize=maximize,
+            capturable=capturable,
+            differentiable=differentiable,
+            fused=fused,
+            decoupled_weight_decay=True,
+        )
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state)
+        for group in self.param_groups:
+            group["decoupled_weight_decay"] = True
+
+
+def _count(steps: float, fused: bool | None) -> Tensor:
+    wide = dtypes.get_default_dtype() is dtypes.float64 and not fused
+    return wrap(np.float64(steps) if wide else np.float32(steps))
+
+
+def _counted(steps: Tensor) -> float:
+    """One more step in the count, which is a tensor; gives the number."""
+    if steps._v is None:
+        steps._d = steps._d + steps._d.dtype.type(1)
+    else:
+        steps._d += 1
+        steps._v.version += 1
+    return float(steps._d)
+
+
+def _step_by_arrays(
+    group: dict[str, Any], state: dict[str, Any], param: Tensor, g: Any, correction: float, root: float
+) -> None:
+    """One step of one parameter; ``correction`` and ``root`` make up for running means that began at nought."""
+    version = share(param)
+    data: Any = param._d
+    lr, decay = number(group["lr"]), group["weight_decay"]
+    kind = data.dtype
+    beta1, beta2 = group["betas"]
+    beta1, beta2 = number(beta1), number(beta2)
+    if group["maximize"]:
+        g = -g
+    if decay != 0:
+        if group["decoupled_weight_decay"]:
+            data *= constant(1 - lr * decay, kind)
+            version.version += 1
+        else:
+            g = g + data * constant(decay, kind)
+    mean, square = writable(state["exp_avg"]), writable(state["exp_avg_sq"])
+    arrays = [data, g, mean, square]
+    if group["amsgrad"]:
+        arrays.append(writable(state["max_exp_avg_sq"]))
+    numbers = [1 - beta1, beta2, 1 - beta2, group["eps"] * root, lr / correction * root]
+    settings = [constant(value, kind) for value in numbers[:4]] + [np.array(numbers[4], kind)]
+    if data.size <= 4 * _BLOCK:
+        _update(np.empty(data.shape, kind), settings, *arrays)
+    else:
+        for pieces in _blocks(arrays):
+            _update(np.empty(pieces[0].shape, kind), settings, *pieces)
+    version.version += 1
+
+
+def _update(spare: Any, settings: list[Any], data: Any, g: Any, mean: Any, square: Any, largest: Any = None) -> None:
+    """``lr * m / (sqrt(v) / root + eps)`` with numerator and denominator multiplied by ``root``: a pass less."""
+    fresh1, beta2, fresh2, eps, rate = settings
+    multiply = np.multiply
+    np.subtract(g, mean, spare)
+    multiply(spare, fresh1, spare)
+    mean += spare
+    square *= beta2
+    multiply(g, g, spare)
+    multiply(spare, fresh2, spare)
+    square += spare
+    if largest is not None:
+        np.maximum(largest, square, out=largest)
+        square = largest
+    np.sqrt(square, spare)
+    spare += eps
+    np.divide(mean, spare, spare)
+    multiply(spare, rate, spare)
+    data -= spare
+
+
+def _blocks(arrays: list[Any]) -> Iterator[list[Any]]:
+    """Large arrays piece by piece, where all are laid out alike; else all at once."""
+    if not all(array.flags.c_contiguous for array in arrays):
+        yield arrays
+        return
+    flat = [array.reshape(-1) for array in arrays]
+    for start in range(0, flat[0].size, _BLOCK):
+        yield [array[start : start + _BLOCK] for array in flat]
+
+
+def _step_by_tensors(group: dict[str, Any], state: dict[str, Any], param: Any, grad: Any) -> None:
+    """The same step in operations: for other dtypes, and where it is to be differentiated itself."""
+    if group["capturable"]:
+        raise AssertionError(
+            "If capturable=True, params and state_steps must be on supported devices: "
+            "['cuda', 'xpu', 'hpu', 'privateuseone', 'xla']."
+        )
+    before = modes.set_grad(bool(group["differentiable"]))
+    try:
+        beta1, beta2 = (number(beta) for beta in group["betas"])
+        lr, decay = group["lr"], group["weight_decay"]
+        grad = -grad if group["maximize"] else grad
+        step = _counted(state["step"])
+        if decay != 0:
+            if group["decoupled_weight_decay"]:
+                param.mul_(1 - lr * decay)
+            else:
+                grad = grad.add(param, alpha=decay)
+        mean, square = state["exp_avg"], state["exp_avg_sq"]
+        mean.lerp_(grad, 1 - beta1)
+        square.mul_(beta2).addcmul_(grad, grad.conj() if grad.is_complex() else grad, value=1 - beta2)
+        root = (1 - beta2**step) ** 0.5
+        if group["amsgrad"]:
+            state["max_exp_avg_sq"] = square = state["max_exp_avg_sq"].maximum(square)
+        denominator = (square.sqrt() / root).add_(group["eps"])
+        size = lr / (1 - beta1**step)
+        if isinstance(size, Tensor):
+            param.sub_(mean.clone() / denominator * size)
+        else:
+            param.addcdiv_(mean.clone() if group["differentiable"] else mean, denominator, value=-size)
+    finally:
+        modes.set_grad(before)

@@ -1,0 +1,239 @@
+"""``assert_close``: numbers, tensors and arrays compared within a tolerance, alone or nested in sequences and mappings.
+
+Source: https://docs.pytorch.org/docs/stable/testing.html
+"""
+
+from __future__ import annotations
+
+import cmath
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from .ground import dtypes
+from .tensor.tensor import Tensor, wrap
+
+#: Relative and absolute tolerance by dtype; whole numbers and booleans must be equal.
+_TOLERANCES = {
+    dtypes.float16: (1e-3, 1e-5),
+    dtypes.bfloat16: (1.6e-2, 1e-5),
+    dtypes.float32: (1.3e-6, 1e-5),
+    dtypes.float64: (1e-7, 1e-7),
+    dtypes.complex32: (1e-3, 1e-5),
+    dtypes.complex64: (1.3e-6, 1e-5),
+    dtypes.complex128: (1e-7, 1e-7),
+}
+_NUMBERS = (bool, int, float, complex, np.number, np.bool_)
+
+
+class _Options:
+    """What one comparison was asked to look at."""
+
+    def __init__(self, **options: Any) -> None:
+        self.rtol: float | None = options["rtol"]
+        self.atol: float | None = options["atol"]
+        self.equal_nan, self.allow_subclasses = options["equal_nan"], options["allow_subclasses"]
+        self.device, self.dtype = options["check_device"], options["check_dtype"]
+        self.layout, self.stride = options["check_layout"], options["check_stride"]
+
+    def tolerance(self, *kinds: dtypes.dtype) -> tuple[float, float]:
+        """What was asked for, or the larger default of these dtypes."""
+        if self.rtol is not None and self.atol is not None:
+            return self.rtol, self.atol
+        defaults = [_TOLERANCES.get(kind, (0.0, 0.0)) for kind in kinds]
+        return max(rtol for rtol, _ in defaults), max(atol for _, atol in defaults)
+
+
+def assert_close(
+    actual: Any,
+    expected: Any,
+    *,
+    allow_subclasses: bool = True,
+    rtol: float | None = None,
+    atol: float | None = None,
+    equal_nan: bool = False,
+    check_device: bool = True,
+    check_dtype: bool = True,
+    check_layout: bool = True,
+    check_stride: bool = False,
+    msg: str | Callable[[str], str] | None = None,
+) -> None:
+    """Raise AssertionError unless ``|actual - expected| <= atol + rtol * |expected|`` everywhere.
+
+    Both are tensors, arrays, numbers, None, or sequences and mappings of those. Without ``rtol`` and ``atol`` the
+    dtype decides. ``msg`` replaces the message, or makes another of it. TypeError for what cannot be compared.
+    Source: https://docs.pytorch.org/docs/stable/testing.html#torch.testing.assert_close
+    """
+    if (rtol is None) != (atol is None):
+        raise ValueError(
+            "Both 'rtol' and 'atol' must be either specified or omitted, but got no "
+            f"{'rtol' if rtol is None else 'atol'}."
+        )
+    options = _Options(
+        rtol=rtol, atol=atol, equal_nan=equal_nan, allow_subclasses=allow_subclasses, check_device=check_device,
+        check_dtype=check_dtype, check_layout=check_layout, check_stride=check_stride,
+    )  # fmt: skip
+    found = ""
+    for place, one, other in list(_pairs(actual, expected, options)):
+        found = _difference(one, other, options)
+        if found:
+            found += f"\n\nThe failure occurred for item {place}" if place else ""
+            break
+    if found:
+        raise AssertionError(found if msg is None else msg(found) if callable(msg) else msg)
+
+
+def _pairs(actual: Any, expected: Any, options: _Options) -> Iterator[tuple[str, Any, Any]]:
+    """All pairs of single values, in order, each with its place in the whole."""
+    ahead = [("", actual, expected)]
+    while ahead:
+        place, one, other = ahead.pop()
+        inside: list[tuple[str, Any, Any]] | None = None
+        if _is_sequence(one) and _is_sequence(other):
+            if len(one) != len(other):
+                _refuse(f"The length of the sequences mismatch: {len(one)} != {len(other)}", place)
+            inside = [(f"{place}[{i}]", a, b) for i, (a, b) in enumerate(zip(one, other, strict=True))]
+        elif isinstance(one, Mapping) and isinstance(other, Mapping):
+            missing, more = other.keys() - one.keys(), one.keys() - other.keys()
+            if missing or more:
+                _refuse(
+                    "The keys of the mappings do not match:\n"
+                    f"Missing keys in the actual mapping: {_sorted(missing)}\n"
+                    f"Additional keys in the actual mapping: {_sorted(more)}",
+                    place,
+                )
+            inside = [(f"{place}[{key!r}]", one[key], other[key]) for key in _sorted(one.keys())]
+        if inside is None:
+            _check_comparable(one, other, place, options)
+            yield place, one, other
+        else:
+            ahead += reversed(inside)
+
+
+def _is_sequence(value: Any) -> bool:
+    return isinstance(value, Sequence) and not isinstance(value, str)
+
+
+def _sorted(keys: Any) -> list[Any]:
+    try:
+        return sorted(keys)
+    except TypeError:
+        return list(keys)
+
+
+def _refuse(what: str, place: str) -> None:
+    raise AssertionError(what + (f"\n\nThe failure occurred for item {place}" if place else ""))
+
+
+def _check_comparable(one: Any, other: Any, place: str, options: _Options) -> None:
+    comparable = one is None or other is None
+    comparable |= isinstance(one, _NUMBERS) and isinstance(other, _NUMBERS)
+    comparable |= isinstance(one, np.ndarray) and isinstance(other, np.ndarray)
+    if isinstance(one, Tensor) and isinstance(other, Tensor):
+        comparable = options.allow_subclasses or type(one) is type(other)
+    if not comparable:
+        text = f"No comparison pair was able to handle inputs of type {_shown(one)} and {_shown(other)}."
+        raise TypeError(text + (f"\n\nThe failure occurred for item {place}" if place else ""))
+
+
+def _shown(value: Any) -> str:
+    kind = type(value)
+    if isinstance(value, Tensor) and kind.__module__.startswith("glassgrad."):
+        return f"<class 'torch.{'' if kind is Tensor else 'nn.parameter.'}{kind.__name__}'>"
+    return repr(kind)
+
+
+def _difference(one: Any, other: Any, options: _Options) -> str:
+    """What is wrong with a pair of single values; an empty text where nothing is."""
+    if one is None or other is None:
+        if one is None and other is None:
+            return ""
+        return f"None mismatch: {one} is not {other}"
+    if isinstance(one, _NUMBERS):
+        if isinstance(one, (bool, np.bool_)) and isinstance(other, (bool, np.bool_)):
+            return "" if bool(one) is bool(other) else f"Booleans mismatch: {bool(one)} is not {bool(other)}"
+        one, other = _plain(one), _plain(other)
+        if options.dtype and type(one) is not type(other):
+            return f"The (d)types do not match: {type(one)} != {type(other)}."
+        kinds = {bool: dtypes.bool, int: dtypes.int64, float: dtypes.float64, complex: dtypes.complex128}
+        return _of_numbers(one, other, *options.tolerance(kinds[type(one)], kinds[type(other)]), options.equal_nan)
+    if isinstance(one, np.ndarray):
+        one, other = wrap(one), wrap(other)
+    return _attributes(one, other, options) or _of_tensors(one, other, options)
+
+
+def _plain(value: Any) -> Any:
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def _attributes(one: Any, other: Any, options: _Options) -> str:
+    looked_at = [("shape", one.shape, other.shape)]
+    if options.device:
+        looked_at.append(("device", one.device, other.device))
+    if options.dtype:
+        looked_at.append(("dtype", one.dtype, other.dtype))
+    if options.stride:
+        looked_at.append(("stride()", _strides(one), _strides(other)))
+    for name, a, b in looked_at:
+        if a != b:
+            return f"The values for attribute '{name}' do not match: {a} != {b}."
+    return ""
+
+
+def _strides(tensor: Tensor) -> tuple[int, ...]:
+    return tuple(stride // tensor._d.itemsize for stride in np.asarray(tensor._d).strides)
+
+
+def _of_tensors(one: Tensor, other: Tensor, options: _Options) -> str:
+    rtol, atol = options.tolerance(one.dtype, other.dtype)
+    kind = dtypes.promote_types(one.dtype, other.dtype).numpy
+    a, b = np.asarray(one._d).astype(kind), np.asarray(other._d).astype(kind)
+    if a.dtype.itemsize < 4 and kind.kind not in "iub":
+        a, b = a.astype(np.float32), b.astype(np.float32)
+    with np.errstate(all="ignore"):
+        wide = a.astype(np.int64), b.astype(np.int64)
+        gap = np.abs(wide[0] - wide[1]) if kind.kind in "iub" else np.abs(a - b)
+        size = np.abs(wide[1]) if kind.kind in "iub" else np.abs(b)
+        close = a == b
+        if rtol or atol:
+            close |= np.isfinite(gap) & (gap <= atol + rtol * size)
+        if options.equal_nan:
+            close |= (a != a) & (b != b)
+        if close.all():
+            return ""
+        ratio = gap.astype(np.float32) / size.astype(np.float32) if kind.kind in "iub" else gap / size
+    if close.ndim == 0:
+        return _of_numbers(_plain(a[()]), _plain(b[()]), rtol, atol, options.equal_nan)
+    wrong = int(close.size - close.sum())
+    lines = [
+        f"Tensor-likes are not {'close' if rtol or atol else 'equal'}!\n",
+        f"Mismatched elements: {wrong} / {close.size} ({100 * wrong / close.size:.1f}%)",
+    ]
+    for name, values, allowed in (("absolute", gap, atol), ("relative", ratio, rtol)):
+        values = np.where(close, 0, values)
+        place = np.unravel_index(int(np.argmax(values)), values.shape)
+        index = "(" + ", ".join(str(int(i)) for i in place) + ("," if len(place) == 1 else "") + ")"
+        more = f" (up to {allowed} allowed)" if rtol or atol else ""
+        lines.append(f"Greatest {name} difference: {values[place].item()} at index {index}{more}")
+    return "\n".join(lines)
+
+
+def _of_numbers(one: Any, other: Any, rtol: float, atol: float, equal_nan: bool) -> str:
+    gap = abs(one - other)
+    size = abs(other)
+    if one == other or (equal_nan and one != one and other != other):
+        return ""
+    if cmath.isfinite(gap) and gap <= atol + rtol * size and (rtol or atol):
+        return ""
+    ratio = gap / size if size else float("inf")
+    lines = [
+        f"Scalars are not {'close' if rtol or atol else 'equal'}!\n",
+        f"Expected {other} but got {one}.",
+    ]
+    for name, value, allowed in (("Absolute", gap, atol), ("Relative", ratio, rtol)):
+        lines.append(f"{name} difference: {value}" + (f" (up to {allowed} allowed)" if rtol or atol else ""))
+    return "\n".join(lines)
+
+
+__all__ = ["assert_close"]

@@ -1,0 +1,228 @@
+"""Threads: each its own graph, or all the same one; each its own modes; the numbers are right."""
+
+import sys
+import threading
+
+import pytest
+
+import glassgrad as torch
+from glassgrad.ground import modes
+
+
+@pytest.fixture(autouse=True)
+def often():
+    """Threads change places as often as they can."""
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    yield
+    sys.setswitchinterval(before)
+
+
+def together(count, act):
+    """Run ``act(number)`` in that many threads, all at once; raise what the first failing one raised."""
+    start, failed = threading.Barrier(count), []
+
+    def run(number):
+        try:
+            start.wait()
+            act(number)
+        except BaseException as error:  # noqa: BLE001
+            failed.append(error)
+
+    threads = [threading.Thread(target=run, args=(number,)) for number in range(count)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    if failed:
+        raise failed[0]
+
+
+several = pytest.mark.parametrize("count", [2, 4])
+
+
+@several
+def test_different_graphs(count):
+    """Built and differentiated at once, by both loops of the engine."""
+
+    def act(number):
+        for turn in range(60):
+            x = torch.full((3,), 1.0 + number, requires_grad=True)
+            y = x
+            for _ in range(20):
+                y = y * x
+            if turn % 3 == 0:
+                (found,) = torch.autograd.grad(y.sum(), x)
+            elif turn % 3 == 1:
+                (found,) = torch.autograd.grad(y.sum(), x, create_graph=True)
+            else:
+                y.sum().backward()
+                found = x.grad
+            assert found.tolist() == pytest.approx([21 * (1.0 + number) ** 20] * 3, rel=1e-5)
+
+    together(count, act)
+
+
+@several
+def test_the_same_retained_graph(count):
+    """Every thread asks for its gradients; no two walks mix."""
+    x = torch.full((3,), 2.0, requires_grad=True)
+    y = x
+    for _ in range(30):
+        y = (y * x) * 0.5
+    y = y.sum()
+
+    def act(number):
+        for _ in range(40):
+            (found,) = torch.autograd.grad(y, x, torch.tensor(1.0 + number), retain_graph=True)
+            assert found.tolist() == pytest.approx([31 * (1.0 + number)] * 3, rel=1e-6)
+
+    together(count, act)
+    assert x.grad is None
+
+
+@several
+def test_backward_through_the_same_graph_to_leaves_of_one_thread_each(count):
+    """Backward calls overlap, each into a leaf of its own, over a shared retained part."""
+    shared = torch.ones(3, requires_grad=True)
+    trunk = shared
+    for _ in range(20):
+        trunk = trunk * 1.0
+
+    def act(number):
+        for _ in range(30):
+            own = torch.full((3,), 2.0, requires_grad=True)
+            (trunk.detach() * own).sum().backward()
+            assert own.grad.tolist() == [1.0] * 3
+            (found,) = torch.autograd.grad((trunk * own).sum(), shared, retain_graph=True)
+            assert found.tolist() == [2.0] * 3
+
+    together(count, act)
+
+
+@several
+def test_sums_into_one_leaf_keep_every_term(count):
+    """Backward calls of different threads into the same leaf, one after the other."""
+    x = torch.zeros(2, requires_grad=True)
+    lock = threading.Lock()
+
+    def act(number):
+        for _ in range(50):
+            y = (x * 2.0).sum()
+            with lock:
+                y.backward()
+
+    together(count, act)
+    assert x.grad.tolist() == [100.0 * count] * 2
+
+
+def test_no_grad_is_not_seen_elsewhere():
+    inside, seen = threading.Event(), threading.Event()
+    found = {}
+
+    def quiet():
+        with torch.no_grad():
+            inside.set()
+            seen.wait()
+            found["here"] = (torch.ones(1, requires_grad=True) * 2).requires_grad
+
+    thread = threading.Thread(target=quiet)
+    thread.start()
+    inside.wait()
+    assert modes.off == 1
+    assert torch.is_grad_enabled()
+    x = torch.ones(2, requires_grad=True)
+    y = x * 2
+    y += 1
+    z = y[0]
+    assert y.requires_grad and z.requires_grad
+    z.backward()
+    assert x.grad.tolist() == [2.0, 0.0]
+    seen.set()
+    thread.join()
+    assert found == {"here": False}
+    assert modes.off == 0
+
+
+def test_modes_of_every_kind_stay_in_their_thread():
+    inside, seen = threading.Event(), threading.Event()
+    packed = []
+
+    def unusual():
+        with (
+            torch.inference_mode(),
+            torch.autograd.detect_anomaly(check_nan=False),
+            torch.autograd.graph.saved_tensors_hooks(lambda t: packed.append(t) or t, lambda t: t),
+        ):
+            inside.set()
+            seen.wait()
+
+    thread = threading.Thread(target=unusual)
+    thread.start()
+    inside.wait()
+    x = torch.ones(2, requires_grad=True)
+    y = (x * x).exp()
+    assert not y.is_inference()
+    assert "traceback_" not in y.grad_fn.metadata
+    assert not torch.is_anomaly_enabled()
+    y.sum().backward()
+    assert packed == []
+    seen.set()
+    thread.join()
+    assert modes.watch == 0
+
+
+def test_a_new_thread_starts_with_recording_on():
+    found = []
+    with torch.no_grad():
+        thread = threading.Thread(target=lambda: found.append(torch.is_grad_enabled()))
+        thread.start()
+        thread.join()
+    assert found == [True]
+
+
+def test_a_graph_may_cross_threads():
+    """Built here, differentiated there."""
+    x = torch.ones(2, requires_grad=True)
+    y = (x * 3.0).sum()
+    thread = threading.Thread(target=y.backward)
+    thread.start()
+    thread.join()
+    assert x.grad.tolist() == [3.0, 3.0]
+
+
+@several
+def test_hooks_run_in_the_thread_that_differentiates(count):
+    def act(number):
+        mine = threading.get_ident()
+        for _ in range(30):
+            seen = []
+            x = torch.ones(2, requires_grad=True)
+            y = x * 2.0
+            y.register_hook(lambda grad: seen.append(threading.get_ident()))  # noqa: B023
+            x.register_hook(lambda grad: seen.append(threading.get_ident()))  # noqa: B023
+            y.sum().backward()
+            assert seen == [mine, mine]
+            assert x.grad.tolist() == [2.0, 2.0]
+
+    together(count, act)
+
+
+@several
+def test_first_use_of_an_operation_by_several_threads(count):
+    """Callers are written at their first call: several first calls at once do no harm."""
+    from glassgrad.ops import generate
+    from glassgrad.ops.declare import TABLE
+
+    row = TABLE["atan2"]
+    results = []
+
+    def act(number):
+        for _ in range(20):
+            x = torch.ones(2, requires_grad=True)
+            torch.atan2(x, torch.ones(2)).sum().backward()
+            results.append(x.grad.tolist())
+            generate.ready(row)
+
+    together(count, act)
+    assert results == [[0.5, 0.5]] * len(results)

@@ -1,0 +1,32 @@
+"""Samples of embeddings, one-hot codes, and dropout that leaves nothing to chance."""
+
+from __future__ import annotations
+
+from . import given, ints, sample, t
+
+F = "nn.functional."
+
+SAMPLES = [
+    sample(F + "embedding", given([0, 2, 2, 1]), t(4, 3)),
+    sample(F + "embedding", ints(2, 5, high=4), t(4, 3)),
+    sample(F + "embedding", given(2), t(4, 3)),
+    sample(F + "embedding", given([[0, 2], [2, 1]]), t(4, 3), padding_idx=2),
+    sample(F + "embedding", given([0, 2, 2, 1]), t(4, 3), padding_idx=-1, scale_grad_by_freq=True, second=False),
+    sample(F + "embedding", ints(0), t(4, 3)),
+    sample("embedding", t(4, 3), given([3, 3, 0])),
+    sample(F + "one_hot", given([0, 2, 1])),
+    sample(F + "one_hot", given([[0, 2], [1, 1]]), 5),
+    sample(F + "one_hot", given(1), 3),
+    sample(F + "dropout", t(2, 3), 0.5, False),
+    sample(F + "dropout", t(2, 3), 1.0),
+    sample(F + "dropout", t(2, 3), 0.0),
+    sample(F + "alpha_dropout", t(2, 3), 0.5),
+    sample(F + "dropout2d", t(2, 3, 2, 2), 1.0),
+    sample(F + "linear", t(2, 3), t(4, 3), t(4)),
+    sample(F + "linear", t(2, 3), t(4, 3)),
+    sample(F + "linear", t(5, 2, 3), t(4, 3), t(4)),
+    sample(F + "linear", t(5, 2, 3), t(4, 3)),
+    sample(F + "linear", t(3), t(4, 3), t(4)),
+    sample(F + "linear", t(3), t(4, 3)),
+    sample(F + "linear", t(2, 3), t(3)),
+]
