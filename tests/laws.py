@@ -100,10 +100,10 @@ def flat(value: Any) -> list[Any]:
 
 def array(value: Any) -> np.ndarray[Any, Any]:
     """The values of a tensor of either engine (bfloat16 as float32)."""
-    value = value.detach()
+    value = value.detach().resolve_conj().clone()
     if "bfloat16" in str(value.dtype):
         value = value.float()
-    return np.asarray(value.numpy())
+    return np.asarray(value.numpy(force=True) if value.__module__.startswith("torch") else value.numpy())
 
 
 def graph(output: Any) -> list[Any]:

@@ -45,8 +45,8 @@ SAMPLES = [
         sample("div", a, b, inplace=place)
         for a, b, place in (
             (_A, _DIVISOR, True), (_A, positive(3), True), (_SCALAR, positive(), True), (_A, 4, True),
-            (ints(3), 2, False), (ints(3), ints(3, low=1), False), (_COMPLEX, _COMPLEX, True), (1.5, positive(3), False),
-            (mask(3), mask(3), False), (ints(3), positive(3), False),
+            (ints(3), 2, False), (ints(3), ints(3, low=1), False), (_COMPLEX, _COMPLEX, True),
+            (1.5, positive(3), False), (mask(3), mask(3), False), (ints(3), positive(3), False),
         )
     ),
     sample("div", given([1.0, -1.0, 0.0], kind="float"), 0, rounding_mode="floor", gradient=False),

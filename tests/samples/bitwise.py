@@ -8,7 +8,9 @@ SAMPLES = [
     *(
         sample(name, a, b, inplace=place)
         for name in ("bitwise_and", "bitwise_or", "bitwise_xor")
-        for a, b, place in ((_A, _B, True), (_A, ints(3), True), (_A, 5, True), (mask(4), mask(4), True), (mask(3), 1, False))
+        for a, b, place in (
+            (_A, _B, True), (_A, ints(3), True), (_A, 5, True), (mask(4), mask(4), True), (mask(3), 1, False),
+        )
     ),
     sample("bitwise_not", _A, inplace=True),
     sample("bitwise_not", mask(4)),

@@ -21,8 +21,8 @@ SAMPLES = [
     *(
         sample(name, _COMPLEX)
         for name in (
-            "exp", "exp2", "expm1", "sin", "cos", "tan", "atan", "sinh", "cosh", "tanh", "asinh", "sigmoid", "log", "log2",
-            "log10", "log1p", "sqrt", "rsqrt", "asin", "acos", "atanh", "acosh",
+            "exp", "exp2", "expm1", "sin", "cos", "tan", "atan", "sinh", "cosh", "tanh", "asinh", "sigmoid", "log",
+            "log2", "log10", "log1p", "sqrt", "rsqrt", "asin", "acos", "atanh", "acosh",
         )
     ),
     *(

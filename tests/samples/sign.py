@@ -21,7 +21,7 @@ SAMPLES = [
     sample("imag", _COMPLEX),
     sample("real", t(3)),
     sample("row.real", _COMPLEX),
-    sample("conj", _COMPLEX),
+    sample("row.conj", _COMPLEX),
     sample("conj", t(3)),
     sample("conj_physical", _COMPLEX, inplace=True),
     sample("resolve_conj", _COMPLEX),

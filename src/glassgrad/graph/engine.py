@@ -84,17 +84,22 @@ def lean(root: Record, grad: Any, keep: bool) -> None:
                         edge._g = before + ga
             elif edge is not None:
                 if type(edge) is tuple:
-                    for onward, g in zip(edge, ga, strict=True):
+                    for onward, g in zip(edge, ga):  # noqa: B905  as long as each other: one rule for each edge
                         if onward is not None and g is not None:
                             before = onward._g
                             if before is not None:
                                 onward._g = before + g
+                                continue
+                            onward._g = g
+                            if type(onward) is not Record and not isinstance(onward, Record):
+                                reached.append(onward)
+                            elif following is None:
+                                following = onward
+                            elif onward.sequence > following.sequence:
+                                heappush(heap, (-following.sequence, following))
+                                following = onward
                             else:
-                                onward._g = g
-                                if isinstance(onward, Record):
-                                    heappush(heap, (-onward.sequence, onward))
-                                else:
-                                    reached.append(onward)
+                                heappush(heap, (-onward.sequence, onward))
                 elif ga is not None:
                     before = edge._g
                     if before is not None:

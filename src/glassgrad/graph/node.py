@@ -198,6 +198,8 @@ def node_of(edge: Any) -> Node | None:
         return node
     if edge.kind is OUTPUT:
         edge = edge.e0
+    if edge.kind.unfold is not None:  # a fused record shows the nodes it stands for
+        edge.kind.unfold(edge)
     if isinstance(edge, Node):  # the context of a custom Function is its own node
         return edge
     node = _alive.get(id(edge))

@@ -23,7 +23,7 @@ new = object.__new__
 class Kind:
     """What all records of one row share: name, rules on arrays and on Tensors, and what is saved where."""
 
-    __slots__ = ("name", "run", "lifted", "saved", "arity", "outputs", "frees", "face", "row")
+    __slots__ = ("name", "run", "lifted", "saved", "arity", "outputs", "frees", "face", "row", "unfold")
 
     def __init__(
         self,
@@ -41,6 +41,7 @@ class Kind:
         self.arity, self.outputs, self.frees = arity, outputs, frees
         self.face: type | None = None
         self.row: Any = None
+        self.unfold: Callable[[Any], None] | None = None
 
 
 class Record:

@@ -17,7 +17,7 @@ _ZEROS: dict[np.dtype[Any], Any] = {np.dtype(code): np.zeros((), code) for code 
 
 
 def choose(condition: Any, one: Any, other: Any) -> Any:
-    """``one`` where ``condition`` holds, ``other`` elsewhere, broadcast; of the dtype that ``one`` and ``other`` share."""
+    """``one`` where ``condition`` holds, ``other`` elsewhere, with broadcasting."""
     if type(condition) is ndarray and condition.size >= LARGE and one.dtype is other.dtype:
         bits = _BITS.get(one.dtype.itemsize)
         if bits is not None and one.dtype.kind != "c" and one.shape == condition.shape == other.shape:

@@ -82,7 +82,7 @@ def careful(row: Row, tensors: Sequence[Any], settings: Sequence[Any], out: Any 
     return answer if out is None else write.into(row, flat, out, answer)
 
 
-def _arrays(row: Row, flat: Sequence[Any]) -> list[Any]:
+def _arrays(row: Row, flat: Sequence[Any], written: bool = False) -> list[Any]:
     arrays = []
     for index, t in enumerate(flat):
         if isinstance(t, Tensor):
@@ -95,7 +95,7 @@ def _arrays(row: Row, flat: Sequence[Any]) -> list[Any]:
                 raise OverflowError("int too big to convert")
             arrays.append(array)
         else:
-            raise TypeError(override.wrong_type(row, flat, index))
+            raise TypeError(override.wrong_type(row, flat, index, written))
     return arrays
 
 
@@ -315,7 +315,7 @@ def kind_of(row: Row) -> Kind:
         kind = row._kind = Kind(
             row.node_name, careful_run, lifted_run, saved=shown, arity=arity, outputs=outputs, frees=frees
         )
-        kind.row = row
+        kind.row, kind.unfold = row, row.unfold
         row.array_rules = [(names, on_arrays(rule), wanted) for names, rule, wanted in row.rules]  # type: ignore[attr-defined]
         row.result_slots = {  # type: ignore[attr-defined]
             place: (row.outputs.index(name), len(row.outputs))

@@ -54,6 +54,8 @@ class Row:
         self.rules: list[tuple[tuple[str, ...], Callable[..., Any], tuple[str, ...]]] = []
         self.holomorphic = True
         self.public = True
+        self.fallback: Callable[..., Any] | None = None
+        self.unfold: Callable[[Any], None] | None = None
         self.strict = False
         self.check: Callable[..., None] | None = None
         self.operate: Callable[..., Any]
@@ -128,6 +130,14 @@ class Row:
         ``mm.shows(self_sym_sizes=("self", lambda tensor: tuple(tensor.shape)))``
         """
         self.hidden, self.derived = hidden, derived
+
+    def falls_back_to(self, function: Callable[..., Any]) -> None:
+        """What to call instead of the careful path: the composition that this row is a faster form of."""
+        self.fallback = function
+
+    def unfolds_by(self, function: Callable[[Any], None]) -> None:
+        """What turns a record of this fused row into the records of its parts, when somebody looks at the graph."""
+        self.unfold = function
 
     def internal(self) -> None:
         """For rules and composites only: neither a function nor a method of the public namespace."""

@@ -50,7 +50,7 @@ def caller_of(row: Row) -> Any:
         row.operate = operator_of(row)
     for column in (
         "derivative", "typed_as", "sets_apart", "returns", "complex_by_hand", "internal", "shows", "tensors_only",
-        "checked_by",
+        "checked_by", "falls_back_to", "unfolds_by",
     ):  # fmt: skip
         setattr(caller, column, getattr(row, column))
     return caller
@@ -92,6 +92,12 @@ def _first_call(name: str, args: Any, kwargs: Any) -> Any:
     row = TABLE[name]
     ready(row)
     return row.caller(*args, **kwargs)
+
+
+def make_ready(row: Row) -> None:
+    """Make sure that a row's short path exists."""
+    if f"{row.name}_kernel" not in NAMES:
+        ready(row)
 
 
 def ready(row: Row) -> None:
@@ -164,6 +170,9 @@ def _signature(row: Row) -> str:
 
 
 def _fallback(row: Row) -> str:
+    if row.fallback is not None:
+        NAMES[f"{row.name}_fallback"] = row.fallback
+        return f"return {row.name}_fallback({', '.join([*_public(row), *row.settings])})"
     tensors = ", ".join(_public(row)) + ("," if len(row.inputs) == 1 else "")
     settings = ", ".join(row.settings) + ("," if len(row.settings) == 1 else "")
     return f"return careful({row.name}_row, ({tensors}), ({settings}), out)"
@@ -291,8 +300,10 @@ def _record(row: Row) -> list[str]:
         lines += [f"n.e0 = ({', '.join(f'e{k}' for k in range(len(followed)))})", "n.e1 = None"]
     if row.typed is not None and len(row.inputs) > 1:
         arrays = [f"a{row.inputs.index(inp)}" for inp in followed]
-        sizes = ", ".join(f"{a}.shape" for a in arrays) + ("," if len(arrays) == 1 else "")
-        same = " and ".join(f"{a}.shape == s" for a in arrays)
+        absent = {f"a{row.inputs.index(inp)}" for inp in row.optional}
+        shapes = [f"(None if {a} is None else {a}.shape)" if a in absent else f"{a}.shape" for a in arrays]
+        sizes = ", ".join(shapes) + ("," if len(arrays) == 1 else "")
+        same = " and ".join(f"({a} is None or {a}.shape == s)" if a in absent else f"{a}.shape == s" for a in arrays)
         lines += ["if type(r) is ndarray:", "    s = r.shape", f"    n.s = None if {same} else ({sizes})"]
         lines += ["else:", "    n.s = None"]
     else:
@@ -598,6 +609,8 @@ def number(value: Any, data: Any) -> Tensor | None:
         cache = found
     constant = cache.get(value)
     if constant is None or not value:  # 0.0 and -0.0 are equal but differ
+        if type(value) is int and not -(2**63) <= value < 2**64:
+            return None
         try:
             made = np.array(value, kind)
         except OverflowError:

@@ -39,7 +39,7 @@ def _overrides(value: Any) -> bool:
     return type(value) not in (Tensor, Parameter) and hasattr(type(value), "__torch_function__")
 
 
-def wrong_type(row: Row, flat: Sequence[Any], index: int | None = None) -> str:
+def wrong_type(row: Row, flat: Sequence[Any], index: int | None = None, written: bool = False) -> str:
     """PyTorch's sentence for an argument that is no tensor."""
     if index is None:
         index = next((i for i, t in enumerate(flat) if not isinstance(t, Tensor)), 0)
@@ -48,7 +48,8 @@ def wrong_type(row: Row, flat: Sequence[Any], index: int | None = None) -> str:
         return f"expected Tensor as element {index} in argument 0, but got {type(value).__name__}"
     name = row.inputs[index]
     name = "input" if name == "self" else name
-    return f"{row.name}(): argument '{name}' (position {index + 1}) must be Tensor, not {type(value).__name__}"
+    function, place = (f"{row.name}_", index) if written else (row.name, index + 1)  # a method does not count itself
+    return f"{function}(): argument '{name}' (position {place}) must be Tensor, not {type(value).__name__}"
 
 
 def shape_error(row: Row, arrays: Sequence[Any], error: ValueError) -> NoReturn:

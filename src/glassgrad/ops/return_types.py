@@ -1,4 +1,4 @@
-"""The named tuples that operations with several outputs give, such as ``torch.return_types.max``; knows no operation."""
+"""The named tuples that operations with several outputs give, as ``torch.return_types.max``; knows no operation."""
 
 from __future__ import annotations
 

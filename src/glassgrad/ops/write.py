@@ -30,7 +30,7 @@ def in_place(row: Row, target: Tensor, others: Sequence[Any], settings: Sequence
     flat = (target, *(t.item() if isinstance(t, np.generic) else t for t in others))
     if row.check is not None:
         row.check(*flat)
-    arrays = call._arrays(row, flat)
+    arrays = call._arrays(row, flat, True)
     cast = None
     if row.typed is not None:
         cast = call.common_dtype(row, flat)
@@ -98,6 +98,9 @@ def store(target: Tensor, result: Any) -> None:
     if target._v is None and type(target._d) is not ndarray:
         share(target)
     version = share(target)
+    if target._d.dtype.metadata is not None:  # on meta there is nothing to write
+        version.version += 1
+        return
     if type(result) is ndarray and np.may_share_memory(result, target._d):
         result = result.copy()
     np.copyto(target._d, result, casting="unsafe")
@@ -154,7 +157,7 @@ def _check_view(target: Tensor, place: View, recorded: bool) -> None:
 def check_overlap(target: Tensor) -> None:
     """Raise PyTorch's error where several elements of ``target`` are one place in memory."""
     data = target._d
-    if type(data) is ndarray and 0 in data.strides and data.size:
+    if type(data) is ndarray and 0 in data.strides and data.size and data.dtype.metadata is None:
         for size, stride in zip(data.shape, data.strides, strict=True):
             if stride == 0 and size > 1:
                 raise RuntimeError(errors.OVERLAP)

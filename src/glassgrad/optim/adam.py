@@ -13,6 +13,10 @@ from .numbers import F32, F64, check_one_element, constant, number
 from .optimizer import Optimizer, evaluated
 from .sgd import writable
 
+add, divide, empty, maximum, multiply, sqrt, subtract = (
+    np.add, np.divide, np.empty, np.maximum, np.multiply, np.sqrt, np.subtract,
+)  # fmt: skip
+_FAST = {F32: F32, F64: F64, np.dtype("c8"): F32, np.dtype("c16"): F64}  # dtypes stepped by arrays, and their parts'
 _BLOCK = 1 << 16  # elements worked on at a time, of large arrays: all that a step touches stays in the cache
 
 
@@ -99,9 +103,8 @@ class Adam(Optimizer):
         """Change the parameters once; gives the loss that ``closure`` computed."""
         loss = None if closure is None else evaluated(closure)
         for group in self.param_groups:
-            corrections = (-1.0, 1.0, 1.0)  # for which step, and both; computed once for all parameters
-            beta1, beta2 = group["betas"]
-            plain = not group["differentiable"] and not group["capturable"]
+            by_arrays = not group["differentiable"] and not group["capturable"]
+            settings = None
             for param in group["params"]:
                 grad = param._grad
                 if grad is None:
@@ -110,13 +113,13 @@ class Adam(Optimizer):
                 if not state:
                     self._start(state, param, group)
                 kind = param._d.dtype
-                if not plain or (kind is not F32 and kind is not F64):
+                if not by_arrays or kind not in _FAST:
                     _step_by_tensors(group, state, param, grad)
                     continue
                 step = _counted(state["step"])
-                if step != corrections[0]:
-                    corrections = (step, 1 - number(beta1) ** step, (1 - number(beta2) ** step) ** 0.5)
-                _step_by_arrays(group, state, param, grad._d, corrections[1], corrections[2])
+                if settings is None or settings.step != step or settings.kind is not kind:
+                    settings = _Settings(group, step, kind)
+                _step_by_arrays(settings, state, param, grad._d)
         return loss
 
     def _start(self, state: dict[str, Any], param: Tensor, group: dict[str, Any]) -> None:
@@ -185,57 +188,71 @@ def _counted(steps: Tensor) -> float:
     return float(steps._d)
 
 
-def _step_by_arrays(
-    group: dict[str, Any], state: dict[str, Any], param: Tensor, g: Any, correction: float, root: float
-) -> None:
-    """One step of one parameter; ``correction`` and ``root`` make up for running means that began at nought."""
-    version = share(param)
+class _Settings:
+    """A group's settings as arrays, for one step: the same for all its parameters of one dtype."""
+
+    __slots__ = ("step", "kind", "maximize", "amsgrad", "decay", "shrink", "numbers")
+
+    def __init__(self, group: dict[str, Any], step: float, kind: np.dtype[Any]) -> None:
+        self.step, self.kind = step, kind
+        real = _FAST[kind]
+        lr, decay = number(group["lr"]), group["weight_decay"]
+        beta1, beta2 = number(group["betas"][0]), number(group["betas"][1])
+        root = (1 - beta2**step) ** 0.5  # this and the next make up for running means that began at nought
+        rate = lr / (1 - beta1**step) * root
+        apart = group["decoupled_weight_decay"]
+        self.maximize, self.amsgrad = group["maximize"], group["amsgrad"]
+        self.decay = constant(decay, kind) if decay != 0 and not apart else None
+        self.shrink = constant(1 - lr * decay, kind) if decay != 0 and apart else None
+        self.numbers = (
+            constant(1 - beta1, real), constant(beta2, real), constant(1 - beta2, real),
+            np.array(group["eps"] * root, real), np.array(rate, real),
+        )  # fmt: skip
+
+
+def _step_by_arrays(settings: _Settings, state: dict[str, Any], param: Tensor, g: Any) -> None:
+    """One step of one parameter."""
+    version = param._v or share(param)
     data: Any = param._d
-    lr, decay = number(group["lr"]), group["weight_decay"]
-    kind = data.dtype
-    beta1, beta2 = group["betas"]
-    beta1, beta2 = number(beta1), number(beta2)
-    if group["maximize"]:
+    if settings.maximize:
         g = -g
-    if decay != 0:
-        if group["decoupled_weight_decay"]:
-            data *= constant(1 - lr * decay, kind)
-            version.version += 1
-        else:
-            g = g + data * constant(decay, kind)
-    mean, square = writable(state["exp_avg"]), writable(state["exp_avg_sq"])
-    arrays = [data, g, mean, square]
-    if group["amsgrad"]:
+    if settings.shrink is not None:
+        data *= settings.shrink
+        version.version += 1
+    elif settings.decay is not None:
+        g = g + data * settings.decay
+    arrays = [data, g, writable(state["exp_avg"]), writable(state["exp_avg_sq"])]
+    if settings.amsgrad:
         arrays.append(writable(state["max_exp_avg_sq"]))
-    numbers = [1 - beta1, beta2, 1 - beta2, group["eps"] * root, lr / correction * root]
-    settings = [constant(value, kind) for value in numbers[:4]] + [np.array(numbers[4], kind)]
+    if settings.kind.kind == "c":  # real and imaginary parts are numbers of their own
+        arrays = [np.asarray(array)[..., None].view(settings.numbers[0].dtype) for array in arrays]
     if data.size <= 4 * _BLOCK:
-        _update(np.empty(data.shape, kind), settings, *arrays)
+        _update(settings.numbers, *arrays)
     else:
         for pieces in _blocks(arrays):
-            _update(np.empty(pieces[0].shape, kind), settings, *pieces)
+            _update(settings.numbers, *pieces)
     version.version += 1
 
 
-def _update(spare: Any, settings: list[Any], data: Any, g: Any, mean: Any, square: Any, largest: Any = None) -> None:
+def _update(numbers: Any, data: Any, g: Any, mean: Any, square: Any, largest: Any = None) -> None:
     """``lr * m / (sqrt(v) / root + eps)`` with numerator and denominator multiplied by ``root``: a pass less."""
-    fresh1, beta2, fresh2, eps, rate = settings
-    multiply = np.multiply
-    np.subtract(g, mean, spare)
+    fresh1, beta2, fresh2, eps, rate = numbers
+    spare = empty(data.shape, data.dtype)
+    subtract(g, mean, spare)
     multiply(spare, fresh1, spare)
-    mean += spare
-    square *= beta2
+    add(mean, spare, mean)
+    multiply(square, beta2, square)
     multiply(g, g, spare)
     multiply(spare, fresh2, spare)
-    square += spare
+    add(square, spare, square)
     if largest is not None:
-        np.maximum(largest, square, out=largest)
+        maximum(largest, square, out=largest)
         square = largest
-    np.sqrt(square, spare)
-    spare += eps
-    np.divide(mean, spare, spare)
+    sqrt(square, spare)
+    add(spare, eps, spare)
+    divide(mean, spare, spare)
     multiply(spare, rate, spare)
-    data -= spare
+    subtract(data, spare, data)
 
 
 def _blocks(arrays: list[Any]) -> Iterator[list[Any]]:

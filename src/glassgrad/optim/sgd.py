@@ -12,7 +12,8 @@ from ..tensor.tensor import Tensor, share, wrap
 from .numbers import F32, F64, check_one_element, constant, number
 from .optimizer import Optimizer, evaluated
 
-ndarray = np.ndarray
+ndarray, subtract = np.ndarray, np.subtract
+_FAST = {F32, F64, np.dtype("c8"), np.dtype("c16")}
 
 
 class SGD(Optimizer):
@@ -104,7 +105,7 @@ class SGD(Optimizer):
                 if version is None:
                     version = share(param)
                     data = param._d
-                data -= grad._d * rate
+                subtract(data, grad._d * rate, data)
                 version.version += 1
         return loss
 
@@ -114,7 +115,7 @@ class SGD(Optimizer):
             if grad is None:
                 continue
             kind = param._d.dtype
-            if (kind is F32 or kind is F64) and not group["differentiable"]:
+            if kind in _FAST and not group["differentiable"]:
                 self._step_by_arrays(group, param, grad._d, kind)
             else:
                 self._step_by_tensors(group, param, grad)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..ground import errors
 from . import tensor as tensors
 from .tensor import Tensor, new, share
 
@@ -20,10 +21,12 @@ class Parameter(Tensor):
         if data is None:
             data = tensors.construct(Tensor)
         elif not isinstance(data, Tensor):
-            raise TypeError(f"cannot make a Parameter of a '{type(data).__name__}': a Tensor is needed")
+            data = data.detach()
         share(data)
         out = new(cls)
         out._d, out._e, out._v = data._d, None, data._v
+        if requires_grad and out._d.dtype.kind not in "fc" and not out.dtype.is_floating_point:
+            raise RuntimeError("O" + errors.ONLY_FLOATS[1:])  # here PyTorch writes it with a capital
         tensors.require_grad(out, requires_grad)
         return out
 

@@ -6,34 +6,8 @@ from typing import Any
 
 from ...ground import modes
 from ...ops.composite import loss as rows
-from ...ops.composite.matrix import matmul
-from ...ops.primitive.matrix import addmm, mm
-from ...ops.primitive.shape import t, view
+from ...ops.composite.matrix import linear
 from ...tensor.tensor import Tensor
-
-
-def linear(input: Any, weight: Any, bias: Any = None) -> Any:
-    """``input @ weight.T + bias``: from (*, in) to (*, out).
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.linear.html
-    """
-    try:
-        n = input._d.ndim
-    except AttributeError:
-        raise _wrong(input, "input", 1) from None
-    if not isinstance(weight, Tensor):
-        raise _wrong(weight, "weight", 2)
-    if bias is None:
-        return mm(input, t(weight)) if n == 2 and weight._d.ndim == 2 else matmul(input, t(weight))
-    if n == 2 or weight._d.ndim != 2:
-        return addmm(bias, input, t(weight))
-    sizes = input._d.shape
-    flat = view(input if input.is_contiguous() else input.contiguous(), (-1 if input._d.size else 0, sizes[-1]))
-    return view(addmm(bias, flat, t(weight)), (*sizes[:-1], weight._d.shape[0]))
-
-
-def _wrong(value: Any, name: str, position: int) -> TypeError:
-    return TypeError(f"linear(): argument '{name}' (position {position}) must be Tensor, not {type(value).__name__}")
 
 
 def bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:

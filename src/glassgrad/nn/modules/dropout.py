@@ -7,11 +7,8 @@ from .. import functional as F
 from .module import Module
 
 
-class Dropout(Module):
-    """Noughts with probability ``p`` in training, the rest scaled by 1 / (1 - p); the input itself else.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.Dropout.html
-    """
+class _Dropout(Module):
+    """What they share: a probability."""
 
     p: float
     inplace: bool
@@ -22,9 +19,56 @@ class Dropout(Module):
             raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
         self.p, self.inplace = p, inplace
 
+    def extra_repr(self) -> str:
+        return f"p={self.p}, inplace={self.inplace}"
+
+
+class Dropout(_Dropout):
+    """Noughts with probability ``p`` in training, the rest scaled by 1 / (1 - p); the input itself else.
+
+    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.Dropout.html
+    """
+
     def forward(self, input: Tensor) -> Tensor:
         """The input with some elements switched off."""
         return F.dropout(input, self.p, self.training, self.inplace)
 
-    def extra_repr(self) -> str:
-        return f"p={self.p}, inplace={self.inplace}"
+
+class Dropout1d(_Dropout):
+    """Dropout of whole channels of (N, C, L) or (C, L)."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        """The input with some channels switched off."""
+        return F.dropout1d(input, self.p, self.training, self.inplace)
+
+
+class Dropout2d(_Dropout):
+    """Dropout of whole channels of (N, C, H, W)."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        """The input with some channels switched off."""
+        return F.dropout2d(input, self.p, self.training, self.inplace)
+
+
+class Dropout3d(_Dropout):
+    """Dropout of whole channels of (N, C, D, H, W)."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        """The input with some channels switched off."""
+        return F.dropout3d(input, self.p, self.training, self.inplace)
+
+
+class AlphaDropout(_Dropout):
+    """Dropout that keeps mean and variance behind SELU."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        """The input with some elements at the function's lower limit."""
+        return F.alpha_dropout(input, self.p, self.training)
+
+
+class FeatureAlphaDropout(_Dropout):
+    """Alpha dropout of whole channels."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        """The input with some channels at the function's lower limit."""
+        return F.feature_alpha_dropout(input, self.p, self.training)

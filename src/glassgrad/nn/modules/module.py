@@ -101,11 +101,9 @@ class Module(Calls, Conversion, State, Tree):
             )
         for parameter in self.parameters():
             grad: Any = parameter._grad
-            if grad is None:
-                continue
-            if set_to_none:
-                parameter.grad = None
-            else:
+            if grad is not None and set_to_none:
+                parameter._grad = None
+            elif grad is not None:
                 if grad.grad_fn is not None:
                     grad.detach_()
                 else:

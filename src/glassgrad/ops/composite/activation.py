@@ -63,11 +63,9 @@ def relu6(input: Tensor, inplace: bool = False) -> Tensor:
 
 def leaky_relu(input: Tensor, negative_slope: float = 0.01, inplace: bool = False) -> Tensor:
     """The elements, negative ones times a small slope."""
-    if not inplace:
-        return rows.leaky_relu(input, negative_slope)
-    if negative_slope < 0 and input.requires_grad:  # the result would no longer tell the sign
-        write.check_writable(input, True)
-    return _written(rows.leaky_relu_written, input, negative_slope)
+    return (
+        _written(rows.leaky_relu_written, input, negative_slope) if inplace else rows.leaky_relu(input, negative_slope)
+    )
 
 
 def leaky_relu_(input: Tensor, negative_slope: float = 0.01) -> Tensor:
@@ -217,9 +215,7 @@ def prelu(input: Tensor, weight: Tensor) -> Tensor:
     need_tensor("prelu", "input", 1, input)
     need_tensor("prelu", "weight", 2, weight)
     if input._d.dtype != weight._d.dtype:
-        raise RuntimeError(
-            f"prelu: Type promoting not supported. Got {_c_name(input)} and {_c_name(weight)}"
-        )
+        raise RuntimeError(f"prelu: Type promoting not supported. Got {_c_name(input)} and {_c_name(weight)}")
     shape = input._d.shape
     if weight._d.size != 1:
         if not shape:
@@ -232,11 +228,9 @@ def prelu(input: Tensor, weight: Tensor) -> Tensor:
             )
     if weight._d.ndim > 1:
         raise RuntimeError(f"prelu: Expected `weight` to be a scalar or 1D tensor, but got: ndim = {weight._d.ndim}")
-    if len(shape) > 1 and weight._d.size != 1:
-        if len(shape) > 2:
-            weight = weight.reshape((weight._d.size,) + (1,) * (len(shape) - 2))  # type: ignore[attr-defined]
-    elif not shape and weight._d.ndim:
-        weight = weight.reshape(())  # type: ignore[attr-defined]
+    if len(shape) != 1 or not weight._d.ndim:  # one number for each channel, lined up with dimension 1
+        size = weight._d.size
+        weight = weight.view((1, size) + (1,) * (len(shape) - 2) if len(shape) > 1 else (size,) * len(shape))  # type: ignore[attr-defined]
     return rows.prelu_kernel(input, weight)
 
 

@@ -33,13 +33,15 @@ def tile(input: Tensor, *dims: Any, **named: Any) -> Tensor:
 def repeat_interleave(
     input: Tensor, repeats: Any = None, dim: int | None = None, *, output_size: int | None = None
 ) -> Tensor:
-    """Each element, or slice of ``dim``, so many times in a row; of one tensor alone, its indices as often as it says."""
+    """Each element, or slice of ``dim``, so often in a row; of one tensor alone, its indices as often as it says."""
     if repeats is None:
         return wrap(_spread(input, input._d, None))
     if isinstance(repeats, float) or not (isinstance(repeats, Tensor) or hasattr(repeats, "__index__")):
         raise TypeError(
-            f"repeat_interleave() received an invalid combination of arguments - got ({called(repeats)}), but expected one "
-            "of:\n * (Tensor repeats, int dim = None, *, int output_size = None)\n * (int repeats, int dim = None, *, int "
+            f"repeat_interleave() received an invalid combination of arguments - got ({called(repeats)}), but expected "
+            "one "
+            "of:\n * (Tensor repeats, int dim = None, *, int output_size = None)\n * (int repeats, int dim = None, *, "
+            "int "
             "output_size = None)\n"
         )
     if dim is None:

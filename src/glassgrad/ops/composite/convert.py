@@ -213,9 +213,9 @@ def contiguous(self: Tensor, memory_format: Any = None) -> Tensor:
     if memory_format is None:
         return self if self._d.flags.c_contiguous else copied(self, "contiguous_format")
     layout = _layout(memory_format, self)
-    if layout is None:
+    if layout is None and not self._d.flags.c_contiguous:
         raise RuntimeError("preserve memory format is unsupported by the contiguous operator")
-    return self if is_laid(self._d, layout) else copied(self, layout)
+    return self if layout is None or is_laid(self._d, layout) else copied(self, layout)
 
 
 @composite(function=False)
@@ -246,15 +246,10 @@ def copy_(self: Tensor, src: Any, non_blocking: bool = False) -> Tensor:
                 )
         both = np.broadcast_shapes(have, wanted)
         if both != wanted:
-            raise RuntimeError(
-                f"output with shape {list(wanted)} doesn't match the broadcast shape {list(both)}"
-            )
+            raise RuntimeError(f"output with shape {list(wanted)} doesn't match the broadcast shape {list(both)}")
     if src._d.dtype.kind == "c" and self._d.dtype.kind not in "cb":
         _imaginary_lost()
     return write.in_place(cast.copy.row, self, (src,), ())
-
-
-_LEAST = {"u": -1}
 
 
 def _fits(value: Any, kind: np.dtype[Any]) -> None:
@@ -321,7 +316,7 @@ _DETACHED_VIEW = (
     "Can't detach views in-place. Use detach() instead. If you are using DistributedDataParallel (DDP) for training, "
     "and gradient_as_bucket_view is set as True, gradients are views of DDP buckets, and hence detach_() cannot be "
     "called on these gradients. To fix this error, please refer to the Optimizer.zero_grad() function in "
-    "torch/optim/optimizer.py as a solution."
+    "torch/optim/optimizer.py as the solution."
 )
 
 

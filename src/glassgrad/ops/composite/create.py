@@ -315,8 +315,8 @@ def empty_permuted(
 # -- like another --------------------------------------------------------------------------------------------------------
 
 
-def _dense_like(array: Any, kind: Any) -> Any:
-    """An empty array with the order of dimensions that ``array`` has in memory; without gaps or repetitions."""
+def dense_like(array: Any, kind: Any) -> Any:
+    """An empty array with the order of dimensions that ``array`` has in memory, without gaps or repetitions."""
     if type(array) is not np.ndarray:
         return np.empty((), kind)
     if 0 not in array.strides or array.ndim < 2:
@@ -369,7 +369,7 @@ def like(
 
 def _filled(value: Any) -> Callable[..., Any]:
     def make(array: Any, kind: Any) -> Any:
-        out = _dense_like(array, kind)
+        out = dense_like(array, kind)
         out.fill(value)
         return out
 
@@ -396,7 +396,7 @@ def _like(function: str, make: Callable[..., Any], doc: str) -> Any:
 
 zeros_like = _like("zeros_like", _filled(0), "Zeros of the same size, dtype and layout.")
 ones_like = _like("ones_like", _filled(1), "Ones of the same size, dtype and layout.")
-empty_like = _like("empty_like", _dense_like, "A tensor of the same size, dtype and layout, uninitialised.")
+empty_like = _like("empty_like", dense_like, "A tensor of the same size, dtype and layout, uninitialised.")
 
 
 @composite(method=False)

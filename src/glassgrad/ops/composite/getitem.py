@@ -26,18 +26,21 @@ _PLAIN = (Tensor, Parameter)
 _HUGE = 2**63 - 1
 
 _SCALAR = (
-    "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or `tensor.item<T>()` in C++ to convert a 0-dim tensor "
+    "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or `tensor.item<T>()` in C++ to convert a 0-dim "
+    "tensor "
     "to a number"
 )
 _INVALID = "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid indices (got {})"
 _KINDS = "tensors used as indices must be long, int, byte or bool tensors"
 _BYTE = (
-    "indexing with dtype torch.uint8 is now deprecated, please use a dtype torch.bool instead. (Triggered internally at "
+    "indexing with dtype torch.uint8 is now deprecated, please use a dtype torch.bool instead. (Triggered internally "
+    "at "
     "/__w/pytorch/pytorch/aten/src/ATen/native/IndexingUtils.h:37.)"
 )
 _SEQUENCE = (
     "Using a non-tuple sequence for multidimensional indexing is deprecated and will be changed in pytorch 2.9; use "
-    "x[tuple(seq)] instead of x[seq]. In pytorch 2.9 this will be interpreted as tensor index, x[torch.tensor(seq)], which "
+    "x[tuple(seq)] instead of x[seq]. In pytorch 2.9 this will be interpreted as tensor index, x[torch.tensor(seq)], "
+    "which "
     "will result either in an error or a different result (Triggered internally at "
     "/__w/pytorch/pytorch/torch/csrc/autograd/python_variable_indexing.cpp:{}.)"
 )
@@ -135,8 +138,8 @@ def _unpacked(key: Any) -> tuple[Any, ...]:
         return tuple(key)
     if isinstance(key, (list, str)) and len(key) < 32:
         for part in key:
-            held = isinstance(part, (Tensor, ndarray, list, tuple, str, range))
-            if held or part is None or part is ... or isinstance(part, builtins.slice):
+            held = isinstance(part, (Tensor, ndarray, list, tuple, str, range, builtins.slice))
+            if held or part is None or part is ...:
                 warnings.warn(_SEQUENCE.format(349 if held else 359), UserWarning, stacklevel=4)
                 if isinstance(key, str):
                     raise TypeError("new(): invalid data type 'str'")
@@ -295,7 +298,8 @@ def prepared(array: Any, indices: list[Any]) -> Indices:
                     raise IndexError(f"too many indices for tensor of dimension {len(sizes)}")
                 if size != sizes[dim + at]:
                     raise IndexError(
-                        f"The shape of the mask {list(data.shape)} at index {at} does not match the shape of the indexed "
+                        f"The shape of the mask {list(data.shape)} at index {at} does not match the shape of the "
+                        "indexed "
                         f"tensor {list(sizes)} at index {dim + at}"
                     )
             dim += data.ndim
@@ -309,38 +313,40 @@ def prepared(array: Any, indices: list[Any]) -> Indices:
     return Indices(found)
 
 
-# -- writing ---------------------------------------------------------------------------------------------------------------
+# -- writing -----------------------------------------------------------------------------------------------------------
 
 
 @composite(name="__setitem__", function=False)
 def setitem(self: Tensor, key: Any, value: Any) -> None:
     """Write ``value`` into the part of a tensor that ``key`` names."""
-    kind = type(value)
-    if kind is not float and kind is not int and kind not in _PLAIN:
-        _check_value(self, value)
+    number = not isinstance(value, Tensor)
+    if number:
+        _check_number(self, value)
     if key is False:
         return
     if type(key) is not tuple:
         key = _unpacked(key)
-    if not modes.watch and self._e is None and (kind is float or kind is int or value._e is None) and _direct(self, key, value):
+    if not modes.watch and self._e is None and (number or value._e is None) and _direct(self, key, value):
         return
-    if key == (...,) or key == () or (len(key) == 1 and type(key[0]) is builtins.slice and key[0] == ALL and self._d.ndim):
+    first = key[0] if len(key) == 1 else None
+    if not key or first is ... or (type(first) is builtins.slice and first == ALL and self._d.ndim):
         part, indices = self, []
     else:
         part, indices = _walked(self, key)
-    if kind not in _PLAIN:
-        _check_number(self, value)
+    if number:
         value = wrap(np.asarray(value).astype(self._d.dtype)[()])
+    sizes = part._d.shape
     if indices:
         if value._d.ndim == 0 and value._d.dtype != self._d.dtype and value._e is None:
             value = wrap(value._d.astype(self._d.dtype))
         write.in_place(index_put.row, part, (_shed(value),), (prepared(part, indices), False))
-    elif value._d.shape == part._d.shape and value._d.ndim:
+    elif value._d.shape == sizes:
         part.copy_(value)  # type: ignore[attr-defined]
     elif value._d.ndim == 0:
         part.fill_(value)  # type: ignore[attr-defined]
     else:
-        part.copy_(expand(_shed(value), part._d.shape))  # type: ignore[attr-defined]
+        value = _shed(value)
+        part.copy_(value if value._d.shape == sizes else expand(value, sizes))  # type: ignore[attr-defined]
 
 
 def _shed(value: Tensor) -> Tensor:
@@ -352,23 +358,32 @@ def _shed(value: Tensor) -> Tensor:
     return view(value, sizes[lead:]) if lead else value
 
 
-def _check_value(self: Tensor, value: Any) -> None:
-    if not isinstance(value, (bool, int, float, complex, Tensor)) or isinstance(value, np.generic):
-        name = type(value).__name__
-        module = type(value).__module__
-        full = name if module in ("builtins", "__main__") else f"{module}.{name}"
-        raise TypeError(f"can't assign a {full} to a torch.{self.dtype.scalar_name}Tensor")
-
-
 def _check_number(self: Tensor, value: Any) -> None:
-    if type(value) is complex and value.imag and self._d.dtype.kind != "c":
-        name = _C_NAMES.get(self.dtype.name, self.dtype.name)
-        raise RuntimeError(f"value cannot be converted to type {name} without overflow")
+    """Raise PyTorch's error unless ``value`` is a number that the tensor can hold."""
+    kind = type(value)
+    if kind is float or kind is bool:
+        return
+    if kind is int:
+        if not -_HUGE - 1 <= value <= _HUGE:
+            raise ValueError("Overflow when unpacking long long")
+    elif kind is complex:
+        fits_number("setitem", self, value)
+    else:
+        name = kind.__name__ if kind.__module__ in ("builtins", "__main__") else f"{kind.__module__}.{kind.__name__}"
+        raise TypeError(f"can't assign a {name} to a torch.{self.dtype.scalar_name}Tensor")
 
 
-_C_NAMES = {
+def fits_number(function: str, input: Tensor, value: Any) -> None:
+    """Raise PyTorch's error where a complex number is to go into a real tensor."""
+    if type(value) is complex and input._d.dtype.kind != "c":
+        raise RuntimeError(f"value cannot be converted to type {C_NAMES[input.dtype.name]} without overflow")
+
+
+#: The C++ types behind dtypes, which some of PyTorch's messages name.
+C_NAMES = {
     "float32": "float", "float64": "double", "int64": "int64_t", "int32": "int", "int16": "int16_t", "int8": "int8_t",
-    "uint8": "uint8_t", "float16": "c10::Half", "bfloat16": "c10::BFloat16",
+    "uint8": "uint8_t", "float16": "c10::Half", "bfloat16": "c10::BFloat16", "bool": "bool", "uint16": "uint16_t",
+    "uint32": "uint32_t", "uint64": "uint64_t",
 }  # fmt: skip
 
 
@@ -399,7 +414,9 @@ def _direct(self: Tensor, key: tuple[Any, ...], value: Any) -> bool:
             tensors += 1
         else:
             return False
-    if type(value) is float or type(value) is int:
+    if not isinstance(value, Tensor):
+        if type(value) is complex:
+            return False
         source: Any = value
         if data.dtype.kind not in "fc" and (type(value) is float or data.dtype.itemsize < 8):
             return False
@@ -417,7 +434,7 @@ def _direct(self: Tensor, key: tuple[Any, ...], value: Any) -> bool:
     return True
 
 
-# -- walking over the first dimension ---------------------------------------------------------------------------------------
+# -- walking over the first dimension ----------------------------------------------------------------------------------
 
 
 @composite(name="__iter__", function=False)

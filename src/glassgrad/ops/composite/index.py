@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-
 from typing import Any
 
 import numpy as np
@@ -14,39 +13,22 @@ from .. import write
 from ..declare import composite
 from ..primitive import index as rows
 from ..primitive.shape import axis_of, expand, reshape
-from .getitem import prepared
-from .shape import whole
+from .getitem import fits_number, prepared
 
 composite(function=False)(rows.unfold)
 
 
-def fits_number(function: str, input: Tensor, value: Any) -> None:
-    """Raise PyTorch's error where a complex number is to go into a real tensor."""
-    if type(value) is complex and input._d.dtype.kind != "c":
-        raise RuntimeError(f"value cannot be converted to type {C_NAMES[input.dtype.name]} without overflow")
+# -- narrow and diagonal -----------------------------------------------------------------------------------------------
 
 
-#: The C++ types behind dtypes, which some of PyTorch's messages name.
-C_NAMES = {
-    "float32": "float", "float64": "double", "int64": "int64_t", "int32": "int", "int16": "int16_t", "int8": "int8_t",
-    "uint8": "uint8_t", "float16": "c10::Half", "bfloat16": "c10::BFloat16", "bool": "bool", "uint16": "uint16_t",
-    "uint32": "uint32_t", "uint64": "uint64_t",
-}  # fmt: skip
-
-
-# -- narrow and diagonal --------------------------------------------------------------------------------------------------
-
-
-@composite()
-def narrow(input: Tensor, dim: int, start: Any, length: int) -> Tensor:
-    """The view of ``length`` indices of ``dim`` from ``start`` on."""
+def _start(input: Tensor, dim: int, start: Any, length: int) -> int:
+    """Where ``narrow`` begins, counted from the front; PyTorch's errors where that cannot be."""
     ndim = input._d.ndim
     if not ndim:
         raise RuntimeError("narrow() cannot be applied to a 0-dim tensor.")
     if length < 0:
         raise RuntimeError("narrow(): length must be non-negative.")
-    axis = axis_of(dim, ndim)
-    size = input._d.shape[axis]
+    size = input._d.shape[axis_of(dim, ndim)]
     start = start if type(start) is int else start.__index__()
     if not -size <= start <= size:
         raise IndexError(f"start out of range (expected to be in range of [-{size}, {size}], but got {start})")
@@ -54,13 +36,20 @@ def narrow(input: Tensor, dim: int, start: Any, length: int) -> Tensor:
         start += size
     if start + length > size:
         raise RuntimeError(f"start ({start}) + length ({length}) exceeds dimension size ({size}).")
-    return rows.slice(input, dim, start, start + length, 1)
+    return start
 
 
 @composite()
-def narrow_copy(input: Tensor, dim: int, start: Any, length: int) -> Tensor:
+def narrow(input: Tensor, dim: int, start: Any, length: int) -> Tensor:
+    """The view of ``length`` indices of ``dim`` from ``start`` on."""
+    first = _start(input, dim, start, length)
+    return rows.slice(input, dim, first, first + length, 1)
+
+
+@composite()
+def narrow_copy(input: Tensor, dim: int, start: Any, length: int, *, out: Any = None) -> Tensor:
     """What ``narrow`` gives, in memory of its own."""
-    return narrow(input, dim, start, length).clone()  # type: ignore[attr-defined,no-any-return]
+    return rows.narrow_copy(input, dim, _start(input, dim, start, length), length, out=out)
 
 
 @composite()
@@ -127,7 +116,7 @@ def fill_diagonal_(self: Tensor, fill_value: Any, wrap: bool = False) -> Tensor:
     return self
 
 
-# -- masks -----------------------------------------------------------------------------------------------------------------
+# -- masks -------------------------------------------------------------------------------------------------------------
 
 
 def _check_mask(function: str, mask: Any, like: str = "") -> None:
@@ -138,7 +127,9 @@ def _check_mask(function: str, mask: Any, like: str = "") -> None:
             shown = plain.get(name.scalar_name, name.scalar_name)
             raise RuntimeError(f"masked_fill_ only supports boolean masks, but got mask with dtype {shown}")
         if like == "scatter":
-            raise RuntimeError(f"masked_scatter_ only supports boolean masks, but got mask with dtype {name.scalar_name}")
+            raise RuntimeError(
+                f"masked_scatter_ only supports boolean masks, but got mask with dtype {name.scalar_name}"
+            )
         raise RuntimeError(f"{function}: expected BoolTensor for mask")
 
 
@@ -147,14 +138,16 @@ def _filling(function: str, input: Tensor, mask: Any, value: Any) -> tuple[Any, 
     if not isinstance(mask, Tensor) or not isinstance(value, (bool, int, float, complex, Tensor)):
         marks = "Tensor" if isinstance(mask, Tensor) else called(mask)
         raise TypeError(
-            f"{function}() received an invalid combination of arguments - got ({marks}, {called(value)}), but expected one "
+            f"{function}() received an invalid combination of arguments - got ({marks}, {called(value)}), but expected "
+            "one "
             "of:\n * (Tensor mask, Tensor value)\n * (Tensor mask, Number value)\n"
         )
     _check_mask(function, mask, "fill")
     if isinstance(value, Tensor):
         if value._d.ndim:
             raise RuntimeError(
-                f"masked_fill_ only supports a 0-dimensional value tensor, but got tensor with {value._d.ndim} dimension(s)."
+                f"masked_fill_ only supports a 0-dimensional value tensor, but got tensor with {value._d.ndim} "
+                "dimension(s)."
             )
         return rows.masked_fill_tensor, (mask, value), ()
     fits_number(function, input, value)
@@ -172,6 +165,7 @@ def masked_fill(input: Tensor, mask: Tensor, value: Any) -> Tensor:
 def masked_fill_(self: Tensor, mask: Tensor, value: Any) -> Tensor:
     """In-place :func:`masked_fill`."""
     row, others, settings = _filling("masked_fill_", self, mask, value)
+    rows.together(self._d.shape, mask._d.shape)
     return write.in_place(row.row, self, others, settings)
 
 
@@ -196,12 +190,14 @@ def masked_scatter_(self: Tensor, mask: Tensor, source: Tensor) -> Tensor:
     return write.in_place(rows.masked_scatter.row, self, (mask, source), ())
 
 
-# -- index tensors -----------------------------------------------------------------------------------------------------------
+# -- index tensors -----------------------------------------------------------------------------------------------------
 
 
 def _indices(function: str, input: Tensor, indices: Any, values: Any) -> Any:
     if not isinstance(indices, (tuple, list)):
-        raise TypeError(f"{function}(): argument 'indices' (position 1) must be tuple of Tensors, not {called(indices)}")
+        raise TypeError(
+            f"{function}(): argument 'indices' (position 1) must be tuple of Tensors, not {called(indices)}"
+        )
     for place, index in enumerate(indices):
         if not isinstance(index, Tensor):
             raise TypeError(f"expected Tensor as element {place} in argument 0, but got {called(index)}")
@@ -230,7 +226,9 @@ def take_along_dim(input: Tensor, indices: Tensor, dim: int | None = None, *, ou
 
     kind = indices._d.dtype
     if kind != np.int64:
-        raise RuntimeError(f"torch.take_along_dim(): dtype of indices should be Long but got {indices.dtype.scalar_name}")
+        raise RuntimeError(
+            f"torch.take_along_dim(): dtype of indices should be Long but got {indices.dtype.scalar_name}"
+        )
     if dim is None:
         flat, at = reshape(input, (-1,)), reshape(indices, (-1,))
         return gather(flat, 0, _from_front(at, flat._d.size), out=out)
@@ -243,7 +241,7 @@ def take_along_dim(input: Tensor, indices: Tensor, dim: int | None = None, *, ou
     own, theirs = list(input._d.shape), list(indices._d.shape)
     if own:
         size, own[axis], theirs[axis] = own[axis], 1, 1
-        wide = list(rows._together(tuple(own), tuple(theirs)))
+        wide = list(rows.together(tuple(own), tuple(theirs)))
         input = expand(input, (*wide[:axis], size, *wide[axis + 1 :]))
         indices = expand(indices, (*wide[:axis], indices._d.shape[axis], *wide[axis + 1 :]))
         return gather(input, axis, _from_front(indices, size), out=out)
@@ -252,11 +250,3 @@ def take_along_dim(input: Tensor, indices: Tensor, dim: int | None = None, *, ou
 
 def _from_front(indices: Tensor, size: int) -> Tensor:
     return wrap(np.asarray(indices._d) % size) if size else indices
-
-
-@composite()
-def select_copy(input: Tensor, dim: int, index: int) -> Tensor:
-    """What ``select`` gives, in memory of its own."""
-    return rows.select(input, whole("select_copy", dim), index).clone()  # type: ignore[no-any-return]
-
-

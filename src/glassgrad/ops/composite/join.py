@@ -19,7 +19,9 @@ from .shape import atleast_1d, atleast_2d, atleast_3d
 
 def _listed(function: str, tensors: Any) -> Any:
     if not isinstance(tensors, (tuple, list)):
-        raise TypeError(f"{function}(): argument 'tensors' (position 1) must be tuple of Tensors, not {called(tensors)}")
+        raise TypeError(
+            f"{function}(): argument 'tensors' (position 1) must be tuple of Tensors, not {called(tensors)}"
+        )
     return tensors
 
 
@@ -28,9 +30,8 @@ def cat(tensors: Any, dim: int = 0, *, out: Any = None, axis: Any = None) -> Ten
     """The tensors one after the other along ``dim``."""
     if axis is not None:
         dim = axis
-    if not tensors and type(tensors) in (tuple, list):
+    if not _listed("cat", tensors):
         raise ValueError("torch.cat(): expected a non-empty list of Tensors")
-    _listed("cat", tensors)
     if type(dim) is not int and not hasattr(dim, "__index__"):
         raise TypeError(f"cat(): argument 'dim' must be int, not {called(dim)}")
     return rows.cat(tensors, dim, out=out)
@@ -88,7 +89,7 @@ def block_diag(*tensors: Any) -> Tensor:
     return rows.block_diag(list(tensors))
 
 
-# -- taking apart -------------------------------------------------------------------------------------------------------------
+# -- taking apart ------------------------------------------------------------------------------------------------------
 
 
 @composite()
@@ -106,6 +107,15 @@ def split(tensor: Tensor, split_size_or_sections: Any = None, dim: int = 0, *, s
 def split_with_sizes(input: Tensor, split_sizes: Any, dim: int = 0) -> Any:
     """Views of pieces of ``dim`` of the sizes listed."""
     return rows.split_with_sizes(input, tuple(split_sizes), dim)
+
+
+@composite()
+def unsafe_split(input: Tensor, split_size: int, dim: int = 0) -> Any:
+    """What ``split`` gives, for whoever promises not to write into the pieces: not tracked as views."""
+    pieces = rows.unsafe_split(input, split_size, dim)
+    for piece in pieces:
+        piece._e, piece._v = piece._e.edge, None
+    return pieces
 
 
 def _chunked(input: Tensor, chunks: int, dim: int) -> int:
@@ -129,7 +139,7 @@ def chunk(input: Tensor, chunks: int, dim: int = 0) -> Any:
 @composite()
 def unsafe_chunk(input: Tensor, chunks: int, dim: int = 0) -> Any:
     """What ``chunk`` gives, for whoever promises not to write into the pieces."""
-    return rows.unsafe_split(input, _chunked(input, chunks, dim), dim)
+    return unsafe_split(input, _chunked(input, chunks, dim), dim)
 
 
 @composite()
@@ -166,7 +176,8 @@ def _evenly(name: str, least: int, input: Tensor, given: Any, dim: int) -> tuple
     size = input._d.shape[dim]
     if isinstance(given, int) and (given == 0 or size % given):
         raise RuntimeError(
-            f"torch.{name} attempted to split along dimension {dim}, but the size of the dimension {size} is not divisible "
+            f"torch.{name} attempted to split along dimension {dim}, but the size of the dimension {size} is not "
+            "divisible "
             f"by the split_size {given}!"
         )
     return tensor_split(input, given, dim)
@@ -190,10 +201,11 @@ def dsplit(input: Tensor, indices_or_sections: Any) -> tuple[Tensor, ...]:
     return _evenly("dsplit", 3, input, indices_or_sections, 2)
 
 
-# -- grids --------------------------------------------------------------------------------------------------------------------
+# -- grids -------------------------------------------------------------------------------------------------------------
 
 _INDEXING = (
-    "torch.meshgrid: in an upcoming release, it will be required to pass the indexing argument. (Triggered internally at "
+    "torch.meshgrid: in an upcoming release, it will be required to pass the indexing argument. (Triggered internally "
+    "at "
     "/__w/pytorch/pytorch/aten/src/ATen/native/TensorShape.cpp:4215.)"
 )
 _warned: list[bool] = []

@@ -12,6 +12,7 @@ from ...tensor.tensor import Tensor
 from .. import write
 from ..declare import COMPOSITES, composite
 from ..primitive import matrix as rows
+from ..primitive.linear import linear_2d
 from ..primitive.matrix import addmm, bmm, dot, mm, mv, squeezed_row
 from ..primitive.shape import (
     axes_of,
@@ -160,6 +161,8 @@ def linear(input: Any, weight: Any, bias: Any = None) -> Any:
     """
     try:
         n, m = input._d.ndim, weight._d.ndim
+        if n == 2 == m and bias is not None and bias._d.shape == weight._d.shape[:1]:
+            return linear_2d(bias, input, weight)
     except AttributeError:
         _demand("linear", input=input, weight=weight)
         raise

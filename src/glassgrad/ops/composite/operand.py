@@ -65,5 +65,9 @@ def raised(tensor: Tensor, number: Any) -> Tensor:
     if holds(tensor, number):
         return tensor
     own = dtypes.of(tensor._d.dtype)
-    kind = dtypes.result_dtype((own,), (), (type(number),)) if tensor._d.ndim else dtypes.result_dtype((), (own,), (type(number),))
+    kind = (
+        dtypes.result_dtype((own,), (), (type(number),))
+        if tensor._d.ndim
+        else dtypes.result_dtype((), (own,), (type(number),))
+    )
     return tensor.to(kind)  # type: ignore[attr-defined]

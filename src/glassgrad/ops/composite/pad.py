@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-
 from ...ground.dtypes import called
 from ...tensor.tensor import Tensor
 from ..declare import composite
@@ -22,13 +21,14 @@ def _widths(pad: Any) -> tuple[int, ...]:
     for place, width in enumerate(pad):
         if isinstance(width, float) or not hasattr(width, "__index__"):
             raise TypeError(
-                f"pad(): argument 'pad' (position 2) must be tuple of ints, but found element of type {called(width)} at pos "
+                f"pad(): argument 'pad' (position 2) must be tuple of ints, but found element of type {called(width)} "
+                "at pos "
                 f"{place}"
             )
     return tuple(width.__index__() for width in pad)
 
 
-@composite(method=False, function=False, name="nn.functional.pad")
+@composite(method=False, function=False)
 def pad(input: Tensor, pad: Any, mode: str = "constant", value: float | None = None) -> Tensor:
     """The tensor within a border: "constant", "reflect", "replicate" or "circular"; widths from the last dimension on.
 
@@ -51,7 +51,8 @@ def pad(input: Tensor, pad: Any, mode: str = "constant", value: float | None = N
     if not (1 <= padded <= 3 and ndim in (padded + 1, padded + 2)):
         raise NotImplementedError(
             f"Padding size {len(widths)} is not supported for {ndim}D input tensor.\nSupported combinations for "
-            "non-constant padding:\n  - 2D or 3D input: padding size = 2 (pads last dimension)\n  - 3D or 4D input: padding "
+            "non-constant padding:\n  - 2D or 3D input: padding size = 2 (pads last dimension)\n  - 3D or 4D input: "
+            "padding "
             "size = 4 (pads last 2 dimensions)\n  - 4D or 5D input: padding size = 6 (pads last 3 dimensions)"
         )
     if mode == "circular":
@@ -68,7 +69,8 @@ def _check(array: Any, widths: tuple[int, ...], mode: str, padded: int) -> None:
     inner = sizes[1:] if array.ndim == padded + 2 else sizes
     if 0 in inner:
         raise RuntimeError(
-            f"Expected {padded + 1}D or {padded + 2}D (batch mode) tensor with possibly 0 batch size and other non-zero "
+            f"Expected {padded + 1}D or {padded + 2}D (batch mode) tensor with possibly 0 batch size and other "
+            "non-zero "
             f"dimensions for input, but got: {list(sizes)}"
         )
     for place in range(padded):
@@ -76,7 +78,8 @@ def _check(array: Any, widths: tuple[int, ...], mode: str, padded: int) -> None:
         before, after = widths[2 * place : 2 * place + 2]
         if mode == "reflect" and (before >= sizes[axis] or after >= sizes[axis]):
             raise RuntimeError(
-                f"Argument #{4 + 2 * place}: Padding size should be less than the corresponding input dimension, but got: "
+                f"Argument #{4 + 2 * place}: Padding size should be less than the corresponding input dimension, but "
+                "got: "
                 f"padding ({before}, {after}) at dimension {axis} of input {list(sizes)}"
             )
         if sizes[axis] + before + after < 1:

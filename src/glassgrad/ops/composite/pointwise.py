@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -107,7 +108,9 @@ def remainder(input: Any, other: Any, *, out: Any = None) -> Tensor:
         if other._e is not None and holds(other, input):
             return arithmetic.remainder_of_number(other, input, out=out)
     elif not (isinstance(input, Tensor) and isinstance(other, Tensor)):
-        raise no_match("remainder", (input, other), _PAIR[0], "Number self, Tensor other, *, Tensor out = None", _PAIR[1])
+        raise no_match(
+            "remainder", (input, other), _PAIR[0], "Number self, Tensor other, *, Tensor out = None", _PAIR[1]
+        )
     return arithmetic.remainder(input, other, out=out)
 
 
@@ -129,6 +132,9 @@ def _number_aside(row: Any, with_number: Any, name: str) -> Any:
     def in_place(self: Tensor, other: Any) -> Tensor:
         if is_number(other):
             other = plain(other)
+            if row.row.strict:
+                write.check_cast(raised(self, float(other))._d.dtype, self)
+                return written(with_number, self, settings=(other,))
             if self._e is not None and holds(self, other):
                 return written(with_number, self, settings=(other,))
         return written(row, self, other)
@@ -236,7 +242,9 @@ def float_power(input: Any, exponent: Any, *, out: Any = None) -> Tensor:
     pair = [x for x in (input, exponent) if isinstance(x, Tensor)]
     if not pair or not is_operand(input) or not is_operand(exponent):
         raise no_match("float_power", (input, exponent), *_POWERS)
-    kinds = any(x._d.dtype.kind == "c" if isinstance(x, Tensor) else isinstance(plain(x), complex) for x in (input, exponent))
+    kinds = any(
+        x._d.dtype.kind == "c" if isinstance(x, Tensor) else isinstance(plain(x), complex) for x in (input, exponent)
+    )
     kind = dtypes.complex128 if kinds else dtypes.float64
     number = complex if kinds else float
     sides = [x.to(kind) if isinstance(x, Tensor) else number(x) for x in (input, exponent)]  # type: ignore[attr-defined]
@@ -300,12 +308,16 @@ def addcdiv_(self: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Any = 1) 
 def _check_lerp(input: Tensor, end: Any, weight: Any) -> None:
     need_tensor("lerp", "end", 2, end)
     for name, other in (("end", end), ("weight", weight)):
-        if isinstance(other, Tensor) and other._d.dtype != input._d.dtype and not (name == "weight" and not other._d.ndim):
-            raise RuntimeError(
-                f"expected dtype {_word(input)} for `{name}` but got dtype {_word(other)}"
-            )
+        if (
+            isinstance(other, Tensor)
+            and other._d.dtype != input._d.dtype
+            and not (name == "weight" and not other._d.ndim)
+        ):
+            raise RuntimeError(f"expected dtype {_word(input)} for `{name}` but got dtype {_word(other)}")
     if input._d.dtype.kind in "biu":
-        raise compare.unsupported("lerp_kernel_tensor" if isinstance(weight, Tensor) else "lerp_kernel_scalar", input._d)
+        raise compare.unsupported(
+            "lerp_kernel_tensor" if isinstance(weight, Tensor) else "lerp_kernel_scalar", input._d
+        )
 
 
 def _word(tensor: Tensor) -> str:
@@ -454,6 +466,13 @@ def heaviside(input: Tensor, values: Tensor, *, out: Any = None) -> Tensor:
     return limit.heaviside(input, values, out=out)
 
 
+_BYTE_CONDITION = (
+    "where received a uint8 condition tensor. This behavior is deprecated and will be removed in a future version of "
+    "PyTorch. Use a boolean condition instead. (Triggered internally at "
+    "/__w/pytorch/pytorch/aten/src/ATen/native/TensorCompare.cpp:621.)"
+)
+
+
 @composite()
 def where(condition: Tensor, input: Any = None, other: Any = None, *, out: Any = None) -> Any:
     """``input`` where ``condition`` holds, ``other`` elsewhere; with one argument, where it is nonzero."""
@@ -470,8 +489,11 @@ def where(condition: Tensor, input: Any = None, other: Any = None, *, out: Any =
     kind = condition._d.dtype
     if kind.kind != "b" and kind != np.uint8:
         raise RuntimeError(
-            "where expected condition to be a boolean tensor, but got a tensor with dtype " + condition.dtype.scalar_name
+            "where expected condition to be a boolean tensor, but got a tensor with dtype "
+            + condition.dtype.scalar_name
         )
+    if kind.kind != "b":
+        warnings.warn(_BYTE_CONDITION, UserWarning, stacklevel=2)
     if is_number(input) and is_number(other):
         both = dtypes.result_dtype((), (), (type(plain(input)), type(plain(other))))
         input = wrap(np.asarray(plain(input)).astype(both.numpy))

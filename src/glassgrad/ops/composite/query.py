@@ -40,7 +40,7 @@ def size(self: Tensor, dim: int | None = None) -> Size | int:
 def stride(self: Tensor, dim: int | None = None) -> tuple[int, ...] | int:
     """How far apart neighbours along all dimensions (or one) lie, in elements."""
     data = self._d
-    if data.size or data.ndim == 0:
+    if data.size or any(data.strides) or data.ndim == 0:
         item = data.itemsize
         strides = tuple([step // item for step in data.strides])
     else:

@@ -19,7 +19,7 @@ from ..primitive import random as rows
 from ..primitive.random import source
 from ..primitive.shape import expand
 from .construct import numpy_of
-from .create import check_options, checked_sizes, like, made, read_size, whole
+from .create import check_options, checked_sizes, dense_like, like, made, read_size, whole
 from .operand import need_tensor, no_match
 
 _FACTORY = (
@@ -206,7 +206,7 @@ def _drawn_over(kernel: Callable[..., Any], *settings: Any) -> Callable[..., Any
     """A maker of arrays laid out as another one and filled by a kernel that draws."""
 
     def make(array: Any, kind: Any) -> Any:
-        out = np.empty_like(array, kind)
+        out = dense_like(array, kind)
         out[...] = kernel(out, *settings)
         return out
 
@@ -273,9 +273,7 @@ def _over(function: str, row: Any, target: Tensor, generator: Any, *settings: An
     """Write a row's draws over ``target``."""
     check_generator(function, generator)
     if target._d.dtype.metadata is not None:
-        write.check_writable(target, False)
-        write.touched(target)
-        return target
+        return write.in_place(rows.nothing_over.row, target, (), ())
     return write.in_place(row.row, target, others, (*settings, generator))
 
 

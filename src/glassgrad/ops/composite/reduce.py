@@ -119,18 +119,21 @@ def sum(
             if keepdim is not False or keepdims is not UNSET:
                 raise invalid("sum", "keepdim=bool, ", *_SUM)
             if dtype is None:
-                return sum_all(input, None, out=out)
+                return sum_all(input) if out is None else sum_all(input, out=out)
             return careful(sum_all.row, (input,), (given_kind(dtype, "sum"),), out)
         dim = axis
     if keepdims is not UNSET:
         keepdim = keepdims
     if keepdim is not False and keepdim is not True:
         check_keepdim(keepdim, "sum")
-    if not _fits(dim):
+    if type(dim) is int and isinstance(input, Tensor) and 0 <= dim < input._d.ndim:
+        dim = (dim,)
+    elif not _fits(dim):
         raise invalid("sum", called(dim), *_SUM)
-    dim = real_dims(dim, input, "sum")
+    else:
+        dim = real_dims(dim, input, "sum")
     if dtype is None:
-        return sum_dim(input, dim, keepdim, out=out)
+        return sum_dim(input, dim, keepdim) if out is None else sum_dim(input, dim, keepdim, out=out)
     return careful(sum_dim.row, (input,), (dim, keepdim, given_kind(dtype, "sum")), out)
 
 
@@ -176,11 +179,12 @@ def mean(
         input = _mean_kind(input, dtype)
     if dim is UNSET:
         if axis is UNSET:
-            return mean_all(input, out=out)
+            return mean_all(input) if out is None else mean_all(input, out=out)
         dim = axis
     if keepdims is not UNSET:
         keepdim = keepdims
-    return mean_dim(input, real_dims(dim, input, "mean"), keepdim, out=out)
+    dim = (dim,) if type(dim) is int and 0 <= dim < input._d.ndim else real_dims(dim, input, "mean")
+    return mean_dim(input, dim, keepdim) if out is None else mean_dim(input, dim, keepdim, out=out)
 
 
 @composite()
@@ -298,10 +302,12 @@ def max(input: Any, dim: Any = UNSET, keepdim: bool = False, *, out: Any = None,
     Source: https://docs.pytorch.org/docs/stable/generated/torch.max.html
     """
     if dim is UNSET and other is None:
-        return max_all(input, out=out)
+        return max_all(input) if out is None else max_all(input, out=out)
     if type(dim) is int and isinstance(input, Tensor):
-        dim = one_dim(dim, input._d.ndim)
-        return _new(results.max, max_dim(input, dim, keepdim, out=out))
+        if not 0 <= dim < input._d.ndim:
+            dim = one_dim(dim, input._d.ndim)
+        pair = max_dim(input, dim, keepdim) if out is None else max_dim(input, dim, keepdim, out=out)
+        return _new(results.max, pair)
     if other is not None or isinstance(dim, Tensor):
         return _binary("maximum", input, dim if other is None else other, out)
     check_tensor(input, "max")
@@ -312,10 +318,12 @@ def max(input: Any, dim: Any = UNSET, keepdim: bool = False, *, out: Any = None,
 def min(input: Any, dim: Any = UNSET, keepdim: bool = False, *, out: Any = None, other: Any = None) -> Any:
     """The smallest element; or along ``dim`` the smallest and their places; or the smaller of two tensors."""
     if dim is UNSET and other is None:
-        return min_all(input, out=out)
+        return min_all(input) if out is None else min_all(input, out=out)
     if type(dim) is int and isinstance(input, Tensor):
-        dim = one_dim(dim, input._d.ndim)
-        return _new(results.min, min_dim(input, dim, keepdim, out=out))
+        if not 0 <= dim < input._d.ndim:
+            dim = one_dim(dim, input._d.ndim)
+        pair = min_dim(input, dim, keepdim) if out is None else min_dim(input, dim, keepdim, out=out)
+        return _new(results.min, pair)
     if other is not None or isinstance(dim, Tensor):
         return _binary("minimum", input, dim if other is None else other, out)
     check_tensor(input, "min")

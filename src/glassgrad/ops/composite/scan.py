@@ -147,7 +147,12 @@ def cumulative_trapezoid(y: Any, x: Any = None, *, dx: Any = 1, dim: Any = -1) -
 
 
 def _soft(row: Any, name: str, input: Any, dim: Any, dtype: Any, out: Any) -> Any:
-    if type(dim) is not int or not isinstance(input, Tensor) or dtype is not None:
+    if type(dim) is int and dtype is None and isinstance(input, Tensor):
+        ndim = input._d.ndim
+        if -ndim <= dim < ndim:
+            dim = dim + ndim if dim < 0 else dim
+            return row(input, dim) if out is None else row(input, dim, out=out)
+    else:
         check_tensor(input, name)
         if dtype is not None:
             given_kind(dtype, name)

@@ -35,15 +35,18 @@ def index_select(input: Tensor, dim: int, index: Tensor, *, out: Any = None) -> 
     return rows.index_select(input, index, dim, out=out)
 
 
-# -- scatter -----------------------------------------------------------------------------------------------------------------
+# -- scatter -----------------------------------------------------------------------------------------------------------
 
 _SCATTER = (
-    "scatter() received an invalid combination of arguments - got ({}), but expected one of:\n * (int dim, Tensor index, "
-    "Tensor src)\n * (int dim, Tensor index, Tensor src, *, str reduce)\n * (int dim, Tensor index, Number value)\n * (int "
+    "scatter() received an invalid combination of arguments - got ({}), but expected one of:\n * (int dim, Tensor "
+    "index, "
+    "Tensor src)\n * (int dim, Tensor index, Tensor src, *, str reduce)\n * (int dim, Tensor index, Number value)\n * "
+    "(int "
     "dim, Tensor index, Number value, *, str reduce)\n"
 )
 _DEPRECATED = (
-    "The reduce argument of torch.scatter with Tensor src is deprecated and will be removed in a future PyTorch release. "
+    "The reduce argument of torch.scatter with Tensor src is deprecated and will be removed in a future PyTorch "
+    "release. "
     "Use torch.scatter_reduce instead for more reduction options. (Triggered internally at "
     "/__w/pytorch/pytorch/aten/src/ATen/native/TensorAdvancedIndexing.cpp:225.)"
 )
@@ -132,7 +135,7 @@ def scatter_reduce_(
     return write.in_place(rows.scatter_reduce.row, self, (index, src), (dim, reduce, include_self))
 
 
-# -- whole slices --------------------------------------------------------------------------------------------------------------
+# -- whole slices ------------------------------------------------------------------------------------------------------
 
 
 @composite()
@@ -170,7 +173,8 @@ def _filling(input: Tensor, dim: int, index: Any, value: Any) -> tuple[Any, Any,
     if isinstance(value, Tensor):
         if value._d.ndim:
             raise RuntimeError(
-                f"index_fill_ only supports a 0-dimensional value tensor, but got tensor with {value._d.ndim} dimension(s)."
+                f"index_fill_ only supports a 0-dimensional value tensor, but got tensor with {value._d.ndim} "
+                "dimension(s)."
             )
         return rows.index_fill_tensor, (index, value), (dim,)
     if type(value) is complex and input._d.dtype.kind != "c":
@@ -227,7 +231,7 @@ def index_reduce_(
     return write.in_place(rows.scatter_reduce.row, self, (wide, source), (axis, reduce, include_self))
 
 
-# -- as if in one row ----------------------------------------------------------------------------------------------------------
+# -- as if in one row --------------------------------------------------------------------------------------------------
 
 
 @composite()

@@ -44,8 +44,8 @@ def _integers(function: str, given: tuple[Any, ...], name: str) -> tuple[int, ..
             if len(given) == 1:
                 raise TypeError(f"{function}(): argument '{name}' (position 1) must be tuple of ints, not {called(n)}")
             raise TypeError(
-                f"{function}(): argument '{name}' failed to unpack the object at pos {place + 1} with error \"type must be "
-                f'tuple of ints,but got {called(n)}"'
+                f"{function}(): argument '{name}' failed to unpack the object at pos {place + 1} with error "
+                f'"type must be tuple of ints,but got {called(n)}"'
             )
         found.append(n.__index__())
     return tuple(found)
@@ -69,13 +69,13 @@ def view(self: Tensor, *size: Any, **named: Any) -> Tensor:
     if len(size) == 1 and type(size[0]) is not int:
         size = size[0]
         if type(size) is dtype_type:
-            return rows.view_dtype(self, size)
+            return _reread(self, size)
         if type(size) not in _LISTS and not hasattr(size, "__index__"):
             raise _neither(size)
         size = sizes_of("view", (size,), named)
     elif named or not size:
         if "dtype" in named and not size and len(named) == 1:
-            return rows.view_dtype(self, named["dtype"])
+            return _reread(self, named["dtype"])
         if not named:
             raise TypeError(
                 "view() received an invalid combination of arguments - got (), but expected one of:\n * (torch.dtype "
@@ -86,6 +86,11 @@ def view(self: Tensor, *size: Any, **named: Any) -> Tensor:
         return rows.view(self, size)
     except TypeError:
         return rows.view(self, sizes_of("view", size, {}))
+
+
+def _reread(self: Tensor, kind: Any) -> Tensor:
+    share(self)  # so that its data is memory and no scalar
+    return rows.view_dtype(self, kind)
 
 
 def _neither(given: Any) -> TypeError:
@@ -150,7 +155,8 @@ def unflatten(input: Tensor, dim: int, sizes: Any) -> Tensor:
         if "invalid for input" not in str(error):
             raise RuntimeError(f"unflatten got an unexpected error:\n{error}") from None
         raise RuntimeError(
-            f"unflatten: Provided sizes {list(wanted)} don't multiply up to the size of dim {axis} ({size}) in the input "
+            f"unflatten: Provided sizes {list(wanted)} don't multiply up to the size of dim {axis} ({size}) in the "
+            "input "
             "tensor"
         ) from None
     return rows.view(input, (*input._d.shape[:axis], *found, *input._d.shape[axis + 1 :]))
@@ -194,7 +200,7 @@ def broadcast_tensors(*tensors: Any) -> tuple[Tensor, ...]:
         tensors = tuple(tensors[0])
     sizes: tuple[int, ...] = ()
     for tensor in tensors:
-        sizes = part._together(sizes, tensor._d.shape)
+        sizes = part.together(sizes, tensor._d.shape)
     return tuple(tensor if tensor._d.shape == sizes else rows.expand(tensor, sizes) for tensor in tensors)
 
 
@@ -232,7 +238,7 @@ def sum_to_size(self: Tensor, *size: Any, **named: Any) -> Tensor:
     return rows.view(summed, wanted) if lead else summed
 
 
-# -- dimensions exchanged ------------------------------------------------------------------------------------------------
+# -- dimensions exchanged ----------------------------------------------------------------------------------------------
 
 
 @composite()
@@ -249,7 +255,8 @@ def movedim(input: Tensor, source: Any, destination: Any) -> Tensor:
     places = (destination,) if isinstance(destination, int) else tuple(destination)
     if len(sources) != len(places):
         raise RuntimeError(
-            f"movedim: Invalid source or destination dims: source ({list(sources)} dims) should contain the same number of "
+            f"movedim: Invalid source or destination dims: source ({list(sources)} dims) should contain the same "
+            "number of "
             f"dims as destination ({list(places)} dims)"
         )
     old = [axis_of(dim, ndim) for dim in sources]
@@ -281,8 +288,10 @@ def _reversed(self: Tensor) -> Tensor:
         return rows.permute(self, (1, 0))
     if ndim:
         _warn_once(
-            "The use of `x.T` on tensors of dimension other than 2 to reverse their shape is deprecated and it will throw an "
-            "error in a future release. Consider `x.mT` to transpose batches of matrices or `x.permute(*torch.arange(x.ndim "
+            "The use of `x.T` on tensors of dimension other than 2 to reverse their shape is deprecated and it will "
+            "throw an "
+            "error in a future release. Consider `x.mT` to transpose batches of matrices or "
+            "`x.permute(*torch.arange(x.ndim "
             "- 1, -1, -1))` to reverse the dimensions of a tensor.",
             4314,
         )
@@ -300,7 +309,8 @@ def _matrix(self: Tensor, name: str, line: int, advice: str) -> bool:
         return False
     if ndim == 1:
         raise RuntimeError(
-            f"tensor.{name}{'()' if name == 'adjoint' else ''} is only supported on matrices or batches of matrices. Got "
+            f"tensor.{name}{'()' if name == 'adjoint' else ''} is only supported on matrices or batches of matrices. "
+            "Got "
             "1-D tensor."
         )
     return True
@@ -348,7 +358,7 @@ def adjoint(input: Tensor) -> Tensor:
     return _conjugated(rows.transpose(input, -2, -1))
 
 
-# -- dimensions of size one ----------------------------------------------------------------------------------------------
+# -- dimensions of size one --------------------------------------------------------------------------------------------
 
 
 @composite()
@@ -406,7 +416,7 @@ def atleast_3d(tensor: Tensor) -> Tensor:
     return rows.unsqueeze(rows.unsqueeze(tensor, 0), -1) if ndim else rows.reshape(tensor, (1, 1, 1))
 
 
-# -- in place: only sizes and strides change -----------------------------------------------------------------------------
+# -- in place: only sizes and strides change ---------------------------------------------------------------------------
 
 
 def rearranged(target: Tensor, row: Any, *settings: Any) -> Tensor:

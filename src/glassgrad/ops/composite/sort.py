@@ -48,12 +48,16 @@ def topk(
     return _new(results.topk, rows.topk(input, k if type(k) is int else k.__index__(), dim, largest, sorted, out=out))
 
 
-# -- different elements ---------------------------------------------------------------------------------------------------
+# -- different elements ------------------------------------------------------------------------------------------------
 
 
 @composite()
 def unique(
-    input: Tensor, sorted: bool = True, return_inverse: bool = False, return_counts: bool = False, dim: int | None = None
+    input: Tensor,
+    sorted: bool = True,
+    return_inverse: bool = False,
+    return_counts: bool = False,
+    dim: int | None = None,
 ) -> Any:
     """The different elements, or slices of ``dim``, in order; on request where each element went, and how often."""
     array = np.asarray(input._d)
@@ -103,7 +107,7 @@ def _answers(found: Any, inverse: Any, counts: Any, with_inverse: bool, with_cou
     return answer[0] if len(answer) == 1 else tuple(answer)
 
 
-# -- finding and counting -------------------------------------------------------------------------------------------------
+# -- finding and counting ----------------------------------------------------------------------------------------------
 
 
 @composite()
@@ -154,19 +158,22 @@ def searchsorted(
     if len(rows_of) != 1:
         if not values._d.ndim:
             raise RuntimeError(
-                f"{name}: input value can be a scalar only when boundaries tensor dimension is 1, but we got boundaries "
+                f"{name}: input value can be a scalar only when boundaries tensor dimension is 1, but we got "
+                "boundaries "
                 f"tensor dim({len(rows_of)}) and input value's dim(0) numel(1)"
             )
         if rows_of[:-1] != values._d.shape[:-1]:
             raise RuntimeError(
-                f"{name}: boundaries tensor should be 1 dimension or the first N-1 dimensions of boundaries tensor and input "
+                f"{name}: boundaries tensor should be 1 dimension or the first N-1 dimensions of boundaries tensor and "
+                "input "
                 f"value tensor must match, but we got boundaries tensor {list(rows_of)} and input value tensor "
                 f"{list(values._d.shape)}"
             )
     if sorter is not None:
         if sorter._d.shape != rows_of:
             raise RuntimeError(
-                f"{name}: boundary and sorter must have the same size, but got boundary tensor {list(rows_of)}and got sorter "
+                f"{name}: boundary and sorter must have the same size, but got boundary tensor {list(rows_of)}and got "
+                "sorter "
                 f"tensor {list(sorter._d.shape)}"
             )
         sorted_sequence = wrap(np.take_along_axis(sorted_sequence._d, sorter._d, -1))

@@ -19,6 +19,14 @@ ndarray = np.ndarray
 _F4, _F8 = np.dtype("f4"), np.dtype("f8")
 _ZERO = {kind: np.zeros((), kind) for kind in (_F4, _F8)}
 _INFINITY = {kind: np.array(np.inf, kind) for kind in (_F4, _F8)}
+_SIGN_LOST = (
+    "In-place {name} backward calculation is triggered with a negative slope which is not supported. This is caused by "
+    "calling in-place forward function with a negative slope, please call out-of-place version instead."
+)
+_SIGN_LOST_SUPPORT = (
+    " File an issue at https://github.com/pytorch/pytorch if you do require supporting in-place leakRelu backward "
+    "calculation with negative slope"
+)
 _MANY = 2500  # elements from which on another form is faster
 
 
@@ -137,7 +145,16 @@ threshold_backward.derivative(
     self=lambda grad: zero_like(grad),
 )
 leaky_relu.derivative(self=lambda grad, self, negative_slope: leaky_relu_backward(grad, self, negative_slope))
-leaky_relu_written.derivative(self=lambda grad, result, negative_slope: leaky_relu_backward(grad, result, negative_slope))
+
+
+@leaky_relu_written.derivative("self")
+def slope_from_result(grad: Any, result: Any, negative_slope: Any) -> Any:
+    """The gradient of ``leaky_relu_``, whose input is gone: the result must tell its sign."""
+    if negative_slope < 0:
+        raise RuntimeError(_SIGN_LOST.format(name="leakyReLu") + _SIGN_LOST_SUPPORT)
+    return leaky_relu_backward(grad, result, negative_slope)
+
+
 leaky_relu_backward.derivative(
     grad_output=lambda grad, self, negative_slope: leaky_relu_backward(grad, self, negative_slope),
     self=lambda grad: zero_like(grad),
@@ -195,6 +212,8 @@ def elu_backward(
     """``grad_output`` times the slope of ``elu``, found from its input or from its result."""
     x = self_or_result
     if is_result:
+        if alpha < 0:
+            raise RuntimeError(_SIGN_LOST.format(name="elu"))
         down = (x + alpha * scale) * input_scale
     else:
         down = np.exp(np.minimum(x, x.dtype.type(0)) * input_scale) * (input_scale * alpha * scale)
@@ -263,9 +282,15 @@ def bends_of_gelu(grad: Any, grad_output: Any, self: Any, approximate: Any) -> A
     onward = gelu_backward(grad, self, approximate)
     square = self * self
     if approximate == "tanh":
-        t = tanh((square * _CUBIC + 1) * self * _TANH_SCALE)
+        u = (square * _CUBIC + 1) * self * _TANH_SCALE
+        t, twice = tanh(u), u + u
         inner = (square * (3 * _CUBIC) + 1) * _TANH_SCALE
-        bend = (1 - t * t) * (inner + self * (self * (3 * _CUBIC * _TANH_SCALE) - t * inner * inner))
+        bend = (
+            sigmoid(twice)
+            * sigmoid(-twice)
+            * 4
+            * (inner + self * (self * (3 * _CUBIC * _TANH_SCALE) - t * inner * inner))
+        )  # 1 - t * t would cancel
     else:
         bend = exp(square * -0.5) * (2 - square) * (1 / _ROOT_2PI)
     return onward, grad * grad_output * bend
@@ -463,7 +488,7 @@ def slope_of_glu(grad: Any, self: Any, self_sizes: Any, dim: Any) -> Any:
 
 @op()
 def rrelu_with_noise(self: Any, noise: Any, /, lower: Any, upper: Any, training: Any) -> Any:
-    """The elements times ``noise``, which is one where they are positive; out of training, negative ones times the mean."""
+    """The elements times ``noise``, one where they are positive; out of training, negative ones times its mean."""
     floating(self, "rrelu_with_noise_out_cpu")
     return self * noise if training else leaky_relu.row.kernel(self, (lower + upper) / 2)
 
@@ -475,20 +500,21 @@ def rrelu_with_noise_written(self: Any, noise: Any, /, lower: Any, upper: Any, t
 
 
 rrelu_with_noise.derivative(
-    self=lambda grad, self, noise, lower, upper, training: grad * noise
-    if training and upper - lower > 1e-6
-    else leaky_relu_backward(grad, self, (lower + upper) / 2)
+    self=lambda grad, self, noise, lower, upper, training: (
+        grad * noise if training and upper - lower > 1e-6 else leaky_relu_backward(grad, self, (lower + upper) / 2)
+    )
 )
 rrelu_with_noise_written.derivative(
-    self=lambda grad, result, noise, lower, upper, training: grad * noise
-    if training and upper - lower > 1e-6
-    else leaky_relu_backward(grad, result, (lower + upper) / 2)
+    self=lambda grad, result, noise, lower, upper, training: (
+        grad * noise if training and upper - lower > 1e-6 else leaky_relu_backward(grad, result, (lower + upper) / 2)
+    )
 )
 
 for _row in (
-    threshold, leaky_relu, hardtanh, softshrink, elu, celu, gelu, silu, mish, softplus, logsigmoid, hardsigmoid, hardswish,
-    glu, threshold_backward, threshold_written, leaky_relu_written, leaky_relu_backward, hardtanh_backward, shrink_backward,
-    elu_written, celu_written, elu_backward, gelu_backward, silu_backward, mish_backward, softplus_backward,
-    log_sigmoid_backward, hardsigmoid_backward, hardswish_backward, prelu_kernel, rrelu_with_noise, rrelu_with_noise_written,
+    threshold, leaky_relu, hardtanh, softshrink, elu, celu, gelu, silu, mish, softplus, logsigmoid, hardsigmoid,
+    hardswish, glu, threshold_backward, threshold_written, leaky_relu_written, leaky_relu_backward, hardtanh_backward,
+    shrink_backward, elu_written, celu_written, elu_backward, gelu_backward, silu_backward, mish_backward,
+    softplus_backward, log_sigmoid_backward, hardsigmoid_backward, hardswish_backward, prelu_kernel, rrelu_with_noise,
+    rrelu_with_noise_written,
 ):  # fmt: skip
     _row.internal()

@@ -327,13 +327,12 @@ def power_of_zero(self: Any, exponent: Any, /) -> Any:
 power_of_zero.internal()
 pow.derivative(
     self=lambda grad, self, exponent: where(exponent == 0, 0, grad * (exponent * pow(self, exponent - 1))),
-    exponent=lambda grad, self, exponent, result: grad
-    * where(power_of_zero(self, exponent), 0, result * log(self)),
+    exponent=lambda grad, self, exponent, result: grad * where(power_of_zero(self, exponent), 0, result * log(self)),
 )
 pow_base.derivative(
-    exponent=lambda grad, exponent, self, result: where(exponent >= 0, 0, grad * result * _DOWN)
-    if self == 0
-    else grad * (result * _log_of_number(self))
+    exponent=lambda grad, exponent, self, result: (
+        where(exponent >= 0, 0, grad * result * _DOWN) if self == 0 else grad * (result * _log_of_number(self))
+    )
 )
 
 

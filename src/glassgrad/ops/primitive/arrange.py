@@ -26,7 +26,8 @@ def repeat(self: Any, /, repeats: Any) -> Any:
         sizes = [r * n for r, n in zip(repeats, (*(1,) * lead, *self.shape), strict=True)]
         bad = next(size for size in sizes if size < 0)
         raise RuntimeError(f"Trying to create tensor with negative dimension {bad}: {sizes}")
-    return np.tile(self, repeats)
+    found = np.tile(self, repeats)
+    return found if found.flags.c_contiguous else found.copy()
 
 
 def _paired(repeats: tuple[int, ...], sizes: tuple[int, ...], count: bool) -> tuple[int, ...]:

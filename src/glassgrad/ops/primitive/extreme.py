@@ -1,4 +1,4 @@
-"""Largest, smallest and middle elements along dimensions, and where they stand; knows arrays and rows, no signatures."""
+"""Largest, smallest and middle elements along dimensions, and where they stand; knows arrays, no signatures."""
 
 from __future__ import annotations
 
@@ -81,6 +81,10 @@ def pick(self: Any, index: Any, /, dim: int, keepdim: bool) -> Any:
 @op(node="ScatterBackward0")
 def place(self: Any, index: Any, /, sizes: tuple[int, ...], dim: int, keepdim: bool) -> Any:
     """Zeros of ``sizes`` that hold ``self`` at ``index``, one element in each line along ``dim``."""
+    if len(sizes) == 2 and dim == 1 and not keepdim and index.size < 4096:
+        out = np.zeros(sizes, self.dtype)
+        out.put(_kept_offsets(sizes, 1) + index, self)
+        return out
     if not sizes:
         return self + 0
     out = np.zeros(sizes, self.dtype)
@@ -130,6 +134,9 @@ def _place_of(name: str, a: Any, dim: Any, keepdim: bool) -> Any:
 
 def _extreme(name: str, a: Any, dim: int, keepdim: bool) -> tuple[Any, Any]:
     """Values and places of the extremes along ``dim``."""
+    if a.ndim == 2 and dim == 1 and not keepdim and 0 < a.size < 4096:
+        index = a.argmax(1) if name == "max" else a.argmin(1)
+        return a.take(index + _kept_offsets(a.shape, 1)), index
     if a.ndim == 0:
         return a[()], np.int64(0)
     if not a.size:
@@ -166,7 +173,7 @@ def _chosen(a: Any, order: Any, rank: Any, dim: int, keepdim: bool) -> tuple[Any
 
 
 def _middle(name: str, a: Any, dim: int, keepdim: bool) -> tuple[Any, Any]:
-    """Values and places of the lower medians along ``dim``; ``median`` is NaN where a NaN is, ``nanmedian`` skips it."""
+    """Values and places of the lower medians along ``dim``; a NaN is the ``median``, ``nanmedian`` skips it."""
     if a.ndim == 0:
         return a[()], np.int64(0)
     if not a.shape[dim]:
@@ -325,7 +332,9 @@ def aminmax_dim(self: Any, /, dim: Any = None, keepdim: bool = False) -> Any:
     """The smallest and the largest elements, along ``dim`` or of all."""
     if self.ndim and not self.size:
         if dim is None:
-            raise RuntimeError("aminmax(): cannot compute aminmax over an empty dimension as the operation has no identity.")
+            raise RuntimeError(
+                "aminmax(): cannot compute aminmax over an empty dimension as the operation has no identity."
+            )
         refuse_empty("aminmax", self, dim)
     smallest = _reduced(np.minimum, "min", self, dim, keepdim)
     return smallest, _reduced(np.maximum, "max", self, dim, keepdim)

@@ -47,7 +47,9 @@ def select(self: Any, /, dim: Any, index: Any) -> Any:
             raise IndexError("select() cannot be applied to a 0-dim tensor.") from None
         axis_of(dim, self.ndim)
         if not hasattr(index, "__index__"):
-            raise TypeError(f"select(): argument 'index' (position 2) must be int, not {dtypes.called(index)}") from None
+            raise TypeError(
+                f"select(): argument 'index' (position 2) must be int, not {dtypes.called(index)}"
+            ) from None
         raise IndexError(
             f"select(): index {index} out of range for tensor of size {list(self.shape)} at dimension {dim}"
         ) from None
@@ -75,6 +77,12 @@ def slice_backward(grad_output: Any, /, sizes: Any, dim: Any, start: Any, end: A
     out = np.zeros(sizes, grad_output.dtype)
     out[(ALL,) * axis_of(dim, len(sizes)) + (builtins.slice(start, end, step),)] = grad_output
     return out
+
+
+@op()
+def narrow_copy(self: Any, /, dim: Any, start: Any, length: Any) -> Any:
+    """A copy of ``length`` indices of ``dim`` from ``start`` on."""
+    return slice.row.kernel(self, dim, start, start + length, 1).copy()
 
 
 @op(view=True)
@@ -153,12 +161,17 @@ def unfold_backward(grad_in: Any, /, sizes: Any, dim: Any, size: Any, step: Any)
     return out
 
 
-for row in (slice, select_backward, slice_backward, diagonal_copy, diagonal_backward, unfold, unfold_backward):
+for row in (slice, narrow_copy, diagonal_copy, unfold):
+    row.internal()
+for row in (select_backward, slice_backward, diagonal_backward, unfold_backward):
     row.internal()
 select.derivative(self=lambda grad, self_sizes, dim, index: select_backward(grad, self_sizes, dim, index))
 select_backward.derivative(grad_output=lambda grad, dim, index: select(grad, dim, index))
 slice.derivative(
     self=lambda grad, self_sizes, dim, start, end, step: slice_backward(grad, self_sizes, dim, start, end, step)
+)
+narrow_copy.derivative(
+    self=lambda grad, self_sizes, dim, start, length: slice_backward(grad, self_sizes, dim, start, start + length, 1)
 )
 slice_backward.derivative(grad_output=lambda grad, dim, start, end, step: slice(grad, dim, start, end, step))
 diagonal.derivative(
@@ -175,7 +188,7 @@ unfold.derivative(
 unfold_backward.derivative(grad_in=lambda grad, dim, size, step: unfold(grad, dim, size, step))
 
 
-# -- a part replaced -----------------------------------------------------------------------------------------------------
+# -- a part replaced ---------------------------------------------------------------------------------------------------
 
 
 def _replaced(self: Any, src: Any, part: Any) -> Any:
@@ -227,7 +240,7 @@ diagonal_scatter.derivative(
 )
 
 
-# -- index tensors ---------------------------------------------------------------------------------------------------------
+# -- index tensors -----------------------------------------------------------------------------------------------------
 
 
 class Indices(tuple[Any, ...]):
@@ -280,7 +293,7 @@ def refusal(array: Any, key: tuple[Any, ...], error: Exception) -> IndexError:
             if isinstance(index, (ndarray, np.generic)):
                 shapes += [list(part.shape) for part in index.nonzero()] if index.dtype == bool else [list(index.shape)]
         return IndexError(
-            "shape mismatch: indexing tensors could not be broadcast together with shapes " + ", ".join(map(str, shapes))
+            f"shape mismatch: indexing tensors could not be broadcast together with shapes {', '.join(map(str, shapes))}"
         )
     if "too many indices" in text:
         return IndexError(f"too many indices for tensor of dimension {array.ndim}")
@@ -351,7 +364,8 @@ def put_at(out: Any, key: tuple[Any, ...], values: Any, accumulate: bool = False
         raise refusal(out, key, error) from None
     except ValueError:
         raise RuntimeError(
-            f"shape mismatch: value tensor of shape {list(values.shape)} cannot be broadcast to indexing result of shape "
+            f"shape mismatch: value tensor of shape {list(values.shape)} cannot be broadcast to indexing result of "
+            "shape "
             f"{list(out[key].shape)}"
         ) from None
 
@@ -362,15 +376,17 @@ index_put.internal()
 index.derivative(self=lambda grad, self_sizes, indices: index_backward(grad, self_sizes, fresh(indices)))
 index_backward.derivative(grad_output=lambda grad, indices: index(grad, indices))
 index_put.derivative(
-    self=lambda grad, indices, accumulate: grad if accumulate else index_put(grad, blank(grad, ()), fresh(indices), False),
+    self=lambda grad, indices, accumulate: (
+        grad if accumulate else index_put(grad, blank(grad, ()), fresh(indices), False)
+    ),
     values=lambda grad, values_sizes, indices, accumulate: fitted(index(grad, fresh(indices)), values_sizes),
 )
 
 
-# -- masks -----------------------------------------------------------------------------------------------------------------
+# -- masks -------------------------------------------------------------------------------------------------------------
 
 
-def _together(sizes: tuple[int, ...], others: tuple[int, ...]) -> tuple[int, ...]:
+def together(sizes: tuple[int, ...], others: tuple[int, ...]) -> tuple[int, ...]:
     """The sizes that two shapes broadcast to; PyTorch's RuntimeError where they do not."""
     ndim = max(len(sizes), len(others))
     a, b = (1,) * (ndim - len(sizes)) + sizes, (1,) * (ndim - len(others)) + others
@@ -383,27 +399,31 @@ def _together(sizes: tuple[int, ...], others: tuple[int, ...]) -> tuple[int, ...
     return tuple(y if x == 1 else x for x, y in zip(a, b, strict=True))
 
 
+def _row_by_row(array: Any) -> Any:
+    return array if array.flags.c_contiguous else array.copy()
+
+
 @op(inplace=True)
 def masked_fill(self: Any, mask: Any, /, value: Any) -> Any:
     """``self`` with a number where ``mask`` holds."""
     if self.shape != mask.shape:
-        _together(mask.shape, self.shape)
-    return np.where(mask, np.asarray(value).astype(self.dtype), self)
+        together(mask.shape, self.shape)
+    return _row_by_row(np.where(mask, np.asarray(value).astype(self.dtype), self))
 
 
 @op(node="MaskedFillBackward1", inplace=True)
 def masked_fill_tensor(self: Any, mask: Any, value: Any, /) -> Any:
     """``self`` with a 0-d tensor's value where ``mask`` holds."""
     if self.shape != mask.shape:
-        _together(mask.shape, self.shape)
-    return np.where(mask, value.astype(self.dtype), self)
+        together(mask.shape, self.shape)
+    return _row_by_row(np.where(mask, value.astype(self.dtype), self))
 
 
 @op()
 def masked_select(self: Any, mask: Any, /) -> Any:
     """The elements where ``mask`` holds, in a row."""
     if self.shape != mask.shape:
-        sizes = _together(mask.shape, self.shape)
+        sizes = together(mask.shape, self.shape)
         self, mask = np.broadcast_to(self, sizes), np.broadcast_to(mask, sizes)
     return self[mask] if self.shape else np.asarray(self)[np.asarray(mask)]
 
@@ -417,7 +437,7 @@ def masked_scatter(self: Any, mask: Any, source: Any, /) -> Any:
             f"and {dtypes.of(source.dtype).scalar_name}"
         )
     if self.shape != mask.shape:
-        sizes = _together(mask.shape, self.shape)
+        sizes = together(mask.shape, self.shape)
         self, mask = np.broadcast_to(self, sizes), np.broadcast_to(mask, sizes)
     count = int(np.count_nonzero(mask))
     if count > source.size:
@@ -431,7 +451,8 @@ def masked_scatter(self: Any, mask: Any, source: Any, /) -> Any:
 def masked_scatter_backward(grad_output: Any, mask: Any, /, sizes: Any) -> Any:
     """The elements where ``mask`` holds, then zeros, under ``sizes``."""
     out = np.zeros(sizes, grad_output.dtype)
-    found = np.broadcast_to(grad_output, _together(mask.shape, grad_output.shape))[np.broadcast_to(mask, grad_output.shape)]
+    wide = together(mask.shape, grad_output.shape)
+    found = np.broadcast_to(grad_output, wide)[np.broadcast_to(mask, wide)]
     out.reshape(-1)[: found.size] = found
     return out
 
@@ -447,7 +468,7 @@ masked_fill_tensor.derivative(
 )
 masked_select.derivative(
     self=lambda grad, self_sizes, mask, mask_sizes: fitted(
-        masked_scatter(blank(grad, _together(mask_sizes, self_sizes)), mask, grad), self_sizes
+        masked_scatter(blank(grad, together(mask_sizes, self_sizes)), mask, grad), self_sizes
     )
 )
 masked_scatter.derivative(

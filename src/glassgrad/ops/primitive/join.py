@@ -29,7 +29,8 @@ def _common_axis(tensors: Any, dim: int) -> tuple[int, tuple[int, ...] | None]:
         for at, (size, wanted) in enumerate(zip(tensor.shape, first.shape, strict=True)):
             if at != axis and size != wanted:
                 raise RuntimeError(
-                    f"Sizes of tensors must match except in dimension {axis}. Expected size {wanted} but got size {size} "
+                    f"Sizes of tensors must match except in dimension {axis}. Expected size {wanted} but got size "
+                    f"{size} "
                     f"for tensor number {place} in the list."
                 )
     return axis, first.shape
@@ -71,7 +72,8 @@ def stack(tensors: Any, /, dim: Any) -> Any:
     for place, tensor in enumerate(tensors):
         if tensor.shape != first:
             raise RuntimeError(
-                f"stack expects each tensor to be equal size, but got {list(first)} at entry 0 and {list(tensor.shape)} at "
+                f"stack expects each tensor to be equal size, but got {list(first)} at entry 0 and "
+                f"{list(tensor.shape)} at "
                 f"entry {place}"
             )
     axis = axis_of(dim, len(first) + 1)
@@ -145,7 +147,8 @@ def split_with_sizes(self: Any, /, split_sizes: Any, dim: Any = 0) -> Any:
         )
     if sum(shown) != self.shape[axis]:
         raise RuntimeError(
-            f"split_with_sizes expects split_sizes to sum exactly to {self.shape[axis]} (input tensor's size at dimension "
+            f"split_with_sizes expects split_sizes to sum exactly to {self.shape[axis]} (input tensor's size at "
+            "dimension "
             f"{dim}), but got split_sizes={shown}"
         )
     return _pieces(self, split_sizes, axis)
@@ -158,6 +161,7 @@ def unsafe_split(self: Any, /, split_size: Any, dim: Any = 0) -> Any:
 
 
 split.internal()
+unsafe_split.internal()
 split_with_sizes.internal()
 
 
@@ -207,7 +211,8 @@ def block_diag(tensors: Any, /) -> Any:
     for place, tensor in enumerate(tensors):
         if tensor.ndim > 2:
             raise RuntimeError(
-                f"torch.block_diag: Input tensors must have 2 or fewer dimensions. Input {place} has {tensor.ndim} dimensions"
+                f"torch.block_diag: Input tensors must have 2 or fewer dimensions. Input {place} has {tensor.ndim} "
+                "dimensions"
             )
     blocks = [tensor.reshape(_as_matrix(tensor.shape)) for tensor in tensors]
     out = np.zeros((sum(b.shape[0] for b in blocks), sum(b.shape[1] for b in blocks)), tensors[0].dtype)

@@ -72,7 +72,9 @@ def clamp_max_tensor(self: Any, max: Any, /) -> Any:
     return np.minimum(self, max)
 
 
-for _row in (clamp_numbers, within, clamp_min_number, clamp_max_number, clamp_tensors, clamp_min_tensor, clamp_max_tensor):
+for _row in (
+    clamp_numbers, within, clamp_min_number, clamp_max_number, clamp_tensors, clamp_min_tensor, clamp_max_tensor,
+):  # fmt: skip
     _row.internal()
 clamp_numbers.derivative(self=lambda grad, self, min, max: within(grad, self, min, max))
 within.derivative(grad_output=lambda grad, self, min, max: within(grad, self, min, max))
@@ -250,6 +252,8 @@ xlogy.derivative(
     self=lambda grad, self, other: grad * where(self == 0, where(other <= 0, 0, log(other)), log(other)),
     other=lambda grad, self, other: grad * self / other,
 )
+
+
 def _log_of(number: Any) -> Any:
     return math.log(number) if number > 0 else -math.inf if number == 0 else math.nan
 

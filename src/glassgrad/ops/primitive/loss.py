@@ -50,11 +50,9 @@ def portion(sizes: tuple[int, ...], reduction: int) -> float:
 def mse_loss(self: Any, target: Any, /, reduction: int = 1) -> Any:
     """The squared differences, reduced."""
     off = self - target
-    if reduction:
-        if type(off) is ndarray and (off.dtype is F32 or off.dtype is F64):
-            flat = off.ravel()
-            square = flat.dot(flat)
-            return square / flat.size if reduction == 1 else square
+    if reduction and type(off) is ndarray and (off.dtype is F32 or off.dtype is F64):
+        flat = off.ravel()
+        return flat.dot(flat) / flat.size if reduction == 1 else flat.dot(flat)
     if off.dtype.kind in "bui":
         raise not_implemented("mse_cpu", off)
     return reduced(off * off, reduction)
@@ -64,7 +62,7 @@ def mse_loss(self: Any, target: Any, /, reduction: int = 1) -> Any:
 def mse_loss_backward(grad_output: Any, self: Any, target: Any, /, reduction: int) -> Any:
     """The gradient of ``mse_loss`` by ``self``."""
     off = self - target
-    off *= grad_output * (2 * portion(off.shape, reduction))
+    off *= grad_output * (2 / off.size if reduction == 1 and off.size else 2)
     return off
 
 
@@ -79,7 +77,9 @@ mse_loss_backward.derivative(
         grad * (self - target) * (2 * portion(self_sizes, reduction))
     ),
     self=lambda grad, grad_output, self_sizes, reduction: grad * (grad_output * (2 * portion(self_sizes, reduction))),
-    target=lambda grad, grad_output, self_sizes, reduction: grad * (grad_output * (-2 * portion(self_sizes, reduction))),
+    target=lambda grad, grad_output, self_sizes, reduction: (
+        grad * (grad_output * (-2 * portion(self_sizes, reduction)))
+    ),
 )
 mse_loss_backward.internal()
 
@@ -147,27 +147,35 @@ def _row_starts(rows: int, width: int) -> Any:
     return np.arange(0, rows * width, width)
 
 
-@lru_cache(256)
+_COUNTS = {kind: [kind.type(n) for n in range(1025)] for kind in (F32, F64)}
+
+
 def _as_number(n: int, kind: Any) -> Any:
-    return kind.type(n)
+    return _COUNTS[kind][n] if kind in _COUNTS and n <= 1024 else kind.type(n)
 
 
 def _outside(target: int) -> IndexError:
     return IndexError(f"Target {target} is out of bounds.")
 
 
+def _all_inside(target: Any, width: int) -> bool:
+    """Whether every class is one of ``width``."""
+    if len(target) <= 16:
+        few = target.tolist()
+        return max(few) < width and min(few) >= 0
+    return target.item(target.argmax()) < width and target.item(target.argmin()) >= 0
+
+
 def _chosen(a: Any, target: Any, weight: Any, reduction: int, ignore_index: int) -> tuple[Any, Any]:
     """Minus the weighted element of each row of ``a`` that ``target`` names, and the sum of the weights."""
     rows, width = a.shape
-    if rows and target.dtype.kind == "i":
-        ordered = target.view(np.uint64)  # negative numbers come last
-        if weight is None and ordered.item(ordered.argmax()) < width and not 0 <= ignore_index < width:
-            found = a.take(target + _row_starts(rows, width))
-            if reduction == 0:
-                return -found, _as_number(0, a.dtype)
-            ones = ones32.get(rows) if a.dtype is F32 else ones64.get(rows) if a.dtype is F64 else None
-            added = total(found) if ones is None else found.dot(ones)
-            return -(added / rows) if reduction == 1 else -added, _as_number(rows, a.dtype)
+    if rows and weight is None and ignore_index < 0 and _all_inside(target, width):
+        found = a.take(target + _row_starts(rows, width))
+        if reduction == 0:
+            return -found, _as_number(0, a.dtype)
+        ones = ones32.get(rows) if a.dtype is F32 else ones64.get(rows) if a.dtype is F64 else None
+        added = total(found) if ones is None else found.dot(ones)
+        return added / -rows if reduction == 1 else -added, _as_number(rows, a.dtype)
     target = target.astype(np.int64)
     counted = target != ignore_index
     wrong = counted & ((target < 0) | (target >= width))
@@ -191,7 +199,12 @@ def _in_rows(a: Any) -> Any:
 @op()
 def nll_loss(self: Any, target: Any, weight: Any = None, /, reduction: int = 1, ignore_index: int = -100) -> Any:
     """Minus the element of each row that ``target`` names, weighted and reduced; and the sum of the weights."""
-    if self.ndim == 1:
+    shape = self.shape
+    if reduction == 1 and weight is None and len(shape) == 2 and self.dtype is F32 and ignore_index < 0:
+        rows = shape[0]
+        if 0 < rows <= 1024 and _all_inside(target, shape[1]):
+            return self.take(target + _row_starts(*shape)).dot(ones32[rows]) / -rows, _COUNTS[F32][rows]
+    if len(shape) == 1:
         found, weighed = _chosen(self.reshape(1, -1), target.reshape(1), weight, reduction, ignore_index)
         return (found.reshape(()) if reduction == 0 else found)[()], weighed
     return _chosen(self, target, weight, reduction, ignore_index)
@@ -210,6 +223,10 @@ def nll_loss_backward(
     ignore_index: int = -100,
 ) -> Any:  # fmt: skip
     """The gradient of ``nll_loss``: zeros of ``sizes``, and in each row minus its share where ``target`` points."""
+    if reduction == 1 and weight is None and len(sizes) == 2 and total_weight == sizes[0]:  # nothing was ignored
+        out = np.zeros(sizes, grad_output.dtype)
+        out.put(target + _row_starts(*sizes), grad_output / -sizes[0])
+        return out
     return _placed(grad_output, target, weight, total_weight, sizes, reduction, ignore_index)
 
 
@@ -228,7 +245,7 @@ def _placed(
         return np.zeros(sizes, grad.dtype)
     share = -(grad / total_weight) if reduction == 1 else -grad
     if weight is None and (total_weight == rows and reduction):  # nothing was ignored
-        out.ravel()[target.ravel() + _row_starts(rows, width)] = share
+        out.put(target.ravel() + _row_starts(rows, width), share)
     else:
         flat = target.reshape(-1).astype(np.int64)
         counted = flat != ignore_index
@@ -296,10 +313,27 @@ def _weighed(grad: Any, weight: Any, sizes: Any, reduction: Any) -> Any:
     return grad if weight is None else grad * weight
 
 
+@op()
+def binary_cross_entropy_backward(grad_output: Any, self: Any, target: Any, /) -> Any:
+    """The gradient of each element's binary cross entropy."""
+    return grad_output * (self - target) / np.maximum((1 - self) * self, self.dtype.type(1e-12))
+
+
+binary_cross_entropy_backward.derivative(
+    grad_output=lambda grad, self, target: grad * (self - target) / (self + 1e-12) / (1 - self + 1e-12),
+    self=lambda grad, grad_output, self, target: (
+        (grad * grad_output)
+        * ((self * self - self * target * 2 + target) / (((self + 1e-12) * (1 - self + 1e-12)) ** 2))
+    ),
+    target=lambda grad, grad_output, self: -(grad * grad_output * bounded_reciprocal((1 - self) * self)),
+)
+binary_cross_entropy_backward.typed_as("promote")
+binary_cross_entropy_backward.internal()
+
+
 @binary_cross_entropy.derivative("self")
 def _bce_rule(grad: Any, self: Any, target: Any, weight: Any, self_sizes: Any, reduction: Any) -> Any:
-    grad = _weighed(grad, weight, self_sizes, reduction)
-    return grad * (self - target) * bounded_reciprocal((1 - self) * self)
+    return binary_cross_entropy_backward(_weighed(grad, weight, self_sizes, reduction), self, target)
 
 
 @binary_cross_entropy.derivative("target")
@@ -384,7 +418,7 @@ def weights_of(weight: Any, target: Any, /) -> Any:
 
 @op(constant=True)
 def label_pairs(self: Any, target: Any, /) -> Any:
-    """How often each pair (a label listed in ``target``, a class not listed) counts, for each row; a list ends at -1."""
+    """How often each pair (a label listed in ``target``, a class not listed) counts; a list ends at -1."""
     rows, width = self.shape
     listed = np.minimum.accumulate(target >= 0, axis=1)
     counts = np.zeros((rows, width), self.dtype)

@@ -10,6 +10,7 @@ import numpy as np
 from ...ground import dtypes
 from .. import override
 from ..declare import TABLE, op
+from .reduce import ones32, ones64
 from .shape import expand, on_arrays, sum_to, t, transpose, unsqueeze, view
 
 F32, F64 = np.dtype(np.float32), np.dtype(np.float64)
@@ -228,7 +229,9 @@ def column_sums(self: Any, /) -> Any:
     """The sums of a matrix's columns, by BLAS."""
     kind = self.dtype
     if kind is F32 or kind is F64:
-        return np.ones(self.shape[0], kind).dot(self)
+        count = self.shape[0]
+        ones = (ones32 if kind is F32 else ones64).get(count)
+        return (np.ones(count, kind) if ones is None else ones).dot(self)
     return sum_to.row.kernel(self, self.shape[1:])
 
 

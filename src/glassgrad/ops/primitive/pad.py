@@ -35,11 +35,11 @@ def constant_pad_nd(self: Any, /, pad: Any, value: Any = 0) -> Any:
             raise RuntimeError("narrow(): length must be non-negative.")
     zero = type(value) is not complex and value == 0
     out = np.zeros(sizes, self.dtype) if zero else np.full(sizes, np.asarray(value).astype(self.dtype), self.dtype)
-    inner = tuple(builtins.slice(max(before, 0), size - max(after, 0)) for (before, after), size in zip(around, sizes, strict=True))
-    kept = tuple(
-        builtins.slice(max(-before, 0), n - max(-after, 0)) for (before, after), n in zip(around, self.shape, strict=True)
-    )
-    out[inner] = self[kept]
+    inner, kept = [], []
+    for (before, after), size, n in zip(around, sizes, self.shape, strict=True):
+        inner.append(builtins.slice(max(before, 0), size - max(after, 0)))
+        kept.append(builtins.slice(max(-before, 0), n - max(-after, 0)))
+    out[tuple(inner)] = self[tuple(kept)]
     return out
 
 

@@ -256,7 +256,7 @@ def slope_of_logit(grad: Any, self: Any, eps: Any) -> Any:
 _NAN = math.nan
 
 for _row in (
-    exp, exp2, expm1, log, log2, log10, log1p, sqrt, rsqrt, sin, cos, tan, asin, acos, atan, sinh, cosh, tanh, asinh, acosh,
-    atanh, sigmoid, logit,
+    exp, exp2, expm1, log, log2, log10, log1p, sqrt, rsqrt, sin, cos, tan, asin, acos, atan, sinh, cosh, tanh, asinh,
+    acosh, atanh, sigmoid, logit,
 ):  # fmt: skip
     _row.typed_as("float")

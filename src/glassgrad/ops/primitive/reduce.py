@@ -6,7 +6,6 @@ ones: BLAS is several times faster than ``np.add.reduce`` on small arrays and on
 
 from __future__ import annotations
 
-from functools import lru_cache
 from math import inf, prod
 from typing import Any
 
@@ -19,6 +18,7 @@ ndarray = np.ndarray
 F16, F32, F64, I64 = np.dtype("f2"), np.dtype("f4"), np.dtype("f8"), np.dtype("i8")
 _LONGEST = 65536  # ones kept; longer sums go block by block, which also keeps them accurate
 _BLOCK = 4096
+SMALL = 2048  # elements up to which a call costs more than the arithmetic in it
 _BASE = {F32: np.ones(_LONGEST, F32), F64: np.ones(_LONGEST, F64)}
 ones32: dict[int, Any] = {n: _BASE[F32][:n] for n in range(1025)}
 ones64: dict[int, Any] = {n: _BASE[F64][:n] for n in range(1025)}
@@ -144,11 +144,9 @@ def _columns(a: Any) -> Any:
     return _columns(heads) + ones[: rows - blocks * 1024].dot(a[blocks * 1024 :])
 
 
-def filled(value: Any, sizes: tuple[int, ...]) -> Any:
-    """An array of ``sizes`` that holds ``value`` everywhere."""
-    out = np.empty(sizes, value.dtype)
-    out.fill(value)
-    return out if sizes else out[()]
+def column(values: Any, shape: tuple[int, int]) -> Any:
+    """One value for each row of a small matrix, repeated along it: quicker than to broadcast."""
+    return values.repeat(shape[1]).reshape(shape)
 
 
 # -- sums --------------------------------------------------------------------------------------------------------------
@@ -158,6 +156,10 @@ def filled(value: Any, sizes: tuple[int, ...]) -> Any:
 def sum(self: Any, /, dtype: Any = None) -> Any:
     """The sum of all elements."""
     if dtype is None:
+        if type(self) is ndarray and self.dtype is F32:
+            ones = ones32.get(self.size)
+            if ones is not None:
+                return self.ravel().dot(ones)
         return total(self)
     return total(self if self.dtype.kind in "bui" and dtype.kind in "bui" else self.astype(dtype)).astype(dtype)
 
@@ -166,6 +168,15 @@ def sum(self: Any, /, dtype: Any = None) -> Any:
 def sum_dim(self: Any, /, dim: Any, keepdim: bool = False, dtype: Any = None) -> Any:
     """The sums along the dimensions ``dim``."""
     if dtype is None:
+        if len(self.shape) == 2 and self.dtype is F32 and not keepdim:
+            if dim == (1,):
+                ones = ones32.get(self.shape[1])
+                if ones is not None:
+                    return self.dot(ones)
+            elif dim == (0,):
+                ones = ones32.get(self.shape[0])
+                if ones is not None:
+                    return ones.dot(self)
         return along(self, dim, keepdim)
     a = self if self.dtype.kind in "bui" and dtype.kind in "bui" else self.astype(dtype)
     return along(a, dim, keepdim).astype(dtype)
@@ -184,6 +195,11 @@ def spread_dim(self: Any, /, sizes: tuple[int, ...], dim: Any, keepdim: bool) ->
     """The results of a reduction, each repeated to where its elements were."""
     if not sizes:
         return self + 0
+    if not keepdim and len(sizes) == 2:
+        if dim == (1,):
+            return self.repeat(sizes[1]).reshape(sizes)
+        if dim == (0,):
+            keepdim = True  # a row broadcasts as it is
     out = np.empty(sizes, self.dtype)
     out[...] = self if keepdim else self.reshape(kept_sizes(sizes, dim))
     return out
@@ -221,16 +237,14 @@ nansum_dim.internal()
 # -- means -------------------------------------------------------------------------------------------------------------
 
 
-def _divided(sums: Any, n: Any, kind: Any) -> Any:
-    if kind is F32 or kind is F64 or kind.kind in "fc":
-        return sums / n
-    return (sums.astype(F32) / F32.type(n)).astype(kind)
-
-
 @op(node="MeanBackward0")
 def mean(self: Any, /) -> Any:
     """The mean of all elements."""
     d = self.dtype
+    if d is F32 and type(self) is ndarray:
+        ones = ones32.get(self.size)
+        if ones is not None:
+            return self.ravel().dot(ones) / self.size
     if d == F16 or d.kind == "V":
         return (total(self.astype(F32)) / self.size).astype(d)
     return total(self) / self.size
@@ -299,6 +313,20 @@ def freedom(sizes: tuple[int, ...], dim: Any, correction: Any) -> Any:
 
 def _variance(self: Any, dim: Any, correction: Any, keepdim: bool) -> tuple[Any, Any]:
     """Variance and mean along ``dim``."""
+    if self.dtype is F32 and not keepdim and type(self) is ndarray and self.size <= SMALL:
+        if dim is None:
+            flat = self.ravel()
+            n = flat.size
+            degrees = n - 1 if correction is None else n - correction
+            means = flat.dot(ones32.get(n, _BASE[F32][:n])) / n
+            off = flat - means
+            return off.dot(off) / (degrees if degrees > 0 else 0), means
+        if dim == (1,) and self.ndim == 2 and self.shape[1] in ones32:
+            n = self.shape[1]
+            degrees = n - 1 if correction is None else n - correction
+            means = self.dot(ones32[n]) / F32.type(n)
+            off = self - column(means, self.shape)
+            return (off * off).dot(ones32[n]) / F32.type(degrees if degrees > 0 else 0), means
     a = self.astype(F32) if self.dtype == F16 or self.dtype.kind == "V" else self
     means = along(a, dim, True) / count(a.shape, dim)
     off = a - means

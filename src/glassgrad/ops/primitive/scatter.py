@@ -72,17 +72,20 @@ def _checked(name: str, self: Any, index: Any, dim: int, src: Any = None) -> int
     if name == "gather":
         if beyond:
             raise RuntimeError(
-                f"Size does not match at dimension {beyond[0]} expected index {list(index.shape)} to be no larger than self "
+                f"Size does not match at dimension {beyond[0]} expected index {list(index.shape)} to be no larger than "
+                "self "
                 f"{list(self.shape)} apart from dimension {axis}"
             )
     elif src is not None and (beyond or any(n > m for n, m in zip(shape, src.shape or (1,), strict=True))):
         raise RuntimeError(
-            f"Expected index {list(index.shape)} to be no larger than self {list(self.shape)} apart from dimension {axis} "
+            f"Expected index {list(index.shape)} to be no larger than self {list(self.shape)} apart from dimension "
+            f"{axis} "
             f"and to be no larger size than src {list(src.shape)}"
         )
     elif beyond:
         raise RuntimeError(
-            f"Expected index {list(index.shape)} to be no larger than self {list(self.shape)} apart from dimension {axis}"
+            f"Expected index {list(index.shape)} to be no larger than self {list(self.shape)} apart from dimension "
+            f"{axis}"
         )
     _bounds(index, sizes[axis], axis)
     return axis
@@ -288,7 +291,7 @@ def _share(
     return to_self, to_src if index_sizes == src_sizes else corner_backward(to_src, src_sizes)
 
 
-# -- one index for a whole slice -----------------------------------------------------------------------------------------
+# -- one index for a whole slice ---------------------------------------------------------------------------------------
 
 
 def _along(axis: int, index: Any) -> tuple[Any, ...]:
@@ -347,7 +350,8 @@ def _slices(self: Any, index: Any, source: Any, dim: int) -> int:
     count = source.shape[axis] if source.ndim > axis else 1
     if index.size != count:
         raise RuntimeError(
-            f"index_add_(): Number of indices ({index.size}) should be equal to source.size(dim): ({count}), for dim: {dim}"
+            f"index_add_(): Number of indices ({index.size}) should be equal to source.size(dim): ({count}), for dim: "
+            f"{dim}"
         )
     if (*self.shape[:axis], *self.shape[axis + 1 :]) != (*source.shape[:axis], *source.shape[axis + 1 :]) or (
         self.ndim != source.ndim
@@ -379,7 +383,8 @@ def index_copy(self: Any, index: Any, source: Any, /, dim: Any) -> Any:
         raise RuntimeError(f"index_copy_(): Expected a long tensor for index, but got {_name(index)}")
     if source.dtype != self.dtype:
         raise RuntimeError(
-            f"index_copy_(): self and source expected to have the same dtype, but got (self) {_name(self)} and (source) "
+            f"index_copy_(): self and source expected to have the same dtype, but got (self) {_name(self)} and "
+            "(source) "
             f"{_name(source)}"
         )
     if source.ndim and self.ndim and source.ndim != self.ndim:
@@ -393,7 +398,8 @@ def index_copy(self: Any, index: Any, source: Any, /, dim: Any) -> Any:
         shown, theirs = " ".join(map(str, rest)), " ".join(map(str, others))
         raise RuntimeError(
             "index_copy_(): Source/destination tensor must have same slice shapes. Destination slice shape: "
-            f"{shown} at dimension {axis} and source slice shape: {theirs} at dimension {0 if not source.ndim else axis}."
+            f"{shown} at dimension {axis} and source slice shape: {theirs} at dimension "
+            f"{0 if not source.ndim else axis}."
         )
     count = source.shape[axis] if source.ndim else 1
     if index.size != count:
@@ -401,7 +407,7 @@ def index_copy(self: Any, index: Any, source: Any, /, dim: Any) -> Any:
             f"index_copy_(): Number of indices ({index.size}) should be equal to source.size(dim) ({count})"
         )
     try:
-        _bounds(index, self.shape[axis] if self.ndim else 1, axis, "index_copy_(): index {} is out of bounds for dimension {} with size {}")
+        _bounds(index, self.shape[axis] if self.ndim else 1, axis, f"index_copy_(): {_BEYOND}")
     except RuntimeError as error:
         raise IndexError(str(error)) from None
     out = np.array(self, order="C")
@@ -467,7 +473,7 @@ index_fill_tensor.derivative(
 )
 
 
-# -- elements counted as if in one row -----------------------------------------------------------------------------------
+# -- elements counted as if in one row ---------------------------------------------------------------------------------
 
 
 def _counted(name: str, self: Any, index: Any) -> Any:
@@ -475,10 +481,13 @@ def _counted(name: str, self: Any, index: Any) -> Any:
     if index.dtype != np.int64:
         raise RuntimeError(f"{name}(): Expected a long tensor for index, but got {_name(index)}")
     if not self.size and index.size:
-        raise IndexError(f"{name}(): tried to take from an empty tensor" if name == "take" else "put_(): tried to put elements into an empty tensor")
+        tried = "take from" if name == "take" else "put elements into"
+        raise IndexError(f"{name}(): tried to {tried} an empty tensor")
     if index.size and (index.min() < -self.size or index.max() >= self.size):
         bad = index[(index < -self.size) | (index >= self.size)]
-        raise IndexError(f"out of range: tried to access index {int(bad.reshape(-1)[0])} on a tensor of {self.size} elements.")
+        raise IndexError(
+            f"out of range: tried to access index {int(bad.reshape(-1)[0])} on a tensor of {self.size} elements."
+        )
     return index
 
 
@@ -493,7 +502,8 @@ def put(self: Any, index: Any, source: Any, /, accumulate: Any = False) -> Any:
     """``self`` with the elements of ``source`` put, or added, where ``index`` says, counted as if in one row."""
     if source.dtype != self.dtype:
         raise RuntimeError(
-            f"put_(): self and source expected to have the same dtype, but got self.dtype = {_name(self)} and source.dtype = "
+            f"put_(): self and source expected to have the same dtype, but got self.dtype = {_name(self)} and "
+            "source.dtype = "
             f"{_name(source)}"
         )
     if index.size != source.size:

@@ -169,9 +169,12 @@ alias.internal()
 alias.derivative(self=lambda grad: grad)
 
 
-@op(view=True, constant=True)
+@op(constant=True)
 def view_dtype(self: Any, /, dtype: Any) -> Any:
-    """The same bytes read as another dtype; the last dimension grows or shrinks with the element size."""
+    """The same bytes read as another dtype; the last dimension grows or shrinks with the element size.
+
+    It shares memory but, as in PyTorch, is not tracked as a view.
+    """
     was, kind = dtypes.of(self.dtype), dtype.numpy
     named = f"to view {was.scalar_name} as {dtype.scalar_name} (different element sizes)"
     if kind.itemsize != self.itemsize:
@@ -194,7 +197,7 @@ def view_dtype(self: Any, /, dtype: Any) -> Any:
 view_dtype.internal()
 
 
-# -- stretched dimensions, and their sum ---------------------------------------------------------------------------------
+# -- stretched dimensions, and their sum -------------------------------------------------------------------------------
 
 
 @op(view=True)
@@ -208,7 +211,8 @@ def expand(self: Any, /, sizes: Any) -> Any:
         return strided(self, sizes, (0,) * lead)
     if lead < 0:
         raise RuntimeError(
-            f"expand(torch.{dtypes.of(self.dtype).scalar_name}Tensor{{{list(shape)}}}, size={list(sizes)}): the number of "
+            f"expand(torch.{dtypes.of(self.dtype).scalar_name}Tensor{{{list(shape)}}}, size={list(sizes)}): the number "
+            "of "
             f"sizes provided ({len(sizes)}) must be greater or equal to the number of dimensions in the tensor "
             f"({len(shape)})"
         )
@@ -236,7 +240,8 @@ def _misfit(shape: tuple[int, ...], sizes: list[int], wide: Any) -> None:
     pairs = [*enumerate(zip(shape, wide, strict=True))]
     index = next(i for i, (n, m) in reversed(pairs) if m not in (-1, n) and (n != 1 or m < 0))
     raise RuntimeError(
-        f"The expanded size of the tensor ({wide[index]}) must match the existing size ({shape[index]}) at non-singleton "
+        f"The expanded size of the tensor ({wide[index]}) must match the existing size ({shape[index]}) at "
+        "non-singleton "
         f"dimension {lead + index}.  Target sizes: {[*sizes[:lead], *wide]}.  Tensor sizes: {list(shape)}"
     )
 
@@ -273,7 +278,7 @@ expand.derivative(self=lambda grad, self_sizes: sum_to(grad, self_sizes))
 sum_to.derivative(self=lambda grad, self_sizes: expand(grad, self_sizes))
 
 
-# -- dimensions exchanged --------------------------------------------------------------------------------------------------
+# -- dimensions exchanged ----------------------------------------------------------------------------------------------
 
 
 @op("swapaxes", "swapdims", view=True)
@@ -325,7 +330,7 @@ t.derivative(self=lambda grad: t(grad))
 permute.derivative(self=lambda grad, dims: permute(grad, _inverse(dims)))
 
 
-# -- dimensions of size one ------------------------------------------------------------------------------------------------
+# -- dimensions of size one --------------------------------------------------------------------------------------------
 
 
 @op(view=True)

@@ -9,36 +9,31 @@ import numpy as np
 from ..declare import op
 from .extreme import not_implemented
 from .pointwise import exp
-from .reduce import F32, F64, along, kept_sizes, ones32, ones64, spread_dim, sum_dim
+from .reduce import F32, F64, SMALL, along, kept_sizes, ones32, ones64, spread_dim, sum_dim
 
-ndarray = np.ndarray
-# Below these sums of squares no exponential overflows or vanishes, so nothing need be subtracted first.
-_SAFE32, _SAFE64 = 70.0**2, 600.0**2
-_SMALL = 2048
+_exp = np.exp
+# Sums of exponentials between these are exact enough that nothing need be subtracted first.
+_LEAST, _MOST = {F32: 1e-12, F64: 1e-150}, {F32: 1e30, F64: 1e300}
 
 
 def _refuse(a: Any, log: str, dim: int) -> None:
     if a.dtype.kind in "bui":
         last = a.ndim and dim % a.ndim == a.ndim - 1
-        name = f"{log}softmax_lastdim_kernel_impl" if last else f"{log}softmax_kernel_impl"
-        raise not_implemented(name if log or last else "softmax_kernel_impl", a)
+        raise not_implemented(f"{log}softmax_lastdim_kernel_impl" if last else f"{log}softmax_kernel_impl", a)
 
 
-def _is_safe(a: Any, square: float) -> bool:
-    """Whether every exponential of ``a`` is an ordinary number."""
-    if a.size <= _SMALL:
-        flat = a.ravel()
-        return bool(flat.dot(flat) < square)
-    bound = square**0.5
-    return bool(-bound < a.min() and a.max() < bound)
+def _between(sums: Any, least: float, most: float) -> bool:
+    """Whether all row sums lie between two bounds."""
+    if sums.size <= 16:
+        few = sums.tolist()
+        return bool(few) and max(few) < most and min(few) > least
+    return sums.item(sums.argmax()) < most and sums.item(sums.argmin()) > least
 
 
 def _exponentials(a: Any, dim: int) -> tuple[Any, Any]:
     """Exponentials scaled to be harmless, and their sums along ``dim``, which is kept."""
-    if not (a.size and _is_safe(a, _SAFE32 if a.dtype is F32 else _SAFE64)):
-        top = np.maximum.reduce(a, axis=dim, keepdims=True, initial=-np.inf)
-        a = a - np.where(np.isneginf(top), top.dtype.type(0), top)
-    e = np.exp(a)
+    top = np.maximum.reduce(a, axis=dim, keepdims=True, initial=-np.inf)
+    e = np.exp(a - np.where(np.isneginf(top), top.dtype.type(0), top))
     return e, along(e, dim, True)
 
 
@@ -46,11 +41,13 @@ def _exponentials(a: Any, dim: int) -> tuple[Any, Any]:
 def softmax(self: Any, /, dim: int) -> Any:
     """Exponentials along ``dim``, scaled to sum to one."""
     d = self.dtype
-    if self.ndim == 2 and dim == 1 and (d is F32 or d is F64):
-        ones = (ones32 if d is F32 else ones64).get(self.shape[1])
-        if ones is not None and _is_safe(self, _SAFE32 if d is F32 else _SAFE64):
-            e = np.exp(self)
-            return np.divide(e, e.dot(ones)[:, None], e)
+    shape = self.shape
+    if dim == 1 and len(shape) == 2 and shape[1] in ones32 and (d is F32 or d is F64):
+        e = _exp(self)
+        sums = e.dot((ones32 if d is F32 else ones64)[shape[1]])
+        if _between(sums, _LEAST[d], _MOST[d]):
+            e /= sums.repeat(shape[1]).reshape(shape) if e.size <= SMALL else sums[:, None]
+            return e
     _refuse(self, "", dim)
     if self.ndim == 0:
         return self / self if self == self else self + 0
@@ -63,9 +60,13 @@ def softmax(self: Any, /, dim: int) -> Any:
 @op()
 def softmax_backward(grad_output: Any, output: Any, /, dim: int) -> Any:
     """The gradient of ``softmax`` at its ``output``."""
-    if output.ndim == 0:
-        return output * 0
     g = grad_output * output
+    shape = g.shape
+    if dim == 1 and len(shape) == 2 and g.size <= SMALL:
+        g -= output * along(g, 1).repeat(shape[1]).reshape(shape)
+        return g
+    if not shape:
+        return output * 0
     g -= output * along(g, dim, True)
     return g
 
@@ -74,7 +75,8 @@ softmax.derivative(self=lambda grad, result, dim: softmax_backward(grad, result,
 softmax_backward.derivative(
     grad_output=lambda grad, output, dim: softmax_backward(grad, output, dim),
     output=lambda grad, grad_output, output, dim: (
-        grad * (grad_output - sum_dim(grad_output * output, dim, True)) - grad_output * sum_dim(grad * output, dim, True)
+        grad * (grad_output - sum_dim(grad_output * output, dim, True))
+        - grad_output * sum_dim(grad * output, dim, True)
     ),
 )
 softmax_backward.internal()
@@ -84,12 +86,11 @@ softmax_backward.internal()
 def log_softmax(self: Any, /, dim: int) -> Any:
     """The logarithm of ``softmax``, without its rounding."""
     d = self.dtype
-    if self.ndim == 2 and dim == 1 and d is F32 and self.size <= _SMALL:
-        a = self.astype(F64)  # exact enough that nothing need be subtracted first
-        if _is_safe(a, _SAFE64):
-            ones = ones64.get(self.shape[1])
-            if ones is not None:
-                return np.subtract(a, np.log(np.exp(a).dot(ones))[:, None], dtype=F64).astype(F32)
+    shape = self.shape
+    if dim == 1 and len(shape) == 2 and d is F32 and self.size <= SMALL and shape[1] in ones32:
+        sums = _exp(self).dot(ones32[shape[1]])
+        if _between(sums, 1e-3, 1e3):  # beyond, rounding would show
+            return self - np.log(sums).repeat(shape[1]).reshape(shape)
     _refuse(self, "log_", dim)
     if self.ndim == 0:
         return self - self
@@ -103,9 +104,13 @@ def log_softmax(self: Any, /, dim: int) -> Any:
 @op()
 def log_softmax_backward(grad_output: Any, output: Any, /, dim: int) -> Any:
     """The gradient of ``log_softmax`` at its ``output``."""
-    if output.ndim == 0:
+    e = _exp(output)
+    shape = e.shape
+    if dim == 1 and len(shape) == 2 and e.size <= SMALL:
+        e *= along(grad_output, 1).repeat(shape[1]).reshape(shape)
+        return grad_output - e
+    if not shape:
         return output * 0
-    e = np.exp(output)
     e *= along(grad_output, dim, True)
     return np.subtract(grad_output, e, e)
 

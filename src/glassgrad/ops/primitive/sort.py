@@ -68,7 +68,8 @@ def topk(self: Any, /, k: Any, dim: Any = -1, largest: Any = True, sorted: Any =
     first = (*(ALL,) * axis, builtins.slice(0, k))
     if count > 256 and 0 < k < count // 4:
         at = count - k if largest else k - 1
-        part = self.argpartition(at, axis)[(*(ALL,) * axis, builtins.slice(at, None) if largest else builtins.slice(0, k))]
+        best = builtins.slice(at, None) if largest else builtins.slice(0, k)
+        part = self.argpartition(at, axis)[(*(ALL,) * axis, best)]
         part.sort(axis)  # equal values then keep their order
         indices = _picked(part, ordered(_picked(self, part, axis), axis, largest), axis)
     else:
@@ -90,14 +91,15 @@ topk.derivative(
 )
 
 
-# -- counting: no gradients ------------------------------------------------------------------------------------------------
+# -- counting: no gradients --------------------------------------------------------------------------------------------
 
 
 @op(constant=True)
 def nonzero(self: Any, /) -> Any:
     """The indices of all elements that are not zero, one in a row."""
-    found = np.array(np.asarray(self).nonzero() if self.ndim else (), np.int64).reshape(self.ndim, -1 if self.ndim else 0)
-    return found.T if self.ndim else np.zeros((int(bool(self)), 0), np.int64)
+    if not self.ndim:
+        return np.zeros((int(bool(self)), 0), np.int64)
+    return np.array(self.nonzero(), np.int64).T
 
 
 @op(constant=True)

@@ -95,5 +95,6 @@ def slope_of_sinc(grad: Any, self: Any) -> Any:
     x = self * _PI
     return where(self == 0, 0, grad * ((x * cos(x) - sin(x)) / (x * self)))
 
+
 for _row in (erf, erfc, erfinv, lgamma, digamma, polygamma_of, sinc):
     _row.typed_as("float")

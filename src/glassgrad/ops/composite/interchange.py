@@ -1,0 +1,425 @@
+"""Tensors handed over: to NumPy and back, by DLPack, as pickles and copies, and their memory as storages.
+
+What is handed over is the memory itself wherever that can be: an array, a capsule or a storage sees later writes.
+"""
+
+from __future__ import annotations
+
+import copy
+import sys
+import warnings
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from ...ground import dtypes
+from ...ground.dtypes import called
+from ...tensor.parameter import Parameter
+from ...tensor.tensor import LEAF, Tensor, edge_of, new, share, wrap
+from .. import write
+from ..declare import composite
+from ..override import blank
+from ..primitive.shape import expand
+from .construct import from_numpy
+
+_NEEDS_DETACH = "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead."
+_META_TO_NUMPY = (
+    "can't convert meta device type tensor to numpy. Use Tensor.cpu() to copy the tensor to host memory first."
+)
+_DEEPCOPY = (
+    "Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol at the moment.  If you "
+    "were attempting to deepcopy a module, this may be because of a torch.nn.utils.weight_norm usage, see "
+    "https://github.com/pytorch/pytorch/pull/103001"
+)
+_CAPSULE = (
+    "from_dlpack received an invalid capsule. Note that DLTensor capsules can be consumed only once, so you might have "
+    "already constructed a tensor from it once."
+)
+_OWN = ("_g", "_grad", "_about", "_inference", "_post_accumulate")  # of the tensor's dictionary, not the user's
+
+
+# -- NumPy ---------------------------------------------------------------------------------------------------------------
+
+
+def _memory(self: Tensor) -> Any:
+    """The tensor's data as an array that sees its later writes."""
+    if self._d.dtype.metadata is not None:
+        raise TypeError(_META_TO_NUMPY)
+    if self._d.dtype.kind == "V":
+        raise TypeError("Got unsupported ScalarType BFloat16")
+    share(self)
+    return self._d.view()
+
+
+@composite(function=False)
+def numpy(self: Tensor, *, force: bool = False) -> Any:
+    """The tensor as a NumPy array on the same memory; ``force`` does without the history."""
+    if self._e is not None and not force and self.requires_grad:
+        raise RuntimeError(_NEEDS_DETACH)
+    return _memory(self)
+
+
+@composite(function=False, name="__array__")
+def as_array(self: Tensor, dtype: Any = None, copy: bool | None = None) -> Any:
+    """What ``np.asarray(tensor)`` gives: the same memory, unless another dtype or a copy is asked for."""
+    if self.requires_grad:
+        raise RuntimeError(_NEEDS_DETACH)
+    array = _memory(self)
+    if dtype is not None and array.dtype != dtype:
+        if copy is False:
+            raise ValueError("Unable to avoid copy while creating an array as requested.")
+        return array.astype(dtype)
+    return array.copy() if copy else array
+
+
+@composite(function=False, name="__array_wrap__")
+def from_ufunc(self: Tensor, array: Any, context: Any = None, return_scalar: bool = False) -> Tensor:
+    """What a NumPy function gives for tensors: a tensor; truth values as bytes, as in PyTorch."""
+    array = np.asarray(array)
+    return from_numpy(array.astype(np.uint8) if array.dtype.kind == "b" else array)  # type: ignore[no-any-return]
+
+
+# -- DLPack --------------------------------------------------------------------------------------------------------------
+
+
+@composite(function=False, name="__dlpack__")
+def dlpack(
+    self: Tensor, *, stream: Any = None, max_version: Any = None, dl_device: Any = None, copy: bool | None = None
+) -> Any:
+    """A capsule of the tensor's memory for any library that reads DLPack. Source: https://dmlc.github.io/dlpack"""
+    if self.requires_grad:
+        raise BufferError("Can't export tensors that require gradient, use tensor.detach()")
+    array = _memory(self)
+    wishes = {"max_version": max_version, "dl_device": dl_device, "copy": copy}
+    return array.__dlpack__(**{name: value for name, value in wishes.items() if value is not None})
+
+
+@composite(function=False, name="__dlpack_device__")
+def dlpack_device(self: Tensor) -> tuple[int, int]:
+    """The number of the device type, 1 for main memory, and of the device."""
+    return 1, 0
+
+
+class _Capsule:
+    """A capsule in the clothes of an object that exports one."""
+
+    def __init__(self, capsule: Any) -> None:
+        self.capsule = capsule
+
+    def __dlpack__(self, **wishes: Any) -> Any:
+        return self.capsule
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return 1, 0
+
+
+@composite(method=False)
+def from_dlpack(ext_tensor: Any, *, device: Any = None, copy: bool | None = None) -> Tensor:
+    """A tensor on the memory of an object that exports DLPack, or of a capsule."""
+    if isinstance(ext_tensor, Tensor):
+        if ext_tensor.requires_grad:
+            raise BufferError("Can't export tensors that require gradient, use tensor.detach()")
+        share(ext_tensor)
+        return wrap(ext_tensor._d.copy() if copy else ext_tensor._d.view())
+    if not hasattr(ext_tensor, "__dlpack__"):
+        if type(ext_tensor).__name__ != "PyCapsule":
+            raise RuntimeError(_CAPSULE)
+        ext_tensor = _Capsule(ext_tensor)
+    kind = getattr(ext_tensor, "dtype", None)
+    if str(kind) == "torch.bfloat16":  # NumPy's DLPack does not know it: the same bits as integers
+        torch = sys.modules["torch"]
+        array = np.from_dlpack(ext_tensor.view(torch.int16)).view(dtypes.bfloat16.numpy)
+    else:
+        try:
+            array = np.from_dlpack(ext_tensor)
+        except ValueError as error:
+            raise RuntimeError(_CAPSULE) from error
+    return wrap(array.copy()) if copy else from_numpy(array)  # type: ignore[no-any-return]
+
+
+@composite(method=False)
+def to_dlpack(tensor: Tensor, /) -> Any:
+    """A capsule of the tensor's memory."""
+    return dlpack(tensor)
+
+
+# -- pickles and copies --------------------------------------------------------------------------------------------------
+
+
+def owner_of(array: Any) -> Any:
+    """The array that owns the memory which ``array`` looks at."""
+    while True:
+        base = getattr(array.base, "keeper", array.base)
+        if not isinstance(base, np.ndarray):
+            return array
+        array = base
+
+
+def _place(array: Any) -> tuple[Any, int]:
+    """The owner of an array's memory, and how many bytes of it lie before the array."""
+    owner = owner_of(array)
+    if not owner.flags.forc or type(owner) is not np.ndarray:
+        return array.copy(), 0
+    return owner, int(array.__array_interface__["data"][0]) - int(owner.__array_interface__["data"][0])
+
+
+def rebuild(
+    cls: type, owner: Any, offset: int, sizes: tuple[int, ...], strides: tuple[int, ...], kind: dtypes.dtype,
+    requires_grad: bool, state: dict[str, Any] | None,
+) -> Tensor:
+    """The tensor of a pickle: a place in memory that others of the same pickle may share."""
+    out = new(cls)
+    if owner is None:
+        out._d = blank(sizes, kind.numpy)
+    elif 0 in sizes:
+        out._d = np.empty(sizes, kind.numpy)
+    else:
+        out._d = np.ndarray(sizes, kind.numpy, owner, offset, strides)
+    out._e = LEAF if requires_grad else None
+    out._v = None
+    if owner is not None:
+        share(out)
+    if state:
+        out.__dict__.update(state)
+    return out  # type: ignore[no-any-return]
+
+
+def _own_state(self: Tensor) -> dict[str, Any] | None:
+    return {name: value for name, value in self.__dict__.items() if name not in _OWN} or None
+
+
+@composite(function=False, name="__reduce_ex__")
+def reduce_ex(self: Tensor, protocol: Any) -> tuple[Any, ...]:
+    """What pickles and ``copy.copy`` keep: data, strides, ``requires_grad``, attributes; no history."""
+    _warn_of_hooks(self)
+    data = self._d
+    kind, requires_grad, state = self.dtype, self.requires_grad, _own_state(self)
+    if data.dtype.metadata is not None:
+        return rebuild, (type(self), None, 0, data.shape, (), kind, requires_grad, state)
+    share(self)
+    owner, offset = _place(self._d)
+    strides = self._d.strides if owner_of(self._d) is owner or not offset and owner is self._d else owner.strides
+    return rebuild, (type(self), owner, offset, data.shape, strides, kind, requires_grad, state)
+
+
+def _warn_of_hooks(self: Tensor) -> None:
+    extras = getattr(edge_of(self), "_about", None) if self._e is not None else None
+    hooks: dict[int, Callable[..., Any]] = {} if extras is None else extras.tensor_hooks
+    for hook in hooks.values():
+        if not hasattr(hook, "__torch_unserializable__"):
+            warnings.warn(
+                f"backward hook {hook!r} on tensor will not be serialized.  If this is expected, you can decorate the "
+                "function with @torch.utils.hooks.unserializable_hook to suppress this warning",
+                stacklevel=4,
+            )
+
+
+@composite(function=False, name="__deepcopy__")
+def deepcopy(self: Tensor, memo: dict[int, Any]) -> Tensor:
+    """A copy of a leaf, its memory, gradient and attributes; memory that several copied tensors share is copied once."""
+    if not self.is_leaf:
+        raise RuntimeError(_DEEPCOPY)
+    if id(self) in memo:
+        return memo[id(self)]  # type: ignore[no-any-return]
+    if type(self) is Parameter:
+        out = Parameter(wrap(np.array(self._d)), self.requires_grad)
+        memo[id(self)] = out
+        return out
+    _, (cls, owner, offset, sizes, strides, kind, requires_grad, state) = reduce_ex(self, 4)
+    out = rebuild(cls, copy.deepcopy(owner, memo), offset, sizes, strides, kind, requires_grad, None)
+    memo[id(self)] = out
+    if state:
+        out.__dict__.update(copy.deepcopy(state, memo))
+    if self._grad is not None:
+        out._grad = copy.deepcopy(self._grad, memo)
+    return out
+
+
+# -- storages ------------------------------------------------------------------------------------------------------------
+
+
+class UntypedStorage:
+    """The memory of a tensor as bytes."""
+
+    def __init__(self, owner: Any, is_meta: bool = False) -> None:
+        self._owner, self._meta = owner, is_meta
+
+    def nbytes(self) -> int:
+        """The number of bytes."""
+        return int(self._owner.nbytes)
+
+    size = nbytes
+    __len__ = nbytes
+
+    def data_ptr(self) -> int:
+        """The address of the first byte."""
+        return 0 if self._meta else int(self._owner.__array_interface__["data"][0])
+
+    @property
+    def device(self) -> Any:
+        """Where the memory is."""
+        from ...ground.device import device
+
+        return device("meta" if self._meta else "cpu")
+
+    def _bytes(self) -> Any:
+        flat = self._owner.reshape(-1, order="A")
+        return flat.view(np.uint8)
+
+    def __getitem__(self, index: Any) -> Any:
+        found = self._bytes()[index]
+        return int(found) if isinstance(index, int) else found
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        self._bytes()[index] = value
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(self.tolist())
+
+    def tolist(self) -> list[int]:
+        """The bytes as integers."""
+        return self._bytes().tolist()  # type: ignore[no-any-return]
+
+    def __repr__(self) -> str:
+        return f"<torch.UntypedStorage of {self.nbytes()} bytes on {self.device}>"
+
+
+class TypedStorage:
+    """The memory of a tensor as numbers of its dtype."""
+
+    def __init__(self, owner: Any, kind: dtypes.dtype) -> None:
+        self._owner, self.dtype = owner, kind
+
+    def _flat(self) -> Any:
+        return self._owner.reshape(-1, order="A").view(self.dtype.numpy)
+
+    def untyped(self) -> UntypedStorage:
+        """The same memory as bytes."""
+        return UntypedStorage(self._owner)
+
+    def size(self) -> int:
+        """The number of elements."""
+        return self.nbytes() // self.dtype.itemsize
+
+    __len__ = size
+
+    def nbytes(self) -> int:
+        """The number of bytes."""
+        return int(self._owner.nbytes)
+
+    def element_size(self) -> int:
+        """The size of one element in bytes."""
+        return self.dtype.itemsize
+
+    def data_ptr(self) -> int:
+        """The address of the first element."""
+        return self.untyped().data_ptr()
+
+    def tolist(self) -> list[Any]:
+        """The elements as Python numbers."""
+        return self._flat().tolist()  # type: ignore[no-any-return]
+
+    def __getitem__(self, index: Any) -> Any:
+        found = self._flat()[index]
+        return found.item() if isinstance(index, int) else TypedStorage(found, self.dtype)
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        self._flat()[index] = value
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.tolist())
+
+
+@composite(function=False)
+def untyped_storage(self: Tensor) -> UntypedStorage:
+    """The memory of the tensor, which its views share."""
+    share(self)
+    return UntypedStorage(owner_of(self._d), self._d.dtype.metadata is not None)
+
+
+@composite(function=False)
+def storage(self: Tensor) -> TypedStorage:
+    """The memory of the tensor as numbers; deprecated for ``untyped_storage``."""
+    warnings.warn(
+        "TypedStorage is deprecated. It will be removed in the future and UntypedStorage will be the only storage "
+        "class. This should only matter to you if you are using storages directly.  To access UntypedStorage directly, "
+        "use tensor.untyped_storage() instead of tensor.storage()",
+        UserWarning,
+        stacklevel=2,
+    )
+    share(self)
+    return TypedStorage(owner_of(self._d), self.dtype)
+
+
+@composite(method=False)
+def is_storage(obj: Any, /) -> bool:
+    """Whether ``obj`` is a storage."""
+    return isinstance(obj, UntypedStorage | TypedStorage)
+
+
+for _class in (UntypedStorage, TypedStorage):
+    composite(method=False)(_class)
+
+
+@composite(function=False)
+def share_memory_(self: Tensor) -> Tensor:
+    """The tensor itself, marked as shared; threads share memory anyway."""
+    self._shared = True  # type: ignore[attr-defined]
+    return self
+
+
+@composite(function=False)
+def is_shared(self: Tensor) -> bool:
+    """Whether ``share_memory_`` was called."""
+    return bool(getattr(self, "_shared", False))
+
+
+@composite(function=False)
+def pin_memory(self: Tensor, device: Any = None) -> Tensor:
+    """PyTorch's refusal: there is no accelerator to pin memory for."""
+    raise RuntimeError("Cannot access accelerator device when none is available.")
+
+
+@composite(function=False)
+def is_pinned(self: Tensor, device: Any = None) -> bool:
+    """False: no memory is pinned."""
+    return False
+
+
+# -- Python functions, element by element ------------------------------------------------------------------------------------
+
+
+def _by_element(function: str, self: Tensor, others: tuple[Tensor, ...], callable: Any) -> Tensor:
+    for tensor in (self, *others):
+        if not isinstance(tensor, Tensor):
+            raise TypeError(f"{function}(): argument 'tensor' (position 1) must be Tensor, not {called(tensor)}")
+        if tensor.requires_grad:
+            raise RuntimeError(
+                f"Can't call {function}() on Variable that requires grad. Use var.detach().{function}() instead."
+            )
+    sizes = self._d.shape
+    columns = [np.broadcast_to(expand.row.kernel(np.asarray(t._d), sizes), sizes) for t in others]
+    made = np.empty(sizes, self._d.dtype)
+    for index in np.ndindex(sizes):
+        made[index] = callable(self._d[index].item(), *(column[index].item() for column in columns))
+    write.store(self, made)
+    return self
+
+
+@composite(function=False)
+def apply_(self: Tensor, callable: Callable[[Any], Any]) -> Tensor:
+    """Replace each element by what a Python function makes of it; slow."""
+    return _by_element("apply_", self, (), callable)
+
+
+@composite(function=False)
+def map_(self: Tensor, tensor: Tensor, callable: Callable[[Any, Any], Any]) -> Tensor:
+    """Replace each element by what a Python function makes of it and another tensor's element; slow."""
+    return _by_element("map_", self, (tensor,), callable)
+
+
+@composite(function=False)
+def map2_(self: Tensor, x: Tensor, y: Tensor, callable: Callable[[Any, Any, Any], Any]) -> Tensor:
+    """Replace each element by what a Python function makes of it and two other tensors' elements; slow."""
+    return _by_element("map2_", self, (x, y), callable)

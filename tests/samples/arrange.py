@@ -1,0 +1,48 @@
+"""Samples of repeating, mirroring, rolling, turning and blanking."""
+
+from __future__ import annotations
+
+from . import given, ints, sample, t
+
+SAMPLES = [
+    sample("Tensor.repeat", t(2, 3), 2, 1),
+    sample("Tensor.repeat", t(2, 3), 2, 1, 3),
+    sample("Tensor.repeat", t(3), (2,)),
+    sample("Tensor.repeat", t(), 2),
+    sample("Tensor.repeat", t(2, 3), 0, 1),
+    sample("tile", t(2, 3), (2,)),
+    sample("tile", t(2, 3), (2, 1, 2)),
+    sample("Tensor.tile", t(2, 3), 1, 2),
+    sample("repeat_interleave", t(2, 3), 2),
+    sample("repeat_interleave", t(2, 3), 2, 1),
+    sample("repeat_interleave", t(2, 3), given([2, 0]), 0),
+    sample("repeat_interleave", t(2, 3), given([2]), dim=-1),
+    sample("repeat_interleave", given([1, 0, 2]), gradient=False),
+    sample("flip", t(2, 3), (0,)),
+    sample("flip", t(2, 3, 4), (0, -1)),
+    sample("Tensor.flip", t(2, 3), 1),
+    sample("flip", t(), ()),
+    sample("flip", t(2, 3, layout="transposed"), (1,), label="transposed"),
+    sample("fliplr", t(2, 3)),
+    sample("flipud", t(3)),
+    sample("roll", t(2, 3), 1),
+    sample("roll", t(2, 3), -1, 1),
+    sample("roll", t(2, 3), (1, 2), (0, 1)),
+    sample("roll", t(5), shifts=7, dims=0),
+    sample("roll", t(0, 3), 1, 0),
+    sample("roll", t(), 1),
+    sample("rot90", t(2, 3)),
+    sample("rot90", t(2, 3), 2),
+    sample("rot90", t(2, 3), -1),
+    sample("rot90", t(2, 3, 4), 1, (0, 2)),
+    sample("rot90", t(2, 3), 0),
+    sample("tril", t(3, 4)),
+    sample("tril", t(3, 4), -1),
+    sample("tril", t(2, 3, 3), diagonal=1),
+    sample("triu", t(3, 4)),
+    sample("triu", t(3, 4), 2),
+    sample("triu", ints(3, 3), -1),
+    sample("tril", t(2, 2, kind="complex")),
+    sample("Tensor.tril", t(3, 3), inplace=True),
+    sample("Tensor.triu", t(3, 3), 1, inplace=True),
+]
