@@ -6,6 +6,7 @@ This module is the torch-shaped namespace: it re-exports, and holds no logic of 
 from __future__ import annotations
 
 import importlib
+import math
 import warnings
 from typing import Any
 
@@ -16,7 +17,7 @@ warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"glassgrad(\.
 
 from .alias import alias  # noqa: E402
 from .autograd import api as _api  # noqa: E402
-from .autograd.anomaly_mode import is_anomaly_enabled  # noqa: E402
+from .autograd.anomaly_mode import is_anomaly_check_nan_enabled, is_anomaly_enabled  # noqa: E402
 from .autograd.grad_mode import (  # noqa: E402
     enable_grad,
     inference_mode,
@@ -72,6 +73,8 @@ globals().update(_catalogue.FUNCTIONS)
 bool = _dtypes.bool
 int = _dtypes.int
 float = _dtypes.float
+pi, e, inf, nan = math.pi, math.e, math.inf, math.nan
+newaxis = None
 
 _LAZY = {
     "autograd", "nn", "optim", "utils", "explore", "random", "testing", "linalg", "special", "fft", "cuda", "backends",
@@ -100,5 +103,5 @@ def __dir__() -> list[str]:
 __all__ = [
     name
     for name in list(globals())
-    if not name.startswith("_") and name not in ("importlib", "sys", "warnings", "annotations", "Any")
+    if not name.startswith("_") and name not in ("importlib", "math", "sys", "warnings", "annotations", "Any")
 ]

@@ -50,3 +50,8 @@ class set_detect_anomaly:
 def is_anomaly_enabled() -> bool:
     """Whether this thread detects anomalies."""
     return modes.local.anomaly
+
+
+def is_anomaly_check_nan_enabled() -> bool:
+    """Whether anomaly detection in this thread also looks for NaN."""
+    return modes.local.anomaly_check_nan

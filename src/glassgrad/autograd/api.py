@@ -61,10 +61,10 @@ def backward(
             )
         grad_tensors = grad_variables
     if inputs is not None:
-        inputs = (inputs,) if isinstance(inputs, Tensor) else tuple(inputs)
+        inputs = (inputs,) if _is_place(inputs) else tuple(inputs)
         if not inputs:
             raise RuntimeError("`inputs` argument to `backward()` cannot be empty.")
-    outputs = (tensors,) if isinstance(tensors, Tensor) else tuple(tensors)
+    outputs = (tensors,) if _is_place(tensors) else tuple(tensors)
     seeds = _given(grad_tensors, len(outputs))
     keep = create_graph if retain_graph is None else retain_graph
     roots = _roots(outputs, seeds, create_graph)
@@ -112,8 +112,8 @@ def grad(
             FutureWarning,
             stacklevel=2,
         )
-    wanted = (inputs,) if isinstance(inputs, Tensor) else tuple(inputs)
-    made = (outputs,) if isinstance(outputs, Tensor) else tuple(outputs)
+    wanted = (inputs,) if _is_place(inputs) else tuple(inputs)
+    made = (outputs,) if _is_place(outputs) else tuple(outputs)
     seeds = _given(grad_outputs, len(made))
     if is_grads_batched:
         return _batched(made, wanted, seeds, retain_graph, create_graph, allow_unused, materialize_grads)
@@ -147,6 +147,11 @@ def grad(
             answer = wrap(_own(answer, shown))
         result.append(answer)
     return tuple(result)
+
+
+def _is_place(value: Any) -> bool:
+    """Whether this is one place of the graph (a tensor or a ``GradientEdge``), not a sequence of them."""
+    return isinstance(value, Tensor) or hasattr(value, "ownership_token")
 
 
 def _edge(place: Any) -> Any:

@@ -135,7 +135,8 @@ def lean(root: Record, grad: Any, keep: bool) -> None:
         for variable in reached:
             grad = variable._g
             variable._g = None
-            leaf.accumulate(variable, grad)
+            if variable._e is not None:  # else it stopped wanting gradients meanwhile
+                leaf.accumulate(variable, grad)
     except BaseException:
         _wipe(root)
         raise

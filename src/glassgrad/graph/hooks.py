@@ -132,6 +132,8 @@ def around(
 
 def into_leaf(variable: Any, grad: Any, lifted: bool) -> None:
     """Accumulate into a leaf, between the hooks of its ``AccumulateGrad``; then its post-accumulate-grad hooks."""
+    if variable._e is None:  # it stopped wanting gradients meanwhile
+        return
     about = getattr(variable, "_about", None)
     if about is not None:
         for hook in list(about.pre_hooks.values()):

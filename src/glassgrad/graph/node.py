@@ -63,6 +63,11 @@ class Node:
     def __call__(self, *grads: Any) -> Any:
         """The gradients of the node's inputs, given those of its outputs; the saved values stay."""
         record = self._record
+        if record.kind.outputs == 1 and len(grads) != 1:
+            raise TypeError(f"expected 1 arguments, got {len(grads)} instead")
+        for index, grad in enumerate(grads):
+            if grad is not None and not hasattr(grad, "_d"):
+                raise TypeError(f"argument {index} is not a Variable")
         if all(grad is None for grad in grads):
             nothing = (None,) * len(record.edges)
             return None if len(nothing) == 1 else nothing

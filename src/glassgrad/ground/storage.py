@@ -6,7 +6,10 @@ from typing import Any
 
 
 class Storage:
-    """The version of one buffer, shared by every tensor that sees the buffer: how often it was written in place."""
+    """The version of one buffer, shared by every tensor that sees the buffer: how often it was written in place.
+
+    ``record`` tells who wrote last: a weak reference to the write's record, or None where it was not recorded.
+    """
 
     __slots__ = ("version", "record", "__weakref__")
 

@@ -12,7 +12,7 @@ import numpy as np
 
 ndarray = np.ndarray
 LARGE = 2500  # elements from which on blending wins
-_BITS = {4: np.dtype("i4"), 8: np.dtype("i8")}
+_BITS: dict[int, Any] = {4: np.dtype("i4"), 8: np.dtype("i8")}
 _ZEROS: dict[np.dtype[Any], Any] = {np.dtype(code): np.zeros((), code) for code in ("f4", "f8", "i8", "F", "D")}
 
 

@@ -136,6 +136,9 @@ def stale(record: Record, slot: int) -> None:
     if how == "tensor" and not isinstance(value, Tensor):
         edge = _edge_at(record, slot)
         data, now = value, edge.cell.version
+        writer = edge.cell.record
+        if writer is not None and writer() is not None:  # PyTorch names who wrote last
+            edge = writer()
     elif how == "tensor":
         edge, data, now = edge_of(value), value._d, value._v.version
         if value._e is LEAF:

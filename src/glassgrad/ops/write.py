@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+import weakref
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -76,6 +77,7 @@ def _freeze(row: Row, record: Record, target: Tensor) -> None:
 
 def finish(target: Tensor, record: Record, note: Callable[[], None]) -> None:
     """Give the memory just written its new history."""
+    share(target).record = weakref.ref(record)
     if modes.local.anomaly:
         from ..graph import anomaly
 

@@ -70,7 +70,8 @@ for _name, _kind in {
 _TO = (
     " * (torch.device device = None, torch.dtype dtype = None, bool non_blocking = False, bool copy = False, *, "
     "torch.memory_format memory_format = None)\n"
-    " * (torch.dtype dtype, bool non_blocking = False, bool copy = False, *, torch.memory_format memory_format = None)\n"
+    " * (torch.dtype dtype, bool non_blocking = False, bool copy = False, *, "
+    "torch.memory_format memory_format = None)\n"
     " * (Tensor tensor, bool non_blocking = False, bool copy = False, *, torch.memory_format memory_format = None)\n"
 )
 _PYTHON = {float: dtypes.float64, int: dtypes.int64, bool: dtypes.bool, complex: dtypes.complex128}
@@ -130,7 +131,7 @@ def _moved(self: Tensor, place: Any, kind: _dtype | None) -> Tensor | None:
     """The tensor on another device; None where that is its own."""
     if not isinstance(place, (str, bytes, device_type, int)):
         raise _no_such_to((place,), {})
-    there = devices.require(place, "to")
+    there = devices.require(place, "to")  # type: ignore[arg-type]
     here = "meta" if self._d.dtype.metadata else "cpu"
     if there == here:
         return None
@@ -276,10 +277,10 @@ def _filling(self: Tensor, value: Any, with_number: Any, with_tensor: Any, name:
             )
         return with_tensor, (value,), ()
     if not is_number(value):
+        why = f"      didn't match because some of the arguments have invalid types: (!{called(value)}!)\n"
         raise TypeError(
             f"{name}() received an invalid combination of arguments - got ({called(value)}), but expected one of:\n"
-            f" * (Tensor value)\n      didn't match because some of the arguments have invalid types: (!{called(value)}!)\n"
-            f" * (Number value)\n      didn't match because some of the arguments have invalid types: (!{called(value)}!)\n"
+            f" * (Tensor value)\n{why} * (Number value)\n{why}"
         )
     value = plain(value)
     _fits(value, self._d.dtype)

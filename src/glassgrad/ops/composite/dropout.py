@@ -31,66 +31,56 @@ def _kept(input: Tensor, p: float, by_channel: bool) -> Any:
     return bernoulli(default_generator, 1 - p, sizes, input._d.dtype)
 
 
-def _dropped(input: Any, p: float, train: bool, by_channel: bool) -> Any:
+def _times(input: Any, factor: Any, inplace: bool) -> Any:
+    return input.mul_(wrap(factor)) if inplace else input * wrap(factor)
+
+
+def _dropped(input: Any, p: float, train: bool, by_channel: bool, inplace: bool = False) -> Any:
     if p == 0 or not train or not input._d.size:
         return input
     if p == 1:
-        return input * wrap(np.zeros((), input._d.dtype))
+        return _times(input, np.zeros((), input._d.dtype), inplace)
     kept = _kept(input, p, by_channel)
-    return input * wrap(kept / kept.dtype.type(1 - p))
+    return _times(input, kept / kept.dtype.type(1 - p), inplace)
 
 
-def _alpha_dropped(input: Any, p: float, train: bool, by_channel: bool) -> Any:
+def _alpha_dropped(input: Any, p: float, train: bool, by_channel: bool, inplace: bool = False) -> Any:
     if p == 0 or not train or not input._d.size:
         return input
     if p == 1:
-        return input * wrap(np.zeros((), input._d.dtype))
+        return _times(input, np.zeros((), input._d.dtype), inplace)
     kept = _kept(input, p, by_channel)
     kind = kept.dtype.type
     a = 1 / ((_ALPHA * _ALPHA * p + 1) * (1 - p)) ** 0.5
     shift = (kept - kind(1)) * kind(_ALPHA * a) + kind(_ALPHA * a * p)
-    return input * wrap(kept * kind(a)) + wrap(shift)
+    scaled = _times(input, kept * kind(a), inplace)
+    return scaled.add_(wrap(shift)) if inplace else scaled + wrap(shift)
 
 
-@composite(method=False)
-def dropout(input: Any, p: float, train: bool) -> Any:
-    """``input`` with each element zero with probability ``p``, the others divided by ``1 - p``."""
-    _check(p, input, "dropout")
-    return _dropped(input, p, train, False)
+def _pair(name: str, doc: str, drop: Any, by_channel: bool) -> tuple[Any, Any]:
+    """A function and its in-place variant."""
 
+    def made(input: Any, p: float, train: bool) -> Any:
+        _check(p, input, name)
+        return drop(input, p, train, by_channel)
 
-@composite(method=False)
-def feature_dropout(input: Any, p: float, train: bool) -> Any:
-    """``dropout`` of whole channels."""
-    _check(p, input, "feature_dropout")
-    return _dropped(input, p, train, True)
-
-
-@composite(method=False)
-def alpha_dropout(input: Any, p: float, train: bool) -> Any:
-    """Dropout that keeps mean and variance of standardised input."""
-    _check(p, input, "alpha_dropout")
-    return _alpha_dropped(input, p, train, False)
-
-
-@composite(method=False)
-def feature_alpha_dropout(input: Any, p: float, train: bool) -> Any:
-    """``alpha_dropout`` of whole channels."""
-    _check(p, input, "feature_alpha_dropout")
-    return _alpha_dropped(input, p, train, True)
-
-
-def _in_place(function: Any) -> Any:
     def written(input: Any, p: float, train: bool) -> Any:
-        result = function(input, p, train)
-        return input if result is input else input.copy_(result)
+        _check(p, input, name)
+        return drop(input, p, train, by_channel, inplace=True)
 
-    written.__name__ = written.__qualname__ = f"{function.__name__}_"
-    written.__doc__ = f"In-place :func:`{function.__name__}`."
-    return composite(method=False)(written)
+    for function, own, text in ((made, name, doc), (written, f"{name}_", f"In-place :func:`{name}`.")):
+        function.__name__ = function.__qualname__ = own
+        function.__doc__ = text
+    return composite(method=False)(made), composite(method=False)(written)
 
 
-dropout_ = _in_place(dropout)
-feature_dropout_ = _in_place(feature_dropout)
-alpha_dropout_ = _in_place(alpha_dropout)
-feature_alpha_dropout_ = _in_place(feature_alpha_dropout)
+dropout, dropout_ = _pair(
+    "dropout", "``input`` with each element zero with probability ``p``, the others divided by ``1 - p``.", _dropped, False
+)
+feature_dropout, feature_dropout_ = _pair("feature_dropout", "``dropout`` of whole channels.", _dropped, True)
+alpha_dropout, alpha_dropout_ = _pair(
+    "alpha_dropout", "Dropout that keeps mean and variance of standardised input.", _alpha_dropped, False
+)
+feature_alpha_dropout, feature_alpha_dropout_ = _pair(
+    "feature_alpha_dropout", "``alpha_dropout`` of whole channels.", _alpha_dropped, True
+)

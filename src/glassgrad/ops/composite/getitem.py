@@ -329,8 +329,9 @@ def setitem(self: Tensor, key: Any, value: Any) -> None:
     if not modes.watch and self._e is None and (number or value._e is None) and _direct(self, key, value):
         return
     first = key[0] if len(key) == 1 else None
+    indices: list[Any] = []
     if not key or first is ... or (type(first) is builtins.slice and first == ALL and self._d.ndim):
-        part, indices = self, []
+        part = self
     else:
         part, indices = _walked(self, key)
     if number:
@@ -455,7 +456,8 @@ def backwards(self: Tensor) -> Tensor:
 def contains(self: Tensor, element: Any) -> bool:
     """Whether some element equals ``element``."""
     if isinstance(element, (Tensor, int, float, complex)):
-        return bool((element == self).any())
+        found: Any = element == self
+        return bool(found.any())
     raise RuntimeError(
         f"Tensor.__contains__ only supports Tensor or scalar, but you passed in a {type(element)}."
     )

@@ -1,4 +1,4 @@
-"""What an operand may be - a tensor, a Python number, a NumPy scalar - and PyTorch's sentence for anything else."""
+"""What an operand may be, PyTorch's sentence for anything else, and writing over the first operand."""
 
 from __future__ import annotations
 
@@ -10,7 +10,10 @@ import numpy as np
 from ...ground import dtypes
 from ...ground.dtypes import called
 from ...tensor.tensor import Tensor
+from .. import write
+from ..declare import composite
 
+PAIR = "Tensor input, Tensor other, *, Tensor out = None", "Tensor input, Number other, *, Tensor out = None"
 _NUMBERS = (int, float, complex, np.number, np.bool_)
 
 
@@ -49,7 +52,7 @@ def need_tensor(function: str, name: str, position: int, value: Any) -> None:
 
 
 def holds(tensor: Tensor, number: Any) -> bool:
-    """Whether a number leaves the tensor's dtype as it is: an int any but bool, a float floats, a complex complex ones."""
+    """Whether a number leaves the tensor's dtype as it is: an int any but bool, a float only floats and above."""
     kind = tensor._d.dtype.kind
     if kind == "c":
         return True
@@ -71,3 +74,26 @@ def raised(tensor: Tensor, number: Any) -> Tensor:
         else dtypes.result_dtype((), (own,), (type(number),))
     )
     return tensor.to(kind)  # type: ignore[attr-defined]
+
+
+def written(row: Any, target: Tensor, *others: Any, settings: Any = ()) -> Tensor:
+    """Write a row's result over its first input; gives that."""
+    return write.in_place(row.row, target, others, settings)
+
+
+def number_aside(row: Any, with_number: Any, name: str) -> Any:
+    """The in-place variant of a function whose number has a row of its own."""
+
+    def in_place(self: Tensor, other: Any) -> Tensor:
+        if is_number(other):
+            other = plain(other)
+            if row.row.strict:
+                write.check_cast(raised(self, float(other))._d.dtype, self)
+                return written(with_number, self, settings=(other,))
+            if self._e is not None and holds(self, other):
+                return written(with_number, self, settings=(other,))
+        return written(row, self, other)
+
+    in_place.__name__ = in_place.__qualname__ = f"{name}_"
+    in_place.__doc__ = f"In-place :func:`{name}`."
+    return composite(function=False)(in_place)

@@ -1,29 +1,17 @@
-"""PyTorch's signatures of elementwise functions: numbers or tensors, rounding modes, reflected operators, aliases."""
+"""PyTorch's signatures of elementwise functions: numbers or tensors, rounding modes, reflected operators."""
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
-import numpy as np
-
 from ...ground import dtypes
-from ...tensor.tensor import Tensor, wrap
-from .. import write
+from ...tensor.tensor import Tensor
 from ..declare import composite
-from ..primitive import arithmetic, bitwise, compare, limit, sign, special
+from ..primitive import arithmetic, bitwise, compare, sign, special
 from ..primitive.arithmetic import ONE_BOOL, TWO_BOOLS, mul, pow_number, reciprocal
 from ..primitive.arithmetic import div as quotient
 from ..primitive.arithmetic import pow as power
-from .operand import holds, is_number, is_operand, need_tensor, no_match, plain, raised
-
-_PAIR = "Tensor input, Tensor other, *, Tensor out = None", "Tensor input, Number other, *, Tensor out = None"
-
-
-def written(row: Any, target: Tensor, *others: Any, settings: Any = ()) -> Tensor:
-    """Write a row's result over its first input; gives that."""
-    return write.in_place(row.row, target, others, settings)
-
+from .operand import PAIR, holds, is_number, is_operand, need_tensor, no_match, number_aside, plain, raised, written
 
 # -- sums and differences --------------------------------------------------------------------------------------------
 
@@ -108,9 +96,7 @@ def remainder(input: Any, other: Any, *, out: Any = None) -> Tensor:
         if other._e is not None and holds(other, input):
             return arithmetic.remainder_of_number(other, input, out=out)
     elif not (isinstance(input, Tensor) and isinstance(other, Tensor)):
-        raise no_match(
-            "remainder", (input, other), _PAIR[0], "Number self, Tensor other, *, Tensor out = None", _PAIR[1]
-        )
+        raise no_match("remainder", (input, other), PAIR[0], "Number self, Tensor other, *, Tensor out = None", PAIR[1])
     return arithmetic.remainder(input, other, out=out)
 
 
@@ -122,33 +108,13 @@ def fmod(input: Tensor, other: Any, *, out: Any = None) -> Tensor:
         if input._e is not None and holds(input, other):
             return arithmetic.fmod_number(input, other, out=out)
     elif not (isinstance(input, Tensor) and isinstance(other, Tensor)):
-        raise no_match("fmod", (input, other), *_PAIR)
+        raise no_match("fmod", (input, other), *PAIR)
     return arithmetic.fmod(input, other, out=out)
 
 
-def _number_aside(row: Any, with_number: Any, name: str) -> Any:
-    """The in-place variant of a function whose number has a row of its own."""
-
-    def in_place(self: Tensor, other: Any) -> Tensor:
-        if is_number(other):
-            other = plain(other)
-            if row.row.strict:
-                write.check_cast(raised(self, float(other))._d.dtype, self)
-                return written(with_number, self, settings=(other,))
-            if self._e is not None and holds(self, other):
-                return written(with_number, self, settings=(other,))
-        return written(row, self, other)
-
-    in_place.__name__ = in_place.__qualname__ = f"{name}_"
-    in_place.__doc__ = f"In-place :func:`{name}`."
-    return composite(function=False)(in_place)
-
-
-remainder_ = _number_aside(arithmetic.remainder, arithmetic.remainder_number, "remainder")
-fmod_ = _number_aside(arithmetic.fmod, arithmetic.fmod_number, "fmod")
-floor_divide_ = _number_aside(arithmetic.floor_divide, arithmetic.floor_divide_number, "floor_divide")
-copysign_ = _number_aside(limit.copysign, limit.copysign_number, "copysign")
-xlogy_ = _number_aside(limit.xlogy, limit.xlogy_number, "xlogy")
+remainder_ = number_aside(arithmetic.remainder, arithmetic.remainder_number, "remainder")
+fmod_ = number_aside(arithmetic.fmod, arithmetic.fmod_number, "fmod")
+floor_divide_ = number_aside(arithmetic.floor_divide, arithmetic.floor_divide_number, "floor_divide")
 
 
 def _operator(name: str, function: Any, reflected: bool = False) -> None:
@@ -345,167 +311,6 @@ def lerp_(self: Tensor, end: Tensor, weight: Any) -> Tensor:
     return written(arithmetic.lerp_number, self, end, settings=(plain(weight),))
 
 
-# -- limits ----------------------------------------------------------------------------------------------------------
-
-_CLAMPS = (
-    "Tensor input, Tensor min = None, Tensor max = None, *, Tensor out = None",
-    "Tensor input, Number min = None, Number max = None, *, Tensor out = None",
-)
-
-
-def _clamp_row(name: str, input: Any, min: Any, max: Any) -> tuple[Any, Tensor, tuple[Any, ...], tuple[Any, ...]]:
-    """The row that clamps by numbers or by tensors, with its inputs and settings."""
-    need_tensor(name, "input", 1, input)
-    ends = [end for end in (min, max) if end is not None]
-    if not ends:
-        raise RuntimeError("torch.clamp: At least one of 'min' or 'max' must not be None")
-    if input._d.dtype.kind == "c":
-        raise NotImplementedError("clamp is not supported for complex types")
-    if all(is_number(end) for end in ends):
-        for end in ends:
-            input = raised(input, plain(end))
-        return limit.clamp_numbers, input, (), (plain(min), plain(max))
-    if all(isinstance(end, Tensor) for end in ends):
-        return limit.clamp_tensors, input, (min, max), ()
-    raise no_match(name, [x for x in (input, min, max) if x is not None], *_CLAMPS)
-
-
-@composite("clip")
-def clamp(input: Tensor, min: Any = None, max: Any = None, *, out: Any = None) -> Tensor:
-    """The elements, limited to [min, max]; an end may be a number, a tensor or None."""
-    row, input, tensors, settings = _clamp_row("clamp", input, min, max)
-    return row(input, *tensors, *settings, out=out)
-
-
-@composite("clip_")
-def clamp_(self: Tensor, min: Any = None, max: Any = None) -> Tensor:
-    """In-place :func:`clamp`."""
-    row, raised_, tensors, settings = _clamp_row("clamp_", self, min, max)
-    write.check_cast(raised_._d.dtype, self)
-    return written(row, self, *tensors, settings=settings)
-
-
-def _one_sided(name: str, with_number: Any, with_tensor: Any) -> tuple[Any, Any]:
-    end = name[6:]
-
-    def function(input: Tensor, limit: Any, out: Any) -> Tensor:
-        if is_number(limit):
-            return with_number(raised(input, plain(limit)), plain(limit), out=out)
-        need_tensor(name, end, 2, limit)
-        return with_tensor(input, limit, out=out)
-
-    def in_place(self: Tensor, limit: Any) -> Tensor:
-        if is_number(limit):
-            write.check_cast(raised(self, plain(limit))._d.dtype, self)
-            return written(with_number, self, settings=(plain(limit),))
-        return written(with_tensor, self, limit)
-
-    return function, in_place
-
-
-_clamp_min, _clamp_min_ = _one_sided("clamp_min", limit.clamp_min_number, limit.clamp_min_tensor)
-_clamp_max, _clamp_max_ = _one_sided("clamp_max", limit.clamp_max_number, limit.clamp_max_tensor)
-
-
-@composite()
-def clamp_min(input: Tensor, min: Any, *, out: Any = None) -> Tensor:
-    """The elements, at least ``min``, a number or a tensor."""
-    return _clamp_min(input, min, out)
-
-
-@composite()
-def clamp_max(input: Tensor, max: Any, *, out: Any = None) -> Tensor:
-    """The elements, at most ``max``, a number or a tensor."""
-    return _clamp_max(input, max, out)
-
-
-@composite()
-def clamp_min_(self: Tensor, min: Any) -> Tensor:
-    """In-place :func:`clamp_min`."""
-    return _clamp_min_(self, min)
-
-
-@composite()
-def clamp_max_(self: Tensor, max: Any) -> Tensor:
-    """In-place :func:`clamp_max`."""
-    return _clamp_max_(self, max)
-
-
-# -- two variables ---------------------------------------------------------------------------------------------------
-
-
-@composite()
-def copysign(input: Tensor, other: Any, *, out: Any = None) -> Tensor:
-    """The sizes of ``input`` with the signs of ``other``, a tensor or a number."""
-    if isinstance(input, Tensor) and is_number(other):
-        return limit.copysign_number(raised(input, float(other)), plain(other), out=out)
-    if not (isinstance(input, Tensor) and isinstance(other, Tensor)):
-        raise no_match("copysign", (input, other), *_PAIR)
-    return limit.copysign(input, other, out=out)
-
-
-@composite()
-def xlogy(input: Any, other: Any, *, out: Any = None) -> Tensor:
-    """``input * log(other)``, zero where ``input`` is zero; one of them may be a number."""
-    if isinstance(input, Tensor) and is_number(other):
-        return limit.xlogy_number(raised(input, float(other)), plain(other), out=out)
-    if is_number(input) and isinstance(other, Tensor):
-        return limit.xlogy_of_number(raised(other, float(input)), plain(input), out=out)
-    if not (isinstance(input, Tensor) and isinstance(other, Tensor)):
-        raise no_match("xlogy", (input, other), _PAIR[0], "Number self, Tensor other, *, Tensor out = None", _PAIR[1])
-    return limit.xlogy(input, other, out=out)
-
-
-@composite()
-def heaviside(input: Tensor, values: Tensor, *, out: Any = None) -> Tensor:
-    """The step: zero below zero, one above, ``values`` at zero; not differentiable."""
-    need_tensor("heaviside", "input", 1, input)
-    need_tensor("heaviside", "values", 2, values)
-    if input._d.dtype != values._d.dtype:
-        raise RuntimeError("heaviside is not yet implemented for tensors with different dtypes.")
-    return limit.heaviside(input, values, out=out)
-
-
-_BYTE_CONDITION = (
-    "where received a uint8 condition tensor. This behavior is deprecated and will be removed in a future version of "
-    "PyTorch. Use a boolean condition instead. (Triggered internally at "
-    "/__w/pytorch/pytorch/aten/src/ATen/native/TensorCompare.cpp:621.)"
-)
-
-
-@composite()
-def where(condition: Tensor, input: Any = None, other: Any = None, *, out: Any = None) -> Any:
-    """``input`` where ``condition`` holds, ``other`` elsewhere; with one argument, where it is nonzero."""
-    need_tensor("where", "condition", 1, condition)
-    if input is None and other is None:
-        return condition.nonzero(as_tuple=True)  # type: ignore[attr-defined]
-    if not is_operand(input) or not is_operand(other):
-        raise no_match(
-            "where", (condition, input, other), "Tensor condition",
-            "Tensor condition, Tensor input, Tensor other, *, Tensor out = None",
-            "Tensor condition, Number self, Tensor other", "Tensor condition, Tensor input, Number other",
-            "Tensor condition, Number self, Number other",
-        )  # fmt: skip
-    kind = condition._d.dtype
-    if kind.kind != "b" and kind != np.uint8:
-        raise RuntimeError(
-            "where expected condition to be a boolean tensor, but got a tensor with dtype "
-            + condition.dtype.scalar_name
-        )
-    if kind.kind != "b":
-        warnings.warn(_BYTE_CONDITION, UserWarning, stacklevel=2)
-    if is_number(input) and is_number(other):
-        both = dtypes.result_dtype((), (), (type(plain(input)), type(plain(other))))
-        input = wrap(np.asarray(plain(input)).astype(both.numpy))
-    return compare.where(condition, plain(input), plain(other), out=out)
-
-
-@composite(function=False, name="where")
-def where_method(self: Tensor, condition: Tensor, other: Any) -> Any:
-    """``self`` where ``condition`` holds, ``other`` elsewhere."""
-    return where(condition, self, other)
-
-
 # -- one variable ----------------------------------------------------------------------------------------------------
 
 
@@ -577,71 +382,3 @@ def invert_operator(input: Tensor) -> Tensor:
 
 for _name, _row in (("rlshift", bitwise.bitwise_left_shift), ("rrshift", bitwise.bitwise_right_shift)):
     _operator(_name, _row, reflected=True)
-
-# -- comparisons -----------------------------------------------------------------------------------------------------
-
-
-def _writes(name: str, *aliases: str) -> None:
-    with_number, with_tensor = compare.WRITTEN[name]
-
-    def in_place(self: Tensor, other: Any) -> Tensor:
-        if is_number(other):
-            other = plain(other)
-            return written(with_number, self, settings=(np.asarray(other),))
-        return written(with_tensor, self, other)
-
-    in_place.__name__ = in_place.__qualname__ = f"{name}_"
-    in_place.__doc__ = f"In-place :func:`{name}`."
-    composite(*(f"{alias}_" for alias in aliases), function=False)(in_place)
-
-
-for _name, *_more in (
-    ("eq",), ("ne", "not_equal"), ("lt", "less"), ("le", "less_equal"), ("gt", "greater"), ("ge", "greater_equal"),
-):  # fmt: skip
-    _writes(_name, *_more)
-
-
-def _at_least_zero(**limits: float) -> None:
-    for name, value in limits.items():
-        if not value >= 0:
-            raise RuntimeError(f"{name} must be greater than or equal to zero, but got {value:g}")
-
-
-@composite()
-def isclose(input: Tensor, other: Tensor, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> Tensor:
-    """Whether elements are equal up to ``atol + rtol * abs(other)``."""
-    need_tensor("isclose", "input", 1, input)
-    need_tensor("isclose", "other", 2, other)
-    if input._d.dtype != other._d.dtype:
-        raise RuntimeError(f"{input.dtype.scalar_name} did not match {other.dtype.scalar_name}")
-    _at_least_zero(rtol=rtol, atol=atol)
-    a, b = input._d, other._d
-    compare.eq(input, other)  # the error for sizes that do not broadcast
-    close = np.equal(a, b)
-    if a.dtype.kind in "fcV":
-        if equal_nan:
-            close = close | ((a != a) & (b != b))
-        if rtol or atol:
-            allowed = np.abs(b) * rtol + atol
-            gap = np.abs(a - b)
-            close = close | (np.isfinite(gap) & (gap <= allowed))
-    elif rtol or atol:
-        wide_a, wide_b = np.asarray(a).astype("f8"), np.asarray(b).astype("f8")
-        close = close | (np.abs(wide_a - wide_b) <= np.abs(wide_b) * rtol + atol)
-    return wrap(close)
-
-
-@composite()
-def allclose(input: Tensor, other: Tensor, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> bool:
-    """Whether all elements are equal up to ``atol + rtol * abs(other)``."""
-    need_tensor("allclose", "input", 1, input)
-    need_tensor("allclose", "other", 2, other)
-    return bool(np.all(isclose(input, other, rtol, atol, equal_nan)._d))
-
-
-@composite()
-def equal(input: Tensor, other: Tensor) -> bool:
-    """Whether two tensors have the same sizes and elements."""
-    need_tensor("equal", "input", 1, input)
-    need_tensor("equal", "other", 2, other)
-    return input._d.shape == other._d.shape and bool(np.all(input._d == other._d))

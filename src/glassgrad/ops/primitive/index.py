@@ -288,12 +288,13 @@ def refusal(array: Any, key: tuple[Any, ...], error: Exception) -> IndexError:
     if "out of bounds" in text:
         return IndexError(text.replace("axis", "dimension"))
     if "broadcast" in text:
-        shapes: list[Any] = []
+        shapes: list[str] = []
         for index in key:
-            if isinstance(index, (ndarray, np.generic)):
-                shapes += [list(part.shape) for part in index.nonzero()] if index.dtype == bool else [list(index.shape)]
+            if index is not ALL:
+                parts = np.asarray(index).nonzero() if index.dtype == bool else (index,)
+                shapes += [str(list(part.shape)) for part in parts]
         return IndexError(
-            f"shape mismatch: indexing tensors could not be broadcast together with shapes {', '.join(map(str, shapes))}"
+            "shape mismatch: indexing tensors could not be broadcast together with shapes " + ", ".join(shapes)
         )
     if "too many indices" in text:
         return IndexError(f"too many indices for tensor of dimension {array.ndim}")

@@ -84,9 +84,6 @@ def stack(tensors: Any, /, dim: Any) -> Any:
     return out
 
 
-stack.derivative(tensors=lambda grad, dim: unbind(grad, dim))
-
-
 @op(view=True)
 def unbind(self: Any, /, dim: Any = 0) -> Any:
     """The views at every index of ``dim``, that dimension dropped."""
@@ -95,6 +92,9 @@ def unbind(self: Any, /, dim: Any = 0) -> Any:
     axis = axis_of(dim, self.ndim)
     lead = (ALL,) * axis
     return tuple([self[(*lead, index, ...)] for index in range(self.shape[axis])])
+
+
+stack.derivative(tensors=lambda grad, dim: unbind(grad, dim))
 
 
 @unbind.derivative("self")

@@ -105,7 +105,7 @@ def nonzero(self: Any, /) -> Any:
 @op(constant=True)
 def searchsorted(sorted_sequence: Any, self: Any, /, right: Any = False, out_int32: Any = False) -> Any:
     """Where each value would be put into sorted rows so that they stay sorted."""
-    side = "right" if right else "left"
+    side: Any = "right" if right else "left"
     if sorted_sequence.ndim == 1:
         found = np.searchsorted(sorted_sequence, self, side)
     else:
