@@ -115,9 +115,9 @@ def test_gradients_are_torchs(sample, dtype):
     for engine in (glassgrad, torch):
         call = Call(sample, engine, dtype)
         outputs = call.differentiable(call())
-        assert outputs or not call.leaves, "nothing to differentiate"
-        if not call.leaves:
-            return
+        if not outputs or not call.leaves:
+            found.append(((), ()))
+            continue
         first = engine.autograd.grad(
             outputs, call.leaves, call.weights(outputs), create_graph=sample.second, allow_unused=True
         )
@@ -131,6 +131,7 @@ def test_gradients_are_torchs(sample, dtype):
         assert (a is None) == (b is None)
         if a is not None:
             close(a, b, sample, dtype, "gradient")
+    assert len(first) == len(their_first)
     zero = None
     for a, b in zip(second or [zero] * len(their_second), their_second or [zero] * len(second), strict=True):
         if a is None and b is None:

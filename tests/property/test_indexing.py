@@ -170,7 +170,8 @@ def test_writing(case, kind, requires_grad, value_requires_grad):
 
         failed = attempt(put)
         if failed is not None:
-            assert shown(x) == before and x._version == 0
+            if engine is glassgrad:  # torch writes what comes before a wrong index
+                assert shown(x) == before and x._version == 0
             return failed
         found = [shown(x), x._version, name(x)]
         if x.requires_grad:

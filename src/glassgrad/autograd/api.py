@@ -67,7 +67,8 @@ def backward(
     outputs = (tensors,) if _is_place(tensors) else tuple(tensors)
     seeds = _given(grad_tensors, len(outputs))
     keep = create_graph if retain_graph is None else retain_graph
-    roots = _roots(outputs, seeds, create_graph)
+    lifted = create_graph or _on_meta(outputs)
+    roots = _roots(outputs, seeds, lifted)
     if inputs is not None:
         for tensor in inputs:
             tensor.retain_grad()
@@ -75,11 +76,11 @@ def backward(
         warnings.warn(errors.CREATE_GRAPH, UserWarning, stacklevel=2)
     before = modes.set_grad(create_graph)
     try:
-        if inputs is None and not create_graph:
+        if inputs is None and not lifted:
             engine.run(roots, keep=keep)
         else:
             wanted = None if inputs is None else [edge_of(tensor) for tensor in inputs]
-            engine.general(roots, keep=keep, lifted=create_graph, inputs=wanted)
+            engine.general(roots, keep=keep, lifted=lifted, inputs=wanted)
     finally:
         modes.set_grad(before)
 
@@ -118,7 +119,8 @@ def grad(
     if is_grads_batched:
         return _batched(made, wanted, seeds, retain_graph, create_graph, allow_unused, materialize_grads)
     keep = create_graph if retain_graph is None else retain_graph
-    roots = _roots(made, seeds, create_graph)
+    lifted = create_graph or _on_meta(made)
+    roots = _roots(made, seeds, lifted)
     if not wanted:
         raise RuntimeError("`inputs` argument to `grad()` cannot be empty.")
     edges = []
@@ -130,7 +132,7 @@ def grad(
     before = modes.set_grad(create_graph)
     try:
         unique = list(dict.fromkeys(edges))
-        answers = engine.general(roots, keep=keep, lifted=create_graph, inputs=unique, accumulate=False)
+        answers = engine.general(roots, keep=keep, lifted=lifted, inputs=unique, accumulate=False)
     finally:
         modes.set_grad(before)
     found = dict(zip(unique, answers, strict=True))
@@ -183,6 +185,11 @@ def _given(seeds: Any, count: int) -> tuple[Any, ...]:
     return seeds
 
 
+def _on_meta(outputs: Sequence[Tensor]) -> bool:
+    """Whether gradients are shapes only: rules must then see Tensors, which know that."""
+    return any(isinstance(out, Tensor) and out._d.dtype.metadata is not None for out in outputs)
+
+
 def _roots(outputs: Sequence[Any], seeds: Sequence[Any], lifted: bool) -> list[tuple[Any, Any]]:
     """The edges to start from, each with its gradient."""
     made = [_seed(index, output, seed) for index, (output, seed) in enumerate(zip(outputs, seeds, strict=False))]
@@ -215,7 +222,7 @@ def _seed(index: int, output: Any, seed: Any) -> Tensor:
             raise RuntimeError(
                 f"grad can be implicitly created only for real scalar outputs but got {output.dtype}"
             )
-        return wrap(np.ones_like(output._d)[()])
+        return wrap(output._d if output._d.dtype.metadata is not None else np.ones_like(output._d)[()])
     if not isinstance(seed, Tensor):
         raise TypeError(
             f"gradients can be either Tensors or None, but got {type(seed).__name__}"
@@ -279,6 +286,8 @@ def _batched(
 
 def _copied(grad: Tensor) -> Tensor:
     """A recorded copy of a gradient."""
+    if grad._d.dtype.metadata is not None:
+        return wrap(grad._d)
     copy = wrap(np.empty_like(grad._d) if type(grad._d) is ndarray else np.empty((), grad._d.dtype))
     return copy.copy_(grad)  # type: ignore[attr-defined,no-any-return]
 

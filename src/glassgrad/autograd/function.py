@@ -15,10 +15,10 @@ import numpy as np
 from ..graph.node import Node
 from ..graph.record import Bundle, Kind, Record, output_of, tick
 from ..ground import errors, modes
-from ..ops import saved
+from ..ops import saved, write
 from ..ops.declare import TABLE
 from ..ops.fit import fit, fit_dtype, fit_lifted
-from ..tensor.tensor import LEAF, Tensor, View, alias, edge_of, new, share, wrap
+from ..tensor.tensor import LEAF, Tensor, View, alias, edge_of, new, share, view_error, wrap
 
 ndarray = np.ndarray
 
@@ -96,7 +96,7 @@ class BackwardCFunction(Record, Node, FunctionCtx):
         if entry is None:
             return None
         if isinstance(entry, saved.Packed):
-            return entry.open(self)
+            return entry.open(self._output(entry.edge) if entry.is_result else entry.edge)
         value, version, nr = entry
         if nr is None:
             if value._v is not None and value._v.version != version:
@@ -107,8 +107,12 @@ class BackwardCFunction(Record, Node, FunctionCtx):
             _stale(array, self, cell.version, version)
         out = wrap(array)
         out._v = cell
-        out._e = self if self.s == 1 else output_of(self, nr, self.s)
+        out._e = self._output(nr)
         return out
+
+    def _output(self, nr: int) -> Any:
+        """The edge of one of the outputs."""
+        return self if self.s == 1 else output_of(self, nr, self.s)
 
     def maybe_clear_saved_tensors(self) -> None:
         """Forget the saved tensors."""
@@ -255,26 +259,33 @@ def _kind_of(cls: type) -> Kind:
 def _finish(cls: type, ctx: Any, inputs: list[Tensor], outputs: Any, recorded: bool) -> Any:
     """Give the outputs of ``forward`` their history."""
     pieces = outputs if isinstance(outputs, tuple) else (outputs,)
-    dirty = {id(t) for t in ctx.dirty_tensors or ()}
+    dirty = _marked(ctx.dirty_tensors, "mark_dirty can only accept variables, but argument ")
+    for t in ctx.dirty_tensors or ():
+        share(t).version += 1
     if dirty - {id(piece) for piece in pieces}:
         raise RuntimeError(
             "Some elements marked as dirty during the forward method were not returned as output. The inputs that are "
             "modified inplace must all be outputs of the Function."
         )
-    plain = {id(t) for t in ctx.non_differentiable or ()}
+    plain = _marked(ctx.non_differentiable, "mark_non_differentiable only accepts variable arguments, but got ")
     given = {id(t) for t in inputs}
     ctx.s = len(pieces)
     ctx._outputs = [(piece._d.shape, piece._d.dtype) if isinstance(piece, Tensor) else None for piece in pieces]
     made: list[Any] = []
+    carried = 0
     for nr, piece in enumerate(pieces):
         if not isinstance(piece, Tensor):
             made.append(piece)
             continue
-        carries = recorded and id(piece) not in plain and piece._d.dtype.kind in "fcV"
         edge = None
-        if carries:
+        if recorded and id(piece) not in plain and piece._d.dtype.kind in "fcV":
             edge = ctx if len(pieces) == 1 else output_of(ctx, nr, len(pieces))
-        made.append(_output(piece, edge, id(piece) in dirty, id(piece) in given, recorded))
+            carried += 1
+        made.append(_output(piece, edge, id(piece) in dirty, id(piece) in given, len(pieces)))
+    if carried > 1:
+        for piece in made:
+            if isinstance(piece, Tensor) and type(piece._e) is View:
+                piece._e.made = "multi"
     _save(ctx, pieces, made)
     ctx.dirty_tensors = ctx.non_differentiable = None  # they hold this node: they would be a cycle
     if modes.local.anomaly:
@@ -284,33 +295,72 @@ def _finish(cls: type, ctx: Any, inputs: list[Tensor], outputs: Any, recorded: b
     return tuple(made) if isinstance(outputs, tuple) else made[0]
 
 
-def _output(piece: Tensor, edge: Any, dirty: bool, given: bool, recorded: bool) -> Tensor:
-    if dirty:
-        if recorded and edge is not None:
-            if piece._e is LEAF:
-                raise RuntimeError("a leaf Variable that requires grad has been used in an in-place operation.")
-            if type(piece._e) is View:
-                from ..ops import write
+def _marked(tensors: Sequence[Any] | None, refusal: str) -> set[int]:
+    """Which tensors were marked, by identity."""
+    if not all(isinstance(t, Tensor) for t in tensors or ()):
+        raise RuntimeError(refusal)  # PyTorch's sentence ends there
+    return {id(t) for t in tensors or ()}
 
-                write.rebase_view(piece, edge if edge.kind.name != "Output" else edge.e0)
-            else:
-                piece._e = edge
-        share(piece).version += 1
-        return piece
-    if given:
-        out = alias(piece)
-        place = new(View)
-        place.base = piece._e.base if type(piece._e) is View else piece
-        place.edge, place.seen, place.made, place.steps = edge, piece._v.version, "custom", None  # type: ignore[union-attr]
-        out._e = place
-        return out
-    if type(piece._e) is View:
-        piece._e.edge, piece._e.made = edge, "custom"
-        piece._e.seen = share(piece).version
-        return piece
-    if edge is not None or piece._e is not LEAF:
+
+def _output(piece: Tensor, edge: Any, dirty: bool, given: bool, total: int) -> Tensor:
+    """An output of ``forward`` with its history: ``edge``, or none."""
+    out = piece
+    if edge is None:
+        if given:
+            out = alias(piece) if piece.requires_grad else piece if dirty else _same(piece, None)
+        elif piece.requires_grad and type(piece._e) is not View:
+            piece._e = None
+    elif dirty:
+        _rebase(piece, edge, given, total)
+    elif given:
+        out = _same(piece, edge)
+    elif type(piece._e) is View:
+        piece._e.edge, piece._e.seen = edge, share(piece).version
+    else:
         piece._e = edge
-    return piece
+    if not (given and dirty) and type(out._e) is View:
+        out._e.made = "custom"
+    return out
+
+
+def _same(piece: Tensor, edge: Any) -> Tensor:
+    """The view of an input that ``forward`` gave back as it was."""
+    out = alias(piece)
+    out._e = place = new(View)
+    place.base = piece._e.base if type(piece._e) is View else piece
+    place.edge, place.seen, place.steps, place.made = edge, share(piece).version, None, "custom"
+    return out
+
+
+def _rebase(piece: Tensor, edge: Any, given: bool, total: int) -> None:
+    """Give what ``forward`` wrote its new history."""
+    place = piece._e
+    if type(place) is View and place.made is not None:
+        raise RuntimeError(view_error(place, place.edge, "is being"))
+    if edge_of(piece) is piece:
+        raise RuntimeError("a leaf Variable that requires grad has been used in an in-place operation.")
+    if not given:
+        warnings.warn(
+            "Only input Tensors should be given to ctx.mark_dirty(). If a Tensor is not an input, there is no need to "
+            "pass it to mark_dirty().",
+            UserWarning,
+            stacklevel=5,
+        )
+    if type(place) is not View:
+        piece._e = edge
+        return
+    if edge_of(place.base) is place.base:
+        raise RuntimeError(errors.LEAF_VIEW_INPLACE)
+    if total > 1:
+        raise RuntimeError(
+            "If your Function modifies inplace an input that is a view of another Tensor, your Function cannot return "
+            "more than one Tensor. This is not supported by the current autograd engine. You should either make sure "
+            "the input is not a view (using .clone() for example) or make your Function only return one Tensor "
+            "(potentially splitting it into two Functions: one doing the inplace that returns a single Tensor and a "
+            "second one that does the other operations). You can ask on the forum https://discuss.pytorch.org/ if you "
+            "need help to do this change."
+        )
+    write.rebase_view(piece, edge)
 
 
 def _save(ctx: Any, pieces: Sequence[Any], made: Sequence[Any]) -> None:
@@ -326,9 +376,11 @@ def _save(ctx: Any, pieces: Sequence[Any], made: Sequence[Any]) -> None:
                 f"save_for_backward can only save variables, but argument {index} is of type {type(tensor).__name__}"
             )
         nr = places.get(id(tensor))
+        own = nr is not None and made[nr] is tensor and edge_of(tensor) is not None  # its history is this node
         if modes.local.saved_hooks:
-            entries.append(saved.Packed(tensor, edge_of(tensor), False, modes.local.saved_hooks[-1]))
-        elif nr is not None and edge_of(made[nr]) is not None and made[nr] is tensor:
+            edge = nr if own else edge_of(tensor)
+            entries.append(saved.Packed(tensor, edge, own, modes.local.saved_hooks[-1]))
+        elif own:
             version = share(tensor)
             entries.append(((tensor._d, version), version.version, nr))
         else:

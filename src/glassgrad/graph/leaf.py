@@ -36,7 +36,7 @@ def accumulate(leaf: Any, grad: Any) -> None:
         if type(data) is ndarray:
             np.add(data, grad, data)
         else:
-            total._d = data + grad
+            total._d = np.array(data + grad)  # memory of its own: from now on it is written in place
         if total._v is None:
             total._v = Storage(1)
         else:

@@ -211,7 +211,7 @@ def node_of(edge: Any) -> Node | None:
     if node is None:
         face = edge.kind.face
         if face is None:
-            face = edge.kind.face = type(edge.kind.name, (Node,), {"__module__": None})
+            face = edge.kind.face = type(edge.kind.name.rpartition("::")[2], (Node,), {"__module__": None})
         node = object.__new__(face)
         node._record = edge
         _alive[id(edge)] = node

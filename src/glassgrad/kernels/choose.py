@@ -13,6 +13,7 @@ import numpy as np
 ndarray = np.ndarray
 LARGE = 2500  # elements from which on blending wins
 _BITS: dict[int, Any] = {4: np.dtype("i4"), 8: np.dtype("i8")}
+_ONE = np.int8(1)
 _ZEROS: dict[np.dtype[Any], Any] = {np.dtype(code): np.zeros((), code) for code in ("f4", "f8", "i8", "F", "D")}
 
 
@@ -22,10 +23,14 @@ def choose(condition: Any, one: Any, other: Any) -> Any:
         bits = _BITS.get(one.dtype.itemsize)
         if bits is not None and one.dtype.kind != "c" and one.shape == condition.shape == other.shape:
             a, b = one.view(bits), other.view(bits)
-            mask = np.negative(condition.view("i1"), dtype=bits)
+            out = np.empty(one.shape, one.dtype)
+            mask = out.view(bits)
+            np.negative(condition.view("i1"), out=mask)
             mask &= a ^ b
             mask ^= b
-            return mask.view(one.dtype)
+            return out
+    if not condition.shape and not one.shape and not other.shape:
+        return one[()] if condition else other[()]
     return np.where(condition, one, other)[()]
 
 
@@ -38,9 +43,11 @@ def drop(condition: Any, values: Any) -> Any:
         return np.where(condition, kind.type(0), values)
     if condition.size >= LARGE and kind.itemsize in _BITS and kind.kind != "c":
         bits = _BITS[kind.itemsize]
-        mask = np.subtract(condition.view("i1"), 1, dtype=bits)
+        out = np.empty(values.shape, kind)
+        mask = out.view(bits)
+        np.subtract(condition.view("i1"), _ONE, out=mask)  # -1, all bits set, where the condition fails
         mask &= values.view(bits)
-        return mask.view(kind)
+        return out
     out = values.copy()
     zero = _ZEROS.get(kind)
     np.copyto(out, 0 if zero is None else zero, where=condition)

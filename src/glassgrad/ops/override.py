@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any, NoReturn
 
 import numpy as np
 
-from ..ground import errors, modes
+from ..ground import dtypes, errors, modes
 from ..tensor.parameter import Parameter
 from ..tensor.tensor import Tensor
 from .declare import Row
 
 NOT_TAKEN = object()
+_bfloat16 = dtypes.bfloat16.numpy
 
 
 def dispatch(row: Row, tensors: Sequence[Any], settings: Sequence[Any], out: Any) -> Any:
@@ -68,13 +70,85 @@ def shape_error(row: Row, arrays: Sequence[Any], error: ValueError) -> NoReturn:
     raise error
 
 
+_SMALL = 8  # sizes up to here stand for themselves
+_FEW = 4096  # elements up to which computing is simpler than standing in
+_STAND_INS = ((11, 13, 17, 19, 23, 29, 31, 37, 41), (43, 47, 53, 59, 61, 67, 71, 73, 79))
+
+
+def cast_to(array: Any, dtype: np.dtype[Any]) -> Any:
+    """An array as another dtype; of a meta tensor, without touching elements."""
+    return blank(array.shape, dtype) if array.dtype.metadata else array.astype(dtype)
+
+
 def shapes_only(row: Row, given: Sequence[Any], settings: Sequence[Any]) -> Any:
-    """What a row gives for meta tensors: arrays that have a shape and a dtype but one shared element."""
-    result = row.kernel(*given, *settings)
+    """What a row gives for meta tensors: arrays that have a shape and a dtype but one shared element.
+
+    Large sizes are found by two runs of the kernel on small stand-ins: a size of the result that follows one of the
+    inputs' sizes follows its stand-ins too.
+    """
     if row.view:
-        return result
+        return row.kernel(*given, *settings)
+    arrays = [a for a in (given[0] if row.listed else given) if a is not None]
+    if row.name != "copy" and any(not a.dtype.metadata and a.ndim for a in arrays):
+        raise RuntimeError("Tensor on device cpu is not on the expected device meta!")
+    shapes = [a.shape for a in arrays] + [_whole_numbers(value) for value in settings]
+    sizes = sorted({n for shape in shapes for n in shape if n > _SMALL})
+    if sum(math.prod(shape) for shape in shapes) <= _FEW or len(sizes) > len(_STAND_INS[0]):
+        return _blank_all(_run(row, given, settings, {}))
+    maps = [_following(shapes, len(arrays), dict(zip(sizes, table, strict=False))) for table in _STAND_INS]
+    first, second = (_run(row, given, settings, replaced) for replaced in maps)
+    back = {(maps[0][n], maps[1][n]): n for n in maps[0]}
+    several = isinstance(first, (tuple, list))
+    pairs = zip(first, second, strict=True) if several else ((first, second),)
+    made = [blank(tuple(_size(n, m, back) for n, m in zip(a.shape, b.shape, strict=True)), a.dtype) for a, b in pairs]
+    return tuple(made) if several else made[0]
+
+
+def _whole_numbers(value: Any) -> tuple[int, ...]:
+    """The integers of a setting that may be a shape; none of a number."""
+    return tuple(n for n in value if type(n) is int) if isinstance(value, (list, tuple)) else ()
+
+
+def _following(shapes: Sequence[tuple[int, ...]], n_arrays: int, replaced: dict[int, int]) -> dict[int, int]:
+    """The stand-ins of sizes, and of what follows from them: products of neighbours, and sums along one dimension."""
+    found = {}
+    for shape in shapes:
+        for start in range(len(shape)):
+            whole = small = 1
+            for n in shape[start:]:
+                whole, small = whole * n, small * replaced.get(n, n)
+                if whole > _SMALL:
+                    found[whole] = small
+    if len({len(shape) for shape in shapes[:n_arrays]}) == 1:
+        for column in zip(*shapes[:n_arrays], strict=True):
+            if sum(column) > _SMALL:
+                found.setdefault(sum(column), sum(replaced.get(n, n) for n in column))
+    return {**found, **replaced}
+
+
+def _run(row: Row, given: Sequence[Any], settings: Sequence[Any], replaced: dict[int, int]) -> Any:
+    def small(value: Any) -> Any:
+        if isinstance(value, np.ndarray):
+            kind = np.dtype(value.dtype.str) if value.dtype.kind != "V" else _bfloat16
+            return np.ones([replaced.get(n, n) for n in value.shape], kind)
+        if isinstance(value, (list, tuple)):
+            return type(value)(small(piece) for piece in value)
+        return replaced.get(value, value) if type(value) is int else value
+
+    return row.kernel(*[small(piece) for piece in given], *[small(piece) for piece in settings])
+
+
+def _size(n: int, m: int, back: dict[tuple[int, int], int]) -> int:
+    if n == m:
+        return n
+    if (n, m) not in back:
+        raise NotImplementedError("the shape of the result cannot be told from the shapes of the inputs")
+    return back[n, m]
+
+
+def _blank_all(result: Any) -> Any:
     if isinstance(result, (tuple, list)):
-        return type(result)(blank(piece.shape, piece.dtype) for piece in result)
+        return tuple(blank(piece.shape, piece.dtype) for piece in result)
     return blank(result.shape, result.dtype)
 
 

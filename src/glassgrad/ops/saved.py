@@ -27,6 +27,8 @@ class Packed:
         finally:
             modes.set_grad(before)
         self.edge, self.is_result = edge, is_result
+        if is_result and self.payload is tensor:  # whose history is the record that keeps this: a cycle
+            self.payload = _Bare(tensor)
         if tensor._v is not None and tensor._v.version != version:
             raise RuntimeError(
                 "A saved tensor pack hook is modifying its input in place. Tensors provided as input to pack hook "
@@ -34,18 +36,28 @@ class Packed:
                 "issue if you need to perform in-place operations on the input to a pack hook."
             )
 
-    def open(self, record: Record) -> Tensor:
-        """The tensor that the user's unpack hook gives, with its history."""
-        tensor = self.unpack(self.payload)
+    def open(self, edge: Any) -> Tensor:
+        """The tensor that the user's unpack hook gives, with ``edge`` as its history."""
+        payload = self.payload
+        tensor = self.unpack(lend(payload, edge) if type(payload) is _Bare else payload)
         if not isinstance(tensor, Tensor):
             raise TypeError(
                 "Output of saved tensor unpack_hook expected to be a Tensor but got result of type "
                 f"{type(tensor).__name__}"
             )
-        return lend(tensor, record if self.is_result else self.edge)
+        return lend(tensor, edge)
 
 
-def lend(tensor: Tensor, edge: Any) -> Tensor:
+class _Bare:
+    """The data and version of a result that a pack hook gave back as it was."""
+
+    __slots__ = ("_d", "_v")
+
+    def __init__(self, tensor: Tensor) -> None:
+        self._d, self._v = tensor._d, tensor._v
+
+
+def lend(tensor: Any, edge: Any) -> Tensor:
     """A tensor on the same data whose history is ``edge``; a leaf is lent as itself."""
     if isinstance(edge, Tensor):
         return edge
@@ -81,7 +93,7 @@ def read(record: Record, how: str, slot: int) -> Tensor | None:
     if value is None:
         return None
     if type(value) is Packed:
-        return value.open(record)
+        return value.open(_result_edge(record, slot) if value.is_result else value.edge)
     if how == "tensor":
         if not isinstance(value, Tensor):
             return _again(record, slot, value)
@@ -92,17 +104,22 @@ def read(record: Record, how: str, slot: int) -> Tensor | None:
     cell = record.cell
     if cell is not None and cell.version != getattr(record, f"v{slot}", 0):
         stale(record, slot)
-    extras = getattr(record, "_about", None)
     out = wrap(value)
-    out._v = cell
-    if extras is not None and extras.home is not None:
-        out._e = extras.home()
-    elif record.kind.outputs == 1:
-        out._e = record
-    elif slot in record.kind.row.result_slots:
-        nr, total = record.kind.row.result_slots[slot]
-        out._e = output_of(record, nr, total)
+    out._v, out._e = cell, _result_edge(record, slot)
     return out
+
+
+def _result_edge(record: Record, slot: int) -> Any:
+    """The history of a saved result: the record itself, its output, or where a write through a view left it."""
+    extras = getattr(record, "_about", None)
+    if extras is not None and extras.home is not None:
+        return extras.home()
+    if record.kind.outputs == 1:
+        return record
+    if slot in record.kind.row.result_slots:
+        nr, total = record.kind.row.result_slots[slot]
+        return output_of(record, nr, total)
+    return None
 
 
 def pack(record: Record, how: str, slot: int, pair: tuple[Any, Any]) -> None:

@@ -11,7 +11,7 @@ import numpy as np
 
 from ..graph.record import OUTPUT, Record
 from ..ground import dtypes, errors, modes
-from ..tensor.tensor import LEAF, Tensor, View, edge_of, share, view_name, wrap
+from ..tensor.tensor import LEAF, Tensor, View, edge_of, share, view_error, wrap
 from . import override
 from .declare import Row
 
@@ -37,7 +37,7 @@ def in_place(row: Row, target: Tensor, others: Sequence[Any], settings: Sequence
         cast = call.common_dtype(row, flat)
         check_cast(cast, target)
         arrays = [
-            a if a is None or a.dtype is cast or row.inputs[i] in row.apart else a.astype(cast)
+            a if a is None or a.dtype is cast or row.inputs[i] in row.apart else override.cast_to(a, cast)
             for i, a in enumerate(arrays)
         ]
     edges = call.edges_of(row, flat)
@@ -45,8 +45,11 @@ def in_place(row: Row, target: Tensor, others: Sequence[Any], settings: Sequence
     for other in others:
         if isinstance(other, Tensor):
             check_partial_overlap(target, other)
+            if other._d.dtype.metadata and not target._d.dtype.metadata:
+                raise NotImplementedError("Cannot copy out of meta tensor; no data!")
+    kernel = override.shapes_only if target._d.dtype.metadata else None
     try:
-        result = row.kernel(*arrays, *settings)
+        result = row.kernel(*arrays, *settings) if kernel is None else kernel(row, arrays, settings)
     except ValueError as error:
         override.shape_error(row, arrays, error)
     if result.shape != target._d.shape:
@@ -148,12 +151,8 @@ def _check_view(target: Tensor, place: View, recorded: bool) -> None:
     base_edge = edge_of(place.base)
     if base_edge is place.base and isinstance(base_edge, Tensor) and place.made is None:
         raise RuntimeError(errors.LEAF_VIEW_INPLACE)
-    if place.made == "no_grad":
-        raise RuntimeError(errors.NO_GRAD_VIEW_INPLACE)
-    if place.made == "multi":
-        nr = edge.k if isinstance(edge, Record) and edge.kind is OUTPUT else 0
-        name = "" if edge is None else view_name(edge)
-        raise RuntimeError(errors.MULTI_VIEW_INPLACE.format(nr=nr, name=name, modified="is being"))
+    if place.made in errors.VIEW_MADE:
+        raise RuntimeError(view_error(place, edge, "is being"))
 
 
 def check_overlap(target: Tensor) -> None:

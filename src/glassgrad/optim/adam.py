@@ -9,6 +9,7 @@ import numpy as np
 
 from ..ground import dtypes, modes
 from ..tensor.tensor import Tensor, share, wrap
+from . import narrow
 from .numbers import F32, F64, check_one_element, constant, number
 from .optimizer import Optimizer, evaluated
 from .sgd import writable
@@ -17,6 +18,10 @@ add, divide, empty, maximum, multiply, sqrt, subtract = (
     np.add, np.divide, np.empty, np.maximum, np.multiply, np.sqrt, np.subtract,
 )  # fmt: skip
 _FAST = {F32: F32, F64: F64, np.dtype("c8"): F32, np.dtype("c16"): F64}  # dtypes stepped by arrays, and their parts'
+_ELSEWHERE = (
+    "If capturable=True, params and state_steps must be on supported devices: ['cuda', 'xpu', 'hpu', 'privateuseone', "
+    "'xla']."
+)
 _BLOCK = 1 << 16  # elements worked on at a time, of large arrays: all that a step touches stays in the cache
 
 
@@ -103,7 +108,6 @@ class Adam(Optimizer):
         """Change the parameters once; gives the loss that ``closure`` computed."""
         loss = None if closure is None else evaluated(closure)
         for group in self.param_groups:
-            by_arrays = not group["differentiable"] and not group["capturable"]
             settings = None
             for param in group["params"]:
                 grad = param._grad
@@ -112,11 +116,18 @@ class Adam(Optimizer):
                 state = self.state[param]
                 if not state:
                     self._start(state, param, group)
+                if group["capturable"] and not group["fused"]:
+                    raise AssertionError(_ELSEWHERE)
                 kind = param._d.dtype
-                if not by_arrays or kind not in _FAST:
-                    _step_by_tensors(group, state, param, grad)
-                    continue
                 step = _counted(state["step"])
+                if group["differentiable"]:
+                    _step_by_tensors(group, state, param, grad, step)
+                    continue
+                if kind not in _FAST:
+                    version = share(param)
+                    param._d[...] = narrow.adam(group, state, param._d, grad._d, step)
+                    version.version += 2 if group["decoupled_weight_decay"] and group["weight_decay"] else 1
+                    continue
                 if settings is None or settings.step != step or settings.kind is not kind:
                     settings = _Settings(group, step, kind)
                 _step_by_arrays(settings, state, param, grad._d)
@@ -265,19 +276,13 @@ def _blocks(arrays: list[Any]) -> Iterator[list[Any]]:
         yield [array[start : start + _BLOCK] for array in flat]
 
 
-def _step_by_tensors(group: dict[str, Any], state: dict[str, Any], param: Any, grad: Any) -> None:
-    """The same step in operations: for other dtypes, and where it is to be differentiated itself."""
-    if group["capturable"]:
-        raise AssertionError(
-            "If capturable=True, params and state_steps must be on supported devices: "
-            "['cuda', 'xpu', 'hpu', 'privateuseone', 'xla']."
-        )
-    before = modes.set_grad(bool(group["differentiable"]))
+def _step_by_tensors(group: dict[str, Any], state: dict[str, Any], param: Any, grad: Any, step: float) -> None:
+    """The same step in operations, where it is to be differentiated itself."""
+    before = modes.set_grad(True)
     try:
         beta1, beta2 = (number(beta) for beta in group["betas"])
         lr, decay = group["lr"], group["weight_decay"]
         grad = -grad if group["maximize"] else grad
-        step = _counted(state["step"])
         if decay != 0:
             if group["decoupled_weight_decay"]:
                 param.mul_(1 - lr * decay)
@@ -294,6 +299,6 @@ def _step_by_tensors(group: dict[str, Any], state: dict[str, Any], param: Any, g
         if isinstance(size, Tensor):
             param.sub_(mean.clone() / denominator * size)
         else:
-            param.addcdiv_(mean.clone() if group["differentiable"] else mean, denominator, value=-size)
+            param.addcdiv_(mean.clone(), denominator, value=-size)
     finally:
         modes.set_grad(before)

@@ -308,6 +308,6 @@ def _fitted(value: Any, param: Tensor, as_float32: bool, key: Any) -> Any:
         return movable.to(device=param.device)
     if isinstance(value, dict):
         return {name: _fitted(piece, param, as_float32, name) for name, piece in value.items()}
-    if isinstance(value, Iterable):
+    if isinstance(value, Iterable) and not isinstance(value, str):
         return type(value)(_fitted(piece, param, as_float32, None) for piece in value)  # type: ignore[call-arg]
     return value

@@ -9,6 +9,7 @@ import numpy as np
 
 from ..ground import modes
 from ..tensor.tensor import Tensor, share, wrap
+from . import narrow
 from .numbers import F32, F64, check_one_element, constant, number
 from .optimizer import Optimizer, evaluated
 
@@ -69,9 +70,8 @@ class SGD(Optimizer):
     def __setstate__(self, state: dict[str, Any]) -> None:
         super().__setstate__(state)
         for group in self.param_groups:
-            for name, value in (("nesterov", False), ("maximize", False), ("foreach", None), ("fused", False)):
-                group.setdefault(name, value)
-            group.setdefault("differentiable", False)
+            for name in ("nesterov", "maximize", "foreach", "differentiable", "fused"):
+                group.setdefault(name, None if name == "foreach" else False)
 
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
         """Change the parameters once; gives the loss that ``closure`` computed."""
@@ -86,7 +86,9 @@ class SGD(Optimizer):
                 or type(group["weight_decay"]) is Tensor
                 or group["weight_decay"] != 0
             ):
-                self._step_with_settings(group)
+                for param in group["params"]:
+                    if param._grad is not None:
+                        self._step(group, param, param._grad)
                 continue
             kind: Any = None
             for param in group["params"]:  # the everyday step: as little as possible for each parameter
@@ -98,7 +100,7 @@ class SGD(Optimizer):
                     kind = data.dtype
                     if kind is not F32 and kind is not F64:
                         kind = None
-                        self._step_by_tensors(group, param, grad)
+                        self._step(group, param, grad)
                         continue
                     rate = constant(lr, kind)
                 version = param._v
@@ -109,16 +111,18 @@ class SGD(Optimizer):
                 version.version += 1
         return loss
 
-    def _step_with_settings(self, group: dict[str, Any]) -> None:
-        for param in group["params"]:
-            grad = param._grad
-            if grad is None:
-                continue
-            kind = param._d.dtype
-            if kind in _FAST and not group["differentiable"]:
-                self._step_by_arrays(group, param, grad._d, kind)
-            else:
-                self._step_by_tensors(group, param, grad)
+    def _step(self, group: dict[str, Any], param: Tensor, grad: Tensor) -> None:
+        """One step of one parameter, whatever the settings."""
+        kind = param._d.dtype
+        if group["differentiable"]:
+            self._step_by_tensors(group, param, grad)
+        elif kind in _FAST:
+            self._step_by_arrays(group, param, grad._d, kind)
+        else:
+            version = share(param)
+            state = self.state[param] if group["momentum"] != 0 else {}
+            param._d[...] = narrow.sgd(group, state, param._d, grad._d)
+            version.version += 1
 
     def _step_by_arrays(self, group: dict[str, Any], param: Tensor, g: Any, kind: Any) -> None:
         version = share(param)
@@ -146,8 +150,8 @@ class SGD(Optimizer):
         version.version += 1
 
     def _step_by_tensors(self, group: dict[str, Any], param: Any, grad: Any) -> None:
-        """The same step in operations: for other dtypes, and where it is to be differentiated itself."""
-        before = modes.set_grad(bool(group["differentiable"]))
+        """The same step in operations, where it is to be differentiated itself."""
+        before = modes.set_grad(True)
         try:
             grad = -grad if group["maximize"] else grad
             decay, momentum, lr = group["weight_decay"], group["momentum"], group["lr"]

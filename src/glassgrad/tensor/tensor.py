@@ -67,19 +67,21 @@ def edge_of(tensor: Tensor) -> Any:
     version = share(tensor).version
     if place.seen != version and place.edge is not LEAF:
         if edge_of(place.base) is not None:
-            if place.made == "multi":
-                raise RuntimeError(_multi_view_error(place.edge))
+            if place.made in ("multi", "custom"):
+                raise RuntimeError(view_error(place, place.edge, "its base or another view of its base has been"))
             place.edge = reread(tensor, place)
         place.seen = version
     return tensor if place.edge is LEAF else place.edge
 
 
-def _multi_view_error(edge: Any) -> str:
-    nr = edge.k if isinstance(edge, Record) and edge.kind is OUTPUT else 0
-    name = "" if edge is None else view_name(edge)
-    return errors.MULTI_VIEW_INPLACE.format(
-        nr=nr, name=name, modified="its base or another view of its base has been"
-    )
+def view_error(place: View, edge: Any, modified: str) -> str:
+    """PyTorch's sentences for a write through, or below, a view whose making forbids it."""
+    if edge is None or isinstance(edge, Tensor) or place.made == "no_grad":
+        told = errors.UNRECORDED_VIEW.format(modified=modified)
+    else:
+        nr = edge.k if isinstance(edge, Record) and edge.kind is OUTPUT else 0
+        told = errors.RECORDED_VIEW.format(nr=nr, name=view_name(edge), modified=modified)
+    return told + errors.VIEW_MADE[place.made or "no_grad"]
 
 
 def view_name(edge: Any) -> str:

@@ -132,10 +132,10 @@ class _Recomputed:
         saved: dict[int, Tensor] = {}
 
         def pack(tensor: Tensor) -> Tensor:
-            saved[len(saved)] = tensor.detach()  # type: ignore[attr-defined]
+            saved[len(saved)] = bare = tensor.detach()  # type: ignore[attr-defined]
             if self.early_stop and len(saved) == self.count:
                 raise _Enough
-            return tensor
+            return bare  # the tensor itself may be a result, whose history keeps what is packed here
 
         with enable_grad(), saved_tensors_hooks(pack, lambda tensor: tensor), contextlib.suppress(_Enough):
             self.again()

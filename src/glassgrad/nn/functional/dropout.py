@@ -87,7 +87,7 @@ def dropout3d(input: Tensor, p: float = 0.5, training: bool = True, inplace: boo
     _check(p)
     ndim = input.dim()
     _spatial("dropout3d", ndim, (4, 5), 3, "4D or 5D")
-    if ndim != 4:
+    if ndim == 5:
         return _by_channel(input, p, training, inplace)
     result = _by_channel(input.unsqueeze_(0) if inplace else input.unsqueeze(0), p, training, inplace)
     return result.squeeze_(0) if inplace else result.squeeze(0)

@@ -26,9 +26,9 @@ _I64 = np.dtype("i8")
 # -- values ------------------------------------------------------------------------------------------------------------
 
 
-def _same_sizes(input: Any, target: Any, check: bool = True) -> tuple[Any, Any]:
+def _same_sizes(input: Any, target: Any) -> tuple[Any, Any]:
     """Input and target at their common sizes, with PyTorch's warning where those differ."""
-    if check and target.size() != input.size():
+    if target.size() != input.size():
         warnings.warn(
             f"Using a target size ({target.size()}) that is different to the input size ({input.size()}). "
             "This will likely lead to incorrect results due to broadcasting. "
@@ -100,7 +100,7 @@ def huber_loss(
     input: Any, target: Any, reduction: str = "mean", delta: float = 1.0, weight: Tensor | None = None
 ) -> Tensor:
     """Half the squares of differences below ``delta``, a straight line for larger ones."""
-    input, target = _same_sizes(input, target, False)
+    input, target = _same_sizes(input, target)
     if delta <= 0:
         raise RuntimeError("huber_loss does not support non-positive values for delta.")
     if weight is not None:

@@ -164,12 +164,10 @@ class State:
             whole._metadata = metadata
         _load(self, whole, "", metadata, assign, missing, unexpected, errors)
         if strict:
-            found = []
-            if missing:
-                found.append("Missing key(s) in state_dict: {}. ".format(", ".join(f'"{key}"' for key in missing)))
-            if unexpected:
-                found.append("Unexpected key(s) in state_dict: {}. ".format(", ".join(f'"{k}"' for k in unexpected)))
-            errors = found + errors
+            for kind, keys in (("Unexpected", unexpected), ("Missing", missing)):
+                if keys:
+                    listed = ", ".join(f'"{key}"' for key in keys)
+                    errors.insert(0, f"{kind} key(s) in state_dict: {listed}. ")
         if errors:
             listed = "\n\t".join(errors)
             raise RuntimeError(f"Error(s) in loading state_dict for {type(self).__name__}:\n\t{listed}")

@@ -43,7 +43,9 @@ def hardtanh(input: Tensor, min_val: float = -1.0, max_val: float = 1.0, inplace
     if min_val > max_val:
         raise ValueError("min_val cannot be greater than max_val")
     if input._d.dtype.kind == "b":
-        raise NotImplementedError("Bool inputs not supported for hardtanh")
+        raise RuntimeError("Bool inputs not supported for hardtanh")
+    if input._d.dtype.kind == "c":
+        raise NotImplementedError("clamp is not supported for complex types")
     if input._d.dtype.kind in "iu":
         if input._d.dtype.kind == "u" and min_val < 0:
             raise RuntimeError("cannot do hardtanh on an unsigned type with negative limits")

@@ -13,6 +13,7 @@ from ..declare import composite
 from ..primitive import compare
 from .operand import is_number, is_operand, need_tensor, no_match, plain, written
 
+_BOOL = np.dtype("?")
 _BYTE_CONDITION = (
     "where received a uint8 condition tensor. This behavior is deprecated and will be removed in a future version of "
     "PyTorch. Use a boolean condition instead. (Triggered internally at "
@@ -23,6 +24,8 @@ _BYTE_CONDITION = (
 @composite()
 def where(condition: Tensor, input: Any = None, other: Any = None, *, out: Any = None) -> Any:
     """``input`` where ``condition`` holds, ``other`` elsewhere; with one argument, where it is nonzero."""
+    if type(input) is Tensor and type(other) is Tensor and type(condition) is Tensor and condition._d.dtype is _BOOL:
+        return compare.where(condition, input, other, out=out)
     need_tensor("where", "condition", 1, condition)
     if input is None and other is None:
         return condition.nonzero(as_tuple=True)  # type: ignore[attr-defined]

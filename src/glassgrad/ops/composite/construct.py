@@ -105,7 +105,11 @@ def _unknown(value: Any) -> NoReturn:
 
 
 def _cast(array: Any, kind: np.dtype[Any] | None) -> Any:
-    out = array if kind is None or array.dtype == kind else array.astype(kind)
+    if kind is None or array.dtype == kind:
+        kind = dtypes.of(array.dtype).numpy
+        out = array if array.dtype is kind else array.view(kind)  # equal dtypes may be several objects
+    else:
+        out = array.astype(kind)
     return out[()] if out.ndim == 0 else out
 
 
@@ -379,7 +383,10 @@ def from_numpy(ndarray: Any, /) -> Tensor:
             UserWarning,
             stacklevel=2,
         )
-    out = wrap(ndarray if type(ndarray) is np.ndarray else ndarray.view(np.ndarray))
+    kind = dtypes.of(ndarray.dtype).numpy
+    if type(ndarray) is not np.ndarray or ndarray.dtype is not kind:  # equal dtypes may be several objects
+        ndarray = ndarray.view(kind, np.ndarray)
+    out = wrap(ndarray)
     share(out)
     return out
 

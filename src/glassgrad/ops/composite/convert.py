@@ -42,7 +42,7 @@ def _imaginary_lost() -> None:
 def as_dtype(self: Tensor, kind: _dtype, copy: bool = False, layout: str | None = None) -> Tensor:
     """The tensor in another dtype; itself where nothing changes."""
     wanted, own = kind.numpy, self._d.dtype
-    if wanted == own and not copy:
+    if (wanted is own or wanted == own) and not copy:
         return self
     if own.metadata:
         return wrap(blank(self._d.shape, wanted))

@@ -81,7 +81,10 @@ def _parts(self: Tensor, keys: tuple[Any, ...]) -> Tensor:
             if kind is int:
                 found = select(found, dim, key)
             elif kind is builtins.slice:
-                if key.start is not None or key.stop is not None or key.step is not None or len(keys) == 1:
+                if key.start is not None or key.stop is not None or key.step is not None:
+                    if dim < found._d.ndim and _takes_all(key, found._d.shape[dim]):
+                        dim += 1
+                        continue
                     found = _sliced(found, dim, key)
                 dim += 1
             elif key is None:
@@ -156,6 +159,16 @@ def _bound(value: Any) -> Any:
     return value.__index__()
 
 
+def _takes_all(key: builtins.slice, size: int) -> bool:
+    """Whether a slice is written so that PyTorch makes no view of it."""
+    start, stop, step = key.start, key.stop, key.step
+    return (
+        (start is None or (type(start) is int and start == 0))
+        and (stop is None or (type(stop) is int and stop >= size))
+        and (step is None or (type(step) is int and step == 1))
+    )
+
+
 def _sliced(self: Tensor, dim: int, key: builtins.slice) -> Tensor:
     """The view of one slice, with its ends written as PyTorch keeps them."""
     start, stop, step = key.start, key.stop, key.step
@@ -194,7 +207,7 @@ def _consumed(key: Any) -> int:
 def _walked(self: Tensor, keys: tuple[Any, ...]) -> tuple[Tensor, list[Any]]:
     """Apply all keys that make views, from the left; gives the view and the index tensors left for each dimension."""
     found = self
-    dim = origin = 0  # the dimension now, and the one of the tensor that it was
+    dim = 0
     indices: list[Any] = []
     keys = tuple(_tensor(key) if not _simple(key) else key for key in keys)
     taken = 0
@@ -207,22 +220,19 @@ def _walked(self: Tensor, keys: tuple[Any, ...]) -> tuple[Tensor, list[Any]]:
             if not isinstance(keys[0], Tensor):
                 raise IndexError(_SCALAR)
         raise IndexError(f"too many indices for tensor of dimension {self._d.ndim}")
-    for key in keys:
+    for position, key in enumerate(keys):
         kind = type(key)
         if kind is int:
             try:
                 found = select(found, dim, key)
             except IndexError:
-                raise _outside(found._d, dim, key, origin) from None
-            origin += 1
+                raise _outside(found._d, dim, key, position) from None
         elif kind is builtins.slice:
-            if key != ALL or len(keys) == 1:
+            if not _takes_all(key, found._d.shape[dim]):
                 found = _sliced(found, dim, key)
             dim += 1
-            origin += 1
         elif key is ...:
             dim += self._d.ndim - taken
-            origin += self._d.ndim - taken
         elif key is None:
             found = unsqueeze(found, dim)
             dim += 1
@@ -236,8 +246,7 @@ def _walked(self: Tensor, keys: tuple[Any, ...]) -> tuple[Tensor, list[Any]]:
             try:
                 found = select(found, dim, int(key._d))
             except IndexError:
-                raise _outside(found._d, dim, int(key._d), origin) from None
-            origin += 1
+                raise _outside(found._d, dim, int(key._d), position) from None
         elif key._d.ndim == 0:
             found = unsqueeze(found, dim)
             _record(indices, dim, wrap(np.zeros(int(bool(key._d)), np.int64)))
@@ -245,7 +254,6 @@ def _walked(self: Tensor, keys: tuple[Any, ...]) -> tuple[Tensor, list[Any]]:
         else:
             _record(indices, dim, key)
             dim += _consumed(key)
-            origin += _consumed(key)
     return found, indices
 
 
@@ -324,6 +332,8 @@ def setitem(self: Tensor, key: Any, value: Any) -> None:
         _check_number(self, value)
     if key is False:
         return
+    if key is True:
+        key = (None,)
     if type(key) is not tuple:
         key = _unpacked(key)
     if not modes.watch and self._e is None and (number or value._e is None) and _direct(self, key, value):
@@ -411,6 +421,8 @@ def _direct(self: Tensor, key: tuple[Any, ...], value: Any) -> bool:
                 return False
             if part._d.dtype.kind == "b" and part._d.shape != data.shape[: part._d.ndim]:
                 return False
+            if part._d.dtype.kind == "i" and not _within(part._d, data.shape[0]):
+                return False  # NumPy would write what comes before the wrong index
             plain.append(part._d)
             tensors += 1
         else:
@@ -433,6 +445,10 @@ def _direct(self: Tensor, key: tuple[Any, ...], value: Any) -> bool:
         return False  # the long way finds the words
     self._v.version += 1  # type: ignore[union-attr]
     return True
+
+
+def _within(index: Any, size: int) -> bool:
+    return not index.size or (-size <= np.minimum.reduce(index, None) and np.maximum.reduce(index, None) < size)
 
 
 # -- walking over the first dimension ----------------------------------------------------------------------------------

@@ -135,7 +135,22 @@ def from_dlpack(ext_tensor: Any, *, device: Any = None, copy: bool | None = None
             array = np.from_dlpack(ext_tensor)
         except ValueError as error:
             raise RuntimeError(_CAPSULE) from error
-    return wrap(array.copy()) if copy else from_numpy(array)  # type: ignore[no-any-return]
+    if copy:
+        return wrap(array.copy())
+    return from_numpy(array if array.flags.writeable else _Writable(array).array())  # type: ignore[no-any-return]
+
+
+class _Writable:
+    """Leave to write into memory that NumPy, not told otherwise by an old capsule, takes for read-only."""
+
+    def __init__(self, array: Any) -> None:
+        self.keeper = array
+        address = array.__array_interface__["data"][0]
+        self.__array_interface__ = {**array.__array_interface__, "data": (address, False), "strides": array.strides}
+
+    def array(self) -> Any:
+        """The array, writable."""
+        return np.asarray(self)
 
 
 @composite(method=False)

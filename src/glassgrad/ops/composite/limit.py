@@ -12,6 +12,7 @@ from .operand import PAIR, is_number, need_tensor, no_match, number_aside, plain
 
 # -- limits ----------------------------------------------------------------------------------------------------------
 
+_PLAIN = frozenset((int, float, type(None)))
 _CLAMPS = (
     "Tensor input, Tensor min = None, Tensor max = None, *, Tensor out = None",
     "Tensor input, Number min = None, Number max = None, *, Tensor out = None",
@@ -38,6 +39,9 @@ def _clamp_row(name: str, input: Any, min: Any, max: Any) -> tuple[Any, Tensor, 
 @composite("clip")
 def clamp(input: Tensor, min: Any = None, max: Any = None, *, out: Any = None) -> Tensor:
     """The elements, limited to [min, max]; an end may be a number, a tensor or None."""
+    if type(min) in _PLAIN and type(max) in _PLAIN and type(input) is Tensor and input._d.dtype.kind == "f":
+        if min is not None or max is not None:
+            return limit.clamp_numbers(input, min, max, out=out)
     row, input, tensors, settings = _clamp_row("clamp", input, min, max)
     return row(input, *tensors, *settings, out=out)
 
@@ -54,6 +58,8 @@ def _one_sided(name: str, with_number: Any, with_tensor: Any) -> tuple[Any, Any]
     end = name[6:]
 
     def function(input: Tensor, limit: Any, out: Any) -> Tensor:
+        if input._d.dtype.kind == "c":
+            raise NotImplementedError("clamp is not supported for complex types")
         if is_number(limit):
             return with_number(raised(input, plain(limit)), plain(limit), out=out)
         need_tensor(name, end, 2, limit)
@@ -126,6 +132,8 @@ def heaviside(input: Tensor, values: Tensor, *, out: Any = None) -> Tensor:
     """The step: zero below zero, one above, ``values`` at zero; not differentiable."""
     need_tensor("heaviside", "input", 1, input)
     need_tensor("heaviside", "values", 2, values)
+    if input._d.dtype.kind == "c" or values._d.dtype.kind == "c":
+        raise RuntimeError("heaviside is not yet implemented for complex tensors.")
     if input._d.dtype != values._d.dtype:
         raise RuntimeError("heaviside is not yet implemented for tensors with different dtypes.")
     return limit.heaviside(input, values, out=out)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ...ground.dtypes import called, finfo
+from ...ground.dtypes import called, finfo, float32
 from ...tensor.tensor import Tensor
 from .. import write
 from ..call import careful
@@ -326,9 +326,14 @@ def rms_norm(input: Any, normalized_shape: Any, weight: Any = None, eps: float |
     check_normalized(input, normalized_shape, weight, None, "*")
     if eps is None:
         eps = finfo(input.dtype).eps
+    kind = input.dtype
+    if kind.itemsize == 2:
+        input = input.to(float32)
     first = input._d.ndim - len(normalized_shape)
     squares = mean_dim(pow_number(input, 2), tuple(range(first, input._d.ndim)), True)
     scaled = input * rsqrt(add_number(squares, eps))
+    if kind.itemsize == 2:
+        scaled = scaled.to(kind)
     return scaled if weight is None else scaled * weight
 
 

@@ -40,6 +40,8 @@ def rsub(input: Tensor, other: Any, *, alpha: Any = 1, out: Any = None) -> Any:
 @composite(function=False, name="__rsub__")
 def reflected_sub(input: Tensor, other: Any) -> Any:
     """``other - input``."""
+    if type(other) is int and input._d.dtype.kind == "f":
+        return arithmetic.rsub_number(input, other)
     return rsub(input, other) if is_operand(other) else NotImplemented
 
 

@@ -40,7 +40,7 @@ def size(self: Tensor, dim: int | None = None) -> Size | int:
 def stride(self: Tensor, dim: int | None = None) -> tuple[int, ...] | int:
     """How far apart neighbours along all dimensions (or one) lie, in elements."""
     data = self._d
-    if data.size or any(data.strides) or data.ndim == 0:
+    if (data.size or any(data.strides)) and data.dtype.metadata is None or data.ndim == 0:
         item = data.itemsize
         strides = tuple([step // item for step in data.strides])
     else:
@@ -59,7 +59,7 @@ def _address(data: Any) -> int:
 def data_ptr(self: Tensor) -> int:
     """The address of the first element; 0 where there is none."""
     share(self)  # a number of its own has no address
-    return _address(self._d) if self._d.size else 0
+    return _address(self._d) if self._d.size and self._d.dtype.metadata is None else 0
 
 
 @composite(function=False)
@@ -212,10 +212,10 @@ def can_cast(from_: dtypes.dtype, to: dtypes.dtype) -> bool:
 def item(self: Tensor) -> Any:
     """The only element as a Python number."""
     data = self._d
-    if data.dtype.metadata:
-        raise RuntimeError("Tensor.item() cannot be called on meta tensors")
     if data.size != 1:
         raise RuntimeError(f"a Tensor with {data.size} elements cannot be converted to Scalar")
+    if data.dtype.metadata:
+        raise RuntimeError("Tensor.item() cannot be called on meta tensors")
     return data.item() if data.dtype.kind != "V" else float(data.astype("f4").item())
 
 
@@ -223,6 +223,8 @@ def item(self: Tensor) -> Any:
 def tolist(self: Tensor) -> Any:
     """The elements as nested lists; of a 0-d tensor, its number."""
     data = self._d
+    if data.dtype.metadata:
+        raise NotImplementedError("Cannot copy out of meta tensor; no data!")
     return (data if data.dtype.kind != "V" else data.astype("f4")).tolist()
 
 
@@ -236,7 +238,7 @@ def truth(self: Tensor) -> bool:
             if data.size
             else "Boolean value of Tensor with no values is ambiguous"
         )
-    return bool(data.item())
+    return bool(item(self)) if data.dtype.metadata else bool(data.item())
 
 
 def _only(self: Tensor) -> Any:

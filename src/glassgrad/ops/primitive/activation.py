@@ -30,9 +30,20 @@ _SIGN_LOST_SUPPORT = (
 _MANY = 2500  # elements from which on another form is faster
 
 
-def floating(self: Any, name: str) -> None:
-    """Raise PyTorch's error for integers and truth values."""
-    if self.dtype.kind in "biu":
+def zero_of(self: Any) -> Any:
+    """A 0-d zero of the same dtype; an array, which ufuncs take faster than a scalar."""
+    zero = _ZERO.get(self.dtype)
+    return self.dtype.type(0) if zero is None else zero
+
+
+def _by_single(row: Any, grad_output: Any, self: Any, *settings: Any) -> Any:
+    """A backward kernel at half precision, computed in float32 and rounded once."""
+    return row.row.kernel(grad_output.astype("f4"), self.astype("f4"), *settings).astype(self.dtype)
+
+
+def floating(self: Any, name: str, refused: str = "biuc") -> None:
+    """Raise PyTorch's error for integers, truth values and (mostly) complex numbers."""
+    if self.dtype.kind in refused:
         raise unsupported(name, self)
 
 
@@ -85,7 +96,7 @@ def leaky_relu(self: Any, /, negative_slope: Any = 0.01) -> Any:
     if self.dtype.itemsize == 2:
         return single(lambda x: leaky_relu.row.kernel(x, negative_slope), self)
     down = self * negative_slope
-    return np.maximum(self, down) if 0 < negative_slope <= 1 else choose(self > 0, self, down)
+    return np.maximum(self, down) if 0 < negative_slope <= 1 else choose(self > zero_of(self), self, down)
 
 
 @op(node="LeakyReluBackward1", inplace=True)
@@ -97,15 +108,15 @@ def leaky_relu_written(self: Any, /, negative_slope: Any = 0.01) -> Any:
 @op()
 def leaky_relu_backward(grad_output: Any, self: Any, /, negative_slope: Any) -> Any:
     """``grad_output``, times the slope where ``self`` is not positive."""
-    return choose(self > 0, grad_output, grad_output * negative_slope)
+    return choose(self > zero_of(self), grad_output, grad_output * negative_slope)
 
 
 @op()
 def hardtanh(self: Any, /, min_val: Any = -1.0, max_val: Any = 1.0) -> Any:
     """The elements, limited to [min_val, max_val]."""
     kind = self.dtype.type
-    if type(self) is ndarray and self.size >= _MANY:
-        return self.clip(kind(min_val), kind(max_val))
+    if type(self) is ndarray and self.dtype.kind == "f":
+        return self.clip(kind(min_val), kind(max_val))[()]
     return np.minimum(np.maximum(self, kind(min_val)), kind(max_val))
 
 
@@ -125,7 +136,7 @@ def hardshrink(self: Any, /, lambd: Any = 0.5) -> Any:
 @op()
 def softshrink(self: Any, /, lambd: Any = 0.5) -> Any:
     """The elements moved towards zero by ``lambd``, but not across it."""
-    floating(self, "softshrink_cpu")
+    floating(self, "softshrink_check")
     if self.dtype.itemsize == 2:
         return single(lambda x: softshrink.row.kernel(x, lambd), self)
     return self - np.minimum(np.maximum(self, self.dtype.type(-lambd)), self.dtype.type(lambd))
@@ -180,11 +191,14 @@ def elu(self: Any, /, alpha: Any = 1.0, scale: Any = 1, input_scale: Any = 1) ->
     floating(self, "elu_cpu")
     if self.dtype.itemsize == 2:
         return single(lambda x: elu.row.kernel(x, alpha, scale, input_scale), self)
-    down = np.minimum(self, self.dtype.type(0))
+    zero = zero_of(self)
+    down = np.minimum(self, zero)
     if input_scale != 1:
         down = down * input_scale
-    down = np.expm1(down) * (alpha * scale)
-    return choose(self > 0, self if scale == 1 else self * scale, down)
+    down = np.expm1(down)
+    if alpha * scale != 1:
+        down = down * (alpha * scale)
+    return choose(self > zero, self if scale == 1 else self * scale, down)
 
 
 @op(node="EluBackward1", inplace=True)
@@ -216,8 +230,11 @@ def elu_backward(
             raise RuntimeError(_SIGN_LOST.format(name="elu"))
         down = (x + alpha * scale) * input_scale
     else:
-        down = np.exp(np.minimum(x, x.dtype.type(0)) * input_scale) * (input_scale * alpha * scale)
-    return grad_output * choose(x > 0, np.full_like(x, scale), down)
+        down = np.minimum(x, zero_of(x))
+        down = np.exp(down if input_scale == 1 else down * input_scale)
+        if input_scale * alpha * scale != 1:
+            down = down * (input_scale * alpha * scale)
+    return grad_output * choose(x > zero_of(x), np.full_like(x, scale) if scale != 1 else np.ones_like(x), down)
 
 
 elu.derivative(
@@ -264,6 +281,8 @@ def gelu(self: Any, /, approximate: Any = "none") -> Any:
 @op()
 def gelu_backward(grad_output: Any, self: Any, /, approximate: Any = "none") -> Any:
     """``grad_output`` times the slope of ``gelu``."""
+    if self.dtype.itemsize == 2:
+        return _by_single(gelu_backward, grad_output, self, approximate)
     x = self
     if approximate == "tanh":
         square = x * x
@@ -302,13 +321,15 @@ def bends_of_gelu(grad: Any, grad_output: Any, self: Any, approximate: Any) -> A
 @op()
 def silu(self: Any, /) -> Any:
     """x times its logistic function."""
-    floating(self, "silu_cpu")
+    floating(self, "silu_cpu", "biu")
     return self * sigmoid.row.kernel(self) if self.dtype.itemsize > 2 else single(silu.row.kernel, self)
 
 
 @op()
 def silu_backward(grad_output: Any, self: Any, /) -> Any:
     """``grad_output`` times the slope of ``silu``."""
+    if self.dtype.itemsize == 2:
+        return _by_single(silu_backward, grad_output, self)
     s = sigmoid.row.kernel(self)
     return grad_output * ((self * (1 - s) + 1) * s)
 
@@ -325,13 +346,15 @@ def mish(self: Any, /) -> Any:
 @op()
 def mish_backward(grad_output: Any, self: Any, /) -> Any:
     """``grad_output`` times the slope of ``mish``."""
+    if self.dtype.itemsize == 2:
+        return _by_single(mish_backward, grad_output, self)
     t = np.tanh(_softplus(self))
     return grad_output * (self * sigmoid.row.kernel(self) * (1 - t * t) + t)
 
 
 def _softplus(x: Any) -> Any:
     """log(1 + exp(x)) without overflow."""
-    return np.log1p(np.exp(-np.abs(x))) + np.maximum(x, x.dtype.type(0))
+    return np.log1p(np.exp(-np.abs(x))) + np.maximum(x, zero_of(x))
 
 
 @op()
@@ -348,6 +371,8 @@ def softplus(self: Any, /, beta: Any = 1, threshold: Any = 20) -> Any:
 @op()
 def softplus_backward(grad_output: Any, self: Any, /, beta: Any, threshold: Any) -> Any:
     """``grad_output`` times the slope of ``softplus``."""
+    if self.dtype.itemsize == 2:
+        return _by_single(softplus_backward, grad_output, self, beta, threshold)
     scaled = self if beta == 1 else self * beta
     slope = sigmoid.row.kernel(scaled)
     above = scaled > threshold
@@ -360,12 +385,14 @@ def logsigmoid(self: Any, /) -> Any:
     floating(self, "log_sigmoid_cpu")
     if self.dtype.itemsize == 2:
         return single(logsigmoid.row.kernel, self)
-    return np.minimum(self, self.dtype.type(0)) - np.log1p(np.exp(-np.abs(self)))
+    return np.minimum(self, zero_of(self)) - np.log1p(np.exp(-np.abs(self)))
 
 
 @op()
 def log_sigmoid_backward(grad_output: Any, self: Any, /) -> Any:
     """``grad_output`` times the slope of ``logsigmoid``."""
+    if self.dtype.itemsize == 2:
+        return _by_single(log_sigmoid_backward, grad_output, self)
     return grad_output * sigmoid.row.kernel(-self)
 
 
@@ -436,6 +463,8 @@ def hardsigmoid_backward(grad_output: Any, self: Any, /) -> Any:
 @op()
 def hardswish_backward(grad_output: Any, self: Any, /) -> Any:
     """``grad_output`` times the slope of ``hardswish``: zero up to -3, one from 3, x / 3 + 1/2 between."""
+    if self.dtype.itemsize == 2:
+        return _by_single(hardswish_backward, grad_output, self)
     between = grad_output * (self / 3 + 0.5)
     return drop(self <= -3, choose(self < 3, between, grad_output))
 

@@ -46,17 +46,27 @@ def scaled(array: Any, alpha: Any) -> Any:
     return array * array.dtype.type(alpha)
 
 
+def _wide(row: Any, self: Any, *others: Any) -> Any:
+    """A kernel of several steps at half precision: computed in float32, rounded once; narrow integers as they are."""
+    wide = np.dtype("f4") if self.dtype.kind in "fV" else np.dtype("i4")
+    return row.row.kernel(*(x.astype(wide) if hasattr(x, "astype") else x for x in (self, *others))).astype(self.dtype)
+
+
 @op(operator="add", inplace=True)
 def add(self: Any, other: Any, /, alpha: Any = 1) -> Any:
     """The elementwise sum ``self + alpha * other``, with broadcasting."""
-    return self + other if alpha == 1 else self + scaled(other, alpha)
+    if alpha == 1:
+        return self + other
+    return self + scaled(other, alpha) if self.dtype.itemsize > 2 else _wide(add, self, other, alpha)
 
 
 @op("subtract", operator="sub", inplace=True)
 def sub(self: Any, other: Any, /, alpha: Any = 1) -> Any:
     """The elementwise difference ``self - alpha * other``, with broadcasting."""
     try:
-        return self - other if alpha == 1 else self - scaled(other, alpha)
+        if alpha == 1:
+            return self - other
+        return self - scaled(other, alpha) if self.dtype.itemsize > 2 else _wide(sub, self, other, alpha)
     except TypeError:
         raise RuntimeError(TWO_BOOLS) from None
 
@@ -73,6 +83,8 @@ def rsub(self: Any, other: Any, /, alpha: Any = 1) -> Any:
 @op(node="RsubBackward1")
 def rsub_number(self: Any, /, other: Any, alpha: Any = 1) -> Any:
     """A number minus ``alpha * self``."""
+    if self.dtype.kind == "V":  # bfloat16 is no weak type's equal
+        other = self.dtype.type(other)
     return other - self if alpha == 1 else other - scaled(self, alpha)
 
 
@@ -130,7 +142,7 @@ def _nonzero(self: Any, other: Any) -> None:
 
 def _floored(self: Any, other: Any, name: str = "div_floor_cpu") -> Any:
     kind = self.dtype.kind
-    if kind == "c":
+    if kind in "cb":
         raise unsupported(name, self)
     if kind in "biu":
         _nonzero(self, other)
@@ -194,11 +206,9 @@ def floor_divide_number(self: Any, /, other: Any, reflected: Any = False) -> Any
 @op(node="RemainderBackward1", inplace=True)
 def remainder(self: Any, other: Any, /) -> Any:
     """What elementwise division leaves, with the sign of the divisor."""
-    if self.dtype.kind == "c":
+    if self.dtype.kind in "cb":
         raise unsupported("remainder_cpu", self)
     _nonzero(self, other)
-    if self.dtype.kind == "b":
-        raise unsupported("remainder_cpu", self)
     return np.remainder(self, other)
 
 
@@ -352,12 +362,16 @@ def _times(array: Any, value: Any) -> Any:
 @op(inplace=True)
 def addcmul(self: Any, tensor1: Any, tensor2: Any, /, value: Any = 1) -> Any:
     """``self + value * tensor1 * tensor2``, elementwise."""
+    if self.dtype.itemsize <= 2 and self.dtype.kind in "fV":
+        return _wide(addcmul, self, tensor1, tensor2, value)
     return self + _times(tensor1 * tensor2, value)
 
 
 @op(inplace=True)
 def addcdiv(self: Any, tensor1: Any, tensor2: Any, /, value: Any = 1) -> Any:
     """``self + value * tensor1 / tensor2``, elementwise."""
+    if self.dtype.itemsize <= 2 and self.dtype.kind in "fV":
+        return _wide(addcdiv, self, tensor1, tensor2, value)
     return self + _times(tensor1 / tensor2, value)
 
 
@@ -376,6 +390,8 @@ addcdiv.derivative(
 @op(node="LerpBackward0", inplace=True)
 def lerp_number(self: Any, end: Any, /, weight: Any) -> Any:
     """The point between ``self`` and ``end`` at one ``weight``."""
+    if self.dtype.itemsize == 2:
+        return _wide(lerp_number, self, end, weight)
     kind = self.dtype.type
     if abs(weight) < 0.5:
         return self + (end - self) * kind(weight)
@@ -385,6 +401,8 @@ def lerp_number(self: Any, end: Any, /, weight: Any) -> Any:
 @op(node="LerpBackward1", inplace=True)
 def lerp(self: Any, end: Any, weight: Any, /) -> Any:
     """The point between ``self`` and ``end`` at ``weight``: 0 gives ``self``, 1 gives ``end``."""
+    if self.dtype.itemsize == 2:
+        return _wide(lerp, self, end, weight)
     one = self.dtype.type(1)
     near = np.abs(weight) < 0.5
     return np.where(near, self + weight * (end - self), end - (end - self) * (one - weight))[()]

@@ -280,12 +280,16 @@ def fmin_mask(self: Any, other: Any, /) -> Any:
 @op()
 def fmax(self: Any, other: Any, /) -> Any:
     """The greater of two elements; the other one where one is NaN."""
+    if self.dtype.kind == "c":
+        raise RuntimeError("fmax not implemented for complex tensors.")
     return np.fmax(self, other)
 
 
 @op()
 def fmin(self: Any, other: Any, /) -> Any:
     """The lesser of two elements; the other one where one is NaN."""
+    if self.dtype.kind == "c":
+        raise RuntimeError("fmin not implemented for complex tensors.")
     return np.fmin(self, other)
 
 

@@ -46,7 +46,7 @@ def embedding(
     """The rows of ``weight`` that ``indices`` names; the row ``padding_idx`` gets no gradient."""
     if weight.ndim != 2:
         raise RuntimeError("'weight' must be 2-D")
-    if indices.size and indices.dtype.kind == "i" and (indices.min() < 0 or indices.max() >= weight.shape[0]):
+    if indices.size and (indices.item(indices.argmin()) < 0 or indices.item(indices.argmax()) >= weight.shape[0]):
         raise IndexError("index out of range in self")
     return weight.take(indices, axis=0)
 

@@ -280,6 +280,8 @@ def _reduced(ufunc: Any, name: str, a: Any, dim: Any, keepdim: bool) -> Any:
         return a[()]
     if not a.size:
         refuse_empty(f"a{name}", a, dim)
+    if dim == (1,) and not keepdim and a.ndim == 2 and a.size < 4096:
+        return a.take((a.argmax(1) if name == "max" else a.argmin(1)) + _kept_offsets(a.shape, 1))
     return ufunc.reduce(a, axis=dim, keepdims=keepdim)
 
 

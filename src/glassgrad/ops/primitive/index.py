@@ -282,11 +282,32 @@ def _key(indices: Any) -> tuple[Any, ...]:
     return tuple(ALL if index is None else getattr(index, "_d", index) for index in indices)
 
 
+def _first_outside(sizes: tuple[int, ...], key: tuple[Any, ...]) -> str:
+    """The first element of the index tensors that is out of bounds, in words; dimensions are counted among the indexed."""
+    found: list[tuple[Any, int]] = []
+    at = 0
+    for part in key:
+        if part is not ALL and part.dtype == bool:
+            found += [(index, size) for index, size in zip(part.nonzero(), sizes[at:], strict=False)]
+            at += part.ndim
+            continue
+        if part is not ALL:
+            found.append((part, sizes[at]))
+        at += 1
+    wide = np.broadcast_arrays(*(index for index, _ in found))
+    outside = np.array([(index < -size) | (index >= size) for index, (_, size) in zip(wide, found, strict=True)])
+    place = int(outside.any(0).reshape(-1).argmax())
+    dim = int(outside.reshape(len(found), -1)[:, place].argmax())
+    return f"index {wide[dim].reshape(-1)[place]} is out of bounds for dimension {dim} with size {found[dim][1]}"
+
+
 def refusal(array: Any, key: tuple[Any, ...], error: Exception) -> IndexError:
     """PyTorch's sentence for what NumPy did not like about index tensors."""
     text = str(error)
+    if "empty axes" in text or text.endswith("with size 0"):
+        return IndexError("index is out of bounds for dimension with size 0")
     if "out of bounds" in text:
-        return IndexError(text.replace("axis", "dimension"))
+        return IndexError(_first_outside(array.shape, key))
     if "broadcast" in text:
         shapes: list[str] = []
         for index in key:
@@ -305,6 +326,8 @@ def refusal(array: Any, key: tuple[Any, ...], error: Exception) -> IndexError:
 def index(self: Any, /, indices: Any) -> Any:
     """The elements that index tensors name, one for each dimension from the first on; None takes a dimension whole."""
     key = _key(indices)
+    if not self.size:
+        return np.empty(_sizes_of(self, key), self.dtype)
     try:
         if type(indices) is Indices and indices.alone and self.flags.c_contiguous and key[-1].dtype.kind == "i":
             return self.take(key[-1], len(key) - 1)
@@ -316,11 +339,34 @@ def index(self: Any, /, indices: Any) -> Any:
     return found if found.base is None else found.copy()
 
 
+def _sizes_of(array: Any, key: tuple[Any, ...]) -> tuple[int, ...]:
+    """The sizes of ``array[key]``, whatever the values of the indices; PyTorch's errors where there are none."""
+    sizes, where, at = list(array.shape), [], 0
+    nothing = False
+    for part in key:
+        if part is not ALL and part.dtype.kind == "i":
+            nothing = nothing or not sizes[at]
+            sizes[at] = sizes[at] or 1
+            part = np.zeros_like(part)
+        where.append(part)
+        at += part.ndim if part is not ALL and part.dtype == bool else 1
+    try:
+        found = np.broadcast_to(np.empty((), bool), sizes)[tuple(where)].shape
+    except IndexError as error:
+        raise refusal(array, key, error) from None
+    if nothing:
+        shapes = [(np.count_nonzero(p),) if p.dtype == bool else p.shape for p in where if p is not ALL]
+        if 0 not in np.broadcast_shapes(*shapes):
+            raise IndexError("index is out of bounds for dimension with size 0")
+    return found
+
+
 @op()
 def index_backward(grad_output: Any, /, sizes: Any, indices: Any) -> Any:
     """Zeros of ``sizes`` with ``grad_output`` added where the index tensors point."""
     out = np.zeros(sizes, grad_output.dtype)
-    add_at(out, _key(indices), grad_output)
+    if grad_output.size:
+        add_at(out, _key(indices), grad_output)
     return out
 
 
@@ -357,18 +403,22 @@ def index_put(self: Any, values: Any, /, indices: Any, accumulate: Any = False) 
 def put_at(out: Any, key: tuple[Any, ...], values: Any, accumulate: bool = False) -> None:
     """Write ``values`` into ``out[key]``; PyTorch's errors, and nothing written, where they do not fit."""
     try:
-        if accumulate:
+        if not out.size:
+            np.broadcast_to(values, _sizes_of(out, key))
+        elif accumulate:
             np.add.at(out, key, values)
         else:
             out[key] = values
-    except IndexError as error:
+    except (IndexError, ValueError, TypeError) as error:  # TypeError: a mask, and a value of more dimensions
+        sizes = _sizes_of(out, key)
+        try:
+            np.broadcast_to(values, sizes)
+        except ValueError:
+            raise RuntimeError(
+                f"shape mismatch: value tensor of shape {list(values.shape)} cannot be broadcast to indexing result of "
+                f"shape {list(sizes)}"
+            ) from None
         raise refusal(out, key, error) from None
-    except ValueError:
-        raise RuntimeError(
-            f"shape mismatch: value tensor of shape {list(values.shape)} cannot be broadcast to indexing result of "
-            "shape "
-            f"{list(out[key].shape)}"
-        ) from None
 
 
 index.internal()

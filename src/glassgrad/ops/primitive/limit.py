@@ -25,6 +25,8 @@ def clamp_numbers(self: Any, /, min: Any = None, max: Any = None) -> Any:
         return np.minimum(self, kind(max))
     if max is None:
         return np.maximum(self, kind(min))
+    if type(self) is np.ndarray and self.dtype.kind == "f":
+        return self.clip(kind(min), kind(max))[()]
     return np.minimum(np.maximum(self, kind(min)), kind(max))
 
 
@@ -127,12 +129,16 @@ nan_to_num.derivative(self=lambda grad, self: where(finite_mask(self), grad, 0))
 @op(inplace=True, node="Deg2RadBackward0")
 def deg2rad(self: Any, /) -> Any:
     """Degrees as radians."""
+    if self.dtype.kind == "c":
+        raise RuntimeError("deg2rad is not supported for complex tensors.")
     return self * self.dtype.type(math.pi / 180)
 
 
 @op(inplace=True, node="Rad2DegBackward0")
 def rad2deg(self: Any, /) -> Any:
     """Radians as degrees."""
+    if self.dtype.kind == "c":
+        raise RuntimeError("rad2deg is not supported for complex tensors.")
     return self * self.dtype.type(180 / math.pi)
 
 
@@ -140,19 +146,25 @@ _RADIANS, _DEGREES = math.pi / 180, 180 / math.pi
 deg2rad.derivative(self=lambda grad: grad * _RADIANS)
 rad2deg.derivative(self=lambda grad: grad * _DEGREES)
 
+def _no_complex(self: Any, name: str) -> None:
+    if self.dtype.kind == "c":
+        raise unsupported(name, self)
+
+
 # -- functions of two variables --------------------------------------------------------------------------------------
 
 
 @op("arctan2", inplace=True)
 def atan2(self: Any, other: Any, /) -> Any:
     """The angle of the point (other, self), in (-pi, pi]."""
+    _no_complex(self, "atan2_cpu")
     return np.arctan2(self, other)
 
 
 @op(inplace=True)
 def hypot(self: Any, other: Any, /) -> Any:
     """The length of the hypotenuse over two sides."""
-    if self.dtype.kind in "biu":
+    if self.dtype.kind in "biuc":
         raise unsupported("hypot_cpu", self)
     return np.hypot(self, other)
 
@@ -160,6 +172,7 @@ def hypot(self: Any, other: Any, /) -> Any:
 @op(inplace=True)
 def copysign(self: Any, other: Any, /) -> Any:
     """The sizes of ``self`` with the signs of ``other``."""
+    _no_complex(self, "copysign_cpu")
     return np.copysign(self, other)
 
 
@@ -177,6 +190,7 @@ def heaviside(self: Any, values: Any, /) -> Any:
 
 
 def _xlogy(self: Any, other: Any) -> Any:
+    _no_complex(self, "xlogy_cpu")
     zero = np.logical_and(self == 0, other == other)
     return np.where(zero, self.dtype.type(0), self * np.log(np.where(zero, other.dtype.type(1), other)))[()]
 
@@ -204,6 +218,10 @@ def logaddexp(self: Any, other: Any, /) -> Any:
     """The logarithm of the sum of two exponentials."""
     if self.dtype.kind in "biu":
         raise unsupported("logaddexp_cpu", self)
+    if self.dtype.kind == "c":
+        first = self.real >= other.real
+        high, low = np.where(first, self, other), np.where(first, other, self)
+        return (high + np.log1p(np.exp(low - high)))[()]
     return np.logaddexp(self, other)
 
 

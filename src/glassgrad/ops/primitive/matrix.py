@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import ml_dtypes
 import numpy as np
 
 from ...ground import dtypes
-from .. import override
+from ...tensor.tensor import Tensor
 from ..declare import TABLE, op
 from .reduce import ones32, ones64
 from .shape import expand, on_arrays, sum_to, t, transpose, unsqueeze, view
@@ -48,8 +49,6 @@ def products(a: Any, b: Any) -> Any:
 
 def _rare(a: Any, b: Any, multiply: Any) -> Any:
     kind = a.dtype
-    if kind.metadata:
-        return override.blank((*a.shape[:-1], *b.shape[max(a.ndim - 1, 1) :][: b.ndim - 1]), kind)
     if kind in _HALVES:
         return multiply(a.astype(np.float32), b.astype(np.float32)).astype(kind)
     return _whole(a, b, multiply) if kind.kind in "iu" else multiply(a, b)
@@ -71,7 +70,7 @@ def _in_rows(a: Any) -> Any:
     size = a.itemsize
     if columns == size and rows >= size * a.shape[-1] or rows == size and columns >= size * a.shape[-2]:
         return a
-    return a if a.dtype.metadata else np.ascontiguousarray(a)
+    return np.ascontiguousarray(a)
 
 
 def refuse_bools(array: Any, kernel: str) -> None:
@@ -93,8 +92,6 @@ def combined(self: Any, a: Any, b: Any, multiply: Any, beta: Any, alpha: Any) ->
     if kind in _HALVES:
         self, a, b = self.astype(np.float32), a.astype(np.float32), b.astype(np.float32)
     made = multiply(a, b)
-    if kind.metadata:
-        return made
     beta, alpha = whole_factors(made, beta, alpha)
     work = made.dtype.type
     if alpha != 1:
@@ -109,6 +106,16 @@ def check_expands(self: Any, sizes: tuple[int, ...]) -> None:
     lead = len(sizes) - self.ndim
     if lead < 0 or any(n != 1 and n != m for n, m in zip(self.shape, sizes[lead:], strict=True)):
         expand.row.kernel(self, sizes)
+
+
+def on_tensors(check: Callable[..., None]) -> Callable[..., None]:
+    """A check of arrays, applied to tensors; anything else is refused elsewhere."""
+
+    def applied(*tensors: Any) -> None:
+        if all(isinstance(tensor, Tensor) for tensor in tensors):
+            check(*(tensor._d for tensor in tensors))
+
+    return applied
 
 
 # -- rules speak in transposes; on arrays these are one call of BLAS ---------------------------------------------------
@@ -156,18 +163,17 @@ def narrowed(grad: Any, sizes: tuple[int, ...]) -> Any:
 @op()
 def mm(self: Any, mat2: Any, /) -> Any:
     """The product of two matrices."""
-    kind = self.dtype
-    if kind is mat2.dtype and (kind is F32 or kind is F64) and self.ndim == 2 == mat2.ndim:
+    if self.ndim == 2 == mat2.ndim:
         try:
-            return self.dot(mat2)
+            return product(self, mat2)
         except ValueError:
             pass
-    _check_mm(self, mat2)
-    refuse_bools(self, "addmm_impl_cpu_")
+    check_mm(self, mat2)
     return product(self, mat2)
 
 
-def _check_mm(self: Any, mat2: Any) -> None:
+def check_mm(self: Any, mat2: Any) -> None:
+    """Raise PyTorch's error unless two arrays can be multiplied as matrices."""
     if self.ndim != 2:
         raise RuntimeError("self must be a matrix")
     if mat2.ndim != 2:
@@ -175,6 +181,7 @@ def _check_mm(self: Any, mat2: Any) -> None:
     _check_fits(self, mat2)
     if self.dtype != mat2.dtype:
         raise RuntimeError(f"expected m1 and m2 to have the same dtype, but got: {c_name(self)} != {c_name(mat2)}")
+    refuse_bools(self, "addmm_impl_cpu_")
 
 
 def _check_fits(mat1: Any, mat2: Any) -> None:
@@ -183,6 +190,7 @@ def _check_fits(mat1: Any, mat2: Any) -> None:
         raise RuntimeError(f"mat1 and mat2 shapes cannot be multiplied ({n}x{k} and {l}x{m})")
 
 
+mm.checked_by(on_tensors(check_mm))
 mm.derivative(
     self=lambda grad, mat2: by_transposed(grad, mat2),
     mat2=lambda grad, self: transposed_by(self, grad),
@@ -192,25 +200,20 @@ mm.derivative(
 @op(inplace=True)
 def addmm(self: Any, mat1: Any, mat2: Any, /, beta: Any = 1, alpha: Any = 1) -> Any:
     """``beta * self + alpha * (mat1 @ mat2)``; ``self`` broadcasts to the product."""
-    kind = mat1.dtype
-    if (
-        (kind is F32 or kind is F64)
-        and kind is mat2.dtype
-        and kind is self.dtype
-        and mat1.ndim == 2 == mat2.ndim
-        and beta == 1 == alpha
-    ):
+    kind = self.dtype
+    if (kind is F32 or kind is F64) and beta == 1 == alpha and mat1.ndim == 2 == mat2.ndim:
         try:
             made = mat1.dot(mat2)
             made += self
             return made
         except ValueError:
             pass
-    _check_addmm(self, mat1, mat2)
+    check_addmm(self, mat1, mat2)
     return combined(self, mat1, mat2, product, beta, alpha)
 
 
-def _check_addmm(self: Any, mat1: Any, mat2: Any) -> None:
+def check_addmm(self: Any, mat1: Any, mat2: Any) -> None:
+    """Raise PyTorch's error unless ``self + mat1 @ mat2`` is possible."""
     for name, array in (("self", self), ("mat1", mat1)):
         if array.dtype != mat2.dtype:
             raise RuntimeError(
@@ -222,6 +225,9 @@ def _check_addmm(self: Any, mat1: Any, mat2: Any) -> None:
     _check_fits(mat1, mat2)
     check_expands(self, (mat1.shape[0], mat2.shape[1]))
     refuse_bools(mat1, "addmm_impl_cpu_")
+
+
+addmm.checked_by(on_tensors(check_addmm))
 
 
 @op(node="SumBackward1")
@@ -254,10 +260,9 @@ addmm.derivative(
 @op()
 def mv(self: Any, vec: Any, /) -> Any:
     """The product of a matrix and a vector."""
-    kind = self.dtype
-    if kind is vec.dtype and (kind is F32 or kind is F64) and self.ndim == 2 and vec.ndim == 1:
+    if self.ndim == 2 and vec.ndim == 1:
         try:
-            return self.dot(vec)
+            return product(self, vec)
         except ValueError:
             pass
     check_mv(None, self, vec)
@@ -278,27 +283,30 @@ def check_mv(self: Any, mat: Any, vec: Any) -> None:
     refuse_bools(mat, "addmv_impl_cpu")
 
 
+mv.checked_by(on_tensors(lambda self, vec: check_mv(None, self, vec)))
+
+
 @op()
 def dot(self: Any, tensor: Any, /) -> Any:
     """The sum of the products of two vectors' elements."""
-    kind = self.dtype
-    if kind is tensor.dtype and (kind is F32 or kind is F64) and self.ndim == 1 == tensor.ndim:
+    if self.ndim == 1 == tensor.ndim:
         try:
-            return self.dot(tensor)
+            return product(self, tensor)
         except ValueError:
             pass
-    _check_dot(self, tensor)
+    check_dot(self, tensor)
     return product(self, tensor)
 
 
 @op()
 def vdot(self: Any, other: Any, /) -> Any:
     """The sum of the products of two vectors' elements, the first conjugated."""
-    _check_dot(self, other, "vdot" if self.dtype.kind == "c" else "dot")
+    check_dot(self, other)
     return product(np.conj(self) if self.dtype.kind == "c" else self, other)
 
 
-def _check_dot(self: Any, other: Any, kernel: str = "dot") -> None:
+def check_dot(self: Any, other: Any) -> None:
+    """Raise PyTorch's error unless two arrays are vectors of one size and dtype."""
     if self.ndim != 1 or other.ndim != 1:
         raise RuntimeError(f"1D tensors expected, but got {self.ndim}D and {other.ndim}D tensors")
     if self.dtype != other.dtype:
@@ -311,7 +319,10 @@ def _check_dot(self: Any, other: Any, kernel: str = "dot") -> None:
             f"inconsistent tensor size, expected tensor [{n}] and src [{m}] to have the same number of elements, but "
             f"got {n} and {m} elements respectively"
         )
-    refuse_bools(self, kernel)
+    refuse_bools(self, "dot")
+
+
+dot.checked_by(on_tensors(check_dot))
 
 
 @op(inplace=True)
@@ -419,7 +430,7 @@ def addbmm(self: Any, batch1: Any, batch2: Any, /, beta: Any = 1, alpha: Any = 1
         )
     rows = np.ascontiguousarray(batch1.transpose(1, 0, 2)).reshape(batch1.shape[1], -1)
     columns = np.ascontiguousarray(batch2).reshape(-1, batch2.shape[2])
-    _check_addmm(self, rows, columns)
+    check_addmm(self, rows, columns)
     return combined(self, rows, columns, product, beta, alpha)
 
 

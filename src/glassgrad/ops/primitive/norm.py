@@ -10,7 +10,7 @@ import numpy as np
 from ..declare import op
 from .extreme import not_implemented
 from .index import fitted
-from .reduce import F16, F32, F64, along, count, kept_sizes, leading, safe_divide, spread_dim, sum_dim, total
+from .reduce import F16, F32, F64, SMALL, along, column, count, kept_sizes, leading, safe_divide, spread_dim, sum_dim, total
 from .shape import unsqueeze
 from .sign import sgn
 
@@ -185,16 +185,40 @@ def _kept(statistic: Any, sizes: tuple[int, ...], dims: tuple[int, ...]) -> Any:
 @op()
 def standardized(self: Any, mean: Any, rstd: Any, /, dims: Any, fixed: bool) -> Any:
     """``(self - mean) * rstd``; the statistics are ``self``'s own along ``dims`` unless ``fixed``."""
-    return (self - _kept(mean, self.shape, dims)) * _kept(rstd, self.shape, dims)
+    off = self - _kept(mean, self.shape, dims)
+    return (off * _kept(rstd, self.shape, dims)).astype(self.dtype, copy=False)
+
+
+def _beside(values: Any, shape: tuple[int, int]) -> Any:
+    """One value for each row of a matrix, ready to meet it; small ones are repeated, which is quicker."""
+    return column(values, shape) if shape[0] * shape[1] <= SMALL else values[:, None]
+
+
+def _above(values: Any, shape: tuple[int, int]) -> Any:
+    """One value for each column of a matrix, ready to meet it."""
+    if shape[0] * shape[1] > SMALL:
+        return values.reshape(-1)
+    out = np.empty(shape, values.dtype)
+    out[...] = values.reshape(-1)
+    return out
 
 
 @op()
 def standardize_backward(grad_output: Any, self: Any, mean: Any, rstd: Any, /, dims: Any, fixed: bool) -> Any:
     """The gradient of ``standardized``."""
-    rstd = _kept(rstd, self.shape, dims)
+    if self.dtype != F32 and self.dtype != F64:  # halves: as exact as PyTorch's
+        up = standardize_backward.row.kernel(grad_output.astype(F32), self.astype(F32), mean, rstd, dims, fixed)
+        return up.astype(self.dtype)
     if fixed:
-        return grad_output * rstd
+        return grad_output * _kept(rstd, self.shape, dims)
     n = count(self.shape, dims)
+    if dims[0] == self.ndim - len(dims) and n:  # the last ones: lines of memory
+        shape = (self.size // n, n)
+        scale, g = _beside(rstd.reshape(-1), shape), grad_output.reshape(shape)
+        x = (self.reshape(shape) - _beside(mean.reshape(-1), shape)) * scale
+        back = (g - _beside(along(g, 1) / n, shape) - x * _beside(along(g * x, 1) / n, shape)) * scale
+        return back.reshape(self.shape)
+    rstd = _kept(rstd, self.shape, dims)
     x = (self - _kept(mean, self.shape, dims)) * rstd
     back = grad_output - along(grad_output, dims, True) / n
     x *= along(grad_output * x, dims, True) / n
@@ -287,15 +311,19 @@ def native_layer_norm(
 ) -> Any:
     """Each sample standardised over its last dimensions, scaled and shifted; its mean and inverse deviation."""
     a = _floating(input, "LayerNormKernelImpl")
-    dims = last_dims(a.shape, normalized_shape)
-    means, _, rstd = statistics(a, dims, eps)
-    out = (a - means) * rstd
+    n = count(normalized_shape)
+    shape = (a.size // n if n else 0, n)
+    lines = a.reshape(shape)
+    means = along(lines, 1) / n
+    off = lines - _beside(means, shape)
+    rstd = 1 / np.sqrt(along(off * off, 1) / n + eps)
+    out = off * _beside(rstd, shape)
     if weight is not None:
-        out *= weight
+        out = out * _above(weight, shape)
     if bias is not None:
-        out += bias
-    kind = input.dtype
-    return out.astype(kind, copy=False), means, rstd
+        out = out + _above(bias, shape)
+    kept = (*a.shape[: a.ndim - len(normalized_shape)], *(1,) * len(normalized_shape))
+    return out.reshape(a.shape).astype(input.dtype, copy=False), means.reshape(kept), rstd.reshape(kept)
 
 
 native_layer_norm.returns("result0", "result1", "result2", differentiable=("result0",))

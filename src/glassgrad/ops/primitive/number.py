@@ -7,28 +7,33 @@ from typing import Any
 from ..declare import op
 
 
+def _as(array: Any, number: Any) -> Any:
+    """A number that leaves the array's dtype as it is."""
+    return array.dtype.type(number) if array.dtype.kind == "V" else number
+
+
 @op(node="AddBackward1")
 def add_number(self: Any, /, other: Any) -> Any:
     """``self + other``."""
-    return self + other
+    return self + _as(self, other)
 
 
 @op(node="SubBackward1")
 def sub_number(self: Any, /, other: Any) -> Any:
     """``self - other``."""
-    return self - other
+    return self - _as(self, other)
 
 
 @op(node="MulBackward1")
 def mul_number(self: Any, /, other: Any) -> Any:
     """``self * other``."""
-    return self * other
+    return self * _as(self, other)
 
 
 @op(node="DivBackward1")
 def div_number(self: Any, /, other: Any) -> Any:
     """``self / other``."""
-    return self / other
+    return self / _as(self, other)
 
 
 add_number.derivative(self=lambda grad: grad)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..declare import op
-from .compare import where
+from .compare import unsupported, where
 
 ndarray = np.ndarray
 _ONE = {np.dtype(code): np.ones((), code) for code in ("f4", "f8", "F", "D")}
@@ -228,6 +228,8 @@ def sigmoid_backward(grad_output: Any, output: Any, /) -> Any:
 @op(inplace=True)
 def logit(self: Any, /, eps: Any = None) -> Any:
     """The logarithm of the odds p / (1 - p), p first clamped to [eps, 1 - eps]."""
+    if self.dtype.kind == "c":
+        raise unsupported("logit_cpu", self)
     if self.dtype.itemsize == 2:
         return single(lambda x: logit.row.kernel(x, eps), self)
     if eps is not None:

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ...ground import dtypes
 from ..declare import op
 
 ndarray = np.ndarray
@@ -224,6 +225,8 @@ decay.internal()
 @op()
 def logcumsumexp(self: Any, /, dim: int) -> Any:
     """The logarithms of the running sums of exponentials along ``dim``."""
+    if self.dtype.kind in "bui":
+        raise NotImplementedError(f"\"logcumsumexp_out_cpu\" not implemented for '{dtypes.of(self.dtype).scalar_name}'")
     if self.ndim == 0:
         return self + self.dtype.type(0)
     return np.logaddexp.accumulate(self, axis=dim)

@@ -127,6 +127,8 @@ def slope_of_sgn(grad: Any, self: Any, result: Any) -> Any:
 def _rounding(function: Any, name: str) -> Any:
     def serve(self: Any) -> Any:
         kind = self.dtype.kind
+        if kind == "c" and name != "round_vml_cpu":
+            raise NotImplementedError(f"{name[:-8]} is not supported for complex inputs")
         if kind in "bc":
             raise unsupported(name, self)
         return self.copy() if kind in "iu" else function(self)

@@ -24,8 +24,8 @@ def _floats(function: Any, name: str) -> Any:
     return serve
 
 
-_erf, _erfc, _erfinv = (_floats(f, f"{f.__name__}_cpu") for f in (special.erf, special.erfc, special.erfinv))
-_lgamma, _digamma = _floats(special.lgamma, "lgamma_cpu"), _floats(special.digamma, "digamma")
+_erf, _erfc, _erfinv = (_floats(f, f"{f.__name__}_vml_cpu") for f in (special.erf, special.erfc, special.erfinv))
+_lgamma, _digamma = _floats(special.lgamma, "lgamma_vml_cpu"), _floats(special.digamma, "digamma")
 
 
 @op(inplace=True)

@@ -1,0 +1,170 @@
+"""Fifty steps of every setting end where torch's do: parameters, state, version counts."""
+
+import numpy as np
+import pytest
+
+import glassgrad
+from tests.torch_reference import torch
+
+pytestmark = pytest.mark.torch
+
+SETTINGS = [
+    ("SGD", {"lr": 0.02}),
+    ("SGD", {"lr": 0.02, "momentum": 0.9}),
+    ("SGD", {"lr": 0.02, "momentum": 0.9, "dampening": 0.2, "weight_decay": 0.05}),
+    ("SGD", {"lr": 0.02, "momentum": 0.8, "nesterov": True, "weight_decay": 0.05}),
+    ("SGD", {"lr": 0.001, "maximize": True}),
+    ("SGD", {"lr": 1}),
+    ("SGD", {"lr": 0.02, "weight_decay": 0.1, "foreach": True}),
+    ("SGD", {"lr": 0.02, "momentum": 0.9, "fused": True}),
+    ("Adam", {}),
+    ("Adam", {"lr": 0.05, "betas": (0.7, 0.9), "eps": 1e-3}),
+    ("Adam", {"lr": 0.05, "weight_decay": 0.1}),
+    ("Adam", {"lr": 0.05, "amsgrad": True}),
+    ("Adam", {"lr": 0.05, "maximize": True, "foreach": True}),
+    ("Adam", {"lr": 0.05, "betas": (0.2, 0.9)}),
+    ("Adam", {"lr": 0.05, "fused": True}),
+    ("Adam", {"lr": 0.05, "weight_decay": 0.1, "decoupled_weight_decay": True}),
+    ("AdamW", {}),
+    ("AdamW", {"lr": 0.05, "weight_decay": 0.2, "amsgrad": True}),
+]
+IDS = [f"{name}-{'-'.join(f'{k}={v}' for k, v in settings.items())}" for name, settings in SETTINGS]
+
+
+def descend(engine, name, settings, dtype, steps=50, size=12):
+    """Steps down an uneven bowl whose bottom is out of reach: rounding does not grow. Gives parameters, optimizer."""
+    kind = getattr(engine, dtype)
+    start = np.linspace(-1.0, 2.0, size)
+    w = engine.tensor(start.reshape(3, -1), dtype=kind, requires_grad=True)
+    b = engine.tensor(0.5, dtype=kind, requires_grad=True)
+    unused = engine.tensor([1.0], dtype=kind, requires_grad=True)
+    slope = engine.tensor(np.geomspace(0.5, 4.0, size).reshape(3, -1) / size, dtype=kind)
+    optimizer = getattr(engine.optim, name)([w, b, unused], **settings)
+    for _ in range(steps):
+        optimizer.zero_grad()
+        (((w - 6.0) ** 2 * slope).sum() + (b - 8.0 - w.sum() / size) ** 2 * 0.3).backward()
+        optimizer.step()
+    return (w, b, unused), optimizer
+
+
+def as_array(tensor):
+    return np.array(tensor.detach().tolist(), np.float64)
+
+
+def assert_near(have, want, tolerance):
+    """Every element within ``tolerance`` of the largest: small ones are differences of large ones."""
+    want = as_array(want)
+    np.testing.assert_allclose(as_array(have), want, rtol=0, atol=tolerance * max(np.abs(want).max(), 1e-6))
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize(("name", "settings"), SETTINGS, ids=IDS)
+def test_fifty_steps(name, settings, dtype):
+    want, theirs = descend(torch, name, settings, dtype)
+    have, ours = descend(glassgrad, name, settings, dtype)
+    tolerance = 1e-12 if dtype == "float64" else 1e-6
+    for a, b in zip(want, have, strict=True):
+        assert_near(b, a, tolerance)
+        if not settings.get("fused"):  # torch's fused steps are not counted
+            assert b._version == a._version
+    for a, b in zip(want, have, strict=True):
+        assert list(ours.state[b]) == list(theirs.state[a])
+        for key, value in theirs.state[a].items():
+            mine = ours.state[b][key]
+            assert str(mine.dtype) == str(value.dtype), key
+            assert tuple(mine.shape) == tuple(value.shape), key
+            assert_near(mine, value, tolerance)
+
+
+@pytest.mark.parametrize(("name", "settings"), [SETTINGS[3], SETTINGS[8], SETTINGS[11]])
+def test_large_arrays_are_stepped_in_blocks(name, settings):
+    """More elements than one block, and a layout that cannot be flattened."""
+    size = 3 * (4 * (1 << 16) // 3 + 1)
+    want, _ = descend(torch, name, settings, "float64", 2, size)
+    have, _ = descend(glassgrad, name, settings, "float64", 2, size)
+    assert_near(have[0], want[0], 1e-12)
+
+    def transposed(engine):
+        w = engine.tensor(np.linspace(0, 1, size).reshape(3, -1)).t().requires_grad_()
+        optimizer = getattr(engine.optim, name)([w], **settings)
+        for _ in range(2):
+            w.grad = engine.tensor(np.linspace(1, 0, size).reshape(-1, 3))
+            optimizer.step()
+        return w
+
+    assert_near(transposed(glassgrad), transposed(torch), 1e-12)
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+@pytest.mark.parametrize(("name", "settings"), [SETTINGS[0], SETTINGS[2], SETTINGS[8], SETTINGS[17]])
+def test_narrow_types(name, settings, dtype):
+    """Narrow types round at every operation, as torch's do: equal but for a unit in the last place."""
+
+    def run(engine):
+        w = engine.linspace(-1, 1, 7, dtype=getattr(engine, dtype)).requires_grad_()
+        optimizer = getattr(engine.optim, name)([w], **{**settings, "foreach": False})
+        for step in range(5):
+            w.grad = (engine.linspace(1, -2, 7) * (step + 1)).to(w.dtype)
+            optimizer.step()
+        return w, optimizer.state[w]
+
+    (want, their_state), (have, state) = run(torch), run(glassgrad)
+    unit = 2.0**-10 if dtype == "float16" else 2.0**-7
+    np.testing.assert_allclose(as_array(have), as_array(want), rtol=unit, atol=unit / 100)
+    assert {k: str(v.dtype) for k, v in state.items()} == {k: str(v.dtype) for k, v in their_state.items()}
+
+
+@pytest.mark.parametrize(("name", "settings"), [SETTINGS[0], SETTINGS[2], SETTINGS[8], SETTINGS[11], SETTINGS[16]])
+def test_complex_parameters(name, settings):
+    """Real and imaginary parts are stepped as numbers of their own."""
+
+    def run(engine):
+        w = engine.tensor([1 + 2j, -3j, 0.5], dtype=engine.complex128, requires_grad=True)
+        z = engine.tensor(1 - 1j, dtype=engine.complex128, requires_grad=True)
+        optimizer = getattr(engine.optim, name)([w, z], **settings)
+        for step in range(5):
+            w.grad = engine.tensor([1 + 1j, 2 - 3j, -1j], dtype=engine.complex128) * (step + 1)
+            z.grad = engine.tensor(0.3 - 2j, dtype=engine.complex128)
+            optimizer.step()
+        return [w.detach().tolist(), z.detach().tolist()]
+
+    want, have = run(torch), run(glassgrad)
+    np.testing.assert_allclose(have[0], want[0], rtol=1e-12)
+    np.testing.assert_allclose(have[1], want[1], rtol=1e-12)
+
+
+@pytest.mark.parametrize("name", ["SGD", "Adam", "AdamW"])
+def test_settings_as_tensors(name):
+    """A rate that is a tensor can be changed from outside."""
+
+    def run(engine):
+        w = engine.tensor([1.0, -2.0], dtype=engine.float64, requires_grad=True)
+        rate = engine.tensor(0.1, dtype=engine.float64)
+        optimizer = getattr(engine.optim, name)([w], lr=rate)
+        for _ in range(4):
+            w.grad = w.detach() * 2
+            optimizer.step()
+            rate.mul_(0.5)
+        return as_array(w)
+
+    np.testing.assert_allclose(run(glassgrad), run(torch), rtol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("name", "settings"),
+    [("SGD", {}), ("SGD", {"momentum": 0.9, "weight_decay": 0.1}), ("Adam", {}), ("AdamW", {"weight_decay": 0.2})],
+)
+def test_differentiable_steps(name, settings):
+    """The gradient of what comes after a step, through the step."""
+
+    def run(engine):
+        start = engine.tensor([1.0, -2.0], dtype=engine.float64, requires_grad=True)
+        w = start.clone()
+        optimizer = getattr(engine.optim, name)([w], lr=0.1, differentiable=True, **settings)
+        for _ in range(2):
+            w.grad = engine.autograd.grad((w.clone() ** 3).sum(), w, create_graph=True)[0]
+            optimizer.step()
+        return as_array(engine.autograd.grad((w * w).sum(), start)[0])
+
+    # torch's differentiable Adam counts its steps, and takes powers of them, in single precision
+    np.testing.assert_allclose(run(glassgrad), run(torch), rtol=1e-12 if name == "SGD" else 1e-5)
