@@ -80,8 +80,8 @@ def refusals(torch, show):
         show.error(do)
     for do in (
         lambda: init.kaiming_uniform_(torch.empty(0, 3)), lambda: init.kaiming_normal_(torch.empty(3, 0)),
-        lambda: init.trunc_normal_(torch.empty(2), 9.0), lambda: init.uniform(matrix), lambda: init.xavier_normal(matrix),
-        lambda: init.constant(matrix, 2), lambda: init.eye(matrix), lambda: init.orthogonal(matrix),
+        lambda: init.trunc_normal_(torch.empty(2), 9.0), lambda: init.uniform(matrix),
+        lambda: init.xavier_normal(matrix), lambda: init.constant(matrix, 2), lambda: init.eye(matrix), lambda: init.orthogonal(matrix),
     ):  # fmt: skip
         show.warnings(do)
     show("empty", init.orthogonal_(torch.empty(0, 3)))

@@ -167,7 +167,8 @@ def test_refusals():
 
 
 LOSSES = {  # name -> (keywords, makers of the arguments)
-    "MSELoss": ({}, "xx"), "L1Loss": ({}, "xx"), "SmoothL1Loss": ({"beta": 0.5}, "xx"), "HuberLoss": ({"delta": 0.7}, "xx"),
+    "MSELoss": ({}, "xx"), "L1Loss": ({}, "xx"), "SmoothL1Loss": ({"beta": 0.5}, "xx"),
+    "HuberLoss": ({"delta": 0.7}, "xx"),
     "NLLLoss": ({"ignore_index": 1}, "xc"), "CrossEntropyLoss": ({"label_smoothing": 0.1}, "xc"),
     "BCELoss": ({}, "qp"), "BCEWithLogitsLoss": ({}, "xp"), "KLDivLoss": ({"log_target": True}, "xx"),
     "PoissonNLLLoss": ({"full": True}, "xp"), "GaussianNLLLoss": ({}, "xxp"), "HingeEmbeddingLoss": ({}, "xs"),

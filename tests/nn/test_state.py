@@ -121,7 +121,7 @@ def hooks(torch, show):
     seen = []
     model = _model(torch)
     model.register_state_dict_pre_hook(lambda m, prefix, keep: seen.append(("pre", prefix, keep)))
-    model.register_state_dict_post_hook(lambda m, state, prefix, facts: seen.append(("post", len(state), prefix, facts)))
+    model.register_state_dict_post_hook(lambda m, state, prefix, facts: seen.append((len(state), prefix, facts)))
     model._register_state_dict_hook(lambda m, state, prefix, facts: OrderedDict(state, more=1))
     show("state", list(model.state_dict()))
     bad = _model(torch)

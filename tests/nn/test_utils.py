@@ -9,7 +9,7 @@ pytestmark = pytest.mark.torch
 
 def _parameters(torch, scale=1.0):
     torch.manual_seed(2)
-    made = [torch.nn.Parameter(torch.randn(2, 3)), torch.nn.Parameter(torch.randn(4)), torch.nn.Parameter(torch.ones(()))]
+    made = [torch.nn.Parameter(data) for data in (torch.randn(2, 3), torch.randn(4), torch.ones(()))]
     for parameter in made[:2]:
         parameter.grad = torch.randn_like(parameter) * scale
     return made

@@ -6,12 +6,14 @@ from . import given, ints, sample, t
 
 F = "nn.functional."
 
+CHOSEN = ("float32",)  # these gradients are not slopes, by intent: out of the law of slopes, which runs in float64
+
 SAMPLES = [
     sample(F + "embedding", given([0, 2, 2, 1]), t(4, 3)),
     sample(F + "embedding", ints(2, 5, high=4), t(4, 3)),
     sample(F + "embedding", given(2), t(4, 3)),
-    sample(F + "embedding", given([[0, 2], [2, 1]]), t(4, 3), padding_idx=2),
-    sample(F + "embedding", given([0, 2, 2, 1]), t(4, 3), padding_idx=-1, scale_grad_by_freq=True, second=False),
+    sample(F + "embedding", given([[0, 2], [2, 1]]), t(4, 3), padding_idx=2, only=CHOSEN),
+    sample(F + "embedding", given([0, 2, 2, 1]), t(4, 3), padding_idx=-1, scale_grad_by_freq=True, second=False, only=CHOSEN),
     sample(F + "embedding", ints(0), t(4, 3)),
     sample("embedding", t(4, 3), given([3, 3, 0])),
     sample(F + "one_hot", given([0, 2, 1])),

@@ -92,6 +92,11 @@ class BackwardCFunction(Record, Node, FunctionCtx):
 
     saved_variables = saved_tensors
 
+    @property
+    def _input_metadata(self) -> list[Any]:
+        """Shape and dtype of each output: what its gradients look like."""
+        return list(self._outputs)
+
     def _open(self, entry: Any) -> Any:
         if entry is None:
             return None

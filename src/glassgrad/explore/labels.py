@@ -60,13 +60,19 @@ class Labels:
         """The name of a product's, quotient's or power's operand, or its number; ``const`` where unknown."""
         value = saved_operand(node, slot)
         if hasattr(value, "data_ptr"):
-            return self.memory.get(place(value)) or (as_text(value) if value.dim() == 0 else "const")
+            return self._known(node, slot, value) or (as_text(value) if value.dim() == 0 else "const")
         return "const" if value is None else f"{value:.4g}"
 
     def named_operand(self, node: Any, slot: int) -> str | None:
         """The name of the operand ``slot`` that the node saved; None where it has none."""
         value = saved_operand(node, slot)
-        return self.memory.get(place(value)) if hasattr(value, "data_ptr") else None
+        return self._known(node, slot, value) if hasattr(value, "data_ptr") else None
+
+    def _known(self, node: Any, slot: int, value: Any) -> str | None:
+        """The name of a saved operand: that of the result it is, by its edge, else of the memory it lies in."""
+        edges = node.next_functions
+        name = self.results.get(edges[slot]) if slot < len(edges) else None
+        return name or self.memory.get(place(value))
 
 
 def family_of(node: Any) -> str:

@@ -58,7 +58,11 @@ def run(roots: Sequence[tuple[Any, Any]], *, keep: bool) -> None:
             finally:
                 _slots.release()
             return
-    general(roots, keep=keep)
+    before = modes.set_grad(False)  # for the hooks
+    try:
+        general(roots, keep=keep)
+    finally:
+        modes.set_grad(before)
 
 
 def lean(root: Record, grad: Any, keep: bool) -> None:

@@ -29,7 +29,7 @@ class Buffer(Tensor, metaclass=_BufferMeta):
     def __new__(cls, data: Tensor | None = None, *, persistent: bool = True) -> Any:
         if data is None:
             data = tensors.construct(Tensor)
-        out = alias(data)
+        out: Any = alias(data)
         if type(data) is not Tensor:  # a subclass stays what it is
             out = new(type(data))
             out._d, out._e, out._v = data._d, None, data._v

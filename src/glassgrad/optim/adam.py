@@ -17,7 +17,7 @@ from .sgd import writable
 add, divide, empty, maximum, multiply, sqrt, subtract = (
     np.add, np.divide, np.empty, np.maximum, np.multiply, np.sqrt, np.subtract,
 )  # fmt: skip
-_FAST = {F32: F32, F64: F64, np.dtype("c8"): F32, np.dtype("c16"): F64}  # dtypes stepped by arrays, and their parts'
+_FAST: dict[Any, np.dtype[Any]] = {F32: F32, F64: F64, np.dtype("c8"): F32, np.dtype("c16"): F64}  # dtypes stepped by arrays, and their parts'
 _ELSEWHERE = (
     "If capturable=True, params and state_steps must be on supported devices: ['cuda', 'xpu', 'hpu', 'privateuseone', "
     "'xla']."

@@ -22,8 +22,8 @@ class Rounded:
         self.values = np.asarray(values).astype(kind).astype(F32)
 
     def plus(self, other: Rounded, factor: float = 1.0) -> Rounded:
-        """``self + factor * other``, rounded once."""
-        return Rounded(self.values + np.float32(factor) * other.values, self.kind)
+        """``self + factor * other``, rounded once; ``factor`` was rounded before, as in PyTorch's ``add``."""
+        return Rounded(self.values + np.array(factor).astype(self.kind).astype(F32) * other.values, self.kind)
 
     def times(self, factor: float) -> Rounded:
         """``self * factor``."""

@@ -204,7 +204,7 @@ class Optimizer:
             raise ValueError(
                 "loaded state dict contains a parameter group that doesn't match the size of optimizer's group"
             )
-        found = {}
+        found: dict[Any, Any] = {}
         as_float32 = set()  # numbers of parameters whose step count must be float32
         for ours, theirs in zip(groups, saved, strict=True):
             found.update(zip(theirs["params"], ours["params"], strict=True))

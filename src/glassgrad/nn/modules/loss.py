@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any
 
 from ...tensor.tensor import Tensor
 from .. import functional as F

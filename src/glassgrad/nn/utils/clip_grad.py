@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import types
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -63,7 +63,7 @@ def clip_grads_with_norm_(
     """Scale the gradients in place by ``max_norm / total_norm``, unless that would enlarge them."""
     factor = np.minimum(float(max_norm) / (total_norm._d + total_norm._d.dtype.type(1e-6)), 1)
     for grad in _grads(parameters):
-        _write(grad, lambda array: array * factor)
+        _write(grad, grad._d * factor)
 
 
 def clip_grad_norm_(
@@ -111,7 +111,7 @@ def clip_grad_value_(
     for grad in _grads(parameters):
         kind = grad._d.dtype
         low, high = np.array(-clip_value).astype(kind), np.array(clip_value).astype(kind)
-        _write(grad, lambda array, low=low, high=high: np.minimum(np.maximum(array, low), high))
+        _write(grad, np.minimum(np.maximum(grad._d, low), high))
 
 
 def _grads(parameters: Tensor | Iterable[Tensor]) -> list[Tensor]:
@@ -119,7 +119,7 @@ def _grads(parameters: Tensor | Iterable[Tensor]) -> list[Tensor]:
     return [parameter._grad for parameter in parameters if parameter._grad is not None]
 
 
-def _write(tensor: Tensor, function: Callable[[Any], Any]) -> None:
+def _write(tensor: Tensor, values: Any) -> None:
     version = share(tensor)
-    tensor._d[...] = function(tensor._d)
+    tensor._d[...] = values
     version.version += 1

@@ -18,6 +18,7 @@ from ..primitive.arrange import flip
 from ..primitive.index import ALL, Indices, index_put, select, slice
 from ..primitive.index import index as index_row
 from ..primitive.join import unbind
+from ..primitive.scatter import inside
 from ..primitive.shape import alias, expand, unsqueeze, view
 from .construct import tensor
 
@@ -448,7 +449,7 @@ def _direct(self: Tensor, key: tuple[Any, ...], value: Any) -> bool:
 
 
 def _within(index: Any, size: int) -> bool:
-    return not index.size or (-size <= np.minimum.reduce(index, None) and np.maximum.reduce(index, None) < size)
+    return inside(index + size, 2 * size)
 
 
 # -- walking over the first dimension ----------------------------------------------------------------------------------

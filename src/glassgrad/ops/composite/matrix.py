@@ -12,6 +12,7 @@ from ...tensor.tensor import Tensor
 from .. import write
 from ..declare import COMPOSITES, composite
 from ..primitive import matrix as rows
+from ..primitive.decompose import determinant, inverse_of, solution
 from ..primitive.linear import linear_2d
 from ..primitive.matrix import addmm, bmm, dot, mm, mv, squeezed_row
 from ..primitive.shape import (
@@ -57,8 +58,8 @@ def matmul(input: Any, other: Any, *, out: Any = None) -> Any:
     except AttributeError:
         _demand("matmul", input=input, other=other)
         raise
-    if n == 2 and m == 2:
-        return mm(input, other) if out is None else mm(input, other, out=out)
+    if n == 2 and m == 2 and out is None:
+        return mm(input, other)
     made = _matmul(input, other, n, m, out is not None)
     return made if out is None else _into("matmul", (input, other), out, made)
 
@@ -282,8 +283,8 @@ def _contracted(a: Tensor, b: Tensor, first: tuple[int, ...], second: tuple[int,
     length = math.prod(n[i] for i in first)
     left, right = permute(a, (*free_a, *first)), permute(b, (*second, *free_b))
     height, width = math.prod(n[i] for i in free_a), math.prod(m[j] for j in free_b)
-    if len(n) == 1 == len(m) and first:
-        made = dot(left, right)
+    if first and not free_a and not free_b:
+        made = dot(left, right) if len(n) == 1 else dot(reshape(left, (length,)), reshape(right, (length,)))
     else:
         made = mm(reshape(left, (height, length)), reshape(right, (length, width)))
     return reshape(made, (*(n[i] for i in free_a), *(m[j] for j in free_b)))
@@ -422,7 +423,79 @@ def chain_matmul(*matrices: Any, out: Any = None) -> Tensor:
     for tensor in matrices:
         if tensor._d.ndim != 2:
             raise RuntimeError(f"Tensor dimension is {tensor._d.ndim}, expected 2 instead.")
-    return matrices[0] if len(matrices) == 1 else multi_dot(matrices, out=out)
+    return matrices[0].clone() if len(matrices) == 1 else multi_dot(matrices, out=out)
+
+
+# -- inverses ------------------------------------------------------------------------------------------------------------
+
+
+def _square(function: str, A: Any) -> None:  # noqa: N803  PyTorch's name
+    _demand(function, A=A)
+    sizes = A._d.shape
+    if len(sizes) < 2:
+        raise RuntimeError(f"{function}: The input tensor A must have at least 2 dimensions.")
+    if sizes[-1] != sizes[-2]:
+        raise RuntimeError(
+            f"{function}: A must be batches of square matrices, but they are {sizes[-2]} by {sizes[-1]} matrices"
+        )
+    if A._d.dtype.kind not in "fc":
+        name = A.dtype.scalar_name
+        if A.dtype.is_floating_point:
+            raise RuntimeError(f"{function}: Low precision dtypes not supported. Got {name}")
+        raise RuntimeError(f"{function}: Expected a floating point or complex tensor as input. Got {name}")
+
+
+def linalg_inv(A: Tensor, *, out: Any = None) -> Tensor:  # noqa: N803
+    """The inverse of a square matrix, or of each of a batch."""
+    _square("linalg.inv", A)
+    made = inverse_of(A)
+    return made if out is None else _into("linalg_inv", (A,), out, made)
+
+
+@composite()
+def inverse(input: Tensor, *, out: Any = None) -> Tensor:
+    """The inverse of a square matrix, or of each of a batch."""
+    return linalg_inv(input, out=out)
+
+
+def linalg_det(A: Tensor, *, out: Any = None) -> Tensor:  # noqa: N803
+    """The determinant of a square matrix, or of each of a batch."""
+    _square("linalg.det", A)
+    made = determinant(A)
+    return made if out is None else _into("linalg_det", (A,), out, made)
+
+
+@composite()
+def det(input: Tensor) -> Tensor:
+    """The determinant of a square matrix, or of each of a batch."""
+    return linalg_det(input)
+
+
+def linalg_solve(A: Tensor, B: Tensor, *, left: bool = True, out: Any = None) -> Tensor:  # noqa: N803
+    """What ``A`` must be multiplied with to give ``B``; with ``left=False``, what is to be multiplied with ``A``."""
+    _square("linalg.solve", A)
+    _demand("linalg_solve", A=A, B=B)
+    n, m = A._d.shape, B._d.shape
+    vector = len(m) == 1 or len(m) == len(n) - 1 and m == n[:-1]
+    if not left and not vector:
+        made = transpose(linalg_solve(transpose(A, -1, -2), transpose(B, -1, -2)), -1, -2)
+    elif m[-1 if vector else -2] != n[-1]:
+        raise RuntimeError(
+            f"linalg.solve: Incompatible shapes of A and B for the equation AX = B ({n[-2]}x{n[-1]} and "
+            f"{m[-1] if vector else m[-2]}x{1 if vector else m[-1]})"
+        )
+    else:
+        made = solution(A, unsqueeze(B, len(m))) if vector else solution(A, B)
+        made = squeeze_dim(made, -1) if vector else made
+    return made if out is None else _into("linalg_solve", (A, B), out, made)
+
+
+def vecdot(x: Tensor, y: Tensor, *, dim: int = -1, out: Any = None) -> Tensor:
+    """The sum along ``dim`` of the products of elements, the first conjugated."""
+    _demand("linalg_vecdot", x=x, y=y)
+    first = x.conj() if x.dtype.is_complex else x  # type: ignore[attr-defined]
+    made = (first * y).sum(dim)
+    return made if out is None else _into("linalg_vecdot", (x, y), out, made)
 
 
 @composite()
@@ -446,7 +519,7 @@ def _power(input: Any, n: int) -> Any:
     if n == 1:
         return input.clone()
     if n < 0:
-        input, n = COMPOSITES["inverse"].function(input), -n
+        input, n = linalg_inv(input), -n
     if n == 1:
         return input
     if n == 3:

@@ -375,16 +375,26 @@ def add_at(out: Any, key: tuple[Any, ...], values: Any) -> None:
     if all(part is ALL or part.dtype == bool for part in key) and sum(part is not ALL for part in key) == 1:
         out[key] += values  # a mask names no element twice
         return
-    if values.size > 2048 and key[0] is not ALL and all(part is ALL for part in key[1:]):
-        rows = np.where(key[0] < 0, key[0] + out.shape[0], key[0]).reshape(-1)
-        values = np.broadcast_to(values, (*key[0].shape, *out.shape[1:])).reshape(rows.size, -1)
-        order = rows.argsort(kind="stable")
-        rows = rows[order]
-        starts = np.flatnonzero(np.concatenate(([True], rows[1:] != rows[:-1])))
-        flat = out.reshape(out.shape[0], -1)
-        flat[rows[starts]] += np.add.reduceat(values[order], starts, axis=0)
+    if key[0] is not ALL and all(part is ALL for part in key[1:]):
+        add_rows(out, key[0], np.broadcast_to(values, (*key[0].shape, *out.shape[1:])))
         return
     np.add.at(out, key, values)
+
+
+def add_rows(out: Any, index: Any, values: Any) -> None:
+    """Add ``values[i]`` into ``out[index[i]]``, one after the other.
+
+    Wide rows are added by themselves, which is far quicker than ``np.add.at``; narrow ones element by element.
+    """
+    width = out[:1].size
+    if width < 32:
+        np.add.at(out, index, values)
+        return
+    add = np.add
+    rows = list(out)
+    for row, value in zip(index.reshape(-1).tolist(), values.reshape(-1, *out.shape[1:]), strict=True):
+        row = rows[row]
+        add(row, value, row)
 
 
 @op(inplace=True)

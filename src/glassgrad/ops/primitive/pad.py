@@ -18,6 +18,10 @@ def spans(pad: Any, ndim: int) -> list[tuple[int, int]]:
     return found
 
 
+def _full(sizes: Any, value: Any, dtype: Any) -> Any:
+    return np.full(sizes, np.asarray(value).astype(dtype), dtype) if value else np.zeros(sizes, dtype)
+
+
 @op()
 def constant_pad_nd(self: Any, /, pad: Any, value: Any = 0) -> Any:
     """The tensor within a border of one value; negative widths cut off.  ``pad`` counts from the last dimension."""
@@ -29,12 +33,15 @@ def constant_pad_nd(self: Any, /, pad: Any, value: Any = 0) -> Any:
             f"{len(pad)} while the input has {self.ndim} dimensions."
         )
     around = spans(pad, self.ndim)
+    if min(pad, default=0) >= 0:
+        out = _full([n + before + after for n, (before, after) in zip(self.shape, around, strict=True)], value, self.dtype)
+        out[tuple([builtins.slice(before, before + n) for n, (before, _) in zip(self.shape, around, strict=True)])] = self
+        return out
     sizes = [n + before + after for n, (before, after) in zip(self.shape, around, strict=True)]
     for (before, after), size, n in zip(around, sizes, self.shape, strict=True):
         if size < 0 or n + min(before, 0) + min(after, 0) < 0:
             raise RuntimeError("narrow(): length must be non-negative.")
-    zero = type(value) is not complex and value == 0
-    out = np.zeros(sizes, self.dtype) if zero else np.full(sizes, np.asarray(value).astype(self.dtype), self.dtype)
+    out = _full(sizes, value, self.dtype)
     inner, kept = [], []
     for (before, after), size, n in zip(around, sizes, self.shape, strict=True):
         inner.append(builtins.slice(max(before, 0), size - max(after, 0)))

@@ -10,7 +10,7 @@ import numpy as np
 
 from ...ground import dtypes
 from ..declare import op
-from .index import ALL, blank, masked_fill
+from .index import ALL, add_rows, blank, masked_fill
 from .shape import axis_of, reshape, sum_to
 
 ndarray = np.ndarray
@@ -120,7 +120,10 @@ def _added(out: Any, index: Any, src: Any, axis: int) -> Any:
     elif flat.ndim == 1:
         np.add.at(flat, at_index, src.reshape(-1))
     else:
-        at = np.ravel_multi_index(np.broadcast_arrays(*at_index), flat.shape)
+        step, at = 1, 0
+        for part, size in zip(reversed(at_index), reversed(flat.shape), strict=True):
+            at = at + part * step
+            step *= size
         np.add.at(flat.reshape(-1), at.reshape(-1), src.reshape(-1))
     return out
 
@@ -327,7 +330,7 @@ def _slices_added(out: Any, index: Any, source: Any, axis: int) -> Any:
     if not out.ndim:
         out += source.reshape(()) if source.size == 1 else source.sum()
     elif index.size > 1:
-        np.add.at(out, _along(axis, index), source)
+        add_rows(np.moveaxis(out, axis, 0), index, np.moveaxis(source, axis, 0))
     elif index.size:
         out[_along(axis, index)] += source.reshape((*out.shape[:axis], 1, *out.shape[axis + 1 :]))
     return out
