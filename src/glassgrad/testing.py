@@ -189,8 +189,6 @@ def _of_tensors(one: Tensor, other: Tensor, options: _Options) -> str:
     rtol, atol = options.tolerance(one.dtype, other.dtype)
     kind = dtypes.promote_types(one.dtype, other.dtype).numpy
     a, b = np.asarray(one._d).astype(kind), np.asarray(other._d).astype(kind)
-    if a.dtype.itemsize < 4 and kind.kind not in "iub":
-        a, b = a.astype(np.float32), b.astype(np.float32)
     with np.errstate(all="ignore"):
         wide = a.astype(np.int64), b.astype(np.int64)
         gap = np.abs(wide[0] - wide[1]) if kind.kind in "iub" else np.abs(a - b)

@@ -72,8 +72,9 @@ def refusals(torch, show):
     vector, matrix = torch.empty(3), torch.empty(3, 4)
     for do in (
         lambda: init.eye_(vector), lambda: init.dirac_(matrix), lambda: init.dirac_(torch.empty(3, 2, 2), 2),
-        lambda: init.xavier_uniform_(vector), lambda: init.xavier_normal_(vector), lambda: init.kaiming_uniform_(vector),
-        lambda: init.kaiming_normal_(matrix, mode="fan"), lambda: init.kaiming_uniform_(matrix, nonlinearity="x"),
+        lambda: init.xavier_uniform_(vector), lambda: init.xavier_normal_(vector),
+        lambda: init.kaiming_uniform_(vector), lambda: init.kaiming_normal_(matrix, mode="fan"),
+        lambda: init.kaiming_uniform_(matrix, nonlinearity="x"),
         lambda: init.orthogonal_(vector), lambda: init.sparse_(vector, 0.1), lambda: init.uniform_(matrix, 2.0, 1.0),
         lambda: init.normal_(matrix, 0.0, -1.0),
     ):  # fmt: skip
@@ -81,7 +82,8 @@ def refusals(torch, show):
     for do in (
         lambda: init.kaiming_uniform_(torch.empty(0, 3)), lambda: init.kaiming_normal_(torch.empty(3, 0)),
         lambda: init.trunc_normal_(torch.empty(2), 9.0), lambda: init.uniform(matrix),
-        lambda: init.xavier_normal(matrix), lambda: init.constant(matrix, 2), lambda: init.eye(matrix), lambda: init.orthogonal(matrix),
+        lambda: init.xavier_normal(matrix), lambda: init.constant(matrix, 2),
+        lambda: init.eye(matrix), lambda: init.orthogonal(matrix),
     ):  # fmt: skip
         show.warnings(do)
     show("empty", init.orthogonal_(torch.empty(0, 3)))

@@ -7,13 +7,14 @@ from . import given, ints, sample, t
 F = "nn.functional."
 
 CHOSEN = ("float32",)  # these gradients are not slopes, by intent: out of the law of slopes, which runs in float64
+_TWICE = given([0, 2, 2, 1])
 
 SAMPLES = [
     sample(F + "embedding", given([0, 2, 2, 1]), t(4, 3)),
     sample(F + "embedding", ints(2, 5, high=4), t(4, 3)),
     sample(F + "embedding", given(2), t(4, 3)),
     sample(F + "embedding", given([[0, 2], [2, 1]]), t(4, 3), padding_idx=2, only=CHOSEN),
-    sample(F + "embedding", given([0, 2, 2, 1]), t(4, 3), padding_idx=-1, scale_grad_by_freq=True, second=False, only=CHOSEN),
+    sample(F + "embedding", _TWICE, t(4, 3), padding_idx=-1, scale_grad_by_freq=True, second=False, only=CHOSEN),
     sample(F + "embedding", ints(0), t(4, 3)),
     sample("embedding", t(4, 3), given([3, 3, 0])),
     sample(F + "one_hot", given([0, 2, 1])),

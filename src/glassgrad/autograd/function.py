@@ -8,19 +8,29 @@ from __future__ import annotations
 import functools
 import warnings
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..graph.node import Node
 from ..graph.record import Bundle, Kind, Record, output_of, tick
-from ..ground import errors, modes
+from ..ground import dtypes, errors, modes
+from ..ground.size import Size
 from ..ops import saved, write
 from ..ops.declare import TABLE
 from ..ops.fit import fit, fit_dtype, fit_lifted
 from ..tensor.tensor import LEAF, Tensor, View, alias, edge_of, new, share, view_error, wrap
 
 ndarray = np.ndarray
+
+
+class InputMetadata(NamedTuple):
+    """What the gradient of one output looks like."""
+
+    shape: Size
+    dtype: dtypes.dtype
+    is_nested_tensor: bool = False
+    is_cpp_nested_tensor: bool = False
 
 
 class FunctionCtx:
@@ -95,7 +105,7 @@ class BackwardCFunction(Record, Node, FunctionCtx):
     @property
     def _input_metadata(self) -> list[Any]:
         """Shape and dtype of each output: what its gradients look like."""
-        return list(self._outputs)
+        return [None if meta is None else InputMetadata(Size(meta[0]), dtypes.of(meta[1])) for meta in self._outputs]
 
     def _open(self, entry: Any) -> Any:
         if entry is None:

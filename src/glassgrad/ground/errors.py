@@ -21,10 +21,6 @@ STALE_HINT_ANOMALY = (
 ONLY_FLOATS_IN_PLACE = "only Tensors of floating point dtype can require gradients"
 DATA_DTYPE = "data set to a tensor that requires gradients must be floating point or complex dtype"
 POST_HOOK = "Tensor post accumulate grad hooks should return None."
-PARTIAL_OVERLAP = (
-    "unsupported operation: some elements of the input tensor and the written-to tensor refer to a single memory "
-    "location. Please clone() the tensor before performing the operation."
-)
 SCALAR_ONLY = "grad can be implicitly created only for scalar outputs"
 NO_GRAD = "element {index} of tensors does not require grad and does not have a grad_fn"
 UNUSED = (
@@ -56,6 +52,10 @@ VIEW_MADE = {
 OVERLAP = (
     "unsupported operation: more than one element of the written-to tensor refers to a single memory location. "
     "Please clone() the tensor before performing the operation."
+)
+PARTIAL_OVERLAP = (
+    "unsupported operation: some elements of the input tensor and the written-to tensor refer to a single memory "
+    "location. Please clone() the tensor before performing the operation."
 )
 ONLY_FLOATS = "only Tensors of floating point and complex dtype can require gradients"
 NON_LEAF_GRAD = (

@@ -281,9 +281,7 @@ def _deprecated(function: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(function)
     def renamed(*args: Any, **kwargs: Any) -> Any:
-        warnings.warn(
-            f"`nn.init.{old}` is now deprecated in favor of `nn.init.{new}`.", FutureWarning, stacklevel=2
-        )
+        warnings.warn(f"`nn.init.{old}` is now deprecated in favor of `nn.init.{new}`.", FutureWarning, stacklevel=2)
         return function(*args, **kwargs)
 
     renamed.__name__ = renamed.__qualname__ = old

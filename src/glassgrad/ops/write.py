@@ -196,6 +196,10 @@ def into(row: Row, flat: Sequence[Any], out: Any, answer: Any) -> Any:
         )
     for piece, source in zip(outs, answers, strict=True):
         check_cast(source._d.dtype, piece)
+    for piece in outs:
+        for t in flat:
+            if isinstance(t, Tensor):
+                check_partial_overlap(piece, t)
     for piece, source in zip(outs, answers, strict=True):
         if piece._d.shape != source._d.shape:
             resize(piece, source._d.shape)

@@ -17,7 +17,8 @@ from .sgd import writable
 add, divide, empty, maximum, multiply, sqrt, subtract = (
     np.add, np.divide, np.empty, np.maximum, np.multiply, np.sqrt, np.subtract,
 )  # fmt: skip
-_FAST: dict[Any, np.dtype[Any]] = {F32: F32, F64: F64, np.dtype("c8"): F32, np.dtype("c16"): F64}  # dtypes stepped by arrays, and their parts'
+#: The dtypes that are stepped by arrays, and those of their parts.
+_FAST: dict[Any, np.dtype[Any]] = {F32: F32, F64: F64, np.dtype("c8"): F32, np.dtype("c16"): F64}
 _ELSEWHERE = (
     "If capturable=True, params and state_steps must be on supported devices: ['cuda', 'xpu', 'hpu', 'privateuseone', "
     "'xla']."
@@ -67,9 +68,7 @@ class Adam(Optimizer):
             raise ValueError("betas must be either both floats or both Tensors")
         for index, beta in enumerate(betas):
             if isinstance(beta, Tensor) and not capturable and foreach:
-                raise ValueError(
-                    f"betas[{index}] as a Tensor is not supported for capturable=False and foreach=True"
-                )
+                raise ValueError(f"betas[{index}] as a Tensor is not supported for capturable=False and foreach=True")
             check_one_element(beta, f"betas[{index}]")
         betas = (betas[0], betas[1])
         defaults = {

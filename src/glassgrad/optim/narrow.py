@@ -1,4 +1,4 @@
-"""Steps of float16 and bfloat16 parameters: in single precision, rounded after each operation as PyTorch's kernels do."""
+"""Steps of float16 and bfloat16 parameters: in single precision, rounded after each operation as PyTorch rounds."""
 
 from __future__ import annotations
 

@@ -131,22 +131,16 @@ class Optimizer:
         param_group["params"] = params
         if names:
             if len(names) != len(params):
-                raise ValueError(
-                    "all optimizer params should be with/without names. Some param names are missing"
-                )
+                raise ValueError("all optimizer params should be with/without names. Some param names are missing")
             param_group["param_names"] = names
         for param in params:
             if not isinstance(param, Tensor):
-                raise TypeError(
-                    f"optimizer can only optimize Tensors, but one of the params is {typename(param)}"
-                )
+                raise TypeError(f"optimizer can only optimize Tensors, but one of the params is {typename(param)}")
             if not self.defaults.get("differentiable") and not (param.is_leaf or param.retains_grad):
                 raise ValueError("can't optimize a non-leaf Tensor")
         for name, default in self.defaults.items():
             if default is required and name not in param_group:
-                raise ValueError(
-                    f"parameter group didn't specify a value of required optimization parameter {name}"
-                )
+                raise ValueError(f"parameter group didn't specify a value of required optimization parameter {name}")
             param_group.setdefault(name, default)
         if len(params) != len(set(params)):
             warnings.warn(
@@ -273,9 +267,7 @@ def _minding_hooks(step: Callable[..., Any]) -> Callable[..., Any]:
             if answer is None:
                 continue
             if not isinstance(answer, tuple) or len(answer) != 2:
-                raise RuntimeError(
-                    f"{step} must return None or a tuple of (new_args, new_kwargs), but got {answer}."
-                )
+                raise RuntimeError(f"{step} must return None or a tuple of (new_args, new_kwargs), but got {answer}.")
             args, kwargs = answer
         out = step(*args, **kwargs)
         for hook in list(chain(after.values(), _after_all.values())):

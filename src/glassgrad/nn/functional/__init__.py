@@ -37,10 +37,11 @@ from ...ops.composite.activation import (
     threshold_,
 )
 from ...ops.composite.loss import one_hot
+from ...ops.composite.matrix import linear
 from ...ops.composite.norm import cosine_similarity, pairwise_distance, pdist
 from ...ops.composite.pad import pad
-from .dropout import alpha_dropout, dropout, dropout1d, dropout2d, dropout3d, feature_alpha_dropout
-from .linear import bilinear, embedding, linear
+from .drop import alpha_dropout, dropout, dropout1d, dropout2d, dropout3d, feature_alpha_dropout
+from .lookup import bilinear, embedding
 from .loss import (
     binary_cross_entropy,
     binary_cross_entropy_with_logits,
@@ -66,7 +67,7 @@ from .margin import (
     triplet_margin_with_distance_loss,
 )
 from .normalization import batch_norm, group_norm, instance_norm, layer_norm, normalize, rms_norm
-from .softmax import gumbel_softmax, log_softmax, softmax, softmin
+from .soft import gumbel_softmax, log_softmax, softmax, softmin
 
 __all__ = [
     "alpha_dropout", "batch_norm", "bilinear", "binary_cross_entropy", "binary_cross_entropy_with_logits", "celu",

@@ -10,7 +10,10 @@ from ...autograd.function import Function
 from ...ground import modes
 from ...tensor.tensor import Tensor
 
-_OLD = "Using {a} hook{s} {case} is deprecated and will be removed in future versions. This hook will be missing some {of}."
+_OLD = (
+    "Using {a} hook{s} {case} is deprecated and will be removed in future versions. "
+    "This hook will be missing some {of}."
+)
 _DOCUMENTED = " Please use register_full_backward_hook to get the documented behavior."
 
 
@@ -30,7 +33,9 @@ class BackwardHookFunction(Function):
 class Passage:
     """One passage through a module: from its outputs' gradients to its inputs' gradients."""
 
-    def __init__(self, module: Any, hooks: Sequence[Callable[..., Any]], pre_hooks: Sequence[Callable[..., Any]]) -> None:
+    def __init__(
+        self, module: Any, hooks: Sequence[Callable[..., Any]], pre_hooks: Sequence[Callable[..., Any]]
+    ) -> None:
         self.module, self.hooks, self.pre_hooks = module, hooks, pre_hooks
         self.n_inputs = self.n_outputs = -1
         self.inputs: list[int] | None = None  # which of the arguments are tensors

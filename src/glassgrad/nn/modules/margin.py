@@ -132,9 +132,7 @@ class MultiMarginLoss(_WeightedLoss):
         if p not in (1, 2):
             raise ValueError("only p == 1 and p == 2 supported")
         if weight is not None and weight.ndim != 1:
-            raise ValueError(
-                f"MultiMarginLoss: expected weight to be None or 1D tensor, got {weight.ndim}D instead"
-            )
+            raise ValueError(f"MultiMarginLoss: expected weight to be None or 1D tensor, got {weight.ndim}D instead")
         self.p, self.margin = p, margin
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:

@@ -1,4 +1,4 @@
-"""``nn.Module``: a tree of parameters (tree.py) that is called (calls.py), converted and saved; here it is put together.
+"""``nn.Module``, put together: a tree of parameters (tree.py) that is called (calls.py), converted and saved.
 
 The parts are classes of their own for the reader's sake; ``Module`` is the only one meant to be inherited from.
 """
@@ -35,7 +35,7 @@ _HOOKS = (
 class Module(Calls, Conversion, State, Tree):
     """The base of all networks: holds parameters, buffers and other modules, and computes something of its input.
 
-    A subclass makes its members in ``__init__``, after ``super().__init__()``, and says in ``forward`` what it computes.
+    A subclass makes its members in ``__init__``, after ``super().__init__()``; ``forward`` says what it computes.
     Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.Module.html
     """
 

@@ -55,9 +55,7 @@ class LayerNorm(_Affine):
         super().__init__()
         self.normalized_shape = _as_shape(normalized_shape)
         self.eps, self.elementwise_affine = eps, elementwise_affine
-        self._make(
-            self.normalized_shape, device, dtype, weight=elementwise_affine, bias=elementwise_affine and bias
-        )
+        self._make(self.normalized_shape, device, dtype, weight=elementwise_affine, bias=elementwise_affine and bias)
 
     def forward(self, input: Tensor) -> Tensor:
         """The input, normalised."""

@@ -129,8 +129,7 @@ class Tree:
     def _set_buffer(self, name: str, value: Any) -> None:
         if value is not None and not _is_tensor(value):
             raise TypeError(
-                f"cannot assign '{typename(value)}' as buffer '{name}' "
-                "(torch.nn.Buffer, torch.Tensor or None expected)"
+                f"cannot assign '{typename(value)}' as buffer '{name}' (torch.nn.Buffer, torch.Tensor or None expected)"
             )
         if isinstance(value, Buffer):
             persistent = value.persistent

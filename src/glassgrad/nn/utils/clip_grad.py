@@ -103,9 +103,7 @@ def clip_grad_norm(
     return clip_grad_norm_(parameters, max_norm, norm_type, error_if_nonfinite, foreach)
 
 
-def clip_grad_value_(
-    parameters: Tensor | Iterable[Tensor], clip_value: float, foreach: bool | None = None
-) -> None:
+def clip_grad_value_(parameters: Tensor | Iterable[Tensor], clip_value: float, foreach: bool | None = None) -> None:
     """Keep every element of the gradients between ``-clip_value`` and ``clip_value``, in place."""
     clip_value = float(clip_value)
     for grad in _grads(parameters):

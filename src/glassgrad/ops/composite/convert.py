@@ -400,7 +400,11 @@ composite(function=False, name="imag")(property(imag, _set_imag))  # type: ignor
 @composite()
 def conj(input: Tensor) -> Tensor:
     """The complex conjugate; a real tensor itself."""
-    return sign.conj(input) if _is_complex(input) else input
+    if not _is_complex(input):
+        return input
+    out = sign.conj(input)
+    out._conjugate = not getattr(input, "_conjugate", False)  # for is_conj only: the numbers are conjugated already
+    return out
 
 
 @composite()
@@ -409,9 +413,26 @@ def conj_physical(input: Tensor, *, out: Any = None) -> Tensor:
     return sign.conj_physical(input, out=out) if _is_complex(input) or out is not None else input
 
 
-@composite("resolve_neg")
+@composite()
+def is_conj(input: Tensor) -> bool:
+    """Whether the tensor came from ``conj``, which PyTorch leaves for later; here its numbers are conjugated already."""
+    return getattr(input, "_conjugate", False)
+
+
+@composite()
 def resolve_conj(input: Tensor) -> Tensor:
-    """The tensor itself: conjugates are never left for later here."""
+    """The same tensor, no longer said to be a conjugate."""
+    if not is_conj(input):
+        return input
+    share(input)
+    out = alias(input)
+    out._e = input._e
+    return out
+
+
+@composite()
+def resolve_neg(input: Tensor) -> Tensor:
+    """The tensor itself: negations are never left for later here."""
     return input
 
 

@@ -75,7 +75,10 @@ def _pair(name: str, doc: str, drop: Any, by_channel: bool) -> tuple[Any, Any]:
 
 
 dropout, dropout_ = _pair(
-    "dropout", "``input`` with each element zero with probability ``p``, the others divided by ``1 - p``.", _dropped, False
+    "dropout",
+    "``input`` with each element zero with probability ``p``, the others divided by ``1 - p``.",
+    _dropped,
+    False,
 )
 feature_dropout, feature_dropout_ = _pair("feature_dropout", "``dropout`` of whole channels.", _dropped, True)
 alpha_dropout, alpha_dropout_ = _pair(

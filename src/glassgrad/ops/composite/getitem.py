@@ -422,8 +422,8 @@ def _direct(self: Tensor, key: tuple[Any, ...], value: Any) -> bool:
                 return False
             if part._d.dtype.kind == "b" and part._d.shape != data.shape[: part._d.ndim]:
                 return False
-            if part._d.dtype.kind == "i" and not _within(part._d, data.shape[0]):
-                return False  # NumPy would write what comes before the wrong index
+            if data.ndim == 1 and part._d.dtype.kind == "i" and not _within(part._d, data.shape[0]):
+                return False  # of a vector, NumPy would write what comes before the wrong index
             plain.append(part._d)
             tensors += 1
         else:

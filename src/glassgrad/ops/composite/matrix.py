@@ -12,7 +12,7 @@ from ...tensor.tensor import Tensor
 from .. import write
 from ..declare import COMPOSITES, composite
 from ..primitive import matrix as rows
-from ..primitive.decompose import determinant, inverse_of, solution
+from ..primitive.decompose import determinant, inverse_of, is_vector, solution
 from ..primitive.linear import linear_2d
 from ..primitive.matrix import addmm, bmm, dot, mm, mv, squeezed_row
 from ..primitive.shape import (
@@ -476,17 +476,15 @@ def linalg_solve(A: Tensor, B: Tensor, *, left: bool = True, out: Any = None) ->
     _square("linalg.solve", A)
     _demand("linalg_solve", A=A, B=B)
     n, m = A._d.shape, B._d.shape
-    vector = len(m) == 1 or len(m) == len(n) - 1 and m == n[:-1]
-    if not left and not vector:
-        made = transpose(linalg_solve(transpose(A, -1, -2), transpose(B, -1, -2)), -1, -2)
-    elif m[-1 if vector else -2] != n[-1]:
+    vector = is_vector(n, m)
+    if m[-1 if vector or not left else -2] != n[-1]:
+        rows_, columns = (m[-1], 1) if vector else m[-2:]
+        equation, first, second = ("AX = B", n[-2:], (rows_, columns)) if left else ("XA = B", (rows_, columns), n[-2:])
         raise RuntimeError(
-            f"linalg.solve: Incompatible shapes of A and B for the equation AX = B ({n[-2]}x{n[-1]} and "
-            f"{m[-1] if vector else m[-2]}x{1 if vector else m[-1]})"
+            f"linalg.solve: Incompatible shapes of A and B for the equation {equation} ({first[0]}x{first[1]} and "
+            f"{second[0]}x{second[1]})"
         )
-    else:
-        made = solution(A, unsqueeze(B, len(m))) if vector else solution(A, B)
-        made = squeeze_dim(made, -1) if vector else made
+    made = solution(A, B, left)
     return made if out is None else _into("linalg_solve", (A, B), out, made)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+import warnings
 from typing import Any
 
 import numpy as np
@@ -137,12 +138,6 @@ def is_signed(input: Tensor) -> bool:
 
 
 @composite()
-def is_conj(input: Tensor) -> bool:
-    """False: conjugates are never left for later here."""
-    return False
-
-
-@composite()
 def is_neg(input: Tensor) -> bool:
     """False: negations are never left for later here."""
     return False
@@ -241,9 +236,22 @@ def truth(self: Tensor) -> bool:
     return bool(item(self)) if data.dtype.metadata else bool(data.item())
 
 
+_warned = False
+
+
 def _only(self: Tensor) -> Any:
+    global _warned
     if self._d.size != 1:
         raise ValueError("only one element tensors can be converted to Python scalars")
+    if self._e is not None and not _warned and self.requires_grad:
+        _warned = True  # once, as PyTorch
+        warnings.warn(
+            "Converting a tensor with requires_grad=True to a scalar may lead to unexpected behavior.\n"
+            "Consider using tensor.detach() first. (Triggered internally at "
+            "/__w/pytorch/pytorch/torch/csrc/autograd/generated/python_variable_methods.cpp:822.)",
+            UserWarning,
+            stacklevel=3,
+        )
     return item(self)
 
 

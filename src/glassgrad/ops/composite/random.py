@@ -273,7 +273,9 @@ def _over(function: str, row: Any, target: Tensor, generator: Any, *settings: An
     """Write a row's draws over ``target``."""
     check_generator(function, generator)
     if target._d.dtype.metadata is not None:
-        return write.in_place(rows.nothing_over.row, target, (), ())
+        write.check_writable(target, False)
+        write.touched(target)
+        return target
     return write.in_place(row.row, target, others, (*settings, generator))
 
 

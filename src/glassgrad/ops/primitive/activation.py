@@ -9,6 +9,7 @@ import numpy as np
 
 from ...kernels import special
 from ...kernels.choose import choose, drop, keep
+from ...tensor.tensor import wrap
 from ..declare import op
 from .compare import unsupported, where, zero_like
 from .index import slice
@@ -396,6 +397,7 @@ def log_sigmoid_backward(grad_output: Any, self: Any, /) -> Any:
     return grad_output * sigmoid.row.kernel(-self)
 
 
+logsigmoid.shows(buffer=("self", lambda tensor: wrap(np.exp(-np.abs(tensor._d)))))
 silu.derivative(self=lambda grad, self: silu_backward(grad, self))
 mish.derivative(self=lambda grad, self: mish_backward(grad, self))
 softplus.derivative(self=lambda grad, self, beta, threshold: softplus_backward(grad, self, beta, threshold))
@@ -423,7 +425,7 @@ def bends_of_softplus(grad: Any, grad_output: Any, self: Any, beta: Any, thresho
     """The gradients of softplus's slope: the slope again, and its own slope up to the threshold."""
     s = sigmoid(self * beta)
     bend = grad * grad_output * (s * (1 - s) * beta)
-    return softplus_backward(grad, self, beta, threshold), where(self * beta > threshold, 0, bend)
+    return softplus_backward(grad, self, beta, threshold), where(self * beta < threshold, bend, 0)
 
 
 @log_sigmoid_backward.derivative("grad_output", "self")
@@ -504,6 +506,9 @@ def glu(self: Any, /, dim: Any = -1) -> Any:
     half = self.shape[dim] // 2
     at = (np.s_[:],) * (dim if dim >= 0 else self.ndim + dim)
     return self[(*at, np.s_[:half])] * sigmoid.row.kernel(self[(*at, np.s_[half:])])
+
+
+glu.shows(hidden=("self_sizes",))
 
 
 @glu.derivative("self")

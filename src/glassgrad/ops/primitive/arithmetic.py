@@ -170,7 +170,10 @@ def div_rounded(self: Any, other: Any, /, rounding_mode: Any) -> Any:
 
 
 div_rounded.internal()
-div_rounded.derivative(self=lambda grad, other: zero_like(grad), other=lambda grad, self, other: zero_like(grad))
+div_rounded.derivative(
+    self=lambda grad, other, rounding_mode: zero_like(grad),
+    other=lambda grad, self, other, rounding_mode: zero_like(grad),
+)
 
 
 def _no_derivative(name: str) -> RuntimeError:

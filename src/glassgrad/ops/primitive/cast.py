@@ -40,13 +40,35 @@ to_copy.shows(hidden=("dtype", "source"))
 _CHANNELS_LAST = {"channels_last": (0, 2, 3, 1), "channels_last_3d": (0, 2, 3, 4, 1)}
 
 
+def _in_order(array: Any) -> Any:
+    """A dense copy whose dimensions lie in memory in the order of the array's strides, as PyTorch sorts them."""
+    shape, strides = array.shape, array.strides
+    order = list(range(array.ndim))[::-1]  # innermost first
+    for start in range(1, len(order)):
+        place = start
+        for before in range(start - 1, -1, -1):
+            inner, outer = order[before], order[place]
+            a, b = strides[inner], strides[outer]
+            if a == 0 or b == 0:
+                continue  # a repeated dimension may lie anywhere
+            if a > b or (a == b and shape[inner] > shape[outer]):
+                order[before], order[place] = outer, inner
+                place = before
+            elif a < b:
+                break
+    axes = order[::-1]
+    out = np.empty([shape[axis] for axis in axes], array.dtype).transpose(np.argsort(axes))
+    out[...] = array
+    return out
+
+
 @op()
 def clone(self: Any, /, memory_format: Any = None) -> Any:
     """A copy; dense memory keeps its order, unless a ``memory_format`` asks for another."""
     if type(self) is not ndarray:
         return self
     if memory_format is None:
-        return self.copy() if self.flags.c_contiguous else self.copy("K")
+        return self.copy() if self.flags.c_contiguous else _in_order(self)
     if memory_format == "contiguous_format":
         return self.copy()
     axes = _CHANNELS_LAST[memory_format]

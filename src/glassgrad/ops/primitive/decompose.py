@@ -82,24 +82,53 @@ def determinant(A: Any, /) -> Any:  # noqa: N803
     return np.linalg.det(A)
 
 
+def is_vector(a: tuple[int, ...], b: tuple[int, ...]) -> bool:
+    """Whether sizes ``b`` are those of a vector, or a batch of them, on the other side of matrices of sizes ``a``."""
+    return len(b) == 1 or len(b) == len(a) - 1 and b == a[:-1]
+
+
 @op(node="LinalgSolveExBackward0")
-def solution(A: Any, B: Any, /) -> Any:  # noqa: N803
-    """What square matrices must be multiplied with to give the matrices ``B``."""
+def solution(A: Any, B: Any, /, left: bool = True) -> Any:  # noqa: N803
+    """What square matrices must be multiplied with (from the right, or with ``left`` off from the left) to give ``B``."""
+    vector = is_vector(A.shape, B.shape)
+    if vector:
+        B = B[..., None]  # noqa: N806
+    elif not left:
+        A, B = A.swapaxes(-1, -2), B.swapaxes(-1, -2)  # noqa: N806
     try:
         found = np.linalg.solve(A, B)
     except np.linalg.LinAlgError:
         _singular("linalg.solve", "", A)
+    if vector:
+        return found[..., 0]
+    if not left:
+        return np.ascontiguousarray(found.swapaxes(-1, -2))
     return np.ascontiguousarray(found.swapaxes(-1, -2)).swapaxes(-1, -2)
+
+
+@on_arrays(lambda vector: vector[..., None])
+def column(vector: Any) -> Any:
+    """A vector as a matrix of one column, in a rule."""
+    return unsqueeze(vector, -1)
+
+
+@solution.derivative("A", "B")
+def _unsolve(grad: Any, A: Any, A_sizes: Any, B_sizes: Any, result: Any, left: Any) -> Any:  # noqa: N803
+    """The gradients of the equation's two sides: it is solved once more, with the matrices transposed."""
+    toward = solution(turned(A), grad, left)
+    if is_vector(A_sizes, B_sizes):
+        pull = times(column(toward), turned(column(result)))
+    elif left:
+        pull = times(toward, turned(result))
+    else:
+        pull = times(turned(result), toward)
+    return narrowed(-pull, A_sizes), narrowed(toward, B_sizes)
 
 
 for _row in (inverse_of, determinant, solution):
     _row.internal()
 inverse_of.derivative(A=lambda grad, result: -times(times(turned(result), grad), turned(result)))
 determinant.derivative(A=lambda grad, A, result: each(grad * result) * turned(inverse_of(A)))  # noqa: N803
-solution.derivative(
-    A=lambda grad, A, A_sizes, result: narrowed(-times(solution(turned(A), grad), turned(result)), A_sizes),  # noqa: N803
-    B=lambda grad, A, B_sizes: narrowed(solution(turned(A), grad), B_sizes),  # noqa: N803
-)
 
 
 @on_arrays(lambda grad: np.asarray(grad)[..., None, None])

@@ -283,7 +283,7 @@ def _key(indices: Any) -> tuple[Any, ...]:
 
 
 def _first_outside(sizes: tuple[int, ...], key: tuple[Any, ...]) -> str:
-    """The first element of the index tensors that is out of bounds, in words; dimensions are counted among the indexed."""
+    """The first element of index tensors that is out of bounds, in words; dimensions count among the indexed."""
     found: list[tuple[Any, int]] = []
     at = 0
     for part in key:
@@ -391,7 +391,7 @@ def add_rows(out: Any, index: Any, values: Any) -> None:
         np.add.at(out, index, values)
         return
     add = np.add
-    rows = list(out)
+    rows = out if len(out) > 4 * index.size else list(out)
     for row, value in zip(index.reshape(-1).tolist(), values.reshape(-1, *out.shape[1:]), strict=True):
         row = rows[row]
         add(row, value, row)

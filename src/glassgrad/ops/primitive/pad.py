@@ -34,8 +34,9 @@ def constant_pad_nd(self: Any, /, pad: Any, value: Any = 0) -> Any:
         )
     around = spans(pad, self.ndim)
     if min(pad, default=0) >= 0:
-        out = _full([n + before + after for n, (before, after) in zip(self.shape, around, strict=True)], value, self.dtype)
-        out[tuple([builtins.slice(before, before + n) for n, (before, _) in zip(self.shape, around, strict=True)])] = self
+        pairs = [*zip(self.shape, around, strict=True)]
+        out = _full([n + before + after for n, (before, after) in pairs], value, self.dtype)
+        out[tuple([builtins.slice(before, before + n) for n, (before, _) in pairs])] = self
         return out
     sizes = [n + before + after for n, (before, after) in zip(self.shape, around, strict=True)]
     for (before, after), size, n in zip(around, sizes, self.shape, strict=True):

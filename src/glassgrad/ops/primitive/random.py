@@ -47,12 +47,6 @@ def normal_over(self: Any, /, mean: float, std: float, generator: Any) -> Any:
     return placed(self, lambda n: draws.normal(source(generator), n, self.dtype, mean, std, contiguous=not gap))
 
 
-@op(node="NormalBackward0")
-def nothing_over(self: Any, /) -> Any:
-    """What draws over a meta tensor come to: nothing is drawn."""
-    return self
-
-
 @op(node="UniformBackward0")
 def uniform_over(self: Any, /, low: float, high: float, generator: Any) -> Any:
     """Numbers spread evenly from ``low`` to ``high`` in the shape of ``self``."""
@@ -190,7 +184,7 @@ def nothing_of(grad: Any, sizes: tuple[int, ...]) -> Any:
 
 
 _OVER = (
-    normal_over, nothing_over, uniform_over, random_over, random_below, random_between, bernoulli_over, exponential_over,
+    normal_over, uniform_over, random_over, random_below, random_between, bernoulli_over, exponential_over,
     geometric_over, cauchy_over, log_normal_over, bernoulli_like,
 )  # fmt: skip
 for _row in _OVER:

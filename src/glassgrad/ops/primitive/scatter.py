@@ -20,7 +20,7 @@ def _name(array: Any) -> str:
     return dtypes.of(array.dtype).scalar_name
 
 
-_UNSIGNED = {"i8": np.dtype(np.uint64), "i4": np.dtype(np.uint32)}
+_UNSIGNED = {8: np.dtype(np.uint64), 4: np.dtype(np.uint32)}
 _BEYOND = "index {} is out of bounds for dimension {} with size {}"
 
 
@@ -28,7 +28,7 @@ def inside(index: Any, size: int) -> bool:
     """Whether all indices are in [0, ``size``); read as unsigned, negative ones are too large."""
     if not index.size:
         return True
-    return bool(np.maximum.reduce(index.view(_UNSIGNED[index.dtype.str[1:]]), None) < size)
+    return bool(np.maximum.reduce(index.view(_UNSIGNED[index.itemsize]), None) < size)
 
 
 def _bounds(index: Any, size: int, axis: int, wording: str = _BEYOND) -> None:
@@ -330,7 +330,10 @@ def _slices_added(out: Any, index: Any, source: Any, axis: int) -> Any:
     if not out.ndim:
         out += source.reshape(()) if source.size == 1 else source.sum()
     elif index.size > 1:
-        add_rows(np.moveaxis(out, axis, 0), index, np.moveaxis(source, axis, 0))
+        if axis:
+            add_rows(np.moveaxis(out, axis, 0), index, np.moveaxis(source, axis, 0))
+        else:
+            add_rows(out, index, source)
     elif index.size:
         out[_along(axis, index)] += source.reshape((*out.shape[:axis], 1, *out.shape[axis + 1 :]))
     return out

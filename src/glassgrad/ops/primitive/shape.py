@@ -133,6 +133,12 @@ def unsafe_view(self: Any, /, sizes: Any) -> Any:
     return self.reshape(sizes)
 
 
+@op(view=True)
+def reshape_alias(self: Any, /, sizes: Any) -> Any:
+    """The view with other sizes of memory that has gaps or another order: what ``reshape`` gives where it can."""
+    return strided(self, sizes, steps(self.shape, self.strides, sizes))
+
+
 @on_arrays(lambda array, sizes: array.reshape(sizes))
 def reshape(input: Any, sizes: tuple[int, ...]) -> Any:
     """A view with other sizes where there can be one, else a copy with them."""
@@ -140,8 +146,10 @@ def reshape(input: Any, sizes: tuple[int, ...]) -> Any:
     if type(array) is not ndarray or array.flags.c_contiguous:
         return view(input, sizes)
     wanted = inferred(sizes, array.size)
-    if not array.size or steps(array.shape, array.strides, wanted) is not None:
+    if not array.size:
         return view(input, wanted)
+    if steps(array.shape, array.strides, wanted) is not None:
+        return reshape_alias(input, wanted)
     return unsafe_view(compact(input), wanted)
 
 
@@ -156,7 +164,11 @@ compact.derivative(self=lambda grad: grad)
 view.internal()
 unsafe_view.internal()
 view.derivative(self=lambda grad, self_sizes: reshape(grad, self_sizes))
+reshape_alias.internal()
+reshape_alias.derivative(self=lambda grad, self_sizes: reshape(grad, self_sizes))
 unsafe_view.derivative(self=lambda grad, self_sizes: reshape(grad, self_sizes))
+reshape_alias.internal()
+reshape_alias.derivative(self=lambda grad, self_sizes: reshape(grad, self_sizes))
 
 
 @op(view=True)

@@ -1,4 +1,4 @@
-"""Multiplying by weights and looking rows up, with ``torch.nn.functional``'s signatures."""
+"""Looking rows up, and the bilinear form, with ``torch.nn.functional``'s signatures."""
 
 from __future__ import annotations
 
