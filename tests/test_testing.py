@@ -56,7 +56,8 @@ def numbers(torch, show):
         (1.0, 2.0, {}), (1, 2, {}), (1, 1, {}), (True, False, {}), (True, True, {}), (1, 2.0, {}), (1j, 2j, {}),
         (1, 1.0, {"check_dtype": False}), (1.0, 1.0 + 1e-9, {}), (0.0, 0.0, {}), (1.0, 0.0, {}),
         (2, 3, {"rtol": 1, "atol": 1}), (float("nan"), float("nan"), {}),
-        (float("nan"), float("nan"), {"equal_nan": True}), (None, None, {}), (None, 1, {}), (1, None, {}), ("a", "b", {}), (1, "a", {}),
+        (float("nan"), float("nan"), {"equal_nan": True}), (None, None, {}), (None, 1, {}), (1, None, {}),
+        ("a", "b", {}), (1, "a", {}),
     ):  # fmt: skip
         show.error(lambda a=a, b=b, more=more: close(a, b, **more))
     show.error(lambda: close(torch.ones(()), 1.0))

@@ -17,6 +17,7 @@ SAMPLES = [
     sample(F + "embedding", _TWICE, t(4, 3), padding_idx=-1, scale_grad_by_freq=True, second=False, only=CHOSEN),
     sample(F + "embedding", ints(0), t(4, 3)),
     sample("embedding", t(4, 3), given([3, 3, 0])),
+    sample("row.embedding_twice", t(4, 3), given([0, 2, 2, 1]), 1, True),
     sample(F + "one_hot", given([0, 2, 1])),
     sample(F + "one_hot", given([[0, 2], [1, 1]]), 5),
     sample(F + "one_hot", given(1), 3),

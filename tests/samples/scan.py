@@ -31,6 +31,7 @@ SAMPLES = [
     sample("cummax", ints(3, 4), 1),
     sample("cummin", t(3, 4, away=0.01), -1),
     sample("cummin", ints(3, 4), 0),
+    sample("row.take_along", t(3, 4), ints(3, 4), 1),
     sample("diff", t(3, 4)),
     sample("diff", t(3, 4), 2),
     sample("diff", t(3, 4), dim=0),

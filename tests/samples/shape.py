@@ -100,6 +100,12 @@ SAMPLES = [
     sample("squeeze", t(1, 3, 1), dim=2),
     sample("Tensor.__getitem__", t(2, 3), (), label="alias"),
     sample("Tensor.__getitem__", t(2, 3), ..., label="alias-ellipsis"),
+    sample("row.transpose_inplace", t(2, 3), 0, 1),
+    sample("row.t_inplace", t(2, 3)),
+    sample("row.unsqueeze_inplace", t(2, 3), 1),
+    sample("row.squeeze_inplace", t(1, 3)),
+    sample("row.squeeze_dim_inplace", t(1, 3), 0),
+    sample("row.squeeze_dims_inplace", t(1, 3, 1), (0, 2)),
     sample("row.sum_to", t(2, 3), (1, 3)),
     sample("row.view_dtype", given([1.0, 2.0], "float"), "dtype:int32", gradient=False, only=("float32",)),
 ]

@@ -82,6 +82,7 @@ class BackwardCFunction(Record, Node, FunctionCtx):
     __slots__ = ("_entries", "_outputs", "_is_tensor", "_input_meta", "_freed")
 
     _forward_cls: Any = None
+    runs_on_none = True
 
     def __init__(self, edges: tuple[Any, ...], kind: Kind) -> None:
         self.sequence, self.run, self._g, self.kind = tick(), _run, None, kind
@@ -418,7 +419,7 @@ def _run_lifted(record: Any, grad: Any, keep: bool) -> Any:
 
 def _backward(record: Any, grad: Any, keep: bool, lifted: bool) -> Any:
     """Call the user's ``backward`` and check what it gives, as PyTorch checks it."""
-    grads = grad.grads if isinstance(grad, Bundle) else [grad]
+    grads = grad.grads if isinstance(grad, Bundle) else [grad] if grad is not None else [None] * record.s
     given = []
     for g, meta in zip(grads, record._outputs, strict=True):
         if g is not None:

@@ -88,6 +88,9 @@ def lean(root: Record, grad: Any, keep: bool) -> None:
                         edge._g = before + ga
             elif edge is not None:
                 if type(edge) is tuple:
+                    if any(g is None and isinstance(onward, Record) for onward, g in zip(edge, ga, strict=True)):
+                        general(_hand_over(zip(edge, ga, strict=True), reached, heap), keep=keep)
+                        return
                     for onward, g in zip(edge, ga):  # noqa: B905  as long as each other: one rule for each edge
                         if onward is not None and g is not None:
                             before = onward._g
@@ -141,9 +144,28 @@ def lean(root: Record, grad: Any, keep: bool) -> None:
             variable._g = None
             if variable._e is not None:  # else it stopped wanting gradients meanwhile
                 leaf.accumulate(variable, grad)
+    except Exception:
+        if record is not None:  # what the failing record cannot reach any more is complete
+            waiting = _dependencies([record, *(left for _, left in heap)])
+            for variable in reached:
+                if variable not in waiting and variable._g is not None:
+                    leaf.accumulate(variable, variable._g)
+        _wipe(root)
+        raise
     except BaseException:
         _wipe(root)
         raise
+
+
+def _hand_over(
+    pairs: Iterable[tuple[Any, Any]], reached: Iterable[Any], heap: Iterable[tuple[float, Record]]
+) -> list[tuple[Any, Any]]:
+    """Everything that waits in the lean walk, as roots: the general one runs records that receive no gradient too."""
+    roots = [pair for pair in pairs if pair[0] is not None]
+    for edge in (*reached, *(left for _, left in heap)):
+        roots.append((edge, edge._g))
+        edge._g = None
+    return roots
 
 
 def _wipe(root: Record) -> None:
@@ -203,9 +225,14 @@ def general(
         while ready:
             edge = heappop(ready)[2]
             grad = inbox.pop(edge, None)
+            if needed is not None and edge not in needed and edge not in targets:
+                continue
             about = getattr(edge, "_about", None)
-            if about is not None and grad is not None and not isinstance(grad, Bundle):
-                grad = hooks.before(edge, about, grad, lifted)
+            if about is not None:
+                if type(grad) is Bundle:
+                    hooks.at_outputs(about, grad, lifted)
+                elif grad is not None or not isinstance(edge, Record) or edge.kind is not OUTPUT:
+                    grad = hooks.before(edge, about, grad, lifted)
             if edge in targets:
                 targets[edge] = grad
             if not isinstance(edge, Record):
@@ -232,7 +259,7 @@ def general(
 def _step(record: Record, about: Any, grad: Any, keep: bool, lifted: bool, watched: bool, wanted: Any) -> Sequence[Any]:
     """Run one record, with its hooks, which see the gradients ``wanted``; gives one gradient for each edge."""
     if grad is None and not getattr(record, "runs_on_none", False):
-        return (None,) * len(record.edges)
+        return hooks.around_nothing(record, about)
     if about is not None and (about.pre_hooks or about.post_hooks):
         outgoing = hooks.around(record, about, grad, keep, lifted, wanted)
     else:

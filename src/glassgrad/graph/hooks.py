@@ -14,6 +14,7 @@ from typing import Any
 from ..ground import errors, modes
 from . import leaf
 from .record import About, Bundle, Record, freed
+from .record import about as about_of
 
 on_leaves = 0  # hooks alive on leaves; the lean loop calls none
 wrap: Callable[[Any], Any] = NotImplemented  # array -> Tensor, handed in from above
@@ -56,7 +57,9 @@ def _hooked(record: Record, grad: Any, keep: bool) -> Any:
     about = record._about
     before_mode = modes.set_grad(False)
     try:
-        if not isinstance(grad, Bundle):
+        if isinstance(grad, Bundle):
+            at_outputs(about, grad, False)
+        else:
             grad = before(record, about, grad, False)
         return around(record, about, grad, keep, False)
     finally:
@@ -81,13 +84,13 @@ def bare(record: Record, about: About | None, grad: Any, keep: bool, lifted: boo
 def before(edge: Any, about: About, grad: Any, lifted: bool) -> Any:
     """Run the tensor hooks at an edge, then ``retain_grad``; gives the gradient they leave."""
     if about.tensor_hooks:
-        tensor = grad if lifted else wrap(grad)
+        tensor = grad if lifted or grad is None else wrap(grad)
         for hook in list(about.tensor_hooks.values()):
             answer = hook(tensor)
             if answer is not None:
                 tensor = _checked(answer, tensor, hook)
-        grad = tensor if lifted else tensor._d
-    if about.retain is not None:
+        grad = tensor if lifted or tensor is None else tensor._d
+    if about.retain is not None and grad is not None:
         kept = about.retain()
         if kept is not None:
             piece = grad if lifted else wrap(grad.copy())
@@ -130,6 +133,34 @@ def around(
     return result if len(result) == 2 else (result[0], None)
 
 
+def at_outputs(about: About, grad: Bundle, lifted: bool) -> None:
+    """Call the hooks of those outputs of a record that no gradient reached."""
+    for reference in about.outputs:
+        output = reference()
+        if output is not None and grad.grads[output.k] is None:
+            before(output, output._about, None, lifted)
+
+
+def watch_output(output: Record) -> None:
+    """Let the record of an output know that it has hooks: they are called without a gradient too."""
+    parent = output.e0
+    if not any(reference() is output for reference in about_of(parent).outputs):
+        parent._about.outputs.append(weakref.ref(output))
+        install(parent)
+
+
+def around_nothing(record: Record, about: About | None) -> tuple[None, ...]:
+    """Call the hooks of a record that no gradient reached; it gives none on."""
+    nothing = (None,) * len(record.edges)
+    if about is not None:
+        incoming = (None,) * record.kind.outputs
+        for hook in list(about.pre_hooks.values()):
+            hook(incoming)
+        for hook in list(about.post_hooks.values()):
+            hook(nothing, incoming)
+    return nothing
+
+
 def into_leaf(variable: Any, grad: Any, lifted: bool) -> None:
     """Accumulate into a leaf, between the hooks of its ``AccumulateGrad``; then its post-accumulate-grad hooks."""
     if variable._e is None:  # it stopped wanting gradients meanwhile
@@ -159,6 +190,8 @@ def _tensors(grads: Sequence[Any], lifted: bool) -> tuple[Any, ...]:
 
 def _checked(answer: Any, tensor: Any, hook: Any) -> Any:
     """A hook's answer, if it is a gradient of the same type, dtype and shape."""
+    if tensor is None:
+        raise RuntimeError("can't replace a None gradient with a non-None value")
     name = getattr(hook, "__name__", type(hook).__name__)
     if not isinstance(answer, leaf.Tensor):
         raise TypeError(f"expected Variable, but hook returned '{type(answer).__name__}'")  # as PyTorch words it

@@ -132,7 +132,7 @@ def output_of(parent: Record, index: int, total: int) -> Record:
 class About:
     """What only few records have: hooks, metadata, the traceback of the forward call."""
 
-    __slots__ = ("tensor_hooks", "retain", "pre_hooks", "post_hooks", "metadata", "inner", "home", "names")
+    __slots__ = ("tensor_hooks", "retain", "pre_hooks", "post_hooks", "metadata", "inner", "home", "outputs")
 
     def __init__(self) -> None:
         self.tensor_hooks: dict[int, Callable[..., Any]] = {}
@@ -142,6 +142,7 @@ class About:
         self.metadata: dict[Any, Any] = {}
         self.inner: Callable[..., Any] | None = None
         self.home: Any = None
+        self.outputs: list[Any] = []  # weak references to outputs that have hooks
 
 
 def about(record: Any) -> About:

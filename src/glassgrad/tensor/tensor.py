@@ -293,6 +293,8 @@ class Tensor:
         if edge is self:
             return hooks.register_on_leaf(self, extras.tensor_hooks, hook)
         hooks.install(edge)
+        if edge.kind is OUTPUT:
+            hooks.watch_output(edge)
         return hooks.register(extras.tensor_hooks, hook)
 
     def register_post_accumulate_grad_hook(self, hook: Callable[[Tensor], None]) -> hooks.RemovableHandle:

@@ -13,7 +13,7 @@ def _check(p: float) -> None:
         raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
 
 
-def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
+def dropout(input: Any, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
     """In training each element zero with probability ``p``, the others divided by ``1 - p``.
 
     Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.dropout.html
@@ -22,23 +22,23 @@ def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool 
     return (drop.dropout_ if inplace else drop.dropout)(input, p, training)
 
 
-def alpha_dropout(input: Tensor, p: float = 0.5, training: bool = False, inplace: bool = False) -> Tensor:
+def alpha_dropout(input: Any, p: float = 0.5, training: bool = False, inplace: bool = False) -> Tensor:
     """Dropout that keeps mean and variance of standardised input."""
     _check(p)
     return (drop.alpha_dropout_ if inplace else drop.alpha_dropout)(input, p, training)
 
 
-def feature_alpha_dropout(input: Tensor, p: float = 0.5, training: bool = False, inplace: bool = False) -> Tensor:
+def feature_alpha_dropout(input: Any, p: float = 0.5, training: bool = False, inplace: bool = False) -> Tensor:
     """``alpha_dropout`` of whole channels."""
     _check(p)
     return (drop.feature_alpha_dropout_ if inplace else drop.feature_alpha_dropout)(input, p, training)
 
 
-def _by_channel(input: Tensor, p: float, training: bool, inplace: bool) -> Tensor:
+def _by_channel(input: Any, p: float, training: bool, inplace: bool) -> Tensor:
     return (drop.feature_dropout_ if inplace else drop.feature_dropout)(input, p, training)
 
 
-def dropout1d(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
+def dropout1d(input: Any, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
     """Dropout of whole channels of (N, C, L) or (C, L)."""
     _check(p)
     ndim = input.dim()
@@ -66,7 +66,7 @@ def _spatial(name: str, ndim: int, fits: tuple[int, int], spatial: int, batched:
     )
 
 
-def dropout2d(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
+def dropout2d(input: Any, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
     """Dropout of whole channels of (N, C, H, W)."""
     _check(p)
     ndim = input.dim()
@@ -82,7 +82,7 @@ def dropout2d(input: Tensor, p: float = 0.5, training: bool = True, inplace: boo
     return _by_channel(input, p, training, inplace)
 
 
-def dropout3d(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
+def dropout3d(input: Any, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
     """Dropout of whole channels of (N, C, D, H, W)."""
     _check(p)
     ndim = input.dim()

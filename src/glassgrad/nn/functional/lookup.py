@@ -7,7 +7,7 @@ from ...ops.composite import loss as rows
 from ...tensor.tensor import Tensor
 
 
-def bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
+def bilinear(input1: Any, input2: Any, weight: Any, bias: Any = None) -> Tensor:
     """``input1 @ weight[k] @ input2 + bias[k]`` for each output ``k``."""
     from ...ops.catalogue import FUNCTIONS
 
@@ -15,7 +15,7 @@ def bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None
 
 
 def embedding(
-    input: Tensor, weight: Tensor, padding_idx: int | None = None, max_norm: float | None = None,
+    input: Any, weight: Any, padding_idx: int | None = None, max_norm: float | None = None,
     norm_type: float = 2.0, scale_grad_by_freq: bool = False, sparse: bool = False,
 ) -> Tensor:  # fmt: skip
     """The rows of ``weight`` that ``input`` names; ``max_norm`` scales longer ones down in place first.

@@ -38,7 +38,7 @@ def _same_sizes(input: Any, target: Any) -> tuple[Any, Any]:
     return together(input, target)
 
 
-def _weighed(values: Tensor, weight: Tensor, reduction: str, input: Tensor) -> Tensor:
+def _weighed(values: Tensor, weight: Any, reduction: str, input: Any) -> Tensor:
     """Elementwise losses times ``weight``; their mean is that of the weights."""
     if weight.size() != input.size():
         raise ValueError("Weights and input must have the same size.")
@@ -54,7 +54,7 @@ def _weighed(values: Tensor, weight: Tensor, reduction: str, input: Tensor) -> T
 
 def mse_loss(
     input: Any, target: Any, size_average: bool | None = None, reduce: bool | None = None, reduction: str = "mean",
-    weight: Tensor | None = None,
+    weight: Any = None,
 ) -> Tensor:  # fmt: skip
     """The mean squared error.
 
@@ -73,7 +73,7 @@ def mse_loss(
 
 def l1_loss(
     input: Any, target: Any, size_average: bool | None = None, reduce: bool | None = None, reduction: str = "mean",
-    weight: Tensor | None = None,
+    weight: Any = None,
 ) -> Tensor:  # fmt: skip
     """The mean absolute error."""
     input, target = _same_sizes(input, target)
@@ -97,7 +97,7 @@ def smooth_l1_loss(
 
 
 def huber_loss(
-    input: Any, target: Any, reduction: str = "mean", delta: float = 1.0, weight: Tensor | None = None
+    input: Any, target: Any, reduction: str = "mean", delta: float = 1.0, weight: Any = None
 ) -> Tensor:
     """Half the squares of differences below ``delta``, a straight line for larger ones."""
     input, target = _same_sizes(input, target)
@@ -121,7 +121,7 @@ def soft_margin_loss(
 
 
 def cross_entropy(
-    input: Any, target: Any, weight: Tensor | None = None, size_average: bool | None = None, ignore_index: int = -100,
+    input: Any, target: Any, weight: Any = None, size_average: bool | None = None, ignore_index: int = -100,
     reduce: bool | None = None, reduction: str = "mean", label_smoothing: float = 0.0,
 ) -> Tensor:  # fmt: skip
     """The cross entropy of scores and classes, given as numbers or as probabilities.
@@ -140,7 +140,7 @@ def cross_entropy(
 
 
 def nll_loss(
-    input: Any, target: Any, weight: Tensor | None = None, size_average: bool | None = None, ignore_index: int = -100,
+    input: Any, target: Any, weight: Any = None, size_average: bool | None = None, ignore_index: int = -100,
     reduce: bool | None = None, reduction: str = "mean",
 ) -> Tensor:  # fmt: skip
     """Minus the log probability of the right class, weighted and reduced."""
@@ -151,7 +151,7 @@ def nll_loss(
 
 
 def binary_cross_entropy(
-    input: Any, target: Any, weight: Tensor | None = None, size_average: bool | None = None,
+    input: Any, target: Any, weight: Any = None, size_average: bool | None = None,
     reduce: bool | None = None, reduction: str = "mean",
 ) -> Tensor:  # fmt: skip
     """Minus the log likelihood of ``target`` under the probabilities ``input``."""
@@ -180,8 +180,8 @@ def _joined(sizes: tuple[int, ...], other: tuple[int, ...]) -> tuple[int, ...]:
 
 
 def binary_cross_entropy_with_logits(
-    input: Any, target: Any, weight: Tensor | None = None, size_average: bool | None = None,
-    reduce: bool | None = None, reduction: str = "mean", pos_weight: Tensor | None = None,
+    input: Any, target: Any, weight: Any = None, size_average: bool | None = None,
+    reduce: bool | None = None, reduction: str = "mean", pos_weight: Any = None,
 ) -> Tensor:  # fmt: skip
     """Minus the log likelihood of ``target`` under the probabilities ``sigmoid(input)``."""
     mode = number(reduction, size_average, reduce)

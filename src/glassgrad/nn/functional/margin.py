@@ -45,7 +45,7 @@ def hinge_embedding_loss(
 
 
 def multi_margin_loss(
-    input: Any, target: Any, p: int = 1, margin: float = 1.0, weight: Tensor | None = None,
+    input: Any, target: Any, p: int = 1, margin: float = 1.0, weight: Any = None,
     size_average: bool | None = None, reduce: bool | None = None, reduction: str = "mean",
 ) -> Tensor:  # fmt: skip
     """The mean of ``max(0, margin - input[target] + input[i]) ** p`` over the other classes."""
@@ -70,7 +70,7 @@ def multilabel_margin_loss(
 
 
 def multilabel_soft_margin_loss(
-    input: Any, target: Any, weight: Tensor | None = None, size_average: bool | None = None,
+    input: Any, target: Any, weight: Any = None, size_average: bool | None = None,
     reduce: bool | None = None, reduction: str = "mean",
 ) -> Tensor:  # fmt: skip
     """The binary cross entropy of every class, averaged over classes."""
@@ -148,7 +148,7 @@ def _broadcasts(input: Any, var: Any) -> bool:
     return all(n in (1, m) or m == 1 for m, n in pairs)
 
 
-def _at_least(var: Tensor, eps: float) -> Tensor:
+def _at_least(var: Any, eps: float) -> Tensor:
     """A copy of ``var`` of at least ``eps``; its gradient knows no bound."""
     from ...ground import modes
 

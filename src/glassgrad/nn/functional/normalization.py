@@ -9,7 +9,7 @@ from ...tensor.tensor import Tensor
 
 
 def layer_norm(
-    input: Tensor, normalized_shape: Any, weight: Tensor | None = None, bias: Tensor | None = None, eps: float = 1e-5
+    input: Any, normalized_shape: Any, weight: Any = None, bias: Any = None, eps: float = 1e-5
 ) -> Tensor:
     """Each sample standardised over its last dimensions, scaled and shifted.
 
@@ -18,13 +18,13 @@ def layer_norm(
     return rows.layer_norm(input, normalized_shape, weight, bias, eps)
 
 
-def rms_norm(input: Tensor, normalized_shape: Any, weight: Tensor | None = None, eps: float | None = None) -> Tensor:
+def rms_norm(input: Any, normalized_shape: Any, weight: Any = None, eps: float | None = None) -> Tensor:
     """Each sample divided by the root mean square of its last dimensions, scaled by ``weight``."""
     return rows.rms_norm(input, normalized_shape, weight, eps)
 
 
 def group_norm(
-    input: Tensor, num_groups: int, weight: Tensor | None = None, bias: Tensor | None = None, eps: float = 1e-5
+    input: Any, num_groups: int, weight: Any = None, bias: Any = None, eps: float = 1e-5
 ) -> Tensor:
     """Each group of channels of each sample standardised, each channel scaled and shifted."""
     if input.dim() < 2:
@@ -47,8 +47,8 @@ def _several_values(sizes: Any) -> None:
 
 
 def batch_norm(
-    input: Tensor, running_mean: Tensor | None, running_var: Tensor | None, weight: Tensor | None = None,
-    bias: Tensor | None = None, training: bool = False, momentum: float = 0.1, eps: float = 1e-5,
+    input: Any, running_mean: Any, running_var: Any, weight: Any = None,
+    bias: Any = None, training: bool = False, momentum: float = 0.1, eps: float = 1e-5,
 ) -> Tensor:  # fmt: skip
     """Each channel standardised over the batch (``training``) or by running statistics, which training updates."""
     if training:
@@ -57,8 +57,8 @@ def batch_norm(
 
 
 def instance_norm(
-    input: Tensor, running_mean: Tensor | None = None, running_var: Tensor | None = None,
-    weight: Tensor | None = None, bias: Tensor | None = None, use_input_stats: bool = True, momentum: float = 0.1,
+    input: Any, running_mean: Any = None, running_var: Any = None,
+    weight: Any = None, bias: Any = None, use_input_stats: bool = True, momentum: float = 0.1,
     eps: float = 1e-5,
 ) -> Tensor:  # fmt: skip
     """Each channel of each sample standardised by itself, or by running statistics."""
@@ -71,7 +71,7 @@ def instance_norm(
     return rows.instance_norm(input, weight, bias, running_mean, running_var, use_input_stats, momentum, eps)
 
 
-def normalize(input: Tensor, p: float = 2.0, dim: Any = 1, eps: float = 1e-12, out: Tensor | None = None) -> Tensor:
+def normalize(input: Any, p: float = 2.0, dim: Any = 1, eps: float = 1e-12, out: Any = None) -> Tensor:
     """The vectors along ``dim`` divided by their ``p``-norms, or by ``eps`` where that is larger."""
     length = rows.norm(input, p, dim, True)
     if out is None:

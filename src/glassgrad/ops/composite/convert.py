@@ -403,7 +403,7 @@ def conj(input: Tensor) -> Tensor:
     if not _is_complex(input):
         return input
     out = sign.conj(input)
-    out._conjugate = not getattr(input, "_conjugate", False)  # for is_conj only: the numbers are conjugated already
+    out.__dict__["_conjugate"] = not is_conj(input)  # for is_conj only: the numbers are conjugated already
     return out
 
 
@@ -415,7 +415,7 @@ def conj_physical(input: Tensor, *, out: Any = None) -> Tensor:
 
 @composite()
 def is_conj(input: Tensor) -> bool:
-    """Whether the tensor came from ``conj``, which PyTorch leaves for later; here its numbers are conjugated already."""
+    """Whether the tensor came from ``conj``, which PyTorch leaves for later; here it is done already."""
     return getattr(input, "_conjugate", False)
 
 

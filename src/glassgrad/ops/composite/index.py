@@ -14,6 +14,7 @@ from ..declare import composite
 from ..primitive import index as rows
 from ..primitive.shape import axis_of, expand, reshape
 from .getitem import fits_number, prepared
+from .scatter import gather
 
 composite(function=False)(rows.unfold)
 
@@ -222,8 +223,6 @@ def index_put_(input: Tensor, indices: Any, values: Tensor, accumulate: bool = F
 @composite()
 def take_along_dim(input: Tensor, indices: Tensor, dim: int | None = None, *, out: Any = None) -> Tensor:
     """The elements that ``indices`` name along ``dim``, with broadcasting; negative indices count from the end."""
-    from .scatter import gather
-
     kind = indices._d.dtype
     if kind != np.int64:
         raise RuntimeError(

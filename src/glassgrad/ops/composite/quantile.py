@@ -10,6 +10,7 @@ from ...tensor.tensor import Tensor, wrap
 from .. import write
 from ..declare import composite
 from ..primitive.arithmetic import lerp
+from ..primitive.norm import shaped
 from ..primitive.scatter import gather
 from ..primitive.shape import squeeze_dim, transpose, unsqueeze, view
 from ..primitive.sort import sort
@@ -76,8 +77,8 @@ def _quantile(name: str, input: Tensor, q: Any, dim: Any, keepdim: bool, interpo
         values = lerp(values, above, wrap(share))
     rest = kept if keepdim else tuple([m for i, m in enumerate(sizes) if dim is not None and i != at])
     if fractions.ndim == 0:
-        return view(values, rest)
-    return view(transpose(values, 0, 1).contiguous(), (fractions.size, *rest))
+        return shaped(values, rest)
+    return shaped(transpose(values, 0, 1), (fractions.size, *rest))
 
 
 @composite()

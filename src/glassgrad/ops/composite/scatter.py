@@ -13,8 +13,7 @@ from .. import write
 from ..declare import composite
 from ..primitive import scatter as rows
 from ..primitive.index import blank, masked_fill
-from ..primitive.shape import axis_of, expand, view
-from .index import fits_number
+from .getitem import fits_number
 from .shape import whole
 
 
@@ -204,15 +203,10 @@ _BETA = (
 )
 
 
-def _reducing(input: Tensor, dim: int, index: Tensor, source: Tensor, reduce: str) -> tuple[Tensor, int]:
-    """The index of ``index_reduce`` as one for every element of ``source``."""
+def _check_reduce(reduce: str) -> None:
     _warn_once(_BETA)
     if reduce not in ("prod", "mean", "amax", "amin"):
         raise RuntimeError(f"index_reduce(): Expected reduce to be one of prod, mean, amax or amin but got {reduce}.")
-    axis = axis_of(dim, input._d.ndim)
-    sizes = source._d.shape
-    line = view(index, tuple(-1 if at == axis else 1 for at in range(len(sizes))))
-    return expand(line, sizes), axis
 
 
 @composite()
@@ -220,8 +214,8 @@ def index_reduce(
     input: Tensor, dim: int, index: Tensor, source: Tensor, reduce: str, *, include_self: bool = True, out: Any = None
 ) -> Tensor:
     """The tensor with the slices of ``source`` reduced into those that ``index`` names."""
-    wide, axis = _reducing(input, dim, index, source, reduce)
-    return rows.scatter_reduce(input, wide, source, axis, reduce, include_self, out=out)
+    _check_reduce(reduce)
+    return rows.index_reduce(input, index, source, dim, reduce, include_self, out=out)
 
 
 @composite(function=False)
@@ -229,8 +223,8 @@ def index_reduce_(
     self: Tensor, dim: int, index: Tensor, source: Tensor, reduce: str, *, include_self: bool = True
 ) -> Tensor:
     """In-place :func:`index_reduce`."""
-    wide, axis = _reducing(self, dim, index, source, reduce)
-    return write.in_place(rows.scatter_reduce.row, self, (wide, source), (axis, reduce, include_self))
+    _check_reduce(reduce)
+    return write.in_place(rows.index_reduce.row, self, (index, source), (dim, reduce, include_self))
 
 
 # -- as if in one row --------------------------------------------------------------------------------------------------

@@ -443,29 +443,29 @@ def rearranged(target: Tensor, row: Any, *settings: Any) -> Tensor:
 def squeeze_(self: Tensor, *dim: Any, **named: Any) -> Tensor:
     """In-place :func:`squeeze`."""
     if not dim and not named:
-        return rearranged(self, rows.squeeze)
+        return rearranged(self, rows.squeeze_inplace)
     dims = sizes_of("squeeze_", dim, named, "dim")
     if len(dims) == 1 and type((dim or tuple(named.values()))[0]) not in _LISTS:
-        return rearranged(self, rows.squeeze_dim, dims[0])
-    return rearranged(self, rows.squeeze_dims, dims)
+        return rearranged(self, rows.squeeze_dim_inplace, dims[0])
+    return rearranged(self, rows.squeeze_dims_inplace, dims)
 
 
 @composite(function=False)
 def unsqueeze_(self: Tensor, dim: int) -> Tensor:
     """In-place :func:`unsqueeze`."""
-    return rearranged(self, rows.unsqueeze, whole("unsqueeze_", dim))
+    return rearranged(self, rows.unsqueeze_inplace, whole("unsqueeze_", dim))
 
 
 @composite(function=False)
 def t_(self: Tensor) -> Tensor:
     """In-place :func:`t`."""
-    return rearranged(self, rows.t)
+    return rearranged(self, rows.t_inplace)
 
 
 @composite("swapaxes_", "swapdims_", function=False)
 def transpose_(self: Tensor, dim0: int, dim1: int) -> Tensor:
     """In-place :func:`transpose`."""
-    return rearranged(self, rows.transpose, dim0, dim1)
+    return rearranged(self, rows.transpose_inplace, dim0, dim1)
 
 
 @composite(function=False)

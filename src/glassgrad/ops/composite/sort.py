@@ -60,7 +60,7 @@ def unique(
     dim: int | None = None,
 ) -> Any:
     """The different elements, or slices of ``dim``, in order; on request where each element went, and how often."""
-    array = np.asarray(input._d)
+    array = rows.comparable(np.asarray(input._d))
     if dim is None:
         found, inverse, counts = np.unique(array, return_inverse=True, return_counts=True, equal_nan=False)
         inverse = inverse.reshape(array.shape)
@@ -73,7 +73,7 @@ def unique(
                 array, return_inverse=True, return_counts=True, axis=axis, equal_nan=False
             )
             inverse = inverse.reshape(-1)
-    return _answers(found, inverse, counts, return_inverse, return_counts)
+    return _answers(found.astype(input._d.dtype), inverse, counts, return_inverse, return_counts)
 
 
 @composite()

@@ -14,7 +14,7 @@ from ..declare import op
 from .compare import unsupported, where, zero_like
 from .index import slice
 from .join import cat
-from .pointwise import exp, sigmoid, single, tanh
+from .pointwise import exp, one_of, sigmoid, single, tanh
 
 ndarray = np.ndarray
 _F4, _F8 = np.dtype("f4"), np.dtype("f8")
@@ -199,7 +199,8 @@ def elu(self: Any, /, alpha: Any = 1.0, scale: Any = 1, input_scale: Any = 1) ->
     down = np.expm1(down)
     if alpha * scale != 1:
         down = down * (alpha * scale)
-    return choose(self > zero, self if scale == 1 else self * scale, down)
+    up = np.maximum(self, zero)
+    return (up if scale == 1 else up * scale) + down  # one of them is zero
 
 
 @op(node="EluBackward1", inplace=True)
@@ -233,6 +234,8 @@ def elu_backward(
     else:
         down = np.minimum(x, zero_of(x))
         down = np.exp(down if input_scale == 1 else down * input_scale)
+        if input_scale == alpha == scale == 1:
+            return grad_output * down  # one where x is positive
         if input_scale * alpha * scale != 1:
             down = down * (input_scale * alpha * scale)
     return grad_output * choose(x > zero_of(x), np.full_like(x, scale) if scale != 1 else np.ones_like(x), down)
@@ -323,7 +326,11 @@ def bends_of_gelu(grad: Any, grad_output: Any, self: Any, approximate: Any) -> A
 def silu(self: Any, /) -> Any:
     """x times its logistic function."""
     floating(self, "silu_cpu", "biu")
-    return self * sigmoid.row.kernel(self) if self.dtype.itemsize > 2 else single(silu.row.kernel, self)
+    if self.dtype.itemsize == 2:
+        return single(silu.row.kernel, self)
+    if type(self) is not ndarray or self.size < _MANY:
+        return self / (np.exp(np.negative(self)) + one_of(self))
+    return self * sigmoid.row.kernel(self)
 
 
 @op()
@@ -366,6 +373,8 @@ def softplus(self: Any, /, beta: Any = 1, threshold: Any = 20) -> Any:
         return single(lambda x: softplus.row.kernel(x, beta, threshold), self)
     scaled = self if beta == 1 else self * beta
     soft = _softplus(scaled)
+    if threshold >= 17 and self.dtype is _F4:  # up there the two are one number
+        return soft if beta == 1 else soft / beta
     return choose(scaled > threshold, self, soft if beta == 1 else soft / beta)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import cmath
 import math
 from typing import Any
 
@@ -351,7 +352,7 @@ pow_base.derivative(
 
 def _log_of_number(base: Any) -> Any:
     if isinstance(base, complex):
-        return np.log(base).item()
+        return cmath.log(base)
     return math.log(base) if base > 0 else math.nan
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..declare import op
 from .index import fitted
-from .shape import axes_of, axis_of, reshape
+from .shape import axes_of, axis_of, reshape, unsigned
 
 ALL = builtins.slice(None)
 BACKWARDS = builtins.slice(None, None, -1)
@@ -108,6 +108,8 @@ roll.internal()
 flip.derivative(self=lambda grad, dims: flip(grad, dims))
 roll.derivative(self=lambda grad, shifts, dims: roll(grad, tuple(-shift for shift in shifts), dims))
 rot90.derivative(self=lambda grad, k, dims: rot90(grad, -k, dims))
+flip.shows(dims=("dims", unsigned))
+roll.shows(dims=("dims", unsigned), shifts=("shifts", unsigned))
 
 
 @lru_cache(64)

@@ -135,3 +135,9 @@ determinant.derivative(A=lambda grad, A, result: each(grad * result) * turned(in
 def each(grad: Any) -> Any:
     """One number for each matrix, ready to be multiplied with it."""
     return unsqueeze(unsqueeze(grad, -1), -1)
+
+
+# -- the saved names that PyTorch does not show ----------------------------------------------------------------------
+
+inverse_of.shows(hidden=("result",))
+solution.shows(hidden=("A_sizes", "B_sizes"))

@@ -102,3 +102,8 @@ def one_hot_of(self: Any, /, num_classes: int) -> Any:
 
 
 one_hot_of.internal()
+
+
+# -- the saved names that PyTorch does not show ----------------------------------------------------------------------
+
+embedding.shows(hidden=("weight_sizes",))

@@ -386,3 +386,9 @@ def count_nonzero_dim(self: Any, /, dim: Any = None) -> Any:
 
 for _row in (all_dim, any_dim, count_nonzero_dim):
     _row.internal()
+
+
+# -- the saved names that PyTorch does not show ----------------------------------------------------------------------
+
+for _row in (amax_dim, amin_dim, aminmax_dim):
+    _row.shows(hidden=("self_sizes",))

@@ -11,7 +11,7 @@ import numpy as np
 from ...ground import dtypes, errors
 from .. import fit, saved
 from ..declare import op
-from .shape import axis_of, on_arrays, strided, sum_to
+from .shape import axis_of, on_arrays, strided, sum_to, unsigned
 
 ndarray = np.ndarray
 ALL = builtins.slice(None)
@@ -186,6 +186,11 @@ unfold.derivative(
     self=lambda grad, self_sizes, dimension, size, step: unfold_backward(grad, self_sizes, dimension, size, step)
 )
 unfold_backward.derivative(grad_in=lambda grad, dim, size, step: unfold(grad, dim, size, step))
+select.shows(dim=("dim", unsigned), index=("index", unsigned))
+slice.shows(dim=("dim", unsigned), start=("start", unsigned), end=("end", unsigned))
+unfold.shows(dimension=("dimension", unsigned))
+for row in (diagonal, diagonal_copy, diag_embed):
+    row.shows(dim1=("dim1", unsigned), dim2=("dim2", unsigned), offset=("offset", unsigned))
 
 
 # -- a part replaced ---------------------------------------------------------------------------------------------------
@@ -238,6 +243,9 @@ diagonal_scatter.derivative(
     ),
     src=lambda grad, offset, dim1, dim2: diagonal(grad, offset, dim1, dim2),
 )
+select_scatter.shows(hidden=("src_sizes",), dim=("dim", unsigned), index=("index", unsigned))
+slice_scatter.shows(hidden=("src_sizes",), dim=("dim", unsigned), start=("start", unsigned), end=("end", unsigned))
+diagonal_scatter.shows(hidden=("src_sizes",), dim1=("dim1", unsigned), dim2=("dim2", unsigned))
 
 
 # -- index tensors -----------------------------------------------------------------------------------------------------
@@ -442,6 +450,7 @@ index_put.derivative(
     ),
     values=lambda grad, values_sizes, indices, accumulate: fitted(index(grad, fresh(indices)), values_sizes),
 )
+index_put.shows(hidden=("values_sizes",))
 
 
 # -- masks -------------------------------------------------------------------------------------------------------------
@@ -539,3 +548,6 @@ masked_scatter.derivative(
 masked_scatter_backward.derivative(
     grad_output=lambda grad, mask, grad_output_sizes: masked_scatter(blank(grad, grad_output_sizes), mask, grad)
 )
+for row in (masked_fill, masked_fill_tensor, masked_scatter):
+    row.shows(hidden=("self_sizes",))
+masked_select.shows(hidden=("self_sizes", "mask_sizes"))

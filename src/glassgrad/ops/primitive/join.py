@@ -9,7 +9,7 @@ import numpy as np
 
 from ..declare import op
 from .index import ALL, blank, slice
-from .shape import axis_of, reshape
+from .shape import axis_of, reshape, unsigned
 
 
 def _common_axis(tensors: Any, dim: int) -> tuple[int, tuple[int, ...] | None]:
@@ -243,3 +243,9 @@ def _blocks(grad: Any, tensors_sizes: Any) -> Any:
 for joined in (cat, stack, block_diag):
     joined.typed_as("promote")
     joined.internal()
+cat.shows(hidden=("tensors_sizes",), dim=("dim", unsigned))
+stack.shows(dim=("dim", unsigned))
+block_diag.shows(hidden=("tensors_sizes",))
+for parted in (unbind, split, unsafe_split):
+    parted.shows(dim=("dim", unsigned))
+split_with_sizes.shows(hidden=("split_sizes",), split_sizes=("split_sizes", tuple), dim=("dim", unsigned))

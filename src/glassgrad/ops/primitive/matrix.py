@@ -543,3 +543,32 @@ def squeezed_row(self: Any, /, dim: Any) -> Any:
 
 squeezed_row.internal()
 squeezed_row.derivative(self=lambda grad, dim: unsqueeze(grad, dim))
+
+
+# -- the saved names that PyTorch shows --------------------------------------------------------------------------------
+
+
+def _sizes(tensor: Any) -> tuple[int, ...]:
+    return tuple(tensor.shape)
+
+
+def _strides(tensor: Any) -> tuple[int, ...]:
+    return tensor.stride()
+
+
+addbmm.shows(hidden=("batch1_sizes", "batch2_sizes", "self_sizes"))
+addmm.shows(
+    hidden=("self_sizes",),
+    mat1_sym_sizes=("mat1", _sizes),
+    mat1_sym_strides=("mat1", _strides),
+    mat2_sym_strides=("mat2", _strides),
+)
+for _row in (addmv, baddbmm):
+    _row.shows(hidden=("self_sizes",))
+linalg_cross.shows(hidden=("other_sizes", "self_sizes"))
+mm.shows(
+    self_sym_sizes=("self", _sizes),
+    self_sym_strides=("self", _strides),
+    mat2_sym_sizes=("mat2", _sizes),
+    mat2_sym_strides=("mat2", _strides),
+)

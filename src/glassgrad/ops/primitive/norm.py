@@ -426,3 +426,13 @@ def _batch_norm_rule(
     if needs[1]:
         scale = sum_dim(grad * standardized(input, result1, result2, dims, not training), dims)
     return back, scale, sum_dim(grad, dims) if needs[2] else None
+
+
+# -- the saved names that PyTorch does not show ----------------------------------------------------------------------
+
+cdist_forward.shows(hidden=("x1_sizes", "x2_sizes"))
+dist.shows(hidden=("other_sizes", "self_sizes"))
+for _row in (linalg_vector_norm, norm_dim):
+    _row.shows(hidden=("self_sizes",))
+for _row in (native_batch_norm, native_group_norm, native_layer_norm):
+    _row.shows(hidden=("input_sizes",))

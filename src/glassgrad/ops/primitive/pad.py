@@ -141,9 +141,11 @@ def replication_pad3d(self: Any, /, padding: Any) -> Any:
 
 for mirrored in (reflection_pad1d, reflection_pad2d, reflection_pad3d):
     mirrored.internal()
+    mirrored.shows(hidden=("self_sizes",))
     mirrored.derivative(self=lambda grad, self_sizes, padding: pad_backward(grad, self_sizes, padding, "reflect"))
 for repeated in (replication_pad1d, replication_pad2d, replication_pad3d):
     repeated.internal()
+    repeated.shows(hidden=("self_sizes",))
     repeated.derivative(self=lambda grad, self_sizes, padding: pad_backward(grad, self_sizes, padding, "replicate"))
 pad_by.internal()
 pad_backward.internal()

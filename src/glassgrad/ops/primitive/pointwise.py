@@ -15,6 +15,11 @@ _ONE = {np.dtype(code): np.ones((), code) for code in ("f4", "f8", "F", "D")}
 _LN2, _LN10 = math.log(2), math.log(10)
 
 
+def one_of(self: Any) -> Any:
+    """A 0-d one of the same dtype: an array for arrays, which ufuncs take faster than a scalar."""
+    return _ONE.get(self.dtype, 1) if type(self) is ndarray else 1
+
+
 def single(function: Any, self: Any) -> Any:
     """``function`` of a half precision array computed in float32, rounded once at the end."""
     return function(self.astype("f4")).astype(self.dtype)
@@ -163,7 +168,7 @@ def tanh(self: Any, /) -> Any:
 @op()
 def tanh_backward(grad_output: Any, output: Any, /) -> Any:
     """``grad_output`` times one minus the square of a hyperbolic tangent."""
-    one = _ONE.get(output.dtype, 1) if type(output) is ndarray else 1
+    one = one_of(output)
     return grad_output * (one - output * output)
 
 
@@ -214,14 +219,13 @@ def sigmoid(self: Any, /) -> Any:
         return out
     if self.dtype.itemsize == 2:
         return single(sigmoid.row.kernel, self)
-    one = _ONE.get(self.dtype, 1) if type(self) is ndarray else 1
-    return np.reciprocal(np.exp(-self) + one)
+    return np.reciprocal(np.exp(np.negative(self)) + one_of(self))
 
 
 @op()
 def sigmoid_backward(grad_output: Any, output: Any, /) -> Any:
     """``grad_output`` times the slope of the logistic function whose value is ``output``."""
-    one = _ONE.get(output.dtype, 1) if type(output) is ndarray else 1
+    one = one_of(output)
     return grad_output * ((one - output) * output)
 
 

@@ -19,7 +19,7 @@ F16, F32, F64, I64 = np.dtype("f2"), np.dtype("f4"), np.dtype("f8"), np.dtype("i
 _LONGEST = 65536  # ones kept; longer sums go block by block, which also keeps them accurate
 _BLOCK = 4096
 SMALL = 2048  # elements up to which a call costs more than the arithmetic in it
-_BASE = {F32: np.ones(_LONGEST, F32), F64: np.ones(_LONGEST, F64)}
+_BASE: dict[Any, Any] = {F32: np.ones(_LONGEST, F32), F64: np.ones(_LONGEST, F64)}
 ones32: dict[int, Any] = {n: _BASE[F32][:n] for n in range(1025)}
 ones64: dict[int, Any] = {n: _BASE[F64][:n] for n in range(1025)}
 
@@ -111,7 +111,7 @@ def _along(a: Any, dim: Any, keepdim: bool) -> Any:
     if dim is None or a.ndim == 0:
         sums = total(a)
         return np.reshape(sums, (1,) * a.ndim) if keepdim and a.ndim else sums
-    axes = (dim,) if type(dim) is int else tuple(dim)
+    axes: Any = (dim,) if type(dim) is int else tuple(dim)
     if len(axes) == a.ndim:
         sums = total(a)
         return np.reshape(sums, (1,) * a.ndim) if keepdim else sums
@@ -440,3 +440,11 @@ def _std_mean_rule(
 for _row in (var_dim, std_dim, var_mean_dim, std_mean_dim):
     _row.complex_by_hand()
     _row.internal()
+
+
+# -- the saved names that PyTorch does not show ----------------------------------------------------------------------
+
+for _row in (mean, mean_dim):
+    _row.shows(self_sym_numel=("self_sizes", prod))
+for _row in (nansum_dim, prod_dim, std_dim, std_mean_dim, var_dim, var_mean_dim):
+    _row.shows(hidden=("self_sizes",))

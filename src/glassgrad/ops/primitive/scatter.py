@@ -11,7 +11,7 @@ import numpy as np
 from ...ground import dtypes
 from ..declare import op
 from .index import ALL, add_rows, blank, masked_fill
-from .shape import axis_of, reshape, sum_to
+from .shape import axis_of, expand, reshape, sum_to, unsigned, view
 
 ndarray = np.ndarray
 
@@ -120,7 +120,8 @@ def _added(out: Any, index: Any, src: Any, axis: int) -> Any:
     elif flat.ndim == 1:
         np.add.at(flat, at_index, src.reshape(-1))
     else:
-        step, at = 1, 0
+        step = 1
+        at: Any = 0
         for part, size in zip(reversed(at_index), reversed(flat.shape), strict=True):
             at = at + part * step
             step *= size
@@ -292,6 +293,11 @@ def _share(
     if not include_self:
         to_self = scatter_value(grad if reduce in ("amax", "amin") else to_self, index, dim, 0)
     return to_self, to_src if index_sizes == src_sizes else corner_backward(to_src, src_sizes)
+gather.shows(hidden=("self_sizes",), dim=("dim", unsigned), sparse_grad=("dim", lambda dim: False))
+scatter_value.shows(dim=("dim", unsigned))
+for row in (scatter, scatter_add):
+    row.shows(hidden=("index_sizes", "src_sizes"), dim=("dim", unsigned))
+scatter_reduce.shows(hidden=("self_sizes", "index_sizes", "src_sizes"), dim=("dim", unsigned))
 
 
 # -- one index for a whole slice ---------------------------------------------------------------------------------------
@@ -477,6 +483,49 @@ index_fill_tensor.derivative(
     self=lambda grad, index, dim: index_fill(grad, index, dim, 0),
     value=lambda grad, index, dim: sum_to(index_select(grad, index, dim), ()),
 )
+index_select.shows(dim=("dim", unsigned))
+for row in (index_add, index_copy):
+    row.shows(hidden=("source_sizes",), dim=("dim", unsigned), source_dim=("source_sizes", len))
+for row in (index_fill, index_fill_tensor):
+    row.shows(dim=("dim", unsigned))
+
+
+def _line_of(ndim: int, axis: int) -> tuple[int, ...]:
+    return tuple(-1 if at == axis else 1 for at in range(ndim))
+
+
+@op(inplace=True)
+def index_reduce(self: Any, index: Any, source: Any, /, dim: Any, reduce: Any, include_self: Any = True) -> Any:
+    """``self`` with the slices of ``source`` reduced into those that ``index`` names."""
+    axis = axis_of(dim, self.ndim)
+    wide = np.broadcast_to(index.reshape(_line_of(source.ndim, axis)), source.shape)
+    return scatter_reduce.row.kernel(self, wide, source, axis, reduce, include_self)
+
+
+@index_reduce.derivative("self", "source")
+def _share_slices(
+    grad: Any,
+    self: Any,
+    index: Any,
+    source: Any,
+    result: Any,
+    self_sizes: Any,
+    source_sizes: Any,
+    dim: Any,
+    reduce: Any,
+    include_self: Any,
+) -> Any:
+    """What ``scatter_reduce`` hands on, with one index for every element."""
+    axis = axis_of(dim, len(self_sizes))
+    wide = expand(view(index, _line_of(len(source_sizes), axis)), source_sizes)
+    return _share(
+        grad, self, wide, source, result, self_sizes, source_sizes, source_sizes, axis, reduce, include_self
+    )
+
+
+index_reduce.internal()
+index_reduce.sets_apart("index")
+index_reduce.shows(hidden=("self_sizes", "source_sizes"), dim=("dim", unsigned))
 
 
 # -- elements counted as if in one row ---------------------------------------------------------------------------------
@@ -541,3 +590,5 @@ put.derivative(
     ),
     source=lambda grad, index, source_sizes: reshape(take(grad, index), source_sizes),
 )
+take.shows(hidden=("self_sizes",))
+put.shows(hidden=("source_sizes",))

@@ -33,6 +33,13 @@ def axes_of(dims: Any, ndim: int) -> tuple[int, ...]:
     return found
 
 
+def unsigned(value: Any) -> Any:
+    """A setting as PyTorch's nodes show it: negative integers wrapped around at 64 bits."""
+    if isinstance(value, tuple):
+        return tuple(unsigned(part) for part in value)
+    return value + 2**64 if type(value) is int and value < 0 else value
+
+
 def strided(array: Any, sizes: Any, strides: Any) -> Any:
     """The view of ``array``'s memory with these sizes and strides (in bytes); writable where the array is."""
     if type(array) is not ndarray:
@@ -340,6 +347,8 @@ permute.internal()
 transpose.derivative(self=lambda grad, dim0, dim1: transpose(grad, dim0, dim1))
 t.derivative(self=lambda grad: t(grad))
 permute.derivative(self=lambda grad, dims: permute(grad, _inverse(dims)))
+transpose.shows(dim0=("dim0", unsigned), dim1=("dim1", unsigned))
+permute.shows(dims=("dims", unsigned))
 
 
 # -- dimensions of size one --------------------------------------------------------------------------------------------
@@ -387,3 +396,61 @@ unsqueeze.derivative(self=lambda grad, dim: squeeze_dim(grad, dim))
 squeeze.derivative(self=lambda grad, self_sizes: view(grad, self_sizes))
 squeeze_dim.derivative(self=lambda grad, self_sizes, dim: view(grad, self_sizes))
 squeeze_dims.derivative(self=lambda grad, self_sizes, dim: view(grad, self_sizes))
+unsqueeze.shows(dim=("dim", unsigned))
+squeeze_dim.shows(dim=("dim", unsigned))
+squeeze_dims.shows(dim=("dim", unsigned))
+
+
+# -- the same, of a tensor that becomes the view itself: PyTorch numbers these nodes apart -----------------------------
+
+
+@op(node="TransposeBackward1", view=True)
+def transpose_inplace(self: Any, /, dim0: Any, dim1: Any) -> Any:
+    """What ``transpose_`` makes of a tensor."""
+    return transpose.row.kernel(self, dim0, dim1)
+
+
+@op(node="TBackward1", view=True)
+def t_inplace(self: Any, /) -> Any:
+    """What ``t_`` makes of a tensor."""
+    return t.row.kernel(self)
+
+
+@op(node="UnsqueezeBackward1", view=True)
+def unsqueeze_inplace(self: Any, /, dim: Any) -> Any:
+    """What ``unsqueeze_`` makes of a tensor."""
+    return unsqueeze.row.kernel(self, dim)
+
+
+@op(node="SqueezeBackward3", view=True)
+def squeeze_inplace(self: Any, /) -> Any:
+    """What ``squeeze_`` makes of a tensor."""
+    return squeeze.row.kernel(self)
+
+
+@op(node="SqueezeBackward4", view=True)
+def squeeze_dim_inplace(self: Any, /, dim: Any) -> Any:
+    """What ``squeeze_`` of one dimension makes of a tensor."""
+    return squeeze_dim.row.kernel(self, dim)
+
+
+@op(node="SqueezeBackward5", view=True)
+def squeeze_dims_inplace(self: Any, /, dim: Any) -> Any:
+    """What ``squeeze_`` of several dimensions makes of a tensor."""
+    return squeeze_dims.row.kernel(self, dim)
+
+
+for moved in (transpose_inplace, t_inplace, unsqueeze_inplace):
+    moved.internal()
+for moved in (squeeze_inplace, squeeze_dim_inplace, squeeze_dims_inplace):
+    moved.internal()
+transpose_inplace.derivative(self=lambda grad, dim0, dim1: transpose(grad, dim0, dim1))
+t_inplace.derivative(self=lambda grad: t(grad))
+unsqueeze_inplace.derivative(self=lambda grad, dim: squeeze_dim(grad, dim))
+squeeze_inplace.derivative(self=lambda grad, self_sizes: view(grad, self_sizes))
+squeeze_dim_inplace.derivative(self=lambda grad, self_sizes, dim: view(grad, self_sizes))
+squeeze_dims_inplace.derivative(self=lambda grad, self_sizes, dim: view(grad, self_sizes))
+transpose_inplace.shows(dim0=("dim0", unsigned), dim1=("dim1", unsigned))
+unsqueeze_inplace.shows(dim=("dim", unsigned))
+squeeze_dim_inplace.shows(dim=("dim", unsigned))
+squeeze_dims_inplace.shows(dim=("dim", unsigned))

@@ -165,3 +165,8 @@ shares.derivative(
 )
 shares.internal()
 logsumexp_dim.internal()
+
+
+# -- the saved names that PyTorch does not show ----------------------------------------------------------------------
+
+logsumexp_dim.shows(hidden=("self_sizes",))

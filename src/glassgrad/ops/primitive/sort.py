@@ -11,11 +11,17 @@ from ...ground import dtypes
 from ..declare import op
 from .index import ALL, blank
 from .scatter import place, scatter
-from .shape import axis_of
+from .shape import axis_of, unsigned
+
+
+def comparable(array: Any) -> Any:
+    """The array in a dtype that NumPy knows how to order: bfloat16 as float32."""
+    return array.astype(np.float32) if array.dtype.kind == "V" else array
 
 
 def ordered(array: Any, axis: int, descending: bool) -> Any:
     """The indices that sort along ``axis``; ties keep their order, NaN counts as the largest."""
+    array = comparable(array)
     if not descending:
         return array.argsort(axis, kind="stable")
     back = (*(ALL,) * axis, builtins.slice(None, None, -1))
@@ -69,7 +75,7 @@ def topk(self: Any, /, k: Any, dim: Any = -1, largest: Any = True, sorted: Any =
     if count > 256 and 0 < k < count // 4:
         at = count - k if largest else k - 1
         best = builtins.slice(at, None) if largest else builtins.slice(0, k)
-        part = self.argpartition(at, axis)[(*(ALL,) * axis, best)]
+        part = comparable(self).argpartition(at, axis)[(*(ALL,) * axis, best)]
         part.sort(axis)  # equal values then keep their order
         indices = _picked(part, ordered(_picked(self, part, axis), axis, largest), axis)
     else:
@@ -89,6 +95,8 @@ sort_stable.derivative(
 topk.derivative(
     self=lambda grad, indices, self_sizes, dim: scatter(blank(grad, self_sizes), indices, grad, dim)
 )
+for row in (sort, sort_stable, topk):
+    row.shows(dim=("dim", unsigned))
 
 
 # -- counting: no gradients --------------------------------------------------------------------------------------------
