@@ -17,6 +17,7 @@ import numpy as np
 
 from ..tensor.tensor import Tensor, share, wrap
 from .api import grad
+from .function import Function
 
 _NONDETERMINISTIC = """
 
@@ -34,6 +35,14 @@ If the test
 - is a Module test (e.g., in common_nn.py), then modify the corresponding
   module_test entry to have `gradcheck_nondet_tol=<tol>`
 """
+
+
+_NOTES = 'Please look at "Notes about undefined output gradients" in "tools/autograd/derivatives.yaml"'
+_UNDEFINED_BREAKS = (
+    "Backwards compatibility: New undefined gradient support checking feature is enabled by default, but it may break "
+    'existing callers of this function. If this is true for you, you can call this function with "'
+    'check_undefined_grad=False" to disable the feature'
+)
 
 
 class GradcheckError(RuntimeError):
@@ -68,6 +77,8 @@ def gradcheck(
     given = tuple(inputs) if isinstance(inputs, (list, tuple)) else (inputs,)
     try:
         _check(func, given, eps, atol, rtol, nondet_tol, check_grad_dtypes, check_batched_grad, fast_mode)
+        if check_undefined_grad:
+            _check_undefined(func, given)
     except GradcheckError:
         if raise_exception:
             raise
@@ -114,6 +125,37 @@ def _check(
                     raise GradcheckError(_mismatch(numerical, found, number, index, part))
     if check_batched:
         _check_batched(func, inputs, watched)
+
+
+class _Undefined(Function):
+    """The identity, whose backward gives no gradient."""
+
+    @staticmethod
+    def forward(ctx: Any, tensor: Any) -> Any:
+        return tensor.clone()
+
+    @staticmethod
+    def backward(ctx: Any, *grads: Any) -> None:
+        return None
+
+
+def _check_undefined(func: Callable[..., Any], inputs: tuple[Any, ...]) -> None:
+    """Where no gradient comes, to any output or to one of several, none but zeros may go on."""
+    wanted = [t for t in inputs if isinstance(t, Tensor) and t.requires_grad]
+    count = len([out for out in _outputs(func(*inputs)) if isinstance(out, Tensor) and out.requires_grad])
+    for without in [None, *range(count)] if count > 1 else [None] * count:
+        outs = [out for out in _outputs(func(*inputs)) if isinstance(out, Tensor) and out.requires_grad]
+        outs = [_Undefined.apply(out) if without in (None, index) else out for index, out in enumerate(outs)]
+        try:
+            found = grad(outs, wanted, [wrap(np.zeros_like(out._d)) for out in outs], allow_unused=True)
+        except RuntimeError as error:
+            warnings.warn(_UNDEFINED_BREAKS, UserWarning, stacklevel=3)
+            raise GradcheckError("Expected backward function to handle undefined output grads. " + _NOTES) from error
+        if any(g is not None and np.any(g._d) for g in found):
+            warnings.warn(_UNDEFINED_BREAKS, UserWarning, stacklevel=3)
+            raise GradcheckError(
+                "Expected all input grads to be undefined or zero when all output grads are undefined or zero. " + _NOTES
+            )
 
 
 def _check_inputs(inputs: tuple[Any, ...]) -> None:
@@ -323,5 +365,6 @@ def gradgradcheck(
         check_undefined_grad=check_undefined_grad,
         check_grad_dtypes=check_grad_dtypes,
         check_batched_grad=check_batched_grad,
+        check_undefined_grad=check_undefined_grad,
         fast_mode=fast_mode,
     )

@@ -186,6 +186,8 @@ def into(row: Row, flat: Sequence[Any], out: Any, answer: Any) -> Any:
     """Put the answer of a call into ``out=``, resized if need be; gives ``out``."""
     outs = out if isinstance(out, (tuple, list)) else (out,)
     answers = answer if isinstance(answer, tuple) else (answer,)
+    if len(outs) != len(answers):
+        raise TypeError(f"{row.name}(): argument 'out' must be tuple of Tensors, not {type(out).__name__}")
     for piece in outs:
         if not isinstance(piece, Tensor):
             raise TypeError(f"{row.name}(): argument 'out' must be Tensor, not {type(piece).__name__}")

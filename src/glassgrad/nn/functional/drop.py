@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from typing import Any
 
 from ...ops.composite import dropout as drop
 from ...tensor.tensor import Tensor
@@ -34,7 +35,7 @@ def feature_alpha_dropout(input: Any, p: float = 0.5, training: bool = False, in
     return (drop.feature_alpha_dropout_ if inplace else drop.feature_alpha_dropout)(input, p, training)
 
 
-def _by_channel(input: Any, p: float, training: bool, inplace: bool) -> Tensor:
+def _by_channel(input: Any, p: float, training: bool, inplace: bool) -> Any:
     return (drop.feature_dropout_ if inplace else drop.feature_dropout)(input, p, training)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from ...ground import modes
 from ...ops.composite import loss as rows
 from ...tensor.tensor import Tensor

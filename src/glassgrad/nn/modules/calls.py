@@ -51,6 +51,7 @@ class Everywhere:
 
 
 everywhere = Everywhere()
+_NOTHING: Any = object()  # no argument
 _listening: dict[int, Any] = {}  # one entry for each hook in ``everywhere``: what a call looks at
 
 
@@ -75,28 +76,31 @@ class Calls:
     _backward_hooks: OrderedDict[int, Callable[..., Any]]
     _backward_pre_hooks: OrderedDict[int, Callable[..., Any]]
     _is_full_backward_hook: bool | None
+    _hooked: bool = True  # whether a hook was ever added; False from ``__init__`` on
 
     def forward(self, *input: Any) -> Any:
         """Compute the module's output; every subclass has its own."""
         raise NotImplementedError(f'Module [{type(self).__name__}] is missing the required "forward" function')
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        if (
-            self._backward_hooks
-            or self._forward_hooks
-            or self._forward_pre_hooks
-            or self._backward_pre_hooks
-            or _listening
-        ):
-            return _Call(self, args, kwargs).run()
-        return self.forward(*args, **kwargs)
+    def __call__(self, input: Any = _NOTHING, /, *args: Any, **kwargs: Any) -> Any:
+        if self._hooked or _listening or kwargs or args or input is _NOTHING:
+            args = args if input is _NOTHING else (input, *args)
+            if self._hooked or _listening:
+                return _Call(self, args, kwargs).run()
+            return self.forward(*args, **kwargs)
+        return self.forward(input)  # the everyday call: handing on ``*args`` would cost as much again
+
+    def _listen(self, hooks: dict[int, Any], hook: Any, *marks: dict[int, Any], prepend: bool = False) -> Handle:
+        """Add a hook to one of the dictionaries; from now on calls look at them."""
+        self.__dict__["_hooked"] = True
+        return _add(hooks, hook, *marks, prepend=prepend)
 
     def register_forward_pre_hook(
         self, hook: Callable[..., Any], *, prepend: bool = False, with_kwargs: bool = False
     ) -> Handle:
         """Call ``hook(module, args)`` before ``forward``; what it returns replaces the arguments."""
         marks = (self._forward_pre_hooks_with_kwargs,) if with_kwargs else ()
-        return _add(self._forward_pre_hooks, hook, *marks, prepend=prepend)
+        return self._listen(self._forward_pre_hooks, hook, *marks, prepend=prepend)
 
     def register_forward_hook(
         self, hook: Callable[..., Any], *, prepend: bool = False, with_kwargs: bool = False, always_call: bool = False
@@ -104,11 +108,11 @@ class Calls:
         """Call ``hook(module, args, output)`` after ``forward``; what it returns replaces the output."""
         marks = [self._forward_hooks_with_kwargs] if with_kwargs else []
         marks += [self._forward_hooks_always_called] if always_call else []
-        return _add(self._forward_hooks, hook, *marks, prepend=prepend)
+        return self._listen(self._forward_hooks, hook, *marks, prepend=prepend)
 
     def register_full_backward_pre_hook(self, hook: Callable[..., Any], prepend: bool = False) -> Handle:
         """Call ``hook(module, grad_output)`` before the gradients of the module are computed."""
-        return _add(self._backward_pre_hooks, hook, prepend=prepend)
+        return self._listen(self._backward_pre_hooks, hook, prepend=prepend)
 
     def register_full_backward_hook(self, hook: Callable[..., Any], prepend: bool = False) -> Handle:
         """Call ``hook(module, grad_input, grad_output)`` once the gradients of the module's inputs are there.
@@ -118,14 +122,14 @@ class Calls:
         if self._is_full_backward_hook is False:
             raise RuntimeError(BOTH.format(where="on a single Module"))
         self._is_full_backward_hook = True
-        return _add(self._backward_hooks, hook, prepend=prepend)
+        return self._listen(self._backward_hooks, hook, prepend=prepend)
 
     def register_backward_hook(self, hook: Callable[..., Any]) -> Handle:
         """Deprecated: a hook at the last node of the module; use :meth:`register_full_backward_hook`."""
         if self._is_full_backward_hook is True:
             raise RuntimeError(BOTH.format(where="on a single Module"))
         self._is_full_backward_hook = False
-        return _add(self._backward_hooks, hook)
+        return self._listen(self._backward_hooks, hook)
 
 
 class _Call:
@@ -146,6 +150,7 @@ class _Call:
 
     def _run(self) -> Any:
         module = self.module
+        full_or_old = tuple(module._backward_hooks.values())
         full: tuple[Callable[..., Any], ...] = ()
         old: tuple[Callable[..., Any], ...] = ()
         if everywhere.full is True:
@@ -153,9 +158,9 @@ class _Call:
         elif everywhere.full is False:
             old += tuple(everywhere.backward.values())
         if module._is_full_backward_hook is True:
-            full += tuple(module._backward_hooks.values())
+            full += full_or_old
         elif module._is_full_backward_hook is False:
-            old += tuple(module._backward_hooks.values())
+            old += full_or_old
         pre = (*everywhere.backward_pre.values(), *module._backward_pre_hooks.values())
         self._before()
         passage = None

@@ -60,12 +60,7 @@ class Linear(Module):
 
     def forward(self, input: Tensor) -> Tensor:
         """The product with the weight, plus the bias."""
-        own = self._parameters  # an attribute of a module is searched for; here every call counts
-        try:
-            weight, bias = own["weight"], own["bias"]
-        except KeyError:  # computed from others, or a plain tensor
-            weight, bias = self.weight, self.bias
-        return _linear(input, weight, bias)
+        return _linear(input, self.weight, self.bias)
 
     def extra_repr(self) -> str:
         return f"in_features={self.in_features}, out_features={self.out_features}, bias={self.bias is not None}"

@@ -143,7 +143,7 @@ class CrossEntropyLoss(_WeightedLoss):
         return _cross_entropy(
             input,
             target,
-            weight=self._buffers["weight"],
+            weight=self.weight,
             ignore_index=self.ignore_index,
             reduction=self.reduction,
             label_smoothing=self.label_smoothing,

@@ -20,11 +20,11 @@ from .calls import (
     register_module_full_backward_pre_hook,
 )
 from .conversion import Conversion
+from .members import Members
 from .state import State, _IncompatibleKeys
-from .tree import Tree, buffer_registered, module_registered, parameter_registered
+from .tree import KINDS, Tree, buffer_registered, module_registered, parameter_registered
 
-#: What every module is born with, besides ``training``; OrderedDict because hooks can be prepended.
-_PLAIN = ("_parameters", "_buffers", "_modules")
+#: The dictionaries of hooks that every module is born with; ordered, because hooks can be prepended.
 _HOOKS = (
     "_backward_pre_hooks", "_backward_hooks", "_forward_hooks", "_forward_hooks_with_kwargs",
     "_forward_hooks_always_called", "_forward_pre_hooks", "_forward_pre_hooks_with_kwargs", "_state_dict_hooks",
@@ -54,21 +54,34 @@ class Module(Calls, Conversion, State, Tree):
                 )
         own = self.__dict__
         own["training"] = True
-        for name in _PLAIN:
-            own[name] = {}
+        for name in KINDS:
+            own[name] = Members(self)
         for name in _HOOKS:
             own[name] = OrderedDict()
         own["_non_persistent_buffers_set"] = set()
         own["_is_full_backward_hook"] = None
+        own["_hooked"] = False
         if self.call_super_init:
             super().__init__(*args, **kwargs)
 
+    def __getstate__(self) -> dict[str, Any]:
+        state = self.__dict__.copy()
+        for kind in KINDS:
+            for name, member in state[kind].items():
+                if state.get(name) is member:
+                    del state[name]
+        return state
+
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
+        own = self.__dict__
+        own.update(state)
         for name in _HOOKS:
-            self.__dict__.setdefault(name, OrderedDict())
-        self.__dict__.setdefault("_non_persistent_buffers_set", set())
-        self.__dict__.setdefault("_is_full_backward_hook", None)
+            own.setdefault(name, OrderedDict())
+        own.setdefault("_non_persistent_buffers_set", set())
+        own.setdefault("_is_full_backward_hook", None)
+        own.setdefault("_hooked", True)
+        for kind in KINDS:
+            own[kind] = Members(self, own[kind])
 
     def train(self, mode: bool = True) -> Any:
         """Put this module and all below it in training mode, or out of it."""

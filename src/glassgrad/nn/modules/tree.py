@@ -9,12 +9,17 @@ from typing import Any
 
 from ...tensor.tensor import Tensor
 from ..parameter import Buffer, Parameter
+from .members import Members
 from .typename import typename
 
 #: Functions that see (and may replace) whatever any module registers, by handle id.
 buffer_registered: dict[int, Callable[..., Any]] = OrderedDict()
 module_registered: dict[int, Callable[..., Any]] = OrderedDict()
 parameter_registered: dict[int, Callable[..., Any]] = OrderedDict()
+
+
+#: Where the members of each kind are.
+KINDS = ("_parameters", "_buffers", "_modules")
 
 
 class Tree:
@@ -85,7 +90,7 @@ class Tree:
 
     def __getattr__(self, name: str) -> Any:
         own = self.__dict__
-        for kind in ("_parameters", "_buffers", "_modules"):
+        for kind in KINDS:
             held = own.get(kind)
             if held is not None and name in held:
                 return held[name]
@@ -97,7 +102,9 @@ class Tree:
         if isinstance(value, Parameter):
             if parameters is None:
                 raise AttributeError("cannot assign parameters before Module.__init__() call")
-            self._forget(name, own, self._buffers, self._modules)
+            self._forget(name, self._buffers, self._modules)
+            if name not in parameters:
+                own.pop(name, None)
             self.register_parameter(name, value)
         elif parameters is not None and name in parameters:
             if value is not None:
@@ -108,7 +115,8 @@ class Tree:
         elif isinstance(value, Tree):
             if modules is None:
                 raise AttributeError("cannot assign module before Module.__init__() call")
-            self._forget(name, own, self._parameters, self._buffers)
+            self._forget(name, self._parameters, self._buffers)
+            own.pop(name, None)
             modules[name] = _seen(module_registered, self, name, value)
         elif modules is not None and name in modules:
             if value is not None:
@@ -118,8 +126,16 @@ class Tree:
             modules[name] = _seen(module_registered, self, name, value)
         elif isinstance(value, Buffer) or name in own.get("_buffers", ()):
             self._set_buffer(name, value)
+        elif name in KINDS:
+            old = own.get(name)
+            if old is not None:
+                for member in old:
+                    own.pop(member, None)
+            own[name] = Members(self, value)
         else:
             object.__setattr__(self, name, value)
+            if name.endswith("_hooks"):
+                own["_hooked"] = True
 
     def _forget(self, name: str, *homes: dict[str, Any]) -> None:
         for home in homes:
@@ -161,7 +177,7 @@ class Tree:
 
     def __dir__(self) -> list[str]:
         names = [*dir(type(self)), *self.__dict__, *self._parameters, *self._modules, *self._buffers]
-        return sorted(name for name in names if not name[0].isdigit())
+        return sorted({name for name in names if not name[0].isdigit()})
 
     # -- finding by name --------------------------------------------------------------------------------------------
 

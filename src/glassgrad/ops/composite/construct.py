@@ -336,7 +336,7 @@ def asarray(
             return out.detach()  # type: ignore[attr-defined, no-any-return]
         return out if out.requires_grad or not requires_grad else out.requires_grad_()
     if isinstance(obj, np.ndarray):
-        if copy or kind is not None and obj.dtype != kind:
+        if copy or kind is not None and obj.dtype != kind or not obj.ndim:
             _check_alias(obj, kind, copy)
             out = place(array_of(obj, kind), device)
         else:

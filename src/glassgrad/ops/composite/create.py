@@ -27,9 +27,11 @@ _C_NAMES |= {"c8": "c10::complex<float>", "c16": "c10::complex<double>"}
 
 def is_size(value: Any) -> bool:
     """Whether ``value`` counts as an integer: an int, but no bool, a NumPy integer or a 0-d integer tensor."""
-    if isinstance(value, bool) or not hasattr(value, "__index__"):
-        return False
-    return not (isinstance(value, Tensor | np.ndarray) and (value.ndim or value.dtype in (dtypes.bool, np.bool_)))
+    if isinstance(value, Tensor):
+        value = value._d
+    if isinstance(value, np.ndarray | np.generic):
+        return value.ndim == 0 and value.dtype.kind in "iu"
+    return hasattr(value, "__index__") and not isinstance(value, bool)
 
 
 def read_size(function: str, size: Any, rest: dict[str, Any] | None = None) -> tuple[int, ...]:

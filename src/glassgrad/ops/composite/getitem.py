@@ -479,3 +479,8 @@ def contains(self: Tensor, element: Any) -> bool:
         f"Tensor.__contains__ only supports Tensor or scalar, but you passed in a {type(element)}."
     )
 
+
+@composite(function=False, name="__delitem__")
+def delitem(self: Tensor, key: Any) -> None:
+    """Refused: a tensor keeps its size."""
+    raise TypeError("Tensor does not support deleting items")

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ...ground import dtypes
+from ...ground import dtypes, modes
 from ...ground.dtypes import called
 from ...tensor.parameter import Parameter
 from ...tensor.tensor import LEAF, Tensor, edge_of, new, share, wrap
@@ -55,7 +55,7 @@ def _memory(self: Tensor) -> Any:
 @composite(function=False)
 def numpy(self: Tensor, *, force: bool = False) -> Any:
     """The tensor as a NumPy array on the same memory; ``force`` does without the history."""
-    if self._e is not None and not force and self.requires_grad:
+    if self._e is not None and not force and modes.grad_enabled() and self.requires_grad:
         raise RuntimeError(_NEEDS_DETACH)
     return _memory(self)
 
@@ -63,7 +63,7 @@ def numpy(self: Tensor, *, force: bool = False) -> Any:
 @composite(function=False, name="__array__")
 def as_array(self: Tensor, dtype: Any = None, copy: bool | None = None) -> Any:
     """What ``np.asarray(tensor)`` gives: the same memory, unless another dtype or a copy is asked for."""
-    if self.requires_grad:
+    if modes.grad_enabled() and self.requires_grad:
         raise RuntimeError(_NEEDS_DETACH)
     array = _memory(self)
     if dtype is not None and array.dtype != dtype:

@@ -19,6 +19,7 @@ from ..primitive.limit import clamp_min_number, xlogy
 from ..primitive.number import add_number, div_number, mul_number, sub_number
 from ..primitive.pointwise import exp, log, sqrt
 from ..primitive.reduce import mean, sum, sum_dim
+from ..primitive.shape import view
 from ..primitive.softmax import log_softmax
 from .norm import pairwise_distance, together
 from .reduce import check_tensor
@@ -121,7 +122,7 @@ def _by_class(weight: Tensor, like: Tensor, dim: int) -> Tensor:
     """A weight for each class, broadcastable against scores."""
     if like._d.ndim <= 1:
         return weight
-    return weight.view([-1 if i == dim else 1 for i in range(like._d.ndim)])
+    return view(weight, tuple([-1 if i == dim else 1 for i in range(like._d.ndim)]))
 
 
 def _of_probabilities(input: Any, target: Any, weight: Any, reduction: int, smoothing: float, dim: int) -> Any:

@@ -175,7 +175,7 @@ def linear(input: Any, weight: Any, bias: Any = None) -> Any:
     if bias is None:
         return matmul(input, turned)
     array = input._d
-    if array.flags.c_contiguous and m == 2:
+    if m == 2 and array.flags.c_contiguous and bias._d.flags.c_contiguous:
         made = addmm(bias, reshape(input, (math.prod(array.shape[:-1]), array.shape[-1])), turned)
         return view(made, (*array.shape[:-1], made._d.shape[1]))
     return matmul(input, turned) + bias

@@ -25,6 +25,8 @@ from ..primitive.norm import (
 from ..primitive.number import add_number
 from ..primitive.pointwise import rsqrt
 from ..primitive.reduce import mean_dim, sum_dim
+from ..primitive.shape import expand, permute, unsqueeze
+from ..primitive.singular import linalg_svd
 from .reduce import amax, amin, check_tensor, given_kind, one_dim, some_dims, sum
 
 # -- norms -------------------------------------------------------------------------------------------------------------
@@ -106,16 +108,14 @@ def matrix_norm(
 
 def _spectral(A: Tensor, ord: Any, rows: int, columns: int, keepdim: bool, out: Any) -> Any:
     """Norms made of singular values."""
-    from .decompose import svdvals  # the norms below it need no decomposition
-
     order = [i for i in range(A._d.ndim) if i not in (rows, columns)] + [rows, columns]
-    values = svdvals(A.permute(order))
+    values = linalg_svd(permute(A, order))[1]
     if ord == "nuc":
         answer = sum(values, -1, keepdim, out=out)
     else:
         answer = (amax if ord > 0 else amin)(values, -1, keepdim, out=out)
     if keepdim:
-        answer = answer.unsqueeze(-1).permute([order.index(i) for i in range(A._d.ndim)])
+        answer = permute(unsqueeze(answer, -1), [order.index(i) for i in range(A._d.ndim)])
     return answer
 
 
@@ -195,8 +195,8 @@ def together(a: Tensor, b: Tensor) -> tuple[Tensor, Tensor]:
     except ValueError:
         raise RuntimeError(unequal(a._d.shape, b._d.shape)) from None
     return (
-        a if a._d.shape == sizes else a.expand(sizes),
-        b if b._d.shape == sizes else b.expand(sizes),
+        a if a._d.shape == sizes else expand(a, sizes),
+        b if b._d.shape == sizes else expand(b, sizes),
     )
 
 
@@ -405,8 +405,8 @@ def instance_norm(
         weight = weight.repeat(batch)
     if bias is not None:
         bias = bias.repeat(batch)
-    means = running_mean.repeat(batch) if running_mean is not None else None
-    variances = running_var.repeat(batch) if running_var is not None else None
+    means: Any = running_mean.repeat(batch) if running_mean is not None else None
+    variances: Any = running_var.repeat(batch) if running_var is not None else None
     one = input.contiguous().view(1, batch * channels, *sizes[2:])
     out = batch_norm(one, weight, bias, means, variances, use_input_stats, momentum, eps)
     for running, repeated in ((running_mean, means), (running_var, variances)):

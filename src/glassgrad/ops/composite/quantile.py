@@ -46,7 +46,7 @@ def _checked(name: str, input: Any, q: Any, interpolation: str) -> Any:
     return fractions
 
 
-def _quantile(name: str, input: Tensor, q: Any, dim: Any, keepdim: bool, interpolation: str, skip_nan: bool) -> Tensor:
+def _quantile(name: str, input: Any, q: Any, dim: Any, keepdim: bool, interpolation: str, skip_nan: bool) -> Tensor:
     fractions = _checked(name, input, q, interpolation)
     sizes = input._d.shape
     if dim is None:

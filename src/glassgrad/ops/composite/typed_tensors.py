@@ -53,7 +53,7 @@ def legacy(wanted: dtypes.dtype | None, args: tuple[Any, ...], kwargs: dict[str,
         raise TypeError(_no_match(args, kwargs))
     if not args:
         return place(np.empty(0, kind), device)
-    if len(args) == 1 and not is_size(args[0]):
+    if len(args) == 1 and (isinstance(args[0], Tensor) or not is_size(args[0])):
         return _of_one(args[0], wanted, kind, device)
     for index, size in enumerate(args):
         if not is_size(size):

@@ -542,7 +542,7 @@ def squeezed_row(self: Any, /, dim: Any) -> Any:
 
 
 squeezed_row.internal()
-squeezed_row.derivative(self=lambda grad, dim: unsqueeze(grad, dim))
+squeezed_row.derivative(self=lambda grad, dim, self_sizes: unsqueeze(grad, dim))
 
 
 # -- the saved names that PyTorch shows --------------------------------------------------------------------------------

@@ -219,6 +219,8 @@ def sigmoid(self: Any, /) -> Any:
         return out
     if self.dtype.itemsize == 2:
         return single(sigmoid.row.kernel, self)
+    if type(self) is not ndarray:
+        return 1 / (np.exp(-self) + 1)
     return np.reciprocal(np.exp(np.negative(self)) + one_of(self))
 
 

@@ -16,6 +16,7 @@ from .scan import others
 
 ndarray = np.ndarray
 F16, F32, F64, I64 = np.dtype("f2"), np.dtype("f4"), np.dtype("f8"), np.dtype("i8")
+_add: Any = np.add
 _LONGEST = 65536  # ones kept; longer sums go block by block, which also keeps them accurate
 _BLOCK = 4096
 SMALL = 2048  # elements up to which a call costs more than the arithmetic in it
@@ -117,9 +118,9 @@ def _along(a: Any, dim: Any, keepdim: bool) -> Any:
         return np.reshape(sums, (1,) * a.ndim) if keepdim else sums
     d = a.dtype
     if d.kind in "bui":
-        return np.add.reduce(a, axis=axes, keepdims=keepdim, dtype=I64)
+        return _add.reduce(a, axis=axes, keepdims=keepdim, dtype=I64)
     if d.kind == "V" or d == F16:
-        return np.add.reduce(a.astype(F32), axis=axes, keepdims=keepdim).astype(d)
+        return _add.reduce(a.astype(F32), axis=axes, keepdims=keepdim).astype(d)
     if (d == F32 or d == F64) and a.flags.c_contiguous and a.size > 64:
         n, m = a.ndim, len(axes)
         places = sorted(i % n for i in axes)
@@ -130,7 +131,7 @@ def _along(a: Any, dim: Any, keepdim: bool) -> Any:
         if places == list(range(m)) and m < n:
             sums = _columns(a.reshape(size, prod(a.shape[m:])))
             return sums.reshape(kept_sizes(a.shape, axes) if keepdim else a.shape[m:])
-    return np.add.reduce(a, axis=axes, keepdims=keepdim)
+    return _add.reduce(a, axis=axes, keepdims=keepdim)
 
 
 def _columns(a: Any) -> Any:
