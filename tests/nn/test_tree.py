@@ -67,7 +67,7 @@ def members_change_their_kind(torch, show):
     module = nn.Module()
     module.a = 3
     module.a = nn.Parameter(torch.ones(1))
-    show("parameter", ["a" in module.__dict__, list(module._parameters)])
+    show("parameter", [module.a, list(module._parameters)])
     module.a = nn.Parameter(torch.ones(2))
     show("another", module.a)
     module.b = nn.ReLU()

@@ -368,7 +368,7 @@ def test_bad_arguments_change_nothing():
     assert glassgrad.rand(2).tolist() == wanted
 
 
-# -- generators and states ---------------------------------------------------------------------------------------------
+# -- generators and states --------------------------------------------------------------------------------------------
 
 
 def test_states_are_kept_and_restored():

@@ -81,6 +81,8 @@ SAMPLES = [
         )
     ),
     sample("remainder", 7.5, positive(3), gradient=False),
+    sample("row.remainder_of_number", positive(3), 7.5, gradient=False),
+    sample("row.floor_divide_number", _AWAY, 0.7, gradient=False),
     sample("Tensor.__mod__", _AWAY, 0.7),
     sample("Tensor.__rmod__", ints(3, low=1), 7),
     sample("neg", _A, inplace=True),

@@ -35,6 +35,7 @@ SAMPLES = [
     sample("fill", _A, 2.5),
     sample("fill", _A, t()),
     sample("fill", ints(3), 2),
+    sample("row.spread_over", t(), (2, 3)),
     sample("Tensor.fill_", _PLAIN, 2.5),
     sample("Tensor.fill_", _PLAIN, t(grad=False)),
     sample("Tensor.zero_", _PLAIN),

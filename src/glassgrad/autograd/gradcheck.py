@@ -365,6 +365,5 @@ def gradgradcheck(
         check_undefined_grad=check_undefined_grad,
         check_grad_dtypes=check_grad_dtypes,
         check_batched_grad=check_batched_grad,
-        check_undefined_grad=check_undefined_grad,
         fast_mode=fast_mode,
     )

@@ -257,10 +257,10 @@ def register_optimizer_step_post_hook(hook: Callable[..., Any]) -> Handle:
 
 def _minding_hooks(step: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(step)
-    def hooked(self: Optimizer, *args: Any, **kwargs: Any) -> Any:
+    def hooked(self: Optimizer, /, *args: Any, **kwargs: Any) -> Any:
         before, after = self._optimizer_step_pre_hooks, self._optimizer_step_post_hooks
         if not (before or after or _before_all or _after_all):
-            return step(self, *args, **kwargs)
+            return step(self, *args, **kwargs) if args or kwargs else step(self)
         args = (self, *args)
         for hook in list(chain(_before_all.values(), before.values())):
             answer = hook(self, args, kwargs)

@@ -6,13 +6,12 @@ import warnings
 from typing import Any
 
 from ...ops.composite.create import empty
+from ...ops.primitive.activation import relu
 from ...tensor.tensor import Tensor
 from .. import functional as F
 from ..init import constant_
 from ..parameter import Parameter
 from .module import Module
-
-_relu = F.relu
 
 
 def _also(inplace: bool) -> str:
@@ -37,7 +36,7 @@ class ReLU(_Switch):
 
     def forward(self, input: Tensor) -> Tensor:
         """The function of each element."""
-        return _relu(input, True) if self.inplace else _relu(input)
+        return F.relu(input, True) if self.inplace else relu(input)
 
 
 class SiLU(_Switch):

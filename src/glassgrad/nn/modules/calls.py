@@ -137,6 +137,7 @@ class _Call:
 
     def __init__(self, module: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         self.module, self.args, self.kwargs = module, args, kwargs
+        self.backward: tuple[Callable[..., Any], ...] = tuple(module._backward_hooks.values())
         self.result: Any = None
         self.called: set[int] = set()
 
@@ -150,7 +151,6 @@ class _Call:
 
     def _run(self) -> Any:
         module = self.module
-        full_or_old = tuple(module._backward_hooks.values())
         full: tuple[Callable[..., Any], ...] = ()
         old: tuple[Callable[..., Any], ...] = ()
         if everywhere.full is True:
@@ -158,9 +158,9 @@ class _Call:
         elif everywhere.full is False:
             old += tuple(everywhere.backward.values())
         if module._is_full_backward_hook is True:
-            full += full_or_old
+            full += self.backward
         elif module._is_full_backward_hook is False:
-            old += full_or_old
+            old += self.backward
         pre = (*everywhere.backward_pre.values(), *module._backward_pre_hooks.values())
         self._before()
         passage = None

@@ -41,9 +41,9 @@ class Members(dict[str, Any]):
         self.hide(name)
 
     def pop(self, name: str, *default: Any) -> Any:
-        member = super().pop(name, *default)
-        self.hide(name)
-        return member
+        if name in self:
+            self.hide(name)
+        return super().pop(name, *default)
 
     def popitem(self) -> tuple[str, Any]:
         name, member = super().popitem()

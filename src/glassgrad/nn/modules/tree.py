@@ -264,16 +264,21 @@ class Tree:
 
     def parameters(self, recurse: bool = True) -> Iterator[Parameter]:
         """The parameters of this module and of all below it."""
-        if recurse and type(self).named_parameters is Tree.named_parameters:  # the same, without names: half the time
-            seen: set[Any] = set()
-            for module in self.modules():
+        if not recurse or type(self).named_parameters is not Tree.named_parameters:
+            for _, parameter in self.named_parameters(recurse=recurse):
+                yield parameter
+            return
+        seen: set[Any] = set()  # the same without names, in half the time
+        ahead: list[Any] = [self]
+        while ahead:
+            module = ahead.pop()
+            if module not in seen:
+                seen.add(module)
                 for parameter in module._parameters.values():
                     if parameter is not None and parameter not in seen:
                         seen.add(parameter)
                         yield parameter
-        else:
-            for _, parameter in self.named_parameters(recurse=recurse):
-                yield parameter
+                ahead += [child for child in reversed(module._modules.values()) if child is not None]
 
     def named_buffers(
         self, prefix: str = "", recurse: bool = True, remove_duplicate: bool = True

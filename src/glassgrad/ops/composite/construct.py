@@ -1,4 +1,4 @@
-"""Tensors from Python values, NumPy arrays and buffers: ``tensor``, ``as_tensor``, ``from_numpy``; reads nested data."""
+"""Tensors from Python values, NumPy arrays and buffers; knows how nested data is read and what may be shared."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def warn_of_copy(function: str) -> None:
     )
 
 
-# -- reading values ------------------------------------------------------------------------------------------------------
+# -- reading values ---------------------------------------------------------------------------------------------------
 
 
 def array_of(data: Any, kind: np.dtype[Any] | None) -> Any:
@@ -277,7 +277,7 @@ def converted(value: Any, kind: np.dtype[Any]) -> Any:
     ):
         raise TypeError(f"must be real number, not {type(value).__name__}")
     else:
-        value = complex(value) if kind.kind == "c" else float(value)
+        value = complex(value) if kind.kind == "c" else float(value)  # type: ignore[arg-type]
     return np.asarray(value).astype(kind)[()]
 
 
@@ -301,7 +301,7 @@ def _check_integer(value: Any, kind: np.dtype[Any]) -> None:
         raise RuntimeError(f"value cannot be converted to type {dtypes.of(kind).name} without overflow")
 
 
-# -- sharing memory --------------------------------------------------------------------------------------------------------
+# -- sharing memory ---------------------------------------------------------------------------------------------------
 
 
 @composite(method=False)
@@ -309,8 +309,8 @@ def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> Tensor:
     """``data`` as a tensor, sharing its memory where that is possible."""
     kind = numpy_of(dtype, "as_tensor")
     if isinstance(data, Tensor):
-        wanted = {"dtype": dtype, "device": device}
-        return data if kind is None and device is None else data.to(**{k: v for k, v in wanted.items() if v is not None})  # type: ignore[attr-defined]
+        wanted = {name: value for name, value in (("dtype", dtype), ("device", device)) if value is not None}
+        return data.to(**wanted) if wanted else data  # type: ignore[attr-defined, no-any-return]
     if isinstance(data, np.ndarray) and (kind is None or data.dtype == kind):
         return place(from_numpy(data)._d, device, function="as_tensor")
     return place(array_of(data, kind), device, function="as_tensor")
@@ -411,7 +411,8 @@ def frombuffer(
     if count < 0:
         if (length - offset) % item:
             raise ValueError(
-                f"buffer length ({length} bytes) after offset ({offset} bytes) must be a multiple of element size ({item})"
+                f"buffer length ({length} bytes) after offset ({offset} bytes) must be a multiple of element size "
+                f"({item})"
             )
         count = (length - offset) // item
     elif offset + count * item > length:

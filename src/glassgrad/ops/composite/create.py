@@ -22,7 +22,7 @@ _C_NAMES = {"f4": "float", "f8": "double", "f2": "c10::Half", "V2": "c10::BFloat
 _C_NAMES |= {"c8": "c10::complex<float>", "c16": "c10::complex<double>"}
 
 
-# -- arguments -----------------------------------------------------------------------------------------------------------
+# -- arguments --------------------------------------------------------------------------------------------------------
 
 
 def is_size(value: Any) -> bool:
@@ -70,7 +70,8 @@ def _size(function: str, n: Any, index: int) -> int:
         why = "Overflow when unpacking long long"
     else:
         return int(n.__index__())
-    raise TypeError(f"{function}(): argument 'size' failed to unpack the object at pos {index + 1} with error \"{why}\"")
+    place = f"failed to unpack the object at pos {index + 1} with error"
+    raise TypeError(f"{function}(): argument 'size' {place} \"{why}\"")
 
 
 def check_options(function: str, layout: Any, rest: dict[str, Any] | None = None) -> None:
@@ -118,7 +119,7 @@ def filling(value: Any, kind: np.dtype[Any]) -> Any:
     return np.asarray(value).astype(kind)[()]
 
 
-# -- making --------------------------------------------------------------------------------------------------------------
+# -- making -----------------------------------------------------------------------------------------------------------
 
 
 def allocate(make: Callable[..., Any], sizes: tuple[int, ...], kind: np.dtype[Any], function: str) -> Any:
@@ -143,7 +144,7 @@ def allocate(make: Callable[..., Any], sizes: tuple[int, ...], kind: np.dtype[An
 
 
 def on_meta(device: Any, function: str) -> bool:
-    """Whether a new tensor on ``device`` (None: the default one) has shapes only; refuses devices that are not there."""
+    """Whether a new tensor on ``device`` (None: the default) has shapes only; refuses devices that are not there."""
     if device is None and devices.get_default_device().type == "cpu":
         return False
     return devices.require(device, function) == "meta"
@@ -314,7 +315,7 @@ def empty_permuted(
     return empty_strided(sizes, strides, dtype=dtype, device=device, requires_grad=requires_grad)  # type: ignore[no-any-return]
 
 
-# -- like another --------------------------------------------------------------------------------------------------------
+# -- like another -----------------------------------------------------------------------------------------------------
 
 
 def dense_like(array: Any, kind: Any) -> Any:

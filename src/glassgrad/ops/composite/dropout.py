@@ -10,6 +10,7 @@ from ...ground.generator import default_generator
 from ...kernels.random import bernoulli
 from ...tensor.tensor import Tensor, wrap
 from ..declare import composite
+from ..primitive.random import placed
 from .reduce import check_tensor
 
 _ALPHA = 1.7580993408473766  # SELU's scale times its alpha: where dropped elements of alpha dropout go
@@ -23,12 +24,13 @@ def _check(p: float, input: Any, name: str) -> None:
 
 def _kept(input: Tensor, p: float, by_channel: bool) -> Any:
     """Ones where something is kept, zeros where it is dropped."""
-    sizes = input._d.shape
+    sizes, kind = input._d.shape, input._d.dtype
     if by_channel:
         if len(sizes) < 2:
             raise RuntimeError("Feature dropout requires at least 2 dimensions in the input")
-        sizes = (*sizes[:2], *(1,) * (len(sizes) - 2))
-    return bernoulli(default_generator, 1 - p, sizes, input._d.dtype)
+        return bernoulli(default_generator, 1 - p, (*sizes[:2], *(1,) * (len(sizes) - 2)), kind)
+    like = input._d if type(input._d) is np.ndarray else np.empty(())
+    return placed(like, lambda n: bernoulli(default_generator, 1 - p, n, kind))
 
 
 def _times(input: Any, factor: Any, inplace: bool) -> Any:

@@ -32,8 +32,9 @@ def einsum(*args: Any) -> Tensor:
     """
     equation, operands = _arguments(args)
     inputs, output = _read(equation, len(operands))
-    dims = [_labelled(labels, operand, number) for number, (labels, operand) in enumerate(zip(inputs, operands, strict=True))]
-    widest = max(len(operand._d.shape) - _letters(labels) for labels, operand in zip(inputs, operands, strict=True))
+    pairs = list(zip(inputs, operands, strict=True))
+    dims = [_labelled(labels, operand, number) for number, (labels, operand) in enumerate(pairs)]
+    widest = max(operand._d.ndim - _letters(labels) for labels, operand in pairs)
     places = _places(inputs, output, max(widest, 0))
     kept, count = places.pop("kept"), places.pop("all")
     _check_sizes(dims, operands)
@@ -43,7 +44,7 @@ def einsum(*args: Any) -> Tensor:
     return _contracted(aligned, kept, count)
 
 
-# -- reading -----------------------------------------------------------------------------------------------------------
+# -- reading ----------------------------------------------------------------------------------------------------------
 
 
 def _arguments(args: tuple[Any, ...]) -> tuple[str, list[Tensor]]:
@@ -199,7 +200,8 @@ def _check_sizes(dims: list[list[Any]], operands: list[Tensor]) -> None:
         for label, size in zip(labels, operand._d.shape, strict=True):
             if own.setdefault(label, size) != size:
                 _refuse(
-                    f"subscript {label} is repeated for operand {number} but the sizes don't match, {size} != {own[label]}"
+                    f"subscript {label} is repeated for operand {number} but the sizes don't match, {size} != "
+                    f"{own[label]}"
                 )
         for label, size in own.items():
             before = seen.get(label, 1)
@@ -213,7 +215,7 @@ def _check_sizes(dims: list[list[Any]], operands: list[Tensor]) -> None:
                 seen[label] = size
 
 
-# -- contracting -------------------------------------------------------------------------------------------------------
+# -- contracting ------------------------------------------------------------------------------------------------------
 
 
 def _aligned(operand: Tensor, labels: list[Any], places: dict[Any, int], count: int, widest: int) -> Tensor:

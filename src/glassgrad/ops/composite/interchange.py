@@ -39,7 +39,7 @@ _CAPSULE = (
 _OWN = ("_g", "_grad", "_about", "_inference", "_post_accumulate")  # of the tensor's dictionary, not the user's
 
 
-# -- NumPy ---------------------------------------------------------------------------------------------------------------
+# -- NumPy ------------------------------------------------------------------------------------------------------------
 
 
 def _memory(self: Tensor) -> Any:
@@ -80,7 +80,7 @@ def from_ufunc(self: Tensor, array: Any, context: Any = None, return_scalar: boo
     return from_numpy(array.astype(np.uint8) if array.dtype.kind == "b" else array)  # type: ignore[no-any-return]
 
 
-# -- DLPack --------------------------------------------------------------------------------------------------------------
+# -- DLPack -----------------------------------------------------------------------------------------------------------
 
 
 @composite(function=False, name="__dlpack__")
@@ -159,7 +159,7 @@ def to_dlpack(tensor: Tensor, /) -> Any:
     return dlpack(tensor)
 
 
-# -- pickles and copies --------------------------------------------------------------------------------------------------
+# -- pickles and copies -----------------------------------------------------------------------------------------------
 
 
 def owner_of(array: Any) -> Any:
@@ -184,7 +184,7 @@ def rebuild(
     requires_grad: bool, state: dict[str, Any] | None,
 ) -> Tensor:
     """The tensor of a pickle: a place in memory that others of the same pickle may share."""
-    out = new(cls)
+    out: Any = new(cls)
     if owner is None:
         out._d = blank(sizes, kind.numpy)
     elif 0 in sizes:
@@ -232,15 +232,14 @@ def _warn_of_hooks(self: Tensor) -> None:
 
 @composite(function=False, name="__deepcopy__")
 def deepcopy(self: Tensor, memo: dict[int, Any]) -> Tensor:
-    """A copy of a leaf, its memory, gradient and attributes; memory that several copied tensors share is copied once."""
+    """A copy of a leaf, its memory, gradient and attributes; memory that several tensors share is copied once."""
     if not self.is_leaf:
         raise RuntimeError(_DEEPCOPY)
     if id(self) in memo:
         return memo[id(self)]  # type: ignore[no-any-return]
     if type(self) is Parameter:
-        out = Parameter(wrap(np.array(self._d)), self.requires_grad)
-        memo[id(self)] = out
-        return out
+        twin = memo[id(self)] = Parameter(wrap(np.array(self._d)), self.requires_grad)
+        return twin  # type: ignore[no-any-return]
     _, (cls, owner, offset, sizes, strides, kind, requires_grad, state) = reduce_ex(self, 4)
     out = rebuild(cls, copy.deepcopy(owner, memo), offset, sizes, strides, kind, requires_grad, None)
     memo[id(self)] = out
@@ -251,7 +250,7 @@ def deepcopy(self: Tensor, memo: dict[int, Any]) -> Tensor:
     return out
 
 
-# -- storages ------------------------------------------------------------------------------------------------------------
+# -- storages ---------------------------------------------------------------------------------------------------------
 
 
 class UntypedStorage:
@@ -402,7 +401,7 @@ def is_pinned(self: Tensor, device: Any = None) -> bool:
     return False
 
 
-# -- Python functions, element by element ------------------------------------------------------------------------------------
+# -- Python functions, element by element -----------------------------------------------------------------------------
 
 
 def _by_element(function: str, self: Tensor, others: tuple[Tensor, ...], callable: Any) -> Tensor:

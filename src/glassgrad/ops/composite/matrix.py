@@ -44,7 +44,7 @@ def _into(function: str, inputs: Any, out: Any, made: Tensor) -> Any:
     return write.into(SimpleNamespace(name=function), inputs, out, made)  # type: ignore[arg-type]
 
 
-# -- matmul ------------------------------------------------------------------------------------------------------------
+# -- matmul -----------------------------------------------------------------------------------------------------------
 
 
 @composite()
@@ -152,7 +152,7 @@ def _reflected_matmul(self: Tensor, other: Any) -> Any:
     return matmul(other, self) if isinstance(other, Tensor) else NotImplemented
 
 
-# -- linear maps -------------------------------------------------------------------------------------------------------
+# -- linear maps ------------------------------------------------------------------------------------------------------
 
 
 def linear(input: Any, weight: Any, bias: Any = None) -> Any:
@@ -205,7 +205,7 @@ def bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None
     return made if bias is None else made + bias
 
 
-# -- products of two ------------------------------------------------------------------------------------------------------
+# -- products of two --------------------------------------------------------------------------------------------------
 
 
 @composite("ger")
@@ -339,7 +339,7 @@ def linalg_cross(input: Tensor, other: Tensor, *, dim: int = -1, out: Any = None
     return made if out is None else _into("linalg_cross", (input, other), out, made)
 
 
-# -- products of many -------------------------------------------------------------------------------------------------------
+# -- products of many -------------------------------------------------------------------------------------------------
 
 
 def multi_dot(tensors: Any, *, out: Any = None) -> Tensor:
@@ -426,7 +426,7 @@ def chain_matmul(*matrices: Any, out: Any = None) -> Tensor:
     return matrices[0].clone() if len(matrices) == 1 else multi_dot(matrices, out=out)
 
 
-# -- inverses ------------------------------------------------------------------------------------------------------------
+# -- inverses ---------------------------------------------------------------------------------------------------------
 
 
 def _square(function: str, A: Any) -> None:  # noqa: N803  PyTorch's name
@@ -531,7 +531,7 @@ def _power(input: Any, n: int) -> Any:
     return made
 
 
-# -- in place ------------------------------------------------------------------------------------------------------------
+# -- in place ---------------------------------------------------------------------------------------------------------
 
 
 def _in_place(row: Any, sizes_of: Any) -> None:

@@ -381,12 +381,12 @@ def batch_norm(
             raise RuntimeError(f"{name} should contain {channels} elements not {tensor._d.size}")
     out, mean, _, variance = native_batch_norm(input, weight, bias, running_mean, running_var, training, eps)
     if training:
-        if running_mean is not None:
-            write.store(running_mean, (1 - momentum) * running_mean._d + momentum * mean._d)
+        if running_mean is not None:  # written without a new version, as PyTorch does
+            np.copyto(running_mean._d, (1 - momentum) * running_mean._d + momentum * mean._d, casting="unsafe")
         if running_var is not None:
             n = input._d.size // channels if channels else 0
             unbiased = variance._d * (n / (n - 1)) if n > 1 else variance._d * np.nan
-            write.store(running_var, (1 - momentum) * running_var._d + momentum * unbiased)
+            np.copyto(running_var._d, (1 - momentum) * running_var._d + momentum * unbiased, casting="unsafe")
     return out
 
 

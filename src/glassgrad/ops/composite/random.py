@@ -35,7 +35,7 @@ def check_generator(function: str, generator: Any) -> None:
         raise TypeError(f"{function}(): argument 'generator' must be torch.Generator, not {called(generator)}")
 
 
-# -- new tensors ---------------------------------------------------------------------------------------------------------
+# -- new tensors ------------------------------------------------------------------------------------------------------
 
 
 def _factory(function: str, draw: Callable[..., Any], doc: str) -> Any:
@@ -178,7 +178,7 @@ def _normal_of(mean: Any, std: Any, generator: Any) -> Any:
     return rows.normal_by_both(mean, std, generator)
 
 
-# -- like another --------------------------------------------------------------------------------------------------------
+# -- like another -----------------------------------------------------------------------------------------------------
 
 
 def _like(function: str, row: Any, settings: tuple[Any, ...], doc: str) -> Any:
@@ -231,12 +231,15 @@ def randint_like(
         given.append(high)
     if len(given) == 1:
         given.insert(0, 0)
-    first, last = (whole("randint_like", name, i + 2, v) for i, (name, v) in enumerate(zip(("low", "high"), given, strict=True)))
+    if len(given) != 2:
+        raise TypeError(f"randint_like() takes 2 to 3 positional arguments but {len(given) + 1} were given")
+    first, last = whole("randint_like", "low", 2, given[0]), whole("randint_like", "high", 3, given[1])
 
     def draw(array: Any, generator: Any) -> Any:
         return rows.placed(array, lambda n: draws.randint(source(generator), n, array.dtype, first, last))
 
-    return like("randint_like", input, _drawn_over(draw, generator), dtype, layout, device, requires_grad, memory_format)
+    make = _drawn_over(draw, generator)
+    return like("randint_like", input, make, dtype, layout, device, requires_grad, memory_format)
 
 
 @composite()
@@ -266,10 +269,12 @@ def multinomial(
     return result if out is None else write.into(_named("multinomial"), (), out, result)
 
 
-# -- in place --------------------------------------------------------------------------------------------------------------
+# -- in place ---------------------------------------------------------------------------------------------------------
 
 
-def _over(function: str, row: Any, target: Tensor, generator: Any, *settings: Any, others: Sequence[Any] = ()) -> Tensor:
+def _over(
+    function: str, row: Any, target: Tensor, generator: Any, *settings: Any, others: Sequence[Any] = ()
+) -> Tensor:
     """Write a row's draws over ``target``."""
     check_generator(function, generator)
     if target._d.dtype.metadata is not None:
@@ -352,7 +357,7 @@ def log_normal_(self: Tensor, mean: float = 1.0, std: float = 2.0, *, generator:
     return _over("log_normal_", rows.log_normal_over, self, generator, float(mean), float(std))
 
 
-# -- the generator's state, as tensors ---------------------------------------------------------------------------------------
+# -- the generator's state, as tensors --------------------------------------------------------------------------------
 
 
 def state_of(generator: Generator) -> Tensor:

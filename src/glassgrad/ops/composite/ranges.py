@@ -47,7 +47,8 @@ def arange(
         check_out("arange", out, dtype)
         kind = out._d.dtype
     elif kind is None:
-        kind = np.dtype(np.int64) if all(isinstance(v, int) for v in (first, last, by)) else dtypes.get_default_dtype().numpy
+        whole_numbers = all(isinstance(v, int) for v in (first, last, by))
+        kind = np.dtype(np.int64) if whole_numbers else dtypes.get_default_dtype().numpy
     _check_kind("arange", kind)
     first, last, by, count = _counted(first, last, by, kind, False)
     if out is not None:
@@ -79,9 +80,14 @@ def _bounds(args: tuple[Any, ...], start: Any, end: Any, step: Any) -> tuple[Any
         given.append(1)
     if len(given) != 3:
         raise no_match("arange", args, *_ARANGE)
-    names = ("start", "end", "step")
-    first, last, by = (number_of("arange", name, i + 1, v) for i, (name, v) in enumerate(zip(names, given, strict=True)))
-    return first, last, by
+    return _numbers("arange", given)
+
+
+def _numbers(function: str, given: Any) -> tuple[Any, Any, Any]:
+    start, end, step = given
+    return (
+        number_of(function, "start", 1, start), number_of(function, "end", 2, end), number_of(function, "step", 3, step)
+    )  # fmt: skip
 
 
 def _check_kind(function: str, kind: np.dtype[Any]) -> None:
@@ -152,10 +158,9 @@ def closed_range(
         UserWarning,
         stacklevel=2,
     )
-    names = ("start", "end", "step")
-    given = (number_of("range", name, i + 1, v) for i, (name, v) in enumerate(zip(names, (start, end, step), strict=True)))
+    first, last, by = _numbers("range", (start, end, step))
     kind = numpy_of(dtype, "range") or dtypes.get_default_dtype().numpy
-    first, _, by, count = _counted(*given, kind, True)
+    first, _, by, count = _counted(first, last, by, kind, True)
 
     def make(sizes: Any, kind: Any) -> Any:
         return _steps(first, by, count, kind)
@@ -163,7 +168,7 @@ def closed_range(
     return made("range", make, (count,), kind, device, requires_grad, out, dtype)
 
 
-# -- a number of points ----------------------------------------------------------------------------------------------------
+# -- a number of points -----------------------------------------------------------------------------------------------
 
 
 def _spaced(start: Any, end: Any, steps: int, kind: np.dtype[Any]) -> Any:
@@ -180,7 +185,8 @@ def _spaced(start: Any, end: Any, steps: int, kind: np.dtype[Any]) -> Any:
     by = (last - first) / work.type(steps - 1)
     index = np.arange(steps, dtype=work)
     half = steps // 2
-    return np.where(np.arange(steps) < half, first + by * index, last - by * (work.type(steps - 1) - index)).astype(kind)
+    found = np.where(np.arange(steps) < half, first + by * index, last - by * (work.type(steps - 1) - index))
+    return found.astype(kind)
 
 
 def _spaced_whole(start: Any, end: Any, steps: int, kind: np.dtype[Any]) -> Any:

@@ -1,4 +1,4 @@
-"""The old constructors: ``Tensor(...)``, and the types ``FloatTensor``, ``LongTensor`` ... that stand for one dtype each."""
+"""The old constructors: ``Tensor(...)``, and the types that stand for one dtype each, such as ``FloatTensor``."""
 
 from __future__ import annotations
 
@@ -128,7 +128,8 @@ class tensortype(type):  # noqa: N801  its name in PyTorch
 
 TYPES: dict[str, tensortype] = {}
 for _name, _dtype in _NAMES.items():
-    TYPES[_name] = tensortype(_name, (), {"__module__": "torch", "dtype": _dtype, "__doc__": f"The old name of tensors of {_dtype}."})
+    _content = {"__module__": "torch", "dtype": _dtype, "__doc__": f"The old name of tensors of {_dtype}."}
+    TYPES[_name] = tensortype(_name, (), _content)
     composite(method=False)(TYPES[_name])
 
 

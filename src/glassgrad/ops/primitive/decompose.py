@@ -67,6 +67,18 @@ def narrowed(grad: Any, sizes: tuple[int, ...]) -> Any:
     return grad if grad._d.shape == sizes else sum_to(grad, sizes)
 
 
+@on_arrays(lambda grad: np.asarray(grad)[..., None, None])
+def each(grad: Any) -> Any:
+    """One number for each matrix, ready to be multiplied with it."""
+    return unsqueeze(unsqueeze(grad, -1), -1)
+
+
+# -- the saved names that PyTorch does not show -----------------------------------------------------------------------
+
+inverse_of.shows(hidden=("result",))
+solution.shows(hidden=("A_sizes", "B_sizes"))
+
+
 @op(node="LinalgInvExBackward0")
 def inverse_of(A: Any, /) -> Any:  # noqa: N803  PyTorch's name
     """The inverses of square matrices, column by column in memory as LAPACK leaves them."""
@@ -89,7 +101,7 @@ def is_vector(a: tuple[int, ...], b: tuple[int, ...]) -> bool:
 
 @op(node="LinalgSolveExBackward0")
 def solution(A: Any, B: Any, /, left: bool = True) -> Any:  # noqa: N803
-    """What square matrices must be multiplied with (from the right, or with ``left`` off from the left) to give ``B``."""
+    """What square matrices must be multiplied with to give ``B``, from the right (``left``) or from the left."""
     vector = is_vector(A.shape, B.shape)
     if vector:
         B = B[..., None]  # noqa: N806
@@ -129,15 +141,3 @@ for _row in (inverse_of, determinant, solution):
     _row.internal()
 inverse_of.derivative(A=lambda grad, result: -times(times(turned(result), grad), turned(result)))
 determinant.derivative(A=lambda grad, A, result: each(grad * result) * turned(inverse_of(A)))  # noqa: N803
-
-
-@on_arrays(lambda grad: np.asarray(grad)[..., None, None])
-def each(grad: Any) -> Any:
-    """One number for each matrix, ready to be multiplied with it."""
-    return unsqueeze(unsqueeze(grad, -1), -1)
-
-
-# -- the saved names that PyTorch does not show ----------------------------------------------------------------------
-
-inverse_of.shows(hidden=("result",))
-solution.shows(hidden=("A_sizes", "B_sizes"))

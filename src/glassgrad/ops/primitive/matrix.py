@@ -33,7 +33,7 @@ def c_name(array: Any) -> str:
     return _C_NAMES.get(scalar_name(array), scalar_name(array))
 
 
-# -- one product for every dtype -------------------------------------------------------------------------------------
+# -- one product for every dtype --------------------------------------------------------------------------------------
 
 
 def product(a: Any, b: Any) -> Any:
@@ -118,7 +118,7 @@ def on_tensors(check: Callable[..., None]) -> Callable[..., None]:
     return applied
 
 
-# -- rules speak in transposes; on arrays these are one call of BLAS ---------------------------------------------------
+# -- rules speak in transposes; on arrays these are one call of BLAS --------------------------------------------------
 
 
 @on_arrays(lambda grad, mat2: product(grad, mat2.T))
@@ -157,7 +157,7 @@ def narrowed(grad: Any, sizes: tuple[int, ...]) -> Any:
     return grad if grad._d.shape == sizes else sum_to(grad, sizes)
 
 
-# -- matrices --------------------------------------------------------------------------------------------------------
+# -- matrices ---------------------------------------------------------------------------------------------------------
 
 
 @op()
@@ -254,7 +254,7 @@ addmm.derivative(
 )
 
 
-# -- vectors -----------------------------------------------------------------------------------------------------------
+# -- vectors ----------------------------------------------------------------------------------------------------------
 
 
 @op()
@@ -370,7 +370,7 @@ addr.derivative(
 )
 
 
-# -- batches -----------------------------------------------------------------------------------------------------------
+# -- batches ----------------------------------------------------------------------------------------------------------
 
 
 @op()
@@ -466,7 +466,7 @@ addbmm.derivative(
 )
 
 
-# -- matrices in other ways ----------------------------------------------------------------------------------------------
+# -- matrices in other ways -------------------------------------------------------------------------------------------
 
 
 @op()
@@ -545,7 +545,7 @@ squeezed_row.internal()
 squeezed_row.derivative(self=lambda grad, dim, self_sizes: unsqueeze(grad, dim))
 
 
-# -- the saved names that PyTorch shows --------------------------------------------------------------------------------
+# -- the saved names that PyTorch shows -------------------------------------------------------------------------------
 
 
 def _sizes(tensor: Any) -> tuple[int, ...]:
