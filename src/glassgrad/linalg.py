@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from .ops.catalogue import FUNCTIONS as _FUNCTIONS
-from .ops.composite.matrix import linalg_cross as cross
-from .ops.composite.matrix import linalg_det as det
-from .ops.composite.matrix import linalg_inv as inv
-from .ops.composite.matrix import linalg_solve as solve
-from .ops.composite.matrix import multi_dot, vecdot
+from .ops.composite.algebra import linalg_cross as cross
+from .ops.composite.algebra import linalg_det as det
+from .ops.composite.algebra import linalg_inv as inv
+from .ops.composite.algebra import linalg_solve as solve
+from .ops.composite.algebra import multi_dot, vecdot
 from .ops.composite.norm import linalg_norm as norm
 from .ops.composite.norm import matrix_norm, vector_norm
 from .ops.primitive.decompose import LinAlgError

@@ -201,6 +201,11 @@ def get_default_device() -> device:
     return chosen if chosen.index is not None else _made(require(chosen, "tensor"), None)
 
 
+def default_is_cpu() -> bool:
+    """Whether new tensors of this thread are made on the cpu unless told; the quick question."""
+    return _here.current is CPU
+
+
 # --- what exists ------------------------------------------------------------------------------------------------------
 
 

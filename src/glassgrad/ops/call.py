@@ -308,7 +308,7 @@ def kind_of(row: Row) -> Kind:
             shown[name] = ("derived", (row.saves[source], function))  # type: ignore[assignment]
         followed = row.followed
         arity = 0 if row.listed or len(followed) > 2 else len(followed)
-        frees = any(how != "setting" for how, _ in row.saves.values())
+        frees = any(how != "setting" for how, _ in row.saves.values()) or "indices" in row.saves
         outputs = 1
         if len(row.differentiable) > 1 or (row.view and "grads" in {w for _, _, ws in row.rules for w in ws}):
             outputs = max(len(row.outputs), 2)

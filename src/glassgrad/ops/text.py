@@ -406,6 +406,8 @@ def _run(row: Row) -> list[str]:
     if slots:
         release = " = ".join(f"n.p{slot}" for slot in slots)
         lines += ["    if not keep:", f"        {release} = None", "        n.run = freed"]
+    elif "indices" in saves:  # tensors, though settings of the row
+        lines += ["    if not keep:", "        n.run = freed"]
     places = [saved_name for saved_name, (how, _) in saves.items() if how == "setting"]
     if places:
         lines.append(f"    {', '.join('k_' + p for p in places)}, = n.k")

@@ -179,7 +179,7 @@ class ParameterDict(Module):
     def extra_repr(self) -> str:
         return "\n".join(f"  ({key}): {_described(p, None)}" for key, p in self.items())
 
-    def __call__(self, input: Any) -> Any:
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
         raise RuntimeError("ParameterDict should not be called.")
 
 

@@ -15,6 +15,7 @@ from ...tensor.tensor import LEAF, Tensor, share, wrap
 from ..declare import composite
 from ..override import blank
 
+_FLOAT, _INT, _INT64 = {float}, {int}, np.dtype(np.int64)
 _LEAST, _MOST = -(2**63), 2**63 - 1
 _NEGATIVE_STRIDE = (
     "At least one stride in the given numpy array is negative, and tensors with negative strides are not currently "
@@ -34,9 +35,7 @@ def numpy_of(dtype: Any, function: str = "tensor") -> np.dtype[Any] | None:
 
 def place(array: Any, device: Any = None, requires_grad: bool = False, function: str = "tensor") -> Tensor:
     """A tensor of ``array`` on ``device``; shapes only where that is ``meta``."""
-    if (device is not None or devices.get_default_device().type != "cpu") and (
-        devices.require(device, function) == "meta"
-    ):
+    if (device is not None or not devices.default_is_cpu()) and devices.require(device, function) == "meta":
         array = blank(array.shape, array.dtype)
     out = wrap(array)
     if requires_grad:
@@ -84,6 +83,12 @@ def array_of(data: Any, kind: np.dtype[Any] | None) -> Any:
         if kind is None:
             kind = dtypes.of_number(found).numpy
         return converted(data, kind)
+    if found is list and data:
+        types = set(map(type, data))
+        if types == _FLOAT and (kind is None or kind.kind == "f"):
+            return np.array(data, kind or dtypes.get_default_dtype().numpy)
+        if types == _INT and kind is None:
+            return _of_integers(data, _INT64)
     if isinstance(data, Tensor):
         return _cast(np.array(data._d), kind)
     if isinstance(data, np.ndarray | np.generic):

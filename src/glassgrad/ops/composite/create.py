@@ -18,6 +18,7 @@ from ..override import blank
 from .construct import array_of, mark, numpy_of, place, warn_of_copy
 from .operand import need_tensor
 
+_EVERYDAY = 2**24  # elements; for more, allocation may fail
 _C_NAMES = {"f4": "float", "f8": "double", "f2": "c10::Half", "V2": "c10::BFloat16", "b1": "bool"}
 _C_NAMES |= {"c8": "c10::complex<float>", "c16": "c10::complex<double>"}
 
@@ -145,7 +146,7 @@ def allocate(make: Callable[..., Any], sizes: tuple[int, ...], kind: np.dtype[An
 
 def on_meta(device: Any, function: str) -> bool:
     """Whether a new tensor on ``device`` (None: the default) has shapes only; refuses devices that are not there."""
-    if device is None and devices.get_default_device().type == "cpu":
+    if device is None and devices.default_is_cpu():
         return False
     return devices.require(device, function) == "meta"
 
@@ -196,6 +197,22 @@ def fill_out(out: Tensor, array: Any) -> Tensor:
     return out
 
 
+def quick(make: Callable[..., Any], size: tuple[Any, ...], dtype: Any) -> Tensor | None:
+    """The everyday case of ``made``: plain integers, no wishes but a dtype; None where it is not that."""
+    if len(size) == 1 and type(size[0]) is tuple:
+        size = size[0]
+    count = 1
+    for n in size:
+        if type(n) is not int or n < 0:
+            return None
+        count *= n
+    if not size or count > _EVERYDAY or not devices.default_is_cpu():
+        return None
+    if dtype is None:
+        return wrap(make(size, dtypes.get_default_dtype().numpy))
+    return wrap(make(size, dtype.numpy)) if type(dtype) is dtypes.dtype else None
+
+
 def _from_size(function: str, make: Callable[..., Any], doc: str) -> Any:
     def factory(
         *size: Any,
@@ -207,6 +224,10 @@ def _from_size(function: str, make: Callable[..., Any], doc: str) -> Any:
         requires_grad: bool = False,
         **rest: Any,
     ) -> Tensor:
+        if device is None and out is None and not rest and not requires_grad and layout is None:
+            found = quick(make, size, dtype)
+            if found is not None:
+                return found
         if rest or layout is not None:
             memory_format = rest.pop("memory_format", None) if function == "empty" else None
             sizes = read_size(function, size, rest)

@@ -7,13 +7,14 @@ size 1 where it lacks one.  Then the first two operands become one until one is 
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 from typing import Any, NoReturn
 
 from ...ground import dtypes
 from ...tensor.tensor import Tensor
 from ..declare import composite
+from ..primitive.batch import bmm
 from ..primitive.index import diagonal
-from ..primitive.matrix import bmm
 from ..primitive.shape import permute, reshape, unsqueeze, view
 
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
@@ -31,17 +32,26 @@ def einsum(*args: Any) -> Tensor:
     Source: https://docs.pytorch.org/docs/stable/generated/torch.einsum.html
     """
     equation, operands = _arguments(args)
-    inputs, output = _read(equation, len(operands))
-    pairs = list(zip(inputs, operands, strict=True))
-    dims = [_labelled(labels, operand, number) for number, (labels, operand) in enumerate(pairs)]
-    widest = max(operand._d.ndim - _letters(labels) for labels, operand in pairs)
+    dims, places, kept, count = _plan(equation, tuple(operand._d.ndim for operand in operands))
+    _check_sizes(dims, operands)
+    aligned = [_aligned(operand, labels, places, count) for operand, labels in zip(operands, dims, strict=True)]
+    return _contracted(aligned, kept, count)
+
+
+@lru_cache(maxsize=256)
+def _plan(equation: str, ndims: tuple[int, ...]) -> tuple[list[list[Any]], dict[Any, int], int, int]:
+    """What an equation says of operands with these numbers of dimensions.
+
+    The label of each dimension of each operand, the place of each label in the common order, how many places the output
+    keeps, and how many there are.
+    """
+    inputs, output = _read(equation, len(ndims))
+    pairs = list(zip(inputs, ndims, strict=True))
+    dims = [_labelled(labels, ndim, number) for number, (labels, ndim) in enumerate(pairs)]
+    widest = max(ndim - _letters(labels) for labels, ndim in pairs)
     places = _places(inputs, output, max(widest, 0))
     kept, count = places.pop("kept"), places.pop("all")
-    _check_sizes(dims, operands)
-    aligned = [
-        _aligned(operand, labels, places, count, widest) for operand, labels in zip(operands, dims, strict=True)
-    ]
-    return _contracted(aligned, kept, count)
+    return dims, places, kept, count
 
 
 # -- reading ----------------------------------------------------------------------------------------------------------
@@ -148,9 +158,9 @@ def _letters(labels: list[str]) -> int:
     return len(labels) - 1 if _ELLIPSIS in labels else len(labels)
 
 
-def _labelled(labels: list[str], operand: Tensor, number: int) -> list[Any]:
+def _labelled(labels: list[str], ndim: int, number: int) -> list[Any]:
     """One label for each dimension: a letter, or for those of the ellipsis a number counted from its end."""
-    ndim, named = operand._d.ndim, _letters(labels)
+    named = _letters(labels)
     if _ELLIPSIS in labels:
         if named > ndim:
             _refuse(
@@ -218,7 +228,7 @@ def _check_sizes(dims: list[list[Any]], operands: list[Tensor]) -> None:
 # -- contracting ------------------------------------------------------------------------------------------------------
 
 
-def _aligned(operand: Tensor, labels: list[Any], places: dict[Any, int], count: int, widest: int) -> Tensor:
+def _aligned(operand: Tensor, labels: list[Any], places: dict[Any, int], count: int) -> Tensor:
     """An operand in the common order: repeated letters read along their diagonal, missing ones with size 1."""
     labels = list(labels)
     at = 0

@@ -298,3 +298,10 @@ def formatted(self: Tensor, format_spec: str) -> str:
     if not self._d.ndim and not self._d.dtype.metadata and type(self) is Tensor:
         return format(item(self), format_spec)
     return object.__format__(self, format_spec)
+
+
+@composite(function=False)
+def is_set_to(self: Tensor, tensor: Tensor) -> bool:
+    """Whether both look at the same memory with the same sizes and strides."""
+    a, b = self._d, tensor._d
+    return self is tensor or (data_ptr(self) == data_ptr(tensor) and a.shape == b.shape and a.strides == b.strides)

@@ -10,7 +10,7 @@ import numpy as np
 
 from ...ground import dtypes
 from ...ground.dtypes import called
-from ...ground.generator import Generator
+from ...ground.generator import Generator, default_generator
 from ...kernels import random as draws
 from ...tensor.tensor import Tensor, wrap
 from .. import write
@@ -19,7 +19,7 @@ from ..primitive import random as rows
 from ..primitive.random import source
 from ..primitive.shape import expand
 from .construct import numpy_of
-from .create import check_options, checked_sizes, dense_like, like, made, read_size, whole
+from .create import check_options, checked_sizes, dense_like, like, made, quick, read_size, whole
 from .operand import need_tensor, no_match
 
 _FACTORY = (
@@ -50,6 +50,10 @@ def _factory(function: str, draw: Callable[..., Any], doc: str) -> Any:
         requires_grad: bool = False,
         **rest: Any,
     ) -> Tensor:
+        if device is None and out is None and not rest and not requires_grad and layout is None and generator is None:
+            found = quick(lambda sizes, kind: draw(default_generator, sizes, kind), size, dtype)
+            if found is not None:
+                return found
         if not size and "size" not in rest or rest.keys() - {"size"}:
             raise no_match(function, size, *_BY_SIZE)
         sizes = read_size(function, size, rest)

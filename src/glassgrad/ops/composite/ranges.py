@@ -8,13 +8,15 @@ from typing import Any
 
 import numpy as np
 
+from ...ground import device as devices
 from ...ground import dtypes
-from ...tensor.tensor import Tensor
+from ...tensor.tensor import Tensor, wrap
 from ..declare import composite
 from .construct import numpy_of
 from .create import check_options, check_out, made, number_of, whole
 from .operand import no_match
 
+_EVERYDAY = 2**24  # numbers; for more, allocation may fail
 _OPTIONS = (
     "torch.dtype dtype = None, torch.layout layout = None, torch.device device = None, bool pin_memory = False, bool "
     "requires_grad = False"
@@ -40,6 +42,9 @@ def arange(
 
     Source: https://docs.pytorch.org/docs/stable/generated/torch.arange.html
     """
+    if len(args) == 1 and type(args[0]) is int and 0 <= args[0] < _EVERYDAY and devices.default_is_cpu():
+        if dtype is start is end is step is out is layout is device is None and not requires_grad:
+            return wrap(np.arange(args[0]))
     first, last, by = _bounds(args, start, end, step)
     check_options("arange", layout)
     kind = numpy_of(dtype, "arange")

@@ -5,8 +5,6 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
-import numpy as np
-
 from ...ground import dtypes
 from ...ground.dtypes import called
 from ...tensor.tensor import Tensor
@@ -16,7 +14,7 @@ from ..declare import composite
 from ..primitive import extreme as ext
 from ..primitive import reduce as red
 from ..primitive.compare import maximum, minimum
-from ..primitive.extreme import argmax, argmin, max_all, max_dim, min_all, min_dim, out_of_range
+from ..primitive.extreme import max_all, max_dim, min_all, min_dim, out_of_range
 from ..primitive.reduce import mean as mean_all
 from ..primitive.reduce import mean_dim, sum_dim
 from ..primitive.reduce import sum as sum_all
@@ -31,6 +29,8 @@ _new = tuple.__new__
 def one_dim(dim: Any, ndim: int, function: str = "", position: int = 2) -> int:
     """One dimension, counted from the front; PyTorch's error where it is not there."""
     if type(dim) is not int:
+        if dim is UNSET:
+            raise TypeError(f'{function}() missing 1 required positional arguments: "dim"')
         if isinstance(dim, (bool, float, str)) or not hasattr(dim, "__index__"):
             raise TypeError(f"{function}(): argument 'dim' (position {position}) must be int, not {called(dim)}")
         dim = dim.__index__()
@@ -78,6 +78,12 @@ def check_keepdim(keepdim: Any, function: str, position: int = 2) -> None:
     """Raise PyTorch's error unless ``keepdim`` is a bool."""
     if type(keepdim) is not bool:
         raise TypeError(f"{function}(): argument 'keepdim' (position {position}) must be bool, not {called(keepdim)}")
+
+
+def check_pair(out: Any, function: str) -> None:
+    """Raise PyTorch's error unless ``out=`` names two tensors."""
+    if out is not None and not (isinstance(out, (tuple, list)) and len(out) == 2):
+        raise TypeError(f"{function}(): argument 'out' must be tuple of Tensors, not {called(out)}")
 
 
 def invalid(function: str, given: str, *signatures: str) -> TypeError:
@@ -306,8 +312,10 @@ def max(input: Any, dim: Any = UNSET, keepdim: bool = False, *, out: Any = None,
     if type(dim) is int and isinstance(input, Tensor):
         if not 0 <= dim < input._d.ndim:
             dim = one_dim(dim, input._d.ndim)
-        pair = max_dim(input, dim, keepdim) if out is None else max_dim(input, dim, keepdim, out=out)
-        return _new(results.max, pair)
+        if out is None:
+            return _new(results.max, max_dim(input, dim, keepdim))
+        check_pair(out, "max")
+        return _new(results.max, max_dim(input, dim, keepdim, out=out))
     if other is not None or isinstance(dim, Tensor):
         return _binary("maximum", input, dim if other is None else other, out)
     check_tensor(input, "max")
@@ -322,8 +330,10 @@ def min(input: Any, dim: Any = UNSET, keepdim: bool = False, *, out: Any = None,
     if type(dim) is int and isinstance(input, Tensor):
         if not 0 <= dim < input._d.ndim:
             dim = one_dim(dim, input._d.ndim)
-        pair = min_dim(input, dim, keepdim) if out is None else min_dim(input, dim, keepdim, out=out)
-        return _new(results.min, pair)
+        if out is None:
+            return _new(results.min, min_dim(input, dim, keepdim))
+        check_pair(out, "min")
+        return _new(results.min, min_dim(input, dim, keepdim, out=out))
     if other is not None or isinstance(dim, Tensor):
         return _binary("minimum", input, dim if other is None else other, out)
     check_tensor(input, "min")
@@ -346,6 +356,7 @@ def amin(input: Any, dim: Any = (), keepdim: bool = False, *, out: Any = None) -
 def aminmax(input: Any, *, dim: Any = None, keepdim: bool = False, out: Any = None) -> Any:
     """The smallest and the largest elements, along ``dim`` or of all."""
     check_tensor(input, "aminmax")
+    check_pair(out, "aminmax")
     axis = None if dim is None else one_dim(dim, input._d.ndim, "aminmax")
     return _new(results.aminmax, ext.aminmax_dim(input, axis, keepdim, out=out))
 
@@ -356,6 +367,7 @@ def median(input: Any, dim: Any = UNSET, keepdim: bool = False, *, out: Any = No
     if dim is UNSET:
         return ext.median_all(input, out=out)
     check_tensor(input, "median")
+    check_pair(out, "median")
     pair = ext.median_dim(input, one_dim(dim, input._d.ndim, "median"), keepdim, out=out)
     return _new(results.median, pair)
 
@@ -366,6 +378,7 @@ def nanmedian(input: Any, dim: Any = UNSET, keepdim: bool = False, *, out: Any =
     if dim is UNSET:
         return ext.nanmedian_all(input, out=out)
     check_tensor(input, "nanmedian")
+    check_pair(out, "nanmedian")
     pair = ext.nanmedian_dim(input, one_dim(dim, input._d.ndim, "nanmedian"), keepdim, out=out)
     return _new(results.nanmedian, pair)
 
@@ -374,6 +387,7 @@ def nanmedian(input: Any, dim: Any = UNSET, keepdim: bool = False, *, out: Any =
 def mode(input: Any, dim: int = -1, keepdim: bool = False, *, out: Any = None) -> Any:
     """The most frequent elements along ``dim``, and where they stand."""
     check_tensor(input, "mode")
+    check_pair(out, "mode")
     return _new(results.mode, ext.mode_dim(input, one_dim(dim, input._d.ndim, "mode"), keepdim, out=out))
 
 
@@ -381,6 +395,7 @@ def mode(input: Any, dim: int = -1, keepdim: bool = False, *, out: Any = None) -
 def kthvalue(input: Any, k: int, dim: int = -1, keepdim: bool = False, *, out: Any = None) -> Any:
     """The ``k``-th smallest elements along ``dim``, and where they stand."""
     check_tensor(input, "kthvalue")
+    check_pair(out, "kthvalue")
     dim = one_dim(dim, input._d.ndim, "kthvalue", 3)
     size = input._d.shape[dim] if input._d.ndim else 1
     if not 1 <= k <= size:
@@ -415,5 +430,3 @@ def count_nonzero(input: Any, dim: Any = None) -> Any:
     """How many elements are nonzero, in the tensor or along ``dim``."""
     return ext.count_nonzero_dim(input, real_dims(dim, input, "count_nonzero"))
 
-
-__all__ = ["argmax", "argmin", "np", "one_dim", "some_dims"]

@@ -17,7 +17,7 @@ from ..primitive.reduce import sum_dim
 from ..primitive.softmax import log_softmax as log_softmax_row
 from ..primitive.softmax import logsumexp_dim
 from ..primitive.softmax import softmax as softmax_row
-from .reduce import check_tensor, given_kind, one_dim, some_dims
+from .reduce import UNSET, check_pair, check_tensor, given_kind, one_dim, some_dims
 
 _new = tuple.__new__
 
@@ -34,45 +34,47 @@ def _running(row: Any, name: str, input: Any, dim: Any, dtype: Any, out: Any) ->
 
 
 @composite()
-def cumsum(input: Any, dim: Any, *, dtype: Any = None, out: Any = None) -> Any:
+def cumsum(input: Any, dim: Any = UNSET, *, dtype: Any = None, out: Any = None) -> Any:
     """The sums of everything up to each place along ``dim``."""
     return _running(scan.cumsum, "cumsum", input, dim, dtype, out)
 
 
 @composite()
-def cumprod(input: Any, dim: Any, *, dtype: Any = None, out: Any = None) -> Any:
+def cumprod(input: Any, dim: Any = UNSET, *, dtype: Any = None, out: Any = None) -> Any:
     """The products of everything up to each place along ``dim``."""
     return _running(scan.cumprod, "cumprod", input, dim, dtype, out)
 
 
 @composite(function=False)
-def cumsum_(input: Any, dim: Any, *, dtype: Any = None) -> Any:
+def cumsum_(input: Any, dim: Any = UNSET, *, dtype: Any = None) -> Any:
     """In-place :func:`cumsum`."""
     return write.in_place(scan.cumsum.row, input, (), (one_dim(dim, input._d.ndim, "cumsum_"), None))
 
 
 @composite(function=False)
-def cumprod_(input: Any, dim: Any, *, dtype: Any = None) -> Any:
+def cumprod_(input: Any, dim: Any = UNSET, *, dtype: Any = None) -> Any:
     """In-place :func:`cumprod`."""
     return write.in_place(scan.cumprod.row, input, (), (one_dim(dim, input._d.ndim, "cumprod_"), None))
 
 
 @composite()
-def cummax(input: Any, dim: Any, *, out: Any = None) -> Any:
+def cummax(input: Any, dim: Any = UNSET, *, out: Any = None) -> Any:
     """The largest of everything up to each place along ``dim``, and where it stands."""
     check_tensor(input, "cummax")
+    check_pair(out, "cummax")
     return _new(results.cummax, scan.cummax_dim(input, one_dim(dim, input._d.ndim, "cummax"), out=out))
 
 
 @composite()
-def cummin(input: Any, dim: Any, *, out: Any = None) -> Any:
+def cummin(input: Any, dim: Any = UNSET, *, out: Any = None) -> Any:
     """The smallest of everything up to each place along ``dim``, and where it stands."""
     check_tensor(input, "cummin")
+    check_pair(out, "cummin")
     return _new(results.cummin, scan.cummin_dim(input, one_dim(dim, input._d.ndim, "cummin"), out=out))
 
 
 @composite()
-def logcumsumexp(input: Any, dim: Any, *, out: Any = None) -> Any:
+def logcumsumexp(input: Any, dim: Any = UNSET, *, out: Any = None) -> Any:
     """The logarithms of the running sums of exponentials along ``dim``."""
     check_tensor(input, "logcumsumexp")
     return scan.logcumsumexp(input, one_dim(dim, input._d.ndim, "logcumsumexp"), out=out)
@@ -161,7 +163,7 @@ def _soft(row: Any, name: str, input: Any, dim: Any, dtype: Any, out: Any) -> An
 
 
 @composite()
-def softmax(input: Any, dim: Any, dtype: Any = None, *, out: Any = None) -> Any:
+def softmax(input: Any, dim: Any = UNSET, dtype: Any = None, *, out: Any = None) -> Any:
     """Exponentials along ``dim``, scaled to sum to one.
 
     Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.softmax.html
@@ -170,13 +172,13 @@ def softmax(input: Any, dim: Any, dtype: Any = None, *, out: Any = None) -> Any:
 
 
 @composite()
-def log_softmax(input: Any, dim: Any, dtype: Any = None, *, out: Any = None) -> Any:
+def log_softmax(input: Any, dim: Any = UNSET, dtype: Any = None, *, out: Any = None) -> Any:
     """The logarithm of ``softmax``, without its rounding."""
     return _soft(log_softmax_row, "log_softmax", input, dim, dtype, out)
 
 
 @composite()
-def logsumexp(input: Any, dim: Any, keepdim: bool = False, *, out: Any = None) -> Any:
+def logsumexp(input: Any, dim: Any = UNSET, keepdim: bool = False, *, out: Any = None) -> Any:
     """The logarithms of the sums of exponentials along ``dim``; integers become floats."""
     check_tensor(input, "logsumexp")
     if input._d.dtype.kind in "bui":

@@ -73,12 +73,6 @@ def each(grad: Any) -> Any:
     return unsqueeze(unsqueeze(grad, -1), -1)
 
 
-# -- the saved names that PyTorch does not show -----------------------------------------------------------------------
-
-inverse_of.shows(hidden=("result",))
-solution.shows(hidden=("A_sizes", "B_sizes"))
-
-
 @op(node="LinalgInvExBackward0")
 def inverse_of(A: Any, /) -> Any:  # noqa: N803  PyTorch's name
     """The inverses of square matrices, column by column in memory as LAPACK leaves them."""
@@ -141,3 +135,9 @@ for _row in (inverse_of, determinant, solution):
     _row.internal()
 inverse_of.derivative(A=lambda grad, result: -times(times(turned(result), grad), turned(result)))
 determinant.derivative(A=lambda grad, A, result: each(grad * result) * turned(inverse_of(A)))  # noqa: N803
+
+
+# -- the saved names that PyTorch does not show -----------------------------------------------------------------------
+
+inverse_of.shows(hidden=("result",))
+solution.shows(hidden=("A_sizes", "B_sizes"))

@@ -73,7 +73,7 @@ def _height(sizes: tuple[int, ...]) -> int:
 
 
 embedding.derivative(
-    weight=lambda grad, indices, weight_sizes, padding_idx, scale_grad_by_freq: embedding_dense_backward(
+    weight=lambda grad, indices, weight_sizes, padding_idx, scale_grad_by_freq, sparse: embedding_dense_backward(
         grad, indices, _height(weight_sizes), padding_idx, scale_grad_by_freq
     )
 )
@@ -106,4 +106,4 @@ one_hot_of.internal()
 
 # -- the saved names that PyTorch does not show ----------------------------------------------------------------------
 
-embedding.shows(hidden=("weight_sizes",))
+embedding.shows(hidden=("weight_sizes",), weight_sym_argsize_0=("weight_sizes", _height))

@@ -394,8 +394,7 @@ def add_rows(out: Any, index: Any, values: Any) -> None:
 
     Wide rows are added by themselves, which is far quicker than ``np.add.at``; narrow ones element by element.
     """
-    width = out[:1].size
-    if width < 32:
+    if out.ndim == 1 or (out[:1].size < 32 and index.size > 16):
         np.add.at(out, index, values)
         return
     add = np.add

@@ -12,7 +12,7 @@ from ...ground import dtypes
 from ...tensor.tensor import Tensor
 from ..declare import TABLE, op
 from .reduce import ones32, ones64
-from .shape import expand, on_arrays, sum_to, t, transpose, unsqueeze, view
+from .shape import expand, on_arrays, sum_to, t, unsqueeze, view
 
 F32, F64 = np.dtype(np.float32), np.dtype(np.float64)
 _HALVES = (np.dtype(np.float16), np.dtype(ml_dtypes.bfloat16))
@@ -45,6 +45,11 @@ def product(a: Any, b: Any) -> Any:
 def products(a: Any, b: Any) -> Any:
     """The product of each pair of matrices in two batches of one dtype."""
     return _rare(_in_rows(a), _in_rows(b), np.matmul)
+
+
+def is_half(kind: np.dtype[Any]) -> bool:
+    """Whether a dtype is too narrow to add up in."""
+    return kind in _HALVES
 
 
 def _rare(a: Any, b: Any, multiply: Any) -> Any:
@@ -370,171 +375,6 @@ addr.derivative(
 )
 
 
-# -- batches ----------------------------------------------------------------------------------------------------------
-
-
-@op()
-def bmm(self: Any, mat2: Any, /) -> Any:
-    """The product of each pair of matrices in two batches."""
-    check_batches(self, mat2)
-    if self.dtype != mat2.dtype:
-        raise RuntimeError(f"expected scalar type {scalar_name(self)} but found {scalar_name(mat2)}")
-    refuse_bools(self, "bmm")
-    return products(self, mat2)
-
-
-def check_batches(batch1: Any, batch2: Any) -> None:
-    """Raise PyTorch's error unless the two are batches of matrices that can be multiplied."""
-    for name, array in (("batch1", batch1), ("batch2", batch2)):
-        if array.ndim != 3:
-            raise RuntimeError(f"{name} must be a 3D tensor")
-    wanted, found = [batch1.shape[0], batch1.shape[2]], list(batch2.shape[:2])
-    if wanted != found:
-        raise RuntimeError(
-            f"Expected size for first two dimensions of batch2 tensor to be: {wanted} but got: {found}."
-        )
-
-
-@op(inplace=True)
-def baddbmm(self: Any, batch1: Any, batch2: Any, /, beta: Any = 1, alpha: Any = 1) -> Any:
-    """``beta * self + alpha * (batch1 @ batch2)``; ``self`` broadcasts to the product."""
-    for array in (batch1, batch2):
-        if array.ndim < 3:
-            raise IndexError(
-                f"Dimension out of range (expected to be in range of [{-array.ndim}, {array.ndim - 1}], but got 2)"
-            )
-    check_expands(self, (*batch1.shape[:2], batch2.shape[2]))
-    names = [c_name(array).removeprefix("c10::") for array in (self, batch1, batch2)]
-    if len(set(names)) > 1:
-        raise RuntimeError("Input dtypes must be the same, got: input {}, batch1: {}, batch2: {}".format(*names))
-    check_batches(batch1, batch2)
-    refuse_bools(batch1, "baddbmm")
-    return combined(self, batch1, batch2, products, beta, alpha)
-
-
-@op(inplace=True)
-def addbmm(self: Any, batch1: Any, batch2: Any, /, beta: Any = 1, alpha: Any = 1) -> Any:
-    """``beta * self + alpha * (batch1 @ batch2).sum(0)``; ``self`` broadcasts to the sum."""
-    check_expands(self, (batch1.shape[1], batch2.shape[-1]))
-    for name, array in (("batch1", batch1), ("batch2", batch2)):
-        if array.ndim != 3:
-            raise RuntimeError(f"{name} must be a 3D tensor")
-    if len(batch1) != len(batch2):
-        raise RuntimeError(
-            f"batch1 and batch2 must have same number of batches, got {len(batch1)} and {len(batch2)}"
-        )
-    if batch1.shape[2] != batch2.shape[1]:
-        (n, k), (l, m) = batch1.shape[1:], batch2.shape[1:]  # noqa: E741
-        raise RuntimeError(
-            f"Incompatible matrix sizes for bmm ({n}x{k} and {l}x{m})"
-        )
-    rows = np.ascontiguousarray(batch1.transpose(1, 0, 2)).reshape(batch1.shape[1], -1)
-    columns = np.ascontiguousarray(batch2).reshape(-1, batch2.shape[2])
-    check_addmm(self, rows, columns)
-    return combined(self, rows, columns, product, beta, alpha)
-
-
-@on_arrays(lambda grad, mat2: products(grad, mat2.swapaxes(1, 2)))
-def each_by_transposed(grad: Any, mat2: Any) -> Any:
-    """``grad @ mat2.mT`` for batches."""
-    return bmm(grad, transpose(mat2, 1, 2))
-
-
-@on_arrays(lambda mat1, grad: products(mat1.swapaxes(1, 2), grad))
-def each_transposed_by(mat1: Any, grad: Any) -> Any:
-    """``mat1.mT @ grad`` for batches."""
-    return bmm(transpose(mat1, 1, 2), grad)
-
-
-bmm.derivative(
-    self=lambda grad, mat2: each_by_transposed(grad, mat2),
-    mat2=lambda grad, self: each_transposed_by(self, grad),
-)
-baddbmm.derivative(
-    self=lambda grad, self_sizes, beta: times(narrowed(grad, self_sizes), beta),
-    batch1=lambda grad, batch2, alpha: times(each_by_transposed(grad, batch2), alpha),
-    batch2=lambda grad, batch1, alpha: times(each_transposed_by(batch1, grad), alpha),
-)
-addbmm.derivative(
-    self=lambda grad, self_sizes, beta: times(narrowed(grad, self_sizes), beta),
-    batch1=lambda grad, batch1_sizes, batch2, batch2_sizes, alpha: times(
-        each_by_transposed(expand(grad, (batch1_sizes[0], batch1_sizes[1], batch2_sizes[2])), batch2), alpha
-    ),
-    batch2=lambda grad, batch1, batch1_sizes, batch2_sizes, alpha: times(
-        each_transposed_by(batch1, expand(grad, (batch1_sizes[0], batch1_sizes[1], batch2_sizes[2]))), alpha
-    ),
-)
-
-
-# -- matrices in other ways -------------------------------------------------------------------------------------------
-
-
-@op()
-def trace(self: Any, /) -> Any:
-    """The sum of a matrix's diagonal; integers add up as int64."""
-    if self.ndim != 2:
-        raise RuntimeError(f"trace: expected a matrix, but got tensor with dim {self.ndim}")
-    refuse_bools(self, "trace")
-    if self.dtype in _HALVES:
-        return self.diagonal().astype(np.float32).sum().astype(self.dtype)
-    return self.diagonal().sum(dtype=np.int64 if self.dtype.kind in "iu" else self.dtype)
-
-
-@op()
-def trace_backward(grad: Any, /, sizes: Any) -> Any:
-    """Zeros of ``sizes`` with the number ``grad`` all along the diagonal."""
-    made = np.zeros(sizes, grad.dtype)
-    np.fill_diagonal(made, grad) if sizes[0] <= sizes[1] else np.fill_diagonal(made[: sizes[1]], grad)
-    return made
-
-
-trace_backward.internal()
-trace.derivative(self=lambda grad, self_sizes: trace_backward(grad, self_sizes))
-trace_backward.derivative(grad=lambda grad: trace(grad))
-
-
-@op()
-def linalg_cross(self: Any, other: Any, /, dim: Any = -1) -> Any:
-    """The vectors perpendicular to those of both inputs along ``dim``, whose size is 3; other sizes broadcast."""
-    a, b = np.broadcast_arrays(np.moveaxis(self, dim, 0), np.moveaxis(other, dim, 0))
-    made = np.stack([a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]])
-    return np.ascontiguousarray(np.moveaxis(made, 0, dim))
-
-
-linalg_cross.internal()
-linalg_cross.derivative(
-    self=lambda grad, self_sizes, other, dim: narrowed(linalg_cross(other, grad, dim), self_sizes),
-    other=lambda grad, self, other_sizes, dim: narrowed(linalg_cross(grad, self, dim), other_sizes),
-)
-
-
-@op(node="TrilinearBackward0")
-def trilinear(
-    i1: Any, i2: Any, i3: Any, /, expand1: Any, expand2: Any, expand3: Any, sumdim: Any
-) -> Any:
-    """The sum over ``sumdim`` of the product of three tensors, each stretched along its own dimensions ``expand``."""
-    ndim = i1.ndim + len(expand1)
-    arguments: list[Any] = []
-    for array, missing in ((i1, expand1), (i2, expand2), (i3, expand3)):
-        arguments += [array, [axis for axis in range(ndim) if axis not in missing]]
-    made = np.einsum(*arguments, [axis for axis in range(ndim) if axis not in sumdim], optimize=True)
-    return np.ascontiguousarray(made)
-
-
-trilinear.internal()
-trilinear.derivative(
-    i1=lambda grad, i2, i3, expand1, expand2, expand3, sumdim: trilinear(
-        grad, i2, i3, sumdim, expand2, expand3, expand1
-    ),
-    i2=lambda grad, i1, i3, expand1, expand2, expand3, sumdim: trilinear(
-        i1, grad, i3, expand1, sumdim, expand3, expand2
-    ),
-    i3=lambda grad, i1, i2, expand1, expand2, expand3, sumdim: trilinear(
-        i1, i2, grad, expand1, expand2, sumdim, expand3
-    ),
-)
-
-
 @op(node="SqueezeBackward4")
 def squeezed_row(self: Any, /, dim: Any) -> Any:
     """A matrix of one row (``dim`` 0) or column, which nobody else holds, as a vector that is no view."""
@@ -556,16 +396,13 @@ def _strides(tensor: Any) -> tuple[int, ...]:
     return tensor.stride()
 
 
-addbmm.shows(hidden=("batch1_sizes", "batch2_sizes", "self_sizes"))
 addmm.shows(
     hidden=("self_sizes",),
     mat1_sym_sizes=("mat1", _sizes),
     mat1_sym_strides=("mat1", _strides),
     mat2_sym_strides=("mat2", _strides),
 )
-for _row in (addmv, baddbmm):
-    _row.shows(hidden=("self_sizes",))
-linalg_cross.shows(hidden=("other_sizes", "self_sizes"))
+addmv.shows(hidden=("self_sizes",))
 mm.shows(
     self_sym_sizes=("self", _sizes),
     self_sym_strides=("self", _strides),
