@@ -1,7 +1,8 @@
 """Sample calls of every operation: one file for each file of ``ops/primitive``; each call is used by all the laws.
 
-A sample names a public function ("add", "nn.functional.relu"), a method ("Tensor.view") or an internal row ("row.sum_dim"),
-and gives its arguments.  ``t(2, 3)`` stands for a floating tensor of that shape, made anew for each law, dtype and engine.
+A sample names a public function ("add", "nn.functional.relu"), a method ("Tensor.view") or an internal row
+("row.sum_dim"), and gives its arguments.  ``t(2, 3)`` stands for a floating tensor of that shape, made anew for each
+law, dtype and engine.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ class T:
 
     kind    "float" (takes the law's dtype; carries gradients), "int", "bool", or "complex"
     low, high   the range of the values; ``away`` keeps them that far from the integers and from each other
-    layout  None, "transposed" (of the last two dimensions), "strided" (every second element), "expanded" (first dimension)
+    layout  None, "transposed" (the last two dimensions), "strided" (every second element), "expanded" (the first)
     grad    whether a float tensor requires gradients
     """
 

@@ -71,15 +71,15 @@ NON_LEAF_REQUIRES_GRAD = (
 NO_BACKWARD = "_will_engine_execute_node can only be called during a backward pass: call it from a hook"
 REQUIRES_GRAD_BOOL = "requires_grad must be a bool"
 CREATE_GRAPH = (
-    "Using backward() with create_graph=True will create a reference cycle between the parameter and its gradient which "
-    "can cause a memory leak. We recommend using autograd.grad when creating the graph to avoid this. If you have to use "
-    "this function, make sure to reset the .grad fields of your parameters to None after use to break the cycle and "
-    "avoid the leak."
+    "Using backward() with create_graph=True will create a reference cycle between the parameter and its gradient "
+    "which can cause a memory leak. We recommend using autograd.grad when creating the graph to avoid this. If you "
+    "have to use this function, make sure to reset the .grad fields of your parameters to None after use to break the "
+    "cycle and avoid the leak."
 )
 GRAD_DTYPE = (
     "attempting to assign a gradient with dtype '{given}' to a tensor with grad_dtype '{wanted}'. The gradient must "
-    "match the tensor's grad_dtype (defaults to the tensor's dtype). You can set the tensor's grad_dtype attribute with "
-    "a specific dtype, or None to allow any dtype. Set grad_dtype with caution. Diverging the dtypes of a tensor and its "
-    "gradient may break downstream systems that assume they match."
+    "match the tensor's grad_dtype (defaults to the tensor's dtype). You can set the tensor's grad_dtype attribute "
+    "with a specific dtype, or None to allow any dtype. Set grad_dtype with caution. Diverging the dtypes of a tensor "
+    "and its gradient may break downstream systems that assume they match."
 )
 BROADCAST = "The size of tensor a ({a}) must match the size of tensor b ({b}) at non-singleton dimension {dim}"

@@ -16,7 +16,8 @@ _COMMUTE = {"add", "mul", "and", "or", "xor"}
 _BUILTIN_OPERATORS = {
     "add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "and", "or", "xor", "lshift", "rshift",
     "neg", "pos", "invert", "abs", "eq", "ne", "lt", "le", "gt", "ge",
-    "radd", "rsub", "rmul", "rtruediv", "rfloordiv", "rmod", "rpow", "rmatmul", "rand", "ror", "rxor", "rlshift", "rrshift",
+    "radd", "rsub", "rmul", "rtruediv", "rfloordiv", "rmod", "rpow", "rmatmul", "rand", "ror", "rxor",
+    "rlshift", "rrshift",
     "iadd", "isub", "imul", "itruediv", "ifloordiv", "imod", "ipow", "iand", "ior", "ixor", "ilshift", "irshift",
 }  # fmt: skip
 

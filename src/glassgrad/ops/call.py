@@ -56,7 +56,9 @@ def careful(row: Row, tensors: Sequence[Any], settings: Sequence[Any], out: Any 
     if row.typed is not None:
         cast = common_dtype(row, flat)
         arrays = [
-            a if a is None or a.dtype is cast or (not row.listed and row.inputs[i] in row.apart) else override.cast_to(a, cast)
+            a
+            if a is None or a.dtype is cast or (not row.listed and row.inputs[i] in row.apart)
+            else override.cast_to(a, cast)
             for i, a in enumerate(arrays)
         ]
     given = [arrays] if row.listed else arrays

@@ -2,8 +2,8 @@
 
 A row is a kernel on arrays (tensors before ``/``, settings after), one rule for each differentiable input, and its
 spellings.  A rule may name ``grad`` (or ``grads``, of a row with several outputs), any input, any setting,
-``<input>_sizes``, ``result`` (or an output's name) and ``needs`` (which gradients are wanted): what it names is what its
-record saves.
+``<input>_sizes``, ``result`` (or an output's name) and ``needs`` (which gradients are wanted): what it names is what
+its record saves.
 """
 
 from __future__ import annotations

@@ -25,7 +25,8 @@ from .fit import fit
 from .text import NAMES, text_of
 
 NAMES.update(
-    Tensor=Tensor, Parameter=Parameter, View=View, Record=Record, LEAF=LEAF, new=new, tick=tick, freed=freed, modes=modes,
+    Tensor=Tensor, Parameter=Parameter, View=View, Record=Record, LEAF=LEAF, new=new, tick=tick, freed=freed,
+    modes=modes,
     grad_enabled=modes.grad_enabled, edge_of=edge_of, share=share, careful=call.careful, output_of=call.output_of,
     stale=saved.stale, fit=fit, shape_error=override.shape_error, number=number, F32=F32, F64=F64, I64=I64,
     float32=np.float32, ndarray=np.ndarray, TABLE=TABLE,

@@ -9,14 +9,16 @@ from typing import Any
 
 import numpy as np
 
-from ..graph.record import OUTPUT, Record
+from ..graph.record import Record
 from ..ground import dtypes, errors, modes
 from ..tensor.tensor import LEAF, Tensor, View, edge_of, share, view_error, wrap
 from . import override
 from .declare import Row
 
 ndarray = np.ndarray
-rebase_view: Callable[[Tensor, Record], None] = NotImplemented  # history of a write through a view, handed in by primitive/window.py
+rebase_view: Callable[[Tensor, Record], None] = (
+    NotImplemented  # history of a write through a view, handed in by primitive/window.py
+)
 
 
 def in_place(row: Row, target: Tensor, others: Sequence[Any], settings: Sequence[Any]) -> Tensor:

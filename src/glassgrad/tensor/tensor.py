@@ -53,7 +53,7 @@ class View:
     steps: Any
 
 
-reread: Callable[[Tensor, View], Any] = NotImplemented  # the history of a view whose base was rebased, handed in from above
+reread: Callable[[Tensor, View], Any] = NotImplemented  # a view's history once its base was rebased, from above
 construct: Callable[..., Any] = NotImplemented  # the constructor Tensor(...), handed in from above
 
 

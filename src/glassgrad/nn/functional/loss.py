@@ -96,9 +96,7 @@ def smooth_l1_loss(
     return primitive.smooth_l1_loss(input, target, mode, beta)
 
 
-def huber_loss(
-    input: Any, target: Any, reduction: str = "mean", delta: float = 1.0, weight: Any = None
-) -> Tensor:
+def huber_loss(input: Any, target: Any, reduction: str = "mean", delta: float = 1.0, weight: Any = None) -> Tensor:
     """Half the squares of differences below ``delta``, a straight line for larger ones."""
     input, target = _same_sizes(input, target)
     if delta <= 0:

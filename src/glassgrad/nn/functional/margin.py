@@ -63,9 +63,7 @@ def multilabel_margin_loss(
     """How far classes that ``target`` does not list come within one of those it does."""
     mode = number(reduction, size_average, reduce)
     if target.size() != input.size():
-        raise RuntimeError(
-            f"inconsistent target size: {list(target.shape)} for input of size: {list(input.shape)}"
-        )
+        raise RuntimeError(f"inconsistent target size: {list(target.shape)} for input of size: {list(input.shape)}")
     return primitive.multilabel_margin_loss(input, target, mode)
 
 

@@ -8,9 +8,7 @@ from ...ops.composite import norm as rows
 from ...tensor.tensor import Tensor
 
 
-def layer_norm(
-    input: Any, normalized_shape: Any, weight: Any = None, bias: Any = None, eps: float = 1e-5
-) -> Tensor:
+def layer_norm(input: Any, normalized_shape: Any, weight: Any = None, bias: Any = None, eps: float = 1e-5) -> Tensor:
     """Each sample standardised over its last dimensions, scaled and shifted.
 
     Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.layer_norm.html
@@ -23,9 +21,7 @@ def rms_norm(input: Any, normalized_shape: Any, weight: Any = None, eps: float |
     return rows.rms_norm(input, normalized_shape, weight, eps)
 
 
-def group_norm(
-    input: Any, num_groups: int, weight: Any = None, bias: Any = None, eps: float = 1e-5
-) -> Tensor:
+def group_norm(input: Any, num_groups: int, weight: Any = None, bias: Any = None, eps: float = 1e-5) -> Tensor:
     """Each group of channels of each sample standardised, each channel scaled and shifted."""
     if input.dim() < 2:
         raise RuntimeError(f"Expected at least 2 dimensions for input tensor but received {input.dim()}")

@@ -364,9 +364,11 @@ def aminmax(input: Any, *, dim: Any = None, keepdim: bool = False, out: Any = No
 @composite()
 def median(input: Any, dim: Any = UNSET, keepdim: bool = False, *, out: Any = None) -> Any:
     """The lower median of all elements, or along ``dim`` the medians and their places."""
+    check_tensor(input, "median")
+    if input._d.dtype.kind in "bc":
+        raise NotImplementedError(f"\"median_cpu\" not implemented for '{input.dtype.scalar_name}'")
     if dim is UNSET:
         return ext.median_all(input, out=out)
-    check_tensor(input, "median")
     check_pair(out, "median")
     pair = ext.median_dim(input, one_dim(dim, input._d.ndim, "median"), keepdim, out=out)
     return _new(results.median, pair)

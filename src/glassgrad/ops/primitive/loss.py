@@ -503,5 +503,15 @@ for _row in (mse_loss, smooth_l1_loss, huber_loss, soft_margin_loss):
 
 # -- the saved names that PyTorch does not show ----------------------------------------------------------------------
 
-for _row in (binary_cross_entropy, binary_cross_entropy_with_logits, huber_loss, multi_margin_loss, multilabel_margin_loss, nll_loss, nll_loss2d, smooth_l1_loss, _row):
+for _row in (
+    binary_cross_entropy,
+    binary_cross_entropy_with_logits,
+    huber_loss,
+    multi_margin_loss,
+    multilabel_margin_loss,
+    nll_loss,
+    nll_loss2d,
+    smooth_l1_loss,
+    soft_margin_loss,
+):
     _row.shows(hidden=("self_sizes",))

@@ -10,7 +10,21 @@ import numpy as np
 from ..declare import op
 from .extreme import not_implemented
 from .index import fitted
-from .reduce import F16, F32, F64, SMALL, along, column, count, kept_sizes, leading, safe_divide, spread_dim, sum_dim, total
+from .reduce import (
+    F16,
+    F32,
+    F64,
+    SMALL,
+    along,
+    column,
+    count,
+    kept_sizes,
+    leading,
+    safe_divide,
+    spread_dim,
+    sum_dim,
+    total,
+)
 from .shape import unsqueeze
 from .sign import sgn
 
