@@ -64,7 +64,7 @@ def backward(
         inputs = (inputs,) if _is_place(inputs) else tuple(inputs)
         if not inputs:
             raise RuntimeError("`inputs` argument to `backward()` cannot be empty.")
-    outputs = (tensors,) if _is_place(tensors) else tuple(tensors)
+    outputs: tuple[Any, ...] = (tensors,) if _is_place(tensors) else tuple(tensors)
     seeds = _given(grad_tensors, len(outputs))
     keep = create_graph if retain_graph is None else retain_graph
     lifted = create_graph or _on_meta(outputs)

@@ -238,7 +238,10 @@ def _members(body: Iterable[ast.stmt]) -> list[str]:
         elif isinstance(node, ast.FunctionDef) and (node.name[0] != "_" or node.name[1] == "_" or _is_property(node)):
             lines += [f"@{ast.unparse(d)}" for d in node.decorator_list]
             answer = "" if node.returns is None else f" -> {ast.unparse(node.returns)}"
-            lines += _closed(f"def {node.name}({ast.unparse(node.args)}){answer}:", ast.get_docstring(node))
+            arguments = ast.unparse(node.args)
+            if node.name.startswith("__") and node.args.kwonlyargs:  # type checkers know no keywords of special methods
+                arguments = "self, *args: Any, **kwargs: Any"
+            lines += _closed(f"def {node.name}({arguments}){answer}:", ast.get_docstring(node))
         elif isinstance(node, ast.FunctionDef):
             answer = "" if node.returns is None else f" -> {ast.unparse(node.returns)}"
             lines.append(f"def {node.name}({ast.unparse(node.args)}){answer}: ...")

@@ -33,8 +33,8 @@ class Parameter(Tensor):
     def __init__(self, data: Tensor | None = None, requires_grad: bool = True) -> None:
         pass
 
-    def __repr__(self, *, tensor_contents: str | None = None) -> str:
-        return "Parameter containing:\n" + super().__repr__(tensor_contents=tensor_contents)
+    def __repr__(self) -> str:
+        return "Parameter containing:\n" + super().__repr__()
 
 
 __all__ = ["Parameter"]

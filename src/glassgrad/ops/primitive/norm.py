@@ -127,7 +127,10 @@ for _row in (linalg_vector_norm, norm_dim):
 
 def joined(first: tuple[int, ...], second: tuple[int, ...]) -> tuple[int, ...]:
     """The sizes that two tensors have together."""
-    return np.broadcast_shapes(first, second)
+    if len(first) < len(second):
+        first, second = second, first
+    lead = len(first) - len(second)
+    return (*first[:lead], *[m if n == 1 else n for n, m in zip(first[lead:], second, strict=True)])
 
 
 # -- distances ---------------------------------------------------------------------------------------------------------
