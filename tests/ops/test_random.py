@@ -290,10 +290,12 @@ def test_to_the_last_bit(function, size, dtype):
 
 
 @TORCH
-@pytest.mark.parametrize("name", ["normal_", "uniform_", "random_", "bernoulli_", "exponential_", "cauchy_", "log_normal_"])
+@pytest.mark.parametrize(
+    "name", ["normal_", "uniform_", "random_", "bernoulli_", "exponential_", "cauchy_", "log_normal_"]
+)
 @pytest.mark.parametrize("size", [(3, 5), (4, 4), (17, 1), (2, 3, 4)], ids=str)
 def test_order_of_memory(name, size):
-    """Draws fill memory in its own order: transposed and strided targets get PyTorch's numbers where PyTorch puts them."""
+    """Draws fill memory in its own order: transposed and strided targets get PyTorch's numbers in its places."""
     from tests.torch_reference import torch
 
     for make in (
@@ -345,7 +347,7 @@ def test_what_was_overwritten_gets_no_gradient(name):
 def test_leaves_are_not_overwritten(name):
     """A leaf that requires gradients refuses, and stays what it was."""
     x = glassgrad.ones(3, requires_grad=True)
-    with pytest.raises(RuntimeError, match="a leaf Variable that requires grad is being used in an in-place operation."):
+    with pytest.raises(RuntimeError, match="a leaf Variable that requires grad is being used in an in-place"):
         getattr(x, name)(*IN_PLACE[name])
     assert x.tolist() == [1.0, 1.0, 1.0] and x._version == 0
 

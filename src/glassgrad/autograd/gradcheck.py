@@ -1,6 +1,7 @@
 """Gradients checked against finite differences: ``gradcheck`` and ``gradgradcheck``.
 
-A Jacobian here has a row for each element of the input and a column for each element of the output, as PyTorch prints it.
+A Jacobian here has a row for each element of the input and a column for each element of the output, as PyTorch
+prints it.
 Of a complex output the imaginary and the real part are checked one after the other; a complex input has one entry for
 each element, ``df/dx + i df/dy``.
 
@@ -154,7 +155,8 @@ def _check_undefined(func: Callable[..., Any], inputs: tuple[Any, ...]) -> None:
         if any(g is not None and np.any(g._d) for g in found):
             warnings.warn(_UNDEFINED_BREAKS, UserWarning, stacklevel=3)
             raise GradcheckError(
-                "Expected all input grads to be undefined or zero when all output grads are undefined or zero. " + _NOTES
+                "Expected all input grads to be undefined or zero when all output grads are undefined or zero. "
+                + _NOTES
             )
 
 

@@ -1,7 +1,7 @@
 """Writes what editors and type checkers read: the names that arrive from the table at run time, with their signatures.
 
-``python -m glassgrad.ops.stub`` writes ``tensor/tensor.pyi`` and the package's ``__init__.pyi``; with ``--check`` it tells
-whether they are up to date.
+``python -m glassgrad.ops.stub`` writes ``tensor/tensor.pyi`` and the package's ``__init__.pyi``; with ``--check`` it
+tells whether they are up to date.
 """
 
 from __future__ import annotations
@@ -14,16 +14,17 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
+from ..tensor.tensor import Tensor
 from .declare import COMPOSITES, TABLE, Row
 
 PACKAGE = Path(__file__).resolve().parents[1]
-HEAD = '"""Written by ``python -m glassgrad.ops.stub``: do not edit."""\n'
+HEAD = '"""Written by ``python -m glassgrad.ops.stub``: do not edit."""\n\n# ruff: noqa'
 NUMBER = "int | float | complex"
 
 #: The words that annotations in a stub may use; anything else becomes Any.
 WORDS = {
-    "Any", "None", "Tensor", "bool", "bytes", "complex", "dict", "float", "int", "list", "object", "str", "tuple", "type",
-    "Callable", "Iterable", "Iterator", "Sequence", "Size", "device", "dtype", "dtypes",
+    "Any", "None", "Tensor", "bool", "bytes", "complex", "dict", "float", "int", "list", "object", "str", "tuple",
+    "type", "Callable", "Iterable", "Iterator", "Sequence", "Size", "device", "dtype", "dtypes",
 }  # fmt: skip
 
 #: What functions give that answer in several ways, but for these arguments always the same.
@@ -124,6 +125,9 @@ def methods() -> dict[str, list[str]]:
                 found[name] = _member(name, made.function)
         if made.operator is not None:
             found.update(_operators(made.operator, False, 2 if _has_other(made.function) else 1))
+    for name, value in vars(Tensor).items():  # what floors above add, such as ``backward``
+        if name not in found and (inspect.isfunction(value) or isinstance(value, property)):
+            found[name] = _member(name, value)
     return found
 
 

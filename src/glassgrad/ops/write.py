@@ -21,6 +21,19 @@ rebase_view: Callable[[Tensor, Record], None] = (
 )
 
 
+_NO_FIT = "output with shape {} doesn't match the broadcast shape {}"
+
+
+def _check_shape(row: Row, arrays: Sequence[Any], target: Tensor) -> None:
+    """Raise PyTorch's error where the operands do not broadcast to the shape of ``target``."""
+    try:
+        shape = np.broadcast_shapes(*(a.shape for a in arrays if a is not None))
+    except ValueError as error:
+        override.shape_error(row, arrays, error)
+    if shape != target._d.shape:
+        raise RuntimeError(_NO_FIT.format(list(target._d.shape), list(shape)))
+
+
 def in_place(row: Row, target: Tensor, others: Sequence[Any], settings: Sequence[Any]) -> Tensor:
     """Compute a row and write its result into ``target``; gives ``target``.
 
@@ -37,7 +50,9 @@ def in_place(row: Row, target: Tensor, others: Sequence[Any], settings: Sequence
     cast = None
     if row.typed is not None:
         cast = call.common_dtype(row, flat)
-        check_cast(cast, target)
+        if not dtypes.can_cast(dtypes.of(cast), target.dtype):
+            _check_shape(row, arrays, target)  # PyTorch looks at the shapes first
+            check_cast(cast, target)
         arrays = [
             a if a is None or a.dtype is cast or row.inputs[i] in row.apart else override.cast_to(a, cast)
             for i, a in enumerate(arrays)
@@ -55,9 +70,7 @@ def in_place(row: Row, target: Tensor, others: Sequence[Any], settings: Sequence
     except ValueError as error:
         override.shape_error(row, arrays, error)
     if result.shape != target._d.shape:
-        raise RuntimeError(
-            f"output with shape {list(target._d.shape)} doesn't match the broadcast shape {list(result.shape)}"
-        )
+        raise RuntimeError(_NO_FIT.format(list(target._d.shape), list(result.shape)))
     record = None
     if edges:
         record = call.make_record(row, edges, flat, arrays, settings, cast)
@@ -66,6 +79,12 @@ def in_place(row: Row, target: Tensor, others: Sequence[Any], settings: Sequence
     if record is not None:
         finish(target, record, lambda: call.note_results(row, record, [target]))
     return target
+
+
+def check_shape(target: Tensor, shape: tuple[int, ...]) -> None:
+    """Raise PyTorch's error where a result of ``shape`` would not fit into ``target``."""
+    if shape != target._d.shape:
+        raise RuntimeError(f"output with shape {list(target._d.shape)} doesn't match the broadcast shape {list(shape)}")
 
 
 def _freeze(row: Row, record: Record, target: Tensor) -> None:
