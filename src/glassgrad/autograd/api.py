@@ -64,14 +64,15 @@ def backward(
         inputs = (inputs,) if _is_place(inputs) else tuple(inputs)
         if not inputs:
             raise RuntimeError("`inputs` argument to `backward()` cannot be empty.")
-    outputs: tuple[Any, ...] = (tensors,) if _is_place(tensors) else tuple(tensors)
+    outputs = _places(tensors)
     seeds = _given(grad_tensors, len(outputs))
     keep = create_graph if retain_graph is None else retain_graph
     lifted = create_graph or _on_meta(outputs)
     roots = _roots(outputs, seeds, lifted)
     if inputs is not None:
         for tensor in inputs:
-            tensor.retain_grad()
+            if isinstance(tensor, Tensor):
+                tensor.retain_grad()
     if create_graph:
         warnings.warn(errors.CREATE_GRAPH, UserWarning, stacklevel=2)
     before = modes.set_grad(create_graph)
@@ -114,7 +115,7 @@ def grad(
             stacklevel=2,
         )
     wanted = (inputs,) if _is_place(inputs) else tuple(inputs)
-    made = (outputs,) if _is_place(outputs) else tuple(outputs)
+    made = _places(outputs)
     seeds = _given(grad_outputs, len(made))
     if is_grads_batched:
         return _batched(made, wanted, seeds, retain_graph, create_graph, allow_unused, materialize_grads)
@@ -156,9 +157,15 @@ def _is_place(value: Any) -> bool:
     return isinstance(value, Tensor) or hasattr(value, "ownership_token")
 
 
+def _places(value: Any) -> tuple[Any, ...]:
+    """The outputs of a call; what a ``GradientEdge`` holds in its place."""
+    pieces = (value,) if _is_place(value) else tuple(value)
+    return tuple(getattr(piece, "ownership_token", piece) for piece in pieces)
+
+
 def _edge(place: Any) -> Any:
     """The edge of a tensor, or the one that a ``GradientEdge`` holds."""
-    return place.ownership_token if hasattr(place, "ownership_token") else edge_of(place)
+    return edge_of(getattr(place, "ownership_token", place))
 
 
 def _own(array: Any, shown: set[int]) -> Any:
@@ -256,12 +263,12 @@ def _batched(
     if len(sizes) != 1:
         raise RuntimeError("is_grads_batched=True needs grad_outputs of one common batch size")
     for index, (output, seed) in enumerate(zip(outputs, seeds, strict=True)):
-        if seed is not None and seed._d.shape[1:] != output._d.shape:
+        if seed is not None and seed._d.shape[1:] != output._d.shape:  # PyTorch tells the shape without two dimensions
             raise RuntimeError(
                 f"If `is_grads_batched=True`, we interpret the first dimension of each grad_output as the batch "
                 f"dimension. The sizes of the remaining dimensions are expected to match the shape of corresponding "
                 f"output, but a mismatch was detected: grad_output[{index}] has a shape of "
-                f"{seed.shape[1:]} and output[{index}] has a shape of {output.shape}. If you only want some tensors in "
+                f"{seed.shape[2:]} and output[{index}] has a shape of {output.shape}. If you only want some tensors in "
                 "`grad_output` to be considered batched, consider using vmap."
             )
     (size,) = sizes

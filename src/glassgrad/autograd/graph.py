@@ -11,11 +11,13 @@ from collections import defaultdict
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from ..graph.hooks import RemovableHandle
 from ..graph.node import Node, node_of
 from ..graph.record import OUTPUT, Record
 from ..ground import modes
-from ..tensor.tensor import Tensor, edge_of
+from ..tensor.tensor import Tensor, edge_of, wrap
 
 
 class saved_tensors_hooks:
@@ -173,7 +175,15 @@ def get_gradient_edge(tensor: Tensor) -> GradientEdge:
             "It is not possible to get the gradient edge for a Tensor that does not require gradients"
         )
     number = edge.k if isinstance(edge, Record) and edge.kind is OUTPUT else 0
-    return GradientEdge(node_of(edge), number, edge)
+    return GradientEdge(node_of(edge), number, tensor if edge is tensor else _stand_in(tensor, edge))
+
+
+def _stand_in(tensor: Tensor, edge: Any) -> Tensor:
+    """A tensor of the same size, dtype and history, without memory: it keeps the graph, not the data."""
+    data = tensor._d
+    out = wrap(data if data.dtype.metadata else np.broadcast_to(np.zeros((), data.dtype), data.shape))
+    out._e = edge
+    return out
 
 
 def increment_version(tensor: Tensor | Sequence[Tensor]) -> None:

@@ -184,7 +184,9 @@ def make_record(
             if name not in wanted:
                 tensor = None
             elif tensor is not None and not isinstance(tensor, Tensor) and not row.listed:
-                tensor = wrap(np.asarray(tensor).astype(cast)[()])
+                setattr(record, f"p{slot}", wrap(np.asarray(tensor).astype(cast)[()]))
+                setattr(record, f"v{slot}", 0)  # a number: the hooks of saved tensors do not see it
+                continue
             if row.listed:
                 setattr(record, f"p{slot}", tuple(tensor))
                 setattr(record, f"v{slot}", tuple(0 if t._v is None else t._v.version for t in tensor))
