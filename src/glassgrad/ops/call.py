@@ -238,6 +238,8 @@ def _view(row: Row, source: Tensor, arrays: Any, tensors: Any, settings: Any, re
     out = new(Tensor)
     out._d, out._v = result, version
     out._e = place_view(source, None)
+    if source._inference:
+        out._inference = True
     edges = edges_of(row, (source,))
     if edges:
         out._e.edge = record = make_record(row, edges, (source,), (source._d,), settings, None)

@@ -9,7 +9,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from ...ground import device as devices
-from ...ground import dtypes, errors
+from ...ground import dtypes, errors, modes
 from ...ground.dtypes import called
 from ...tensor.tensor import LEAF, Tensor, share, wrap
 from ..declare import composite
@@ -37,9 +37,17 @@ def place(array: Any, device: Any = None, requires_grad: bool = False, function:
     """A tensor of ``array`` on ``device``; shapes only where that is ``meta``."""
     if (device is not None or not devices.default_is_cpu()) and devices.require(device, function) == "meta":
         array = blank(array.shape, array.dtype)
-    out = wrap(array)
+    out = fresh(array)
     if requires_grad:
         mark(out)
+    return out
+
+
+def fresh(array: Any) -> Tensor:
+    """A tensor of a new array; in inference mode, an inference tensor."""
+    out = wrap(array)
+    if modes.watch and modes.local.inference:
+        out._inference = True
     return out
 
 

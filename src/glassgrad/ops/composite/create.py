@@ -15,7 +15,7 @@ from ...tensor.tensor import Tensor, wrap
 from .. import write
 from ..declare import composite
 from ..override import blank
-from .construct import array_of, mark, numpy_of, place, warn_of_copy
+from .construct import array_of, fresh, mark, numpy_of, place, warn_of_copy
 from .operand import need_tensor
 
 _EVERYDAY = 2**24  # elements; for more, allocation may fail
@@ -166,10 +166,10 @@ def made(
         check_out(function, out, dtype)
         return fill_out(out, allocate(make, sizes, out._d.dtype, function))
     if on_meta(device, function):
-        result = wrap(allocate(blank, sizes, kind, function))
+        result = fresh(allocate(blank, sizes, kind, function))
     else:
         array = allocate(make, sizes, kind, function)
-        result = wrap(array if sizes else array[()])
+        result = fresh(array if sizes else array[()])
     if requires_grad:
         mark(result)
     return result
@@ -209,8 +209,8 @@ def quick(make: Callable[..., Any], size: tuple[Any, ...], dtype: Any) -> Tensor
     if not size or count > _EVERYDAY or not devices.default_is_cpu():
         return None
     if dtype is None:
-        return wrap(make(size, dtypes.get_default_dtype().numpy))
-    return wrap(make(size, dtype.numpy)) if type(dtype) is dtypes.dtype else None
+        return fresh(make(size, dtypes.get_default_dtype().numpy))
+    return fresh(make(size, dtype.numpy)) if type(dtype) is dtypes.dtype else None
 
 
 def _from_size(function: str, make: Callable[..., Any], doc: str) -> Any:
@@ -317,7 +317,7 @@ def empty_strided(
     span = 0 if 0 in sizes else 1 + sum((n - 1) * s for n, s in zip(sizes, strides, strict=True))
     buffer = allocate(np.empty, (max(span, 1),), kind, "empty")
     array = np.ndarray(sizes, kind, buffer, 0, tuple(step * kind.itemsize for step in strides))
-    result = wrap(array)
+    result = fresh(array)
     if requires_grad:
         mark(result)
     return result
@@ -385,7 +385,7 @@ def like(
     elif source.dtype.metadata is not None:
         source = np.empty(source.shape, kind)
     array = make(source, kind)
-    result = wrap(array if array.ndim else array[()])
+    result = fresh(array if array.ndim else array[()])
     if requires_grad:
         mark(result)
     return result
