@@ -70,8 +70,10 @@ def test_every_row_has_a_sample():
                     outputs, call.leaves, call.weights(outputs), create_graph=True, allow_unused=True
                 )
                 again = [g for g in first if g is not None and g.requires_grad]
-                if again and sample.second:
-                    glassgrad.autograd.grad(again, call.leaves, call.weights(again), allow_unused=True)
+                if again and sample.second:  # recorded too: rules on arrays hold the kernels they were made with
+                    glassgrad.autograd.grad(
+                        again, call.leaves, call.weights(again), create_graph=True, allow_unused=True
+                    )
     finally:
         for row in TABLE.values():
             row.kernel = originals[row.name]

@@ -17,6 +17,7 @@ from ..ground import errors, modes
 from . import hooks, leaf
 from .record import OUTPUT, Bundle, Record
 
+adding = leaf.adding
 _slots = threading.Lock()  # whoever holds it may gather gradients in the records' own slots
 _tasks = count(1)
 
@@ -139,17 +140,19 @@ def lean(root: Record, grad: Any, keep: bool) -> None:
                 following = heappop(heap)[1]
             record = following
             ga = gb = grad = edge = before = onward = g = None  # an array held here would look shared to its leaf
-        for variable in reached:
-            grad = variable._g
-            variable._g = None
-            if variable._e is not None:  # else it stopped wanting gradients meanwhile
-                leaf.accumulate(variable, grad)
+        with adding:
+            for variable in reached:
+                grad = variable._g
+                variable._g = None
+                if variable._e is not None:  # else it stopped wanting gradients meanwhile
+                    leaf.accumulate(variable, grad)
     except Exception:
         if record is not None:  # what the failing record cannot reach any more is complete
             waiting = _dependencies([record, *(left for _, left in heap)])
             for variable in reached:
                 if variable not in waiting and variable._g is not None:
-                    leaf.accumulate(variable, variable._g)
+                    with adding:
+                        leaf.accumulate(variable, variable._g)
         _wipe(root)
         raise
     except BaseException:

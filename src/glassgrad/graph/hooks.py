@@ -172,10 +172,11 @@ def into_leaf(variable: Any, grad: Any, lifted: bool) -> None:
             if answer is not None:
                 answer = answer[0] if isinstance(answer, tuple) else answer
                 grad = answer if lifted else answer._d
-    if lifted:
-        leaf.accumulate_lifted(variable, grad)
-    else:
-        leaf.accumulate(variable, grad)
+    with leaf.adding:
+        if lifted:
+            leaf.accumulate_lifted(variable, grad)
+        else:
+            leaf.accumulate(variable, grad)
     if about is not None:
         for hook in list(about.post_hooks.values()):
             hook((), (grad if lifted else wrap(grad),))

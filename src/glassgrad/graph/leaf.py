@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from sys import getrefcount
 from typing import Any
 
@@ -10,6 +11,7 @@ import numpy as np
 from ..ground.storage import Storage
 
 ndarray = np.ndarray
+adding = threading.RLock()  # whoever holds it may change the gradients of leaves
 new = object.__new__
 Tensor: Any = None  # handed in from above: the engine stands below Tensor
 copied: Any = None  # a recorded copy of a Tensor, handed in from above
