@@ -30,6 +30,25 @@ def training():
     return step
 
 
+def module_training():
+    """The same with modules, a loss and an optimizer with momentum."""
+    torch.manual_seed(0)
+    model = torch.nn.Sequential(torch.nn.Linear(8, 16), torch.nn.ReLU(), torch.nn.Linear(16, 1))
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.01, momentum=0.9)
+    loss_of = torch.nn.MSELoss()
+    x = torch.randn(16, 8)
+    y = x.sum(1, keepdim=True)
+
+    def step():
+        optimizer.zero_grad()
+        loss = loss_of(model(x), y)
+        loss.backward()
+        optimizer.step()
+        return loss.item()
+
+    return step
+
+
 def steps_of_many_kinds():
     """A step that also uses views, writes, hooks, a custom Function, create_graph and saved-tensor hooks."""
     w = torch.ones(4, requires_grad=True)
@@ -87,6 +106,13 @@ def test_training_does_not_grow():
     first = step()
     assert growth(step, 200, 10_000) < NOISE
     assert step() < 1e-3 * first, "and it learns"
+
+
+def test_training_of_modules_does_not_grow():
+    step = module_training()
+    first = step()
+    assert growth(step, 200, 2_000) < NOISE
+    assert step() < 1e-2 * first
 
 
 def test_unusual_steps_do_not_grow():

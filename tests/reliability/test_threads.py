@@ -102,19 +102,34 @@ def test_backward_through_the_same_graph_to_leaves_of_one_thread_each(count):
 
 
 @several
-def test_sums_into_one_leaf_keep_every_term(count):
-    """Backward calls of different threads into the same leaf, one after the other."""
-    x = torch.zeros(2, requires_grad=True)
-    lock = threading.Lock()
+@pytest.mark.parametrize("size", [2, 100_000])
+def test_sums_into_one_leaf_keep_every_term(count, size):
+    """Backward calls of different threads into the same leaves, over graphs of their own and over a shared one."""
+    x, w = torch.zeros(size, requires_grad=True), torch.zeros(size, requires_grad=True)
+    shared = (x * 2.0 + w).sum()
 
     def act(number):
-        for _ in range(50):
-            y = (x * 2.0).sum()
-            with lock:
-                y.backward()
+        for turn in range(40):
+            if turn % 4 == 0:
+                (x * 2.0 + w).sum().backward()
+            elif turn % 4 == 1:
+                shared.backward(inputs=[x, w], retain_graph=True)
+            else:
+                shared.backward(retain_graph=True)
 
     together(count, act)
-    assert x.grad.tolist() == [100.0 * count] * 2
+    assert set(x.grad.tolist()) == {80.0 * count}
+    assert set(w.grad.tolist()) == {40.0 * count}
+
+
+@several
+def test_the_first_gradients_of_a_leaf(count):
+    """Many threads find no gradient there yet; every term is kept."""
+    for _ in range(60):
+        x = torch.zeros(3, requires_grad=True)
+        roots = [(x * float(number + 1)).sum() for number in range(count)]
+        together(count, lambda number: roots[number].backward())  # noqa: B023
+        assert x.grad.tolist() == [count * (count + 1) / 2] * 3
 
 
 @contextlib.contextmanager

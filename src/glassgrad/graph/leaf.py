@@ -16,8 +16,18 @@ new = object.__new__
 Tensor: Any = None  # handed in from above: the engine stands below Tensor
 copied: Any = None  # a recorded copy of a Tensor, handed in from above
 
-# References to a gradient nobody else holds: the engine's local, the parameter here, getrefcount's own argument.
-_OURS = 3
+
+def _count(leaf: Any, grad: Any) -> int:
+    return getrefcount(grad)
+
+
+def _references() -> int:
+    """How many references to a gradient there are in ``accumulate`` when nobody else holds it, on this Python."""
+    grad = np.empty(0)
+    return _count(None, grad)
+
+
+_OURS = _references()
 
 
 def accumulate(leaf: Any, grad: Any) -> None:
