@@ -7,7 +7,9 @@ from tests.autograd.both import both
 
 
 def make(torch, forward, backward=lambda ctx, *grads: grads[0]):
-    return type("Made", (torch.autograd.Function,), {"forward": staticmethod(forward), "backward": staticmethod(backward)})
+    return type(
+        "Made", (torch.autograd.Function,), {"forward": staticmethod(forward), "backward": staticmethod(backward)}
+    )
 
 
 def outputs_that_are_views(torch, show):

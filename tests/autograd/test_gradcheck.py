@@ -7,7 +7,9 @@ from tests.autograd.both import both
 
 
 def made(torch, forward, backward):
-    return type("Made", (torch.autograd.Function,), {"forward": staticmethod(forward), "backward": staticmethod(backward)})
+    return type(
+        "Made", (torch.autograd.Function,), {"forward": staticmethod(forward), "backward": staticmethod(backward)}
+    )
 
 
 def wrong_gradients(torch, show):
@@ -20,7 +22,7 @@ def wrong_gradients(torch, show):
     nothing = made(torch, lambda ctx, t: t * 2, lambda ctx, grad: None)
     show.error(lambda: check(nothing.apply, x))
     show.error(lambda: check(lambda t, u: (t * u, triple.apply(u)), (x, x.detach().requires_grad_())))
-    show.error(lambda: check(lambda t: (t.detach() * t), x))
+    show.error(lambda: check(lambda t: t.detach() * t, x))
     c = torch.tensor([1 + 2j], dtype=torch.complex128, requires_grad=True)
     show("complex", [check(lambda t: t * t, c), check(lambda t: t.abs(), c), check(lambda t: t.conj() * t, c)])
     show.error(lambda: check(made(torch, lambda ctx, t: t * 2, lambda ctx, grad: grad * 3).apply, c))

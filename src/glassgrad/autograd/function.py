@@ -357,8 +357,8 @@ def _rebase(piece: Tensor, edge: Any, given: bool, total: int) -> None:
         raise RuntimeError("a leaf Variable that requires grad has been used in an in-place operation.")
     if not given:
         warnings.warn(
-            "ctx.mark_dirty() received a tensor that was not an input. Only input Tensors that have been mutated should "
-            "be passed to ctx.mark_dirty().",
+            "ctx.mark_dirty() received a tensor that was not an input. Only input Tensors that have been mutated "
+            "should be passed to ctx.mark_dirty().",
             UserWarning,
             stacklevel=5,
         )
