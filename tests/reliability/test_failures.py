@@ -203,6 +203,10 @@ def interrupted_at(place, act):
     try:
         act()
     except KeyboardInterrupt:
+        # A trace function may raise between the body of a with statement and its __exit__, where the interpreter never
+        # delivers a signal: give back what such an interruption left locked.
+        while leaf_sums.adding._is_owned():
+            leaf_sums.adding.release()
         return True
     finally:
         sys.settrace(before)
