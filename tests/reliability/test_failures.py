@@ -8,6 +8,7 @@ import pytest
 import glassgrad as torch
 from glassgrad.autograd import Function
 from glassgrad.graph import engine
+from glassgrad.graph import leaf as leaf_sums
 from glassgrad.graph.record import Record
 from glassgrad.ground import modes
 from glassgrad.tensor.tensor import edge_of
