@@ -116,8 +116,44 @@ def batched_gradients(torch, show):
     show.error(lambda: torch.autograd.grad(y, x, torch.ones(2, 2), is_grads_batched=True))
 
 
+def old_variables(torch, show):
+    from warnings import catch_warnings
+
+    x = torch.ones(2, requires_grad=True)
+    variable = torch.autograd.Variable
+    for make in (
+        lambda: variable(x), lambda: variable(x * 2), lambda: variable(torch.ones(2), requires_grad=True),
+        lambda: variable(torch.ones(2), True), lambda: variable(3), lambda: variable(torch.tensor([1]), True),
+    ):  # fmt: skip
+        show.error(make)
+    with catch_warnings():
+        show.warnings(lambda: variable(torch.ones(1), volatile=True))
+    show("is one", [isinstance(x, variable), isinstance(3, variable)])
+    y = torch.ones(2)
+    twin = variable(y)
+    y.add_(1)
+    show("shared", [twin, twin._version])
+
+
+def wrong_calls(torch, show):
+    x = torch.ones(2, requires_grad=True)
+    show.error(lambda: x.sum().backward(1, 2, 3, 4, 5))
+    show.error(lambda: x.sum().backward(foo=1))
+    show.error(lambda: torch.autograd.grad([x.sum(), 3], x))
+    show.error(lambda: torch.autograd.backward([x.sum(), None]))
+    show.error(lambda: torch.autograd.grad(x.sum(), None))
+    show.error(lambda: torch.autograd.backward(None))
+
+
 test_same_as_torch = both(
-    refusals_of_backward, refusals_of_grad, answers_of_grad, chosen_inputs, gradients_that_never_come, batched_gradients
+    refusals_of_backward,
+    refusals_of_grad,
+    answers_of_grad,
+    chosen_inputs,
+    gradients_that_never_come,
+    batched_gradients,
+    old_variables,
+    wrong_calls,
 )
 
 

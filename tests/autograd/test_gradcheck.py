@@ -73,7 +73,7 @@ def test_fast_mode_finds_the_same():
     x = glassgrad.tensor([1.0, 2.0], dtype=glassgrad.float64, requires_grad=True)
     assert glassgrad.autograd.gradcheck(lambda t: t.sin() * t, x, fast_mode=True)
     wrong = made(glassgrad, lambda ctx, t: t * 2, lambda ctx, grad: grad * 3)
-    with pytest.raises(glassgrad.autograd.gradcheck.GradcheckError if False else RuntimeError, match="in fast mode"):
+    with pytest.raises(RuntimeError, match="in fast mode"):
         glassgrad.autograd.gradcheck(wrong.apply, x, fast_mode=True)
 
 

@@ -10,8 +10,8 @@ from .function import Function
 from .grad_mode import enable_grad, inference_mode, no_grad, set_grad_enabled, set_multithreading_enabled
 from .gradcheck import gradcheck, gradgradcheck
 
-_HOMES = {"detect_anomaly": "anomaly_mode", "set_detect_anomaly": "anomaly_mode"}
-_MODULES = {"anomaly_mode", "functional", "graph"}
+_HOMES = {"detect_anomaly": "anomaly_mode", "set_detect_anomaly": "anomaly_mode", "Variable": "variable"}
+_MODULES = {"anomaly_mode", "functional", "graph", "variable"}
 
 
 def __getattr__(name: str) -> Any:
@@ -19,10 +19,6 @@ def __getattr__(name: str) -> Any:
         return getattr(importlib.import_module(f"{__name__}.{_HOMES[name]}"), name)
     if name in _MODULES:
         return importlib.import_module(f"{__name__}.{name}")
-    if name == "Variable":
-        from ..tensor.tensor import Tensor
-
-        return Tensor
     raise AttributeError(f"module 'torch.autograd' has no attribute '{name}'")
 
 

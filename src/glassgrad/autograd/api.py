@@ -220,7 +220,7 @@ def _seed(index: int, output: Any, seed: Any) -> Tensor:
     """The gradient to start with at one output: what the user gave, checked, or one for a scalar."""
     if seed is None:
         if not isinstance(output, Tensor):
-            raise TypeError(f"expected Tensor as element {index} in argument 0, but got {type(output).__name__}")
+            raise AssertionError("Expected output to be a torch.Tensor")
         if not output.requires_grad:
             raise RuntimeError(errors.NO_GRAD.format(index=index))
         if output._d.size != 1:
@@ -300,4 +300,5 @@ def _copied(grad: Tensor) -> Tensor:
 
 
 leaf.copied = _copied
+tensor_backward.__name__, tensor_backward.__qualname__ = "backward", "Tensor.backward"
 Tensor.backward = tensor_backward  # type: ignore[attr-defined,method-assign]
