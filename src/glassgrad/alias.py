@@ -29,6 +29,8 @@ def alias() -> Iterator[ModuleType]:
     ``sys.modules`` and the import system are as before afterwards, also where the real torch was loaded already.
     The change is one of the process, so other threads see it too.
     """
+    if isinstance(getattr(sys.modules.get(THEIRS), "Tensor", None), type):  # the real torch looks up modules of its own
+        sys.modules[THEIRS].tensor(0.0)  # when it makes its first tensor: let it do so while they can be found
     taken = {name: sys.modules.pop(name) for name in list(sys.modules) if _is_theirs(name)}
     finder, last = _Finder(), _Missing()
     sys.meta_path.insert(0, finder)
