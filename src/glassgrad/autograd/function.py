@@ -344,7 +344,7 @@ def _same(piece: Tensor, edge: Any) -> Tensor:
     out = alias(piece)
     out._e = place = new(View)
     place.base = piece._e.base if type(piece._e) is View else piece
-    place.edge, place.seen, place.steps, place.made = edge, share(piece).version, None, "custom"
+    place.edge, place.seen, place.made = edge, share(piece).version, "custom"
     return out
 
 

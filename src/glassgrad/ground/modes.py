@@ -19,13 +19,11 @@ class _Switches(threading.local):
 
     grad = True
     inference = False
-    multithreading = True
     anomaly = False
     anomaly_check_nan = True
 
     def __init__(self) -> None:
         self.saved_hooks: list[tuple[Any, Any]] = []
-        self.listeners: list[Any] = []
         self.function_modes: list[Any] = []
 
 

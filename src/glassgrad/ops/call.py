@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 
 from ..graph import anomaly
-from ..graph.record import Bundle, Kind, Record, about, freed, output_of
+from ..graph.record import Bundle, Kind, Record, freed, output_of
 from ..ground import dtypes, modes
 from ..tensor.parameter import Parameter
-from ..tensor.tensor import LEAF, Tensor, View, edge_of, new, share, wrap
+from ..tensor.tensor import Tensor, View, edge_of, new, share, wrap
 from . import override, saved, write
 from .declare import Row
 from .fit import fit, fit_dtype, fit_lifted
@@ -252,7 +252,7 @@ def place_view(source: Tensor, made: str | None) -> View:
     """The place in the graph of a view of ``source``, still without history."""
     place = new(View)
     version = share(source)
-    place.seen, place.edge, place.steps = version.version, None, None
+    place.seen, place.edge = version.version, None
     if type(source._e) is View:
         place.base, place.made = source._e.base, source._e.made
     else:
@@ -347,13 +347,6 @@ Row.read_saved = read_saved  # type: ignore[attr-defined]
 Row.pack_saved = pack_saved  # type: ignore[attr-defined]
 
 
-def _run_row(record: Record, grad: Any, keep: bool) -> Any:
-    return careful_run(record, grad, keep)
-
-
-Row.careful_run = staticmethod(_run_row)  # type: ignore[attr-defined]
-
-
 def _values(record: Record, wanted: Sequence[str], lifted: bool) -> dict[str, Any]:
     """What a rule reads, besides the gradient."""
     row: Row = record.kind.row
@@ -389,6 +382,9 @@ def _values(record: Record, wanted: Sequence[str], lifted: bool) -> dict[str, An
 def careful_run(record: Record, grad: Any, keep: bool) -> Any:
     """Give the gradients of a record's inputs, as arrays."""
     return _run(record, grad, keep, False)
+
+
+Row.careful_run = staticmethod(careful_run)  # type: ignore[attr-defined]
 
 
 def lifted_run(record: Record, grad: Any, keep: bool) -> Any:
@@ -454,5 +450,3 @@ def _conj_lifted(tensor: Tensor) -> Tensor:
 
     return TABLE["conj_physical"].caller(tensor)
 
-
-__all__ = ["LEAF", "about", "careful", "careful_run", "common_dtype", "kind_of", "make_record", "place_view"]

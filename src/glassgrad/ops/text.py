@@ -250,7 +250,7 @@ def _view_caller(row: Row) -> list[str]:
         "    o._v = v",
         "    o._e = w = new(View)",
         "    w.seen = v.version",
-        "    w.edge = w.steps = None",
+        "    w.edge = None",
         f"    e0 = {arg}._e",
         "    if type(e0) is View:",
         "        w.base = e0.base",
@@ -309,7 +309,6 @@ def _views_caller(row: Row) -> list[str]:
         '        w.made = m or "multi"',
         "        w.base = b",
         "        w.edge = None if n is None else output_of(n, len(outs), len(r))",
-        "        w.steps = None",
         "        outs.append(o)",
         "    return tuple(outs)",
     ]

@@ -21,7 +21,10 @@ rebase_view: Callable[[Tensor, Record], None] = (
 )
 
 
-_NO_FIT = "output with shape {} doesn't match the broadcast shape {}"
+def check_fits(target: Tensor, shape: tuple[int, ...]) -> None:
+    """Raise PyTorch's error where a result of ``shape`` would not fit into ``target``."""
+    if shape != target._d.shape:
+        raise RuntimeError(f"output with shape {list(target._d.shape)} doesn't match the broadcast shape {list(shape)}")
 
 
 def _check_shape(row: Row, arrays: Sequence[Any], target: Tensor) -> None:
@@ -30,8 +33,7 @@ def _check_shape(row: Row, arrays: Sequence[Any], target: Tensor) -> None:
         shape = np.broadcast_shapes(*(a.shape for a in arrays if a is not None))
     except ValueError as error:
         override.shape_error(row, arrays, error)
-    if shape != target._d.shape:
-        raise RuntimeError(_NO_FIT.format(list(target._d.shape), list(shape)))
+    check_fits(target, shape)
 
 
 def in_place(row: Row, target: Tensor, others: Sequence[Any], settings: Sequence[Any]) -> Tensor:
@@ -69,8 +71,7 @@ def in_place(row: Row, target: Tensor, others: Sequence[Any], settings: Sequence
         result = row.kernel(*arrays, *settings) if kernel is None else kernel(row, arrays, settings)
     except ValueError as error:
         override.shape_error(row, arrays, error)
-    if result.shape != target._d.shape:
-        raise RuntimeError(_NO_FIT.format(list(target._d.shape), list(result.shape)))
+    check_fits(target, result.shape)
     record = None
     if edges:
         record = call.make_record(row, edges, flat, arrays, settings, cast)
@@ -79,12 +80,6 @@ def in_place(row: Row, target: Tensor, others: Sequence[Any], settings: Sequence
     if record is not None:
         finish(target, record, lambda: call.note_results(row, record, [target]))
     return target
-
-
-def check_shape(target: Tensor, shape: tuple[int, ...]) -> None:
-    """Raise PyTorch's error where a result of ``shape`` would not fit into ``target``."""
-    if shape != target._d.shape:
-        raise RuntimeError(f"output with shape {list(target._d.shape)} doesn't match the broadcast shape {list(shape)}")
 
 
 def _freeze(row: Row, record: Record, target: Tensor) -> None:

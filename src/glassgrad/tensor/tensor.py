@@ -44,13 +44,12 @@ class View:
     ``made`` says how it came about, where that forbids in-place writes: "no_grad", "multi" or "inference".
     """
 
-    __slots__ = ("base", "edge", "seen", "made", "steps")
+    __slots__ = ("base", "edge", "seen", "made")
 
     base: Tensor
     edge: Any
     seen: int
     made: str | None
-    steps: Any
 
 
 reread: Callable[[Tensor, View], Any] = NotImplemented  # a view's history once its base was rebased, from above

@@ -26,7 +26,6 @@ class View:
     edge: Any
     seen: int
     made: str | None
-    steps: Any
 reread: Callable[[Tensor, View], Any]
 construct: Callable[..., Any]
 def edge_of(tensor: Tensor) -> Any:
