@@ -20,9 +20,9 @@ FLOORS = {
     "tensor": 2,
     "ops": 3,
     "autograd": 4,
-    "func": 5, "serialization": 5,
+    "func": 5, "serialization": 5, "amp": 5, "multiprocessing": 5,
     "nn": 6, "optim": 6, "utils": 6,
-    "compile": 7, "distributed": 7,
+    "compiler": 7, "distributed": 7,
     "explore": 8,
 }  # fmt: skip
 

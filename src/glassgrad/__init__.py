@@ -10,7 +10,8 @@ import math
 import warnings
 from typing import Any
 
-__version__ = "0.1.0"
+RELEASE = "0.1.0"
+__version__ = RELEASE  # where `import torch` means this package, alias.py makes it the PyTorch it behaves as
 
 # NumPy tells of overflow and division by zero inside our kernels; PyTorch is silent about them.
 warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"glassgrad(\.|$)")
@@ -64,6 +65,24 @@ from .ground.dtypes import (  # noqa: E402
     uint64,
 )
 from .ground.generator import Generator, default_generator, initial_seed, manual_seed, seed  # noqa: E402
+from .ground.runtime import (  # noqa: E402
+    are_deterministic_algorithms_enabled,
+    compiled_with_cxx11_abi,
+    get_deterministic_debug_mode,
+    get_float32_matmul_precision,
+    get_num_interop_threads,
+    get_num_threads,
+    is_deterministic_algorithms_warn_only_enabled,
+    is_vulkan_available,
+    is_warn_always_enabled,
+    set_deterministic_debug_mode,
+    set_float32_matmul_precision,
+    set_flush_denormal,
+    set_num_interop_threads,
+    set_num_threads,
+    set_warn_always,
+    use_deterministic_algorithms,
+)
 from .ground.size import Size  # noqa: E402
 from .ops import catalogue as _catalogue  # noqa: E402
 from .tensor.format import get_printoptions, set_printoptions  # noqa: E402
@@ -78,26 +97,38 @@ newaxis = None
 
 _LAZY = {
     "autograd", "nn", "optim", "utils", "explore", "random", "testing", "linalg", "special", "fft", "cuda", "backends",
-    "version", "types", "return_types", "func", "compiler", "jit", "overrides", "accelerator",
+    "version", "types", "return_types", "func", "compiler", "jit", "overrides", "accelerator", "amp", "cpu", "mps",
+    "xpu", "torch_version", "hub", "profiler", "onnx", "distributions", "distributed", "multiprocessing",
+    "serialization", "storage", "fx", "futures", "sparse", "signal", "masked", "_dynamo", "_utils",
+}  # fmt: skip
+
+
+_PART_OF = {  # names of this namespace that a module brings which not every program needs
+    "make_dot": "explore.dot",
+    "compile": "compiler.api",
+    **dict.fromkeys(("autocast", "get_autocast_dtype", "set_autocast_dtype", "is_autocast_enabled",
+                     "set_autocast_enabled", "is_autocast_cpu_enabled", "is_autocast_cache_enabled",
+                     "set_autocast_cache_enabled", "clear_autocast_cache"), "amp.autocast_mode"),
+    "GradScaler": "amp.grad_scaler",
+    **dict.fromkeys(("save", "load"), "serialization"),
+    "typename": "serialization.names",
 }  # fmt: skip
 
 
 def __getattr__(name: str) -> Any:
+    if name in _PART_OF:
+        return getattr(importlib.import_module(f"{__name__}.{_PART_OF[name]}"), name)
     if name in _LAZY:
         try:
             return importlib.import_module(f"{__name__}.{name}")
         except ModuleNotFoundError as error:
             if error.name != f"{__name__}.{name}":
                 raise
-    if name == "make_dot":
-        from .explore.dot import make_dot
-
-        return make_dot
-    raise AttributeError(f"torch.{name} is not in glassgrad {__version__}")
+    raise AttributeError(f"torch.{name} is not in glassgrad {RELEASE}")
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_LAZY, "alias", "make_dot"})
+    return sorted({*globals(), *_LAZY, *_PART_OF, "alias"})
 
 
 __all__ = [

@@ -15,10 +15,11 @@ __all__ = ["alias", "install"]
 OURS = __name__.rpartition(".")[0]
 THEIRS = "torch"
 PICTURES = "torchviz"
+SAFE = "safetensors.torch"  # a part of another package that is torch's
 
 # Parts of glassgrad that are not parts of torch: as torch.x they would shadow functions such as torch.tensor.
 INTERNAL = frozenset(
-    "alias cli compile demo explore graph ground kernels ops serialization tensor __main__".split()
+    "alias cli compile demo explore graph ground kernels ops tensor __main__".split()
 )  # fmt: skip
 
 
@@ -38,15 +39,24 @@ def alias() -> Iterator[ModuleType]:
     for name, module in list(sys.modules.items()):
         if name.partition(".")[0] == OURS and isinstance(module, ModuleType):
             finder.explain(module)
+    package: Any = importlib.import_module(THEIRS)
+    release = package.__version__
+    package.__version__ = importlib.import_module(f"{OURS}.torch_version").__version__  # scripts compare it
     try:
-        yield importlib.import_module(THEIRS)
+        yield package
     finally:
+        package.__version__ = release
         sys.meta_path.remove(finder)
         sys.meta_path.remove(last)
         finder.restore()
         for name in [name for name in sys.modules if _is_theirs(name)]:
             del sys.modules[name]
         sys.modules.update(taken)
+        parent, _, last_name = SAFE.rpartition(".")
+        if parent in sys.modules:  # which holds its part as an attribute too
+            sys.modules[parent].__dict__.pop(last_name, None)
+            if SAFE in taken:
+                setattr(sys.modules[parent], last_name, taken[SAFE])
 
 
 _installed: list[Any] = []  # the open block of this process, kept alive to its end
@@ -83,7 +93,7 @@ def _aliased(line: Sequence[str]) -> list[str]:
 
 
 def _is_theirs(name: str) -> bool:
-    return name.partition(".")[0] in (THEIRS, PICTURES)
+    return name.partition(".")[0] in (THEIRS, PICTURES) or name == SAFE
 
 
 def _theirs(name: str) -> str:
@@ -92,7 +102,7 @@ def _theirs(name: str) -> str:
 
 
 def _sentence(name: str) -> str:
-    return f"{name} is not in {OURS} {getattr(sys.modules[OURS], '__version__', '')}".rstrip()
+    return f"{name} is not in {OURS} {sys.modules[OURS].RELEASE}"
 
 
 def _is_question() -> bool:
@@ -123,7 +133,10 @@ class _Finder:
     def find_spec(self, name: str, path: Sequence[str] | None, target: ModuleType | None = None) -> ModuleSpec | None:
         if not _is_theirs(name):
             return None
-        module = _torchviz() if name == PICTURES else self.find(name)
+        if name == SAFE:
+            module: ModuleType | None = importlib.import_module(f"{OURS}.serialization.safetensors")
+        else:
+            module = _torchviz() if name == PICTURES else self.find(name)
         if module is None:
             if _is_question():
                 return None

@@ -27,7 +27,40 @@ SETTINGS = [
     ("Adam", {"lr": 0.05, "weight_decay": 0.1, "decoupled_weight_decay": True}),
     ("AdamW", {}),
     ("AdamW", {"lr": 0.05, "weight_decay": 0.2, "amsgrad": True}),
+    ("Adamax", {}),
+    ("Adamax", {"lr": 0.05, "betas": (0.3, 0.9), "eps": 1e-3, "weight_decay": 0.1}),
+    ("Adamax", {"lr": 0.05, "maximize": True}),
+    ("NAdam", {}),
+    ("NAdam", {"lr": 0.05, "betas": (0.7, 0.9), "weight_decay": 0.1, "momentum_decay": 0.1}),
+    ("NAdam", {"lr": 0.05, "weight_decay": 0.1, "decoupled_weight_decay": True, "maximize": True}),
+    ("RAdam", {}),
+    ("RAdam", {"lr": 0.05, "betas": (0.7, 0.9), "eps": 1e-3, "weight_decay": 0.1}),
+    ("RAdam", {"lr": 0.05, "weight_decay": 0.1, "decoupled_weight_decay": True, "maximize": True}),
+    ("Adagrad", {}),
+    ("Adagrad", {"lr": 0.3, "lr_decay": 0.1, "weight_decay": 0.1, "initial_accumulator_value": 0.5, "eps": 1e-3}),
+    ("Adagrad", {"lr": 0.05, "maximize": True}),
+    ("Adagrad", {"lr": 0.05, "fused": True}),
+    ("Adadelta", {}),
+    ("Adadelta", {"lr": 0.5, "rho": 0.5, "eps": 1e-3, "weight_decay": 0.1}),
+    ("Adadelta", {"maximize": True}),
+    ("RMSprop", {}),
+    ("RMSprop", {"lr": 0.02, "alpha": 0.3, "eps": 1e-3, "weight_decay": 0.1}),
+    ("RMSprop", {"lr": 0.02, "momentum": 0.7}),
+    ("RMSprop", {"lr": 0.02, "momentum": 0.7, "centered": True, "maximize": True}),
+    ("RMSprop", {"lr": 0.02, "centered": True}),
+    ("Rprop", {}),
+    ("Rprop", {"lr": 0.5, "etas": (0.3, 1.4), "step_sizes": (1e-3, 2.0)}),
+    ("Rprop", {"maximize": True}),
+    ("ASGD", {}),
+    ("ASGD", {"lr": 0.02, "lambd": 0.1, "alpha": 0.5, "t0": 10, "weight_decay": 0.05}),
+    ("ASGD", {"lr": 0.001, "t0": 1, "maximize": True}),
+    ("Adafactor", {}),
+    ("Adafactor", {"lr": 0.02, "beta2_decay": -0.3, "eps": (1e-3, 0.1), "d": 1.5, "weight_decay": 0.1}),
+    ("Adafactor", {"lr": 0.1, "maximize": True}),
 ]
+SOME = [[place for place, (name, _) in enumerate(SETTINGS) if name == kind][1] for kind in (
+    "Adamax", "NAdam", "RAdam", "Adagrad", "Adadelta", "RMSprop", "Rprop", "ASGD",
+)]  # fmt: skip
 BOTTOM = 8.0  # where the bowls are lowest
 IDS = [f"{name}-{'-'.join(f'{k}={v}' for k, v in settings.items())}" for name, settings in SETTINGS]
 
@@ -55,7 +88,8 @@ def as_array(tensor):
 def assert_near(have, want, tolerance, size=1.0):
     """Every element within ``tolerance`` of the largest, or of ``size``: small ones are differences of large ones."""
     want = as_array(want)
-    np.testing.assert_allclose(as_array(have), want, rtol=0, atol=tolerance * max(np.abs(want).max(), size))
+    largest = np.abs(want).max(initial=size)
+    np.testing.assert_allclose(as_array(have), want, rtol=0, atol=tolerance * largest)
 
 
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
@@ -97,7 +131,10 @@ def test_large_arrays_are_stepped_in_blocks(name, settings):
 
 
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
-@pytest.mark.parametrize(("name", "settings"), [SETTINGS[0], SETTINGS[2], SETTINGS[8], SETTINGS[17]])
+@pytest.mark.parametrize(
+    ("name", "settings"),
+    [SETTINGS[0], SETTINGS[2], SETTINGS[8], SETTINGS[17], *[SETTINGS[place] for place in SOME]],
+)
 def test_narrow_types(name, settings, dtype):
     """Narrow types round at every operation, as torch's do: equal but for a unit in the last place.
 
@@ -105,7 +142,7 @@ def test_narrow_types(name, settings, dtype):
     """
 
     def run(engine):
-        w = engine.linspace(-1, 1, 64, dtype=getattr(engine, dtype)).requires_grad_()
+        w = engine.linspace(-1, 1, 64).to(getattr(engine, dtype)).requires_grad_()
         optimizer = getattr(engine.optim, name)([w], **{**settings, "foreach": False})
         for step in range(5):
             w.grad = (engine.linspace(0.5, 2, 64) * (step + 1)).to(w.dtype)
@@ -118,7 +155,10 @@ def test_narrow_types(name, settings, dtype):
     assert {k: str(v.dtype) for k, v in state.items()} == {k: str(v.dtype) for k, v in their_state.items()}
 
 
-@pytest.mark.parametrize(("name", "settings"), [SETTINGS[0], SETTINGS[2], SETTINGS[8], SETTINGS[11], SETTINGS[16]])
+@pytest.mark.parametrize(
+    ("name", "settings"),
+    [SETTINGS[0], SETTINGS[2], SETTINGS[8], SETTINGS[11], SETTINGS[16], *[SETTINGS[place] for place in SOME]],
+)
 def test_complex_parameters(name, settings):
     """Real and imaginary parts are stepped as numbers of their own."""
 
@@ -137,7 +177,7 @@ def test_complex_parameters(name, settings):
     np.testing.assert_allclose(have[1], want[1], rtol=1e-12)
 
 
-@pytest.mark.parametrize("name", ["SGD", "Adam", "AdamW"])
+@pytest.mark.parametrize("name", dict.fromkeys(name for name, _ in SETTINGS))
 def test_settings_as_tensors(name):
     """A rate that is a tensor can be changed from outside."""
 

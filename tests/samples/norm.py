@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from . import given, positive, sample, t
+from . import given, sample, t
 
 INF = float("inf")
 _ZERO_ROW = [[0.0, 0.0, 0.0], [1.0, -2.0, 0.5]]
@@ -80,17 +80,10 @@ SAMPLES = [
     sample("nn.functional.group_norm", t(2, 4, 3), 2),
     sample("nn.functional.group_norm", t(2, 4, 3, 2), 2, t(4), t(4)),
     sample("nn.functional.group_norm", t(2, 4, 3), 4, t(4), None, 0.1),
-    sample("nn.functional.batch_norm", t(3, 2, 4), None, None, training=True),
-    sample("nn.functional.batch_norm", t(3, 2), None, None, t(2), t(2), training=True),
-    sample(
-        "nn.functional.batch_norm", t(3, 2, 2, 2), t(2, grad=False), positive(2, grad=False), t(2), t(2), training=True
-    ),
-    sample("nn.functional.batch_norm", t(3, 2, 4), t(2, grad=False), positive(2, grad=False), t(2), t(2)),
-    sample("nn.functional.batch_norm", t(3, 2, 4), t(2, grad=False), positive(2, grad=False)),
-    sample("nn.functional.instance_norm", t(3, 2, 4)),
-    sample("nn.functional.instance_norm", t(3, 2, 4), weight=t(2), bias=t(2), eps=0.1),
-    sample("nn.functional.instance_norm", t(3, 2, 4), t(2, grad=False), positive(2, grad=False)),
-    sample(
-        "nn.functional.instance_norm", t(3, 2, 4), t(2, grad=False), positive(2, grad=False), use_input_stats=False
-    ),
+    sample("renorm", t(3, 4), 2, 0, 1.0, inplace=True),
+    sample("renorm", t(3, 4), 1, -1, 2.0),
+    sample("renorm", t(2, 3, 2), 3, 1, 1.5),
+    sample("renorm", t(3, 4), INF, 0, 0.5, second=False),
+    sample("renorm", t(3, 4), 2, 0, 100.0),
+    sample("Tensor.renorm", t(2, 3, kind="complex"), 2, 0, 1.0, second=False),
 ]

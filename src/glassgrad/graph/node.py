@@ -10,7 +10,7 @@ import numpy as np
 
 from ..ground import errors, modes
 from . import hooks
-from .record import OUTPUT, Bundle, Record, about, freed
+from .record import OUTPUT, Bundle, Kind, Record, about, freed
 
 _alive: weakref.WeakValueDictionary[int, Node] = weakref.WeakValueDictionary()  # id of record -> its node
 
@@ -142,7 +142,7 @@ def saved_value(record: Record, how: str, place: Any) -> Any:
     if how == "derived":
         (source_how, source_place), function = place
         value = saved_value(record, source_how, source_place)
-        return None if value is None else function(value)
+        return None if value is None and source_how != "setting" else function(value)
     if how == "setting":
         value = record.k[place]
         return value.item() if isinstance(value, np.generic) else value
@@ -190,8 +190,29 @@ class AccumulateGrad(Node):
         return [*object.__dir__(self), "variable"]
 
 
+def _pass_on(record: Record, grad: Any, keep: bool) -> tuple[Any, None]:
+    grads = grad.grads if type(grad) is Bundle else [grad]
+    return tuple(grads[: len(record.e0)]), None
+
+
+UNFOLDED = Kind("Unfolded", _pass_on, _pass_on, arity=0)  # a fused record once looked at: its edges are its results'
+
+
+def shown(edge: Any) -> Any:
+    """The edge that users see in the place of this one: what a fused record stands for."""
+    while isinstance(edge, Record):
+        parent = edge.e0 if edge.kind is OUTPUT else edge
+        if parent.kind.unfold is not None:
+            parent.kind.unfold(parent)
+        if parent.kind is not UNFOLDED:
+            break
+        edge = parent.e0[edge.k if edge.kind is OUTPUT else 0]
+    return edge
+
+
 def node_of(edge: Any) -> Node | None:
     """The node of an edge: of a record, or of a leaf's accumulation; one object as long as somebody holds it."""
+    edge = shown(edge)
     if edge is None:
         return None
     if not isinstance(edge, Record):
@@ -203,8 +224,6 @@ def node_of(edge: Any) -> Node | None:
         return node
     if edge.kind is OUTPUT:
         edge = edge.e0
-    if edge.kind.unfold is not None:  # a fused record shows the nodes it stands for
-        edge.kind.unfold(edge)
     if isinstance(edge, Node):  # the context of a custom Function is its own node
         return edge
     node = _alive.get(id(edge))
@@ -220,4 +239,5 @@ def node_of(edge: Any) -> Node | None:
 
 def pair_of(edge: Any) -> tuple[Node | None, int]:
     """An edge as ``next_functions`` shows it: the node and the number of its output."""
+    edge = shown(edge)
     return node_of(edge), edge.k if isinstance(edge, Record) and edge.kind is OUTPUT else 0

@@ -184,7 +184,7 @@ class Generator:
 
     def __setstate__(self, saved: tuple[int, None, np.ndarray]) -> None:
         self.manual_seed(saved[0])
-        self.set_state_bytes(saved[2])
+        self.set_state_bytes(np.asarray(saved[2]))  # a tensor in checkpoints
 
     def __repr__(self) -> str:
         return f"<torch._C.Generator object at {id(self):#x}>"

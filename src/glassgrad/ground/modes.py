@@ -21,6 +21,7 @@ class _Switches(threading.local):
     inference = False
     anomaly = False
     anomaly_check_nan = True
+    autocast: Any = None  # the policy of the innermost autocast block
 
     def __init__(self) -> None:
         self.saved_hooks: list[tuple[Any, Any]] = []
@@ -60,6 +61,14 @@ def set_inference(enabled: bool) -> bool:
         local.inference = enabled
         watching(1 if enabled else -1)
     return before
+
+
+def set_autocast(policy: Any) -> None:
+    """Set this thread's autocast policy; None switches it off."""
+    before = local.autocast
+    local.autocast = policy
+    if (before is None) != (policy is None):
+        watching(-1 if policy is None else 1)
 
 
 def set_anomaly(enabled: bool, check_nan: bool = True) -> tuple[bool, bool]:

@@ -1,8 +1,34 @@
 """Networks: modules, their parameters, and the functions they call. Source: https://docs.pytorch.org/docs/stable/nn.html"""
 
-from . import functional, init, modules, parameter, utils
+from __future__ import annotations
+
+from typing import Any
+
+from . import attention, common_types, functional, grad, init, modules, parameter, utils
 from .modules import *  # noqa: F403
 from .modules import __all__ as _layers
-from .parameter import Buffer, Parameter
+from .parameter import Buffer, Parameter, UninitializedBuffer, UninitializedParameter
 
-__all__ = [*_layers, "Buffer", "Parameter", "functional", "init", "modules", "parameter", "utils"]
+__all__ = [
+    *_layers, "Buffer", "Parameter", "UninitializedBuffer", "UninitializedParameter", "attention", "common_types",
+    "factory_kwargs", "functional", "grad",     "init", "modules", "parameter", "utils",
+]  # fmt: skip
+
+
+def factory_kwargs(kwargs: dict[str, Any] | None) -> dict[str, Any]:
+    """What of ``kwargs`` goes to functions that make tensors: device, dtype, memory_format; TypeError for the rest.
+
+    They may also come in a dictionary under the name ``factory_kwargs``.
+    """
+    if kwargs is None:
+        return {}
+    places = {"device", "dtype", "memory_format"}
+    unknown = kwargs.keys() - places - {"factory_kwargs"}
+    if unknown:
+        raise TypeError(f"unexpected kwargs {unknown}")
+    found = dict(kwargs.get("factory_kwargs", {}))
+    for name in places & kwargs.keys():
+        if name in found:
+            raise TypeError(f"{name} specified twice, in **kwargs and in factory_kwargs")
+        found[name] = kwargs[name]
+    return found

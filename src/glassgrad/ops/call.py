@@ -46,6 +46,8 @@ def careful(row: Row, tensors: Sequence[Any], settings: Sequence[Any], out: Any 
         answer = override.dispatch(row, tensors, settings, out)
         if answer is not override.NOT_TAKEN:
             return answer
+    if row.precision is not None and modes.watch and modes.local.autocast is not None:
+        tensors = flat = modes.local.autocast.cast(row.precision, tensors)
     if not row.listed and any(isinstance(t, np.generic) for t in tensors):
         tensors = flat = tuple(t.item() if isinstance(t, np.generic) else t for t in tensors)
     if row.check is not None:

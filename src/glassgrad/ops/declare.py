@@ -58,6 +58,8 @@ class Row:
         self.unfold: Callable[[Any], None] | None = None
         self.strict = False
         self.check: Callable[..., None] | None = None
+        self.precision: str | None = None
+        self.sizes: Callable[..., tuple[int, ...]] | None = None
         self.operate: Callable[..., Any]
         self.hidden: tuple[str, ...] = ()
         self.derived: dict[str, tuple[str, Callable[[Any], Any]]] = {}
@@ -123,6 +125,16 @@ class Row:
     def checked_by(self, check: Callable[..., None]) -> None:
         """``check(*inputs)`` raises where PyTorch refuses dtypes; never asked for tensors of one everyday dtype."""
         self.check = check
+
+    def autocasts(self, precision: str) -> None:
+        """What its floating inputs become within an autocast block: "low" (the block's dtype) or "single"."""
+        if precision not in ("low", "single"):
+            raise ValueError(f"row {self.name}: unknown precision {precision!r}")
+        self.precision = precision
+
+    def sized_by(self, sizes: Callable[..., tuple[int, ...]]) -> None:
+        """``sizes(*inputs, *settings)`` are those of the result: what meta tensors need, where no stand-ins tell."""
+        self.sizes = sizes
 
     def shows(self, *, hidden: tuple[str, ...] = (), **derived: tuple[str, Callable[[Any], Any]]) -> None:
         """Which ``_saved_`` names PyTorch shows: some of ours hidden, others derived from what is saved.

@@ -91,6 +91,8 @@ def shapes_only(row: Row, given: Sequence[Any], settings: Sequence[Any]) -> Any:
     arrays = [a for a in (given[0] if row.listed else given) if a is not None]
     if row.name != "copy" and any(not a.dtype.metadata and a.ndim for a in arrays):
         raise RuntimeError("Tensor on device cpu is not on the expected device meta!")
+    if row.sizes is not None:
+        return blank(row.sizes(*given, *settings), arrays[0].dtype)
     shapes = [a.shape for a in arrays] + [_whole_numbers(value) for value in settings]
     sizes = sorted({n for shape in shapes for n in shape if n > _SMALL})
     if sum(math.prod(shape) for shape in shapes) <= _FEW or len(sizes) > len(_STAND_INS[0]):

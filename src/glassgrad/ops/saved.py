@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from ..graph import anomaly
-from ..graph.node import node_of
-from ..graph.record import OUTPUT, Record, output_of
+from ..graph.node import pair_of
+from ..graph.record import Record, output_of
 from ..ground import dtypes, errors, modes
 from ..tensor.tensor import LEAF, Tensor, edge_of, new, wrap
 
@@ -83,7 +83,8 @@ def keep_result(record: Record, slot: int, out: Tensor) -> None:
     else:
         setattr(record, f"p{slot}", out._d)
         version = out._v
-        record.cell = version
+        if not _is_beside(record, slot):
+            record.cell = version
         setattr(record, f"v{slot}", 0 if version is None else version.version)
 
 
@@ -101,12 +102,20 @@ def read(record: Record, how: str, slot: int) -> Tensor | None:
         if version is not None and version.version != getattr(record, f"v{slot}"):
             stale(record, slot)
         return value
+    out = wrap(value)
+    if _is_beside(record, slot):
+        return out
     cell = record.cell
     if cell is not None and cell.version != getattr(record, f"v{slot}", 0):
         stale(record, slot)
-    out = wrap(value)
     out._v, out._e = cell, _result_edge(record, slot)
     return out
+
+
+def _is_beside(record: Record, slot: int) -> bool:
+    """Whether a saved result is none that carries gradients, but stands beside such a one: it has no history."""
+    row = record.kind.row
+    return bool(row.outputs) and slot not in row.result_slots
 
 
 def _result_edge(record: Record, slot: int) -> Any:
@@ -114,6 +123,8 @@ def _result_edge(record: Record, slot: int) -> Any:
     extras = getattr(record, "_about", None)
     if extras is not None and extras.home is not None:
         return extras.home()
+    if _is_beside(record, slot):
+        return None
     if record.kind.outputs == 1:
         return record
     if slot in record.kind.row.result_slots:
@@ -149,7 +160,10 @@ def _edge_at(record: Record, slot: int) -> Any:
 def stale(record: Record, slot: int) -> None:
     """Raise PyTorch's error for a saved tensor that was changed in place."""
     how = next(h for h, place in record.kind.saved.values() if place == slot and h != "setting")
-    value = getattr(record, f"p{slot}")
+    value, then = getattr(record, f"p{slot}"), getattr(record, f"v{slot}", 0)
+    if type(value) is tuple:  # of a row over a list of tensors
+        pairs = zip(value, then, strict=True)
+        value, then = next((t, v) for t, v in pairs if t._v is not None and t._v.version != v)
     if how == "tensor" and not isinstance(value, Tensor):
         edge = _edge_at(record, slot)
         data, now = value, edge.cell.version
@@ -164,8 +178,7 @@ def stale(record: Record, slot: int) -> None:
         edge, data, now = record, value, record.cell.version
     owner = ""
     if isinstance(edge, Record):
-        node = node_of(edge)
-        number = edge.k if edge.kind is OUTPUT else 0
+        node, number = pair_of(edge)
         name = type(node).__name__
         owner = f", which is output {number} of {name.rstrip('0123456789').removesuffix('Backward')},"
     if modes.local.anomaly:
@@ -176,7 +189,7 @@ def stale(record: Record, slot: int) -> None:
             sizes=list(np.shape(data)),
             owner=owner,
             now=now,
-            then=max(getattr(record, f"v{slot}", 0), 0),
+            then=max(then, 0),
             hint=errors.STALE_HINT_ANOMALY if modes.local.anomaly else errors.STALE_HINT,
         )
     )

@@ -400,7 +400,7 @@ def _run(row: Row) -> list[str]:
         lines.append(f"    p{slot} = n.p{slot}")
         if how == "tensor":
             lines += _read_tensor(row, saved_name, slot, wide)
-        elif saved_name == "result":
+        elif saved_name == "result" or _is_own(row, saved_name):
             lines += ["    v = n.cell", "    if v is not None and v.version:", f"        stale(n, {slot})"]
     if slots:
         release = " = ".join(f"n.p{slot}" for slot in slots)
@@ -442,6 +442,11 @@ def _run(row: Row) -> list[str]:
     else:
         lines.append("    return " + (", ".join(grads) if len(grads) == 2 else f"{grads[0]}, None"))
     return lines
+
+
+def _is_own(row: Row, name: str) -> bool:
+    """Whether ``name`` is the one of several outputs that carries gradients: the record's cell is its version."""
+    return len(row.differentiable) == 1 and name in row.outputs and row.outputs.index(name) == row.differentiable[0]
 
 
 def _read_tensor(row: Row, name: str, slot: int, wide: bool) -> list[str]:

@@ -1,14 +1,44 @@
 """Optimizers: they change parameters by their gradients. Source: https://docs.pytorch.org/docs/stable/optim.html"""
 
-from .adam import Adam, AdamW
+from . import lr_scheduler, swa_utils
+from .adadelta import Adadelta
+from .adafactor import Adafactor
+from .adagrad import Adagrad
+from .adam import Adam
+from .adamax import Adamax
+from .adamw import AdamW
+from .asgd import ASGD
+from .lbfgs import LBFGS
+from .muon import Muon
+from .nadam import NAdam
 from .optimizer import Optimizer, register_optimizer_step_post_hook, register_optimizer_step_pre_hook
+from .radam import RAdam
+from .rmsprop import RMSprop
+from .rprop import Rprop
 from .sgd import SGD
+from .sparse_adam import SparseAdam
+from .swap import swap_in_optimizer_params_and_state
 
 __all__ = [
-    "SGD",
+    "ASGD",
+    "Adadelta",
+    "Adafactor",
+    "Adagrad",
     "Adam",
     "AdamW",
+    "Adamax",
+    "LBFGS",
+    "Muon",
+    "NAdam",
     "Optimizer",
+    "RAdam",
+    "RMSprop",
+    "Rprop",
+    "SGD",
+    "SparseAdam",
+    "lr_scheduler",
     "register_optimizer_step_post_hook",
     "register_optimizer_step_pre_hook",
+    "swa_utils",
+    "swap_in_optimizer_params_and_state",
 ]

@@ -8,7 +8,7 @@ from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Iterable
 from copy import deepcopy
 from itertools import chain
-from typing import Any
+from typing import Any, TypeAlias
 
 from ..ground import dtypes, modes
 from ..nn.modules.calls import Handle, _add
@@ -32,6 +32,7 @@ class _Required:
 
 
 required = _Required()
+ParamsT: TypeAlias = Iterable[Tensor] | Iterable[dict[str, Any]] | Iterable[tuple[str, Tensor]]
 
 
 class Optimizer:
@@ -276,6 +277,20 @@ def _minding_hooks(step: Callable[..., Any]) -> Callable[..., Any]:
 
     hooked.hooked = True  # type: ignore[attr-defined]
     return hooked
+
+
+def _use_grad_for_differentiable(step: Callable[..., Any]) -> Callable[..., Any]:
+    """Have a step of an optimizer's own record only where ``differentiable`` is among its defaults, and true."""
+
+    @functools.wraps(step)
+    def recorded_if_asked(self: Optimizer, *args: Any, **kwargs: Any) -> Any:
+        before = modes.set_grad(bool(self.defaults["differentiable"]))
+        try:
+            return step(self, *args, **kwargs)
+        finally:
+            modes.set_grad(before)
+
+    return recorded_if_asked
 
 
 def evaluated(closure: Callable[[], Any] | None) -> Any:

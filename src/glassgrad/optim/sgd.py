@@ -7,17 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from ..ground import modes
-from ..tensor.tensor import Tensor, share, wrap
-from . import narrow
+from ..tensor.tensor import Tensor, share
+from .elementwise import Elementwise, filled
 from .numbers import F32, F64, check_one_element, constant, number
-from .optimizer import Optimizer, evaluated
+from .optimizer import evaluated
 
-ndarray, subtract = np.ndarray, np.subtract
-_FAST = {F32, F64, np.dtype("c8"), np.dtype("c16")}
+subtract = np.subtract
 
 
-class SGD(Optimizer):
+class SGD(Elementwise):
     """``p -= lr * grad``; with momentum, ``buf = momentum * buf + (1 - dampening) * grad; p -= lr * buf``.
 
     nesterov      look ahead: ``p -= lr * (grad + momentum * buf)``
@@ -25,6 +23,9 @@ class SGD(Optimizer):
     maximize      climb instead
     Source: https://docs.pytorch.org/docs/stable/generated/torch.optim.SGD.html
     """
+
+    _younger = {"nesterov": False, "maximize": False, "foreach": None, "differentiable": False, "fused": False}
+    _scalars = ()
 
     def __init__(
         self,
@@ -61,17 +62,7 @@ class SGD(Optimizer):
         if nesterov and (momentum <= 0 or dampening != 0):
             raise ValueError("Nesterov momentum requires a momentum and zero dampening")
         super().__init__(params, defaults)
-        if fused:
-            if differentiable:
-                raise RuntimeError("`fused` does not support `differentiable`")
-            if foreach:
-                raise RuntimeError("`fused` and `foreach` cannot be `True` together.")
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        super().__setstate__(state)
-        for group in self.param_groups:
-            for name in ("nesterov", "maximize", "foreach", "differentiable", "fused"):
-                group.setdefault(name, None if name == "foreach" else False)
+        self._check_fused()
 
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
         """Change the parameters once; gives the loss that ``closure`` computed."""
@@ -86,9 +77,7 @@ class SGD(Optimizer):
                 or type(group["weight_decay"]) is Tensor
                 or group["weight_decay"] != 0
             ):
-                for param in group["params"]:
-                    if param._grad is not None:
-                        self._step(group, param, param._grad)
+                self._step_with_settings(group, [param for param in group["params"] if param._grad is not None])
                 continue
             kind: Any = None
             for param in group["params"]:  # the everyday step: as little as possible for each parameter
@@ -100,7 +89,7 @@ class SGD(Optimizer):
                     kind = data.dtype
                     if kind is not F32 and kind is not F64:
                         kind = None
-                        self._step(group, param, grad)
+                        self._step_all(group, [(param, grad, {})])
                         continue
                     rate = constant(lr, kind)
                 version = param._v
@@ -111,72 +100,69 @@ class SGD(Optimizer):
                 version.version += 1
         return loss
 
-    def _step(self, group: dict[str, Any], param: Tensor, grad: Tensor) -> None:
-        """One step of one parameter, whatever the settings."""
-        kind = param._d.dtype
-        if group["differentiable"]:
-            self._step_by_tensors(group, param, grad)
-        elif kind in _FAST:
-            self._step_by_arrays(group, param, grad._d, kind)
-        else:
-            version = share(param)
-            state = self.state[param] if group["momentum"] != 0 else {}
-            param._d[...] = narrow.sgd(group, state, param._d, grad._d)
-            version.version += 1
-
-    def _step_by_arrays(self, group: dict[str, Any], param: Tensor, g: Any, kind: Any) -> None:
-        version = share(param)
-        data: Any = param._d
-        if group["maximize"]:
-            g = -g
-        decay = number(group["weight_decay"])
-        if decay != 0:
-            g = g + data * constant(decay, kind)
-        momentum = group["momentum"]
-        if momentum != 0:
+    def _step_with_settings(self, group: dict[str, Any], params: list[Tensor]) -> None:
+        """One step of some parameters, whatever the settings."""
+        if group["momentum"] == 0:
+            self._step_all(group, [(param, param._grad, {}) for param in params])
+            return
+        fresh, known = [], []  # parameters without and with a buffer
+        for param in params:
             state = self.state[param]
-            buffer = state.get("momentum_buffer")
-            if buffer is None:
-                held = np.empty_like(data)
-                held[...] = g
-                state["momentum_buffer"] = wrap(held)
+            if state.get("momentum_buffer") is None:
+                state["momentum_buffer"] = filled(param, 0)
+                fresh.append((param, param._grad, state))
             else:
-                held = writable(buffer)
-                held *= constant(momentum, kind)
-                fresh = 1 - group["dampening"]
-                held += g if fresh == 1 else g * constant(fresh, kind)
-            g = g + held * constant(momentum, kind) if group["nesterov"] else held
-        data -= g * constant(number(group["lr"]), kind)
-        version.version += 1
+                known.append((param, param._grad, state))
+        self._step_all({**group, "fresh": True}, fresh)
+        self._step_all(group, known)
 
-    def _step_by_tensors(self, group: dict[str, Any], param: Any, grad: Any) -> None:
-        """The same step in operations, where it is to be differentiated itself."""
-        before = modes.set_grad(True)
-        try:
-            grad = -grad if group["maximize"] else grad
-            decay, momentum, lr = group["weight_decay"], group["momentum"], group["lr"]
-            if isinstance(decay, Tensor) or decay != 0:
-                grad = grad + param.clone() * decay if isinstance(decay, Tensor) else grad.add(param, alpha=decay)
-            if momentum != 0:
-                state = self.state[param]
-                buffer = state.get("momentum_buffer")
-                if buffer is None:
-                    buffer = state["momentum_buffer"] = grad.detach().clone()
-                else:
-                    buffer.mul_(momentum).add_(grad, alpha=1 - group["dampening"])
-                grad = grad.add(buffer, alpha=momentum) if group["nesterov"] else buffer
-            if isinstance(lr, Tensor) and lr.requires_grad:
-                param.sub_(grad * lr)
+    def _kept(self, group: dict[str, Any]) -> tuple[str, ...]:
+        return ("momentum_buffer",) if group["momentum"] != 0 else ()
+
+    def _advance(self, group: dict[str, Any], *scalars: Any) -> tuple[tuple[Any, ...], Any]:
+        return (), group["lr"] if group["differentiable"] else number(group["lr"])
+
+    def _rule(self, group: dict[str, Any], numbers: Any, p: Any, g: Any, *kept: Any) -> None:
+        lr, momentum = numbers, group["momentum"]
+        if momentum != 0:
+            (buffer,) = kept
+            if group.get("fresh"):
+                buffer.copy_(g.detach())
             else:
-                param.add_(grad, alpha=-number(lr))
-        finally:
-            modes.set_grad(before)
+                buffer.mul_(momentum).add_(g, alpha=1 - group["dampening"])
+            g = g.add(buffer, alpha=momentum) if group["nesterov"] else buffer
+        if isinstance(lr, Tensor):
+            p.sub_(g * lr)
+        else:
+            p.add_(g, alpha=-lr)
 
 
-def writable(tensor: Tensor) -> Any:
-    """The data of a state tensor, an array to write to; the write is counted where anybody could notice."""
-    if type(tensor._d) is not ndarray:
-        share(tensor)
-    if tensor._v is not None:
-        tensor._v.version += 1
-    return tensor._d
+def sgd(
+    params: list[Any],
+    d_p_list: list[Any],
+    momentum_buffer_list: list[Any],
+    has_sparse_grad: bool = False,
+    foreach: bool | None = None,
+    fused: bool | None = None,
+    grad_scale: Any = None,
+    found_inf: Any = None,
+    *,
+    weight_decay: float,
+    momentum: float,
+    lr: Any,
+    dampening: float,
+    nesterov: bool,
+    maximize: bool,
+) -> None:
+    """One step of SGD, given the buffers as a list, where None is replaced."""
+    group = {
+        "weight_decay": weight_decay, "momentum": momentum, "lr": lr, "dampening": dampening, "nesterov": nesterov,
+        "maximize": maximize, "differentiable": False,
+    }  # fmt: skip
+    stepper = SGD.__new__(SGD)
+    for place, (param, grad) in enumerate(zip(params, d_p_list, strict=True)):
+        fresh = momentum != 0 and momentum_buffer_list[place] is None
+        if fresh:
+            momentum_buffer_list[place] = filled(param, 0)
+        state = {"momentum_buffer": momentum_buffer_list[place]} if momentum != 0 else {}
+        stepper._step_all({**group, "fresh": fresh}, [(param, grad, state)])

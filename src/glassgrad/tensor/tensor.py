@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..graph import hooks, leaf
-from ..graph.node import Node, node_of
+from ..graph.node import Node, node_of, pair_of
 from ..graph.record import OUTPUT, Record, about
 from ..ground import dtypes, errors
 from ..ground.device import device
@@ -206,7 +206,7 @@ class Tensor:
     def output_nr(self) -> int:
         """Which output of its ``grad_fn`` this tensor is."""
         edge = edge_of(self)
-        return edge.k if isinstance(edge, Record) and edge.kind is OUTPUT else 0
+        return pair_of(edge)[1] if isinstance(edge, Record) and edge.kind is OUTPUT else 0
 
     @property
     def grad(self) -> Tensor | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
-_MODULES = {"checkpoint", "data", "hooks"}
+_MODULES = {"checkpoint", "data", "hooks", "serialization"}
 
 
 def __getattr__(name: str) -> Any:

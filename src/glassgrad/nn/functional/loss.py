@@ -7,8 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from ...ground import modes
+from ...ground import dtypes, modes
+from ...ops.autocast import single
+from ...ops.composite import ctc
 from ...ops.composite import loss as rows
+from ...ops.composite.matrix import linear
 from ...ops.composite.norm import together
 from ...ops.primitive import loss as primitive
 from ...ops.primitive.arithmetic import pow_number
@@ -76,6 +79,7 @@ def l1_loss(
     weight: Any = None,
 ) -> Tensor:  # fmt: skip
     """The mean absolute error."""
+    input, target = single(input, target)
     input, target = _same_sizes(input, target)
     if weight is not None:
         return _weighed(size_of(input - target), weight, reduction, input)
@@ -134,6 +138,8 @@ def cross_entropy(
         except AttributeError:
             pass
     mode = number(reduction, size_average, reduce)
+    if modes.watch:
+        input, target, weight = single(input, target, weight)
     return rows.cross_entropy_loss(input, target, weight, mode, ignore_index, label_smoothing)
 
 
@@ -153,6 +159,7 @@ def binary_cross_entropy(
     reduce: bool | None = None, reduction: str = "mean",
 ) -> Tensor:  # fmt: skip
     """Minus the log likelihood of ``target`` under the probabilities ``input``."""
+    input, target = single(input, target)
     mode = number(reduction, size_average, reduce)
     if target.size() != input.size():
         raise ValueError(
@@ -193,6 +200,7 @@ def kl_div(
     log_target: bool = False,
 ) -> Tensor:  # fmt: skip
     """The Kullback-Leibler divergence of ``target`` from the log probabilities ``input``."""
+    input, target = single(input, target)
     if size_average is not None or reduce is not None:
         mode = number(reduction, size_average, reduce)
     else:
@@ -206,3 +214,69 @@ def kl_div(
         mode = 2 if reduction == "batchmean" else number(reduction)
     divergence = rows.kl_div(input, target, mode, log_target=log_target)
     return divergence / input.size()[0] if reduction == "batchmean" and input.dim() != 0 else divergence
+
+
+def ctc_loss(
+    log_probs: Any, targets: Any, input_lengths: Any, target_lengths: Any, blank: int = 0, reduction: str = "mean",
+    zero_infinity: bool = False,
+) -> Tensor:  # fmt: skip
+    """Minus the log likelihood of label sequences, summed over their alignments with longer inputs.
+
+    log_probs  (T, N, C), or (T, C) for one sequence; log probabilities, as ``log_softmax`` gives them
+    targets    (N, S), padded, or all in one line (sum of ``target_lengths``)
+    blank      the class that stands between labels
+    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.ctc_loss.html
+    """
+    return ctc.ctc_loss(  # type: ignore[no-any-return]
+        log_probs, targets, input_lengths, target_lengths, blank, number(reduction), zero_infinity
+    )
+
+
+def linear_cross_entropy(
+    input: Any, linear_weight: Any, target: Any, *, linear_bias: Any = None, weight: Any = None,
+    reduction: str = "mean", ignore_index: int | None = None, label_smoothing: float = 0.0, options: Any = None,
+) -> Tensor:  # fmt: skip
+    """The cross entropy of ``linear(input, linear_weight, linear_bias)`` and ``target``.
+
+    linear_weight  (C, features), or (C, ..., features) for a loss at several places
+    options        what PyTorch's piecewise form may do to save memory; here the numbers are computed at once
+    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.linear_cross_entropy.html
+    """
+    if not 1 <= input.dim() <= 2:
+        raise RuntimeError(f"expected input with dimensionality 1 or 2, got {input.dim()}")
+    if linear_weight.dim() < 2:
+        raise RuntimeError(f"expected linear_weight with dimensionality at least 2, got {linear_weight.dim()}")
+    shape, features = tuple(linear_weight.shape), input.shape[-1]
+    if features != shape[-1]:
+        raise RuntimeError(
+            "expected equal input and linear_weight last dimensions (in_features), got "
+            f"{features} and {shape[-1]}, respectively"
+        )
+    if linear_bias is not None and tuple(linear_bias.shape) != shape[:-1]:
+        raise RuntimeError(f"expected linear_bias shape {shape[:-1]}, got {tuple(linear_bias.shape)}")
+    several = len(shape) > 2
+    if several and input.dim() == 1:
+        raise RuntimeError(
+            f"K-dimensional loss defined by linear_weight shape {shape} requires batched input, (N, {features}), got "
+            f"unbatched input with shape {tuple(input.shape)}"
+        )
+    sizes = (*input.shape[:-1], *shape[:-1])
+    if tuple(target.shape) == sizes and ignore_index is not None:
+        raise RuntimeError("ignore_index cannot be specified when target contains probabilities")
+    plain = reduction in MODES and label_smoothing == 0.0 and target.dtype is dtypes.int64 and not several
+    if options is not None and not plain:
+        warnings.warn(
+            "linear_cross_entropy: ``options`` ignored; chunked path needs reduction in {'mean','sum','none'}, "
+            f"label_smoothing == 0, target.dtype == int64, out_features == (). Got reduction={reduction!r}, "
+            f"label_smoothing={label_smoothing}, target.dtype={target.dtype}, out_features={shape[1:-1]}, "
+            f"tracing=False, linear_bias.shape={None if linear_bias is None else tuple(linear_bias.shape)}.",
+            stacklevel=2,
+        )
+    if several:
+        linear_weight = linear_weight.reshape(-1, features)
+        linear_bias = None if linear_bias is None else linear_bias.reshape(-1)
+    scores = linear(input, linear_weight, linear_bias).reshape(sizes)
+    return cross_entropy(
+        scores, target, weight=weight, reduction=reduction, ignore_index=-100 if ignore_index is None else ignore_index,
+        label_smoothing=label_smoothing,
+    )  # fmt: skip

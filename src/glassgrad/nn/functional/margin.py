@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
+from ...ops.autocast import single
 from ...ops.composite import loss as rows
 from ...ops.composite.norm import pairwise_distance
 from ...ops.primitive import loss as primitive
@@ -19,6 +20,7 @@ def cosine_embedding_loss(
     reduce: bool | None = None, reduction: str = "mean",
 ) -> Tensor:  # fmt: skip
     """How far pairs meant to be alike (1) are from parallel, and others (-1) from apart."""
+    input1, input2, target = single(input1, input2, target)
     return rows.cosine_embedding_loss(input1, input2, target, margin, number(reduction, size_average, reduce))
 
 
@@ -27,6 +29,7 @@ def margin_ranking_loss(
     reduce: bool | None = None, reduction: str = "mean",
 ) -> Tensor:  # fmt: skip
     """By how much pairs miss the order that ``target`` (1 or -1) wants."""
+    input1, input2, target = single(input1, input2, target)
     mode = number(reduction, size_average, reduce)
     if input1.dim() != input2.dim() or input1.dim() != target.dim():
         raise RuntimeError(
@@ -41,6 +44,7 @@ def hinge_embedding_loss(
     reduction: str = "mean",
 ) -> Tensor:  # fmt: skip
     """``input`` where ``target`` is 1; what it lacks of ``margin`` where it is -1."""
+    input, target = single(input, target)
     return rows.hinge_embedding_loss(input, target, margin, number(reduction, size_average, reduce))
 
 
@@ -80,6 +84,7 @@ def triplet_margin_loss(
     swap: bool = False, size_average: bool | None = None, reduce: bool | None = None, reduction: str = "mean",
 ) -> Tensor:  # fmt: skip
     """How much nearer than ``margin`` the negative is to the anchor than the positive."""
+    anchor, positive, negative = single(anchor, positive, negative)
     mode = number(reduction, size_average, reduce)
     if margin <= 0:
         raise ValueError(f"margin must be greater than 0, got {margin}")
@@ -112,6 +117,7 @@ def poisson_nll_loss(
     eps: float = 1e-8, reduce: bool | None = None, reduction: str = "mean",
 ) -> Tensor:  # fmt: skip
     """Minus the log likelihood of counts under Poisson distributions."""
+    input, target = single(input, target)
     mode = number(reduction, size_average, reduce)
     return rows.poisson_nll_loss(input, target, log_input, full, eps, mode)
 

@@ -49,6 +49,10 @@ def batch_norm(
     """Each channel standardised over the batch (``training``) or by running statistics, which training updates."""
     if training:
         _several_values(tuple(input.shape))
+    if training and eps <= 0.0:
+        raise ValueError(f"batch_norm eps must be positive during training, but got {eps}")
+    if eps < 0.0:
+        raise ValueError(f"batch_norm eps must be non-negative, but got {eps}")
     return rows.batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps)
 
 

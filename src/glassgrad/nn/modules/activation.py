@@ -11,6 +11,7 @@ from ...tensor.tensor import Tensor
 from .. import functional as F
 from ..init import constant_
 from ..parameter import Parameter
+from .attention import MultiheadAttention as MultiheadAttention  # where PyTorch has it
 from .module import Module
 
 

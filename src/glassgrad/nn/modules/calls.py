@@ -95,6 +95,36 @@ class Calls:
         self.__dict__["_hooked"] = True
         return _add(hooks, hook, *marks, prepend=prepend)
 
+    def _call_impl(self, *args: Any, **kwargs: Any) -> Any:
+        """What a call does; for classes with a ``__call__`` of their own."""
+        return Calls.__call__(self, *args, **kwargs)
+
+    _wrapped_call_impl = _call_impl
+
+    def _slow_forward(self, *input: Any, **kwargs: Any) -> Any:
+        return self.forward(*input, **kwargs)
+
+    def compile(self, *args: Any, **kwargs: Any) -> None:
+        """Take the arguments of ``torch.compile``; the module runs as it is."""
+
+    def _get_backward_hooks(self) -> tuple[list[Any], list[Any]]:
+        """The full backward hooks and the others that a call minds, those at every module first."""
+        own = self._backward_hooks.values()
+        full = [*everywhere.backward.values()] if everywhere.full is True else []
+        old = [*everywhere.backward.values()] if everywhere.full is False else []
+        if self._is_full_backward_hook is True:
+            full += own
+        elif self._is_full_backward_hook is False:
+            old += own
+        return full, old
+
+    def _get_backward_pre_hooks(self) -> list[Any]:
+        return [*everywhere.backward_pre.values(), *self._backward_pre_hooks.values()]
+
+    def _listens(self) -> bool:
+        """Whether any hook is there now."""
+        return any((self._forward_hooks, self._forward_pre_hooks, self._backward_hooks, self._backward_pre_hooks))
+
     def register_forward_pre_hook(
         self, hook: Callable[..., Any], *, prepend: bool = False, with_kwargs: bool = False
     ) -> Handle:
@@ -137,7 +167,7 @@ class _Call:
 
     def __init__(self, module: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         self.module, self.args, self.kwargs = module, args, kwargs
-        self.backward: tuple[Callable[..., Any], ...] = tuple(module._backward_hooks.values())
+        self.backward: tuple[Any, ...] = tuple(map(tuple, module._get_backward_hooks()))
         self.result: Any = None
         self.called: set[int] = set()
 
@@ -151,17 +181,8 @@ class _Call:
 
     def _run(self) -> Any:
         module = self.module
-        full: tuple[Callable[..., Any], ...] = ()
-        old: tuple[Callable[..., Any], ...] = ()
-        if everywhere.full is True:
-            full += tuple(everywhere.backward.values())
-        elif everywhere.full is False:
-            old += tuple(everywhere.backward.values())
-        if module._is_full_backward_hook is True:
-            full += self.backward
-        elif module._is_full_backward_hook is False:
-            old += self.backward
-        pre = (*everywhere.backward_pre.values(), *module._backward_pre_hooks.values())
+        full, old = self.backward
+        pre = tuple(module._get_backward_pre_hooks())
         self._before()
         passage = None
         if full or pre:

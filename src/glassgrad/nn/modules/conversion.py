@@ -119,9 +119,31 @@ class Conversion:
         """Raise what asking for an absent device raises."""
         return self._apply(lambda t: t.cuda(device))
 
+    def ipu(self, device: Any = None) -> Any:
+        """Raise what asking for an absent device raises."""
+        return self._apply(lambda t: _absent(RuntimeError, "PyTorch is not linked with support for ipu devices"))
+
+    def xpu(self, device: Any = None) -> Any:
+        """Raise what asking for an absent device raises."""
+        return self._apply(lambda t: _absent(AssertionError, "Torch not compiled with XPU enabled"))
+
+    def mtia(self, device: Any = None) -> Any:
+        """Raise what asking for an absent device raises."""
+        return self._apply(lambda t: _absent(AssertionError, _NO_MTIA))
+
     def share_memory(self) -> Any:
         """Give parameters and buffers memory that other processes can see."""
         return self._apply(lambda t: t.share_memory_())
+
+
+_NO_MTIA = (
+    "Torch not compiled with MTIA enabled. Ensure you have `import mtia.host_runtime.torch_mtia.dynamic_library` in "
+    "your python src file and include `//mtia/host_runtime/torch_mtia:torch_mtia` as your target dependency!"
+)
+
+
+def _absent(kind: type[Exception], words: str) -> Tensor:
+    raise kind(words)
 
 
 def _without_grad(fn: Callable[[Any], Tensor], tensor: Tensor) -> Tensor:

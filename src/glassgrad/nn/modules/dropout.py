@@ -7,7 +7,7 @@ from .. import functional as F
 from .module import Module
 
 
-class _Dropout(Module):
+class _DropoutNd(Module):
     """What they share: a probability."""
 
     p: float
@@ -23,7 +23,7 @@ class _Dropout(Module):
         return f"p={self.p}, inplace={self.inplace}"
 
 
-class Dropout(_Dropout):
+class Dropout(_DropoutNd):
     """Noughts with probability ``p`` in training, the rest scaled by 1 / (1 - p); the input itself else.
 
     Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.Dropout.html
@@ -34,7 +34,7 @@ class Dropout(_Dropout):
         return F.dropout(input, self.p, self.training, self.inplace)
 
 
-class Dropout1d(_Dropout):
+class Dropout1d(_DropoutNd):
     """Dropout of whole channels of (N, C, L) or (C, L)."""
 
     def forward(self, input: Tensor) -> Tensor:
@@ -42,7 +42,7 @@ class Dropout1d(_Dropout):
         return F.dropout1d(input, self.p, self.training, self.inplace)
 
 
-class Dropout2d(_Dropout):
+class Dropout2d(_DropoutNd):
     """Dropout of whole channels of (N, C, H, W)."""
 
     def forward(self, input: Tensor) -> Tensor:
@@ -50,7 +50,7 @@ class Dropout2d(_Dropout):
         return F.dropout2d(input, self.p, self.training, self.inplace)
 
 
-class Dropout3d(_Dropout):
+class Dropout3d(_DropoutNd):
     """Dropout of whole channels of (N, C, D, H, W)."""
 
     def forward(self, input: Tensor) -> Tensor:
@@ -58,7 +58,7 @@ class Dropout3d(_Dropout):
         return F.dropout3d(input, self.p, self.training, self.inplace)
 
 
-class AlphaDropout(_Dropout):
+class AlphaDropout(_DropoutNd):
     """Dropout that keeps mean and variance behind SELU."""
 
     def forward(self, input: Tensor) -> Tensor:
@@ -66,7 +66,7 @@ class AlphaDropout(_Dropout):
         return F.alpha_dropout(input, self.p, self.training)
 
 
-class FeatureAlphaDropout(_Dropout):
+class FeatureAlphaDropout(_DropoutNd):
     """Alpha dropout of whole channels."""
 
     def forward(self, input: Tensor) -> Tensor:

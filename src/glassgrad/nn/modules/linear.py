@@ -1,4 +1,4 @@
-"""Layers that multiply by a weight: Linear, Bilinear; and Identity, which does nothing."""
+"""Layers that multiply by a weight: Linear, LazyLinear, Bilinear; and Identity, which does nothing."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from ...ops.composite.create import empty
 from ...tensor.tensor import Tensor
 from .. import functional as F
 from .. import init
-from ..parameter import Parameter
+from ..parameter import Parameter, UninitializedParameter
+from .lazy import LazyModuleMixin
 from .module import Module
 
 _linear = F.linear
@@ -32,6 +33,8 @@ class Linear(Module):
     Weight and bias are drawn uniformly from +-1/sqrt(in_features).
     Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.Linear.html
     """
+
+    __constants__ = ["in_features", "out_features"]
 
     in_features: int
     out_features: int
@@ -66,11 +69,22 @@ class Linear(Module):
         return f"in_features={self.in_features}, out_features={self.out_features}, bias={self.bias is not None}"
 
 
+class NonDynamicallyQuantizableLinear(Linear):
+    """A Linear layer under a name of its own: what :class:`MultiheadAttention` has as its last projection."""
+
+    def __init__(
+        self, in_features: int, out_features: int, bias: bool = True, device: Any = None, dtype: Any = None
+    ) -> None:
+        super().__init__(in_features, out_features, bias=bias, device=device, dtype=dtype)
+
+
 class Bilinear(Module):
     """``x1 @ weight @ x2 + bias`` for each output feature.
 
     Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.Bilinear.html
     """
+
+    __constants__ = ["in1_features", "in2_features", "out_features"]
 
     weight: Parameter
     bias: Parameter | None
@@ -111,3 +125,41 @@ class Bilinear(Module):
             f"in1_features={self.in1_features}, in2_features={self.in2_features}, "
             f"out_features={self.out_features}, bias={self.bias is not None}"
         )
+
+
+class LazyLinear(LazyModuleMixin, Linear):
+    """A Linear layer that learns ``in_features`` from its first input.
+
+    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.LazyLinear.html
+    """
+
+    cls_to_become = Linear
+
+    def __init__(self, out_features: int, bias: bool = True, device: Any = None, dtype: Any = None) -> None:
+        super().__init__(0, 0, False)
+        self.out_features = out_features
+        self.weight = UninitializedParameter(device=device, dtype=dtype)
+        if bias:
+            self.bias = UninitializedParameter(device=device, dtype=dtype)
+
+    def reset_parameters(self) -> None:
+        """Draw weight and bias anew, where there are any yet."""
+        if not self.has_uninitialized_params() and self.in_features != 0:
+            super().reset_parameters()
+
+    def initialize_parameters(self, input: Tensor) -> None:  # type: ignore[override]
+        """Make weight and bias fit the last dimension of ``input``."""
+        found = input.shape[-1]
+        if self.has_uninitialized_params():
+            self.in_features = found
+            self.weight.materialize((self.out_features, found))  # type: ignore[attr-defined]
+            if self.bias is not None:
+                self.bias.materialize((self.out_features,))  # type: ignore[attr-defined]
+            self.reset_parameters()
+        if self.in_features == 0:  # the parameters were loaded
+            if found != self.weight.shape[-1]:
+                raise AssertionError(
+                    f"The in_features inferred from input: {found} is not equal to in_features from self.weight: "
+                    f"{self.weight.shape[-1]}"
+                )
+            self.in_features = found

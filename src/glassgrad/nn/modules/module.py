@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import warnings
 from collections import OrderedDict
-from typing import Any
+from typing import Any, TypeVar
 
 from .calls import (
     Calls,
     Handle,
     _add,
+    everywhere,
     register_module_backward_hook,
     register_module_forward_hook,
     register_module_forward_pre_hook,
@@ -21,7 +22,7 @@ from .calls import (
 )
 from .conversion import Conversion
 from .members import Members
-from .state import State, _IncompatibleKeys
+from .state import _EXTRA, State, _IncompatibleKeys
 from .tree import KINDS, Tree, buffer_registered, module_registered, parameter_registered
 
 #: The dictionaries of hooks that every module is born with; ordered, because hooks can be prepended.
@@ -32,6 +33,19 @@ _HOOKS = (
 )  # fmt: skip
 
 
+T_destination = TypeVar("T_destination", bound=dict[str, Any])
+
+# Names that scripts take from here.
+_EXTRA_STATE_KEY_SUFFIX = _EXTRA
+_global_forward_hooks = everywhere.forward
+_global_forward_pre_hooks = everywhere.forward_pre
+_global_backward_hooks = everywhere.backward
+_global_backward_pre_hooks = everywhere.backward_pre
+_global_parameter_registration_hooks = parameter_registered
+_global_buffer_registration_hooks = buffer_registered
+_global_module_registration_hooks = module_registered
+
+
 class Module(Calls, Conversion, State, Tree):
     """The base of all networks: holds parameters, buffers and other modules, and computes something of its input.
 
@@ -39,6 +53,7 @@ class Module(Calls, Conversion, State, Tree):
     Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.Module.html
     """
 
+    T_destination = T_destination
     dump_patches: bool = False
     call_super_init: bool = False
 
@@ -70,6 +85,7 @@ class Module(Calls, Conversion, State, Tree):
             for name, member in state[kind].items():
                 if state.get(name) is member:
                     del state[name]
+            state[kind] = dict(state[kind])  # in checkpoints a plain one, which needs no leave to be loaded
         return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -146,6 +162,11 @@ def indented(text: str) -> str:
     """A text of several lines, all but the first moved in by two."""
     first, *rest = text.split("\n")
     return "\n".join([first, *(f"  {line}" if line.strip() else "" for line in rest)])
+
+
+def _addindent(s_: str, numSpaces: int) -> str:  # noqa: N803  PyTorch's name
+    """A text of several lines, all but the first moved in."""
+    return s_.replace("\n", "\n" + " " * numSpaces)
 
 
 def register_module_parameter_registration_hook(hook: Any) -> Handle:

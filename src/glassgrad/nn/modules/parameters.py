@@ -200,5 +200,6 @@ def _described(value: Any, by_dtype: Any) -> str:
     if not isinstance(value, Tensor):
         return f"Object of type: {type(value).__name__}"
     name = "Parameter" if isinstance(value, Parameter) else "Tensor"
-    size = "x".join(map(str, value.shape))
+    sizes: Any = value.size()
+    size = "x".join(map(str, sizes))
     return f"{name} containing: [{value.dtype if by_dtype else typename(value)} of size {size}]"

@@ -10,7 +10,7 @@ from typing import Any
 
 from ...ground import modes
 from ...tensor.tensor import Tensor
-from ..parameter import Parameter
+from ..parameter import Parameter, is_lazy
 from .calls import Handle, _add
 
 _EXTRA = "_extra_state"
@@ -220,9 +220,10 @@ class State:
                 f"checkpoint but received {type(given)}"
             )
             return
-        if len(held.shape) == 0 and tuple(given.shape) == (1,):  # how very old files hold scalars
+        lazy = is_lazy(held)
+        if not lazy and len(held.shape) == 0 and tuple(given.shape) == (1,):  # how very old files hold scalars
             given = given[0]
-        if given.shape != held.shape:
+        if not lazy and given.shape != held.shape:
             errors.append(
                 f"size mismatch for {key}: copying a param with shape {given.shape} from checkpoint, the shape in "
                 f"current model is {held.shape}."

@@ -8,6 +8,7 @@ from typing import Any
 
 from ...ground import dtypes
 from ...tensor.tensor import Tensor
+from ..autocast import low
 from ..declare import COMPOSITES, composite
 from ..primitive import batch as rows
 from ..primitive.decompose import determinant, inverse_of, is_vector, solution
@@ -326,6 +327,7 @@ def linalg_solve(A: Tensor, B: Tensor, *, left: bool = True, out: Any = None) ->
 def vecdot(x: Tensor, y: Tensor, *, dim: int = -1, out: Any = None) -> Tensor:
     """The sum along ``dim`` of the products of elements, the first conjugated."""
     demand("linalg_vecdot", x=x, y=y)
+    x, y = low(x, y)
     first = x.conj() if x.dtype.is_complex else x  # type: ignore[attr-defined]
     made = (first * y).sum(dim)  # type: ignore[operator]
     return made if out is None else into("linalg_vecdot", (x, y), out, made)

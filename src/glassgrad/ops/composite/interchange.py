@@ -1,14 +1,15 @@
-"""Tensors handed over: to NumPy and back, by DLPack, as pickles and copies, and their memory as storages.
+"""Tensors handed over: to NumPy and back, by DLPack, as pickles and copies.
 
-What is handed over is the memory itself wherever that can be: an array, a capsule or a storage sees later writes.
+What is handed over is the memory itself wherever that can be: an array or a capsule sees later writes.
 """
 
 from __future__ import annotations
 
 import copy
 import sys
+import threading
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,7 @@ from ..declare import composite
 from ..override import blank
 from ..primitive.shape import expand
 from .construct import from_numpy
+from .storage import owner_of
 
 _NEEDS_DETACH = "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead."
 _META_TO_NUMPY = (
@@ -36,7 +38,8 @@ _CAPSULE = (
     "from_dlpack received an invalid capsule. Note that DLTensor capsules can be consumed only once, so you might have "
     "already constructed a tensor from it once."
 )
-_OWN = ("_g", "_grad", "_about", "_inference", "_post_accumulate")  # of the tensor's dictionary, not the user's
+#: What of a tensor's dictionary is ours, not the user's, and no part of pickles.
+OWN = ("_g", "_grad", "_about", "_inference", "_post_accumulate", "_shared", "_conjugate")
 
 
 # -- NumPy ------------------------------------------------------------------------------------------------------------
@@ -162,21 +165,21 @@ def to_dlpack(tensor: Tensor, /) -> Any:
 # -- pickles and copies -----------------------------------------------------------------------------------------------
 
 
-def owner_of(array: Any) -> Any:
-    """The array that owns the memory which ``array`` looks at."""
-    while True:
-        base = getattr(array.base, "keeper", array.base)
-        if not isinstance(base, np.ndarray):
-            return array
-        array = base
-
-
-def _place(array: Any) -> tuple[Any, int]:
+def place_in_memory(array: Any) -> tuple[Any, int]:
     """The owner of an array's memory, and how many bytes of it lie before the array."""
     owner = owner_of(array)
     if not owner.flags.forc or type(owner) is not np.ndarray:
         return array.copy(), 0
     return owner, int(array.__array_interface__["data"][0]) - int(owner.__array_interface__["data"][0])
+
+
+class _Saving(threading.local):
+    """Who says what this thread's pickles keep of a tensor, while a checkpoint is being written."""
+
+    reduce: Callable[[Tensor], tuple[Any, ...]] | None = None
+
+
+saving = _Saving()
 
 
 def rebuild(
@@ -201,24 +204,28 @@ def rebuild(
 
 
 def _own_state(self: Tensor) -> dict[str, Any] | None:
-    return {name: value for name, value in self.__dict__.items() if name not in _OWN} or None
+    return {name: value for name, value in self.__dict__.items() if name not in OWN} or None
 
 
 @composite(function=False, name="__reduce_ex__")
 def reduce_ex(self: Tensor, protocol: Any) -> tuple[Any, ...]:
     """What pickles and ``copy.copy`` keep: data, strides, ``requires_grad``, attributes; no history."""
-    _warn_of_hooks(self)
+    return _reduced(self) if saving.reduce is None else saving.reduce(self)
+
+
+def _reduced(self: Tensor) -> tuple[Any, ...]:
+    warn_of_hooks(self)
     data = self._d
     kind, requires_grad, state = self.dtype, self.requires_grad, _own_state(self)
     if data.dtype.metadata is not None:
         return rebuild, (type(self), None, 0, data.shape, (), kind, requires_grad, state)
     share(self)
-    owner, offset = _place(self._d)
+    owner, offset = place_in_memory(self._d)
     strides = self._d.strides if owner_of(self._d) is owner or not offset and owner is self._d else owner.strides
     return rebuild, (type(self), owner, offset, data.shape, strides, kind, requires_grad, state)
 
 
-def _warn_of_hooks(self: Tensor) -> None:
+def warn_of_hooks(self: Tensor) -> None:
     extras = getattr(edge_of(self), "_about", None) if self._e is not None else None
     hooks: dict[int, Callable[..., Any]] = {} if extras is None else extras.tensor_hooks
     for hook in hooks.values():
@@ -240,7 +247,7 @@ def deepcopy(self: Tensor, memo: dict[int, Any]) -> Tensor:
     if type(self) is Parameter:
         twin = memo[id(self)] = Parameter(wrap(np.array(self._d)), self.requires_grad)
         return twin  # type: ignore[no-any-return]
-    _, (cls, owner, offset, sizes, strides, kind, requires_grad, state) = reduce_ex(self, 4)
+    _, (cls, owner, offset, sizes, strides, kind, requires_grad, state) = _reduced(self)
     out = rebuild(cls, copy.deepcopy(owner, memo), offset, sizes, strides, kind, requires_grad, None)
     memo[id(self)] = out
     if state:
@@ -250,143 +257,7 @@ def deepcopy(self: Tensor, memo: dict[int, Any]) -> Tensor:
     return out
 
 
-# -- storages ---------------------------------------------------------------------------------------------------------
-
-
-class UntypedStorage:
-    """The memory of a tensor as bytes."""
-
-    def __init__(self, owner: Any, is_meta: bool = False) -> None:
-        self._owner, self._meta = owner, is_meta
-
-    def nbytes(self) -> int:
-        """The number of bytes."""
-        return int(self._owner.nbytes)
-
-    size = nbytes
-    __len__ = nbytes
-
-    def data_ptr(self) -> int:
-        """The address of the first byte."""
-        return 0 if self._meta else int(self._owner.__array_interface__["data"][0])
-
-    @property
-    def device(self) -> Any:
-        """Where the memory is."""
-        from ...ground.device import device
-
-        return device("meta" if self._meta else "cpu")
-
-    def _bytes(self) -> Any:
-        flat = self._owner.reshape(-1, order="A")
-        return flat.view(np.uint8)
-
-    def __getitem__(self, index: Any) -> Any:
-        found = self._bytes()[index]
-        return int(found) if isinstance(index, int) else found
-
-    def __setitem__(self, index: Any, value: Any) -> None:
-        self._bytes()[index] = value
-
-    def __iter__(self) -> Iterator[int]:
-        return iter(self.tolist())
-
-    def tolist(self) -> list[int]:
-        """The bytes as integers."""
-        return self._bytes().tolist()  # type: ignore[no-any-return]
-
-    def __repr__(self) -> str:
-        return f"<torch.UntypedStorage of {self.nbytes()} bytes on {self.device}>"
-
-
-class TypedStorage:
-    """The memory of a tensor as numbers of its dtype."""
-
-    def __init__(self, owner: Any, kind: dtypes.dtype) -> None:
-        self._owner, self.dtype = owner, kind
-
-    def _flat(self) -> Any:
-        return self._owner.reshape(-1, order="A").view(self.dtype.numpy)
-
-    def untyped(self) -> UntypedStorage:
-        """The same memory as bytes."""
-        return UntypedStorage(self._owner)
-
-    def size(self) -> int:
-        """The number of elements."""
-        return self.nbytes() // self.dtype.itemsize
-
-    __len__ = size
-
-    def nbytes(self) -> int:
-        """The number of bytes."""
-        return int(self._owner.nbytes)
-
-    def element_size(self) -> int:
-        """The size of one element in bytes."""
-        return self.dtype.itemsize
-
-    def data_ptr(self) -> int:
-        """The address of the first element."""
-        return self.untyped().data_ptr()
-
-    def tolist(self) -> list[Any]:
-        """The elements as Python numbers."""
-        return self._flat().tolist()  # type: ignore[no-any-return]
-
-    def __getitem__(self, index: Any) -> Any:
-        found = self._flat()[index]
-        return found.item() if isinstance(index, int) else TypedStorage(found, self.dtype)
-
-    def __setitem__(self, index: Any, value: Any) -> None:
-        self._flat()[index] = value
-
-    def __iter__(self) -> Iterator[Any]:
-        return iter(self.tolist())
-
-
-@composite(function=False)
-def untyped_storage(self: Tensor) -> UntypedStorage:
-    """The memory of the tensor, which its views share."""
-    share(self)
-    return UntypedStorage(owner_of(self._d), self._d.dtype.metadata is not None)
-
-
-@composite(function=False)
-def storage(self: Tensor) -> TypedStorage:
-    """The memory of the tensor as numbers; deprecated for ``untyped_storage``."""
-    warnings.warn(
-        "TypedStorage is deprecated. It will be removed in the future and UntypedStorage will be the only storage "
-        "class. This should only matter to you if you are using storages directly.  To access UntypedStorage directly, "
-        "use tensor.untyped_storage() instead of tensor.storage()",
-        UserWarning,
-        stacklevel=2,
-    )
-    share(self)
-    return TypedStorage(owner_of(self._d), self.dtype)
-
-
-@composite(method=False)
-def is_storage(obj: Any, /) -> bool:
-    """Whether ``obj`` is a storage."""
-    return isinstance(obj, UntypedStorage | TypedStorage)
-
-
-for _class in (UntypedStorage, TypedStorage):
-    composite(method=False)(_class)
-
-
-@composite(function=False)
-def share_memory_(self: Tensor) -> Tensor:
-    """The tensor itself, marked as shared; threads share memory anyway."""
-    self._shared = True  # type: ignore[attr-defined]
-    return self
-
-
-@composite(function=False)
-def is_shared(self: Tensor) -> bool:
-    """Whether ``share_memory_`` was called."""
-    return bool(getattr(self, "_shared", False))
+# -- pinned memory ------------------------------------------------------------------------------------------------
 
 
 @composite(function=False)

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from ...tensor.tensor import Tensor, wrap
-from .. import write
 from ..declare import composite
 from ..primitive import embed, loss
 from ..primitive.activation import logsigmoid
@@ -288,19 +287,6 @@ def embedding(
             f"torch.{indices.dtype.scalar_name}Tensor instead (while checking arguments for embedding)"
         )
     return embed.embedding(weight, indices, padding_idx, scale_grad_by_freq, sparse)
-
-
-@composite(method=False)
-def embedding_renorm_(self: Any, indices: Any, max_norm: float, norm_type: float) -> Any:
-    """Scale down, in place, the rows that ``indices`` names and that are longer than ``max_norm``."""
-    rows = np.unique(indices._d)
-    chosen = self._d[rows]
-    length = (np.abs(chosen) ** norm_type).sum(1) ** (1 / norm_type)
-    scale = np.where(length > max_norm, max_norm / (length + 1e-7), 1).astype(chosen.dtype)
-    whole = np.array(self._d)
-    whole[rows] = chosen * scale[:, None]
-    write.store(self, whole)
-    return self
 
 
 def one_hot(tensor: Any, num_classes: int = -1) -> Any:

@@ -6,9 +6,10 @@ import math
 from types import SimpleNamespace
 from typing import Any
 
-from ...ground import dtypes
+from ...ground import dtypes, modes
 from ...tensor.tensor import Tensor
 from .. import write
+from ..autocast import low
 from ..declare import composite
 from ..primitive.batch import baddbmm, bmm
 from ..primitive.linear import linear_2d
@@ -56,6 +57,8 @@ def matmul(input: Any, other: Any, *, out: Any = None) -> Any:
         raise
     if n == 2 and m == 2 and out is None:
         return mm(input, other)
+    if modes.watch:
+        input, other = low(input, other)
     made = _matmul(input, other, n, m, out is not None)
     return made if out is None else into("matmul", (input, other), out, made)
 
@@ -156,6 +159,8 @@ def linear(input: Any, weight: Any, bias: Any = None) -> Any:
 
     Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.linear.html
     """
+    if modes.watch:
+        input, weight, bias = low(input, weight, bias)
     try:
         n, m = input._d.ndim, weight._d.ndim
         if n == 2 == m and bias is not None and bias._d.shape == weight._d.shape[:1]:

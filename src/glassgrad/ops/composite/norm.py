@@ -7,17 +7,18 @@ from typing import Any
 
 import numpy as np
 
+from ...ground import modes
 from ...ground.dtypes import called, finfo, float32
 from ...tensor.tensor import Tensor
 from .. import write
 from ..call import careful
 from ..declare import composite
 from ..primitive.arithmetic import pow_number
+from ..primitive.batchnorm import native_batch_norm
 from ..primitive.cast import clone
 from ..primitive.norm import (
     cdist_forward,
     linalg_vector_norm,
-    native_batch_norm,
     native_group_norm,
     native_layer_norm,
     norm_dim,
@@ -370,24 +371,54 @@ def batch_norm(
 ) -> Any:  # fmt: skip
     """Each channel standardised over the batch (``training``) or by running statistics, which training updates."""
     check_tensor(input, "batch_norm")
-    channels = input._d.shape[1] if input._d.ndim > 1 else 1
+    sizes = input._d.shape
+    if len(sizes) < 2:
+        bounds = f"[{-max(len(sizes), 1)}, {max(len(sizes), 1) - 1}]"
+        raise IndexError(f"Dimension out of range (expected to be in range of {bounds}, but got 1)")
+    channels = sizes[1]
     if not training:
         for name, tensor in (("running_mean", running_mean), ("running_var", running_var)):
             if tensor is None:
                 raise RuntimeError(f"{name} must be defined in evaluation mode")
-    given = (("running_mean", running_mean), ("running_var", running_var), ("weight", weight), ("bias", bias))
-    for name, tensor in given:
+    running = (("running_mean", running_mean), ("running_var", running_var))
+    for name, tensor in (*running, ("weight", weight), ("bias", bias)):
         if tensor is not None and tensor._d.size != channels:
             raise RuntimeError(f"{name} should contain {channels} elements not {tensor._d.size}")
+    if (running_mean is None) is not (running_var is None):
+        raise ValueError("running_mean and running_var must either both be None or neither be None")
+    for name, tensor in running:
+        if tensor is not None and tensor._e is not None and modes.grad_enabled() and tensor.requires_grad:
+            raise RuntimeError(
+                f"The function 'native_batch_norm' is not differentiable with respect to argument '{name}'. This "
+                "input cannot have requires_grad True."
+            )
+    _check_parameters(input, [t for t in (weight, bias, running_mean, running_var) if t is not None])
     out, mean, _, variance = native_batch_norm(input, weight, bias, running_mean, running_var, training, eps)
-    if training:
-        if running_mean is not None:  # written without a new version, as PyTorch does
-            np.copyto(running_mean._d, (1 - momentum) * running_mean._d + momentum * mean._d, casting="unsafe")
-        if running_var is not None:
-            n = input._d.size // channels if channels else 0
-            unbiased = variance._d * (n / (n - 1)) if n > 1 else variance._d * np.nan
-            np.copyto(running_var._d, (1 - momentum) * running_var._d + momentum * unbiased, casting="unsafe")
+    if training and running_mean is not None and input._d.size:
+        n = input._d.size // channels
+        unbiased = variance._d * (n / (n - 1)) if n > 1 else variance._d * np.nan
+        for tensor, found in ((running_mean, mean._d), (running_var, unbiased)):
+            kept = tensor._d  # written without a new version, as PyTorch does
+            if not kept.dtype.metadata:
+                np.copyto(kept, kept * (1 - momentum) + momentum * found, casting="unsafe")
     return out
+
+
+def _check_parameters(input: Tensor, parameters: list[Tensor]) -> None:
+    """Raise PyTorch's error for dtypes that do not go together: all are one, or halves among float32 parameters."""
+    kind = input._d.dtype
+    if all([t._d.dtype is kind for t in parameters]) or kind.kind in "bui" or not parameters:
+        return
+    if parameters[0].dtype is input.dtype:
+        for t in parameters:
+            if t.dtype is not input.dtype:
+                names = input.dtype.scalar_name, t.dtype.scalar_name
+                raise RuntimeError("expected scalar type {} but found {}".format(*names))
+        return
+    if any(t.dtype is not float32 for t in parameters):
+        raise RuntimeError("mixed dtype (CPU): expect parameter to have scalar type of Float")
+    if kind != np.float16 and kind.kind != "V":
+        raise RuntimeError("mixed dtype (CPU): all inputs must share same datatype.")
 
 
 @composite(method=False)

@@ -82,9 +82,19 @@ def _check(array: Any, widths: tuple[int, ...], mode: str, padded: int) -> None:
                 "got: "
                 f"padding ({before}, {after}) at dimension {axis} of input {list(sizes)}"
             )
-        if sizes[axis] + before + after < 1:
-            wide = sizes[axis] + before + after
-            raise RuntimeError(f"input (W: {sizes[axis]}) is too small. Calculated output W: {wide}")
+    made = [*sizes]
+    for place in range(padded):
+        made[-1 - place] += widths[2 * place] + widths[2 * place + 1]
+    if max(made[-padded:]) < 1:
+        had, gives = (
+            {letter: n for letter, n in zip("DHW"[3 - padded :], part[-padded:], strict=True)} for part in (sizes, made)
+        )
+        shown = {1: "W: {W}", 2: "H: {H}, W: {W}", 3: "D: {D} H: {H}, W: {W}"}[padded].format(**had)
+        gap = " " if padded == 2 and mode == "replicate" else ""
+        out = " ".join(f"{letter}: {n}" for letter, n in gives.items())
+        raise RuntimeError(f"input ({shown}{gap}) is too small. Calculated output {out}")
+    if min(made[-padded:]) < 0:
+        raise RuntimeError(f"Trying to create tensor with negative dimension {min(made)}: {made}")
 
 
 def _circular(input: Tensor, widths: tuple[int, ...]) -> Tensor:

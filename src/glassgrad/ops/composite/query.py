@@ -11,9 +11,10 @@ import numpy as np
 from ...ground import dtypes
 from ...ground.dtypes import called
 from ...ground.size import Size, unchecked
-from ...tensor.tensor import Tensor, View, share
+from ...tensor.tensor import Tensor, share
 from ..declare import composite
 from .operand import need_tensor, plain
+from .storage import owner_of
 
 # -- sizes -----------------------------------------------------------------------------------------------------------
 
@@ -67,10 +68,9 @@ def data_ptr(self: Tensor) -> int:
 def storage_offset(self: Tensor) -> int:
     """How many elements of its memory lie before the first element."""
     data = self._d
-    if type(data) is not np.ndarray or not data.size:
+    if type(data) is not np.ndarray or not data.size or data.dtype.metadata is not None:
         return 0
-    owner = self._e.base._d if type(self._e) is View else data.base
-    return (_address(data) - _address(owner)) // data.itemsize if isinstance(owner, np.ndarray) else 0
+    return (_address(data) - _address(owner_of(data))) // data.itemsize
 
 
 @composite("ndimension", function=False)
@@ -107,7 +107,7 @@ def length(self: Tensor) -> int:
     return shape[0]
 
 
-@composite(function=False)
+@composite()
 def is_same_size(self: Tensor, other: Tensor) -> bool:
     """Whether two tensors have the same shape."""
     return self._d.shape == other._d.shape
@@ -161,7 +161,7 @@ def is_nonzero(input: Tensor) -> bool:
     return truth(input)
 
 
-@composite(function=False)
+@composite()
 def get_device(self: Tensor) -> int:
     """-1: the number of no accelerator."""
     return -1

@@ -17,6 +17,9 @@ from ..primitive.matrix import c_name
 from ..primitive.shape import alias
 from .construct import array_of, place
 from .create import allocate, is_size
+from .memory import set_
+from .storage import UntypedStorage
+from .typed_storage import TypedStorage
 
 _NAMES = {
     "FloatTensor": dtypes.float32, "DoubleTensor": dtypes.float64, "HalfTensor": dtypes.float16,
@@ -71,6 +74,8 @@ def _of_one(data: Any, wanted: dtypes.dtype | None, kind: np.dtype[Any], device:
         if wanted is not None and data._d.dtype != kind:
             raise TypeError(f"expected {_options(np.empty(0, kind))} (got {_options(data._d)})")
         return alias(data)
+    if isinstance(data, (TypedStorage, UntypedStorage)):
+        return set_(place(np.empty(0, kind), device), data)  # type: ignore[no-any-return]
     if isinstance(data, Size):
         return place(allocate(np.empty, tuple(data), kind, "empty"), device)
     if not hasattr(data, "__len__") or isinstance(data, dict):

@@ -502,6 +502,7 @@ def prelu_kernel(self: Any, weight: Any, /) -> Any:
 
 
 prelu_kernel.typed_as("promote")
+prelu_kernel.autocasts("low")
 prelu_kernel.derivative(
     self=lambda grad, self, weight: where(self > 0, grad, grad * weight),
     weight=lambda grad, self: where(self > 0, 0, grad * self),

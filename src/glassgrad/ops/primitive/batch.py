@@ -187,3 +187,6 @@ trilinear.derivative(
 addbmm.shows(hidden=("batch1_sizes", "batch2_sizes", "self_sizes"))
 baddbmm.shows(hidden=("self_sizes",))
 linalg_cross.shows(hidden=("other_sizes", "self_sizes"))
+for _row in (bmm, baddbmm, addbmm):
+    _row.autocasts("low")
+trace.autocasts("single")

@@ -515,3 +515,9 @@ for _row in (
     soft_margin_loss,
 ):
     _row.shows(hidden=("self_sizes",))
+
+for _row in (
+    mse_loss, smooth_l1_loss, huber_loss, nll_loss, nll_loss2d, binary_cross_entropy, binary_cross_entropy_with_logits,
+    soft_margin_loss, multi_margin_loss, multilabel_margin_loss,
+):  # fmt: skip
+    _row.autocasts("single")

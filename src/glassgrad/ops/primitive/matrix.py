@@ -409,3 +409,5 @@ mm.shows(
     mat2_sym_sizes=("mat2", _sizes),
     mat2_sym_strides=("mat2", _strides),
 )
+for _row in (mm, addmm):
+    _row.autocasts("low")

@@ -1,4 +1,4 @@
-"""Vector norms and distances; normalisation of layers, groups and batches, with fused backward rows."""
+"""Vector norms and distances; normalisation of layers and groups, with fused backward rows."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import numpy as np
 from ..declare import op
 from .extreme import not_implemented
 from .index import fitted
+from .matrix import scalar_name
 from .reduce import (
     F16,
     F32,
@@ -19,14 +20,13 @@ from .reduce import (
     column,
     count,
     kept_sizes,
-    leading,
     safe_divide,
     spread_dim,
     sum_dim,
     total,
 )
-from .shape import unsqueeze
-from .sign import sgn
+from .shape import on_arrays, unsqueeze
+from .sign import conj, real, sgn
 
 ndarray = np.ndarray
 
@@ -125,6 +125,65 @@ for _row in (linalg_vector_norm, norm_dim):
     _row.internal()
 
 
+@op(constant=True)
+def longer(self: Any, /, maxnorm: Any) -> Any:
+    """One where ``self`` is more than ``maxnorm``, else zero."""
+    return (self > maxnorm).astype(self.dtype)
+
+
+longer.internal()
+
+
+def across(ndim: int, dim: int) -> tuple[int, ...]:
+    """All dimensions but ``dim``."""
+    if not -ndim <= dim < ndim:
+        raise IndexError(
+            f"Dimension out of range (expected to be in range of [{-ndim}, {ndim - 1}], but got {dim})"
+        )
+    return tuple([i for i in range(ndim) if i != dim % ndim])
+
+
+@op(inplace=True)
+def renorm(self: Any, /, p: Any, dim: Any, maxnorm: Any) -> Any:
+    """Each slice along ``dim`` whose ``p``-norm is more than ``maxnorm``, scaled down to that."""
+    if not p > 0:
+        raise RuntimeError("renorm: non-positive-norm not supported")
+    if maxnorm < 0:
+        raise RuntimeError(f"renorm: expected maxnorm to be >= 0 but got {maxnorm:g}")
+    if self.ndim < 2:
+        raise RuntimeError(f"renorm: input needs at least 2 dimensions, got {self.ndim} dimensions")
+    dims = across(self.ndim, dim)
+    if self.dtype.kind in "bui":
+        name = scalar_name(self)
+        raise RuntimeError(f"linalg.vector_norm: Expected a floating point or complex tensor as input. Got {name}")
+    a = self.astype(F32) if self.dtype == F16 or self.dtype.kind == "V" else self
+    length = norm_of(a, p, dims, True)
+    scale = np.where(length > maxnorm, maxnorm / (length + 1e-7), 1).astype(length.dtype)
+    return (a * scale).astype(self.dtype, copy=False)
+
+
+@on_arrays(lambda a: a.real.copy() if a.dtype.kind == "c" else a)
+def real_part(a: Any) -> Any:
+    """The real part of what may be real."""
+    return real(a) if a._d.dtype.kind == "c" else a
+
+
+@renorm.derivative("self")
+def _renorm_rule(grad: Any, self: Any, self_sizes: Any, p: Any, dim: Any, maxnorm: Any) -> Any:
+    """The scale times the gradient, less what the growing norm takes from the scale."""
+    dims = across(len(self_sizes), dim)
+    length = linalg_vector_norm(self, p, dims, True)
+    inverse = 1 / (length + 1e-7)
+    along_self = sum_dim(real_part(grad * conj(self)), dims, True)
+    shrinking = slope_of_norm(along_self, self, length, self_sizes, p, dims, True)
+    scaled = (grad - shrinking * inverse) * (inverse * maxnorm)
+    return grad + (scaled - grad) * longer(length, maxnorm)
+
+
+renorm.complex_by_hand()
+renorm.shows(hidden=("self_sizes",))
+
+
 def joined(first: tuple[int, ...], second: tuple[int, ...]) -> tuple[int, ...]:
     """The sizes that two tensors have together."""
     if len(first) < len(second):
@@ -211,15 +270,6 @@ def _beside(values: Any, shape: tuple[int, int]) -> Any:
     return column(values, shape) if shape[0] * shape[1] <= SMALL else values[:, None]
 
 
-def _above(values: Any, shape: tuple[int, int]) -> Any:
-    """One value for each column of a matrix, ready to meet it."""
-    if shape[0] * shape[1] > SMALL:
-        return values.reshape(-1)
-    out = np.empty(shape, values.dtype)
-    out[...] = values.reshape(-1)
-    return out
-
-
 @op()
 def standardize_backward(grad_output: Any, self: Any, mean: Any, rstd: Any, /, dims: Any, fixed: bool) -> Any:
     """The gradient of ``standardized``."""
@@ -269,7 +319,7 @@ standardize_backward.derivative(
 
 
 @standardize_backward.derivative("self")
-def _standardize_twice(
+def standardize_twice(
     grad: Any, grad_output: Any, self: Any, mean: Any, rstd: Any, self_sizes: Any, dims: Any, fixed: Any
 ) -> Any:
     """With x standardised and r its scale: through x, and through r, of ``r * (g - mean(g) - x * mean(g * x))``."""
@@ -303,7 +353,7 @@ shaped.derivative(self=lambda grad, self_sizes: shaped(grad, self_sizes))
 shaped.internal()
 
 
-# -- layers, groups, batches -------------------------------------------------------------------------------------------
+# -- layers, groups --------------------------------------------------------------------------------------------------
 
 
 def last_dims(sizes: tuple[int, ...], normalized_shape: tuple[int, ...]) -> tuple[int, ...]:
@@ -316,7 +366,7 @@ def first_dims(sizes: tuple[int, ...], normalized_shape: tuple[int, ...]) -> tup
     return tuple(range(len(sizes) - len(normalized_shape)))
 
 
-def _floating(a: Any, kernel: str) -> Any:
+def as_floating(a: Any, kernel: str) -> Any:
     if a.dtype.kind in "bui":
         raise not_implemented(kernel, a)
     return a if a.dtype == F32 or a.dtype == F64 else a.astype(F32)
@@ -327,18 +377,19 @@ def native_layer_norm(
     input: Any, weight: Any = None, bias: Any = None, /, normalized_shape: Any = (), eps: float = 1e-5
 ) -> Any:
     """Each sample standardised over its last dimensions, scaled and shifted; its mean and inverse deviation."""
-    a = _floating(input, "LayerNormKernelImpl")
+    a = as_floating(input, "LayerNormKernelImpl")
     n = count(normalized_shape)
     shape = (a.size // n if n else 0, n)
     lines = a.reshape(shape)
     means = along(lines, 1) / n
     off = lines - _beside(means, shape)
     rstd = 1 / np.sqrt(along(off * off, 1) / n + eps)
-    out = off * _beside(rstd, shape)
+    out = off
+    out *= _beside(rstd, shape)
     if weight is not None:
-        out = out * _above(weight, shape)
+        out *= weight.reshape(-1)
     if bias is not None:
-        out = out + _above(bias, shape)
+        out += bias.reshape(-1)
     kept = (*a.shape[: a.ndim - len(normalized_shape)], *(1,) * len(normalized_shape))
     return out.reshape(a.shape).astype(input.dtype, copy=False), means.reshape(kept), rstd.reshape(kept)
 
@@ -368,7 +419,7 @@ def native_group_norm(
     eps: float = 1e-5,
 ) -> Any:  # fmt: skip
     """Each group of channels of each sample standardised, each channel scaled and shifted."""
-    a = _floating(input, "GroupNormKernelImpl").reshape(N, group, C // group * HxW)
+    a = as_floating(input, "GroupNormKernelImpl").reshape(N, group, C // group * HxW)
     means, _, rstd = statistics(a, (2,), eps)
     out = ((a - means) * rstd).reshape(N, C, HxW)
     if weight is not None:
@@ -399,57 +450,11 @@ def _group_norm_rule(
     return back, scale, sum_dim(grad, (0, 2)) if needs[2] else None
 
 
-def channel_sizes(sizes: tuple[int, ...]) -> tuple[int, ...]:
-    """The sizes of one number for each channel, broadcastable against ``sizes``."""
-    return tuple([n if i == 1 else 1 for i, n in enumerate(sizes)])
-
-
-@op()
-def native_batch_norm(
-    input: Any, weight: Any = None, bias: Any = None, running_mean: Any = None, running_var: Any = None, /,
-    training: bool = False, eps: float = 1e-5,
-) -> Any:  # fmt: skip
-    """Each channel standardised by the batch's statistics, or by running ones; and the statistics used."""
-    a = _floating(input, "batch_norm")
-    kept = channel_sizes(a.shape)
-    dims = leading(a.shape, 1)
-    if training:
-        means, variance, rstd = statistics(a, dims, eps)
-    else:
-        means, variance = running_mean.astype(a.dtype).reshape(kept), running_var.astype(a.dtype).reshape(kept)
-        rstd = 1 / np.sqrt(variance + a.dtype.type(eps))
-    scale = rstd if weight is None else rstd * weight.reshape(kept)
-    out = (a - means) * scale
-    if bias is not None:
-        out += bias.reshape(kept)
-    flat = kept[1]
-    return out.astype(input.dtype, copy=False), means.reshape(flat), rstd.reshape(flat), variance.reshape(flat)
-
-
-native_batch_norm.returns("result0", "result1", "result2", "variance", differentiable=("result0",))
-native_batch_norm.sets_apart("running_mean", "running_var")
-native_batch_norm.internal()
-
-
-@native_batch_norm.derivative("input", "weight", "bias")
-def _batch_norm_rule(
-    grad: Any, input: Any, weight: Any, result1: Any, result2: Any, input_sizes: Any, training: Any, needs: Any
-) -> Any:
-    dims = leading(input_sizes, 1)
-    back = scale = None
-    if needs[0]:
-        scaled = grad if weight is None else grad * shaped(weight, channel_sizes(input_sizes))
-        back = standardize_backward(scaled, input, result1, result2, dims, not training)
-    if needs[1]:
-        scale = sum_dim(grad * standardized(input, result1, result2, dims, not training), dims)
-    return back, scale, sum_dim(grad, dims) if needs[2] else None
-
-
 # -- the saved names that PyTorch does not show ----------------------------------------------------------------------
 
 cdist_forward.shows(hidden=("x1_sizes", "x2_sizes"))
 dist.shows(hidden=("other_sizes", "self_sizes"))
 for _row in (linalg_vector_norm, norm_dim):
     _row.shows(hidden=("self_sizes",))
-for _row in (native_batch_norm, native_group_norm, native_layer_norm):
+for _row in (native_group_norm, native_layer_norm):
     _row.shows(hidden=("input_sizes",))

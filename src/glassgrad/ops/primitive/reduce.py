@@ -294,6 +294,8 @@ def prod_dim(self: Any, /, dim: int, keepdim: bool = False, dtype: Any = None) -
     return _product(self if dtype is None else self.astype(dtype), dim, keepdim)
 
 
+for _row in (prod_all, prod_dim):
+    _row.autocasts("single")
 prod_all.derivative(self=lambda grad, self, result: grad * others(self, result, None, False))
 prod_dim.derivative(
     self=lambda grad, self, result, self_sizes, dim, keepdim: (

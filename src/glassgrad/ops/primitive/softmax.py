@@ -32,9 +32,16 @@ def _between(sums: Any, least: float, most: float) -> bool:
 
 def _exponentials(a: Any, dim: int) -> tuple[Any, Any]:
     """Exponentials scaled to be harmless, and their sums along ``dim``, which is kept."""
-    top = np.maximum.reduce(a, axis=dim, keepdims=True, initial=-np.inf)
-    e = np.exp(a - np.where(np.isneginf(top), top.dtype.type(0), top))
+    e = _below_top(a, dim)
+    np.exp(e, e)
     return e, along(e, dim, True)
+
+
+def _below_top(a: Any, dim: int) -> Any:
+    """Each element minus the largest of its line; lines of minus infinity alone stay."""
+    top = np.maximum.reduce(a, axis=dim, keepdims=True, initial=-np.inf)
+    top[np.isneginf(top)] = 0
+    return a - top
 
 
 @op()
@@ -42,12 +49,14 @@ def softmax(self: Any, /, dim: int) -> Any:
     """Exponentials along ``dim``, scaled to sum to one."""
     d = self.dtype
     shape = self.shape
-    if dim == 1 and len(shape) == 2 and shape[1] in ones32 and (d is F32 or d is F64):
-        e = _exp(self)
-        sums = e.dot((ones32 if d is F32 else ones64)[shape[1]])
+    ndim = len(shape)
+    if ndim and dim == ndim - 1 and shape[dim] in ones32 and (d is F32 or d is F64):
+        n = shape[dim]
+        e = _exp(self) if ndim == 2 else _exp(self.reshape(-1, n))
+        sums = e.dot((ones32 if d is F32 else ones64)[n])
         if _between(sums, _LEAST[d], _MOST[d]):
-            e /= sums.repeat(shape[1]).reshape(shape) if e.size <= SMALL else sums[:, None]
-            return e
+            e /= sums.repeat(n).reshape(e.shape) if e.size <= SMALL else sums[:, None]
+            return e if ndim == 2 else e.reshape(shape)
     _refuse(self, "", dim)
     if self.ndim == 0:
         return self / self if self == self else self + 0
@@ -91,12 +100,16 @@ def log_softmax(self: Any, /, dim: int) -> Any:
         sums = _exp(self).dot(ones32[shape[1]])
         if _between(sums, 1e-3, 1e3):  # beyond, rounding would show
             return self - np.log(sums).repeat(shape[1]).reshape(shape)
+    elif d is F32 and shape and dim == len(shape) - 1 and self.size > 64 and self.max() < 7:
+        e = _exp(self.reshape(-1, shape[dim]))
+        sums = along(e, 1)
+        if sums.item(sums.argmin()) > 1e-3:
+            np.log(sums, sums)
+            return np.subtract(self.reshape(e.shape), sums[:, None], e).reshape(shape)
     _refuse(self, "log_", dim)
     if self.ndim == 0:
         return self - self
-    a = self if d == F32 or d == F64 else self.astype(F32)
-    top = np.maximum.reduce(a, axis=dim, keepdims=True, initial=-np.inf)
-    a = a - np.where(np.isneginf(top), top.dtype.type(0), top)
+    a = _below_top(self if d == F32 or d == F64 else self.astype(F32), dim)
     a -= np.log(along(np.exp(a), dim, True))
     return a.astype(d, copy=False)
 

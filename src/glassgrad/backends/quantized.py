@@ -1,0 +1,4 @@
+"""The ``torch.backends.quantized`` namespace: there are no quantized tensors."""
+
+engine = "none"
+supported_engines = ["none"]

@@ -1,0 +1,22 @@
+"""The ``torch.compiler`` namespace: compiling functions and modules, and what steers it."""
+
+from .api import (
+    OptimizedModule,
+    allow_in_graph,
+    assume_constant_result,
+    compile,
+    cudagraph_mark_step_begin,
+    disable,
+    is_compiling,
+    is_dynamo_compiling,
+    is_exporting,
+    list_backends,
+    reset,
+    set_stance,
+    wrap_numpy,
+)
+
+__all__ = [
+    "OptimizedModule", "allow_in_graph", "assume_constant_result", "compile", "cudagraph_mark_step_begin", "disable",
+    "is_compiling", "is_dynamo_compiling", "is_exporting", "list_backends", "reset", "set_stance", "wrap_numpy",
+]  # fmt: skip

@@ -1,0 +1,235 @@
+"""The base of all distributions: shapes, checks of parameters and samples, what each family may answer."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any, ClassVar
+
+from ..autograd.grad_mode import no_grad
+from ..ground.size import Size
+from ..tensor.tensor import Tensor
+from . import constraints
+from .utils import lazy_property
+
+__all__ = ["Distribution"]
+
+
+def all_true(valid: Any) -> bool:
+    """Whether every element of a tensor of decisions is true."""
+    return bool(valid.all())
+
+
+class Distribution:
+    """A batch of probability distributions of one family: samples, log-densities, moments.
+
+    batch_shape    the shape over which parameters differ
+    event_shape    the shape of one sample of one member of the batch
+    validate_args  whether parameters and values are checked; as ``set_default_validate_args`` says where None
+
+    A family whose tensors are named in ``_parameters`` (each with how many of its dimensions belong to the event),
+    whose inner distributions are named in ``_parts`` and whose further state is in ``_constants`` needs no ``expand``.
+    Source: https://docs.pytorch.org/docs/stable/distributions.html
+    """
+
+    has_rsample = False
+    has_enumerate_support = False
+    _validate_args = __debug__
+    _parameters: ClassVar[dict[str, int]] = {}
+    _parts: ClassVar[tuple[str, ...]] = ()
+    _constants: ClassVar[tuple[str, ...]] = ()
+
+    @staticmethod
+    def set_default_validate_args(value: bool) -> None:
+        """Say whether distributions made from now on check what they are given."""
+        if value not in (True, False):
+            raise ValueError
+        Distribution._validate_args = value
+
+    def __init__(
+        self, batch_shape: Any = Size(), event_shape: Any = Size(), validate_args: bool | None = None  # noqa: B008
+    ) -> None:
+        self._batch_shape = batch_shape
+        self._event_shape = event_shape
+        if validate_args is not None:
+            self._validate_args = validate_args
+        if self._validate_args:
+            self._check_parameters()
+        super().__init__()
+
+    def _check_parameters(self) -> None:
+        try:
+            wanted = self.arg_constraints
+        except NotImplementedError:
+            warnings.warn(
+                f"{self.__class__} does not define `arg_constraints`. Please set `arg_constraints = {{}}` or "
+                "initialize the distribution with `validate_args=False` to turn off validation.",
+                stacklevel=3,
+            )
+            return
+        for name, constraint in wanted.items():
+            if constraints.is_dependent(constraint):
+                continue
+            if name not in self.__dict__ and isinstance(getattr(type(self), name), lazy_property):
+                continue  # computed from one that is checked
+            value = getattr(self, name)
+            if not all_true(constraint.check(value)):
+                raise ValueError(
+                    f"Expected parameter {name} ({type(value).__name__} of shape {tuple(value.shape)}) of distribution "
+                    f"{self!r} to satisfy the constraint {constraint!r}, but found invalid values:\n{value}"
+                )
+
+    def expand(self, batch_shape: Any, _instance: Any = None) -> Any:
+        """The same distributions over a larger batch shape; parameters are expanded views, nothing is checked anew."""
+        owner = next((c for c in type(self).__mro__ if "_parameters" in c.__dict__ or "_parts" in c.__dict__), None)
+        if owner in (None, Distribution):
+            raise NotImplementedError
+        new = self._get_checked_instance(owner, _instance)
+        batch_shape = Size(batch_shape)
+        for name, own in self._parameters.items():
+            if name in self.__dict__:
+                value = self.__dict__[name]
+                setattr(new, name, value.expand(batch_shape + value.shape[value.dim() - own :]))
+        for name in self._parts:
+            setattr(new, name, getattr(self, name).expand(batch_shape))
+        for name in self._constants:
+            setattr(new, name, getattr(self, name))
+        Distribution.__init__(new, batch_shape, self._event_shape, validate_args=False)
+        new._validate_args = self._validate_args
+        return new
+
+    @property
+    def batch_shape(self) -> Any:
+        """The shape over which parameters differ."""
+        return self._batch_shape
+
+    @property
+    def event_shape(self) -> Any:
+        """The shape of one sample of one member of the batch."""
+        return self._event_shape
+
+    @property
+    def arg_constraints(self) -> dict[str, constraints.Constraint]:
+        """What each parameter must satisfy, by its name."""
+        raise NotImplementedError
+
+    @property
+    def support(self) -> Any:
+        """The constraint that samples satisfy."""
+        raise NotImplementedError
+
+    @property
+    def mean(self) -> Any:
+        """The mean, of batch and event shape."""
+        raise NotImplementedError
+
+    @property
+    def mode(self) -> Any:
+        """The value of the highest density, of batch and event shape."""
+        raise NotImplementedError(f"{self.__class__} does not implement mode")
+
+    @property
+    def variance(self) -> Any:
+        """The variance, of batch and event shape."""
+        raise NotImplementedError
+
+    @property
+    def stddev(self) -> Any:
+        """The root of the variance."""
+        return self.variance.sqrt()
+
+    def sample(self, sample_shape: Any = Size()) -> Any:  # noqa: B008
+        """Samples without a gradient: of ``sample_shape``, then batch shape, then event shape."""
+        with no_grad():
+            return self.rsample(sample_shape)
+
+    def rsample(self, sample_shape: Any = Size()) -> Any:  # noqa: B008
+        """Samples as a differentiable function of the parameters."""
+        raise NotImplementedError
+
+    def sample_n(self, n: int) -> Any:
+        """``sample((n,))``, the old name."""
+        warnings.warn("`sample_n(n)` will be deprecated. Use `sample((n,))` instead.", FutureWarning, stacklevel=2)
+        return self.sample(Size((n,)))
+
+    def log_prob(self, value: Any) -> Any:
+        """The logarithm of the density, or of the chance, at ``value``."""
+        raise NotImplementedError
+
+    def cdf(self, value: Any) -> Any:
+        """The chance of at most ``value``."""
+        raise NotImplementedError
+
+    def icdf(self, value: Any) -> Any:
+        """The number below which a sample falls with chance ``value``."""
+        raise NotImplementedError
+
+    def enumerate_support(self, expand: bool = True) -> Any:
+        """All values of a discrete distribution along a new first dimension; ``expand`` fills the batch shape."""
+        raise NotImplementedError
+
+    def _enumerated(self, values: Any, expand: bool) -> Any:
+        """A list of values along the first dimension, in the batch's number of dimensions."""
+        values = values.view((-1,) + (1,) * len(self._batch_shape))
+        return values.expand((-1, *self._batch_shape)) if expand else values
+
+    def entropy(self) -> Any:
+        """The entropy in nats, of batch shape."""
+        raise NotImplementedError
+
+    def perplexity(self) -> Any:
+        """The exponential of the entropy."""
+        return self.entropy().exp()
+
+    def _extended_shape(self, sample_shape: Any = Size()) -> Size:  # noqa: B008
+        """The shape of samples: ``sample_shape``, batch shape, event shape."""
+        if not isinstance(sample_shape, Size):
+            sample_shape = Size(sample_shape)
+        return Size(sample_shape + self._batch_shape + self._event_shape)
+
+    def _validate_sample(self, value: Any) -> None:
+        """Raise ValueError unless ``value`` is a tensor of fitting shape within the support."""
+        if not isinstance(value, Tensor):
+            raise ValueError("The value argument to log_prob must be a Tensor")
+        sizes = value.size()  # type: ignore[attr-defined]
+        if sizes[len(sizes) - len(self._event_shape) :] != self._event_shape:
+            raise ValueError(
+                f"The right-most size of value must match event_shape: {sizes} vs {self._event_shape}."
+            )
+        own = self._batch_shape + self._event_shape
+        if sizes != own:
+            for i, j in zip(reversed(sizes), reversed(own), strict=False):
+                if i != 1 and j != 1 and i != j:
+                    raise ValueError(
+                        f"Value is not broadcastable with batch_shape+event_shape: {sizes} vs {own}."
+                    )
+        try:
+            support = self.support
+        except NotImplementedError:
+            warnings.warn(
+                f"{self.__class__} does not define `support` to enable sample validation. Please initialize the "
+                "distribution with `validate_args=False` to turn off validation.",
+                stacklevel=3,
+            )
+            return
+        assert support is not None
+        if not all_true(support.check(value)):
+            raise ValueError(
+                f"Expected value argument ({type(value).__name__} of shape {tuple(sizes)}) to be within the support "
+                f"({support!r}) of the distribution {self!r}, but found invalid values:\n{value}"
+            )
+
+    def _get_checked_instance(self, cls: type, _instance: Any = None) -> Any:
+        if _instance is None and type(self).__init__ != cls.__init__:  # type: ignore[misc]
+            raise NotImplementedError(
+                f"Subclass {self.__class__.__name__} of {cls.__name__} that defines a custom __init__ method must "
+                "also define a custom .expand() method."
+            )
+        return self.__new__(type(self)) if _instance is None else _instance
+
+    def __repr__(self) -> str:
+        shown = []
+        for name in self.arg_constraints:
+            if name in self.__dict__:
+                value = self.__dict__[name]
+                shown.append(f"{name}: {value if value.numel() == 1 else value.size()}")
+        return f"{self.__class__.__name__}({', '.join(shown)})"

@@ -1,0 +1,162 @@
+"""Settings of the whole process that scripts ask for and set: threads, determinism, precision; knows no tensor."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from typing import Any
+
+
+class _Settings:
+    """What was set, at PyTorch's defaults."""
+
+    threads: int | None = None
+    interop_threads: int | None = None
+    precision = "highest"
+    deterministic = False
+    warn_only = False
+    fill_uninitialized_memory = True
+    warn_always = False
+
+
+_set = _Settings()
+_PRECISIONS = ("highest", "high", "medium")
+_DEBUG_MODES = {"default": 0, "warn": 1, "error": 2}
+
+# -- threads -----------------------------------------------------------------------------------------------------------
+
+
+def _whole(function: str, value: Any) -> int:
+    if type(value) is not int:
+        raise RuntimeError(f"{function} expects an int, but got {type(value).__name__}")
+    if value <= 0:
+        raise RuntimeError(f"{function} expects a positive integer")
+    return value
+
+
+def set_num_threads(number: int) -> None:
+    """Set how many threads matrix products use.
+
+    NumPy's linear algebra library is told through threadpoolctl where that is installed (the extra ``fast`` brings it).
+    """
+    _set.threads = _whole("set_num_threads", number)
+    try:
+        from threadpoolctl import threadpool_limits
+    except ImportError:
+        return
+    threadpool_limits(number, user_api="blas")
+
+
+def get_num_threads() -> int:
+    """How many threads matrix products use."""
+    if _set.threads is not None:
+        return _set.threads
+    for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"):
+        if os.environ.get(name, "").isdecimal():
+            return int(os.environ[name])
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def set_num_interop_threads(number: int) -> None:
+    """Accepted once, as in PyTorch; operations do not run beside each other here."""
+    _whole("set_num_interop_threads", number)
+    if _set.interop_threads is not None:
+        raise RuntimeError(
+            "Error: cannot set number of interop threads after parallel work has started or set_num_interop_threads "
+            "called"
+        )
+    _set.interop_threads = number
+
+
+def get_num_interop_threads() -> int:
+    """What was set, else the number of cores."""
+    return _set.interop_threads or os.cpu_count() or 1
+
+
+# -- precision and determinism -----------------------------------------------------------------------------------------
+
+
+def get_float32_matmul_precision() -> str:
+    """What was set: "highest", "high" or "medium"; products are always computed in full."""
+    return _set.precision
+
+
+def set_float32_matmul_precision(precision: str) -> None:
+    """Allow products of float32 to be rounded more; kept, and without effect."""
+    if precision not in _PRECISIONS:
+        warnings.warn(
+            f"{precision} is not one of 'highest', 'high', or 'medium'; the current"
+            "setFloat32MatmulPrecision call has no effect.",
+            stacklevel=2,
+        )
+        return
+    _set.precision = precision
+
+
+def use_deterministic_algorithms(mode: bool, *, warn_only: bool = False) -> None:
+    """Ask for the same result at every run; that is what all operations here give."""
+    _set.deterministic, _set.warn_only = bool(mode), bool(mode) and warn_only
+
+
+def are_deterministic_algorithms_enabled() -> bool:
+    """Whether determinism was asked for."""
+    return _set.deterministic
+
+
+def is_deterministic_algorithms_warn_only_enabled() -> bool:
+    """Whether it was asked for with ``warn_only``."""
+    return _set.warn_only
+
+
+def set_deterministic_debug_mode(debug_mode: int | str) -> None:
+    """The same by number or name: "default" (0), "warn" (1) or "error" (2)."""
+    if not isinstance(debug_mode, (int, str)):
+        raise TypeError(f"debug_mode must be str or int, but got {type(debug_mode)}")
+    if isinstance(debug_mode, str):
+        if debug_mode not in _DEBUG_MODES:
+            raise RuntimeError(
+                f"invalid value of debug_mode, expected one of `default`, `warn`, `error`, but got {debug_mode}"
+            )
+        debug_mode = _DEBUG_MODES[debug_mode]
+    if debug_mode not in (0, 1, 2):
+        raise RuntimeError(f"invalid value of debug_mode, expected 0, 1, or 2, but got {debug_mode}")
+    use_deterministic_algorithms(debug_mode > 0, warn_only=debug_mode == 1)
+
+
+def get_deterministic_debug_mode() -> int:
+    """0, 1 or 2, as :func:`set_deterministic_debug_mode` has it."""
+    return (1 if _set.warn_only else 2) if _set.deterministic else 0
+
+
+def set_flush_denormal(mode: bool) -> bool:
+    """False: NumPy has no such switch, denormal numbers are kept."""
+    return not mode
+
+
+def set_warn_always(b: bool) -> None:
+    """Kept: PyTorch would repeat warnings that it gives once."""
+    _set.warn_always = bool(b)
+
+
+def is_warn_always_enabled() -> bool:
+    """What was set."""
+    return _set.warn_always
+
+
+def compiled_with_cxx11_abi() -> bool:
+    """True, as in every PyTorch of today; there is no C++ here."""
+    return True
+
+
+def is_vulkan_available() -> bool:
+    """False."""
+    return False
+
+
+__all__ = [
+    "are_deterministic_algorithms_enabled", "compiled_with_cxx11_abi", "get_deterministic_debug_mode",
+    "get_float32_matmul_precision", "get_num_interop_threads", "get_num_threads",
+    "is_deterministic_algorithms_warn_only_enabled", "is_vulkan_available", "is_warn_always_enabled",
+    "set_deterministic_debug_mode", "set_float32_matmul_precision", "set_flush_denormal", "set_num_interop_threads",
+    "set_num_threads", "set_warn_always", "use_deterministic_algorithms",
+]  # fmt: skip

@@ -1,0 +1,70 @@
+"""How tensors are sent to other processes: shared memory as such, other memory as its content."""
+
+from __future__ import annotations
+
+from multiprocessing.context import get_spawning_popen
+from multiprocessing.reduction import ForkingPickler
+from typing import Any
+
+import numpy as np
+
+from ..ground.dtypes import dtype
+from ..ground.shared import Shared
+from ..ops.composite.interchange import warn_of_hooks
+from ..ops.composite.share import share_memory_
+from ..ops.composite.storage import owner_of
+from ..ops.override import blank
+from ..tensor.parameter import Parameter
+from ..tensor.tensor import LEAF, Tensor, new, share
+
+_NOT_A_LEAF = (
+    "Cowardly refusing to serialize non-leaf tensor which requires_grad, since autograd does not support crossing "
+    "process boundaries.  If you just want to transfer the data, call detach() on the tensor before serializing "
+    "(e.g., putting it on the queue)."
+)
+
+
+def reduce_tensor(tensor: Any) -> tuple[Any, ...]:
+    """What ``multiprocessing`` sends of a tensor; what starts a process moves its memory to where both see it."""
+    if tensor.requires_grad and not tensor.is_leaf:
+        raise RuntimeError(_NOT_A_LEAF)
+    if tensor._e is not None:
+        warn_of_hooks(tensor)
+    kind, about = type(tensor), (tensor.dtype, tensor.requires_grad)
+    if tensor._d.dtype.metadata is not None:
+        return rebuild_tensor, (kind, None, 0, tensor._d.shape, (), *about)
+    if get_spawning_popen() is not None:
+        share_memory_(tensor)
+    data = np.asarray(tensor._d)
+    owner = owner_of(data)
+    if type(owner) is Shared:
+        offset = data.__array_interface__["data"][0] - owner.__array_interface__["data"][0]
+        return rebuild_tensor, (kind, owner, int(offset), data.shape, data.strides, *about)
+    dense = data if data.flags.forc else np.array(data)  # gaps, and what lies beside a view, stay here
+    content = dense.ravel(order="K").view(np.uint8) if dense.size else np.empty(0, np.uint8)
+    return rebuild_tensor, (kind, content, 0, dense.shape, dense.strides, *about)
+
+
+def rebuild_tensor(
+    cls: type, memory: Any, offset: int, sizes: tuple[int, ...], strides: tuple[int, ...], kind: dtype,
+    requires_grad: bool,
+) -> Any:
+    """The tensor that was sent, on memory that came with it or is shared; ``memory`` None: one without data."""
+    out: Any = new(cls)
+    if memory is None:
+        out._d = blank(sizes, kind.numpy)
+    elif 0 in sizes:
+        out._d = np.empty(sizes, kind.numpy)
+    else:
+        out._d = np.ndarray(sizes, kind.numpy, memory, offset, strides)
+    out._e = LEAF if requires_grad else None
+    out._v = None
+    if memory is not None:
+        share(out)
+    return out
+
+
+def init_reductions() -> None:
+    """Have ``multiprocessing`` send tensors so."""
+    for kind in (Tensor, Parameter):
+        ForkingPickler.register(kind, reduce_tensor)

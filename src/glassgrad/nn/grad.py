@@ -1,0 +1,102 @@
+"""What ``torch.nn.grad`` holds: the gradients of convolutions by input and by weight, as functions.
+
+Source: https://docs.pytorch.org/docs/stable/nn.functional.html#convolution-functions
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..kernels.convolution import output_sizes
+from ..ops.composite.convolution import check_numbers, check_sizes
+from ..ops.primitive.convolution import convolution_input, convolution_weight
+from ..tensor.tensor import Tensor
+from .modules.utils import _ntuple
+
+
+def _settings(
+    ndim: int, input_size: Any, weight_size: Any, grad_output: Tensor, stride: Any, padding: Any, dilation: Any,
+    groups: int,
+) -> tuple[Any, ...]:  # fmt: skip
+    """Stride, padding and dilation, one for each dimension, once everything fits."""
+    several = _ntuple(ndim)
+    given = [several(value) for value in (stride, padding, dilation)]
+    steps, around, spread = [value * ndim if len(value) == 1 else value for value in given]
+    check_numbers(steps, around, spread, (0,))
+    check_sizes(input_size, weight_size, None, around, spread, False, groups)
+    outs = output_sizes(input_size[2:], weight_size[2:], steps, around, spread)
+    wanted = (input_size[0], weight_size[0], *outs)
+    sizes = grad_output._d.shape
+    for place, (n, m) in enumerate(zip(wanted, sizes, strict=False)):
+        if n != m or len(sizes) != len(wanted):
+            raise RuntimeError(
+                f"Expected a tensor of dimension {len(wanted)} and tensor.size[{place}] == {n} but got: dimension "
+                f"{len(sizes)} and tensor.size[{place}] = {m}"
+            )
+    return steps, around, spread
+
+
+def _by_input(
+    ndim: int, input_size: Any, weight: Any, grad_output: Any, stride: Any, padding: Any, dilation: Any, groups: int
+) -> Tensor:
+    sizes = tuple(input_size)
+    settings = _settings(ndim, sizes, weight._d.shape, grad_output, stride, padding, dilation, groups)
+    made: Tensor = convolution_input(grad_output, weight, sizes, *settings, False, (0,) * ndim, groups)
+    return made
+
+
+def _by_weight(
+    ndim: int, input: Any, weight_size: Any, grad_output: Any, stride: Any, padding: Any, dilation: Any, groups: int
+) -> Tensor:
+    sizes = tuple(weight_size)
+    settings = _settings(ndim, input._d.shape, sizes, grad_output, stride, padding, dilation, groups)
+    made: Tensor = convolution_weight(grad_output, input, sizes, *settings, False, (0,) * ndim, groups)
+    return made
+
+
+def conv1d_input(
+    input_size: Any, weight: Any, grad_output: Any, stride: Any = 1, padding: Any = 0, dilation: Any = 1,
+    groups: int = 1,
+) -> Tensor:  # fmt: skip
+    """The gradient of ``conv1d`` by an input of ``input_size`` (n, c, l), from that by its output."""
+    return _by_input(1, input_size, weight, grad_output, stride, padding, dilation, groups)
+
+
+def conv1d_weight(
+    input: Any, weight_size: Any, grad_output: Any, stride: Any = 1, padding: Any = 0, dilation: Any = 1,
+    groups: int = 1,
+) -> Tensor:  # fmt: skip
+    """The gradient of ``conv1d`` by a weight of ``weight_size`` (o, c / groups, k), from that by its output."""
+    return _by_weight(1, input, weight_size, grad_output, stride, padding, dilation, groups)
+
+
+def conv2d_input(
+    input_size: Any, weight: Any, grad_output: Any, stride: Any = 1, padding: Any = 0, dilation: Any = 1,
+    groups: int = 1,
+) -> Tensor:  # fmt: skip
+    """The gradient of ``conv2d`` by an input of ``input_size`` (n, c, h, w), from that by its output."""
+    return _by_input(2, input_size, weight, grad_output, stride, padding, dilation, groups)
+
+
+def conv2d_weight(
+    input: Any, weight_size: Any, grad_output: Any, stride: Any = 1, padding: Any = 0, dilation: Any = 1,
+    groups: int = 1,
+) -> Tensor:  # fmt: skip
+    """The gradient of ``conv2d`` by a weight of ``weight_size`` (o, c / groups, kh, kw), from that by its output."""
+    return _by_weight(2, input, weight_size, grad_output, stride, padding, dilation, groups)
+
+
+def conv3d_input(
+    input_size: Any, weight: Any, grad_output: Any, stride: Any = 1, padding: Any = 0, dilation: Any = 1,
+    groups: int = 1,
+) -> Tensor:  # fmt: skip
+    """The gradient of ``conv3d`` by an input of ``input_size`` (n, c, d, h, w), from that by its output."""
+    return _by_input(3, input_size, weight, grad_output, stride, padding, dilation, groups)
+
+
+def conv3d_weight(
+    input: Any, weight_size: Any, grad_output: Any, stride: Any = 1, padding: Any = 0, dilation: Any = 1,
+    groups: int = 1,
+) -> Tensor:  # fmt: skip
+    """The gradient of ``conv3d`` by a weight of ``weight_size`` (o, c / groups, *kernel), from that by its output."""
+    return _by_weight(3, input, weight_size, grad_output, stride, padding, dilation, groups)

@@ -1,0 +1,112 @@
+"""Layers that divide by what neighbouring channels hold."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...autograd.function import Function, once_differentiable
+from ...ops.composite.create import zeros_like
+from ...ops.composite.join import stack
+from ...tensor.tensor import Tensor
+from .. import functional as F
+from .module import Module
+
+
+class LocalResponseNorm(Module):
+    """Each element of (N, C, *) divided by ``(k + alpha * mean of squares) ** beta`` over ``size`` channels.
+
+    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.LocalResponseNorm.html
+    """
+
+    __constants__ = ["size", "alpha", "beta", "k"]
+    size: int
+    alpha: float
+    beta: float
+    k: float
+
+    def __init__(self, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0) -> None:
+        super().__init__()
+        self.size, self.alpha, self.beta, self.k = size, alpha, beta, k
+
+    def forward(self, input: Tensor) -> Tensor:
+        """The input, normalised."""
+        return F.local_response_norm(input, self.size, self.alpha, self.beta, self.k)
+
+    def extra_repr(self) -> str:
+        return f"{self.size}, alpha={self.alpha}, beta={self.beta}, k={self.k}"
+
+
+def _sums(squares: Tensor, size: int) -> Tensor:
+    """Sums over neighbouring channels, each made of the one before as PyTorch makes them.
+
+    That of channel c drops channel ``c - reach`` only if c is larger than ``reach``, so the first one is never dropped.
+    """
+    channels = squares.shape[1]
+    reach = int((size - 1) / 2 + 1)
+    total: Any = zeros_like(squares.select(1, 0))  # type: ignore[attr-defined]
+    for channel in range(min(reach, channels)):
+        total = total + squares.select(1, channel)  # type: ignore[attr-defined]
+    found = [total]
+    for channel in range(1, channels):
+        if channel < channels - reach + 1:
+            total = total + squares.select(1, channel + reach - 1)  # type: ignore[attr-defined]
+        if channel > reach:
+            total = total - squares.select(1, channel - reach)  # type: ignore[attr-defined]
+        found.append(total)
+    return stack(found, 1)  # type: ignore[no-any-return]
+
+
+class _CrossMapLRN2d(Function):
+    """The function of the layer: its gradient is that of windows, which its running sums are not quite."""
+
+    @staticmethod
+    def forward(ctx: Any, input: Any, size: int, alpha: float, beta: float, k: float) -> Any:
+        """The input, normalised."""
+        if input.dim() != 4:
+            raise ValueError(f"CrossMapLRN2d: Expected input to be 4D, got {input.dim()}D instead.")
+        ctx.size, ctx.alpha, ctx.beta = size, alpha, beta
+        ctx.scale = _sums(input * input, size) * (alpha / size) + k
+        output = ctx.scale.pow(-beta) * input
+        ctx.save_for_backward(input, output)
+        return output
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, grad_output: Any) -> Any:
+        """The gradient, from sums over neighbouring channels."""
+        input, output = ctx.saved_tensors
+        size, channels = ctx.size, input.shape[1]
+        ratio = grad_output * output / ctx.scale
+        before = int(size - (size - 1) / 2)
+        wide = F.pad(ratio, (0, 0, 0, 0, before, size - 1 - before))
+        total = wide[:, : size - 1].sum(1)
+        grad = ctx.scale.pow(-ctx.beta) * grad_output
+        shares = []
+        for channel in range(channels):
+            total = total + wide[:, channel + size - 1]
+            shares.append(total)
+            total = total - wide[:, channel]
+        return grad - input * stack(shares, 1) * (2 * ctx.alpha * ctx.beta / size), None, None, None, None
+
+
+_CrossMapLRN2d.__name__ = _CrossMapLRN2d.__qualname__ = "CrossMapLRN2d"
+
+
+class CrossMapLRN2d(Module):
+    """Each element of (N, C, H, W) divided by ``(k + alpha * mean of squares) ** beta`` over ``size`` channels."""
+
+    size: int
+    alpha: float
+    beta: float
+    k: float
+
+    def __init__(self, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1) -> None:
+        super().__init__()
+        self.size, self.alpha, self.beta, self.k = size, alpha, beta, k
+
+    def forward(self, input: Tensor) -> Tensor:
+        """The input, normalised."""
+        return _CrossMapLRN2d.apply(input, self.size, self.alpha, self.beta, self.k)  # type: ignore[no-any-return]
+
+    def extra_repr(self) -> str:
+        return f"{self.size}, alpha={self.alpha}, beta={self.beta}, k={self.k}"

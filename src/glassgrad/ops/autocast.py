@@ -1,0 +1,65 @@
+"""What precision operations run in within an ``autocast`` block: a row's column says whether it is cast, and how."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ..ground import dtypes, modes
+from ..tensor.tensor import LEAF, Tensor
+from .primitive.cast import to_copy
+
+_CAST = (dtypes.float32.numpy, dtypes.float16.numpy, dtypes.bfloat16.numpy)
+
+
+class Policy:
+    """One autocast block: the dtype of products, and the weights already cast in it."""
+
+    __slots__ = ("dtype", "cache", "keeps")
+
+    def __init__(self, dtype: Any, keeps: bool, outer: Policy | None) -> None:
+        self.dtype, self.keeps = dtype, keeps
+        self.cache: dict[int, tuple[Tensor, Tensor]] = {} if outer is None or outer.dtype is not dtype else outer.cache
+
+    def cast(self, precision: str, tensors: Sequence[Any]) -> tuple[Any, ...]:
+        """Inputs of a row in the precision that its column names: "low" or "single"."""
+        return self.low(*tensors) if precision == "low" else single(*tensors)
+
+    def low(self, *tensors: Any) -> tuple[Any, ...]:
+        """Tensors in the block's dtype; float64 and integers stay."""
+        return tuple(self._low(t) for t in tensors)
+
+    def _low(self, tensor: Any) -> Any:
+        if not isinstance(tensor, Tensor) or tensor._d.dtype not in _CAST or tensor.dtype is self.dtype:
+            return tensor
+        if not self.keeps or tensor._e is not LEAF or not modes.grad_enabled() or tensor.dtype is not dtypes.float32:
+            return _cast(tensor, self.dtype)
+        kept = self.cache.get(id(tensor))
+        if kept is None:
+            kept = self.cache[id(tensor)] = (tensor, _cast(tensor, self.dtype))
+        return kept[1]
+
+
+def low(*tensors: Any) -> tuple[Any, ...]:
+    """Tensors in the dtype of this thread's block; as they are outside of one."""
+    policy = modes.local.autocast
+    return tensors if policy is None else policy.low(*tensors)
+
+
+def single(*tensors: Any) -> tuple[Any, ...]:
+    """Half tensors in float32 within a block; as they are outside of one."""
+    if modes.local.autocast is None:
+        return tensors
+    return tuple(lowered(t, dtypes.float32) if isinstance(t, Tensor) else t for t in tensors)
+
+
+def lowered(tensor: Tensor, dtype: Any) -> Tensor:
+    """A floating tensor in another floating dtype; float64 and integers stay."""
+    if tensor._d.dtype not in _CAST or tensor.dtype is dtype:
+        return tensor
+    return _cast(tensor, dtype)
+
+
+def _cast(tensor: Tensor, dtype: Any) -> Tensor:
+    made: Tensor = to_copy(tensor, dtype.numpy, tensor._d.dtype)
+    return made

@@ -1,0 +1,323 @@
+"""Recurrent networks as PyTorch's functions take them: layers, directions, packed batches, dropout; and single cells.
+
+Source: https://docs.pytorch.org/docs/stable/nn.html#recurrent-layers
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import ml_dtypes
+import numpy as np
+
+from ...ground import modes
+from ...tensor.tensor import Tensor, wrap
+from ..autocast import low
+from ..declare import composite
+from ..primitive import cell
+from ..primitive import recurrent as fused
+from ..primitive.activation import relu
+from ..primitive.index import select
+from ..primitive.join import cat, stack, unbind
+from ..primitive.pointwise import tanh
+from ..primitive.shape import transpose
+from . import unrolled
+from .dropout import dropout as dropped
+from .matrix import linear
+from .operand import need_tensor, no_match
+
+F32 = np.dtype(np.float32)
+_KINDS = (F32, np.dtype(np.float64), np.dtype(np.float16), np.dtype(ml_dtypes.bfloat16))
+_GATES = {"lstm": 4, "gru": 3, "tanh": 1, "relu": 1}
+_REST = ("params", "has_biases", "num_layers", "dropout", "train", "bidirectional")
+_REST_TEXT = "tuple of Tensors params, bool has_biases, int num_layers, float dropout, bool train, bool bidirectional"
+_warned = False
+
+
+class Network(NamedTuple):
+    """The arguments of a call, whichever of the two signatures it used; ``sizes`` are those of a packed batch."""
+
+    input: Any
+    sizes: tuple[int, ...] | None
+    hx: Any
+    params: Sequence[Any]
+    has_biases: bool
+    num_layers: int
+    dropout: float
+    train: bool
+    bidirectional: bool
+    batch_first: bool
+
+
+def _sorted_out(function: str, states: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Network:
+    """The arguments by name; PyTorch's TypeError where they fit neither signature."""
+    padded = ("input", "hx", *_REST, "batch_first")
+    packed = ("data", "batch_sizes", "hx", *_REST)
+    for names in (packed, padded):
+        given = {**dict(zip(names, args, strict=False)), **kwargs}
+        if len(given) != len(names) or len(args) + len(kwargs) != len(names) or set(given) != set(names):
+            continue
+        hx_fits = isinstance(given["hx"], (tuple, list) if states == "tuple of Tensors" else Tensor)
+        if not (hx_fits and isinstance(given["params"], (tuple, list)) and isinstance(given[names[0]], Tensor)):
+            continue
+        sizes = None
+        if names is packed:
+            if not isinstance(given["batch_sizes"], Tensor):
+                continue
+            sizes = _sizes(given["batch_sizes"])
+        rest = [given[name] for name in _REST]
+        return Network(given[names[0]], sizes, given["hx"], *rest, given.get("batch_first", False))  # type: ignore[call-arg]
+    raise no_match(
+        function,
+        [*args, *kwargs.values()],
+        f"Tensor data, Tensor batch_sizes, {states} hx, {_REST_TEXT}",
+        f"Tensor input, {states} hx, {_REST_TEXT}, bool batch_first",
+    )
+
+
+def _sizes(batch_sizes: Tensor) -> tuple[int, ...]:
+    if batch_sizes._d.dtype != np.int64:
+        raise RuntimeError(f"expected scalar type Long but found {batch_sizes.dtype.scalar_name}")
+    return tuple(batch_sizes._d.tolist())
+
+
+# -- networks ----------------------------------------------------------------------------------------------------------
+
+
+def _network(kind: str, call: Network, states: Sequence[Sequence[Tensor]], row: Any) -> tuple[Any, list[list[Any]]]:
+    """Output and last states of all layers and directions; ``states`` lists the first ones of each."""
+    directions = 2 if call.bidirectional else 1
+    x = transpose(call.input, 0, 1) if call.batch_first and call.sizes is None else call.input
+    if not x._d.shape[0]:
+        raise RuntimeError("Expected sequence length to be larger than 0 in RNN")
+    projected = kind == "lstm" and states[0][0]._d.shape[-1] != states[1][0]._d.shape[-1]
+    each = (4 if call.has_biases else 2) + projected
+    if len(call.params) % each:
+        raise RuntimeError("got an incorrect number of RNN parameters")
+    wanted = call.num_layers * directions
+    if len(states[0]) < wanted:
+        raise RuntimeError("Expected more hidden states in stacked_rnn")
+    if len(call.params) < wanted * each:
+        raise RuntimeError("Expected more weights in stacked_rnn")
+    last: list[list[Any]] = [[] for _ in states]
+    for index in range(call.num_layers):
+        outputs = []
+        for direction in range(directions):
+            at = index * directions + direction
+            params = _of_layer(call.params[at * each : (at + 1) * each], call.has_biases, projected)
+            state = tuple(piece[at] for piece in states)
+            made = _layer(kind, row, x, params, state, call.sizes, direction == 1)
+            outputs.append(made[0])
+            for found, piece in zip(last, made[1:], strict=True):
+                found.append(piece)
+        x = cat(outputs, -1) if directions == 2 else outputs[0]
+        if call.train and call.dropout and index + 1 < call.num_layers:
+            x = dropped(x, call.dropout, True)
+    if call.batch_first and call.sizes is None:
+        x = transpose(x, 0, 1) if kind == "lstm" else x.transpose_(0, 1)  # as PyTorch does it, and names it
+    return x, last
+
+
+def _of_layer(params: Sequence[Any], biased: bool, projected: bool) -> tuple[Any, ...]:
+    """Weights of input and state, both biases or None, the projection or None."""
+    return (*params[:2], *(params[2:4] if biased else (None, None)), params[-1] if projected else None)
+
+
+def _layer(
+    kind: str, row: Any, x: Any, params: tuple[Any, ...], state: tuple[Any, ...], sizes: Any, reverse: bool
+) -> Sequence[Any]:
+    """One layer in one direction: by its fused row, or step by step where that would not do."""
+    if not _fits(kind, x, params, state, sizes) or (_autocasts() and row is not fused.mkldnn_rnn_layer):
+        return unrolled.layer(kind, x, params, state, sizes, reverse)
+    w_ih, w_hh, b_ih, b_hh, w_hr = params
+    biased = b_ih is not None
+    if not biased:
+        b_ih = b_hh = wrap(np.zeros(w_ih._d.shape[0], x._d.dtype))
+    tensors = [x, w_ih, w_hh, b_ih, b_hh, *state]
+    if w_hr is not None:
+        tensors.append(w_hr)
+    tensors = list(low(*tensors))
+    settings = [sizes, reverse, biased]
+    if row is not fused.mkldnn_rnn_layer:
+        settings.append(x._d.flags.c_contiguous)
+    if kind == "lstm":
+        settings.append(modes.grad_enabled() and any(tensor.requires_grad for tensor in tensors))
+    elif kind != "gru":
+        settings.append(kind == "relu")
+    return row(tensors, *settings)[:-1]  # type: ignore[no-any-return]
+
+
+def _autocasts() -> bool:
+    """Whether dtypes are chosen by an autocast block, operation by operation."""
+    return bool(modes.watch) and modes.local.autocast is not None
+
+
+def _fits(kind: str, x: Any, params: tuple[Any, ...], state: tuple[Any, ...], sizes: Any) -> bool:
+    """Whether a fused row can take these: one floating dtype, all sizes as they should be."""
+    tensors = [tensor for tensor in (x, *params, *state) if tensor is not None]
+    dtype = x._d.dtype
+    if dtype.metadata or dtype not in _KINDS or any(tensor._d.dtype is not dtype for tensor in tensors):
+        return False
+    w_ih, w_hh, b_ih, _, w_hr = params
+    sizes_of = [tensor._d.shape for tensor in tensors]
+    if x._d.ndim != (3 if sizes is None else 2) or not x._d.size or w_ih._d.ndim != 2 or w_hh._d.ndim != 2:
+        return False
+    if sizes is not None and (sum(sizes) != len(x._d) or list(sizes) != sorted(sizes, reverse=True) or sizes[-1] < 1):
+        return False
+    rows, shown = w_hh._d.shape
+    hidden = rows // _GATES[kind]
+    batch = x._d.shape[1] if sizes is None else sizes[0]
+    wanted: list[tuple[int, ...]] = [x._d.shape, (rows, x._d.shape[-1]), (rows, shown)]
+    if b_ih is not None:
+        wanted += [(rows,), (rows,)]
+    if w_hr is not None:
+        wanted.append((shown, hidden))
+    wanted += [(batch, shown), (batch, hidden)][: len(state)]
+    return rows == hidden * _GATES[kind] and (shown == hidden or w_hr is not None) and sizes_of == wanted
+
+
+@composite(method=False)
+def lstm(*args: Any, **kwargs: Any) -> tuple[Tensor, Tensor, Tensor]:
+    """Long short-term memory over a padded or packed batch: output, last hidden states, last cell states."""
+    call = _sorted_out("lstm", "tuple of Tensors", args, kwargs)
+    if len(call.hx) != 2:
+        raise RuntimeError("lstm expects two hidden states")
+    in_one = _by_onednn(call)
+    parted = _parted if in_one else unbind
+    states = [parted(piece, 0) for piece in call.hx]
+    made, (h, c) = _network("lstm", call, states, fused.mkldnn_rnn_layer if in_one else fused.lstm_layer)
+    return made, stack(h, 0), stack(c, 0)
+
+
+def _by_onednn(call: Network) -> bool:
+    """Whether PyTorch gives whole layers to oneDNN: padded batches in single precision without projections."""
+    global _warned
+    tensors = (call.input, *call.params, *call.hx)
+    if call.sizes is not None or any(tensor._d.dtype is not F32 for tensor in tensors) or not call.input._d.size:
+        return False
+    if call.hx[0]._d.shape[-1:] == call.hx[1]._d.shape[-1:]:
+        return True
+    if not _warned:
+        _warned = True
+        warnings.warn(
+            "LSTM with projections is not supported with oneDNN. Using default implementation. (Triggered internally "
+            "at /__w/pytorch/pytorch/aten/src/ATen/native/RNN.cpp:1512.)",
+            UserWarning,
+            stacklevel=3,
+        )
+    return False
+
+
+def _parted(states: Tensor, dim: int) -> list[Tensor]:
+    return [select(states, dim, index) for index in range(len(states._d))]
+
+
+def _one_state(function: str, kind: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Tensor, Tensor]:
+    call = _sorted_out(function, "Tensor", args, kwargs)
+    row = fused.gru_layer if kind == "gru" else fused.rnn_layer
+    made, (h,) = _network(kind, call, [unbind(call.hx, 0)], row)
+    return made, stack(h, 0)
+
+
+@composite(method=False)
+def gru(*args: Any, **kwargs: Any) -> tuple[Tensor, Tensor]:
+    """Gated recurrent units over a padded or packed batch: output, last states."""
+    return _one_state("gru", "gru", args, kwargs)
+
+
+@composite(method=False)
+def rnn_tanh(*args: Any, **kwargs: Any) -> tuple[Tensor, Tensor]:
+    """Recurrent tanh units over a padded or packed batch: output, last states."""
+    return _one_state("rnn_tanh", "tanh", args, kwargs)
+
+
+@composite(method=False)
+def rnn_relu(*args: Any, **kwargs: Any) -> tuple[Tensor, Tensor]:
+    """Recurrent ReLU units over a padded or packed batch: output, last states."""
+    return _one_state("rnn_relu", "relu", args, kwargs)
+
+
+# -- cells -------------------------------------------------------------------------------------------------------------
+
+
+def _check_cell(function: str, input: Any, states: Sequence[Any], w_ih: Any, w_hh: Any, gates: int) -> None:
+    """Raise PyTorch's error unless the sizes of a cell's input, states and weights fit."""
+    for position, (name, value) in enumerate((("input", input), ("hx", states[0]), ("w_ih", w_ih), ("w_hh", w_hh)), 1):
+        need_tensor(function, name, position, value)
+    features, wanted = input.size(1), w_ih.size(1)
+    if features != wanted:
+        raise RuntimeError(f"input has inconsistent input_size: got {features} expected {wanted}")
+    hidden = w_hh.size(1)
+    for number, state in enumerate(states):
+        if input.size(0) != state.size(0):
+            raise RuntimeError(
+                f"Input batch size {input.size(0)} doesn't match hidden{number} batch size {state.size(0)}"
+            )
+        if state.size(1) != hidden:
+            raise RuntimeError(f"hidden{number} has inconsistent hidden_size: got {state.size(1)}, expected {hidden}")
+    for name, weight in (("weight_ih", w_ih), ("weight_hh", w_hh)):
+        if weight.size(0) != gates * hidden:
+            raise RuntimeError(
+                f"{name} first dim must be {gates} * hidden_size = {gates * hidden}, but got {weight.size(0)}"
+            )
+
+
+def _projected(input: Tensor, weight: Tensor, bias: Any) -> Tensor:
+    """``linear``, its result lying as the gates like it; step by step, the usual one."""
+    a, b = input._d, weight._d
+    if bias is None or a.ndim != 2 or b.ndim != 2 or bias._d.shape != b.shape[:1]:
+        return linear(input, weight, bias)
+    return cell.projected(bias, input, weight)  # type: ignore[no-any-return]
+
+
+def _gates(row: Any, form: Callable[..., Any], igates: Tensor, hgates: Tensor, state: Tensor) -> Any:
+    """One step from both projections: by the fused row where dtypes and sizes are the everyday ones."""
+    a, b, c = igates._d, hgates._d, state._d
+    if a.dtype is b.dtype is c.dtype and a.dtype in _KINDS and a.shape == b.shape and a.ndim == 2 == c.ndim:
+        if not _autocasts():
+            return row(igates, hgates, state)
+    return form(igates, hgates, state)
+
+
+@composite(method=False)
+def lstm_cell(input: Any, hx: Any, w_ih: Any, w_hh: Any, b_ih: Any = None, b_hh: Any = None) -> tuple[Tensor, Tensor]:
+    """One step of an LSTM: the next hidden and cell state."""
+    if not isinstance(hx, (tuple, list)):
+        raise TypeError(f"lstm_cell(): argument 'hx' (position 2) must be tuple of Tensors, not {type(hx).__name__}")
+    for place, state in enumerate(hx):
+        if not isinstance(state, Tensor):
+            raise TypeError(f"expected Tensor as element {place} in argument 1, but got {type(state).__name__}")
+    if len(hx) != 2:
+        raise RuntimeError("lstm_cell expects two hidden states")
+    _check_cell("lstm_cell", input, hx, w_ih, w_hh, 4)
+    igates, hgates = _projected(input, w_ih, b_ih), _projected(hx[0], w_hh, b_hh)
+    made = _gates(cell.lstm_gates, unrolled.lstm_gates, igates, hgates, hx[1])
+    return made[0], made[1]
+
+
+@composite(method=False)
+def gru_cell(input: Any, hx: Any, w_ih: Any, w_hh: Any, b_ih: Any = None, b_hh: Any = None) -> Tensor:
+    """One step of a GRU: the next state."""
+    _check_cell("gru_cell", input, (hx,), w_ih, w_hh, 3)
+    igates, hgates = _projected(input, w_ih, b_ih), _projected(hx, w_hh, b_hh)
+    return _gates(cell.gru_gates, unrolled.gru_gates, igates, hgates, hx)[0]  # type: ignore[no-any-return]
+
+
+def _plain_cell(function: str, bend: Any, input: Any, hx: Any, w_ih: Any, w_hh: Any, b_ih: Any, b_hh: Any) -> Tensor:
+    _check_cell(function, input, (hx,), w_ih, w_hh, 1)
+    projected = linear(input, w_ih, b_ih)
+    return bend(linear(hx, w_hh, b_hh) + projected)  # type: ignore[no-any-return, operator]
+
+
+@composite(method=False)
+def rnn_tanh_cell(input: Any, hx: Any, w_ih: Any, w_hh: Any, b_ih: Any = None, b_hh: Any = None) -> Tensor:
+    """One step of recurrent tanh units: the next state."""
+    return _plain_cell("rnn_tanh_cell", tanh, input, hx, w_ih, w_hh, b_ih, b_hh)
+
+
+@composite(method=False)
+def rnn_relu_cell(input: Any, hx: Any, w_ih: Any, w_hh: Any, b_ih: Any = None, b_hh: Any = None) -> Tensor:
+    """One step of recurrent ReLU units: the next state."""
+    return _plain_cell("rnn_relu_cell", relu, input, hx, w_ih, w_hh, b_ih, b_hh)

@@ -1,0 +1,237 @@
+"""Sums, means and maxima of bags of table rows: knows arrays and rows, no signatures.
+
+``offsets`` says where in ``indices`` each bag begins; a bag ends where the next begins, the last with the indices.
+Three rows that are each other's derivatives carry sums and means through every order: ``bag_sums`` (of table rows times
+factors), its adjoint ``bag_table``, and ``bag_dots``, the gradient of the factors.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..declare import op
+from .embed import rows_added
+from .reduce import F16, F32
+
+
+def lengths_of(offsets: Any, n: int) -> Any:
+    """How many of ``n`` indices each bag has."""
+    return np.diff(offsets, append=n)
+
+
+def bags_of(offsets: Any, n: int) -> Any:
+    """For each of ``n`` indices, the number of its bag."""
+    return np.arange(len(offsets)).repeat(lengths_of(offsets, n))
+
+
+def _gathered(ufunc: Any, rows: Any, offsets: Any, empty: float) -> Any:
+    """What ``ufunc`` makes of the rows of each bag; ``empty`` where there are none."""
+    lengths = lengths_of(offsets, len(rows))
+    if len(rows) and (lengths == lengths[0]).all():
+        return ufunc.reduce(rows.reshape(len(offsets), lengths[0], *rows.shape[1:]), axis=1)
+    out = np.full((len(offsets), *rows.shape[1:]), empty, rows.dtype)
+    full = lengths > 0
+    if full.any():
+        out[full] = ufunc.reduceat(rows, offsets[full], axis=0)
+    return out
+
+
+def _half(a: Any) -> bool:
+    return a.dtype == F16 or a.dtype.kind == "V"
+
+
+# -- sums with factors -------------------------------------------------------------------------------------------------
+
+
+@op()
+def bag_sums(table: Any, indices: Any, offsets: Any, factors: Any = None, /) -> Any:
+    """For each bag the sum of the rows of ``table`` that its indices name, each times its factor."""
+    if _half(table):
+        wide = None if factors is None else factors.astype(F32)
+        return bag_sums.row.kernel(table.astype(F32), indices, offsets, wide).astype(table.dtype)
+    rows = table.take(indices, axis=0)
+    if factors is not None:
+        rows *= factors[:, None]
+    return _gathered(np.add, rows, offsets, 0)
+
+
+@op(node="EmbeddingBagBackwardBackward0")
+def bag_table(grad_output: Any, indices: Any, offsets: Any, factors: Any = None, /, num_weights: int = 0) -> Any:
+    """The gradient of ``bag_sums`` by its table of ``num_weights`` rows."""
+    if _half(grad_output):
+        wide = None if factors is None else factors.astype(F32)
+        sums = bag_table.row.kernel(grad_output.astype(F32), indices, offsets, wide, num_weights)
+        return sums.astype(grad_output.dtype)
+    rows = grad_output.take(bags_of(offsets, len(indices)), axis=0)
+    if factors is not None:
+        rows *= factors[:, None]
+    return rows_added(rows, indices, num_weights)
+
+
+@op()
+def bag_dots(grad_output: Any, table: Any, indices: Any, offsets: Any, /) -> Any:
+    """For each index the product of its row of ``table`` with its bag's row of ``grad_output``."""
+    if _half(table):
+        dots = bag_dots.row.kernel(grad_output.astype(F32), table.astype(F32), indices, offsets)
+        return dots.astype(table.dtype)
+    rows = grad_output.take(bags_of(offsets, len(indices)), axis=0)
+    return np.einsum("ij,ij->i", rows, table.take(indices, axis=0))
+
+
+def _frequencies(indices: Any) -> Any:
+    """What ``scale_grad_by_freq`` divides by at each index.
+
+    PyTorch's kernel for the CPU reads the count of the i-th index in order where it means that of the i-th distinct
+    one; so does this, for the same gradients.
+    """
+    distinct, places = np.unique(indices, return_inverse=True)
+    counts = np.bincount(indices)
+    return counts[np.sort(indices)[: len(distinct)]][places]
+
+
+@op(constant=True)
+def bag_shares(like: Any, indices: Any, offsets: Any, /, mode: int, padding_idx: int, by_frequency: bool) -> Any:
+    """What each index counts in the gradient, in the dtype of ``like``; for a mean, one over its bag's length."""
+    kind = F32 if _half(like) else like.dtype
+    share = (indices != padding_idx).astype(kind)
+    bags = bags_of(offsets, len(indices))
+    if mode == 1:
+        share /= np.maximum(np.bincount(bags, share, len(offsets)), 1).astype(kind)[bags]
+    if by_frequency and indices.size:
+        share /= _frequencies(indices).astype(kind)
+    return share.astype(like.dtype)
+
+
+def _height(sizes: tuple[int, ...]) -> int:
+    return sizes[0]
+
+
+bag_sums.derivative(
+    table=lambda grad, indices, offsets, factors, table_sizes: bag_table(
+        grad, indices, offsets, factors, _height(table_sizes)
+    ),
+    factors=lambda grad, table, indices, offsets: bag_dots(grad, table, indices, offsets),
+)
+bag_table.derivative(
+    grad_output=lambda grad, indices, offsets, factors: bag_sums(grad, indices, offsets, factors),
+    factors=lambda grad, grad_output, indices, offsets: bag_dots(grad_output, grad, indices, offsets),
+)
+bag_dots.derivative(
+    grad_output=lambda grad, table, indices, offsets: bag_sums(table, indices, offsets, grad),
+    table=lambda grad, grad_output, indices, offsets, table_sizes: bag_table(
+        grad_output, indices, offsets, grad, _height(table_sizes)
+    ),
+)
+
+
+# -- maxima ------------------------------------------------------------------------------------------------------------
+
+
+@op()
+def bag_peaks(table: Any, places: Any, sizes: Any, /) -> Any:
+    """The elements of ``table`` in the rows ``places``, column by column; noughts for bags of no size."""
+    out = table[places, np.arange(table.shape[1])]
+    out[sizes == 0] = 0
+    return out
+
+
+@op(node="EmbeddingBagBackwardBackward0")
+def bag_peaks_table(grad_output: Any, places: Any, sizes: Any, /, num_weights: int) -> Any:
+    """The gradient of ``bag_peaks`` by its table of ``num_weights`` rows."""
+    width = grad_output.shape[1]
+    full = sizes > 0
+    flat = (places * width + np.arange(width))[full].reshape(-1)
+    sums = np.bincount(flat, grad_output[full].reshape(-1).astype(np.float64, copy=False), num_weights * width)
+    return sums.reshape(num_weights, width).astype(grad_output.dtype)
+
+
+bag_peaks.derivative(
+    table=lambda grad, places, sizes, table_sizes: bag_peaks_table(grad, places, sizes, _height(table_sizes))
+)
+bag_peaks_table.derivative(grad_output=lambda grad, places, sizes: bag_peaks(grad, places, sizes))
+
+
+def _maxima(weight: Any, indices: Any, offsets: Any, kept: Any) -> tuple[Any, Any]:
+    """For each bag and column the largest element and the row it is in; the first of equal ones."""
+    if kept is not None:
+        indices, offsets = indices[kept], np.concatenate(([0], np.cumsum(kept)))[offsets]
+    wide = weight.astype(F32) if _half(weight) else weight
+    rows = wide.take(indices, axis=0)
+    peaks = _gathered(np.maximum, rows, offsets, 0)
+    n = len(indices)
+    first = np.arange(n)[:, None]
+    is_peak = (rows == peaks.take(bags_of(offsets, n), axis=0)) | (rows != rows)
+    places = _gathered(np.minimum, np.where(is_peak, first, n), offsets, 0)
+    found = indices[np.minimum(places, n - 1)] if n else np.zeros(peaks.shape, np.int64)
+    found[lengths_of(offsets, n) == 0] = 0
+    return peaks.astype(weight.dtype, copy=False), found
+
+
+# -- the operation ----------------------------------------------------------------------------------------------------
+
+
+@op()
+def embedding_bag(
+    weight: Any, indices: Any, offsets: Any, per_sample_weights: Any = None, /, scale_grad_by_freq: bool = False,
+    mode: int = 0, sparse: bool = False, padding_idx: int = -1,
+) -> Any:  # fmt: skip
+    """Sums (``mode`` 0), means (1) or maxima (2) of bags of rows; the bags' numbers and sizes, the maxima's rows."""
+    n = len(indices)
+    padded = padding_idx >= 0
+    kept = indices != padding_idx if padded else None
+    if padded or mode:
+        bags = bags_of(offsets, n)
+        sizes = np.bincount(bags if kept is None else bags[kept], minlength=len(offsets))
+    else:
+        bags = np.empty(0, np.int64) if weight.dtype != np.float64 else bags_of(offsets, n)
+        sizes = np.zeros(len(offsets), np.int64)
+    if mode == 2:
+        out, places = _maxima(weight, indices, offsets, kept)
+        return out, bags.astype(indices.dtype, copy=False), sizes, places
+    wide = weight.astype(F32) if _half(weight) else weight
+    rows = wide.take(indices, axis=0)
+    if per_sample_weights is not None:
+        rows *= per_sample_weights.astype(wide.dtype, copy=False)[:, None]
+    if kept is not None:
+        rows[~kept] = 0
+    out = _gathered(np.add, rows, offsets, 0)
+    if mode == 1:
+        out /= np.maximum(sizes, 1).astype(out.dtype)[:, None]
+    return out.astype(weight.dtype, copy=False), bags.astype(indices.dtype, copy=False), sizes, sizes.copy()
+
+
+embedding_bag.returns("result0", "result1", "result2", "result3", differentiable=("result0",))
+
+
+@embedding_bag.derivative("weight", "per_sample_weights")
+def _embedding_bag_rule(
+    grad: Any, weight: Any, indices: Any, offsets: Any, per_sample_weights: Any, result2: Any, result3: Any,
+    weight_sizes: Any, scale_grad_by_freq: Any, mode: Any, sparse: Any, padding_idx: Any, needs: Any,
+) -> Any:  # fmt: skip
+    if mode == 2:
+        return bag_peaks_table(grad, result3, result2, _height(weight_sizes)), None
+    to_weight = to_factors = None
+    plain = mode == 0 and padding_idx < 0
+    if needs[0]:
+        factors = per_sample_weights
+        if not plain or scale_grad_by_freq:
+            factors = bag_shares(grad, indices, offsets, mode, padding_idx, scale_grad_by_freq)
+            if per_sample_weights is not None:
+                factors = factors * per_sample_weights
+        to_weight = bag_table(grad, indices, offsets, factors, _height(weight_sizes))
+    if needs[1]:
+        to_factors = bag_dots(grad, weight, indices, offsets)
+        if not plain:
+            to_factors = to_factors * bag_shares(grad, indices, offsets, 0, padding_idx, False)
+    return to_weight, to_factors
+
+
+for _row in (bag_sums, bag_table, bag_dots, bag_shares, embedding_bag):
+    _row.sets_apart("indices", "offsets")
+    _row.internal()
+for _row in (bag_peaks, bag_peaks_table):
+    _row.sets_apart("places", "sizes")
+    _row.internal()
+embedding_bag.shows(hidden=("weight_sizes",), weight_sym_argsize_0=("weight_sizes", _height))

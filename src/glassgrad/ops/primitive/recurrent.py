@@ -1,0 +1,209 @@
+"""Recurrent layers: a whole sequence through one layer in one direction is one row.
+
+PyTorch's graph has a node for every operation of every step, except for the LSTM of a padded batch in single precision,
+which it leaves to oneDNN in one piece.  Here each is one record; its way back is a row too, whose rule differentiates
+the step-by-step form of ``composite/unrolled.py``.  Looked at, a record unfolds into PyTorch's nodes.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...kernels import recurrent as kernels
+from ...kernels.recurrent import Way
+from ..declare import op
+from ..unfold import differentiated
+
+F32 = np.dtype(np.float32)
+ndarray = np.ndarray
+
+
+def wide(arrays: Any) -> Any:
+    """The arrays, halves as float32."""
+    return [a.astype(F32) if a is not None and a.dtype.itemsize == 2 else a for a in arrays]
+
+
+def _as(kind: Any, arrays: Any) -> list[Any]:
+    """The arrays in the dtype ``kind``; empty ones where there is none."""
+    return [np.empty(0, kind) if a is None else a.astype(kind, copy=False) for a in arrays]
+
+
+def put(given: tuple[bool, ...], tensors: Any) -> Any:
+    """The gradients of all results, None where none came, and the other tensors."""
+    arrived = iter(tensors)
+    return [next(arrived) if is_given else None for is_given in given], list(arrived)
+
+
+# -- LSTM --------------------------------------------------------------------------------------------------------------
+# the tensors: input, weight_ih, weight_hh, bias_ih, bias_hh, hx, cx; weight_hr where there is a projection
+# ``dense`` tells how the input lies in memory, on which depends what PyTorch's graph shows
+
+
+def _lstm(tensors: Any, sizes: Any, reverse: bool, keep: bool) -> tuple[Any, ...]:
+    kind = tensors[0].dtype
+    *made, reserve = kernels.lstm_forward(Way(sizes, reverse), keep, *wide(tensors))
+    return (*_as(kind, made), reserve)
+
+
+@op()
+def mkldnn_rnn_layer(tensors: Any, /, sizes: Any, reverse: bool, biased: bool, keep: bool) -> Any:
+    """An LSTM layer over a padded batch in one direction: output, last hidden and cell state, reserve."""
+    return _lstm(tensors, sizes, reverse, keep)
+
+
+@op()
+def lstm_layer(tensors: Any, /, sizes: Any, reverse: bool, biased: bool, dense: bool, keep: bool) -> Any:
+    """An LSTM layer in one direction: output, last hidden and cell state, reserve."""
+    return _lstm(tensors, sizes, reverse, keep)
+
+
+@op()
+def lstm_layer_backward(tensors: Any, /, given: Any, wanted: Any, sizes: Any, reverse: bool, biased: bool) -> Any:
+    """The gradients of an LSTM layer's tensors: ``given`` tells which results have one, ``wanted`` which it is for."""
+    grads, (*inputs, reserve) = put(given, wide(tensors))
+    made = kernels.lstm_backward(Way(sizes, reverse), (*wanted, False), *grads, reserve, *inputs)
+    return tuple(_as(tensors[sum(given)].dtype, made))
+
+
+# -- GRU and plain units -----------------------------------------------------------------------------------------------
+# the tensors: input, weight_ih, weight_hh, bias_ih, bias_hh, hx
+
+
+@op()
+def gru_layer(tensors: Any, /, sizes: Any, reverse: bool, biased: bool, dense: bool) -> Any:
+    """A GRU layer in one direction: output, last state, reserve."""
+    *made, reserve = kernels.gru_forward(Way(sizes, reverse), *wide(tensors))
+    return (*_as(tensors[0].dtype, made), reserve)
+
+
+@op()
+def gru_layer_backward(tensors: Any, /, given: Any, wanted: Any, sizes: Any, reverse: bool, biased: bool) -> Any:
+    """The gradients of a GRU layer's tensors."""
+    grads, others = put(given, wide(tensors))
+    made = kernels.gru_backward(Way(sizes, reverse), wanted, *grads, *others)
+    return tuple(_as(tensors[sum(given)].dtype, made))
+
+
+@op()
+def rnn_layer(tensors: Any, /, sizes: Any, reverse: bool, biased: bool, dense: bool, relu: bool) -> Any:
+    """A layer of tanh or ReLU units in one direction: output, last state, reserve."""
+    *made, reserve = kernels.rnn_forward(Way(sizes, reverse), relu, *wide(tensors))
+    return (*_as(tensors[0].dtype, made), reserve)
+
+
+@op()
+def rnn_layer_backward(
+    tensors: Any, /, given: Any, wanted: Any, sizes: Any, reverse: bool, biased: bool, relu: bool
+) -> Any:
+    """The gradients of the tensors of a layer of plain units."""
+    grads, others = put(given, wide(tensors))
+    made = kernels.rnn_backward(Way(sizes, reverse), relu, wanted, *grads, *others)
+    return tuple(_as(tensors[sum(given)].dtype, made))
+
+
+for _row in (mkldnn_rnn_layer, lstm_layer):
+    _row.returns("result0", "result1", "result2", "result3", differentiable=("result0", "result1", "result2"))
+for _row in (gru_layer, rnn_layer):
+    _row.returns("result0", "result1", "result2", differentiable=("result0", "result1"))
+_NAMES = ("input", "weight_ih", "weight_hh", "bias_ih", "bias_hh", "hx", "cx", "weight_hr")
+lstm_layer_backward.returns(*_NAMES)
+for _row in (gru_layer_backward, rnn_layer_backward):
+    _row.returns(*_NAMES[:6])
+
+
+def _asked(made: Any, needs: Any) -> list[Any]:
+    """The gradients that are wanted."""
+    return [piece if needed else None for piece, needed in zip(made, needs, strict=False)]
+
+
+def came(grads: Any) -> tuple[bool, ...]:
+    """Which results have a gradient."""
+    return tuple([grad is not None for grad in grads])
+
+
+def _back_lstm(grads: Any, tensors: Any, result3: Any, sizes: Any, reverse: Any, biased: Any, needs: Any) -> list[Any]:
+    arrived = [grad for grad in grads if grad is not None]
+    places = [*arrived, *tensors, result3]
+    return _asked(lstm_layer_backward(places, came(grads[:3]), needs, sizes, reverse, biased), needs)
+
+
+@mkldnn_rnn_layer.derivative("tensors")
+def _mkldnn_rule(grads: Any, tensors: Any, result3: Any, sizes: Any, reverse: Any, biased: Any, needs: Any) -> Any:
+    return _back_lstm(grads, tensors, result3, sizes, reverse, biased, needs)
+
+
+@lstm_layer.derivative("tensors")
+def _lstm_rule(
+    grads: Any,
+    tensors: Any,
+    tensors_sizes: Any,
+    result3: Any,
+    sizes: Any,
+    reverse: Any,
+    biased: Any,
+    dense: Any,
+    needs: Any,
+) -> Any:
+    return _back_lstm(grads, tensors, result3, sizes, reverse, biased, needs)
+
+
+@gru_layer.derivative("tensors")
+def _gru_rule(
+    grads: Any,
+    tensors: Any,
+    tensors_sizes: Any,
+    result2: Any,
+    sizes: Any,
+    reverse: Any,
+    biased: Any,
+    dense: Any,
+    needs: Any,
+) -> Any:
+    places = [*[grad for grad in grads if grad is not None], *tensors, result2]
+    return _asked(gru_layer_backward(places, came(grads[:2]), needs, sizes, reverse, biased), needs)
+
+
+@rnn_layer.derivative("tensors")
+def _rnn_rule(
+    grads: Any,
+    tensors: Any,
+    tensors_sizes: Any,
+    result2: Any,
+    sizes: Any,
+    reverse: Any,
+    biased: Any,
+    dense: Any,
+    relu: Any,
+    needs: Any,
+) -> Any:
+    places = [*[grad for grad in grads if grad is not None], *tensors, result2]
+    return _asked(rnn_layer_backward(places, came(grads[:2]), needs, sizes, reverse, biased, relu), needs)
+
+
+@lstm_layer_backward.derivative("tensors")
+def _lstm_twice(
+    grads: Any, tensors: Any, given: Any, wanted: Any, sizes: Any, reverse: Any, biased: Any, needs: Any
+) -> Any:
+    return differentiated("lstm", grads, tensors, given, needs, (sizes, reverse, biased))
+
+
+@gru_layer_backward.derivative("tensors")
+def _gru_twice(
+    grads: Any, tensors: Any, given: Any, wanted: Any, sizes: Any, reverse: Any, biased: Any, needs: Any
+) -> Any:
+    return differentiated("gru", grads, tensors, given, needs, (sizes, reverse, biased))
+
+
+@rnn_layer_backward.derivative("tensors")
+def _rnn_twice(
+    grads: Any, tensors: Any, given: Any, wanted: Any, sizes: Any, reverse: Any, biased: Any, relu: Any, needs: Any
+) -> Any:
+    return differentiated("rnn", grads, tensors, given, needs, (sizes, reverse, biased, relu))
+
+
+for _row in (
+    mkldnn_rnn_layer, lstm_layer, lstm_layer_backward, gru_layer, gru_layer_backward, rnn_layer, rnn_layer_backward,
+):  # fmt: skip
+    _row.internal()

@@ -1,0 +1,171 @@
+"""What a fused row owes to the operations it stands for: derivatives of its way back, and the nodes PyTorch shows.
+
+A *form* says the same as the row in ordinary operations on Tensors.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..graph import engine
+from ..graph.node import UNFOLDED
+from ..graph.record import Record, freed, tick
+from ..ground import modes
+from ..tensor.tensor import LEAF, Tensor, edge_of, wrap
+from . import saved
+from .declare import TABLE
+from .primitive.shape import on_arrays
+
+
+class Form:
+    """A function of Tensors that gives what a row gives, and how many tensors of the way back are none of its own."""
+
+    def __init__(self, function: Callable[..., Any], kept: int) -> None:
+        self.function, self.kept = function, kept
+
+
+FORMS: dict[str, Form] = {}
+
+
+# -- the derivative of a way back --------------------------------------------------------------------------------------
+
+
+def _on_arrays(
+    name: str, cotangents: Sequence[Any], arrays: Sequence[Any], given: Sequence[bool], needs: Sequence[bool],
+    settings: tuple[Any, ...],
+) -> list[Any]:  # fmt: skip
+    places = [wrap(array) for array in arrays]
+    for place, needed in zip(places, needs, strict=True):
+        if needed:
+            place._e = LEAF
+    before = modes.set_grad(True)
+    try:
+        return _twice(name, cotangents, places, given, settings, False)
+    finally:
+        modes.set_grad(before)
+
+
+@on_arrays(_on_arrays)
+def differentiated(
+    name: str, cotangents: Sequence[Any], tensors: Sequence[Any], given: Sequence[bool], needs: Sequence[bool],
+    settings: tuple[Any, ...],
+) -> list[Any]:  # fmt: skip
+    """The gradients of ``tensors``, from which a way back made gradients that have the ``cotangents``.
+
+    The tensors are the gradients of those results of the form that are ``given``, the form's inputs, and what the row
+    kept.  The form is differentiated once to have what the way back gives, then that is differentiated.
+    """
+    alias = TABLE["alias"].caller
+    places = [
+        alias(tensor) if needed else wrap(tensor._d) for tensor, needed in zip(tensors, needs, strict=True)
+    ]  # each a place of its own, though one tensor may be given twice
+    return _twice(name, cotangents, places, given, settings, True)
+
+
+def _twice(
+    name: str, cotangents: Sequence[Any], places: Sequence[Any], given: Sequence[bool], settings: tuple[Any, ...],
+    lifted: bool,
+) -> list[Any]:  # fmt: skip
+    form = FORMS[name]
+    arrived = iter(places[: sum(given)])
+    inputs = places[sum(given) : len(places) - form.kept]
+    results = form.function(*inputs, *settings)
+    roots = [(edge_of(out), next(arrived)) for out, is_given in zip(results, given, strict=False) if is_given]
+    roots = [(edge, grad) for edge, grad in roots if edge is not None]
+    pairs = [(edge_of(place), c) for place, c in zip(inputs, cotangents, strict=False) if c is not None]
+    pairs = [(edge, c) for edge, c in pairs if edge is not None]
+    edges = [edge_of(place) for place in places]
+    wanted = [edge for edge in edges if edge is not None]
+    firsts = engine.general(roots, keep=True, lifted=True, inputs=[edge for edge, _ in pairs], accumulate=False)
+    seeds = [(edge_of(first), c) for first, (_, c) in zip(firsts, pairs, strict=True) if first is not None]
+    seeds = [(edge, c) for edge, c in seeds if edge is not None]
+    if not seeds or not wanted:
+        return [None] * len(places)
+    answers = engine.general(seeds, keep=lifted, lifted=lifted, inputs=wanted, accumulate=False)
+    found = dict(zip(wanted, answers, strict=True))
+    return [None if edge is None else found[edge] for edge in edges]
+
+
+# -- the nodes ---------------------------------------------------------------------------------------------------------
+
+
+def unfolding(name: str, settings: tuple[str, ...] = ()) -> Callable[[Record], None]:
+    """What turns a record into those of its form, whose ``settings`` are settings of the row."""
+
+    def unfold(record: Record) -> None:
+        row = record.kind.row
+        places = {key: place for key, (how, place) in row.saves.items() if how == "setting"}
+        is_freed = record.run is freed
+        leaves: dict[Tensor, Tensor] = {}
+        inputs = _stand_ins(record, leaves) if is_freed else _inputs(record)
+        start = tick()
+        before = modes.set_grad(True)
+        try:
+            results = FORMS[name].function(*inputs, *[record.k[places[key]] for key in settings])
+        finally:
+            modes.set_grad(before)
+        edges = tuple(edge_of(out) for out in results)
+        for made in _renumbered(edges, start, record.sequence):
+            if is_freed:
+                _lead_to(made, leaves)
+                made.release()
+        record.p0 = record.p1 = record.p2 = record.p3 = record.p4 = record.p5 = None  # type: ignore[assignment]
+        record.e0, record.e1, record.kind, record.run = edges, None, UNFOLDED, UNFOLDED.run
+
+    return unfold
+
+
+def _inputs(record: Record) -> list[Tensor]:
+    """The tensors that a record was made from, with their histories."""
+    row = record.kind.row
+    if not row.listed:
+        return [saved.read(record, *row.saves[name]) for name in row.inputs]  # type: ignore[misc]
+    held = getattr(record, f"p{row.saves['tensors'][1]}")
+    return [saved.lend(tensor, edge) for tensor, edge in zip(held, record.edges, strict=True)]
+
+
+def _stand_ins(record: Record, leaves: dict[Tensor, Tensor]) -> list[Tensor]:
+    """Noughts in the place of the tensors that a freed record was made from; ``leaves`` are filled: whom for whom."""
+    row = record.kind.row
+    if row.listed:
+        sizes = record.k[row.saves["tensors_sizes"][1]]
+    else:
+        sizes = [record.k[row.saves[f"{name}_sizes"][1]] for name in row.inputs]
+    found: list[Tensor] = []
+    for shape, edge in zip(sizes, record.edges, strict=True):
+        tensor = wrap(np.zeros(shape, np.float32))
+        if not found and "dense" in row.settings and not record.k[row.saves["dense"][1]]:
+            tensor._d = np.zeros((shape[1], shape[0], *shape[2:]), np.float32).swapaxes(0, 1)
+        if isinstance(edge, Tensor):
+            tensor._e = LEAF
+            leaves[tensor] = edge
+        else:
+            tensor._e = edge
+        found.append(tensor)
+    return found
+
+
+def _renumbered(edges: Sequence[Any], start: int, end: float) -> list[Record]:
+    """The records made since ``start``, each at its place in the order just before ``end``."""
+    stack = [edge for edge in edges if isinstance(edge, Record)]
+    made = set(stack)
+    while stack:
+        for edge in stack.pop().edges:
+            if isinstance(edge, Record) and edge.sequence > start and edge not in made:
+                made.add(edge)
+                stack.append(edge)
+    order = sorted(made, key=lambda record: record.sequence)
+    for rank, record in enumerate(order):
+        record.sequence = end - 0.25 + 0.25 * rank / len(order)
+    return order
+
+
+def _lead_to(record: Record, leaves: dict[Tensor, Tensor]) -> None:
+    """Let a record's edges end at the true leaves."""
+    if type(record.e0) is tuple:
+        record.e0 = tuple(leaves.get(edge, edge) for edge in record.e0)
+    else:
+        record.e0, record.e1 = leaves.get(record.e0, record.e0), leaves.get(record.e1, record.e1)

@@ -1,0 +1,119 @@
+"""Adafactor: keeps row and column means of squared gradients instead of all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from ..ground import dtypes, modes
+from ..tensor.tensor import Tensor
+from .elementwise import filled, scalar
+from .numbers import check_one_element, number
+from .optimizer import Optimizer, evaluated
+
+
+class Adafactor(Optimizer):
+    """Adam's second running mean from little memory, clipped steps, and rates relative to the parameters.
+
+    beta2_decay   the power by which the running means lengthen
+    eps           (added to the means, by default the dtype's; the least size of a parameter)
+    d             the root mean square beyond which a step is clipped
+    weight_decay  shrink the parameters by ``lr * weight_decay``
+    Source: Shazeer and Stern (2018); https://docs.pytorch.org/docs/stable/generated/torch.optim.Adafactor.html
+    """
+
+    def __init__(
+        self,
+        params: Iterable[Any],
+        lr: Any = 1e-2,
+        beta2_decay: float = -0.8,
+        eps: tuple[float | None, float] = (None, 1e-3),
+        d: float = 1.0,
+        weight_decay: float = 0.0,
+        *,
+        foreach: bool | None = None,
+        maximize: bool = False,
+    ) -> None:
+        check_one_element(lr, "lr")
+        if not 0.0 <= lr:
+            raise ValueError(f"Learning rate should be >= 0 but is: {lr}")
+        if not 0.0 >= beta2_decay:
+            raise ValueError(f"beta2_decay should be <= 0 but is: {beta2_decay}")
+        if eps[0] is not None and not 0.0 <= eps[0]:
+            raise ValueError(f"epsilon1 should be >= 0 but is: {eps[0]}")
+        if not 0.0 <= eps[1]:
+            raise ValueError(f"epsilon2 should be >= 0 but is: {eps[1]}")
+        if not 1.0 <= d:
+            raise ValueError(f"Clipping threshold d should be >= 1 but is: {d}")
+        if not 0.0 <= weight_decay:
+            raise ValueError(f"weight_decay should be >= 0 but is: {weight_decay}")
+        defaults = {
+            "lr": lr,
+            "beta2_decay": beta2_decay,
+            "eps": eps,
+            "d": d,
+            "weight_decay": weight_decay,
+            "foreach": foreach,
+            "maximize": maximize,
+        }
+        super().__init__(params, defaults)
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state)
+        for group in self.param_groups:
+            group.setdefault("foreach", None)
+            for param in group["params"]:
+                held = self.state.get(param, {})
+                if held and not isinstance(held["step"], Tensor):
+                    held["step"] = scalar(float(held["step"]), group)
+
+    def step(self, closure: Callable[[], Any] | None = None) -> Any:
+        """Change the parameters once; gives the loss that ``closure`` computed."""
+        loss = evaluated(closure)
+        before = modes.set_grad(False)
+        try:
+            for group in self.param_groups:
+                for param in group["params"]:
+                    if param.grad is None:
+                        continue
+                    if param.is_complex():
+                        raise RuntimeError("Adafactor does not support complex parameters")
+                    state = self.state[param]
+                    if not state:
+                        self._start(group, state, param.grad)
+                    self._step(group, state, param)
+        finally:
+            modes.set_grad(before)
+        return loss
+
+    def _start(self, group: dict[str, Any], state: dict[str, Any], grad: Any) -> None:
+        state["step"] = scalar(0.0, group)
+        if grad.dim() > 1:
+            state["row_var"] = grad.new_zeros([*grad.shape[:-1], 1])
+            state["col_var"] = grad.new_zeros([*grad.shape[:-2], 1, grad.shape[-1]])
+        else:
+            state["variance"] = filled(grad, 0)
+
+    def _step(self, group: dict[str, Any], state: dict[str, Any], param: Any) -> None:
+        grad = -param.grad if group["maximize"] else param.grad
+        lr, decay = number(group["lr"]), group["weight_decay"]
+        eps, least = group["eps"]
+        if eps is None:
+            eps = dtypes.finfo(param.dtype).eps
+        state["step"] += 1
+        step = state["step"].item()
+        fresh = step ** group["beta2_decay"]
+        size = max(least, param.norm(2).item() / param.numel() ** 0.5) * min(lr, 1 / step**0.5)
+        if decay != 0:
+            param.mul_(1 - lr * decay)
+        if grad.dim() > 1:
+            for name, dim in (("row_var", -1), ("col_var", -2)):
+                mean = grad.norm(dim=dim, keepdim=True).square_().div_(grad.size(dim))
+                state[name].lerp_(mean, fresh)
+            rows = state["row_var"]
+            square = (rows @ state["col_var"]).div_(rows.mean(dim=-2, keepdim=True).clamp_(min=eps))
+        else:
+            square = state["variance"].lerp_(grad * grad, fresh).clone()
+        way = square.clamp_(min=eps * eps).rsqrt_().mul_(grad)
+        clip = max(1.0, way.norm(2).item() / (way.numel() ** 0.5 * group["d"]))
+        param.add_(way, alpha=-size / clip)

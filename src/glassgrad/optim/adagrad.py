@@ -1,0 +1,106 @@
+"""Adagrad: steps divided by the root of the sum of all squared gradients."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from ..tensor.tensor import Tensor
+from .elementwise import Elementwise, both, check, check_decay, check_rate, filled, scalar
+from .numbers import number
+
+
+class Adagrad(Elementwise):
+    """``p -= lr * grad / (sqrt(sum) + eps)``, where ``sum`` adds up the squared gradients.
+
+    lr_decay                   the rate is divided by ``1 + lr_decay`` times the steps already made
+    weight_decay               how much of the parameter is added to its gradient
+    initial_accumulator_value  where the sum begins
+    Source: Duchi, Hazan and Singer (2011); https://docs.pytorch.org/docs/stable/generated/torch.optim.Adagrad.html
+    """
+
+    _younger = {"foreach": None, "maximize": False, "differentiable": False, "fused": None}
+    _arrays = ("sum",)
+
+    def __init__(
+        self,
+        params: Iterable[Any],
+        lr: Any = 1e-2,
+        lr_decay: float = 0,
+        weight_decay: float = 0,
+        initial_accumulator_value: float = 0,
+        eps: float = 1e-10,
+        foreach: bool | None = None,
+        *,
+        maximize: bool = False,
+        differentiable: bool = False,
+        fused: bool | None = None,
+    ) -> None:
+        check_rate(lr)
+        check("lr_decay value", lr_decay)
+        check_decay(weight_decay)
+        check("initial_accumulator_value value", initial_accumulator_value)
+        check("epsilon value", eps)
+        defaults = {
+            "lr": lr,
+            "lr_decay": lr_decay,
+            "eps": eps,
+            "weight_decay": weight_decay,
+            "initial_accumulator_value": initial_accumulator_value,
+            "foreach": foreach,
+            "maximize": maximize,
+            "differentiable": differentiable,
+            "fused": fused,
+        }
+        super().__init__(params, defaults)
+        self._check_fused()
+        for group in self.param_groups:
+            for param in group["params"]:
+                self._start(group, self.state[param], param)
+
+    def _start(self, group: dict[str, Any], state: dict[str, Any], param: Tensor) -> None:
+        state["step"] = scalar(0.0, group)
+        state["sum"] = filled(param, both(self.defaults["initial_accumulator_value"], param))
+
+    def share_memory(self) -> None:
+        """Move the sums where other processes can see them."""
+        for group in self.param_groups:
+            for param in group["params"]:
+                self.state[param]["sum"].share_memory_()
+
+    def _advance(self, group: dict[str, Any], *scalars: Any) -> tuple[tuple[Any, ...], Any]:
+        step = float(scalars[0]) + 1
+        return (step,), (number(group["lr"]) / (1 + (step - 1) * group["lr_decay"]), group["eps"])
+
+    def _rule(self, group: dict[str, Any], numbers: Any, p: Any, g: Any, *kept: Any) -> None:
+        rate, eps = numbers
+        (total,) = kept
+        total.addcmul_(g, g, value=1)
+        p.addcdiv_(g, total.sqrt() + eps, value=-rate)
+
+
+def adagrad(
+    params: list[Any],
+    grads: list[Any],
+    state_sums: list[Any],
+    state_steps: list[Any],
+    fused: bool | None = None,
+    grad_scale: Any = None,
+    found_inf: Any = None,
+    has_sparse_grad: bool = False,
+    foreach: bool | None = None,
+    differentiable: bool = False,
+    has_complex: bool = False,
+    *,
+    lr: Any,
+    weight_decay: float,
+    lr_decay: float,
+    eps: float,
+    maximize: bool,
+) -> None:
+    """One step of Adagrad, given the state as lists."""
+    group = {
+        "lr": lr, "weight_decay": weight_decay, "lr_decay": lr_decay, "eps": eps, "maximize": maximize,
+        "differentiable": differentiable, "fused": fused,
+    }  # fmt: skip
+    Adagrad._over(group, params, grads, {"step": state_steps, "sum": state_sums})

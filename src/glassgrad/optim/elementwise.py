@@ -1,0 +1,339 @@
+"""What optimizers share whose step is one rule for every element: who is stepped, by which carrier, how many at once.
+
+A rule is written once and runs in two ways. On `Values`, which are arrays (complex ones as pairs): large ones block by
+block, which stay in the cache; many small ones laid end to end, which is one call for all of them. And on tensors, for
+steps that are themselves to be differentiated.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Collection, Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ..ground import dtypes, modes
+from ..ops.primitive.cast import view_as_real
+from ..tensor.tensor import Tensor, share, wrap
+from .numbers import F32, F64, check_one_element, number
+from .optimizer import Optimizer, evaluated
+from .values import BLOCK, Narrow, Room, Values
+
+ndarray = np.ndarray
+#: The dtypes that are stepped as arrays, and those of their parts.
+REAL: dict[Any, np.dtype[Any]] = {F32: F32, F64: F64, np.dtype("c8"): F32, np.dtype("c16"): F64}
+NARROW = {dtypes.float16.numpy, dtypes.bfloat16.numpy}
+_SMALL = 3 << 10  # up to here, a step costs more for its calls than for its elements
+_ROOMS = 16  # arrays that an optimizer holds on to
+_FEW = 4  # from so many small parameters on, laying them end to end costs less than it saves
+CAPTURABLE = (
+    "If capturable=True, {} must be on supported devices: ['cuda', 'xpu', 'hpu', 'privateuseone'{}]."
+)  # fmt: skip
+
+
+class _Batch:
+    """Parameters of one dtype that have come equally far: what their numbers were and become, and the small ones."""
+
+    __slots__ = ("before", "after", "numbers", "small")
+
+    def __init__(self, before: Any, after: Any, numbers: Any) -> None:
+        self.before = before  # kept alive, for their identities
+        self.after, self.numbers = after, numbers
+        self.small: list[tuple[Any, list[Any]]] = []
+
+
+class Elementwise(Optimizer):
+    """An optimizer that steps each element of each parameter by the same rule.
+
+    A subclass says which numbers and which arrays it keeps for each parameter (``_scalars``, ``_arrays``), what the
+    numbers become and what follows from them (``_advance``), and what a step does (``_rule``).
+    """
+
+    _scalars: ClassVar[tuple[str, ...]] = ("step",)
+    _arrays: ClassVar[tuple[str, ...]] = ()
+    #: settings that states of older versions lack
+    _younger: ClassVar[dict[str, Any]] = {
+        "foreach": None, "maximize": False, "differentiable": False, "capturable": False,
+    }  # fmt: skip
+    _placed: ClassVar[tuple[str, str]] = ("params and state_steps", ", 'xla'")  # what capturable=True wants elsewhere
+
+    @functools.cached_property
+    def _room(self) -> Room:
+        return Room()
+
+    def _kept(self, group: dict[str, Any]) -> tuple[str, ...]:
+        """The names of the arrays that are kept for each parameter of a group."""
+        return self._arrays
+
+    def _start(self, group: dict[str, Any], state: dict[str, Any], param: Tensor) -> None:
+        """Fill the empty state of a parameter."""
+        for name in self._scalars:
+            state[name] = scalar(0.0, group)
+        for name in self._kept(group):
+            state[name] = filled(param, 0)
+
+    def _advance(self, group: dict[str, Any], *scalars: Any) -> tuple[tuple[Any, ...], Any]:
+        """The kept numbers after a step, and the numbers that the rule needs."""
+        raise NotImplementedError
+
+    def _rule(self, group: dict[str, Any], numbers: Any, p: Any, g: Any, *kept: Any) -> None:
+        """Change a parameter and the arrays kept for it, given the gradient: of class Values, or tensors."""
+        raise NotImplementedError
+
+    @classmethod
+    def _over(cls, group: dict[str, Any], params: list[Any], grads: list[Any], kept: dict[str, list[Any]]) -> None:
+        """One step without an optimizer: the state is given as lists, by name, and changed."""
+        if not all(isinstance(step, Tensor) for step in kept["step"]):
+            raise RuntimeError("API has changed, `state_steps` argument must contain a list of singleton tensors")
+        states = [dict(zip(kept, values, strict=True)) for values in zip(*kept.values(), strict=True)]
+        cls.__new__(cls)._step_all(group, list(zip(params, grads, states, strict=True)))
+
+    def _check_fused(self) -> None:
+        if self.defaults["fused"]:
+            if self.defaults["differentiable"]:
+                raise RuntimeError("`fused` does not support `differentiable`")
+            if self.defaults["foreach"]:
+                raise RuntimeError("`fused` and `foreach` cannot be `True` together.")
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state)
+        for group in self.param_groups:
+            for name, value in self._younger.items():
+                group.setdefault(name, value)
+            for param in group["params"]:  # older states hold plain numbers
+                held = self.state.get(param, {})
+                for name in self._scalars:
+                    if held and not isinstance(held[name], Tensor):
+                        held[name] = scalar(float(held[name]), group)
+
+    def step(self, closure: Callable[[], Any] | None = None) -> Any:
+        """Change the parameters once; gives the loss that ``closure`` computed."""
+        loss = None if closure is None else evaluated(closure)
+        for group in self.param_groups:
+            todo = []
+            for param in group["params"]:
+                grad = param._grad
+                if grad is not None:
+                    state = self.state[param]
+                    if not state:
+                        self._start(group, state, param)
+                    todo.append((param, grad, state))
+            self._step_all(group, todo)
+        return loss
+
+    def _step_all(self, group: dict[str, Any], todo: Collection[tuple[Any, Any, dict[str, Any]]]) -> None:
+        """One step of parameters with their gradients and states."""
+        if todo and group.get("capturable") and not group.get("fused"):
+            raise AssertionError(CAPTURABLE.format(*self._placed))
+        names, kept = self._scalars, self._kept(group)
+        by_tensors = group.get("differentiable", False)
+        batches: dict[Any, _Batch] = {}
+        same: dict[Any, _Batch] = {}  # the same, by the identities of numbers: after a step, parameters share them
+        for param, grad, state in todo:
+            kind = param._d.dtype
+            counts = [state[name] for name in names]
+            identity = (id(kind), *[id(count._d) for count in counts])
+            batch = same.get(identity)
+            if batch is None:
+                batch = self._batch(group, batches, kind, counts)
+                if all(count._v is None for count in counts):
+                    same[identity] = batch
+            for count, after in zip(counts, batch.after, strict=True):
+                if count._v is None:
+                    count._d = after
+                else:
+                    count._d[...] = after
+                    count._v.version += 1
+            version = param._v or share(param)
+            data, g = param._d, grad._d
+            arrays = [data, g]
+            by_itself = by_tensors or g.dtype is not kind
+            for name in kept:
+                tensor = state[name]
+                array = tensor._d
+                if tensor._v is not None or type(array) is not ndarray:
+                    array = writable(tensor)
+                if array.dtype is not kind:
+                    by_itself = True
+                arrays.append(array)
+            if by_itself:
+                self._step_by_tensors(group, batch.numbers, param, grad, [state[name] for name in kept])
+            elif data.size > _SMALL:
+                version.version += self._step_by_blocks(group, batch.numbers, arrays)
+            else:
+                batch.small.append((version, arrays))
+        for batch in batches.values():
+            if len(batch.small) < _FEW or len({id(version) for version, _ in batch.small}) < len(batch.small):
+                for version, arrays in batch.small:
+                    version.version += self._step_by_blocks(group, batch.numbers, arrays)
+            else:
+                self._step_together(group, batch)
+
+    def _batch(self, group: dict[str, Any], batches: dict[Any, _Batch], kind: Any, counts: list[Any]) -> _Batch:
+        """The batch that parameters of some dtype belong to, given the numbers kept for them."""
+        before = tuple(count._d[()] for count in counts)
+        key = (kind, before, *map(type, before))
+        batch = batches.get(key)
+        if batch is None:
+            after, numbers = self._advance(group, *before)
+            after = tuple(type(old)(new) for old, new in zip(before, after, strict=True))
+            batch = batches[key] = _Batch([count._d for count in counts], after, numbers)
+        return batch
+
+    def _step_together(self, group: dict[str, Any], batch: _Batch) -> None:
+        """One step of many small parameters, laid end to end; what changed is put back."""
+        start = 0
+        while start < len(batch.small):
+            stop, size = start, 0
+            while stop < len(batch.small) and size < BLOCK:
+                size += batch.small[stop][1][0].size
+                stop += 1
+            piece = batch.small[start:stop]
+            start = stop
+            columns = list(zip(*[arrays for _, arrays in piece], strict=True))
+            flat, views = self._laid_out(size, columns)
+            for column, within in zip(columns, views, strict=True):
+                for array, view in zip(column, within, strict=True):
+                    view[...] = array
+            writes = self._run(group, batch.numbers, flat)
+            for column, within in zip((columns[0], *columns[2:]), (views[0], *views[2:]), strict=True):
+                for array, view in zip(column, within, strict=True):
+                    array[...] = view
+            for version, _ in piece:
+                version.version += writes
+
+    def _laid_out(self, size: int, columns: list[tuple[Any, ...]]) -> tuple[list[Any], list[list[Any]]]:
+        """Arrays to lay others end to end in, with views of those others' shapes; the same at each step."""
+        kind = columns[0][0].dtype
+        shapes = [array.shape for array in columns[0]]
+        rooms = self.__dict__.setdefault("_rooms", {})
+        found = rooms.get((kind.char, len(columns), size))
+        if found is None or found[0] != shapes:
+            flat = [np.empty(size, kind) for _ in columns]
+            ends = np.cumsum([array.size for array in columns[0]]).tolist()
+            views = [
+                [whole[begin:end].reshape(shape) for begin, end, shape in zip([0, *ends], ends, shapes, strict=False)]
+                for whole in flat
+            ]
+            if len(rooms) > _ROOMS:
+                rooms.clear()
+            found = rooms[kind.char, len(columns), size] = shapes, flat, views
+        return found[1:]  # type: ignore[no-any-return]
+
+    def _step_by_blocks(self, group: dict[str, Any], numbers: Any, arrays: list[Any]) -> int:
+        """One step of one parameter; gives how often it was written to."""
+        flat = []
+        for array in arrays:
+            if type(array) is not ndarray:
+                array = np.asarray(array)
+            if not array.flags.c_contiguous:
+                return self._run(group, numbers, [np.asarray(array) for array in arrays])
+            flat.append(array if array.ndim == 1 else array.reshape(-1))
+        arrays, size, writes = flat, flat[0].size, 0
+        if size <= BLOCK:
+            return self._run(group, numbers, arrays)
+        for begin in range(0, size, BLOCK):
+            writes = self._run(group, numbers, [array[begin : begin + BLOCK] for array in arrays])
+        return writes
+
+    def _run(self, group: dict[str, Any], numbers: Any, arrays: Sequence[Any]) -> int:
+        """The rule on arrays of one layout."""
+        kind, room = arrays[0].dtype, self._room
+        room.taken = 0
+        narrow = kind.itemsize == 2 and kind in NARROW
+        if narrow:
+            whole: list[Values] = [Narrow(array.astype(F32), room, kind) for array in arrays]
+        else:
+            if kind.kind == "c":  # real and imaginary parts are numbers of their own
+                arrays = [array[..., None].view(REAL[kind]) for array in arrays]
+            whole = [Values(array, room) for array in arrays]
+        p, g, *kept = whole
+        g = decayed(group, p, g)
+        g.own = False  # a rule may use it more than once
+        self._rule(group, numbers, p, g, *kept)
+        if narrow:
+            for array, values in zip(arrays, whole, strict=True):
+                if values.writes:
+                    array[...] = values.array
+        return p.writes
+
+    def _step_by_tensors(self, group: dict[str, Any], numbers: Any, param: Any, grad: Any, kept: list[Any]) -> None:
+        """The same step in operations."""
+        before = modes.set_grad(bool(group.get("differentiable")))
+        try:
+            tensors = [param, grad, *kept]
+            if param.is_complex():
+                tensors = [view_as_real(tensor) for tensor in tensors]
+            p, g, *kept = tensors
+            self._rule(group, numbers, p, decayed(group, p, g), *kept)
+        finally:
+            modes.set_grad(before)
+
+
+def decayed(group: dict[str, Any], p: Any, g: Any) -> Any:
+    """The gradient as a rule wants it: downhill, with weight decay; decay apart from the gradient shrinks ``p``."""
+    if group.get("maximize"):
+        g = -g
+    decay = group.get("weight_decay", 0)
+    if not group.get("differentiable"):
+        decay = number(decay)
+    if isinstance(decay, Tensor):
+        g = g + p.clone() * decay
+    elif decay != 0:
+        if group.get("decoupled_weight_decay"):
+            lr = group["lr"]
+            p.mul_(1 - (lr if group.get("differentiable") else number(lr)) * decay)
+        else:
+            g = g.add(p, alpha=decay)
+    return g
+
+
+def scalar(value: float, group: dict[str, Any]) -> Tensor:
+    """A number of the state: a tensor of the default dtype, but float32 where that is narrower or the step is fused."""
+    wide = dtypes.get_default_dtype() is dtypes.float64 and not group.get("fused")
+    return wrap(np.float64(value) if wide else np.float32(value))
+
+
+def filled(param: Tensor, value: Any) -> Tensor:
+    """A tensor like a parameter, in shape, dtype and layout, of one value."""
+    held = np.empty_like(param._d)
+    held[...] = value
+    return wrap(held)
+
+
+def writable(tensor: Tensor) -> Any:
+    """The data of a state tensor, an array to write to; the write is counted where anybody could notice."""
+    if type(tensor._d) is not ndarray:
+        share(tensor)
+    if tensor._v is not None:
+        tensor._v.version += 1
+    return tensor._d
+
+
+def both(value: Any, param: Tensor) -> Any:
+    """A value for an element of a parameter; for the real and the imaginary part of a complex one."""
+    return complex(value, value) if param._d.dtype.kind == "c" else value
+
+
+def check(name: str, value: Any, low: float = 0.0, below: float | None = None) -> None:
+    """ValueError where a setting is not within its limits; ``name`` as the message has it."""
+    if not (low <= value and (below is None or value < below)):
+        raise ValueError(f"Invalid {name}: {value}")
+
+
+def check_rate(lr: Any) -> None:
+    """ValueError where a learning rate is negative, or a tensor of several."""
+    check_one_element(lr, "lr")
+    check("learning rate", lr)
+
+
+def check_betas(betas: Any) -> None:
+    """ValueError where a running mean would not decay."""
+    for index in (0, 1):
+        check(f"beta parameter at index {index}", betas[index], below=1.0)
+
+
+def check_decay(weight_decay: Any) -> None:
+    """ValueError where weight decay is negative."""
+    check("weight_decay value", weight_decay)

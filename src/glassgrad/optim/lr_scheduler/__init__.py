@@ -1,0 +1,31 @@
+"""Schedules of learning rates. Source: https://docs.pytorch.org/docs/stable/optim.html"""
+
+from .base import EPOCH_DEPRECATION_WARNING, LRScheduler, _LRScheduler
+from .chain import ChainedScheduler, SequentialLR
+from .cosine import CosineAnnealingLR, CosineAnnealingWarmRestarts
+from .cycle import CyclicLR, OneCycleLR
+from .decay import ExponentialLR, LinearLR, PolynomialLR
+from .function import LambdaLR, MultiplicativeLR
+from .plateau import ReduceLROnPlateau
+from .stairs import ConstantLR, MultiStepLR, StepLR
+
+__all__ = [
+    "EPOCH_DEPRECATION_WARNING",
+    "ChainedScheduler",
+    "ConstantLR",
+    "CosineAnnealingLR",
+    "CosineAnnealingWarmRestarts",
+    "CyclicLR",
+    "ExponentialLR",
+    "LRScheduler",
+    "LambdaLR",
+    "LinearLR",
+    "MultiStepLR",
+    "MultiplicativeLR",
+    "OneCycleLR",
+    "PolynomialLR",
+    "ReduceLROnPlateau",
+    "SequentialLR",
+    "StepLR",
+    "_LRScheduler",
+]

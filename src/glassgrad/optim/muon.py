@@ -1,0 +1,115 @@
+"""Muon: momentum made orthogonal, for the matrices of a model."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from ..ground import modes
+from ..ops.primitive.matrix import addmm
+from .elementwise import filled
+from .numbers import check_one_element, number
+from .optimizer import Optimizer, evaluated
+
+
+class Muon(Optimizer):
+    """Steps along the nearest orthogonal matrix to the running mean of the gradients; for 2-d parameters only.
+
+    weight_decay     shrink the parameters by ``lr * weight_decay``
+    momentum         how much of the running mean stays at each step
+    nesterov         look ahead: mix the gradient in once more
+    ns_coefficients  the odd polynomial that is iterated ``ns_steps`` times (Newton and Schulz)
+    adjust_lr_fn     "original" or "match_rms_adamw": how the rate depends on the shape
+    Source: Jordan (2024); https://docs.pytorch.org/docs/stable/generated/torch.optim.Muon.html
+    """
+
+    def __init__(
+        self,
+        params: Iterable[Any],
+        lr: Any = 1e-3,
+        weight_decay: float = 0.1,
+        momentum: float = 0.95,
+        nesterov: bool = True,
+        ns_coefficients: tuple[float, float, float] = (3.4445, -4.775, 2.0315),
+        eps: float = 1e-7,
+        ns_steps: int = 5,
+        adjust_lr_fn: str | None = None,
+    ) -> None:
+        check_one_element(lr, "lr")
+        if not 0.0 <= lr:
+            raise ValueError(f"Learning rate should be >= 0 but is: {lr}")
+        if not 0.0 <= momentum:
+            raise ValueError(f"momentum should be >= 0 but is: {momentum}")
+        if not 0.0 <= weight_decay:
+            raise ValueError(f"weight decay should be >= 0 but is: {weight_decay}")
+        if adjust_lr_fn is not None and adjust_lr_fn not in ("original", "match_rms_adamw"):
+            raise ValueError(f"Adjust learning rate function {adjust_lr_fn} is not supported")
+        defaults = {
+            "lr": lr,
+            "weight_decay": weight_decay,
+            "momentum": momentum,
+            "nesterov": nesterov,
+            "ns_coefficients": ns_coefficients,
+            "eps": eps,
+            "ns_steps": ns_steps,
+            "adjust_lr_fn": adjust_lr_fn,
+        }
+        super().__init__(params, defaults)
+        for group in self.param_groups:
+            for param in group["params"]:
+                if param.ndim != 2:
+                    raise ValueError(
+                        f"Muon only supports 2D parameters whereas we found a parameter with size: {param.size()}"
+                    )
+
+    def step(self, closure: Callable[[], Any] | None = None) -> Any:
+        """Change the parameters once; gives the loss that ``closure`` computed."""
+        loss = evaluated(closure)
+        before = modes.set_grad(False)
+        try:
+            for group in self.param_groups:
+                for param in group["params"]:
+                    if param.grad is None:
+                        continue
+                    if param.is_complex():
+                        raise RuntimeError("Muon does not support complex parameters")
+                    state = self.state[param]
+                    if "momentum_buffer" not in state:
+                        state["momentum_buffer"] = filled(param.grad, 0)
+                    self._step(group, state["momentum_buffer"], param)
+        finally:
+            modes.set_grad(before)
+        return loss
+
+    def _step(self, group: dict[str, Any], buffer: Any, param: Any) -> None:
+        grad, lr, momentum = param.grad, number(group["lr"]), group["momentum"]
+        if grad.ndim != 2:
+            raise ValueError("Param gradient must be a 2D matrix")
+        buffer.lerp_(grad, 1 - momentum)
+        way = grad.lerp(buffer, momentum) if group["nesterov"] else buffer
+        way = orthogonal(way, group["ns_coefficients"], group["ns_steps"], group["eps"])
+        rows, columns = param.shape
+        if group["adjust_lr_fn"] == "match_rms_adamw":
+            ratio = 0.2 * math.sqrt(max(rows, columns))
+        else:
+            ratio = math.sqrt(max(1, rows / columns))
+        param.mul_(1 - lr * group["weight_decay"])
+        param.add_(way, alpha=-lr * ratio)
+
+
+def orthogonal(matrix: Any, coefficients: tuple[float, float, float], steps: int, eps: float) -> Any:
+    """About the nearest orthogonal matrix, in bfloat16: singular values are brought near 1 by a polynomial."""
+    if steps >= 100:
+        raise ValueError("Number of steps must be less than 100 for computational efficiency")
+    if len(coefficients) != 3:
+        raise ValueError("Coefficients must be a tuple of exactly 3 values")
+    a, b, c = coefficients
+    tall = matrix.size(0) > matrix.size(1)
+    x = matrix.bfloat16()
+    x = x.T if tall else x
+    x = x / x.norm().clamp(min=eps)
+    for _ in range(steps):
+        gram = x @ x.T
+        x = addmm(x, addmm(gram, gram, gram, beta=b, alpha=c), x, beta=a)
+    return x.T if tall else x

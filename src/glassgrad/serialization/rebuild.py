@@ -1,0 +1,234 @@
+"""How tensors come back from what checkpoints hold: the functions that pickles call, under PyTorch's names.
+
+They trust nothing: whatever sizes, strides and offsets say, a tensor lies inside its storage or is refused.
+"""
+
+from __future__ import annotations
+
+import copyreg
+from pickle import UnpicklingError
+from types import BuiltinFunctionType, FunctionType
+from typing import Any, NoReturn
+
+import numpy as np
+
+from ..ground import device as devices
+from ..ground import dtypes
+from ..ops.composite.create import empty_strided
+from ..ops.composite.interchange import OWN
+from ..ops.composite.memory import looking_at
+from ..ops.composite.storage import UntypedStorage
+from ..ops.composite.typed_storage import TypedStorage
+from ..tensor import tensor as tensors
+from ..tensor.parameter import Parameter
+from ..tensor.tensor import Tensor, share, wrap
+from .options import here
+
+_MOST_DIMENSIONS = 64  # NumPy's limit
+
+
+def shown(thing: Any) -> str:
+    """A short name for a thing out of a file in a message: its parts may be endless, so only plain things are shown."""
+    if isinstance(thing, (type, FunctionType, BuiltinFunctionType, dtypes.dtype)):
+        return repr(thing)
+    return repr(thing[:80]) if type(thing) is str else f"an object of type {type(thing).__name__}"
+
+
+def _whole(values: Any, what: str) -> tuple[int, ...]:
+    """A tuple of plain integers, or UnpicklingError."""
+    if not isinstance(values, (tuple, list)) or any(type(value) is not int for value in values):
+        raise UnpicklingError(f"the {what} of a tensor must be integers, but got {shown(values)}")
+    if len(values) > _MOST_DIMENSIONS:
+        raise UnpicklingError(f"{len(values)} dimensions are beyond the {_MOST_DIMENSIONS} that NumPy allows")
+    return tuple(values)
+
+
+def _placed(storage: Any, kind: Any, offset: Any, size: Any, stride: Any, requires_grad: Any, metadata: Any) -> Tensor:
+    """The tensor of this dtype at a place in a storage."""
+    if not isinstance(kind, dtypes.dtype):
+        raise UnpicklingError(f"the dtype of a tensor must be a torch.dtype, but got {type(kind).__name__}")
+    if type(offset) is not int:
+        raise UnpicklingError(f"the offset of a tensor must be an integer, but got {type(offset).__name__}")
+    sizes, strides = _whole(size, "sizes"), _whole(stride, "strides")
+    untyped = storage.untyped()
+    if untyped._meta:
+        out: Tensor = empty_strided(sizes, strides, dtype=kind, device="meta")
+    else:
+        untyped._lent = True
+        marks = tuple(bool(isinstance(metadata, dict) and metadata.get(mark)) for mark in ("conj", "neg"))
+        owner = _resolved(untyped, kind, marks) if any(marks) else untyped._owner
+        out = wrap(looking_at(owner, kind.numpy, offset, sizes, strides))
+        share(out)
+        if marks[0]:
+            out.__dict__["_conjugate"] = True
+    if requires_grad:
+        tensors.require_grad(out, True)
+    return out
+
+
+def _resolved(untyped: Any, kind: Any, marks: tuple[bool, ...]) -> Any:
+    """The storage's numbers conjugated or negated, as PyTorch's lazy views of it show them; once for all such views."""
+    known = untyped.__dict__.setdefault("_resolved", {})
+    if (kind, marks) not in known:
+        content = untyped._bytes()
+        flat = content[: len(content) // kind.itemsize * kind.itemsize].view(kind.numpy)
+        flat = np.conjugate(flat) if marks[0] else flat
+        known[kind, marks] = np.negative(flat) if marks[1] else flat
+    return known[kind, marks]
+
+
+def _typed(storage: Any) -> Any:
+    if type(storage) is not TypedStorage:
+        raise UnpicklingError(f"a tensor must lie in a storage, but got {type(storage).__name__}")
+    return storage
+
+
+def _rebuild_tensor(storage: Any, storage_offset: Any, size: Any, stride: Any) -> Tensor:
+    return _placed(_typed(storage), storage.dtype, storage_offset, size, stride, False, None)
+
+
+def _rebuild_tensor_v2(
+    storage: Any,
+    storage_offset: Any,
+    size: Any,
+    stride: Any,
+    requires_grad: Any,
+    backward_hooks: Any,
+    metadata: Any = None,
+) -> Tensor:
+    return _placed(_typed(storage), storage.dtype, storage_offset, size, stride, requires_grad, metadata)
+
+
+def _rebuild_tensor_v3(
+    storage: Any,
+    storage_offset: Any,
+    size: Any,
+    stride: Any,
+    requires_grad: Any,
+    backward_hooks: Any,
+    dtype: Any,
+    metadata: Any = None,
+) -> Tensor:
+    if type(storage) not in (TypedStorage, UntypedStorage):
+        _typed(storage)
+    return _placed(storage, dtype, storage_offset, size, stride, requires_grad, metadata)
+
+
+def _rebuild_parameter(data: Any, requires_grad: Any, backward_hooks: Any) -> Parameter:
+    if not isinstance(data, Tensor):
+        raise UnpicklingError(f"a parameter must be made of a tensor, but got {type(data).__name__}")
+    return Parameter(data, bool(requires_grad))  # type: ignore[no-any-return]
+
+
+def _rebuild_parameter_with_state(data: Any, requires_grad: Any, backward_hooks: Any, state: Any) -> Parameter:
+    out = _rebuild_parameter(data, requires_grad, backward_hooks)
+    adopt(out, state)
+    return out
+
+
+def _rebuild_from_type_v2(func: Any, new_type: Any, args: Any, state: Any) -> Any:
+    if not any(func is known for known in REBUILDERS):
+        raise UnpicklingError(f"a tensor is rebuilt by a function of torch._utils, but got {shown(func)}")
+    if not (isinstance(new_type, type) and issubclass(new_type, Tensor)):
+        raise UnpicklingError(f"a tensor's class must inherit from Tensor, but got {shown(new_type)}")
+    out = func(*args)
+    if type(out) is not new_type:
+        out = out.as_subclass(new_type)
+    if new_type.__setstate__ is not Tensor.__setstate__:
+        out.__setstate__(state)
+    else:
+        adopt(out, state)
+    return out
+
+
+def adopt(out: Tensor, state: Any) -> None:
+    """Give a tensor the attributes it was saved with, but none of those that it is made of."""
+    parts = state if isinstance(state, tuple) else (state,)
+    if len(parts) > 2 or any(part is not None and not isinstance(part, dict) for part in parts):
+        raise RuntimeError(f"Invalid serialized state: {shown(state)}")
+    held = {*OWN, *copyreg._slotnames(Tensor), "_backward_hooks"}  # type: ignore[attr-defined]
+    for part in parts:
+        for name, value in (part or {}).items():
+            if type(name) is not str or name in held or name.startswith("__"):
+                raise UnpicklingError(f"a checkpoint may not set the attribute {shown(name)} of a tensor")
+            setattr(out, name, value)
+
+
+def _rebuild_meta_tensor_no_storage(dtype: Any, size: Any, stride: Any, requires_grad: Any) -> Tensor:
+    sizes, strides = _whole(size, "sizes"), _whole(stride, "strides")
+    if not isinstance(dtype, dtypes.dtype):
+        raise UnpicklingError(f"the dtype of a tensor must be a torch.dtype, but got {type(dtype).__name__}")
+    out: Tensor = empty_strided(sizes, strides, dtype=dtype, device="meta", requires_grad=bool(requires_grad))
+    return out
+
+
+def _rebuild_device_tensor_from_cpu_tensor(data: Any, dtype: Any, device: Any, requires_grad: Any) -> Tensor:
+    if not isinstance(data, Tensor) or not data.is_contiguous():  # type: ignore[attr-defined]
+        raise UnpicklingError("a tensor of another device is saved as a contiguous tensor")
+    if data.dtype is not dtype:
+        raise UnpicklingError(f"a tensor of another device is saved in its own dtype, {shown(dtype)}")
+    return _moved(data, dtype, device, requires_grad)
+
+
+def _rebuild_device_tensor_from_numpy(data: Any, dtype: Any, device: Any, requires_grad: Any) -> Tensor:
+    if type(data) is not np.ndarray or not data.flags.c_contiguous:
+        raise UnpicklingError("a tensor of another device is saved as a contiguous array")
+    return _moved(wrap(data), dtype, device, requires_grad)
+
+
+def _moved(data: Any, dtype: Any, device: Any, requires_grad: Any) -> Tensor:
+    where: Any = here.map_location
+    if where is None:
+        where = device
+    elif isinstance(where, dict):
+        where = where.get(device, device)
+    elif not isinstance(where, (str, devices.device)):
+        raise RuntimeError(
+            "Callable map_location not supported with _rebuild_wrapper_subclass or _rebuild_device_tensor_from_numpy"
+        )
+    out: Tensor = data.to(dtype=dtype, device=where)
+    if requires_grad:
+        tensors.require_grad(out, True)
+    return out
+
+
+def _unknown(what: str, instead: str) -> NoReturn:
+    raise UnpicklingError(f"the checkpoint holds {what}, which glassgrad does not have: {instead}")
+
+
+def _rebuild_sparse_tensor(layout: Any, data: Any) -> NoReturn:
+    _unknown("a sparse tensor", "save x.to_dense() instead")
+
+
+def _rebuild_qtensor(*args: Any) -> NoReturn:
+    _unknown("a quantized tensor", "save x.dequantize() instead")
+
+
+def _rebuild_nested_tensor(*args: Any) -> NoReturn:
+    _unknown("a nested tensor", "save its parts, x.unbind(), instead")
+
+
+def _rebuild_wrapper_subclass(*args: Any) -> NoReturn:
+    _unknown("a wrapper subclass of Tensor", "save the tensors it wraps instead")
+
+
+def _get_layout(name: Any) -> Any:
+    """The memory layout that a string names."""
+    if name != "torch.strided":
+        _unknown(f"the layout {shown(name)}", "save strided tensors instead")
+    return dtypes.strided
+
+
+def _load_from_bytes(content: bytes) -> Any:
+    from io import BytesIO
+
+    from .reading import load  # it knows this file
+
+    return load(BytesIO(content), weights_only=False)
+
+
+REBUILDERS = (
+    _rebuild_parameter, _rebuild_parameter_with_state, _rebuild_qtensor, _rebuild_tensor, _rebuild_tensor_v2,
+    _rebuild_tensor_v3, _rebuild_sparse_tensor, _rebuild_meta_tensor_no_storage, _rebuild_nested_tensor,
+    _rebuild_wrapper_subclass, _rebuild_device_tensor_from_numpy, _rebuild_device_tensor_from_cpu_tensor,
+)  # fmt: skip

@@ -1,0 +1,37 @@
+"""The names of PyTorch's data pipes, which it has retired: they say what to use instead."""
+
+from __future__ import annotations
+
+from typing import Any, NoReturn
+
+from .dataset import Dataset, IterableDataset
+
+
+def _refuse(name: str, instead: str) -> NoReturn:
+    raise NotImplementedError(f"torch.utils.data.{name}: data pipes are not in glassgrad; use {instead} instead")
+
+
+class IterDataPipe(IterableDataset[Any]):
+    """Refused when made: an IterableDataset does the same."""
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> Any:
+        _refuse("IterDataPipe", "torch.utils.data.IterableDataset")
+
+
+class DFIterDataPipe(IterDataPipe):
+    """Refused when made, as IterDataPipe is."""
+
+
+class MapDataPipe(Dataset[Any]):
+    """Refused when made: a Dataset does the same."""
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> Any:
+        _refuse("MapDataPipe", "torch.utils.data.Dataset")
+
+
+def functional_datapipe(name: str, enable_df_api_tracing: bool = False) -> NoReturn:
+    """Refused: there are no pipes to add a method to."""
+    _refuse("functional_datapipe", "a function of an iterable")
+
+
+__all__ = ["DFIterDataPipe", "IterDataPipe", "MapDataPipe", "functional_datapipe"]

@@ -1,0 +1,195 @@
+"""Samplers: the order in which a DataLoader takes samples, drawn from the stream PyTorch draws it from."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Iterator, Sequence, Sized
+from typing import Any, Generic, TypeVar
+
+from ...ground import dtypes
+from ...ground.generator import Generator
+from ...ops.composite.construct import as_tensor
+from ...ops.composite.create import empty
+from ...ops.composite.random import multinomial, randint, randperm
+from ...tensor.tensor import Tensor
+
+__all__ = [
+    "BatchSampler", "RandomSampler", "Sampler", "SequentialSampler", "SubsetRandomSampler", "WeightedRandomSampler",
+]  # fmt: skip
+
+_T_co = TypeVar("_T_co", covariant=True)
+_CHUNK = 32  # how many indices PyTorch draws at once with replacement: it decides what is drawn after them
+
+
+def draw_seed(generator: Generator | None = None) -> int:
+    """A seed of 63 bits, drawn from ``generator`` or the default one as ``random_()`` draws an int64."""
+    return int(empty((), dtype=dtypes.int64).random_(generator=generator).item())
+
+
+class Sampler(Generic[_T_co]):
+    """An iterable of indices, or of lists of indices; subclasses define ``__iter__`` and may define ``__len__``.
+
+    Source: https://docs.pytorch.org/docs/stable/data.html#torch.utils.data.Sampler
+    """
+
+    def __iter__(self) -> Iterator[_T_co]:
+        raise NotImplementedError
+
+
+class SequentialSampler(Sampler[int]):
+    """0, 1, 2 ... to the length of ``data_source``."""
+
+    data_source: Sized
+
+    def __init__(self, data_source: Sized) -> None:
+        self.data_source = data_source
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(range(len(self.data_source)))
+
+    def __len__(self) -> int:
+        return len(self.data_source)
+
+
+class RandomSampler(Sampler[int]):
+    """A permutation of the indices of ``data_source``, or independent draws.
+
+    replacement  draw independently
+    num_samples  how many indices; without replacement, beyond the length, further permutations follow
+    generator    where they are drawn from; without one, each epoch's own generator starts from a seed that is drawn
+                 from the default generator when the first index is wanted
+    Source: https://docs.pytorch.org/docs/stable/data.html#torch.utils.data.RandomSampler
+    """
+
+    data_source: Sized
+    replacement: bool
+
+    def __init__(
+        self,
+        data_source: Sized,
+        replacement: bool = False,
+        num_samples: int | None = None,
+        generator: Generator | None = None,
+    ) -> None:
+        self.data_source = data_source
+        self.replacement = replacement
+        self._num_samples = num_samples
+        self.generator = generator
+        if not isinstance(replacement, bool):
+            raise TypeError(f"replacement should be a boolean value, but got replacement={replacement}")
+        if not isinstance(self.num_samples, int) or self.num_samples <= 0:
+            raise ValueError(f"num_samples should be a positive integer value, but got num_samples={self.num_samples}")
+
+    @property
+    def num_samples(self) -> int:
+        """How many indices there are; follows the length of the data where none was given."""
+        return len(self.data_source) if self._num_samples is None else self._num_samples
+
+    def __iter__(self) -> Iterator[int]:
+        n = len(self.data_source)
+        generator = self.generator
+        if generator is None:
+            generator = Generator().manual_seed(draw_seed())
+        if self.replacement:
+            whole, rest = divmod(self.num_samples, _CHUNK)
+            for size in itertools.chain(itertools.repeat(_CHUNK, whole), [rest]):
+                yield from randint(high=n, size=(size,), dtype=dtypes.int64, generator=generator).tolist()
+        else:
+            whole, rest = divmod(self.num_samples, n)
+            for _ in range(whole):
+                yield from randperm(n, generator=generator).tolist()
+            yield from randperm(n, generator=generator).tolist()[:rest]
+
+    def __len__(self) -> int:
+        return self.num_samples
+
+
+class SubsetRandomSampler(Sampler[int]):
+    """The given indices in random order.
+
+    Source: https://docs.pytorch.org/docs/stable/data.html#torch.utils.data.SubsetRandomSampler
+    """
+
+    indices: Sequence[int]
+
+    def __init__(self, indices: Sequence[int], generator: Generator | None = None) -> None:
+        self.indices = indices
+        self.generator = generator
+
+    def __iter__(self) -> Iterator[int]:
+        for place in randperm(len(self.indices), generator=self.generator).tolist():
+            yield self.indices[place]
+
+    def __len__(self) -> int:
+        return len(self.indices)
+
+
+class WeightedRandomSampler(Sampler[int]):
+    """``num_samples`` indices of ``weights``, each drawn with a probability in proportion to its weight.
+
+    Source: https://docs.pytorch.org/docs/stable/data.html#torch.utils.data.WeightedRandomSampler
+    """
+
+    weights: Tensor
+    num_samples: int
+    replacement: bool
+
+    def __init__(
+        self,
+        weights: Sequence[float],
+        num_samples: int,
+        replacement: bool = True,
+        generator: Generator | None = None,
+    ) -> None:
+        _check_positive("num_samples", num_samples)
+        _check_bool("replacement", replacement)
+        tensor = as_tensor(weights, dtype=dtypes.double)
+        if tensor.ndim != 1:
+            raise ValueError(
+                f"weights should be a 1d sequence but given weights have shape {tuple(tensor.shape)}"
+            )
+        self.weights = tensor
+        self.num_samples = num_samples
+        self.replacement = replacement
+        self.generator = generator
+
+    def __iter__(self) -> Iterator[int]:
+        yield from multinomial(self.weights, self.num_samples, self.replacement, generator=self.generator).tolist()
+
+    def __len__(self) -> int:
+        return self.num_samples
+
+
+class BatchSampler(Sampler[list[int]]):
+    """Lists of ``batch_size`` indices of another sampler, the last one shorter, or dropped with ``drop_last``.
+
+    Source: https://docs.pytorch.org/docs/stable/data.html#torch.utils.data.BatchSampler
+    """
+
+    def __init__(self, sampler: Sampler[int] | Iterable[int], batch_size: int, drop_last: bool) -> None:
+        _check_positive("batch_size", batch_size)
+        _check_bool("drop_last", drop_last)
+        self.sampler = sampler
+        self.batch_size = batch_size
+        self.drop_last = drop_last
+
+    def __iter__(self) -> Iterator[list[int]]:
+        indices = iter(self.sampler)
+        while batch := list(itertools.islice(indices, self.batch_size)):
+            if self.drop_last and len(batch) < self.batch_size:
+                return
+            yield batch
+
+    def __len__(self) -> int:
+        count = len(self.sampler)  # type: ignore[arg-type]
+        return count // self.batch_size if self.drop_last else (count + self.batch_size - 1) // self.batch_size
+
+
+def _check_positive(name: str, value: Any) -> None:
+    if not isinstance(value, int) or isinstance(value, bool) or value <= 0:
+        raise ValueError(f"{name} should be a positive integer value, but got {name}={value}")
+
+
+def _check_bool(name: str, value: Any) -> None:
+    if not isinstance(value, bool):
+        raise ValueError(f"{name} should be a boolean value, but got {name}={value}")

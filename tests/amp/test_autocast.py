@@ -1,0 +1,129 @@
+"""Autocast chooses the dtypes, nodes and numbers that torch's does on a CPU."""
+
+import pytest
+
+from tests.agreement import check
+
+pytestmark = pytest.mark.torch
+
+
+def _data(torch):
+    torch.manual_seed(0)
+    return torch.randn(4, 6), torch.randn(6, 3), torch.tensor([0, 2, 1, 2])
+
+
+def test_dtypes_of_products():
+    def program(torch, show):
+        a, b, _ = _data(torch)
+        with torch.autocast("cpu"):
+            for dtype in (torch.float32, torch.bfloat16, torch.float64):
+                x, w = a.to(dtype), b.to(dtype)
+                show("mm", str((x @ w).dtype))
+                show("addmm", str(torch.addmm(torch.zeros(3, dtype=dtype), x, w).dtype))
+                show("linear", str(torch.nn.functional.linear(x, w.t()).dtype))
+                show("bmm", str(torch.bmm(x[None], w[None]).dtype))
+                show("matmul of vectors", str((x[0] @ x[0]).dtype))
+                show("dot", str(torch.dot(x[0], x[0]).dtype))
+                show("mv", str(torch.mv(x, x[0]).dtype))
+                show("einsum", str(torch.einsum("ij,jk->ik", x, w).dtype))
+                show("sum", str((x * 2).sum().dtype))
+                show("softmax", str(x.softmax(1).dtype))
+                show("prod", str(x.prod().dtype))
+        show("after", str((a @ b).dtype))
+
+    check(program)
+
+
+LOSSES = ["mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss", "binary_cross_entropy_with_logits", "soft_margin_loss"]
+
+
+def test_losses_are_in_float32():
+    def program(torch, show):
+        a, _, classes = _data(torch)
+        half = a.bfloat16()
+        with torch.autocast("cpu"):
+            for name in LOSSES:
+                show(name, str(getattr(torch.nn.functional, name)(half, half.sigmoid()).dtype))
+            show("cross_entropy", torch.nn.functional.cross_entropy(half, classes))
+            show("nll_loss", torch.nn.functional.nll_loss(half, classes))
+            show("kl_div", str(torch.nn.functional.kl_div(half, half, reduction="sum").dtype))
+
+    check(program)
+
+
+@pytest.mark.parametrize("dtype", [None, "bfloat16", "float16"])
+def test_training_step(dtype):
+    def program(torch, show):
+        x, _, classes = _data(torch)
+        model = torch.nn.Sequential(torch.nn.Linear(6, 8), torch.nn.ReLU(), torch.nn.Linear(8, 3))
+        with torch.autocast("cpu", dtype=None if dtype is None else getattr(torch, dtype)):
+            show("enabled", torch.is_autocast_enabled("cpu"))
+            show("dtype", str(torch.get_autocast_dtype("cpu")))
+            out = model(x)
+            show("out", out.dtype)
+            loss = torch.nn.functional.cross_entropy(out, classes)
+            show.graph("graph", loss)
+            with torch.autocast("cpu", enabled=False):
+                show("inner", model(x).dtype)
+        loss.backward()
+        show("kinds", [p.grad.dtype for p in model.parameters()])
+        show("enabled", torch.is_autocast_enabled("cpu"))
+
+    check(program)
+
+
+def test_a_weight_is_cast_once():
+    def program(torch, show):
+        layer = torch.nn.Linear(6, 3)
+        x, _, _ = _data(torch)
+        for keeps in (True, False):
+            with torch.autocast("cpu", cache_enabled=keeps):
+                nodes = [layer(x).grad_fn.next_functions[2][0].next_functions[0][0] for _ in range(2)]
+                show("one", nodes[0] is nodes[1])
+
+    check(program)
+
+
+def test_as_a_decorator_and_its_refusals():
+    def program(torch, show):
+        a, b, _ = _data(torch)
+
+        @torch.autocast("cpu")
+        def product(x, y):
+            return x @ y
+
+        show("dtype", product(a, b).dtype)
+        show("after", (a @ b).dtype)
+        show.error(lambda: torch.autocast(3), "number")
+        show.error(lambda: torch.autocast("foo"), "unknown")
+        show.warnings(lambda: torch.autocast("cpu", dtype=torch.float64), "float64")
+        show.warnings(lambda: torch.autocast("cuda"), "cuda")
+
+    check(program)
+
+
+def test_custom_function():
+    def program(torch, show):
+        class Product(torch.autograd.Function):
+            @staticmethod
+            @torch.amp.custom_fwd(device_type="cpu")
+            def forward(ctx, x, y):
+                ctx.save_for_backward(x, y)
+                return x @ y
+
+            @staticmethod
+            @torch.amp.custom_bwd(device_type="cpu")
+            def backward(ctx, grad):
+                x, y = ctx.saved_tensors
+                return grad.to(y.dtype) @ y.t(), x.t() @ grad.to(x.dtype)
+
+        a, b, _ = _data(torch)
+        a.requires_grad_()
+        b.requires_grad_()
+        with torch.autocast("cpu"):
+            out = Product.apply(a, b)
+        show("out", out.dtype)
+        out.float().sum().backward()
+        show("kinds", [a.grad.dtype, b.grad.dtype])
+
+    check(program)
