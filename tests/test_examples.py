@@ -2,6 +2,7 @@
 
 import math
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -12,6 +13,7 @@ ROOT = Path(__file__).resolve().parents[1]
 HELPERS = ("options", "texts")  # imported by the examples, not examples themselves
 EXAMPLES = sorted(path for path in (ROOT / "examples").glob("*.py") if path.stem not in HELPERS)
 STEPS = 20
+README = (ROOT / "README.md").read_text(encoding="utf-8")
 EACH = pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)
 
 
@@ -37,6 +39,15 @@ def losses(example, folder, engine, *options):
 
 def test_there_are_examples():
     assert len(EXAMPLES) >= 9
+
+
+def test_the_readme_shows_what_is_printed(tmp_path):
+    """The console block of the README: the example that it names prints the lines that it shows."""
+    block = re.search(r"^\$ glassgrad run (examples/\w+\.py) --steps 20\n(.*?)^\.\.\.$", README, re.M | re.S)
+    _, printed = losses(ROOT / block[1], tmp_path, "glassgrad")
+    shown = [re.sub(r"\d+\.\d s$", "", line) for line in block[2].splitlines()]
+    assert len(shown) >= 2
+    assert [re.sub(r"\d+\.\d s$", "", line) for line in printed.splitlines()][: len(shown)] == shown
 
 
 @EACH

@@ -65,6 +65,21 @@ def modules(torch, show):
     show("loaded", [net[0].weight, net[0].weight.is_shared()])
 
 
+def saved(torch, show):
+    import io
+
+    whole = torch.arange(6.0).share_memory_()
+    file = io.BytesIO()
+    torch.save([whole, whole[2:4]], file)
+    file.seek(0)
+    whole, part = torch.load(file)
+    part += 1
+    show("loaded", [whole, part, whole.is_shared()])
+    again, piece = copy.deepcopy([whole.share_memory_(), part])
+    piece += 1
+    show("copied", [again, piece, again.is_shared(), whole])
+
+
 def strategies(torch, show):
     mp = torch.multiprocessing
     show("strategies", [mp.get_sharing_strategy(), mp.get_all_sharing_strategies()])

@@ -11,7 +11,7 @@ from .grad_mode import enable_grad, inference_mode, no_grad, set_grad_enabled, s
 from .gradcheck import gradcheck, gradgradcheck
 
 _HOMES = {"detect_anomaly": "anomaly_mode", "set_detect_anomaly": "anomaly_mode", "Variable": "variable"}
-_MODULES = {"anomaly_mode", "functional", "graph", "variable"}
+_MODULES = {"anomaly_mode", "functional", "graph", "profiler", "variable"}
 
 
 def __getattr__(name: str) -> Any:

@@ -1,10 +1,12 @@
-"""The ``torch.backends.cuda`` flags: kept, and without effect, as there is no GPU."""
+"""The ``torch.backends.cuda`` flags: those of attention have their effect, the others none, as there is no GPU."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
+
+from ..ops.composite.attention import allowed as _kernels  # what attention itself asks
 
 
 def is_built() -> bool:
@@ -37,7 +39,6 @@ class _PlanCache:
 
 matmul = _Matmul()
 cufft_plan_cache = _PlanCache()
-_kernels = {"flash": True, "mem_efficient": True, "math": True, "cudnn": True}
 
 
 def flash_sdp_enabled() -> bool:

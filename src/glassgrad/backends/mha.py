@@ -1,16 +1,15 @@
-"""The ``torch.backends.mha`` flag: whether attention layers may take their fast path; kept, and without effect."""
+"""The ``torch.backends.mha`` flag: whether attention layers may take their fast path in inference."""
 
 from __future__ import annotations
 
-_fastpath = True
+from ..ops.composite.attention import switches as _switches
 
 
 def get_fastpath_enabled() -> bool:
     """The flag."""
-    return _fastpath
+    return _switches["mha_fastpath"]
 
 
 def set_fastpath_enabled(value: bool) -> None:
     """Set the flag."""
-    global _fastpath
-    _fastpath = value
+    _switches["mha_fastpath"] = value

@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 
 from ..ground import dtypes
 from .functions import functions as f
+from .matrices import has_factor, smallest_eigenvalues
 
 __all__ = [
     "Constraint", "boolean", "cat", "corr_cholesky", "dependent", "dependent_property", "greater_than",
@@ -420,9 +421,7 @@ class _PositiveSemidefinite(_Symmetric):
         fitting = super().check(value)
         if not fitting.all():
             return fitting
-        from ..kernels.definite import smallest_eigenvalues
-
-        return f.as_tensor(smallest_eigenvalues(value.detach().numpy()) >= 0)
+        return smallest_eigenvalues(value).ge(0)
 
 
 class _PositiveDefinite(_Symmetric):
@@ -432,9 +431,7 @@ class _PositiveDefinite(_Symmetric):
         fitting = super().check(value)
         if not fitting.all():
             return fitting
-        from ..kernels.definite import factorable
-
-        return f.as_tensor(factorable(value.detach().numpy()))
+        return has_factor(value)
 
 
 dependent = _Dependent()

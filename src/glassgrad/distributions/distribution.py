@@ -26,8 +26,8 @@ class Distribution:
     event_shape    the shape of one sample of one member of the batch
     validate_args  whether parameters and values are checked; as ``set_default_validate_args`` says where None
 
-    A family whose tensors are named in ``_parameters`` (each with how many of its dimensions belong to the event),
-    whose inner distributions are named in ``_parts`` and whose further state is in ``_constants`` needs no ``expand``.
+    A family that names its tensors in ``_parameters`` (each with how many of its dimensions belong to the event), its
+    inner distributions in ``_parts`` and its further state in ``_constants`` needs no ``expand`` of its own.
     Source: https://docs.pytorch.org/docs/stable/distributions.html
     """
 
@@ -80,10 +80,10 @@ class Distribution:
 
     def expand(self, batch_shape: Any, _instance: Any = None) -> Any:
         """The same distributions over a larger batch shape; parameters are expanded views, nothing is checked anew."""
-        owner = next((c for c in type(self).__mro__ if "_parameters" in c.__dict__ or "_parts" in c.__dict__), None)
-        if owner in (None, Distribution):
+        family = next((c for c in type(self).__mro__ if "_parameters" in c.__dict__), Distribution)
+        if family is Distribution:
             raise NotImplementedError
-        new = self._get_checked_instance(owner, _instance)
+        new = self._get_checked_instance(family, _instance)
         batch_shape = Size(batch_shape)
         for name, own in self._parameters.items():
             if name in self.__dict__:
@@ -93,9 +93,13 @@ class Distribution:
             setattr(new, name, getattr(self, name).expand(batch_shape))
         for name in self._constants:
             setattr(new, name, getattr(self, name))
+        self._expand_inner(new, batch_shape)
         Distribution.__init__(new, batch_shape, self._event_shape, validate_args=False)
         new._validate_args = self._validate_args
         return new
+
+    def _expand_inner(self, new: Any, batch_shape: Size) -> None:
+        """Give an expanded copy what does not simply take the new batch shape."""
 
     @property
     def batch_shape(self) -> Any:

@@ -8,7 +8,8 @@ detection, re-entrant calls and several threads; all its state is local.  The lo
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from heapq import heappop, heappush
 from itertools import count
 from typing import Any
@@ -20,6 +21,8 @@ from .record import OUTPUT, Bundle, Record
 adding = leaf.adding
 _slots = threading.Lock()  # whoever holds it may gather gradients in the records' own slots
 _tasks = count(1)
+#: While a profiler is on: ``listener(edge, run)`` gives what ``run()`` gives, for each record and leaf of a general walk.
+listener: Callable[[Any, Callable[[], Any]], Any] | None = None
 
 
 class _Running(threading.local):
@@ -206,6 +209,7 @@ def general(
     ready: list[tuple[float, int, Any]] = []
     order = count()
     watched = modes.local.anomaly
+    heard = listener
 
     def settle(edge: Any) -> None:  # youngest first; leaves as early as possible
         if not owed[edge]:
@@ -240,14 +244,20 @@ def general(
                 targets[edge] = grad
             if not isinstance(edge, Record):
                 if accumulate and grad is not None and (inputs is None or edge in targets):
-                    hooks.into_leaf(edge, grad, lifted)
+                    if heard is None:
+                        hooks.into_leaf(edge, grad, lifted)
+                    else:
+                        heard(edge, partial(hooks.into_leaf, edge, grad, lifted))
                 continue
             if needed is not None and edge not in needed:
                 continue
             wanted = None
             if needed is not None and about is not None and about.post_hooks:
                 wanted = [onward in needed or onward in targets for onward in edge.edges]
-            outgoing = _step(edge, about, grad, keep, lifted, watched, wanted)
+            if heard is None:
+                outgoing = _step(edge, about, grad, keep, lifted, watched, wanted)
+            else:
+                outgoing = heard(edge, partial(_step, edge, about, grad, keep, lifted, watched, wanted))
             for onward, g in zip(edge.edges, outgoing, strict=False):
                 if onward is not None:
                     if needed is None or onward in needed or onward in targets:

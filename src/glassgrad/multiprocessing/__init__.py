@@ -7,7 +7,7 @@ import sys
 from multiprocessing import *  # noqa: F403
 
 from .reductions import init_reductions
-from .spawn import (
+from .spawn import (  # noqa: F401
     ENV_VAR_PARALLEL_START,
     ProcessContext,
     ProcessExitedException,

@@ -160,7 +160,7 @@ def _edge_at(record: Record, slot: int) -> Any:
 def stale(record: Record, slot: int) -> None:
     """Raise PyTorch's error for a saved tensor that was changed in place."""
     how = next(h for h, place in record.kind.saved.values() if place == slot and h != "setting")
-    value, then = getattr(record, f"p{slot}"), getattr(record, f"v{slot}", 0)
+    value, then = getattr(record, f"p{slot}"), getattr(record, f"v{slot}", 0)  # type: Any, Any
     if type(value) is tuple:  # of a row over a list of tensors
         pairs = zip(value, then, strict=True)
         value, then = next((t, v) for t, v in pairs if t._v is not None and t._v.version != v)

@@ -1,8 +1,5 @@
-"""Datasets in a module of their own: workers that start afresh find them here by name."""
+"""A dataset in a module of its own: workers that start afresh find it here by name."""
 
-import random
-
-import numpy as np
 import torch  # of whoever imports this: under the alias, glassgrad
 
 
@@ -15,30 +12,3 @@ class Squares(torch.utils.data.Dataset):
 
     def __getitem__(self, index):
         return torch.tensor(index * index), torch.__name__, torch.utils.data.get_worker_info().id
-
-
-class Draws(torch.utils.data.Dataset):
-    """What each of the random streams gives in a worker."""
-
-    def __len__(self):
-        return 8
-
-    def __getitem__(self, index):
-        info = torch.utils.data.get_worker_info()
-        return (
-            torch.randint(2**40, (2,)), torch.rand(2), random.random(), np.random.rand(), info.seed, info.id,
-            torch.initial_seed(),
-        )  # fmt: skip
-
-
-class Fresh(torch.utils.data.Dataset):
-    """Batches of a model's output: what workers compute themselves."""
-
-    def __init__(self):
-        self.table = torch.arange(12.0).view(4, 3)
-
-    def __len__(self):
-        return 4
-
-    def __getitem__(self, index):
-        return {"row": self.table[index], "shared": self.table.is_shared()}

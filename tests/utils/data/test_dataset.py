@@ -144,6 +144,7 @@ def test_a_split_is_a_partition(length, shares, seed):
 
 
 @pytest.mark.torch
+@pytest.mark.filterwarnings("ignore:Length of split")
 @given(st.integers(1, 80), st.integers(1, 5), st.integers(0, 2**64 - 1))
 @settings(max_examples=40, deadline=None)
 def test_splits_are_pytorch_s(length, count, seed):

@@ -137,7 +137,7 @@ def pack_padded_sequence(
     ``lengths`` are those of the samples, the longest first unless ``enforce_sorted`` is False.
     Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.utils.rnn.pack_padded_sequence.html
     """
-    lengths = lengths.to(dtype=dtypes.int64) if isinstance(lengths, Tensor) else _whole_numbers(lengths)
+    lengths = _whole_numbers(lengths) if not isinstance(lengths, Tensor) else lengths.to(dtype=dtypes.int64)  # type: ignore[attr-defined]
     order = None
     if not enforce_sorted:
         lengths, order = lengths.sort(descending=True)

@@ -16,6 +16,7 @@ import numpy as np
 
 from ...ground import dtypes, modes
 from ...ground.dtypes import called
+from ...ground.shared import Shared
 from ...tensor.parameter import Parameter
 from ...tensor.tensor import LEAF, Tensor, edge_of, new, share, wrap
 from .. import write
@@ -168,7 +169,7 @@ def to_dlpack(tensor: Tensor, /) -> Any:
 def place_in_memory(array: Any) -> tuple[Any, int]:
     """The owner of an array's memory, and how many bytes of it lie before the array."""
     owner = owner_of(array)
-    if not owner.flags.forc or type(owner) is not np.ndarray:
+    if not owner.flags.forc or type(owner) not in (np.ndarray, Shared):
         return array.copy(), 0
     return owner, int(array.__array_interface__["data"][0]) - int(owner.__array_interface__["data"][0])
 

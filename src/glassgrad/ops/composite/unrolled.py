@@ -12,6 +12,7 @@ from ..primitive.index import slice
 from ..primitive.join import cat, stack, unbind
 from ..primitive.pointwise import sigmoid, tanh
 from ..unfold import FORMS, Form, unfolding
+from ..write import check_fits
 from .join import unsafe_chunk
 from .matrix import linear
 
@@ -19,12 +20,19 @@ State = tuple[Tensor, ...]  # the hidden state, and the cell state of an LSTM
 Cell = Callable[[Tensor, State], State]  # from the projected input and the state to the next state
 
 
+def _plus(own: Any, given: Any) -> Any:
+    """The sum, which must have the sizes of ``own``: PyTorch adds in place here."""
+    made = own + given
+    check_fits(own, made._d.shape)
+    return made
+
+
 # -- one step ----------------------------------------------------------------------------------------------------------
 
 
 def lstm_gates(igates: Any, hgates: Any, cx: Any) -> State:
     """One step of an LSTM from both projections: hidden and cell state."""
-    i, f, g, o = unsafe_chunk(hgates + igates, 4, 1)
+    i, f, g, o = unsafe_chunk(_plus(hgates, igates), 4, 1)
     i, f, g, o = sigmoid(i), sigmoid(f), tanh(g), sigmoid(o)
     cy = f * cx + i * g
     return o * tanh(cy), cy
@@ -33,15 +41,15 @@ def lstm_gates(igates: Any, hgates: Any, cx: Any) -> State:
 def gru_gates(igates: Any, hgates: Any, hx: Any) -> State:
     """One step of a GRU from both projections: the state."""
     of_input, of_state = unsafe_chunk(igates, 3, 1), unsafe_chunk(hgates, 3, 1)
-    r = sigmoid(of_state[0] + of_input[0])
-    z = sigmoid(of_state[1] + of_input[1])
+    r = sigmoid(_plus(of_state[0], of_input[0]))
+    z = sigmoid(_plus(of_state[1], of_input[1]))
     n = tanh(of_input[2] + of_state[2] * r)
     return ((hx - n) * z + n,)
 
 
 def _cell(kind: str, w_hh: Any, b_hh: Any, w_hr: Any) -> Cell:
     def plain(projected: Any, state: State) -> State:
-        total = linear(state[0], w_hh, b_hh) + projected  # type: ignore[operator]
+        total = _plus(linear(state[0], w_hh, b_hh), projected)
         return (relu(total) if kind == "relu" else tanh(total),)
 
     def lstm(projected: Any, state: State) -> State:

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any, NoReturn
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
+from ...kernels import triangle
+from .. import call
 from ..declare import COMPOSITES, op
+from .reduce import prod_dim
 from .shape import on_arrays, sum_to, transpose, unsqueeze
+from .sign import conj, real
 
 
 class LinAlgError(RuntimeError):
@@ -17,32 +22,25 @@ class LinAlgError(RuntimeError):
 LinAlgError.__name__ = LinAlgError.__qualname__ = "_LinAlgError"
 
 
-def _singular(function: str, what: str, matrices: Any) -> NoReturn:
-    """Raise PyTorch's error for the first singular matrix: it names the pivot that came out as zero."""
-    flat = matrices.reshape(-1, *matrices.shape[-2:])
-    for index, matrix in enumerate(flat):
-        pivot = _zero_pivot(matrix)
-        if pivot is not None:
-            which = f"(Batch element {index}): " if matrices.ndim > 2 else ""
-            if function == "linalg.solve":
-                raise LinAlgError(f"torch.linalg.solve: {which}The solver failed because the input matrix is singular.")
-            raise LinAlgError(
-                f"{function}: {which}The diagonal element {pivot} is zero, the {what} could not be completed because "
-                "the input matrix is singular."
-            )
-    raise LinAlgError(f"{function}: the input matrix is singular.")
+def which(info: Any, index: int) -> str:
+    """How messages name one matrix of a batch; nothing where there is only one."""
+    return f"(Batch element {index}): " if np.ndim(info) else ""
 
 
-def _zero_pivot(matrix: Any) -> int | None:
-    """The first column, counted from one, where elimination finds no pivot."""
-    rest = matrix.astype(np.complex128 if matrix.dtype.kind == "c" else np.float64)
-    for step in range(len(rest)):
-        row = step + int(np.argmax(np.abs(rest[step:, step])))
-        if rest[row, step] == 0:
-            return step + 1
-        rest[[step, row]] = rest[[row, step]]
-        rest[step + 1 :] -= np.outer(rest[step + 1 :, step] / rest[step, step], rest[step])
-    return None
+def check_info(function: str, what: str, info: Any) -> None:
+    """Raise PyTorch's error for the first matrix whose ``info`` names a pivot that came out as zero."""
+    if not np.any(info):
+        return
+    index = int(np.flatnonzero(info)[0])
+    pivot = int(np.ravel(info)[index])
+    if what == "solve":
+        raise LinAlgError(
+            f"torch.{function}: {which(info, index)}The solver failed because the input matrix is singular."
+        )
+    raise LinAlgError(
+        f"{function}: {which(info, index)}The diagonal element {pivot} is zero, the {what} could not be completed "
+        "because the input matrix is singular."
+    )
 
 
 def _times(a: Any, b: Any) -> Any:
@@ -61,6 +59,30 @@ def turned(a: Any) -> Any:
     return transpose(a, -1, -2)
 
 
+@on_arrays(lambda a: a.swapaxes(-1, -2).conj() if a.dtype.kind == "c" else a.swapaxes(-1, -2))
+def adjoint(a: Any) -> Any:
+    """The conjugated transposed matrices, in a rule."""
+    return conj(transpose(a, -1, -2)) if a._d.dtype.kind == "c" else transpose(a, -1, -2)
+
+
+@on_arrays(lambda a: np.conj(a) if a.dtype.kind == "c" else a)
+def conjugated(a: Any) -> Any:
+    """The conjugated numbers, in a rule; real ones as they are."""
+    return conj(a) if a._d.dtype.kind == "c" else a
+
+
+def mathematics(function: Callable[..., Any]) -> Any:
+    """A function of rows that several rules share: where they see arrays, it is bound to kernels as they are."""
+    bound: list[Any] = []
+
+    def kernel(*args: Any) -> Any:
+        if not bound:
+            bound.append(call.on_arrays(function))
+        return bound[0](*args)
+
+    return on_arrays(kernel)(function)
+
+
 @on_arrays(lambda grad, sizes: grad if grad.shape == sizes else sum_to.row.kernel(grad, sizes))
 def narrowed(grad: Any, sizes: tuple[int, ...]) -> Any:
     """A gradient, summed where a batch was stretched."""
@@ -74,12 +96,38 @@ def each(grad: Any) -> Any:
 
 
 @op(node="LinalgInvExBackward0")
-def inverse_of(A: Any, /) -> Any:  # noqa: N803  PyTorch's name
-    """The inverses of square matrices, column by column in memory as LAPACK leaves them."""
+def inverse_of(A: Any, /, lenient: bool = False) -> Any:  # noqa: N803  PyTorch's name
+    """The inverses of square matrices, column by column in memory as LAPACK leaves them.
+
+    Of a singular matrix: PyTorch's error, or, where ``lenient``, what substitution gives when it divides by zero.
+    """
     try:
         return np.linalg.inv(A.swapaxes(-1, -2)).swapaxes(-1, -2)
     except np.linalg.LinAlgError:
-        _singular("linalg.inv", "inversion", A)
+        factors, pivots, info = triangle.lu(A)
+        if not lenient:
+            check_info("linalg.inv", "inversion", info)
+        return lu_solved(factors, pivots, np.broadcast_to(np.eye(A.shape[-1], dtype=A.dtype), A.shape), True, False)
+
+
+def lu_solved(factors: Any, pivots: Any, right: Any, left: bool, adjoint: bool) -> Any:
+    """The solutions of equations whose matrices are given as their triangles and swaps."""
+    if not left:  # X A = B is A^H X^H = B^H
+        turned = np.conj(right.swapaxes(-1, -2))
+        return np.conj(lu_solved(factors, pivots, turned, True, not adjoint).swapaxes(-1, -2))
+    order = triangle.permutations(pivots, factors.shape[-1])
+    batch = np.broadcast_shapes(factors.shape[:-2], right.shape[:-2])
+    order = np.broadcast_to(order[..., None], (*batch, factors.shape[-1], right.shape[-1]))
+    right = np.broadcast_to(right, (*batch, *right.shape[-2:]))
+    if adjoint:
+        turned = np.conj(factors.swapaxes(-1, -2))
+        inner = triangle.substituted(turned, right, False, False)
+        inner = triangle.substituted(turned, inner, True, True)
+        found = np.empty_like(inner)
+        np.put_along_axis(found, order, inner, -2)
+        return found
+    inner = triangle.substituted(factors, np.take_along_axis(right, order, -2), False, True)
+    return triangle.substituted(factors, inner, True, False)
 
 
 @op(node="LinalgDetBackward0")
@@ -88,14 +136,64 @@ def determinant(A: Any, /) -> Any:  # noqa: N803
     return np.linalg.det(A)
 
 
+def _cofactors(grad: Any, A: Any, result: Any) -> Any:  # noqa: N803
+    """On arrays a determinant of zero has the gradient zero, as in PyTorch's plain backward pass."""
+    scale = np.asarray(grad * result)[..., None, None]
+    zero = np.asarray(result) == 0
+    if not zero.any():
+        return scale * inverse_of.row.kernel(A).swapaxes(-1, -2)
+    safe = np.where(zero[..., None, None], np.eye(A.shape[-1], dtype=A.dtype), A)
+    return np.where(zero[..., None, None], 0 * A, scale * inverse_of.row.kernel(safe).swapaxes(-1, -2))
+
+
+@on_arrays(_cofactors)
+def cofactors(grad: Any, A: Any, result: Any) -> Any:  # noqa: N803
+    """The gradient of the determinant: its inverse, turned, times itself; by singular values where that is zero."""
+    if (np.asarray(result._d) != 0).all():
+        return each(grad * result) * turned(inverse_of(A))
+    from .singular import linalg_svd, unit_matrices  # stands on this module
+
+    u, s, vh = linalg_svd(A)
+    unit = unit_matrices(s)
+    others = prod_dim(unsqueeze(s, -2) * (unit * -1 + 1) + unit, -1, False)
+    inner = conjugated(times(u, unsqueeze(others, -1) * vh))
+    return each(grad * determinant(u) * determinant(vh)) * inner
+
+
+@op()
+def linalg_slogdet(A: Any, /) -> Any:  # noqa: N803
+    """The signs of the determinants (of complex ones, their directions) and the logarithms of their sizes."""
+    sign, size = np.linalg.slogdet(A)
+    return sign.astype(A.dtype), size.astype(A.real.dtype)
+
+
+linalg_slogdet.returns("sign", "logabsdet")
+linalg_slogdet.internal()
+linalg_slogdet.complex_by_hand()
+
+
+@linalg_slogdet.derivative("A")
+def _slope_of_slogdet(grads: Any, A: Any, sign: Any) -> Any:  # noqa: N803
+    """The logarithm of the determinant moves by the trace of the inverse times the step."""
+    turn, grow = grads
+    if turn is not None:
+        across = conjugated(sign) * turn
+        across = across - real(across)  # zero for real matrices; the direction moves only across itself
+        grow = across if grow is None else across + grow
+    return each(grow) * adjoint(inverse_of(A))
+
+
 def is_vector(a: tuple[int, ...], b: tuple[int, ...]) -> bool:
     """Whether sizes ``b`` are those of a vector, or a batch of them, on the other side of matrices of sizes ``a``."""
     return len(b) == 1 or len(b) == len(a) - 1 and b == a[:-1]
 
 
 @op(node="LinalgSolveExBackward0")
-def solution(A: Any, B: Any, /, left: bool = True) -> Any:  # noqa: N803
-    """What square matrices must be multiplied with to give ``B``, from the right (``left``) or from the left."""
+def solution(A: Any, B: Any, /, left: bool = True, lenient: bool = False) -> Any:  # noqa: N803
+    """What square matrices must be multiplied with to give ``B``, from the right (``left``) or from the left.
+
+    Of singular matrices: PyTorch's error, or, where ``lenient``, what substitution gives when it divides by zero.
+    """
     vector = is_vector(A.shape, B.shape)
     if vector:
         B = B[..., None]  # noqa: N806
@@ -104,7 +202,10 @@ def solution(A: Any, B: Any, /, left: bool = True) -> Any:  # noqa: N803
     try:
         found = np.linalg.solve(A, B)
     except np.linalg.LinAlgError:
-        _singular("linalg.solve", "", A)
+        factors, pivots, info = triangle.lu(A)
+        if not lenient:
+            check_info("linalg.solve", "solve", info)
+        found = lu_solved(factors, pivots, B, True, False)
     if vector:
         return found[..., 0]
     if not left:
@@ -134,10 +235,10 @@ def _unsolve(grad: Any, A: Any, A_sizes: Any, B_sizes: Any, result: Any, left: A
 for _row in (inverse_of, determinant, solution):
     _row.internal()
 inverse_of.derivative(A=lambda grad, result: -times(times(turned(result), grad), turned(result)))
-determinant.derivative(A=lambda grad, A, result: each(grad * result) * turned(inverse_of(A)))  # noqa: N803
+determinant.derivative(A=lambda grad, A, result: cofactors(grad, A, result))  # noqa: N803
 
 
 # -- the saved names that PyTorch does not show -----------------------------------------------------------------------
 
-inverse_of.shows(hidden=("result",))
+inverse_of.shows(hidden=("result",), inverse=("result", lambda tensor: tensor))
 solution.shows(hidden=("A_sizes", "B_sizes"))

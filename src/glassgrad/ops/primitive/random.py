@@ -7,13 +7,13 @@ strides.  The draws themselves are in ``kernels/random.py``.
 from __future__ import annotations
 
 from collections.abc import Callable
-from math import exp, floor, lgamma, log, sqrt
 from typing import Any
 
 import numpy as np
 
 from ...ground import dtypes
 from ...ground.generator import Generator, default_generator
+from ...kernels import counts
 from ...kernels import random as draws
 from ...tensor.tensor import wrap
 from ..declare import op
@@ -119,44 +119,7 @@ def poisson(self: Any, /, generator: Any = None) -> Any:
     """Counts of events whose mean numbers ``self`` holds."""
     if self.dtype.kind not in "fV":
         raise NotImplementedError(f"\"poisson_cpu\" not implemented for '{dtypes.of(self.dtype).scalar_name}'")
-    gen = source(generator)
-    counts = [_count(gen, rate) for rate in np.asarray(self).reshape(-1).astype(np.float64).tolist()]
-    return np.array(counts, np.float64).astype(self.dtype).reshape(self.shape)
-
-
-def _count(gen: Generator, rate: float) -> int:
-    """One count: by products of uniform numbers, or for high rates by rejection. Source: Hoermann (1993), PTRS."""
-    if not rate >= 0:
-        raise RuntimeError("invalid Poisson rate, expected rate to be non-negative")
-    if rate >= 10:
-        return _rejected(gen, rate)
-    count, product, end = 0, 1.0, exp(-rate)
-    while rate:
-        product *= _unit(gen)
-        if product <= end:
-            break
-        count += 1
-    return count
-
-
-def _unit(gen: Generator) -> float:
-    return (int(gen.random64(1)[0]) & (2**53 - 1)) * 2.0**-53
-
-
-def _rejected(gen: Generator, rate: float) -> int:
-    b = 0.931 + 2.53 * sqrt(rate)
-    a = -0.059 + 0.02483 * b
-    alpha, bound = 1.1239 + 1.1328 / (b - 3.4), 0.9277 - 3.6224 / (b - 2)
-    while True:
-        u, v = _unit(gen) - 0.5, _unit(gen)
-        us = 0.5 - abs(u)
-        k = floor((2 * a / us + b) * u + rate + 0.43)
-        if us >= 0.07 and v <= bound:
-            return k
-        if k < 0 or us < 0.013 and v > us:
-            continue
-        if log(v) + log(alpha) - log(a / (us * us) + b) <= -rate + k * log(rate) - lgamma(k + 1):
-            return k
+    return counts.poisson(source(generator), np.asarray(self)).astype(self.dtype)
 
 
 @op(node="NormalBackward3")

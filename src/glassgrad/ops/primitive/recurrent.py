@@ -63,7 +63,7 @@ def lstm_layer(tensors: Any, /, sizes: Any, reverse: bool, biased: bool, dense: 
 def lstm_layer_backward(tensors: Any, /, given: Any, wanted: Any, sizes: Any, reverse: bool, biased: bool) -> Any:
     """The gradients of an LSTM layer's tensors: ``given`` tells which results have one, ``wanted`` which it is for."""
     grads, (*inputs, reserve) = put(given, wide(tensors))
-    made = kernels.lstm_backward(Way(sizes, reverse), (*wanted, False), *grads, reserve, *inputs)
+    made = kernels.lstm_backward(Way(sizes, reverse), (*wanted, False), *(*grads, reserve, *inputs))
     return tuple(_as(tensors[sum(given)].dtype, made))
 
 

@@ -1,4 +1,4 @@
-"""The singular value decomposition: knows LAPACK through NumPy."""
+"""The singular value decomposition and what is made with it: knows LAPACK through NumPy."""
 
 from __future__ import annotations
 
@@ -7,9 +7,16 @@ from typing import Any
 import numpy as np
 
 from ..declare import op
-from .decompose import times, turned
+from .decompose import LinAlgError, adjoint, mathematics, narrowed, times, which
 from .extreme import not_implemented
-from .shape import unsqueeze
+from .index import diag_embed, diagonal
+from .shape import on_arrays, unsqueeze
+from .sign import real
+
+_PHASE = (
+    "svd_backward: The singular vectors in the complex case are specified up to multiplication by e^{i phi}. The "
+    "specified loss function depends on this phase term, making it ill-defined."
+)
 
 
 @op(constant=True)
@@ -18,49 +25,233 @@ def unit_matrices(self: Any, /) -> Any:
     return np.eye(self.shape[-1], dtype=self.dtype)
 
 
-@op()
-def linalg_svd(A: Any, /) -> Any:  # noqa: N803  PyTorch's name
-    """Orthonormal columns ``U``, falling values ``S`` and orthonormal rows ``Vh`` with ``U @ diag(S) @ Vh = A``."""
+def decomposed(A: Any, full_matrices: bool) -> tuple[Any, Any, Any]:  # noqa: N803  PyTorch's name
+    """NumPy's decomposition, of matrices without elements too, with PyTorch's error for NaN."""
     if A.dtype not in (np.float32, np.float64, np.complex64, np.complex128):
         raise not_implemented("linalg_svd_cpu", A)
-    u, s, vh = np.linalg.svd(A, full_matrices=False)
-    return u, s, vh
+    try:
+        return np.linalg.svd(A, full_matrices)  # type: ignore[return-value]
+    except np.linalg.LinAlgError:
+        _diverged(A)
+        raise
+
+
+def _diverged(A: Any) -> None:  # noqa: N803
+    """Raise PyTorch's error for the first matrix that could not be decomposed."""
+    finite = np.isfinite(A).all((-2, -1))
+    index = int(np.flatnonzero(np.ravel(~finite))[0]) if not finite.all() else 0
+    reason = (
+        "the input matrix contained non-finite values"
+        if not finite.all()
+        else "the input matrix is ill-conditioned or has too many repeated singular values"
+    )
+    raise LinAlgError(f"linalg.svd: {which(finite, index)}The algorithm failed to converge because {reason}.")
+
+
+@op()
+def linalg_svd(A: Any, /, full_matrices: bool = False, compute_uv: bool = True) -> Any:  # noqa: N803
+    """Orthonormal columns ``U``, falling values ``S`` and orthonormal rows ``Vh`` with ``U @ diag(S) @ Vh = A``."""
+    if compute_uv:
+        return decomposed(A, full_matrices)
+    if A.dtype not in (np.float32, np.float64, np.complex64, np.complex128):
+        raise not_implemented("linalg_svd_cpu", A)
+    try:
+        values = np.linalg.svd(A, compute_uv=False)
+    except np.linalg.LinAlgError:
+        _diverged(A)
+        raise
+    none = np.zeros((0,), A.dtype)
+    return none, values, none.copy()
 
 
 linalg_svd.returns("U", "S", "Vh")
+linalg_svd.complex_by_hand()
 for _row in (unit_matrices, linalg_svd):
     _row.internal()
 
 
-def _least(sizes: tuple[int, ...]) -> tuple[int, int, int]:
-    """Rows, columns, and the smaller of the two."""
-    return sizes[-2], sizes[-1], min(sizes[-2:])
+def _refuse_phase(left: Any, right: Any) -> None:
+    zero = 0 * (left if right is None else right)
+    sides = [(zero if x is None else x).diagonal(0, -2, -1).imag for x in (left, right)]
+    if not np.allclose(sides[0], -sides[1], 1e-2, 1e-2):
+        raise RuntimeError(_PHASE)
+
+
+@on_arrays(_refuse_phase)
+def refuse_phase(left: Any, right: Any) -> None:
+    """Raise PyTorch's error where a gradient would turn singular vectors, which have no direction of their own."""
+    _refuse_phase(*(None if x is None else x._d for x in (left, right)))
 
 
 @linalg_svd.derivative("A")
-def _svd_rule(grads: Any, U: Any, S: Any, Vh: Any, A_sizes: Any) -> Any:  # noqa: N803
-    """Townsend, "Differentiating the singular value decomposition" (2016)."""
+def _svd_rule(grads: Any, U: Any, S: Any, Vh: Any, A_sizes: Any, full_matrices: Any) -> Any:  # noqa: N803
+    """Townsend, "Differentiating the singular value decomposition" (2016); of the first columns and rows."""
     gu, gs, gvh = grads
-    rows, columns, k = _least(A_sizes)
+    rows, columns = A_sizes[-2:]
+    k = min(rows, columns)
+    if full_matrices:
+        U, Vh = U[..., :k], Vh[..., :k, :]  # noqa: N806
+        gu = None if gu is None else gu[..., :k]
+        gvh = None if gvh is None else gvh[..., :k, :]
+    if gu is None and gvh is None:
+        return times(U, unsqueeze(gs, -1) * Vh) if rows >= columns else times(U * unsqueeze(gs, -2), Vh)
     wide, tall = unsqueeze(S, -2), unsqueeze(S, -1)
     unit = unit_matrices(S)
-    inner = None if gs is None else unsqueeze(gs, -1) * unit
-    gaps = wide * wide - tall * tall + unit if gu is not None or gvh is not None else None
+    inner = None if gs is None else diag_embed(gs, 0, -2, -1)
+    gaps = (wide - tall) * (wide + tall) + unit
+    left = None if gu is None else times(adjoint(U), gu)
+    right = None if gvh is None else times(Vh, adjoint(gvh))
+    if U.dtype is not S.dtype:
+        refuse_phase(left, right)
+        if left is not None and right is not None:
+            across = diagonal(left, 0, -2, -1)
+            across = (across - real(across)) / S
+            inner = diag_embed(across, 0, -2, -1) + (0 if inner is None else inner)
     rest = None
-    if gu is not None:
-        turn = times(turned(U), gu)
-        part = (turn - turned(turn)) / gaps * wide
+    if left is not None:
+        part = (left - adjoint(left)) / gaps * (wide * (unit * -1 + 1))
         inner = part if inner is None else inner + part
         if rows > k:
             scaled = gu / wide
-            rest = times(scaled - times(U, times(turned(U), scaled)), Vh)
-    if gvh is not None:
-        turn = times(Vh, turned(gvh))
-        part = (turn - turned(turn)) / gaps * tall
+            rest = times(scaled - times(U, times(adjoint(U), scaled)), Vh)
+    if right is not None:
+        part = (right - adjoint(right)) / gaps * (tall * (unit * -1 + 1))
         inner = part if inner is None else inner + part
         if columns > k:
             scaled = gvh / tall
-            part = times(U, scaled - times(times(scaled, turned(Vh)), Vh))
+            part = times(U, scaled - times(times(scaled, adjoint(Vh)), Vh))
             rest = part if rest is None else rest + part
     back = times(times(U, inner), Vh)
     return back if rest is None else back + rest
+
+
+# -- pseudoinverses ---------------------------------------------------------------------------------------------------
+
+
+@op()
+def linalg_pinv(self: Any, atol: Any, rtol: Any, /, hermitian: bool = False) -> Any:
+    """The pseudoinverses: singular values (or sizes of eigenvalues) up to the tolerances count as zero."""
+    if hermitian:
+        values, vectors = np.linalg.eigh(self)
+        size, left, right = np.abs(values), vectors, np.conj(vectors.swapaxes(-1, -2))
+    else:
+        left, values, right = decomposed(self, False)
+        size = values
+    largest = size.max(-1, initial=0)
+    least = np.maximum(np.asarray(atol), np.asarray(rtol) * largest)[..., None].astype(values.dtype)
+    scale = np.where(size > least, 1 / np.where(size > least, values, 1), 0).astype(values.dtype)
+    if hermitian:
+        return np.matmul(left * scale[..., None, :], right)
+    turned = np.conj(right.swapaxes(-1, -2))
+    return np.matmul(turned * scale[..., None, :], np.conj(left.swapaxes(-1, -2)))
+
+
+linalg_pinv.sets_apart("atol", "rtol")
+linalg_pinv.internal()
+linalg_pinv.complex_by_hand()
+
+
+@mathematics
+def slope_of_pinv(grad: Any, result: Any, self: Any) -> Any:
+    """Golub, Pereyra (1973), The differentiation of pseudo-inverses, (4.12)."""
+    turned, toward = adjoint(result), adjoint(grad)
+    back = -times(times(turned, grad), turned)
+    rows, columns = self.shape[-2:]
+    if rows > columns:
+        inner = times(toward, times(result, turned))
+        return back + (inner - times(self, times(result, inner)))
+    inner = times(times(turned, result), toward)
+    back = back + (inner - times(times(inner, result), self))
+    if rows < columns:
+        return back
+    inner = times(toward, times(result, turned))
+    return back + (inner - times(self, times(result, inner)))
+
+
+linalg_pinv.derivative(self=lambda grad, result, self: slope_of_pinv(grad, result, self))
+
+
+# -- least squares ----------------------------------------------------------------------------------------------------
+
+
+@op()
+def linalg_lstsq(self: Any, b: Any, /, rcond: float, driver: str) -> Any:
+    """The shortest X with the least ``self @ X - b``; what is left over, squared; ranks and singular values."""
+    rows, columns = self.shape[-2:]
+    batch = np.broadcast_shapes(self.shape[:-2], b.shape[:-2])
+    full = min(rows, columns)
+    u, s, vh = decomposed(self, False)
+    kept = s > rcond * s[..., :1] if full else s > 0
+    scale = np.where(kept, 1 / np.where(kept, s, 1), 0).astype(s.dtype)
+    inner = scale[..., None] * np.matmul(np.conj(u.swapaxes(-1, -2)), b)
+    found = np.ascontiguousarray(np.broadcast_to(
+        np.matmul(np.conj(vh.swapaxes(-1, -2)), inner), (*batch, columns, b.shape[-1])
+    ))  # fmt: skip
+    ranks = np.asarray(kept.sum(-1), np.int64)
+    none = np.zeros((0,), s.dtype)
+    left = none
+    if driver != "gelsy" and rows > columns and (driver == "gels" or (ranks == columns).all()):
+        off = np.matmul(self, found) - b
+        left = (off * np.conj(off)).real.sum(-2)
+    return (
+        found,
+        left,
+        np.zeros((0,), np.int64) if driver == "gels" else ranks,
+        s if driver in ("gelsd", "gelss") else none.copy(),
+    )
+
+
+linalg_lstsq.returns("solution", "residuals", "rank", "singular_values", differentiable=("solution", "residuals"))
+linalg_lstsq.internal()
+linalg_lstsq.complex_by_hand()
+
+
+@linalg_lstsq.derivative("self", "b")
+def _slopes_of_lstsq(
+    grads: Any, self: Any, b: Any, solution: Any, self_sizes: Any, b_sizes: Any, needs: Any
+) -> Any:
+    """By way of the pseudoinverse, whose product with ``b`` the solution is."""
+    toward, left = grads[0], grads[1]
+    one = other = None
+    if toward is not None:
+        inverse = inverse_for_rule(self)
+        if needs[0]:
+            one = slope_of_pinv(times(toward, adjoint(b)), inverse, self)
+        if needs[1]:
+            other = times(adjoint(inverse), toward)
+    if left is not None:
+        off = (times(self, solution) - b) * (unsqueeze(left, -2) * 2)
+        if needs[0]:
+            part = times(off, adjoint(solution))
+            one = part if one is None else one + part
+        if needs[1]:
+            other = -off if other is None else other - off
+    return None if one is None else narrowed(one, self_sizes), None if other is None else narrowed(other, b_sizes)
+
+
+def _inverse_for_rule(self: Any) -> Any:
+    kind = self.real.dtype
+    return linalg_pinv.row.kernel(
+        self, np.zeros((), kind), np.asarray(np.finfo(kind).eps * max(self.shape[-2:]), kind), False
+    )
+
+
+@on_arrays(_inverse_for_rule)
+def inverse_for_rule(self: Any) -> Any:
+    """The pseudoinverse with the tolerances that are taken where none are given."""
+    atol, rtol = tolerances(self)
+    return linalg_pinv(self, atol, rtol, False)
+
+
+def tolerances(self: Any) -> tuple[Any, Any]:
+    """Zero, and the rounding of one times the longer side, as tensors."""
+    from ...tensor.tensor import wrap
+
+    kind = self._d.real.dtype
+    return wrap(np.zeros((), kind)), wrap(np.asarray(np.finfo(kind).eps * max(self._d.shape[-2:]), kind))
+
+
+# -- the saved names that PyTorch does not show -----------------------------------------------------------------------
+
+linalg_svd.shows(hidden=("A_sizes",), S_sym_argsize_minus_1=("S", lambda tensor: tensor._d.shape[-1]))
+linalg_lstsq.shows(hidden=("self_sizes", "b_sizes"))

@@ -65,7 +65,8 @@ class TensorDataset(Dataset[tuple[Tensor, ...]]):
         return tuple([tensor[index] for tensor in self.tensors])  # type: ignore[index]
 
     def __len__(self) -> int:
-        return self.tensors[0].size(0)  # type: ignore[attr-defined, no-any-return]
+        first: Any = self.tensors[0]
+        return first.size(0)  # type: ignore[no-any-return]
 
 
 class StackDataset(Dataset[Any]):

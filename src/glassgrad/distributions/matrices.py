@@ -1,0 +1,115 @@
+"""What distributions of vectors and matrices ask of linear algebra: factors, triangular systems, determinants."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from ..ground import dtypes
+from .functions import functions as f
+
+
+def _linalg() -> Any:
+    from .. import linalg  # a namespace of the roof, wanted only once there is a matrix to factor
+
+    return linalg
+
+
+def cholesky(matrix: Any) -> Any:
+    """The lower triangular factor of positive definite matrices."""
+    return _linalg().cholesky(matrix)
+
+
+def has_factor(matrix: Any) -> Any:
+    """Whether each matrix has a Cholesky factor."""
+    return _linalg().cholesky_ex(matrix).info.eq(0)
+
+
+def smallest_eigenvalues(matrix: Any) -> Any:
+    """The smallest eigenvalue of each symmetric matrix."""
+    return _linalg().eigvalsh(matrix).min(-1)[0]
+
+
+def solve_lower(factor: Any, b: Any) -> Any:
+    """``x`` of ``factor @ x = b``, the factor being lower triangular."""
+    return _linalg().solve_triangular(factor, b, upper=False)
+
+
+def log_abs_det(matrix: Any) -> Any:
+    """The logarithm of the absolute determinant."""
+    return _linalg().slogdet(matrix)[1]
+
+
+def log_diagonal(factor: Any) -> Any:
+    """The logarithms of the diagonal, summed: half the log-determinant of what a triangular factor is of."""
+    return factor.diagonal(dim1=-2, dim2=-1).log().sum(-1)
+
+
+def solved_by_factor(b: Any, factor: Any) -> Any:
+    """``x`` of ``factor @ factor.mT @ x = b``."""
+    return f.cholesky_solve(b, factor)
+
+
+def factor_of_inverse(precision: Any) -> Any:
+    """The lower triangular factor of the inverse of positive definite matrices.
+
+    With both axes reversed the factor of the precision is upper triangular, and its inverse transposed is the one.
+    """
+    reversed_ = cholesky(f.flip(precision, (-2, -1)))
+    upper = f.flip(reversed_, (-2, -1)).transpose(-2, -1)
+    return solve_lower(upper, f.eye(precision.shape[-1], dtype=precision.dtype, device=precision.device))
+
+
+def times(matrix: Any, vector: Any) -> Any:
+    """Matrices times vectors, batch by batch."""
+    return f.matmul(matrix, vector.unsqueeze(-1)).squeeze(-1)
+
+
+def square_length(matrix: Any) -> Any:
+    """The sum of the squares of each matrix: the trace of it times its transpose."""
+    return matrix.reshape((*matrix.shape[:-2], -1)).pow(2).sum(-1)
+
+
+def _batch_mahalanobis(factor: Any, vector: Any) -> Any:
+    """The squared length of ``factor``'s solution for each vector; the vectors' batch may be the larger one.
+
+    Vectors that share a factor are solved for together: each dimension of the vectors' batch is split in the part that
+    the factor's batch has and the part that it repeats, and the repeated ones become columns.
+    """
+    n = vector.size(-1)
+    lead = vector.dim() - 1 - (factor.dim() - 2)
+    own = factor.shape[:-2]
+    outer = vector.shape[:lead]
+    split = [part for size, mine in zip(vector.shape[lead:-1], own, strict=True) for part in (size // mine, mine)]
+    apart = vector.reshape((*outer, *split, n))
+    repeats = list(range(lead, lead + 2 * len(own), 2))
+    kept = [dim + 1 for dim in repeats]
+    order = [*range(lead), *repeats, *kept, apart.dim() - 1]
+    grouped = apart.permute(order)  # outer, repeats, batch, n
+    columns = grouped.reshape(-1, *own, n) if own else grouped.reshape(-1, n)
+    flat_factor = factor.reshape(-1, n, n)
+    flat = columns.reshape(columns.size(0), flat_factor.size(0), n).permute(1, 2, 0)
+    lengths = solve_lower(flat_factor, flat).pow(2).sum(-2).t()  # repeats, batch
+    back = lengths.reshape(grouped.shape[:-1])
+    places = [0] * len(order[:-1])
+    for place, dim in enumerate(order[:-1]):
+        places[dim] = place
+    return back.permute(places).reshape(vector.shape[:-1])
+
+
+def log_multigamma(x: Any, p: int) -> Any:
+    """The logarithm of the multivariate gamma function of dimension ``p``. Source: DLMF 35.3.4"""
+    steps = f.arange(p, dtype=x.dtype, device=x.device) / 2
+    return p * (p - 1) / 4 * math.log(math.pi) + (x.unsqueeze(-1) - steps).lgamma().sum(-1)
+
+
+def digamma_sum(x: Any, p: int) -> Any:
+    """The derivative of ``log_multigamma``; AssertionError outside its domain."""
+    if not x.gt((p - 1) / 2).all():
+        raise AssertionError("Wrong domain for multivariate digamma function.")
+    return (x.unsqueeze(-1) - f.arange(p, dtype=x.dtype, device=x.device) / 2).digamma().sum(-1)
+
+
+def clamp_above_eps(x: Any) -> Any:
+    """At least the dtype's step at one."""
+    return x.clamp(min=dtypes.finfo(x.dtype).eps)

@@ -1,0 +1,107 @@
+"""One of several categories, as a vector of one one and else zeros."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..ground.size import Size
+from ..nn.functional import one_hot
+from . import constraints
+from .categorical import Categorical
+from .distribution import Distribution
+from .functions import functions as f
+
+__all__ = ["OneHotCategorical", "OneHotCategoricalStraightThrough"]
+
+
+class OneHotCategorical(Distribution):
+    """One-hot vectors (*, K) by the chances ``probs`` or their logarithms ``logits``.
+
+    Source: https://docs.pytorch.org/docs/stable/distributions.html#onehotcategorical
+    """
+
+    arg_constraints = {"probs": constraints.simplex, "logits": constraints.real_vector}
+    support = constraints.one_hot
+    has_enumerate_support = True
+    _parameters: dict[str, int] = {}
+    _parts = ("_categorical",)
+
+    def __init__(self, probs: Any = None, logits: Any = None, validate_args: bool | None = None) -> None:
+        self._categorical = Categorical(probs, logits)
+        super().__init__(
+            self._categorical.batch_shape, self._categorical.param_shape[-1:], validate_args=validate_args
+        )
+
+    def _new(self, *args: Any, **kwargs: Any) -> Any:
+        return self._categorical._new(*args, **kwargs)
+
+    @property
+    def _param(self) -> Any:
+        return self._categorical._param
+
+    @property
+    def probs(self) -> Any:
+        """The chances, which sum to one."""
+        return self._categorical.probs
+
+    @property
+    def logits(self) -> Any:
+        """Logarithms of the chances."""
+        return self._categorical.logits
+
+    @property
+    def mean(self) -> Any:
+        """The chances."""
+        return self.probs
+
+    @property
+    def mode(self) -> Any:
+        """The likeliest category's vector."""
+        return one_hot(self.probs.argmax(dim=-1), num_classes=self.probs.shape[-1]).to(self.probs)
+
+    @property
+    def variance(self) -> Any:
+        """p (1 - p) for each component."""
+        return self.probs * (1 - self.probs)
+
+    @property
+    def param_shape(self) -> Any:
+        """The shape of the chances."""
+        return self._categorical.param_shape
+
+    def sample(self, sample_shape: Any = Size()) -> Any:  # noqa: B008
+        """One-hot vectors, in the dtype of the chances."""
+        drawn = self._categorical.sample(Size(sample_shape))
+        return one_hot(drawn, self._categorical._num_events).to(self.probs)
+
+    def log_prob(self, value: Any) -> Any:
+        """The logarithm of the chance of each vector."""
+        if self._validate_args:
+            self._validate_sample(value)
+        return self._categorical.log_prob(value.max(-1)[1])
+
+    def entropy(self) -> Any:
+        """The entropy in nats."""
+        return self._categorical.entropy()
+
+    def enumerate_support(self, expand: bool = True) -> Any:
+        """All one-hot vectors along a new first dimension."""
+        n = self.event_shape[0]
+        values = f.eye(n, dtype=self._param.dtype, device=self._param.device)
+        values = values.view((n, *(1,) * len(self.batch_shape), n))
+        return values.expand((n, *self.batch_shape, n)) if expand else values
+
+
+class OneHotCategoricalStraightThrough(OneHotCategorical):
+    """One-hot vectors whose gradient goes to the chances as if they were the samples.
+
+    Source: Y. Bengio et al., Estimating or propagating gradients through stochastic neurons (2013)
+    """
+
+    has_rsample = True
+    _parameters: dict[str, int] = {}
+
+    def rsample(self, sample_shape: Any = Size()) -> Any:  # noqa: B008
+        """One-hot vectors; the gradient is that of the chances."""
+        drawn = self.sample(sample_shape)
+        return drawn + (self.probs - self.probs.detach())

@@ -1,0 +1,373 @@
+"""The base of all transforms, and transforms made of others: inverse, in sequence, over more dimensions, reshaped."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from ..ground.size import Size
+from . import constraints
+from .functions import functions as f
+from .utils import _sum_rightmost, lazy_property
+
+FEW_DIMS = "Too few dimensions on input"
+
+
+class Transform:
+    """A map ``_call`` from ``domain`` to ``codomain``, its inverse ``_inverse``, and ``log_abs_det_jacobian``.
+
+    ``cache_size`` 1 keeps the last pair, so that inverting what was just computed costs nothing and loses nothing.
+    A family that names its arguments in ``_settings`` needs no ``with_cache`` of its own.
+    """
+
+    bijective: Any = False
+    domain: Any
+    codomain: Any
+    sign: Any
+    _settings: ClassVar[tuple[str, ...]] = ()
+
+    def __init__(self, cache_size: int = 0) -> None:
+        if cache_size not in (0, 1):
+            raise ValueError("cache_size must be 0 or 1")
+        self._cache_size = cache_size
+        self._inv: Any = None
+        self._cached_x_y: tuple[Any, Any] = (None, None)
+        super().__init__()
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_inv": None}
+
+    @property
+    def event_dim(self) -> int:
+        """How many dimensions one value has, before and after."""
+        if self.domain.event_dim == self.codomain.event_dim:
+            return self.domain.event_dim  # type: ignore[no-any-return]
+        raise ValueError("Please use either .domain.event_dim or .codomain.event_dim")
+
+    @property
+    def inv(self) -> Any:
+        """The inverse map."""
+        if self._inv is None:
+            self._inv = _InverseTransform(self)
+        return self._inv
+
+    @property
+    def sign(self) -> Any:  # type: ignore[no-redef]  # noqa: F811
+        """1 where the map rises, -1 where it falls."""
+        raise NotImplementedError
+
+    def with_cache(self, cache_size: int = 1) -> Any:
+        """The same map with another size of cache."""
+        if self._cache_size == cache_size:
+            return self
+        if type(self).__init__ is Transform.__init__:
+            return type(self)(cache_size=cache_size)
+        family: Any = next((c for c in type(self).__mro__ if "_settings" in c.__dict__), Transform)
+        if family is Transform:
+            raise NotImplementedError(f"{type(self)}.with_cache is not implemented")
+        return family(*[getattr(self, name) for name in self._settings], cache_size=cache_size)
+
+    def __eq__(self, other: object) -> bool:
+        return self is other
+
+    __hash__ = None  # type: ignore[assignment]  # as PyTorch's, of which some are equal by value
+
+    def __call__(self, x: Any) -> Any:
+        if not self._cache_size:
+            return self._call(x)
+        before, after = self._cached_x_y
+        if x is not before or before is None:
+            after = self._call(x)
+            self._cached_x_y = x, after
+        return after
+
+    def _inv_call(self, y: Any) -> Any:
+        if not self._cache_size:
+            return self._inverse(y)
+        before, after = self._cached_x_y
+        if y is not after or after is None:
+            before = self._inverse(y)
+            self._cached_x_y = before, y
+        return before
+
+    def _call(self, x: Any) -> Any:
+        raise NotImplementedError
+
+    def _inverse(self, y: Any) -> Any:
+        raise NotImplementedError
+
+    def log_abs_det_jacobian(self, x: Any, y: Any) -> Any:
+        """The logarithm of the absolute determinant of the slopes at ``x``, whose image is ``y``."""
+        raise NotImplementedError
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}()"
+
+    def forward_shape(self, shape: Any) -> Any:
+        """The shape of the image of a tensor of a shape."""
+        return shape
+
+    def inverse_shape(self, shape: Any) -> Any:
+        """The shape of what is mapped to a tensor of a shape."""
+        return shape
+
+
+class _InverseTransform(Transform):
+    """A map read backwards; ``t.inv.inv`` is ``t``."""
+
+    def __init__(self, transform: Transform) -> None:
+        super().__init__(cache_size=transform._cache_size)
+        self._inv = transform
+
+    @constraints.dependent_property(is_discrete=False)
+    def domain(self) -> Any:
+        return self._inv.codomain
+
+    @constraints.dependent_property(is_discrete=False)
+    def codomain(self) -> Any:
+        return self._inv.domain
+
+    @property
+    def bijective(self) -> Any:
+        return self._inv.bijective
+
+    @property
+    def sign(self) -> Any:
+        return self._inv.sign
+
+    @property
+    def inv(self) -> Any:
+        return self._inv
+
+    def with_cache(self, cache_size: int = 1) -> Any:
+        return self.inv.with_cache(cache_size).inv
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _InverseTransform) and self._inv == other._inv
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self._inv!r})"
+
+    def __call__(self, x: Any) -> Any:
+        return self._inv._inv_call(x)
+
+    def log_abs_det_jacobian(self, x: Any, y: Any) -> Any:
+        return -self._inv.log_abs_det_jacobian(y, x)
+
+    def forward_shape(self, shape: Any) -> Any:
+        return self._inv.inverse_shape(shape)
+
+    def inverse_shape(self, shape: Any) -> Any:
+        return self._inv.forward_shape(shape)
+
+
+# -- made of others ---------------------------------------------------------------------------------------------------
+
+
+def _lifted(constraint: Any, event_dim: int) -> Any:
+    """A constraint whose values have ``event_dim`` dimensions."""
+    more = event_dim - constraint.event_dim
+    return constraints.independent(constraint, more) if more else constraint
+
+
+class ComposeTransform(Transform):
+    """Several maps, one after the other."""
+
+    def __init__(self, parts: list[Any], cache_size: int = 0) -> None:
+        super().__init__(cache_size=cache_size)
+        self.parts = [part.with_cache(cache_size) for part in parts] if cache_size else parts
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, ComposeTransform) and self.parts == other.parts
+
+    __hash__ = None  # type: ignore[assignment]
+
+    @constraints.dependent_property(is_discrete=False)
+    def domain(self) -> Any:
+        """Where the first one starts, in the dimensions that all of them need."""
+        if not self.parts:
+            return constraints.real
+        dims = self.parts[-1].codomain.event_dim
+        for part in reversed(self.parts):
+            dims = max(dims + part.domain.event_dim - part.codomain.event_dim, part.domain.event_dim)
+        return _lifted(self.parts[0].domain, dims)
+
+    @constraints.dependent_property(is_discrete=False)
+    def codomain(self) -> Any:
+        """Where the last one ends, in the dimensions that all of them need."""
+        if not self.parts:
+            return constraints.real
+        dims = self.parts[0].domain.event_dim
+        for part in self.parts:
+            dims = max(dims + part.codomain.event_dim - part.domain.event_dim, part.codomain.event_dim)
+        return _lifted(self.parts[-1].codomain, dims)
+
+    @lazy_property
+    def bijective(self) -> Any:
+        """Whether all of them are."""
+        return all(part.bijective for part in self.parts)
+
+    @lazy_property
+    def sign(self) -> Any:
+        """The product of their signs."""
+        found = 1
+        for part in self.parts:
+            found = found * part.sign
+        return found
+
+    @property
+    def inv(self) -> Any:
+        """Their inverses in the other order."""
+        if self._inv is None:
+            self._inv = ComposeTransform([part.inv for part in reversed(self.parts)])
+            self._inv._inv = self
+        return self._inv
+
+    def with_cache(self, cache_size: int = 1) -> Any:
+        """The same maps with another size of cache."""
+        return self if self._cache_size == cache_size else ComposeTransform(self.parts, cache_size=cache_size)
+
+    def __call__(self, x: Any) -> Any:
+        for part in self.parts:
+            x = part(x)
+        return x
+
+    def log_abs_det_jacobian(self, x: Any, y: Any) -> Any:
+        """The sum of theirs."""
+        if not self.parts:
+            return f.zeros_like(x)
+        found: Any = None
+        dims = self.domain.event_dim
+        for i, part in enumerate(self.parts, 1):
+            image = y if i == len(self.parts) else part(x)
+            term = _sum_rightmost(part.log_abs_det_jacobian(x, image), dims - part.domain.event_dim)
+            found = term if found is None else found + term
+            dims += part.codomain.event_dim - part.domain.event_dim
+            x = image
+        return found
+
+    def forward_shape(self, shape: Any) -> Any:
+        """The shape after all of them."""
+        for part in self.parts:
+            shape = part.forward_shape(shape)
+        return shape
+
+    def inverse_shape(self, shape: Any) -> Any:
+        """The shape before all of them."""
+        for part in reversed(self.parts):
+            shape = part.inverse_shape(shape)
+        return shape
+
+    def __repr__(self) -> str:
+        inside = ",\n    ".join(repr(part) for part in self.parts)
+        return f"{type(self).__name__}(\n    {inside}\n)"
+
+
+identity_transform = ComposeTransform([])
+
+
+class IndependentTransform(Transform):
+    """Another map, the last dimensions of its batch taken as parts of one value."""
+
+    _settings = ("base_transform", "reinterpreted_batch_ndims")
+
+    def __init__(self, base_transform: Any, reinterpreted_batch_ndims: int, cache_size: int = 0) -> None:
+        super().__init__(cache_size=cache_size)
+        self.base_transform = base_transform.with_cache(cache_size)
+        self.reinterpreted_batch_ndims = reinterpreted_batch_ndims
+
+    @constraints.dependent_property(is_discrete=False)
+    def domain(self) -> Any:
+        """The other's, in more dimensions."""
+        return constraints.independent(self.base_transform.domain, self.reinterpreted_batch_ndims)
+
+    @constraints.dependent_property(is_discrete=False)
+    def codomain(self) -> Any:
+        """The other's, in more dimensions."""
+        return constraints.independent(self.base_transform.codomain, self.reinterpreted_batch_ndims)
+
+    @property
+    def bijective(self) -> Any:
+        """Whether the other is."""
+        return self.base_transform.bijective
+
+    @property
+    def sign(self) -> Any:
+        """The other's."""
+        return self.base_transform.sign
+
+    def _call(self, x: Any) -> Any:
+        if x.dim() < self.domain.event_dim:
+            raise ValueError(FEW_DIMS)
+        return self.base_transform(x)
+
+    def _inverse(self, y: Any) -> Any:
+        if y.dim() < self.codomain.event_dim:
+            raise ValueError(FEW_DIMS)
+        return self.base_transform.inv(y)
+
+    def log_abs_det_jacobian(self, x: Any, y: Any) -> Any:
+        """The other's, summed over the dimensions taken."""
+        return _sum_rightmost(self.base_transform.log_abs_det_jacobian(x, y), self.reinterpreted_batch_ndims)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.base_transform!r}, {self.reinterpreted_batch_ndims})"
+
+    def forward_shape(self, shape: Any) -> Any:
+        """As the other's."""
+        return self.base_transform.forward_shape(shape)
+
+    def inverse_shape(self, shape: Any) -> Any:
+        """As the other's."""
+        return self.base_transform.inverse_shape(shape)
+
+
+class ReshapeTransform(Transform):
+    """The last dimensions in another shape."""
+
+    bijective = True
+    _settings = ("in_shape", "out_shape")
+
+    def __init__(self, in_shape: Any, out_shape: Any, cache_size: int = 0) -> None:
+        self.in_shape, self.out_shape = Size(in_shape), Size(out_shape)
+        if self.in_shape.numel() != self.out_shape.numel():
+            raise ValueError("in_shape, out_shape have different numbers of elements")
+        super().__init__(cache_size=cache_size)
+
+    @constraints.dependent_property
+    def domain(self) -> Any:
+        """Real numbers in the first shape's dimensions."""
+        return constraints.independent(constraints.real, len(self.in_shape))
+
+    @constraints.dependent_property
+    def codomain(self) -> Any:
+        """Real numbers in the second shape's dimensions."""
+        return constraints.independent(constraints.real, len(self.out_shape))
+
+    def _call(self, x: Any) -> Any:
+        return x.reshape(x.shape[: x.dim() - len(self.in_shape)] + self.out_shape)
+
+    def _inverse(self, y: Any) -> Any:
+        return y.reshape(y.shape[: y.dim() - len(self.out_shape)] + self.in_shape)
+
+    def log_abs_det_jacobian(self, x: Any, y: Any) -> Any:
+        """Zeros."""
+        return x.new_zeros(x.shape[: x.dim() - len(self.in_shape)])
+
+    @staticmethod
+    def _swapped(shape: Any, old: Size, new: Size) -> Any:
+        if len(shape) < len(old):
+            raise ValueError(FEW_DIMS)
+        cut = len(shape) - len(old)
+        if shape[cut:] != old:
+            raise ValueError(f"Shape mismatch: expected {shape[cut:]} but got {old}")
+        return shape[:cut] + new
+
+    def forward_shape(self, shape: Any) -> Any:
+        """The shape with its end exchanged."""
+        return self._swapped(shape, self.in_shape, self.out_shape)
+
+    def inverse_shape(self, shape: Any) -> Any:
+        """The shape with its end exchanged back."""
+        return self._swapped(shape, self.out_shape, self.in_shape)

@@ -1,0 +1,271 @@
+"""Triangular systems of equations and the triangles that elimination leaves: knows the kernels of both."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...kernels import triangle
+from ..declare import op
+from .arrange import tril, triu
+from .decompose import adjoint, conjugated, lu_solved, mathematics, narrowed, times, turned
+from .extreme import not_implemented
+from .join import cat
+
+LAPACK = (np.dtype(np.float32), np.dtype(np.float64), np.dtype(np.complex64), np.dtype(np.complex128))
+
+
+def refuse(kernel: str, a: Any) -> None:
+    """Raise PyTorch's error for elements that LAPACK does not know."""
+    if a.dtype not in LAPACK:
+        raise not_implemented(kernel, a)
+
+
+# -- substitution -----------------------------------------------------------------------------------------------------
+
+
+def solved(A: Any, B: Any, upper: bool, left: bool, unitriangular: bool) -> Any:  # noqa: N803  PyTorch's names
+    """The solutions of ``A @ X = B``, or of ``X @ A = B``."""
+    refuse("triangular_solve_cpu", A)
+    if left:
+        return np.ascontiguousarray(triangle.substituted(A, B, upper, unitriangular))
+    found = triangle.substituted(A.swapaxes(-1, -2), B.swapaxes(-1, -2), not upper, unitriangular)
+    return np.ascontiguousarray(found.swapaxes(-1, -2))
+
+
+@op(node="LinalgSolveTriangularBackward0")
+def substitute(self: Any, B: Any, /, upper: bool, left: bool = True, unitriangular: bool = False) -> Any:  # noqa: N803
+    """What triangular matrices must be multiplied with to give ``B``."""
+    return solved(self, B, upper, left, unitriangular)
+
+
+substitute.internal()
+substitute.complex_by_hand()
+
+
+@mathematics
+def part(grad: Any, upper: Any, unitriangular: Any) -> Any:
+    """Of a gradient, the triangle that was read."""
+    if upper:
+        return triu(grad, 1 if unitriangular else 0)
+    return tril(grad, -1 if unitriangular else 0)
+
+
+@substitute.derivative("self", "B")
+def _slopes_of_substitute(
+    grad: Any, self: Any, self_sizes: Any, B_sizes: Any, result: Any, upper: Any, left: Any, unitriangular: Any,  # noqa: N803
+    needs: Any,
+) -> Any:  # fmt: skip
+    """The equations are solved once more, turned."""
+    toward = substitute(adjoint(self), grad, not upper, left, unitriangular)
+    pull = None
+    if needs[0]:
+        pull = times(toward, adjoint(result)) if left else times(adjoint(result), toward)
+        pull = narrowed(part(-pull, upper, unitriangular), self_sizes)
+    return pull, narrowed(toward, B_sizes) if needs[1] else None
+
+
+@op()
+def triangular_solve(self: Any, A: Any, /, upper: bool, transpose: bool, unitriangular: bool) -> Any:  # noqa: N803
+    """The solutions of ``A @ X = self``, and a copy of ``A``."""
+    matrix = A.swapaxes(-1, -2) if transpose else A
+    found = solved(matrix, self, upper is not transpose, True, unitriangular)
+    return found, np.array(np.broadcast_to(A, (*found.shape[:-2], *A.shape[-2:])))
+
+
+triangular_solve.returns("solution", "cloned_coefficient")
+triangular_solve.internal()
+triangular_solve.complex_by_hand()
+
+
+@triangular_solve.derivative("self", "A")
+def _slopes_of_triangular_solve(
+    grads: Any, self_sizes: Any, A: Any, A_sizes: Any, solution: Any, upper: Any, transpose: Any, unitriangular: Any  # noqa: N803
+) -> Any:
+    """As those of substitution; the copy passes on what reaches it."""
+    grad, copied = grads
+    if grad is None:
+        return None, narrowed(copied, A_sizes)
+    matrix = conjugated(A) if transpose else adjoint(A)
+    toward = substitute(matrix, grad, upper if transpose else not upper, True, unitriangular)
+    pull = -times(toward, adjoint(solution))
+    pull = part(turned(pull) if transpose else pull, upper, unitriangular)
+    if copied is not None:
+        pull = pull + copied
+    return narrowed(toward, self_sizes), narrowed(pull, A_sizes)
+
+
+# -- elimination ------------------------------------------------------------------------------------------------------
+
+
+@op()
+def linalg_lu_factor_ex(A: Any, /, pivot: bool = True) -> Any:  # noqa: N803
+    """Both triangles of each matrix in one, the rows that were swapped, and the first zero pivot (or zero)."""
+    refuse("lu_factor_cpu", A)
+    return triangle.lu(A)
+
+
+linalg_lu_factor_ex.returns("LU", "pivots", "info", differentiable=("LU",))
+
+
+@op()
+def linalg_lu(A: Any, /, pivot: bool = True) -> Any:  # noqa: N803
+    """A permutation, a lower triangle with ones on its diagonal, and an upper one, whose product gives the matrix."""
+    refuse("lu_cpu", A)
+    packed, pivots, _ = triangle.lu(A)
+    return (triangle.permutation_matrices(pivots, A.shape[-2], A.dtype), *_unpacked(packed))
+
+
+linalg_lu.returns("P", "L", "U", differentiable=("L", "U"))
+
+
+def _unpacked(packed: Any) -> tuple[Any, Any]:
+    rows, columns = packed.shape[-2:]
+    least = min(rows, columns)
+    lower = np.tril(packed[..., :least], -1)
+    lower[..., range(least), range(least)] = 1
+    return lower, np.triu(packed[..., :least, :])
+
+
+@op(node="LuUnpackBackward0")
+def triangles_of(LU_data: Any, /) -> Any:  # noqa: N803
+    """The lower triangle, with ones on its diagonal, and the upper one, that were packed into one matrix."""
+    return _unpacked(LU_data)
+
+
+triangles_of.returns("L", "U")
+
+
+@op(constant=True)
+def permutation_of(LU_pivots: Any, like: Any, /) -> Any:  # noqa: N803
+    """The matrices that put rows back where they were before they were swapped."""
+    return triangle.permutation_matrices(LU_pivots, like.shape[-2], like.dtype)
+
+
+@triangles_of.derivative("LU_data")
+def _slope_of_unpacking(grads: Any, LU_data_sizes: Any) -> Any:  # noqa: N803
+    """Both gradients in one matrix, each where its triangle was."""
+    lower, upper = grads
+    rows, columns = LU_data_sizes[-2:]
+    if lower is not None:
+        lower = tril(lower, -1)
+        if columns > rows:
+            lower = cat([lower, upper_rest(lower, columns - rows)], -1)
+    if upper is not None:
+        upper = triu(upper)
+        if rows > columns:
+            upper = cat([upper, lower_rest(upper, rows - columns)], -2)
+    return upper if lower is None else lower if upper is None else lower + upper
+
+
+@op(constant=True)
+def upper_rest(self: Any, /, count: int) -> Any:
+    """``count`` columns of zeros beside each matrix."""
+    return np.zeros((*self.shape[:-1], count), self.dtype)
+
+
+@op(constant=True)
+def lower_rest(self: Any, /, count: int) -> Any:
+    """``count`` rows of zeros below each matrix."""
+    return np.zeros((*self.shape[:-2], count, self.shape[-1]), self.dtype)
+
+
+@mathematics
+def slope_of_lu(lower_grad: Any, upper_grad: Any, P: Any, L: Any, U: Any) -> Any:  # noqa: N803
+    """The gradient of the factored matrices; what lies outside their leading square is solved for first.
+
+    Source: Giles (2008), Collected matrix derivative results; for oblong matrices by the same calculus.
+    """
+    rows, columns = L.shape[-2], U.shape[-1]
+    least = min(rows, columns)
+    head, corner, rest, side = L, U, None, None
+    if rows > columns:
+        head = L[..., :least, :]
+        if lower_grad is not None:
+            rest = substitute(adjoint(U), lower_grad[..., least:, :], False, False, False)
+            spill = times(adjoint(L[..., least:, :]), rest)
+            upper_grad = -spill if upper_grad is None else upper_grad - spill
+            lower_grad = lower_grad[..., :least, :]
+        else:
+            rest = lower_rest(U, rows - columns)
+        side = -2
+    elif columns > rows:
+        corner = U[..., :least]
+        if upper_grad is not None:
+            rest = substitute(adjoint(L), upper_grad[..., least:], True, True, True)
+            spill = times(rest, adjoint(U[..., least:]))
+            lower_grad = -spill if lower_grad is None else lower_grad - spill
+            upper_grad = upper_grad[..., :least]
+        else:
+            rest = upper_rest(L, columns - rows)
+        side = -1
+    inner = None
+    if lower_grad is not None:
+        inner = tril(times(adjoint(head), lower_grad), -1)
+    if upper_grad is not None:
+        above = triu(times(upper_grad, adjoint(corner)))
+        inner = above if inner is None else inner + above
+    back = substitute(adjoint(head), inner, True, True, True)
+    back = substitute(adjoint(corner), back, False, False, False)
+    if side is not None:
+        back = cat([back, rest], side)
+    return times(P, back)
+
+
+linalg_lu.derivative(A=lambda grads, P, L, U: slope_of_lu(grads[1], grads[2], P, L, U))  # noqa: N803
+
+
+@linalg_lu_factor_ex.derivative("A")
+def _slope_of_lu_factor(grad: Any, LU: Any, pivots: Any) -> Any:  # noqa: N803
+    """As those of the triangles, each read from its part of the gradient."""
+    lower, upper = triangles_of(LU)
+    least = lower.shape[-1]
+    P = permutation_of(pivots, LU)  # noqa: N806
+    return slope_of_lu(tril(grad[..., :least], -1), triu(grad[..., :least, :]), P, lower, upper)
+
+
+@op()
+def linalg_lu_solve(LU: Any, pivots: Any, B: Any, /, left: bool = True, adjoint: bool = False) -> Any:  # noqa: N803
+    """The solutions of equations whose matrices are given as their triangles and swaps."""
+    return np.ascontiguousarray(lu_solved(LU, pivots, B, left, adjoint))
+
+
+linalg_lu_solve.sets_apart("pivots")
+
+
+@linalg_lu_solve.derivative("LU", "B")
+def _slopes_of_lu_solve(
+    grad: Any, LU: Any, pivots: Any, result: Any, LU_sizes: Any, B_sizes: Any, left: Any, needs: Any,  # noqa: N803
+    adjoint: Any,
+) -> Any:  # fmt: skip
+    """The equations are solved once more, turned; what the matrices would get is shared out to their triangles."""
+    toward = linalg_lu_solve(LU, pivots, grad, left, not adjoint)
+    pull = None
+    if needs[0]:
+        pull = shared_out(toward, result, LU, pivots, left, adjoint)
+        pull = narrowed(pull, LU_sizes)
+    return pull, narrowed(toward, B_sizes) if needs[1] else None
+
+
+@mathematics
+def shared_out(toward: Any, result: Any, LU: Any, pivots: Any, left: Any, turned_over: Any) -> Any:  # noqa: N803
+    """The gradient of the packed triangles, of that of their product."""
+    matrix = times(toward, adjoint(result)) if left else times(adjoint(result), toward)
+    matrix = -(adjoint(matrix) if turned_over else matrix)
+    lower, upper = triangles_of(LU)
+    matrix = times(turned(permutation_of(pivots, LU)), matrix)
+    return tril(times(matrix, adjoint(upper)), -1) + triu(times(adjoint(lower), matrix))
+
+
+for _row in (linalg_lu_factor_ex, linalg_lu, triangles_of, permutation_of, upper_rest, lower_rest, linalg_lu_solve):
+    _row.internal()
+    _row.complex_by_hand()
+
+
+# -- the saved names that PyTorch does not show -----------------------------------------------------------------------
+
+substitute.shows(hidden=("self_sizes", "B_sizes"))
+triangular_solve.shows(hidden=("self_sizes", "A_sizes"))
+triangles_of.shows(hidden=("LU_data_sizes",))
+linalg_lu_solve.shows(hidden=("LU_sizes", "B_sizes"))

@@ -1,0 +1,18 @@
+"""Floor 7: the ``torch.profiler`` namespace: what a program's operations cost, in tables and traces."""
+
+from .events import EventList, FunctionEvent, FunctionEventAvg
+from .marks import record_function
+from .session import (
+    ExecutionTraceObserver,
+    ProfilerAction,
+    ProfilerActivity,
+    profile,
+    schedule,
+    supported_activities,
+    tensorboard_trace_handler,
+)
+
+__all__ = [
+    "EventList", "ExecutionTraceObserver", "FunctionEvent", "FunctionEventAvg", "ProfilerAction", "ProfilerActivity",
+    "profile", "record_function", "schedule", "supported_activities", "tensorboard_trace_handler",
+]  # fmt: skip

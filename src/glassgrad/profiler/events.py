@@ -1,0 +1,257 @@
+"""What a profiler saw, as users ask for it: events, their sums by name, their export; knows no Tensor."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from enum import IntEnum
+from typing import Any
+
+from .table import build_table, scaled_time
+
+
+class DeviceType(IntEnum):
+    """Where an event took place."""
+
+    CPU = 0
+    CUDA = 1
+
+
+class Interval:
+    """A stretch of time, in microseconds since the profiler began."""
+
+    def __init__(self, start: float, end: float) -> None:
+        self.start, self.end = start, end
+
+    def elapsed_us(self) -> float:
+        """Its length in microseconds."""
+        return self.end - self.start
+
+
+class _Times:
+    """Times as texts, and those of devices that are not there."""
+
+    count: int
+    cpu_time_total: float
+    self_cpu_time_total: float
+    device_time = device_time_total = self_device_time_total = cuda_time = cuda_time_total = 0
+    self_cuda_time_total = device_memory_usage = self_device_memory_usage = cuda_memory_usage = 0
+    device_type = DeviceType.CPU
+    use_device = None
+    is_legacy = is_remote = is_async = False
+    node_id = -1
+    overload_name = ""
+
+    @property
+    def cpu_time(self) -> float:
+        """The mean time of a call, in microseconds."""
+        return 0.0 if self.count == 0 else self.cpu_time_total / self.count
+
+    @property
+    def cpu_time_str(self) -> str:
+        """The mean time of a call, as text."""
+        return scaled_time(self.cpu_time)
+
+    @property
+    def cpu_time_total_str(self) -> str:
+        """The time of all calls, as text."""
+        return scaled_time(self.cpu_time_total)
+
+    @property
+    def self_cpu_time_total_str(self) -> str:
+        """The time outside the events within, as text."""
+        return scaled_time(self.self_cpu_time_total)
+
+
+class FunctionEvent(_Times):
+    """One event: an operation, a node of the backward pass, or a block that the user named.
+
+    Times are in microseconds; ``cpu_parent`` is the event around it, ``cpu_children`` those within.
+    """
+
+    def __init__(
+        self,
+        id: int,  # noqa: A002  PyTorch's name
+        name: str,
+        thread: int,
+        start_us: float,
+        end_us: float,
+        *,
+        input_shapes: list[Any] | None = None,
+        stack: list[str] | None = None,
+        scope: int = 0,
+        flops: int = 0,
+        own_memory: int = 0,
+        concrete_inputs: list[Any] | None = None,
+        sequence_nr: int = -1,
+    ) -> None:
+        self.id, self.name, self.key, self.trace_name, self.thread = id, name, name, name, thread
+        self.time_range = Interval(start_us, end_us)
+        self.input_shapes, self.stack, self.scope = input_shapes or [], stack or [], scope
+        self.flops, self.self_cpu_memory_usage, self.sequence_nr = flops, own_memory, sequence_nr
+        self.concrete_inputs = concrete_inputs or []
+        self.count = 1
+        self.cpu_parent: FunctionEvent | None = None
+        self.cpu_children: list[FunctionEvent] = []
+        self.fwd_thread: int | None = thread if scope == 1 else None
+        self.is_user_annotation = scope == 7
+
+    @property
+    def cpu_time_total(self) -> float:  # type: ignore[override]
+        """The time from beginning to end."""
+        return self.time_range.elapsed_us()
+
+    @property
+    def self_cpu_time_total(self) -> float:  # type: ignore[override]
+        """The time outside the events within."""
+        return self.cpu_time_total - sum(child.cpu_time_total for child in self.cpu_children)
+
+    @property
+    def cpu_memory_usage(self) -> int:
+        """Bytes of the tensors that were made, the events within included."""
+        return self.self_cpu_memory_usage + sum(child.cpu_memory_usage for child in self.cpu_children)
+
+    def __repr__(self) -> str:
+        return (
+            f"<FunctionEvent id={self.id} name={self.name} overload_name={self.overload_name} "
+            f"device_type=DeviceType.CPU node_id={self.node_id} cpu_time={self.cpu_time_str} "
+            f"start_us={self.time_range.start:.3f} end_us={self.time_range.end:.3f} "
+            f"cpu_children={[child.id for child in self.cpu_children]} None_time=0.000us name={self.name} "
+            f"thread={self.thread} input_shapes={self.input_shapes} cpu_memory_usage={self.cpu_memory_usage} "
+            f"None_memory_usage=0 is_async={self.is_async} is_remote={self.is_remote} seq_nr={self.sequence_nr} "
+            f"is_legacy={self.is_legacy}>"
+        )
+
+
+class FunctionEventAvg(_Times):
+    """The sum of the events of one name (and of the same shapes or stack, where one groups by them)."""
+
+    def __init__(self) -> None:
+        self.key: str | None = None
+        self.count = 0
+        self.cpu_time_total = self.self_cpu_time_total = 0.0
+        self.cpu_memory_usage = self.self_cpu_memory_usage = self.flops = 0
+        self.input_shapes: Any = None
+        self.stack: list[str] | None = None
+        self.scope: int | None = None
+        self.cpu_parent: FunctionEvent | None = None
+        self.cpu_children: list[FunctionEvent] | None = None
+        self.is_user_annotation = False
+
+    def add(self, other: Any) -> FunctionEventAvg:
+        """Count one more event, or another sum."""
+        if self.key is None:
+            self.key, self.scope, self.stack = other.key, other.scope, other.stack
+            self.cpu_parent, self.cpu_children = other.cpu_parent, other.cpu_children
+            self.input_shapes, self.is_user_annotation = other.input_shapes, other.is_user_annotation
+        self.cpu_time_total += other.cpu_time_total
+        self.self_cpu_time_total += other.self_cpu_time_total
+        self.cpu_memory_usage += other.cpu_memory_usage
+        self.self_cpu_memory_usage += other.self_cpu_memory_usage
+        self.count += other.count
+        self.flops += other.flops
+        return self
+
+    __iadd__ = add
+
+    def __repr__(self) -> str:
+        return (
+            f"<FunctionEventAvg key={self.key} self_cpu_time={self.self_cpu_time_total_str} "
+            f"cpu_time={self.cpu_time_str}  self_cuda_time=0.000us cuda_time=0.000us "
+            f"input_shapes={self.input_shapes} cpu_memory_usage={self.cpu_memory_usage} cuda_memory_usage=0>"
+        )
+
+
+class EventList(list[Any]):
+    """Events, or sums of events; printed as a table."""
+
+    def __init__(self, *given: Any, profile_memory: bool = False, with_flops: bool = False, **_: Any) -> None:
+        super().__init__(*given)
+        self._profile_memory, self._with_flops = profile_memory, with_flops
+
+    def __str__(self) -> str:
+        return self.table()
+
+    @property
+    def self_cpu_time_total(self) -> float:
+        """The time of all events, each moment counted once."""
+        return sum(event.self_cpu_time_total for event in self)
+
+    def table(
+        self,
+        sort_by: str | None = None,
+        row_limit: int = 100,
+        max_src_column_width: int = 75,
+        max_name_column_width: int = 55,
+        max_shapes_column_width: int = 80,
+        header: str | None = None,
+        top_level_events_only: bool = False,
+        time_unit: str | None = None,
+    ) -> str:
+        """The events as a table.
+
+        sort_by    an attribute: ``cpu_time_total``, ``self_cpu_time_total``, ``cpu_memory_usage``, ``count`` ...
+        row_limit  the number of rows; -1 for all
+        time_unit  "s", "ms" or "us" for all times, else each as it suits
+        """
+        return build_table(
+            self, sort_by, row_limit, max_src_column_width, max_name_column_width, max_shapes_column_width, header,
+            top_level_events_only, time_unit, self._profile_memory, self._with_flops,
+        )  # fmt: skip
+
+    def key_averages(
+        self, group_by_input_shapes: bool = False, group_by_stack_n: int = 0, group_by_overload_name: bool = False
+    ) -> EventList:
+        """The sums of the events by name, and also by shapes of inputs or by the innermost lines of the stack."""
+        sums: dict[Any, FunctionEventAvg] = defaultdict(FunctionEventAvg)
+        for event in self:
+            key = (event.key, event.is_user_annotation)
+            if group_by_input_shapes:
+                key += (str(event.input_shapes),)
+            if group_by_stack_n:
+                key += tuple(event.stack[:group_by_stack_n])
+            sums[key].add(event)
+        made = EventList(sums.values(), profile_memory=self._profile_memory, with_flops=self._with_flops)
+        for total in made:
+            total.stack = (total.stack or [])[:group_by_stack_n]
+            if not group_by_input_shapes:
+                total.input_shapes = ""
+        return made
+
+    def total_average(self) -> FunctionEventAvg:
+        """The sum of all events."""
+        total = FunctionEventAvg()
+        for event in self:
+            total += event
+            total.key = None
+        total.key = "Total"
+        return total
+
+    def export_chrome_trace(self, path: str) -> None:
+        """Write the events as a list that ``chrome://tracing`` and Perfetto read."""
+        with open(path, "w", encoding="utf-8") as file:
+            json.dump([{**trace_entry(event), "pid": "CPU functions", "args": {}} for event in self], file)
+
+    def export_stacks(self, path: str, metric: str = "self_cpu_time_total") -> None:
+        """Write lines of "outer;inner weight", as programs that draw flame graphs read them."""
+        if metric not in ("self_cpu_time_total", "self_cuda_time_total", "self_xpu_time_total"):
+            raise ValueError(f"metric should be one of: {['self_cpu_time_total', 'self_cuda_time_total']}")
+        spaces = str.maketrans(" ;\t\n", "____")
+        with open(path, "w", encoding="utf-8") as file:
+            for event in self:
+                if event.stack:
+                    weight = int(getattr(event, metric))
+                    if weight > 0:
+                        line = ";".join(entry.translate(spaces) for entry in reversed(event.stack))
+                        file.write(f"{line} {weight}\n")
+
+
+def trace_entry(event: FunctionEvent) -> dict[str, Any]:
+    """An event as viewers of traces read it."""
+    return {
+        "ph": "X",
+        "name": event.name,
+        "ts": event.time_range.start,
+        "dur": event.time_range.elapsed_us(),
+        "tid": event.thread,
+    }
