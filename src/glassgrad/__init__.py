@@ -111,7 +111,7 @@ _PART_OF = {  # names of this namespace that a module brings which not every pro
                      "set_autocast_cache_enabled", "clear_autocast_cache"), "amp.autocast_mode"),
     "GradScaler": "amp.grad_scaler",
     **dict.fromkeys(("save", "load"), "serialization"),
-    "typename": "serialization.names",
+    "typename": "tensor.typename",
 }  # fmt: skip
 
 

@@ -12,8 +12,8 @@ from typing import Any, TypeAlias
 
 from ..ground import dtypes, modes
 from ..nn.modules.calls import Handle, _add
-from ..nn.modules.typename import typename
 from ..tensor.tensor import Tensor
+from ..tensor.typename import typename
 
 _before_all: dict[int, Callable[..., Any]] = OrderedDict()  # hooks at the steps of every optimizer
 _after_all: dict[int, Callable[..., Any]] = OrderedDict()

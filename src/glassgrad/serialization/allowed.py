@@ -11,13 +11,14 @@ from typing import Any
 
 from ..ground import dtypes
 from ..ground.device import device
+from ..ground.names import path_of
 from ..ground.size import Size
 from ..ops.composite.storage import UntypedStorage
 from ..ops.composite.typed_storage import NAMES, TypedStorage
 from ..ops.composite.typed_tensors import TYPES
 from ..tensor.parameter import Parameter
 from ..tensor.tensor import Tensor
-from . import names, rebuild
+from . import rebuild
 
 #: Modules that nothing may be taken from, whatever the user allows.
 BLOCKED = ("sys", "os", "posix", "nt")
@@ -164,7 +165,7 @@ def globals_by_user() -> dict[str, Any]:
                 )
             known[item[1]] = item[0]
         else:
-            known[names.path_of(item)] = item
+            known[path_of(item)] = item
             known[f"{item.__module__}.{item.__qualname__}"] = item
     return known
 

@@ -13,11 +13,12 @@ from typing import IO, Any
 import numpy as np
 
 from ..ground import dtypes
+from ..ground.names import OURS
 from ..ops.composite.storage import UntypedStorage, as_bytes, storage_of
 from ..ops.composite.typed_storage import TypedStorage
+from ..tensor.typename import typename
 from . import options
 from .location import restorer
-from .names import OURS, typename
 
 MAGIC = 0x1950A86A20F9469CFC6C
 PROTOCOL = 1001

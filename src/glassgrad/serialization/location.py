@@ -8,7 +8,7 @@ from typing import Any
 
 from ..ground import device as devices
 from ..ops.composite.storage import UntypedStorage
-from . import names
+from ..tensor.typename import typename
 
 MAP_LOCATION = Callable[[Any, str], Any] | devices.device | str | dict[str, str] | None
 _REGISTRY: list[tuple[int, Callable[[Any], str | None], Callable[[Any, str], Any]]] = []
@@ -84,7 +84,7 @@ def location_tag(storage: Any) -> str:
         tag = tagger(storage)
         if tag:
             return tag
-    raise RuntimeError("don't know how to determine data location of " + names.typename(storage))
+    raise RuntimeError("don't know how to determine data location of " + typename(storage))
 
 
 def default_restore_location(storage: Any, location: str) -> Any:
@@ -93,7 +93,7 @@ def default_restore_location(storage: Any, location: str) -> Any:
         found = restore(storage, location)
         if found is not None:
             return found
-    raise RuntimeError(f"don't know how to restore data location of {names.typename(storage)} (tagged with {location})")
+    raise RuntimeError(f"don't know how to restore data location of {typename(storage)} (tagged with {location})")
 
 
 def restorer(map_location: Any) -> Callable[[Any, str], Any]:

@@ -15,6 +15,7 @@ from typing import Any
 
 from ..ground import dtypes
 from ..ground.generator import Generator
+from ..ground.names import OURS, torch_name
 from ..ops.composite.construct import from_numpy
 from ..ops.composite.interchange import OWN, place_in_memory, saving, warn_of_hooks
 from ..ops.composite.query import stride
@@ -22,7 +23,7 @@ from ..ops.composite.storage import UntypedStorage, as_bytes, storage_of
 from ..ops.composite.typed_storage import CLASSES, NAMES, TypedStorage
 from ..tensor.parameter import Parameter
 from ..tensor.tensor import Tensor, share
-from . import names, options, rebuild
+from . import options, rebuild
 from .archive import Writer
 from .atomic import replacing
 from .location import location_tag
@@ -146,7 +147,7 @@ def pickled(obj: Any, pickle_module: Any, protocol: int, identify: Any) -> bytes
     """The pickle of an object, with PyTorch's names for what is ours; ``identify(obj)`` gives persistent ids."""
     buffer = io.BytesIO()
     ours: set[tuple[str, str]] = set()
-    prefix = names.OURS + "."
+    prefix = OURS + "."
     renaming = _renaming if protocol < 4 else _renaming_late
 
     class Pickler(renaming(pickle_module, protocol)):  # type: ignore[misc]
@@ -180,7 +181,7 @@ def _renaming_late(pickle_module: Any, protocol: int) -> Any:
     class Pickler(python):  # type: ignore[misc]
         def save_global(self, obj: Any, name: Any = None) -> None:
             home, own = obj.__module__ or "", name or getattr(obj, "__qualname__", "")
-            module, found = names.torch_name(home, own)
+            module, found = torch_name(home, own)
             if (module, found) == (home, own):
                 super().save_global(obj, name)
                 return
@@ -197,7 +198,7 @@ def _renaming_late(pickle_module: Any, protocol: int) -> Any:
 def _renamed(content: bytes, ours: set[tuple[str, str]]) -> bytes:
     """A pickle of protocol 3 or less with PyTorch's names in the place of ours, which stand there once each."""
     for home, name in ours:
-        theirs = names.torch_name(home, name)
+        theirs = torch_name(home, name)
         line = f"c{home}\n{name}\n".encode()
         if content.count(line) > 1:  # somebody's string looks like it
             at = _place_of_global(content, f"{home} {name}")

@@ -8,10 +8,10 @@ from collections.abc import Iterable, Iterator, KeysView, Mapping
 from typing import Any
 
 from ...tensor.tensor import Tensor
+from ...tensor.typename import typename
 from ..parameter import Parameter
 from .container import pairs_of
 from .module import Module
-from .typename import typename
 
 
 class ParameterList(Module):

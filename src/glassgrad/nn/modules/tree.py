@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from ...tensor.tensor import Tensor
+from ...tensor.typename import typename
 from ..parameter import Buffer, Parameter
 from .members import Members
-from .typename import typename
 
 #: Functions that see (and may replace) whatever any module registers, by handle id.
 buffer_registered: dict[int, Callable[..., Any]] = OrderedDict()

@@ -7,7 +7,7 @@ from typing import Any
 
 from ...ops.catalogue import FUNCTIONS
 from ...tensor.tensor import Tensor
-from ..modules.typename import typename
+from ...tensor.typename import typename
 
 
 def parameters_to_vector(parameters: Iterable[Any]) -> Tensor:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...tensor.tensor import Tensor
+from ..ground.names import torch_name
+from .tensor import Tensor
 
 
-def typename(obj: Any) -> str:
-    """``torch.FloatTensor`` for a tensor, ``int`` for 3, ``torch.nn.modules.linear.Linear`` for such a layer.
+def typename(obj: Any, /) -> str:
+    """The name of the type of an object: ``torch.FloatTensor`` for a tensor, a class's or a function's own name.
 
     Source: https://docs.pytorch.org/docs/stable/generated/torch.typename.html
     """
@@ -19,6 +20,5 @@ def typename(obj: Any) -> str:
     if name is None:
         home, name = type(obj).__module__ or "", type(obj).__qualname__
     if home in ("", "builtins"):
-        return name
-    first, dot, rest = home.partition(".")
-    return f"{'torch' if first == 'glassgrad' else first}{dot}{rest}.{name}"
+        return str(name)
+    return ".".join(torch_name(home, name))
