@@ -17,7 +17,7 @@ differentiable = [(s, d) for s, d in CASES if s.gradient]
 every_differentiable = pytest.mark.parametrize(
     "sample,dtype", differentiable, ids=[f"{s.id}-{d}" for s, d in differentiable]
 )
-doubles = [s for s in SAMPLES if s.gradient and "float64" in s.only]
+doubles = [s for s in SAMPLES if s.gradient and s.slope and "float64" in s.only]
 every_double = pytest.mark.parametrize("sample", doubles, ids=[s.id for s in doubles])
 with_inplace = [(s, d) for s, d in CASES if s.inplace]
 every_inplace = pytest.mark.parametrize("sample,dtype", with_inplace, ids=[f"{s.id}-{d}" for s, d in with_inplace])
@@ -97,7 +97,7 @@ def test_value_is_torchs(sample, dtype):
         if isinstance(b, torch.Tensor):
             close(a, b, sample, dtype)
             assert a.requires_grad == b.requires_grad
-            if b._is_view() or a._is_view():
+            if (b._is_view() or a._is_view()) and not b.is_conj():  # a conjugate that waits is a view in torch alone
                 assert a._is_view() == b._is_view(), "one is a view, the other is not"
                 assert a.stride() == b.stride()
         else:

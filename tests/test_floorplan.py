@@ -21,7 +21,7 @@ FLOORS = {
     "ops": 3,
     "autograd": 4,
     "func": 5, "serialization": 5, "amp": 5, "multiprocessing": 5,
-    "nn": 6, "optim": 6, "utils": 6,
+    "nn": 6, "optim": 6, "utils": 6, "distributions": 6,
     "compiler": 7, "distributed": 7, "fx": 7, "profiler": 7,
     "explore": 8,
 }  # fmt: skip

@@ -58,6 +58,8 @@ from .ground.dtypes import (  # noqa: E402
     promote_types,
     set_default_dtype,
     short,
+    sparse_coo,
+    sparse_csr,
     strided,
     uint8,
     uint16,
@@ -99,7 +101,8 @@ _LAZY = {
     "autograd", "nn", "optim", "utils", "explore", "random", "testing", "linalg", "special", "fft", "cuda", "backends",
     "version", "types", "return_types", "func", "compiler", "jit", "overrides", "accelerator", "amp", "cpu", "mps",
     "xpu", "torch_version", "hub", "profiler", "onnx", "distributions", "distributed", "multiprocessing",
-    "serialization", "storage", "fx", "futures", "sparse", "signal", "masked", "_dynamo", "_utils",
+    "serialization", "storage", "fx", "futures", "sparse", "signal", "masked", "_dynamo", "_utils", "_C",
+    "functional",
 }  # fmt: skip
 
 
@@ -110,6 +113,7 @@ _PART_OF = {  # names of this namespace that a module brings which not every pro
                      "set_autocast_enabled", "is_autocast_cpu_enabled", "is_autocast_cache_enabled",
                      "set_autocast_cache_enabled", "clear_autocast_cache"), "amp.autocast_mode"),
     "GradScaler": "amp.grad_scaler",
+    "_assert": "fx.proxy",
     **dict.fromkeys(("save", "load"), "serialization"),
     "typename": "tensor.typename",
 }  # fmt: skip

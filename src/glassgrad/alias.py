@@ -102,7 +102,10 @@ def _theirs(name: str) -> str:
 
 
 def _sentence(name: str) -> str:
-    return f"{name} is not in {OURS} {sys.modules[OURS].RELEASE}"
+    sentence = f"{name} is not in {OURS} {sys.modules[OURS].RELEASE}"
+    if name.startswith(f"{THEIRS}.distributed."):
+        sentence += importlib.import_module(f"{OURS}.distributed.absent").hint(name.split(".")[2])
+    return sentence
 
 
 def _is_question() -> bool:
@@ -122,6 +125,11 @@ class _Existing:
 
     def exec_module(self, module: ModuleType) -> None:
         module.__spec__ = self.spec  # importlib has just overwritten it with the second name's
+
+    def get_code(self, name: str) -> Any:
+        """The module's code, for who runs it as a program."""
+        loader = getattr(self.spec, "loader", None)
+        return loader.get_code(self.module.__name__) if hasattr(loader, "get_code") else None
 
 
 class _Finder:

@@ -91,6 +91,7 @@ class Sample:
     second    False only where torch itself refuses a second derivative
     inplace   True to try the in-place variant too (``add_``)
     rtol      relative tolerance of values in float32; only for sums of many terms, with the reason in ``why``
+    slope     False where only symmetric inputs mean anything: a step in any direction leaves them
     only      dtypes tried, where not all of float32 and float64
     """
 
@@ -100,6 +101,7 @@ class Sample:
     label: str = ""
     gradient: bool = True
     second: bool = True
+    slope: bool = True
     inplace: bool = False
     names: bool = True
     rtol: float = 0.0

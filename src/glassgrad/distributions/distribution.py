@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any, ClassVar
+from collections.abc import Mapping
+from typing import Any
 
 from ..autograd.grad_mode import no_grad
 from ..ground.size import Size
@@ -16,7 +17,7 @@ __all__ = ["Distribution"]
 
 def all_true(valid: Any) -> bool:
     """Whether every element of a tensor of decisions is true."""
-    return bool(valid.all())
+    return bool(valid._d.all() if type(valid) is Tensor else valid.all())
 
 
 class Distribution:
@@ -34,9 +35,9 @@ class Distribution:
     has_rsample = False
     has_enumerate_support = False
     _validate_args = __debug__
-    _parameters: ClassVar[dict[str, int]] = {}
-    _parts: ClassVar[tuple[str, ...]] = ()
-    _constants: ClassVar[tuple[str, ...]] = ()
+    _parameters: Mapping[str, int] = {}
+    _parts: tuple[str, ...] = ()
+    _constants: tuple[str, ...] = ()
 
     @staticmethod
     def set_default_validate_args(value: bool) -> None:
@@ -194,7 +195,7 @@ class Distribution:
         """Raise ValueError unless ``value`` is a tensor of fitting shape within the support."""
         if not isinstance(value, Tensor):
             raise ValueError("The value argument to log_prob must be a Tensor")
-        sizes = value.size()  # type: ignore[attr-defined]
+        sizes: Size = value.shape
         if sizes[len(sizes) - len(self._event_shape) :] != self._event_shape:
             raise ValueError(
                 f"The right-most size of value must match event_shape: {sizes} vs {self._event_shape}."

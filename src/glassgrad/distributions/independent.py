@@ -19,7 +19,7 @@ class Independent(Distribution):
     """
 
     arg_constraints: dict[str, constraints.Constraint] = {}  # type: ignore[assignment]
-    _parameters: dict[str, int] = {}
+    _parameters = {}
     _constants = ("reinterpreted_batch_ndims",)
 
     def __init__(

@@ -70,31 +70,17 @@ def square_length(matrix: Any) -> Any:
     return matrix.reshape((*matrix.shape[:-2], -1)).pow(2).sum(-1)
 
 
-def _batch_mahalanobis(factor: Any, vector: Any) -> Any:
-    """The squared length of ``factor``'s solution for each vector; the vectors' batch may be the larger one.
+def squared_distance(factor: Any, vector: Any) -> Any:
+    """The squared length of each vector as ``factor`` measures it: that of ``x`` where ``factor @ x`` is the vector.
 
-    Vectors that share a factor are solved for together: each dimension of the vectors' batch is split in the part that
-    the factor's batch has and the part that it repeats, and the repeated ones become columns.
+    The vectors' further batch dimensions become columns of one triangular system.
     """
-    n = vector.size(-1)
-    lead = vector.dim() - 1 - (factor.dim() - 2)
-    own = factor.shape[:-2]
-    outer = vector.shape[:lead]
-    split = [part for size, mine in zip(vector.shape[lead:-1], own, strict=True) for part in (size // mine, mine)]
-    apart = vector.reshape((*outer, *split, n))
-    repeats = list(range(lead, lead + 2 * len(own), 2))
-    kept = [dim + 1 for dim in repeats]
-    order = [*range(lead), *repeats, *kept, apart.dim() - 1]
-    grouped = apart.permute(order)  # outer, repeats, batch, n
-    columns = grouped.reshape(-1, *own, n) if own else grouped.reshape(-1, n)
-    flat_factor = factor.reshape(-1, n, n)
-    flat = columns.reshape(columns.size(0), flat_factor.size(0), n).permute(1, 2, 0)
-    lengths = solve_lower(flat_factor, flat).pow(2).sum(-2).t()  # repeats, batch
-    back = lengths.reshape(grouped.shape[:-1])
-    places = [0] * len(order[:-1])
-    for place, dim in enumerate(order[:-1]):
-        places[dim] = place
-    return back.permute(places).reshape(vector.shape[:-1])
+    n, sizes = vector.size(-1), vector.shape[:-1]
+    lead = len(sizes) - (factor.dim() - 2)
+    own = sizes[lead:]
+    columns = vector.reshape((math.prod(sizes[:lead]), *own, n)).movedim(0, -1)
+    lengths = solve_lower(factor.expand((*own, n, n)), columns).pow(2).sum(-2)
+    return lengths.movedim(-1, 0).reshape(sizes)
 
 
 def log_multigamma(x: Any, p: int) -> Any:

@@ -24,7 +24,7 @@ class Multinomial(Distribution):
     """
 
     arg_constraints = {"probs": constraints.simplex, "logits": constraints.real_vector}
-    _parameters: dict[str, int] = {}
+    _parameters = {}
     _parts = ("_categorical",)
     _constants = ("total_count",)
     total_count: int

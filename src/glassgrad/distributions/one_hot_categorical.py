@@ -23,7 +23,7 @@ class OneHotCategorical(Distribution):
     arg_constraints = {"probs": constraints.simplex, "logits": constraints.real_vector}
     support = constraints.one_hot
     has_enumerate_support = True
-    _parameters: dict[str, int] = {}
+    _parameters = {}
     _parts = ("_categorical",)
 
     def __init__(self, probs: Any = None, logits: Any = None, validate_args: bool | None = None) -> None:
@@ -99,7 +99,7 @@ class OneHotCategoricalStraightThrough(OneHotCategorical):
     """
 
     has_rsample = True
-    _parameters: dict[str, int] = {}
+    _parameters = {}
 
     def rsample(self, sample_shape: Any = Size()) -> Any:  # noqa: B008
         """One-hot vectors; the gradient is that of the chances."""

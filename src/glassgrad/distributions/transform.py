@@ -22,7 +22,6 @@ class Transform:
     bijective: Any = False
     domain: Any
     codomain: Any
-    sign: Any
     _settings: ClassVar[tuple[str, ...]] = ()
 
     def __init__(self, cache_size: int = 0) -> None:
@@ -51,7 +50,7 @@ class Transform:
         return self._inv
 
     @property
-    def sign(self) -> Any:  # type: ignore[no-redef]  # noqa: F811
+    def sign(self) -> Any:
         """1 where the map rises, -1 where it falls."""
         raise NotImplementedError
 

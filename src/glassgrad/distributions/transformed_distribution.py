@@ -22,7 +22,7 @@ class TransformedDistribution(Distribution):
     """
 
     arg_constraints: dict[str, constraints.Constraint] = {}  # type: ignore[assignment]
-    _parameters: dict[str, int] = {}
+    _parameters = {}
     transforms: Any
 
     def __init__(self, base_distribution: Any, transforms: Any, validate_args: bool | None = None) -> None:

@@ -17,7 +17,6 @@ from .transform import (
     IndependentTransform,
     ReshapeTransform,
     Transform,
-    _InverseTransform,
     identity_transform,
 )
 from .utils import NUMBERS, broadcast_all, lazy_property

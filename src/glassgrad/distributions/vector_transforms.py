@@ -99,7 +99,7 @@ class StickBreakingTransform(_Alike):
         return shape[:-1] + (shape[-1] - 1,)  # noqa: RUF005  a Size stays one
 
 
-# -- triangular factors -------------------------------------------------------------------------------------------------
+# -- triangular factors -----------------------------------------------------------------------------------------------
 
 
 class CorrCholeskyTransform(Transform):
@@ -129,7 +129,7 @@ class CorrCholeskyTransform(Transform):
     def log_abs_det_jacobian(self, x: Any, y: Any, intermediates: Any = None) -> Any:
         """That of breaking the rows and that of the hyperbolic tangent."""
         left = tril_matrix_to_vec(1 - (y * y).cumsum(dim=-1), diag=-2)
-        return 0.5 * left.log().sum(-1) - 2 * (x + softplus(-2 * x) - math.log(2.0)).sum(dim=-1)
+        return 0.5 * left.log().sum(-1) + -2 * (x + softplus(-2 * x) - math.log(2.0)).sum(dim=-1)
 
     def forward_shape(self, shape: Any) -> Any:
         """(N,) to (D, D)."""
@@ -176,7 +176,7 @@ class PositiveDefiniteTransform(_Alike):
         return LowerCholeskyTransform().inv(cholesky(y))
 
 
-# -- piece by piece -----------------------------------------------------------------------------------------------------
+# -- piece by piece ---------------------------------------------------------------------------------------------------
 
 
 class _Pieces(Transform):
@@ -199,7 +199,8 @@ class _Pieces(Transform):
             found = "tensor" if what.startswith("=") else name
             raise AssertionError(f"dim {self.dim} out of range for {found} with {value.dim()} dimensions")
         if value.size(self.dim) != size:
-            raise AssertionError(f"{name}.size({self.dim}) = {value.size(self.dim)} must equal {what.lstrip('=')} {size}")
+            found = f"{name}.size({self.dim}) = {value.size(self.dim)}"
+            raise AssertionError(f"{found} must equal {what.lstrip('=')} {size}")
         return self._cut(value)
 
     def _cut(self, value: Any) -> Any:

@@ -1,6 +1,53 @@
-"""The explorer, floor 8: graphs of glassgrad and of torch read, drawn and explained. It changes no graph."""
+"""The explorer, floor 8: graphs of glassgrad and of torch read, drawn and explained. It changes no graph.
+
+Questions of a graph: ``why(loss, parameter)``, ``check(loss)``, ``unused(loss, model)``, ``keeps(tensor)``,
+``paths(y, x)``, ``trace_nan(loss)``, ``flow(model)``, ``explain(y)``; ``record()`` is the block around a forward pass
+that lets them name lines; ``read`` and ``observe`` give the graph as data, ``explore`` as a page.
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from types import ModuleType
+from typing import Any
 
 from .dot import Dot, make_dot
 from .text import graph_lines, graph_text
 
-__all__ = ["Dot", "graph_lines", "graph_text", "make_dot"]
+_PARTS = {
+    "Graph": "model", "Recording": "record", "check": "check", "explain": "explain", "explore": "page.write",
+    "flow": "flow", "from_json": "interchange", "keeps": "keeps", "observe": "observe", "paths": "paths",
+    "read": "survey", "record": "record", "to_json": "interchange", "trace_nan": "nan", "unused": "unused",
+    "why": "why",
+}  # fmt: skip
+
+__all__ = ["Dot", "graph_lines", "graph_text", "make_dot", *_PARTS]
+
+
+class _Explorer(ModuleType):
+    """A package in which ``why`` is the question and not the file of that name; called, it makes a page."""
+
+    def __getattr__(self, name: str) -> Any:
+        if name in _PARTS:
+            value = getattr(importlib.import_module(f"{__name__}.{_PARTS[name]}"), name)
+            self.__dict__[name] = value
+            return value
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name in _PARTS and isinstance(value, ModuleType):  # what importing a file of that name does
+            return
+        super().__setattr__(name, value)
+
+    def __dir__(self) -> list[str]:
+        return sorted({*super().__dir__(), *_PARTS})
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self.explore(*args, **kwargs)
+
+
+sys.modules[__name__].__class__ = _Explorer
+for _name in _PARTS:  # files that were imported above
+    if isinstance(globals().get(_name), ModuleType):
+        del globals()[_name]

@@ -6,7 +6,7 @@ neither.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from .model import Edge, Graph, Node, NodeKind, Saved, SavedState, TensorInfo
@@ -52,13 +52,19 @@ def read(
     *,
     show_attrs: bool = False,
     show_saved: bool = False,
+    model: Any = None,
+    record: Any = None,
     caller: str = "read",
 ) -> Graph:
     """The graph behind ``var``, a tensor or a tuple of tensors.
 
     ``params`` names tensors; ``show_attrs`` reads the operations' settings and ``show_saved`` what they keep for
-    backward. TypeError for anything but tensors.
+    backward. With ``model`` or ``record`` it is everything that :func:`survey` knows. TypeError for anything but tensors.
     """
+    if model is not None or record is not None:
+        from .survey import survey
+
+        return survey(var, params, model=model, record=record, caller=caller)
     outputs = tuple({id(t): t for t in as_tensors(var, caller)}.values())
     names = names_by_id(params, caller)
     bases = {id(t._base): t._base for t in outputs if getattr(t, "_base", None) is not None}
@@ -130,9 +136,12 @@ def slots_of(node: Any) -> tuple[str, ...]:
 
 
 def contents(
-    node: Any, names: Mapping[int, str], ends: Mapping[int, int]
+    node: Any,
+    names: Mapping[int, str],
+    ends: Mapping[int, int],
+    describe: Callable[[Any], TensorInfo] = describe,
 ) -> tuple[tuple[tuple[str, str], ...], tuple[Saved, ...]]:
-    """``node``'s saved values: all of them as text, and its saved tensors."""
+    """``node``'s saved values: all of them as text, and its saved tensors as ``describe`` tells them."""
     attrs: list[tuple[str, str]] = []
     saved: list[Saved] = []
 

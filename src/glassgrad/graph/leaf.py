@@ -14,6 +14,7 @@ ndarray = np.ndarray
 adding = threading.RLock()  # whoever holds it may change the gradients of leaves
 new = object.__new__
 Tensor: Any = None  # handed in from above: the engine stands below Tensor
+wrap: Any = None  # the tensor of a carrier, handed in from above
 copied: Any = None  # a recorded copy of a Tensor, handed in from above
 
 
@@ -39,6 +40,9 @@ def accumulate(leaf: Any, grad: Any) -> None:
                 grad = _own(grad, leaf._d)
             elif grad.ndim > 1 and grad.strides != leaf._d.strides:
                 grad = _own(grad, leaf._d)
+        elif not isinstance(grad, np.generic):
+            leaf._grad = wrap(_alone(grad))
+            return
         total = new(Tensor)
         total._d = grad
         total._e = total._v = None
@@ -47,12 +51,33 @@ def accumulate(leaf: Any, grad: Any) -> None:
         data = total._d
         if type(data) is ndarray:
             np.add(data, grad, data)
+        elif not isinstance(data, np.generic):
+            _into_sparse(leaf, total, data + grad)
+            return
         else:
             total._d = np.array(data + grad)  # memory of its own: from now on it is written in place
         if total._v is None:
             total._v = Storage(1)
         else:
             total._v.version += 1
+
+
+def _alone(grad: Any) -> Any:
+    """A sparse gradient whose values nobody else sees; as in PyTorch, its places count as not yet in order."""
+    grad = grad.copy()
+    if hasattr(type(grad), "coalesced"):
+        grad.coalesced = False
+    return grad
+
+
+def _into_sparse(leaf: Any, total: Any, data: Any) -> None:
+    """Keep the sum of a sparse gradient and what arrived: in the same tensor, unless it became dense."""
+    if type(data) is ndarray:
+        leaf._grad = wrap(data)
+    else:
+        total._d = data
+        total._v = total._v or Storage()
+        total._v.version += 1
 
 
 def _own(grad: Any, data: Any) -> Any:

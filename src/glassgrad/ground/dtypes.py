@@ -349,7 +349,7 @@ class _Named:
 
 @final
 class layout(_Named):
-    """How a tensor's elements are stored: ``strided``, the only one here."""
+    """How a tensor's elements are stored: ``strided``, or only some of them (``sparse_coo``, ``sparse_csr``)."""
 
     __slots__ = ()
 
@@ -368,6 +368,8 @@ def _named(kind: type[Any], name: str) -> Any:
 
 
 strided: layout = _named(layout, "strided")
+sparse_coo: layout = _named(layout, "sparse_coo")
+sparse_csr: layout = _named(layout, "sparse_csr")
 contiguous_format: memory_format = _named(memory_format, "contiguous_format")
 preserve_format: memory_format = _named(memory_format, "preserve_format")
 channels_last: memory_format = _named(memory_format, "channels_last")

@@ -205,6 +205,8 @@ def _scaled_i(order: int, x: Any) -> Any:
     out = clenshaw(near / 4 - 1, (_I0_SMALL, _I1_SMALL)[order])
     if order:
         out *= near
+    else:
+        out[x == 0] = 1
     if large.size:
         out[far] = clenshaw(16 / large - 1, (_I0_LARGE, _I1_LARGE)[order]) / np.sqrt(large)
     return out

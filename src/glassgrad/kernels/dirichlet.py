@@ -6,7 +6,7 @@ and fits of Jankowiak and Obermeyer, Pathwise derivatives beyond the reparameter
 
 from __future__ import annotations
 
-from math import log, sqrt
+from math import log
 from typing import Any
 
 import numpy as np
@@ -76,7 +76,7 @@ def dirichlet(gen: Generator, alpha: np.ndarray) -> np.ndarray:
     return np.clip(parts, np.finfo(kind).tiny, np.nextafter(kind.type(1), kind.type(0)))
 
 
-# -- slopes of gamma numbers --------------------------------------------------------------------------------------------
+# -- slopes of gamma numbers ------------------------------------------------------------------------------------------
 
 # exp(P/Q), polynomials in log(alpha) whose coefficients are quadratics in log(x / alpha)
 _BIVARIATE = np.array([
@@ -142,7 +142,7 @@ def _gamma_fit(a: Any, x: Any) -> Any:
     return np.exp(p / q)
 
 
-# -- slopes of Dirichlet numbers ----------------------------------------------------------------------------------------
+# -- slopes of Dirichlet numbers --------------------------------------------------------------------------------------
 
 _QUOTIENT = np.array([
     [[[1.003668233, -0.01061107488, -0.0657888334, 0.01201642863],

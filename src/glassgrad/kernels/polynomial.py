@@ -13,9 +13,7 @@ import numpy as np
 _HERMITE_LIMIT = {4: 128, 8: 512}  # degrees from which PyTorch gives NaN, by the bytes of the dtype
 
 
-def _recurrence(
-    x: Any, n: Any, first: Any, step: Callable[[int, Any, Any], Any], where: Any = True
-) -> Any:
+def _recurrence(x: Any, n: Any, first: Any, step: Callable[[int, Any, Any], Any], where: Any = True) -> Any:
     """The polynomials of degrees ``n``, each from the two before: ``step(k, p_k, p_(k-1))`` is that of degree k + 1."""
     out = np.where(n == 0, np.ones_like(x), first)
     below, here = np.ones_like(x), first

@@ -26,8 +26,8 @@ _ROOT_HALF = math.sqrt(0.5)
 
 def _erfcx(x: Any) -> Any:
     """``exp(x^2) erfc(x)`` of x >= 0."""
-    z = np.minimum(x, 1e100)  # infinity less infinity is nothing
-    return np.where(np.isinf(x), 0.0, clenshaw((z - 2) / (z + 2), _ERFCX) / (1 + 2 * z))
+    z = np.minimum(x, 1e300)  # infinity over infinity is nothing
+    return clenshaw((z - 2) / (z + 2), _ERFCX) / (1 + 2 * x)
 
 
 @by_blocks

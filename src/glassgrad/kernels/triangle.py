@@ -34,7 +34,10 @@ def lu(matrices: Any) -> tuple[Any, Any, Any]:
         low, high, halved = waiting.pop()
         middle = (low + high) // 2
         if high - low <= _PANEL:
-            _panel(a, pivots, every, low, high)
+            if count == 1:
+                _lone_panel(a[0], pivots[0], low, high)
+            else:
+                _panel(a, pivots, every, low, high)
         elif not halved:
             waiting += [(low, high, True), (low, middle, False)]
         else:
@@ -60,6 +63,24 @@ def _panel(a: Any, pivots: Any, every: Any, low: int, high: int) -> None:
         a[:, step + 1 :, step] *= scale[:, None]
         if step + 1 < high:
             a[:, step + 1 :, step + 1 : high] -= a[:, step + 1 :, step, None] * a[:, step, None, step + 1 : high]
+
+
+def _lone_panel(a: Any, pivots: Any, low: int, high: int) -> None:
+    """The same for a single matrix, without the cost of a batch."""
+    wide = a.dtype.kind == "c"
+    for step in range(low, high):
+        column = a[step:, step]
+        row = step + int((_weight(column) if wide else np.abs(column)).argmax())
+        pivots[step] = row + 1
+        if row != step:
+            kept = a[row].copy()
+            a[row] = a[step]
+            a[step] = kept
+        pivot = column[0]
+        if pivot != 0:
+            column[1:] *= 1 / pivot
+        if step + 1 < high:
+            a[step + 1 :, step + 1 : high] -= column[1:, None] * a[step, step + 1 : high]
 
 
 def zero_pivots(a: Any) -> Any:
@@ -122,9 +143,10 @@ def _row_by_row(triangle: Any, right: Any) -> Any:
     """Substitution that divides by zero where the diagonal is zero."""
     batch = np.broadcast_shapes(triangle.shape[:-2], right.shape[:-2])
     found = np.broadcast_to(right, (*batch, *right.shape[-2:])).copy()
-    for row in range(triangle.shape[-1] - 1, -1, -1):
-        found[..., row, :] /= triangle[..., row, row, None]
-        found[..., :row, :] -= triangle[..., :row, row, None] * found[..., row, None, :]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        for row in range(triangle.shape[-1] - 1, -1, -1):
+            found[..., row, :] /= triangle[..., row, row, None]
+            found[..., :row, :] -= triangle[..., :row, row, None] * found[..., row, None, :]
     return found
 
 

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from . import attention, common_types, functional, grad, init, modules, parameter, utils
+from . import attention, common_types, functional, grad, init, modules, parallel, parameter, utils
 from .modules import *  # noqa: F403
 from .modules import __all__ as _layers
+from .parallel import DataParallel
 from .parameter import Buffer, Parameter, UninitializedBuffer, UninitializedParameter
 
 __all__ = [
-    *_layers, "Buffer", "Parameter", "UninitializedBuffer", "UninitializedParameter", "attention", "common_types",
-    "factory_kwargs", "functional", "grad",     "init", "modules", "parameter", "utils",
+    *_layers, "Buffer", "DataParallel", "Parameter", "UninitializedBuffer", "UninitializedParameter", "attention",
+    "common_types", "factory_kwargs", "functional", "grad", "init", "modules", "parallel", "parameter", "utils",
 ]  # fmt: skip
 
 

@@ -14,6 +14,7 @@ import numpy as np
 from ..graph import anomaly
 from ..graph.record import Bundle, Kind, Record, freed, output_of
 from ..ground import dtypes, modes
+from ..kernels.sparse import Carrier
 from ..tensor.parameter import Parameter
 from ..tensor.tensor import Tensor, View, edge_of, new, share, wrap
 from . import override, saved, write
@@ -442,7 +443,7 @@ def _run(record: Record, grad: Any, keep: bool, lifted: bool) -> Any:
 def _fitted(piece: Any, sizes: Any, kind: Any, lifted: bool) -> Any:
     if lifted:
         return fit_lifted(piece, sizes, kind)
-    if not isinstance(piece, (ndarray, np.generic)):
+    if not isinstance(piece, (ndarray, np.generic, Carrier)):
         piece = np.asarray(piece)
     return fit_dtype(fit(piece, sizes), kind)
 

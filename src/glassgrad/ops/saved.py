@@ -10,7 +10,7 @@ from ..graph import anomaly
 from ..graph.node import pair_of
 from ..graph.record import Record, output_of
 from ..ground import dtypes, errors, modes
-from ..tensor.tensor import LEAF, Tensor, edge_of, new, wrap
+from ..tensor.tensor import LEAF, Tensor, edge_of, wrap
 
 
 class Packed:
@@ -61,8 +61,8 @@ def lend(tensor: Any, edge: Any) -> Tensor:
     """A tensor on the same data whose history is ``edge``; a leaf is lent as itself."""
     if isinstance(edge, Tensor):
         return edge
-    out = new(Tensor)
-    out._d, out._e, out._v = tensor._d, edge, tensor._v
+    out = wrap(tensor._d)
+    out._e, out._v = edge, tensor._v
     return out
 
 

@@ -78,6 +78,8 @@ class Adafactor(Optimizer):
                         continue
                     if param.is_complex():
                         raise RuntimeError("Adafactor does not support complex parameters")
+                    if param.grad.is_sparse:
+                        raise RuntimeError("Adafactor does not support sparse gradients")
                     state = self.state[param]
                     if not state:
                         self._start(group, state, param.grad)

@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from ..tensor.tensor import Tensor
-from .elementwise import Elementwise, both, check, check_decay, check_rate, filled, scalar
+import numpy as np
+
+from ..kernels.sparse import coalesced
+from ..tensor.tensor import Tensor, share
+from .elementwise import Elementwise, both, check, check_decay, check_rate, filled, scalar, writable
 from .numbers import number
 
 
@@ -71,6 +74,21 @@ class Adagrad(Elementwise):
     def _advance(self, group: dict[str, Any], *scalars: Any) -> tuple[tuple[Any, ...], Any]:
         step = float(scalars[0]) + 1
         return (step,), (number(group["lr"]) / (1 + (step - 1) * group["lr_decay"]), group["eps"])
+
+    def _step_sparse(self, group: dict[str, Any], param: Any, grad: Any) -> None:
+        if group["weight_decay"] != 0:
+            raise RuntimeError("weight_decay option is not compatible with sparse gradients")
+        state = self.state[param]
+        if not state:
+            self._start(group, state, param)
+        held = coalesced(-grad._d if group["maximize"] else grad._d)
+        (step,), (rate, eps) = self._advance(group, state["step"]._d[()])
+        writable(state["step"])[...] = step
+        total, place = writable(state["sum"]), tuple(held.indices)
+        total[place] += held.values * held.values
+        version = share(param)
+        param._d[place] -= (rate * (held.values / (np.sqrt(total[place]) + eps))).astype(held.dtype, copy=False)
+        version.version += 1
 
     def _rule(self, group: dict[str, Any], numbers: Any, p: Any, g: Any, *kept: Any) -> None:
         rate, eps = numbers

@@ -15,6 +15,7 @@ import numpy as np
 
 from ..ground import dtypes, modes
 from ..ops.primitive.cast import view_as_real
+from ..tensor.sparse import SparseTensor
 from ..tensor.tensor import Tensor, share, wrap
 from .numbers import F32, F64, check_one_element, number
 from .optimizer import Optimizer, evaluated
@@ -73,6 +74,13 @@ class Elementwise(Optimizer):
         for name in self._kept(group):
             state[name] = filled(param, 0)
 
+    def _step_sparse(self, group: dict[str, Any], param: Any, grad: Any) -> None:
+        """One step of a parameter with a sparse gradient; RuntimeError where the optimizer has none."""
+        name = type(self).__name__
+        if name in ("Adam", "AdamW"):
+            raise RuntimeError("Adam does not support sparse gradients, please consider SparseAdam instead")
+        raise RuntimeError(f"{name} does not support sparse gradients")
+
     def _advance(self, group: dict[str, Any], *scalars: Any) -> tuple[tuple[Any, ...], Any]:
         """The kept numbers after a step, and the numbers that the rule needs."""
         raise NotImplementedError
@@ -115,6 +123,9 @@ class Elementwise(Optimizer):
             for param in group["params"]:
                 grad = param._grad
                 if grad is not None:
+                    if type(grad) is not Tensor and isinstance(grad, SparseTensor):
+                        self._step_sparse(group, param, grad)
+                        continue
                     state = self.state[param]
                     if not state:
                         self._start(group, state, param)

@@ -143,7 +143,7 @@ class LBFGS(Optimizer):
         """All gradients end to end, real and imaginary parts by turns."""
         pieces = []
         for param in self._params:
-            piece = (param.new_zeros(param.numel()) if param.grad is None else param.grad).reshape(-1)
+            piece = (param.new_zeros(param.numel()) if param.grad is None else param.grad.to_dense()).reshape(-1)
             pieces.append(view_as_real(piece).reshape(-1) if piece.is_complex() else piece)
         return cat(pieces, 0)
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..tensor.sparse import SparseTensor
 from ..tensor.tensor import Tensor, share
 from .elementwise import Elementwise, filled
 from .numbers import F32, F64, check_one_element, constant, number
@@ -102,6 +103,10 @@ class SGD(Elementwise):
 
     def _step_with_settings(self, group: dict[str, Any], params: list[Tensor]) -> None:
         """One step of some parameters, whatever the settings."""
+        for param in params:
+            if isinstance(param._grad, SparseTensor):
+                self._step_sparse(group, param, param._grad)
+        params = [param for param in params if not isinstance(param._grad, SparseTensor)]
         if group["momentum"] == 0:
             self._step_all(group, [(param, param._grad, {}) for param in params])
             return
@@ -115,6 +120,24 @@ class SGD(Elementwise):
                 known.append((param, param._grad, state))
         self._step_all({**group, "fresh": True}, fresh)
         self._step_all(group, known)
+
+    def _step_sparse(self, group: dict[str, Any], param: Any, grad: Any) -> None:
+        g = grad.detach()
+        if group["maximize"]:
+            g = -g
+        if number(group["weight_decay"]) != 0:
+            g = g.add(param.detach(), alpha=number(group["weight_decay"]))  # which raises: no sparse sum has it all
+        if group["momentum"] != 0:
+            state = self.state[param]
+            buffer = state.get("momentum_buffer")
+            if buffer is None:
+                buffer = state["momentum_buffer"] = g.clone()
+            else:
+                buffer.mul_(group["momentum"]).add_(g, alpha=1 - group["dampening"])
+            g = g.add(buffer, alpha=group["momentum"]) if group["nesterov"] else buffer
+        version = share(param)
+        subtract(param._d, g._d * constant(number(group["lr"]), param._d.dtype), param._d)
+        version.version += 1
 
     def _kept(self, group: dict[str, Any]) -> tuple[str, ...]:
         return ("momentum_buffer",) if group["momentum"] != 0 else ()

@@ -1,17 +1,23 @@
-"""SparseAdam: Adam for sparse gradients, which this library does not have; dense ones are refused, as by PyTorch."""
+"""SparseAdam: Adam that steps only the elements which a sparse gradient names."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from .elementwise import check_betas
+import numpy as np
+
+from ..kernels.sparse import coalesced
+from ..tensor.sparse import CooTensor
+from ..tensor.tensor import share
+from .elementwise import check_betas, filled, writable
 from .numbers import check_one_element
 from .optimizer import Optimizer, evaluated
 
 
 class SparseAdam(Optimizer):
-    """Adam that changes only what a sparse gradient names. Gradients are dense here, so a step with any is refused.
+    """Adam for sparse gradients: the moments of elements without a gradient, and the elements, stay as they are.
 
     Source: https://docs.pytorch.org/docs/stable/generated/torch.optim.SparseAdam.html
     """
@@ -31,20 +37,55 @@ class SparseAdam(Optimizer):
             raise ValueError(f"Invalid epsilon value: {eps}")
         check_betas(betas)
         super().__init__(params, {"lr": lr, "betas": betas, "eps": eps, "maximize": maximize})
-        complex_ones = [
+        self._refuse("is_sparse", "Sparse", "requires dense parameter tensors")
+        self._refuse("is_complex", "Complex", "does not support complex parameters")
+
+    def _refuse(self, question: str, kind: str, told: str) -> None:
+        def holds(param: Any) -> bool:
+            answer = getattr(param, question)
+            return bool(answer() if callable(answer) else answer)
+
+        found = [
             [number, place]
             for number, group in enumerate(self.param_groups)
             for place, param in enumerate(group["params"])
-            if param.is_complex()
+            if holds(param)
         ]
-        if complex_ones:
-            raise ValueError(
-                f"Complex params at indices {complex_ones}: SparseAdam does not support complex parameters"
-            )
+        if found:
+            raise ValueError(f"{kind} params at indices {found}: SparseAdam {told}")
 
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
-        """RuntimeError where a parameter has a gradient, which is dense; else the loss that ``closure`` computed."""
+        """Change the elements that have gradients once; gives the loss that ``closure`` computed."""
         loss = evaluated(closure)
-        if any(param.grad is not None for group in self.param_groups for param in group["params"]):
-            raise RuntimeError("SparseAdam does not support dense gradients, please consider Adam instead")
+        for group in self.param_groups:
+            todo = [param for param in group["params"] if param._grad is not None]
+            if not all(isinstance(param._grad, CooTensor) for param in todo):
+                raise RuntimeError("SparseAdam does not support dense gradients, please consider Adam instead")
+            for param in todo:
+                state = self.state[param]
+                if not state:
+                    state["step"] = 0
+                    state["exp_avg"], state["exp_avg_sq"] = filled(param, 0), filled(param, 0)
+                state["step"] += 1
+                _step(group, param, param._grad._d, state)
         return loss
+
+
+def _step(group: dict[str, Any], param: Any, grad: Any, state: dict[str, Any]) -> None:
+    """One step of the elements that a gradient names."""
+    grad = coalesced(-grad if group["maximize"] else grad)
+    if not grad.values.size:
+        return
+    (beta1, beta2), place, g = group["betas"], tuple(grad.indices), grad.values
+    mean, square = writable(state["exp_avg"]), writable(state["exp_avg_sq"])
+    old = mean[place]
+    m = (g - old) * (1 - beta1) + old
+    mean[place] = m
+    old = square[place]
+    v = (g * g - old) * (1 - beta2) + old
+    square[place] = v
+    step = state["step"]
+    rate = float(group["lr"]) * math.sqrt(1 - beta2**step) / (1 - beta1**step)
+    version = share(param)
+    param._d[place] -= (rate * (m / (np.sqrt(v) + group["eps"]))).astype(g.dtype, copy=False)
+    version.version += 1

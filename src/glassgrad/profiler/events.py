@@ -85,7 +85,8 @@ class FunctionEvent(_Times):
         concrete_inputs: list[Any] | None = None,
         sequence_nr: int = -1,
     ) -> None:
-        self.id, self.name, self.key, self.trace_name, self.thread = id, name, name, name, thread
+        self.id, self.trace_name, self.thread = id, name, thread
+        self.name = self.key = "ProfilerStep*" if name.startswith("ProfilerStep#") else name
         self.time_range = Interval(start_us, end_us)
         self.input_shapes, self.stack, self.scope = input_shapes or [], stack or [], scope
         self.flops, self.self_cpu_memory_usage, self.sequence_nr = flops, own_memory, sequence_nr
@@ -250,7 +251,7 @@ def trace_entry(event: FunctionEvent) -> dict[str, Any]:
     """An event as viewers of traces read it."""
     return {
         "ph": "X",
-        "name": event.name,
+        "name": event.trace_name,
         "ts": event.time_range.start,
         "dur": event.time_range.elapsed_us(),
         "tid": event.thread,

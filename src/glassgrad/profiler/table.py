@@ -101,17 +101,14 @@ def build_table(
         if shapes:
             values.append(str(event.input_shapes)[:shapes_width])
         stack = event.stack or []
+        if flops and known:  # before the source, though the titles stand the other way round: PyTorch's table
+            values.append(f"{event.flops * scale:8.3f}" if event.flops > 0 else "--")
         if stacks:
             values.append(_trimmed(stack[0], source_width) if stack else "")
-        if flops and known:
-            values.append(f"{event.flops * scale:8.3f}" if event.flops > 0 else "--")
         lines.append(row.format(*values))
         if stacks:
-            place = [title for title, _, _ in columns].index("Source Location")
             for entry in (*stack[1:], ""):
-                blank = [""] * len(columns)
-                blank[place] = _trimmed(entry, source_width)
-                lines.append(row.format(*blank))
+                lines.append(row.format(*[""] * (len(columns) - 1), _trimmed(entry, source_width)))
     lines += [rule, f"Self CPU time total: {scaled_time(whole, unit)}"]
     return "\n".join(lines) + "\n"
 

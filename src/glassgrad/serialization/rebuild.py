@@ -14,6 +14,7 @@ import numpy as np
 
 from ..ground import device as devices
 from ..ground import dtypes
+from ..kernels.sparse import Coo, Csr
 from ..ops.composite.create import empty_strided
 from ..ops.composite.interchange import OWN
 from ..ops.composite.memory import looking_at
@@ -25,6 +26,7 @@ from ..tensor.tensor import Tensor, share, wrap
 from .options import here
 
 _MOST_DIMENSIONS = 64  # NumPy's limit
+_SPARSE = {dtypes.sparse_coo: 2, dtypes.sparse_csr: 3}  # of how many tensors these are made
 
 
 def shown(thing: Any) -> str:
@@ -196,8 +198,30 @@ def _unknown(what: str, instead: str) -> NoReturn:
     raise UnpicklingError(f"the checkpoint holds {what}, which glassgrad does not have: {instead}")
 
 
-def _rebuild_sparse_tensor(layout: Any, data: Any) -> NoReturn:
-    _unknown("a sparse tensor", "save x.to_dense() instead")
+def _rebuild_sparse_tensor(layout: Any, data: Any) -> Any:
+    if layout not in _SPARSE or not isinstance(data, tuple):
+        _unknown(f"a tensor of layout {shown(layout)}", "save x.to_dense() instead")
+    n = _SPARSE[layout]
+    if len(data) < n + 1 or not all(type(part) is Tensor for part in data[:n]):
+        raise UnpicklingError("a sparse tensor must be made of tensors and a size")
+    places, values, sizes = [part._d for part in data[: n - 1]], data[n - 1]._d, _whole(data[n], "sizes")
+    if any(place.dtype.kind != "i" for place in places):
+        raise UnpicklingError("the places of a sparse tensor must be integers")
+    if layout is dtypes.sparse_csr:
+        crow, col = places
+        fits = len(sizes) == 2 and crow.shape == (sizes[0] + 1,) and col.shape == values.shape == (len(col),)
+        if not fits or crow[0] != 0 or crow[-1] != len(col) or (np.diff(crow) < 0).any() or not _within(col, sizes[1]):
+            raise UnpicklingError("the places of a sparse tensor lie outside of it")
+        return wrap(Csr(crow, col, values, sizes))
+    (at,) = places
+    fits = at.ndim == 2 and values.shape == (at.shape[1], *sizes[len(at) :]) and len(at) <= len(sizes)
+    if not fits or not all(_within(row, size) for row, size in zip(at, sizes, strict=False)):
+        raise UnpicklingError("the places of a sparse tensor lie outside of it")
+    return wrap(Coo(at.astype(np.int64), values, sizes, len(data) > 3 and data[3] is True))
+
+
+def _within(places: Any, size: int) -> bool:
+    return not len(places) or (places.min() >= 0 and places.max() < size)
 
 
 def _rebuild_qtensor(*args: Any) -> NoReturn:
@@ -214,9 +238,10 @@ def _rebuild_wrapper_subclass(*args: Any) -> NoReturn:
 
 def _get_layout(name: Any) -> Any:
     """The memory layout that a string names."""
-    if name != "torch.strided":
-        _unknown(f"the layout {shown(name)}", "save strided tensors instead")
-    return dtypes.strided
+    for known in (dtypes.strided, *_SPARSE):
+        if name == repr(known):
+            return known
+    _unknown(f"the layout {shown(name)}", "save strided tensors instead")
 
 
 def _load_from_bytes(content: bytes) -> Any:

@@ -16,13 +16,15 @@ from typing import Any
 from ..ground import dtypes
 from ..ground.generator import Generator
 from ..ground.names import OURS, torch_name
+from ..ground.size import Size
 from ..ops.composite.construct import from_numpy
 from ..ops.composite.interchange import OWN, place_in_memory, saving, warn_of_hooks
 from ..ops.composite.query import stride
 from ..ops.composite.storage import UntypedStorage, as_bytes, storage_of
 from ..ops.composite.typed_storage import CLASSES, NAMES, TypedStorage
 from ..tensor.parameter import Parameter
-from ..tensor.tensor import Tensor, share
+from ..tensor.sparse import SparseTensor
+from ..tensor.tensor import Tensor, share, wrap
 from . import options, rebuild
 from .archive import Writer
 from .atomic import replacing
@@ -52,6 +54,11 @@ def _state(self: Any) -> Any:
 
 def reduced(self: Tensor) -> tuple[Any, ...]:
     """What a checkpoint keeps of a tensor: its storage and its place there, ``requires_grad``, attributes."""
+    if isinstance(self, SparseTensor):
+        held = self._d
+        parts = (held.crow, held.col, held.values) if self.is_sparse_csr else (held.indices, held.values)
+        known = () if self.is_sparse_csr else (bool(held.coalesced),)
+        return rebuild._rebuild_sparse_tensor, (self.layout, (*map(wrap, parts), Size(held.shape), *known))
     state = _state(self)
     if isinstance(self, Parameter):
         data = self.data

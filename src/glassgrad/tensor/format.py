@@ -215,11 +215,47 @@ def tensor_repr(
     return f"Parameter containing:\n{text}" if name == "tensor" else f"Parameter({text})"
 
 
-def _with_suffixes(text: str, suffixes: list[str], indent: int) -> str:
+def sparse_repr(
+    parts: dict[str, Any],
+    *,
+    shape: tuple[int, ...],
+    nnz: int,
+    layout: str,
+    force_newline: bool,
+    requires_grad: bool,
+    grad_fn_name: str | None,
+) -> str:
+    """The text of a sparse tensor, exactly as PyTorch prints it.
+
+    parts          the arrays it is made of, by name, the values last
+    force_newline  whether what follows them begins a line
+    """
+    indent = len("tensor(")
+    lines = []
+    for name, array in parts.items():
+        text = f"{name}=tensor(" + _contents(array, indent + len(name) + 8)
+        lines.append(text + (f", size={array.shape})" if array.size == 0 else ")"))
+    kind = dtypes.of(parts["values"].dtype)
+    default = dtypes.default()
+    complex_default = dtypes.complex128 if default is dtypes.float64 else dtypes.complex64
+    suffixes = [f"size={shape}", f"nnz={nnz}"]
+    if kind not in (default, complex_default, dtypes.int64, dtypes.bool):
+        suffixes.append(f"dtype={kind}")
+    suffixes.append(f"layout={layout}")
+    if grad_fn_name is not None:
+        suffixes.append(f"grad_fn=<{grad_fn_name}>")
+    elif requires_grad:
+        suffixes.append("requires_grad=True")
+    text = "tensor(" + (",\n" + " " * indent).join(lines)
+    return _with_suffixes(text, suffixes, indent, force_newline)
+
+
+def _with_suffixes(text: str, suffixes: list[str], indent: int, force_newline: bool = False) -> str:
     """The text with its suffixes, each on a new line when the present one is full."""
     column = len(text) - text.rfind("\n") + 1
     for suffix in suffixes:
-        if column + len(suffix) + 2 > _options.linewidth:
+        if force_newline or column + len(suffix) + 2 > _options.linewidth:
+            force_newline = False
             text += ",\n" + " " * indent + suffix
             column = indent + len(suffix)
         else:

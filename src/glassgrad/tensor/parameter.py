@@ -22,6 +22,10 @@ class Parameter(Tensor):
             data = tensors.construct(Tensor)
         elif not isinstance(data, Tensor):
             data = data.detach()
+        if type(data._d) in tensors.carried_by:
+            raise NotImplementedError(
+                "a sparse tensor cannot be a Parameter: use x.to_dense(), x.requires_grad_(), or register_buffer"
+            )
         share(data)
         out = new(cls)
         out._d, out._e, out._v = data._d, None, data._v

@@ -53,6 +53,8 @@ class View:
 
 
 reread: Callable[[Tensor, View], Any] = NotImplemented  # a view's history once its base was rebased, from above
+#: The class of tensors whose data is no array, by the type of that data (sparse tensors).
+carried_by: dict[type, type[Tensor]] = {}
 construct: Callable[..., Any] = NotImplemented  # the constructor Tensor(...), handed in from above
 
 
@@ -93,7 +95,7 @@ def share(tensor: Tensor) -> Storage:
     version = tensor._v
     if version is None:
         version = tensor._v = Storage()
-        if type(tensor._d) is not ndarray:
+        if type(tensor._d) is not ndarray and type(tensor._d) not in carried_by:
             tensor._d = np.array(tensor._d)
         if isinstance(tensor._e, Record):
             tensor._e.cell = version
@@ -102,7 +104,7 @@ def share(tensor: Tensor) -> Storage:
 
 def wrap(array: Any) -> Tensor:
     """A tensor of ``array``, without history."""
-    tensor = new(Tensor)
+    tensor = new(Tensor if type(array) is ndarray else carried_by.get(type(array), Tensor))
     tensor._d = array
     tensor._e = tensor._v = None
     return tensor
@@ -111,8 +113,8 @@ def wrap(array: Any) -> Tensor:
 def alias(tensor: Tensor) -> Tensor:
     """A tensor on the same memory and version, without history: what ``detach`` gives."""
     version = share(tensor)
-    out = new(Tensor)
-    out._d, out._e, out._v = tensor._d, None, version
+    out = wrap(tensor._d)
+    out._v = version
     return out
 
 
@@ -374,5 +376,5 @@ def _check_grad(tensor: Tensor, value: Any) -> None:
         )
 
 
-leaf.Tensor = Tensor
+leaf.Tensor, leaf.wrap = Tensor, wrap
 hooks.wrap = wrap

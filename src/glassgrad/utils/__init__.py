@@ -5,7 +5,9 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
-_MODULES = {"checkpoint", "data", "hooks", "serialization"}
+_MODULES = {
+    "_pytree", "benchmark", "checkpoint", "cpp_extension", "data", "hooks", "model_zoo", "serialization", "tensorboard",
+}  # fmt: skip
 
 
 def __getattr__(name: str) -> Any:

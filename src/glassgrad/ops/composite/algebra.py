@@ -266,7 +266,7 @@ def chain_matmul(*matrices: Any, out: Any = None) -> Tensor:
 
 
 def _square(function: str, A: Any) -> None:  # noqa: N803  PyTorch's name
-    demand(function, A=A)
+    demand(function.replace(".", "_"), A=A)
     sizes = A._d.shape
     if len(sizes) < 2:
         raise RuntimeError(f"{function}: The input tensor A must have at least 2 dimensions.")
@@ -307,8 +307,8 @@ def det(input: Tensor) -> Tensor:
     return linalg_det(input)
 
 
-def linalg_solve(A: Tensor, B: Tensor, *, left: bool = True, out: Any = None) -> Tensor:  # noqa: N803
-    """What ``A`` must be multiplied with to give ``B``; with ``left=False``, what is to be multiplied with ``A``."""
+def check_equation(A: Tensor, B: Tensor, left: bool) -> None:  # noqa: N803
+    """Raise PyTorch's error unless the two sides of an equation fit."""
     _square("linalg.solve", A)
     demand("linalg_solve", A=A, B=B)
     n, m = A._d.shape, B._d.shape
@@ -320,6 +320,11 @@ def linalg_solve(A: Tensor, B: Tensor, *, left: bool = True, out: Any = None) ->
             f"linalg.solve: Incompatible shapes of A and B for the equation {equation} ({first[0]}x{first[1]} and "
             f"{second[0]}x{second[1]})"
         )
+
+
+def linalg_solve(A: Tensor, B: Tensor, *, left: bool = True, out: Any = None) -> Tensor:  # noqa: N803
+    """What ``A`` must be multiplied with to give ``B``; with ``left=False``, what is to be multiplied with ``A``."""
+    check_equation(A, B, left)
     made = solution(A, B, left)
     return made if out is None else into("linalg_solve", (A, B), out, made)
 

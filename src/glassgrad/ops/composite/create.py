@@ -11,6 +11,7 @@ import numpy as np
 from ...ground import device as devices
 from ...ground import dtypes, modes
 from ...ground.dtypes import called
+from ...kernels.sparse import Carrier
 from ...tensor.tensor import Tensor, wrap
 from .. import write
 from ..declare import composite
@@ -374,6 +375,10 @@ def like(
     check_options(function, layout)
     source = input._d
     kind = numpy_of(dtype, function) or dtypes.of(source.dtype).numpy
+    if isinstance(source, Carrier):
+        if function == "ones_like":
+            source.refuse("fill_.Scalar")
+        return wrap(source.empty(kind))
     if source.dtype.metadata is not None and device is None or device is not None and on_meta(device, function):
         return place(blank(source.shape, kind), "meta", requires_grad)
     if memory_format is not None and memory_format is not dtypes.preserve_format:

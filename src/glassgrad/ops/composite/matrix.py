@@ -36,7 +36,7 @@ def demand(function: str, **tensors: Any) -> None:
             )
 
 
-def into(function: str, inputs: Any, out: Any, made: Tensor) -> Any:
+def into(function: str, inputs: Any, out: Any, made: Any) -> Any:
     """The result of a function of several rows put into its ``out=``; gives ``out``."""
     return write.into(SimpleNamespace(name=function), inputs, out, made)  # type: ignore[arg-type]
 

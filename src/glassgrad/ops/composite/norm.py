@@ -370,6 +370,13 @@ def batch_norm(
     eps: float, cudnn_enabled: bool = True,
 ) -> Any:  # fmt: skip
     """Each channel standardised over the batch (``training``) or by running statistics, which training updates."""
+    return with_statistics(input, weight, bias, running_mean, running_var, training, momentum, eps)[0]
+
+
+def with_statistics(
+    input: Any, weight: Any, bias: Any, running_mean: Any, running_var: Any, training: bool, momentum: float, eps: float
+) -> tuple[Any, Any, Any]:
+    """What ``batch_norm`` gives, with the means and the inverse deviations that it used."""
     check_tensor(input, "batch_norm")
     sizes = input._d.shape
     if len(sizes) < 2:
@@ -393,7 +400,7 @@ def batch_norm(
                 "input cannot have requires_grad True."
             )
     _check_parameters(input, [t for t in (weight, bias, running_mean, running_var) if t is not None])
-    out, mean, _, variance = native_batch_norm(input, weight, bias, running_mean, running_var, training, eps)
+    out, mean, deviation, variance = native_batch_norm(input, weight, bias, running_mean, running_var, training, eps)
     if training and running_mean is not None and input._d.size:
         n = input._d.size // channels
         unbiased = variance._d * (n / (n - 1)) if n > 1 else variance._d * np.nan
@@ -401,7 +408,7 @@ def batch_norm(
             kept = tensor._d  # written without a new version, as PyTorch does
             if not kept.dtype.metadata:
                 np.copyto(kept, kept * (1 - momentum) + momentum * found, casting="unsafe")
-    return out
+    return out, mean, deviation
 
 
 def _check_parameters(input: Tensor, parameters: list[Tensor]) -> None:

@@ -8,7 +8,7 @@ import numpy as np
 
 from ...kernels import triangle
 from ..declare import op
-from .arrange import tril, triu
+from .arrange import tril
 from .decompose import LinAlgError, adjoint, mathematics, narrowed, times, which
 from .extreme import not_implemented
 from .triangular import substitute
@@ -119,7 +119,7 @@ def _slopes_of_solve(
         pull = times(toward, adjoint(result))
         pull = pull + adjoint(pull)
         pull = -times(input2, pull) if upper else -times(pull, input2)
-        pull = narrowed(triu(pull) if upper else tril(pull), input2_sizes)
+        pull = narrowed(pull, input2_sizes)
     return narrowed(toward, self_sizes), pull
 
 

@@ -71,6 +71,12 @@ def conjugated(a: Any) -> Any:
     return conj(a) if a._d.dtype.kind == "c" else a
 
 
+@on_arrays(lambda a: a.real if a.dtype.kind == "c" else a)
+def real_part(a: Any) -> Any:
+    """The real parts, in a rule; real numbers as they are."""
+    return real(a) if a._d.dtype.kind == "c" else a
+
+
 def mathematics(function: Callable[..., Any]) -> Any:
     """A function of rows that several rules share: where they see arrays, it is bound to kernels as they are."""
     bound: list[Any] = []
@@ -178,7 +184,7 @@ def _slope_of_slogdet(grads: Any, A: Any, sign: Any) -> Any:  # noqa: N803
     turn, grow = grads
     if turn is not None:
         across = conjugated(sign) * turn
-        across = across - real(across)  # zero for real matrices; the direction moves only across itself
+        across = across - real_part(across)  # zero for real matrices; the direction moves only across itself
         grow = across if grow is None else across + grow
     return each(grow) * adjoint(inverse_of(A))
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..declare import op
-from .decompose import LinAlgError, adjoint, conjugated, solution, times
+from .decompose import LinAlgError, adjoint, conjugated, mathematics, solution, times
 from .extreme import not_implemented
 from .index import diag_embed, diagonal
 from .shape import on_arrays, unsqueeze
@@ -39,10 +39,11 @@ def linalg_eigh(A: Any, /, UPLO: str = "L", compute_v: bool = True) -> Any:  # n
     """Rising eigenvalues and orthonormal eigenvectors of Hermitian matrices, of which one triangle is read."""
     if A.dtype not in (np.float32, np.float64, np.complex64, np.complex128):
         raise not_implemented("linalg_eigh_cpu", A)
+    side: Any = UPLO
     try:
         if not compute_v:
-            return np.linalg.eigvalsh(A, UPLO.upper()), np.zeros((0,), A.dtype)
-        values, vectors = np.linalg.eigh(A, UPLO.upper())
+            return np.linalg.eigvalsh(A, side), np.zeros((0,), A.dtype)
+        values, vectors = np.linalg.eigh(A, side)
     except np.linalg.LinAlgError as error:
         raise LinAlgError(
             "linalg.eigh: The algorithm failed to converge because the input matrix is ill-conditioned or has too "
@@ -64,7 +65,7 @@ def _slope_of_eigh(grads: Any, eigenvalues: Any, eigenvectors: Any) -> Any:
         refuse_phase(inner, "linalg_eigh_backward")
         unit = unit_matrices(eigenvalues)
         gaps = unsqueeze(eigenvalues, -2) - unsqueeze(eigenvalues, -1) + unit
-        inner = inner * (unit * -1 + 1) / gaps
+        inner = (inner - adjoint(inner)) * (unit * -0.5 + 0.5) / gaps
     if values is not None:
         middle = diag_embed(values, 0, -2, -1)
         inner = middle if inner is None else inner + middle
@@ -77,7 +78,7 @@ def _slope_of_eigh(grads: Any, eigenvalues: Any, eigenvectors: Any) -> Any:
 
 
 @op()
-def linalg_eig(A: Any, /, compute_v: bool = True) -> Any:  # noqa: N803
+def linalg_eig(A: Any, /, compute_v: bool = True, from_real: bool = False) -> Any:  # noqa: N803
     """Complex eigenvalues and eigenvectors of length one of square matrices."""
     if not np.isfinite(A).all():
         raise RuntimeError("torch.linalg.eig: input tensor should not contain infs or NaNs.")
@@ -101,9 +102,15 @@ for _row in (linalg_eigh, linalg_eig):
 
 
 @linalg_eig.derivative("A")
-def _slope_of_eig(grads: Any, eigenvalues: Any, eigenvectors: Any) -> Any:
+def _slope_of_eig(grads: Any, eigenvalues: Any, eigenvectors: Any, from_real: Any) -> Any:
     """Giles (2008), Collected matrix derivative results, 3.1; the vectors keep their length."""
-    values, vectors = grads
+    back = pulled_back(grads[0], grads[1], eigenvalues, eigenvectors)
+    return real(back) if from_real else back
+
+
+@mathematics
+def pulled_back(values: Any, vectors: Any, eigenvalues: Any, eigenvectors: Any) -> Any:
+    """What eigenvalues and eigenvectors get, handed on to complex matrices."""
     turned = adjoint(eigenvectors)
     if vectors is None:
         return solution(turned, unsqueeze(values, -1) * turned, True)
@@ -117,3 +124,8 @@ def _slope_of_eig(grads: Any, eigenvalues: Any, eigenvectors: Any) -> Any:
     if values is not None:
         inner = inner + diag_embed(values, 0, -2, -1)
     return solution(turned, times(inner, turned), True)
+
+
+# -- the saved names that PyTorch does not show -----------------------------------------------------------------------
+
+linalg_eig.shows(hidden=("from_real",))

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..declare import op
+from .sparse import embedding_sparse_backward
 
 _SMALL = 4096
 
@@ -73,8 +74,10 @@ def _height(sizes: tuple[int, ...]) -> int:
 
 
 embedding.derivative(
-    weight=lambda grad, indices, weight_sizes, padding_idx, scale_grad_by_freq, sparse: embedding_dense_backward(
-        grad, indices, _height(weight_sizes), padding_idx, scale_grad_by_freq
+    weight=lambda grad, indices, weight_sizes, padding_idx, scale_grad_by_freq, sparse: (
+        embedding_sparse_backward(grad, indices, weight_sizes, padding_idx, scale_grad_by_freq)
+        if sparse
+        else embedding_dense_backward(grad, indices, _height(weight_sizes), padding_idx, scale_grad_by_freq)
     )
 )
 embedding_dense_backward.derivative(

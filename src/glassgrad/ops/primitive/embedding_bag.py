@@ -14,6 +14,7 @@ import numpy as np
 from ..declare import op
 from .embed import rows_added
 from .reduce import F16, F32
+from .sparse import carried, densified, embedding_sparse_backward
 
 
 def lengths_of(offsets: Any, n: int) -> Any:
@@ -70,6 +71,17 @@ def bag_table(grad_output: Any, indices: Any, offsets: Any, factors: Any = None,
     return rows_added(rows, indices, num_weights)
 
 
+@carried("SparseCooTensorWithDimsAndTensorsBackward0", apart=("indices", "offsets"))
+def bag_table_sparse(
+    grad_output: Any, indices: Any, offsets: Any, factors: Any = None, /, sizes: Any = (), padding_idx: int = -1
+) -> Any:
+    """The same as a sparse tensor of ``sizes``: a row for each index, but for ``padding_idx``."""
+    rows = grad_output.take(bags_of(offsets, len(indices)), axis=0)
+    if factors is not None:
+        rows *= factors[:, None].astype(rows.dtype)
+    return embedding_sparse_backward.row.kernel(rows, indices, sizes, padding_idx)
+
+
 @op()
 def bag_dots(grad_output: Any, table: Any, indices: Any, offsets: Any, /) -> Any:
     """For each index the product of its row of ``table`` with its bag's row of ``grad_output``."""
@@ -113,6 +125,10 @@ bag_sums.derivative(
         grad, indices, offsets, factors, _height(table_sizes)
     ),
     factors=lambda grad, table, indices, offsets: bag_dots(grad, table, indices, offsets),
+)
+bag_table_sparse.derivative(
+    grad_output=lambda grad, indices, offsets, factors: bag_sums(densified(grad), indices, offsets, factors),
+    factors=lambda grad, grad_output, indices, offsets: bag_dots(grad_output, densified(grad), indices, offsets),
 )
 bag_table.derivative(
     grad_output=lambda grad, indices, offsets, factors: bag_sums(grad, indices, offsets, factors),
@@ -215,12 +231,17 @@ def _embedding_bag_rule(
     to_weight = to_factors = None
     plain = mode == 0 and padding_idx < 0
     if needs[0]:
+        if sparse and scale_grad_by_freq:
+            raise RuntimeError("embedding_backward: scale_grad_by_freq not supported with sparse gradients")
         factors = per_sample_weights
         if not plain or scale_grad_by_freq:
             factors = bag_shares(grad, indices, offsets, mode, padding_idx, scale_grad_by_freq)
             if per_sample_weights is not None:
                 factors = factors * per_sample_weights
-        to_weight = bag_table(grad, indices, offsets, factors, _height(weight_sizes))
+        if sparse:
+            to_weight = bag_table_sparse(grad, indices, offsets, factors, weight_sizes, padding_idx)
+        else:
+            to_weight = bag_table(grad, indices, offsets, factors, _height(weight_sizes))
     if needs[1]:
         to_factors = bag_dots(grad, weight, indices, offsets)
         if not plain:

@@ -31,6 +31,8 @@ def exponential(a: Any) -> Any:
 
     Source: Higham (2005), The scaling and squaring method for the matrix exponential revisited.
     """
+    if a.shape[-1] == 1:
+        return np.exp(a)
     size = a.real.dtype.itemsize
     norms = np.abs(a).sum(-2).max(-1, initial=0)
     top = float(norms.max(initial=0))
@@ -114,7 +116,9 @@ for _row in (linalg_matrix_exp, blocks, upper_right, around):
     _row.complex_by_hand()
 linalg_matrix_exp.derivative(self=lambda grad, self: upper_right(linalg_matrix_exp(blocks(adjoint(self), grad))))
 blocks.derivative(
-    self=lambda grad, self: grad[..., : self.shape[-1], : self.shape[-1]] + grad[..., self.shape[-1] :, self.shape[-1] :],
+    self=lambda grad, self_sizes: (
+        grad[..., : self_sizes[-1], : self_sizes[-1]] + grad[..., self_sizes[-1] :, self_sizes[-1] :]
+    ),
     corner=lambda grad: upper_right(grad),
 )
 upper_right.derivative(self=lambda grad: around(grad))

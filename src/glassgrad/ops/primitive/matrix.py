@@ -30,7 +30,12 @@ def scalar_name(array: Any) -> str:
 
 def c_name(array: Any) -> str:
     """The name of the C++ type: 'float'."""
-    return _C_NAMES.get(scalar_name(array), scalar_name(array))
+    return c_type(scalar_name(array))
+
+
+def c_type(name: str) -> str:
+    """The C++ type that PyTorch's messages give for a scalar type: 'float' for 'Float'."""
+    return _C_NAMES.get(name, name)
 
 
 # -- one product for every dtype --------------------------------------------------------------------------------------

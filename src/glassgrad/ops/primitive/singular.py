@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
+from ...tensor.tensor import wrap
 from ..declare import op
-from .decompose import LinAlgError, adjoint, mathematics, narrowed, times, which
+from .decompose import LinAlgError, adjoint, mathematics, narrowed, real_part, times, which
 from .extreme import not_implemented
 from .index import diag_embed, diagonal
 from .shape import on_arrays, unsqueeze
-from .sign import real
 
 _PHASE = (
     "svd_backward: The singular vectors in the complex case are specified up to multiplication by e^{i phi}. The "
@@ -52,7 +52,8 @@ def _diverged(A: Any) -> None:  # noqa: N803
 def linalg_svd(A: Any, /, full_matrices: bool = False, compute_uv: bool = True) -> Any:  # noqa: N803
     """Orthonormal columns ``U``, falling values ``S`` and orthonormal rows ``Vh`` with ``U @ diag(S) @ Vh = A``."""
     if compute_uv:
-        return decomposed(A, full_matrices)
+        u, s, vh = decomposed(A, full_matrices)
+        return u, s, np.ascontiguousarray(vh.swapaxes(-1, -2)).swapaxes(-1, -2)  # as LAPACK leaves it
     if A.dtype not in (np.float32, np.float64, np.complex64, np.complex128):
         raise not_implemented("linalg_svd_cpu", A)
     try:
@@ -105,7 +106,7 @@ def _svd_rule(grads: Any, U: Any, S: Any, Vh: Any, A_sizes: Any, full_matrices: 
         refuse_phase(left, right)
         if left is not None and right is not None:
             across = diagonal(left, 0, -2, -1)
-            across = (across - real(across)) / S
+            across = (across - real_part(across)) / S
             inner = diag_embed(across, 0, -2, -1) + (0 if inner is None else inner)
     rest = None
     if left is not None:
@@ -175,28 +176,26 @@ linalg_pinv.derivative(self=lambda grad, result, self: slope_of_pinv(grad, resul
 
 
 @op()
-def linalg_lstsq(self: Any, b: Any, /, rcond: float, driver: str) -> Any:
+def linalg_lstsq(self: Any, b: Any, /, rcond: float, driver: str, vector: bool) -> Any:
     """The shortest X with the least ``self @ X - b``; what is left over, squared; ranks and singular values."""
     rows, columns = self.shape[-2:]
+    if vector:
+        b = b[..., None]
     batch = np.broadcast_shapes(self.shape[:-2], b.shape[:-2])
-    full = min(rows, columns)
     u, s, vh = decomposed(self, False)
-    kept = s > rcond * s[..., :1] if full else s > 0
+    kept = s > rcond * s.max(-1, initial=0)[..., None]
     scale = np.where(kept, 1 / np.where(kept, s, 1), 0).astype(s.dtype)
     inner = scale[..., None] * np.matmul(np.conj(u.swapaxes(-1, -2)), b)
-    found = np.ascontiguousarray(np.broadcast_to(
-        np.matmul(np.conj(vh.swapaxes(-1, -2)), inner), (*batch, columns, b.shape[-1])
-    ))  # fmt: skip
+    found = np.matmul(np.conj(vh.swapaxes(-1, -2)), inner)
     ranks = np.asarray(kept.sum(-1), np.int64)
-    none = np.zeros((0,), s.dtype)
-    left = none
+    left = none = np.zeros((0,), s.dtype)
     if driver != "gelsy" and rows > columns and (driver == "gels" or (ranks == columns).all()):
         off = np.matmul(self, found) - b
         left = (off * np.conj(off)).real.sum(-2)
     return (
-        found,
+        np.array(np.broadcast_to(found[..., 0], (*batch, columns))) if vector else found,
         left,
-        np.zeros((0,), np.int64) if driver == "gels" else ranks,
+        np.zeros((0,), np.int64) if driver == "gels" else ranks[()],
         s if driver in ("gelsd", "gelss") else none.copy(),
     )
 
@@ -208,11 +207,16 @@ linalg_lstsq.complex_by_hand()
 
 @linalg_lstsq.derivative("self", "b")
 def _slopes_of_lstsq(
-    grads: Any, self: Any, b: Any, solution: Any, self_sizes: Any, b_sizes: Any, needs: Any
+    grads: Any, self: Any, b: Any, solution: Any, self_sizes: Any, b_sizes: Any, vector: Any, needs: Any
 ) -> Any:
     """By way of the pseudoinverse, whose product with ``b`` the solution is."""
     toward, left = grads[0], grads[1]
+    if left is not None and left.shape[-1:] == (0,):
+        left = None  # nothing was left over
     one = other = None
+    if vector:
+        b, solution = unsqueeze(b, -1), unsqueeze(solution, -1)
+        toward = None if toward is None else unsqueeze(toward, -1)
     if toward is not None:
         inverse = inverse_for_rule(self)
         if needs[0]:
@@ -226,6 +230,8 @@ def _slopes_of_lstsq(
             one = part if one is None else one + part
         if needs[1]:
             other = -off if other is None else other - off
+    if vector and other is not None:
+        other = other[..., 0]
     return None if one is None else narrowed(one, self_sizes), None if other is None else narrowed(other, b_sizes)
 
 
@@ -245,8 +251,6 @@ def inverse_for_rule(self: Any) -> Any:
 
 def tolerances(self: Any) -> tuple[Any, Any]:
     """Zero, and the rounding of one times the longer side, as tensors."""
-    from ...tensor.tensor import wrap
-
     kind = self._d.real.dtype
     return wrap(np.zeros((), kind)), wrap(np.asarray(np.finfo(kind).eps * max(self._d.shape[-2:]), kind))
 

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from ...kernels import special
+from ...kernels import quantile, special
 from ..declare import op
 from .compare import unsupported, where
-from .pointwise import cos, exp, sin, single
+from .pointwise import cos, exp, log, log1p, sin, single
 
 
 def _floats(function: Any, name: str) -> Any:
@@ -96,5 +96,115 @@ def slope_of_sinc(grad: Any, self: Any) -> Any:
     return where(self == 0, 0, grad * ((x * cos(x) - sin(x)) / (x * self)))
 
 
+# -- the normal distribution and entropy -------------------------------------------------------------------------------
+
+
+def _full(function: Any, name: str, self: Any) -> Any:
+    """``function`` of float32 and float64 only."""
+    if self.dtype.kind == "c" or self.dtype.itemsize == 2:
+        raise unsupported(name, self)
+    return function(self)
+
+
+@op()
+def special_entr(self: Any, /) -> Any:
+    """``-x log(x)``, zero at zero and minus infinity below.
+
+    Source: https://docs.pytorch.org/docs/stable/special.html#torch.special.entr
+    """
+    if self.dtype.kind == "c":
+        raise unsupported("entr_cpu", self)
+    if self.dtype.itemsize == 2:
+        return single(special_entr.row.kernel, self)
+    kind = self.dtype.type
+    inside = np.where(self > 0, self, kind(1))
+    return np.where(self > 0, -inside * np.log(inside), np.where(self == 0, kind(0), np.where(
+        self < 0, kind(-math.inf), self)))[()]  # fmt: skip
+
+
+@op()
+def special_erfcx(self: Any, /) -> Any:
+    """The scaled complementary error function ``exp(x^2) erfc(x)``.
+
+    Source: https://docs.pytorch.org/docs/stable/special.html#torch.special.erfcx
+    """
+    return _full(quantile.erfcx, "erfcx_cpu", self)
+
+
+@op()
+def special_log_ndtr(self: Any, /) -> Any:
+    """The logarithm of the normal distribution function.
+
+    Source: https://docs.pytorch.org/docs/stable/special.html#torch.special.log_ndtr
+    """
+    return _full(quantile.log_ndtr, "log_ndtr_cpu", self)
+
+
+@op()
+def special_ndtri(self: Any, /) -> Any:
+    """The quantiles of the normal distribution.
+
+    Source: https://docs.pytorch.org/docs/stable/special.html#torch.special.ndtri
+    """
+    return _full(quantile.ndtri, "ndtri_cpu", self)
+
+
+_TWO_OVER_ROOT_PI = 2 / math.sqrt(math.pi)
+_ROOT_TWO_PI = math.sqrt(2 * math.pi)
+special_entr.derivative(self=lambda grad, self: grad * (-1 - log(self)))
+special_erfcx.derivative(self=lambda grad, self, result: grad * (2 * self * result - _TWO_OVER_ROOT_PI))
+special_log_ndtr.derivative(self=lambda grad, self, result: grad / (exp(self * self / 2 + result) * _ROOT_TWO_PI))
+special_ndtri.derivative(self=lambda grad, result: grad * (exp(result * result / 2) * _ROOT_TWO_PI))
+
+
+def _xlog1py(self: Any, other: Any) -> Any:
+    if self.dtype.kind == "c":
+        raise unsupported("xlog1py_cpu", self)
+    zero = np.logical_and(self == 0, other == other)
+    return np.where(zero, self.dtype.type(0), self * np.log1p(np.where(zero, other.dtype.type(0), other)))[()]
+
+
+@op(node="SpecialXlog1PyBackward0")
+def special_xlog1py(self: Any, other: Any, /) -> Any:
+    """``self * log1p(other)``, zero where ``self`` is zero.
+
+    Source: https://docs.pytorch.org/docs/stable/special.html#torch.special.xlog1py
+    """
+    return _xlog1py(self, other)
+
+
+@op(node="SpecialXlog1PyBackward2")
+def xlog1py_number(self: Any, /, other: Any) -> Any:
+    """``self`` times the logarithm of one plus a number, zero where ``self`` is zero."""
+    return _xlog1py(self, self.dtype.type(other))
+
+
+@op(node="SpecialXlog1PyBackward1")
+def xlog1py_of_number(other: Any, /, self: Any) -> Any:
+    """A number times the logarithms of one plus ``other``, zero for the number zero."""
+    return _xlog1py(other.dtype.type(self), other)
+
+
+def _log1p_of(number: Any) -> Any:
+    return math.log1p(number) if number > -1 else -math.inf if number == -1 else math.nan
+
+
+special_xlog1py.derivative(
+    self=lambda grad, self, other: grad * where(self == 0, where(other <= -1, 0, log1p(other)), log1p(other)),
+    other=lambda grad, self, other: grad * self / (other + 1),
+)
+xlog1py_number.derivative(
+    self=lambda grad, self, other: (
+        grad * _log1p_of(other) if other > -1 else where(self == 0, 0, grad * _log1p_of(other))
+    )
+)
+xlog1py_of_number.derivative(other=lambda grad, other, self: grad * self / (other + 1))
+special_xlog1py.tensors_only()
+
+for _row in (
+    special_entr, special_erfcx, special_log_ndtr, special_ndtri, special_xlog1py, xlog1py_number, xlog1py_of_number,
+):  # fmt: skip
+    _row.typed_as("float")
+    _row.internal()
 for _row in (erf, erfc, erfinv, lgamma, digamma, polygamma_of, sinc):
     _row.typed_as("float")

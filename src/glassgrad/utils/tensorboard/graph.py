@@ -4,13 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from tensorboard.compat.proto.attr_value_pb2 import AttrValue
-from tensorboard.compat.proto.graph_pb2 import GraphDef
-from tensorboard.compat.proto.node_def_pb2 import NodeDef
-from tensorboard.compat.proto.versions_pb2 import VersionDef
-
 from ...nn.modules.module import Module
 from ...tensor.tensor import Tensor
+from .library import AttrValue, GraphDef, NodeDef, VersionDef
 
 
 def graph_of(model: Module, given: Any, verbose: bool = False) -> Any:

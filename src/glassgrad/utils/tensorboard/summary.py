@@ -8,12 +8,10 @@ import wave
 from typing import Any
 
 import numpy as np
-from tensorboard.compat.proto.summary_pb2 import HistogramProto, Summary, SummaryMetadata  # noqa: I001  checked before
-from tensorboard.compat.proto.tensor_pb2 import TensorProto
-from tensorboard.compat.proto.tensor_shape_pb2 import TensorShapeProto
 
 from ...tensor.tensor import Tensor
 from .arrays import as_array, as_bytes, histogram_of, rows_columns_channels
+from .library import HistogramProto, Summary, SummaryMetadata, TensorProto, TensorShapeProto
 
 
 def _shape(*sizes: int) -> Any:
@@ -231,19 +229,17 @@ def mesh(tag: str, vertices: Any, colors: Any, faces: Any, config: Any) -> Any:
     from tensorboard.plugins.mesh import metadata
     from tensorboard.plugins.mesh.plugin_data_pb2 import MeshPluginData
 
-    kinds = MeshPluginData.ContentType
-    pieces = [(vertices, kinds.VERTEX, "DT_FLOAT"), (faces, kinds.FACE, "DT_INT32"), (colors, kinds.COLOR, "DT_INT32")]
-    given = [(piece, kind, name) for piece, kind, name in pieces if piece is not None]
-    components = metadata.get_components_bitmask([kind for _, kind, _ in given])
+    kinds = MeshPluginData
+    given = [(vertices, kinds.VERTEX), (faces, kinds.FACE), (colors, kinds.COLOR)]
+    given = [(piece, kind) for piece, kind in given if piece is not None]
+    components = metadata.get_components_bitmask([kind for _, kind in given])
+    settings = "{}" if config is None else json.dumps(config, sort_keys=True)
     values = []
-    for piece, kind, name in given:
+    for piece, kind in given:
         array = as_array(piece)
         about = metadata.create_summary_metadata(
-            tag, tag, kind, components, array.shape, json_config=json.dumps(config or {}, sort_keys=True)
+            tag, None, kind, components, array.shape, None, json_config=settings
         )
-        field = {"float_val" if name == "DT_FLOAT" else "int_val": array.reshape(-1).tolist()}
-        proto = TensorProto(dtype=name, tensor_shape=_shape(*array.shape), **field)
-        values.append(
-            Summary.Value(tag=metadata.get_instance_name(tag, kind), tensor=proto, metadata=about)
-        )
+        proto = TensorProto(dtype="DT_FLOAT", tensor_shape=_shape(*array.shape), float_val=array.reshape(-1).tolist())
+        values.append(Summary.Value(tag=metadata.get_instance_name(tag, kind), tensor=proto, metadata=about))
     return Summary(value=values)

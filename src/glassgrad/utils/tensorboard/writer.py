@@ -6,45 +6,43 @@ import os
 import time
 from typing import Any, NoReturn
 
-from tensorboard.compat.proto import event_pb2  # noqa: I001  the package has seen that it is there
-from tensorboard.summary.writer.event_file_writer import EventFileWriter
-
 from . import summary
 from .arrays import as_array, figure_picture, grid, precision_recall
+from .library import Event, EventFileWriter, SessionLog
 
 
 class FileWriter:
     """One event file in ``log_dir``."""
 
     def __init__(self, log_dir: Any, max_queue: int = 10, flush_secs: int = 120, filename_suffix: str = "") -> None:
-        self.event_writer = EventFileWriter(str(log_dir), max_queue, flush_secs, filename_suffix)  # type: ignore[no-untyped-call]
+        self.event_writer = EventFileWriter(str(log_dir), max_queue, flush_secs, filename_suffix)
 
     def get_logdir(self) -> str:
         """The directory of the file."""
-        return self.event_writer.get_logdir()  # type: ignore[no-any-return,no-untyped-call]
+        return self.event_writer.get_logdir()  # type: ignore[no-any-return]
 
     def add_event(self, event: Any, step: Any = None, walltime: float | None = None) -> None:
         """Write an event, of now or of ``walltime``."""
         event.wall_time = time.time() if walltime is None else walltime
         if step is not None:
             event.step = int(step)
-        self.event_writer.add_event(event)  # type: ignore[no-untyped-call]
+        self.event_writer.add_event(event)
 
     def add_summary(self, given: Any, global_step: Any = None, walltime: float | None = None) -> None:
         """Write a summary, as an event."""
-        self.add_event(event_pb2.Event(summary=given), global_step, walltime)
+        self.add_event(Event(summary=given), global_step, walltime)
 
     def flush(self) -> None:
         """Write what waits."""
-        self.event_writer.flush()  # type: ignore[no-untyped-call]
+        self.event_writer.flush()
 
     def close(self) -> None:
         """Write what waits, and close the file."""
-        self.event_writer.close()  # type: ignore[no-untyped-call]
+        self.event_writer.close()
 
     def reopen(self) -> None:
         """Open a further file in the same directory."""
-        self.event_writer.reopen()  # type: ignore[attr-defined]
+        self.event_writer.reopen()
 
 
 class SummaryWriter:
@@ -89,9 +87,9 @@ class SummaryWriter:
             self.all_writers = {self.file_writer.get_logdir(): self.file_writer}
             if self.purge_step is not None:
                 step = self.purge_step
-                self.file_writer.add_event(event_pb2.Event(step=step, file_version="brain.Event:2"))
-                started = event_pb2.SessionLog(status=event_pb2.SessionLog.START)
-                self.file_writer.add_event(event_pb2.Event(step=step, session_log=started))
+                self.file_writer.add_event(Event(step=step, file_version="brain.Event:2"))
+                started = SessionLog(status=SessionLog.START)
+                self.file_writer.add_event(Event(step=step, session_log=started))
                 self.purge_step = None
         return self.file_writer
 
@@ -244,7 +242,7 @@ class SummaryWriter:
         from .graph import graph_of
 
         content = graph_of(model, input_to_model, verbose).SerializeToString()
-        self._get_file_writer().add_event(event_pb2.Event(graph_def=content))
+        self._get_file_writer().add_event(Event(graph_def=content))
 
     def add_onnx_graph(self, prototxt: Any) -> NoReturn:
         """An error: ONNX is not read."""

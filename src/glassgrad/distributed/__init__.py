@@ -1,0 +1,49 @@
+"""Several processes that compute together: groups, collectives, messages, stores.
+
+Source: https://docs.pytorch.org/docs/stable/distributed.html
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from . import distributed_c10d
+from .absent import ABSENT, hint
+from .collectives import *  # noqa: F403
+from .collectives import __all__ as _collectives
+from .distributed_c10d import *  # noqa: F403
+from .distributed_c10d import __all__ as _groups
+from .distributed_c10d import _get_default_group as _get_default_group
+from .errors import DistBackendError, DistError, DistNetworkError, DistStoreError, QueueEmptyError
+from .messages import P2POp, batch_isend_irecv, irecv, isend, recv, send
+from .objects import (
+    all_gather_object,
+    broadcast_object_list,
+    gather_object,
+    recv_object_list,
+    scatter_object_list,
+    send_object_list,
+)
+from .reduce_op import ReduceOp, reduce_op
+from .rendezvous import register_rendezvous_handler, rendezvous
+from .store import FileStore, HashStore, PrefixStore, Store
+from .tcp_store import TCPStore
+
+__all__ = [
+    *_collectives, *_groups, "DistBackendError", "DistError", "DistNetworkError", "DistStoreError", "FileStore",
+    "HashStore", "P2POp", "PrefixStore", "QueueEmptyError", "ReduceOp", "Store", "TCPStore", "all_gather_object",
+    "batch_isend_irecv", "broadcast_object_list", "distributed_c10d", "gather_object", "irecv", "is_available",
+    "isend", "recv", "recv_object_list", "reduce_op", "register_rendezvous_handler", "rendezvous",
+    "scatter_object_list", "send", "send_object_list",
+]  # fmt: skip
+
+
+def is_available() -> bool:
+    """True: process groups are here."""
+    return True
+
+
+def __getattr__(name: str) -> Any:
+    if name in ABSENT:
+        raise AttributeError(f"torch.distributed.{name} is not in glassgrad{hint(name)}")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

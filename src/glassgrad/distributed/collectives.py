@@ -1,0 +1,421 @@
+"""The collectives on tensors: every rank of a group calls the same one, in the same order."""
+
+from __future__ import annotations
+
+import warnings
+from datetime import timedelta
+from typing import Any
+
+import numpy as np
+
+from .distributed_c10d import _resolve, get_group_rank
+from .process_group import ProcessGroup
+from .reduce_op import ReduceOp, way_of
+from .tensors import check_kind, check_list, check_sizes, check_tensor, dense, outside, room, store
+from .work import Work
+
+__all__ = [
+    "all_gather", "all_gather_into_tensor", "all_gather_single", "all_reduce", "all_reduce_coalesced", "all_to_all",
+    "all_to_all_single", "barrier", "broadcast", "gather", "monitored_barrier", "reduce", "reduce_scatter",
+    "reduce_scatter_single", "reduce_scatter_tensor", "scatter",
+]  # fmt: skip
+
+
+def _begin(group: ProcessGroup, steps: Any, tensors: list[Any], async_op: bool) -> Work | None:
+    work = group.run(steps, tensors, wait=not async_op)
+    return work if async_op else None
+
+
+def _root(group: ProcessGroup, given: int | None, inside: int | None, default: int | None, name: str) -> int:
+    """The rank in ``group`` of a root that is given by its global rank or by that in the group."""
+    if given is not None and inside is not None:
+        raise ValueError("Can't specify both group_rank and global_rank")
+    if inside is None:
+        if given is None and default is None:
+            raise ValueError("Must specify global_rank or group_rank")
+        inside = get_group_rank(group, default if given is None else given)  # type: ignore[arg-type]
+    if not 0 <= inside < group.size():
+        raise RuntimeError(f"ProcessGroupGloo::{name}: invalid root rank: {inside}")
+    return inside
+
+
+def all_reduce(tensor: Any, op: Any = ReduceOp.SUM, group: Any = None, async_op: bool = False) -> Work | None:
+    """Every rank's ``tensor`` becomes the reduction of all: the same bits everywhere.
+
+    Source: https://docs.pytorch.org/docs/stable/distributed.html#torch.distributed.all_reduce
+    """
+    check_tensor(tensor, "tensor")
+    if outside(group, "all_reduce"):
+        return None
+    found = _resolve(group)
+    way, average = way_of(op, "all_reduce", tensor._d.dtype)
+
+    def steps() -> None:
+        array = room(tensor)
+        found.all_reduce(array, way, average)
+        store(tensor, array)
+
+    return _begin(found, steps, [tensor], async_op)
+
+
+def all_reduce_coalesced(
+    tensors: Any, op: Any = ReduceOp.SUM, group: Any = None, async_op: bool = False
+) -> Work | None:
+    """:func:`all_reduce` of several tensors."""
+    tensors = [tensors] if not isinstance(tensors, list) else tensors
+    check_list(tensors, "tensors")
+    if outside(group, "all_reduce_coalesced"):
+        return None
+    work = None
+    for tensor in tensors:
+        work = all_reduce(tensor, op, group, async_op)
+    return work
+
+
+def reduce(
+    tensor: Any,
+    dst: int | None = None,
+    op: Any = ReduceOp.SUM,
+    group: Any = None,
+    async_op: bool = False,
+    group_dst: int | None = None,
+) -> Work | None:
+    """The ``tensor`` of rank ``dst`` becomes the reduction of all; the others' stay.
+
+    Source: https://docs.pytorch.org/docs/stable/distributed.html#torch.distributed.reduce
+    """
+    check_tensor(tensor, "tensor")
+    if outside(group, "reduce"):
+        return None
+    found = _resolve(group)
+    root = _root(found, dst, group_dst, None, "reduce")
+    way, average = way_of(op, "reduce", tensor._d.dtype)
+
+    def steps() -> None:
+        if found.rank() != root:
+            found.reduce(dense(tensor), root, way, average)
+            return
+        array = room(tensor)
+        found.reduce(array, root, way, average)
+        store(tensor, array)
+
+    return _begin(found, steps, [tensor], async_op)
+
+
+def broadcast(
+    tensor: Any, src: int | None = None, group: Any = None, async_op: bool = False, group_src: int | None = None
+) -> Work | None:
+    """Every rank's ``tensor`` becomes that of rank ``src``.
+
+    Source: https://docs.pytorch.org/docs/stable/distributed.html#torch.distributed.broadcast
+    """
+    check_tensor(tensor, "tensor")
+    if outside(group, "broadcast"):
+        return None
+    found = _resolve(group)
+    root = _root(found, src, group_src, None, "broadcast")
+
+    def steps() -> None:
+        array = room(tensor)
+        found.broadcast(array, root)
+        store(tensor, array)
+
+    return _begin(found, steps, [tensor], async_op)
+
+
+def all_gather(tensor_list: Any, tensor: Any, group: Any = None, async_op: bool = False) -> Work | None:
+    """``tensor_list`` becomes the tensors of all ranks, equal in shape.
+
+    Source: https://docs.pytorch.org/docs/stable/distributed.html#torch.distributed.all_gather
+    """
+    check_list(tensor_list, "tensor_list")
+    check_tensor(tensor, "tensor")
+    check_kind(tensor_list, tensor)
+    if outside(group, "all_gather"):
+        return None
+    found = _resolve(group)
+    if len(tensor_list) != found.size():
+        raise RuntimeError(
+            f"ProcessGroupGloo::allgather: invalid output tensor list at index 0 (expected length {found.size()}, "
+            f"got {len(tensor_list)})"
+        )
+    check_sizes(tensor_list, tensor, "allgather")
+
+    def steps() -> None:
+        arrays = [room(each) for each in tensor_list]
+        np.copyto(arrays[found.rank()], np.asarray(tensor._d).reshape(arrays[found.rank()].shape))
+        found.all_gather(arrays)
+        for each, array in zip(tensor_list, arrays, strict=True):
+            store(each, array)
+
+    return _begin(found, steps, list(tensor_list), async_op)
+
+
+def all_gather_single(output_tensor: Any, input_tensor: Any, group: Any = None, async_op: bool = False) -> Work | None:
+    """``output_tensor`` becomes the tensors of all ranks behind each other, or stacked."""
+    check_tensor(input_tensor, "input_tensor")
+    check_tensor(output_tensor, "output_tensor")
+    check_kind(output_tensor, input_tensor)
+    if outside(group, "all_gather_into_tensor"):
+        return None
+    found = _resolve(group)
+    if output_tensor._d.size != input_tensor._d.size * found.size():
+        raise ValueError("output tensor size must be equal to world_size times input tensor size")
+
+    def steps() -> None:
+        array = room(output_tensor)
+        parts = list(array.reshape(found.size(), -1))
+        parts[found.rank()][:] = dense(input_tensor).reshape(-1)
+        found.all_gather(parts)
+        store(output_tensor, array)
+
+    return _begin(found, steps, [output_tensor], async_op)
+
+
+def _renamed(old: str, new: str) -> None:
+    warnings.warn(
+        f"`torch.distributed.{old}` is deprecated. Please use `torch.distributed.{new}` instead.",
+        FutureWarning,
+        stacklevel=3,
+    )
+
+
+def all_gather_into_tensor(
+    output_tensor: Any, input_tensor: Any, group: Any = None, async_op: bool = False
+) -> Work | None:
+    """The former name of :func:`all_gather_single`."""
+    _renamed("all_gather_into_tensor", "all_gather_single")
+    return all_gather_single(output_tensor, input_tensor, group, async_op)
+
+
+def gather(
+    tensor: Any,
+    gather_list: Any = None,
+    dst: int | None = None,
+    group: Any = None,
+    async_op: bool = False,
+    group_dst: int | None = None,
+) -> Work | None:
+    """``gather_list`` on rank ``dst`` (0 where not given) becomes the tensors of all ranks.
+
+    Source: https://docs.pytorch.org/docs/stable/distributed.html#torch.distributed.gather
+    """
+    check_tensor(tensor, "tensor")
+    if gather_list:
+        check_list(gather_list, "gather_list")
+        check_kind(tensor, gather_list)
+    if outside(group, "gather"):
+        return None
+    found = _resolve(group)
+    root = _root(found, dst, group_dst, 0, "gather")
+    _check_root_list(found, root, gather_list, "gather", "output")
+    check_sizes(gather_list or [], tensor, "gather")
+
+    def steps() -> None:
+        arrays = [room(each) for each in gather_list or ()]
+        own = dense(tensor)
+        found.gather(own if not arrays else own.reshape(arrays[0].shape), arrays, root)
+        for each, array in zip(gather_list or (), arrays, strict=True):
+            store(each, array)
+
+    return _begin(found, steps, list(gather_list or ()), async_op)
+
+
+def _check_root_list(group: ProcessGroup, root: int, given: Any, name: str, word: str) -> None:
+    place = "destination" if name == "gather" else "source"
+    if group.rank() != root:
+        if given:
+            raise ValueError(f"Argument ``{name}_list`` must NOT be specified on non-{place} ranks.")
+        return
+    if not given:
+        raise ValueError(f"Argument ``{name}_list`` must be specified on {place} rank.")
+    if len(given) != group.size():
+        raise RuntimeError(
+            f"ProcessGroupGloo::{name}: Incorrect {word} list size {len(given)}. {word.title()} list size should be "
+            f"{group.size()}, same as size of the process group."
+        )
+
+
+def scatter(
+    tensor: Any,
+    scatter_list: Any = None,
+    src: int | None = None,
+    group: Any = None,
+    async_op: bool = False,
+    group_src: int | None = None,
+) -> Work | None:
+    """Every rank's ``tensor`` becomes its own of ``scatter_list`` on rank ``src`` (0 where not given).
+
+    Source: https://docs.pytorch.org/docs/stable/distributed.html#torch.distributed.scatter
+    """
+    check_tensor(tensor, "tensor")
+    if scatter_list:
+        check_list(scatter_list, "scatter_list")
+        check_kind(tensor, scatter_list)
+    if outside(group, "scatter"):
+        return None
+    found = _resolve(group)
+    root = _root(found, src, group_src, 0, "scatter")
+    _check_root_list(found, root, scatter_list, "scatter", "input")
+    check_sizes(scatter_list or [], tensor, "scatter")
+
+    def steps() -> None:
+        own = room(tensor)
+        found.scatter(own, [dense(each).reshape(own.shape) for each in scatter_list or ()], root)
+        store(tensor, own)
+
+    return _begin(found, steps, [tensor], async_op)
+
+
+def reduce_scatter(
+    output: Any, input_list: Any, op: Any = ReduceOp.SUM, group: Any = None, async_op: bool = False
+) -> Work | None:
+    """``output`` becomes the reduction of what all ranks have for this one in ``input_list``.
+
+    Source: https://docs.pytorch.org/docs/stable/distributed.html#torch.distributed.reduce_scatter
+    """
+    check_tensor(output, "output")
+    check_list(input_list, "input_list")
+    check_kind(output, input_list)
+    if outside(group, "reduce_scatter"):
+        return None
+    found = _resolve(group)
+    if len(input_list) != found.size():
+        raise RuntimeError("invalid input tensor list size, must be world size")
+    if input_list[found.rank()]._d.shape != output._d.shape:
+        check_sizes([output], input_list[found.rank()], "reduce_scatter")
+    way, average = way_of(op, "reduce_scatter", output._d.dtype)
+
+    def steps() -> None:
+        own = room(output)
+        arrays = [np.array(each._d, order="C", ndmin=1) for each in input_list]
+        found.reduce_scatter(own.reshape(arrays[found.rank()].shape), arrays, way, average)
+        store(output, own)
+
+    return _begin(found, steps, [output], async_op)
+
+
+def reduce_scatter_single(
+    output: Any, input: Any, op: Any = ReduceOp.SUM, group: Any = None, async_op: bool = False
+) -> Work | None:
+    """``output`` becomes the reduction of all ranks' parts of ``input`` that belong to this one."""
+    check_tensor(output, "output")
+    check_tensor(input, "input")
+    check_kind(output, input)
+    if outside(group, "reduce_scatter_tensor"):
+        return None
+    found = _resolve(group)
+    if output._d.size * found.size() != input._d.size:
+        raise ValueError("input tensor must be the same size as output size times world size")
+    way, average = way_of(op, "reduce_scatter", output._d.dtype)
+
+    def steps() -> None:
+        own = room(output)
+        parts = list(np.array(input._d, order="C", ndmin=1).reshape(found.size(), -1))
+        found.reduce_scatter(own.reshape(-1), parts, way, average)
+        store(output, own)
+
+    return _begin(found, steps, [output], async_op)
+
+
+def reduce_scatter_tensor(
+    output: Any, input: Any, op: Any = ReduceOp.SUM, group: Any = None, async_op: bool = False
+) -> Work | None:
+    """The former name of :func:`reduce_scatter_single`."""
+    _renamed("reduce_scatter_tensor", "reduce_scatter_single")
+    return reduce_scatter_single(output, input, op, group, async_op)
+
+
+def all_to_all(
+    output_tensor_list: Any, input_tensor_list: Any, group: Any = None, async_op: bool = False
+) -> Work | None:
+    """``output_tensor_list[i]`` becomes what rank i has for this rank in its ``input_tensor_list``.
+
+    Source: https://docs.pytorch.org/docs/stable/distributed.html#torch.distributed.all_to_all
+    """
+    check_list(output_tensor_list, "output_tensor_list")
+    check_list(input_tensor_list, "input_tensor_list")
+    check_kind(output_tensor_list, input_tensor_list)
+    if outside(group, "all_to_all"):
+        return None
+    found = _resolve(group)
+    if len(output_tensor_list) != found.size() or len(input_tensor_list) != found.size():
+        raise RuntimeError("Number of input and output tensors must be equal to the size of the process group")
+
+    def steps() -> None:
+        outputs = [room(each) for each in output_tensor_list]
+        inputs = [dense(each).reshape(-1) for each in input_tensor_list]
+        found.all_to_all([each.reshape(-1) for each in outputs], inputs)
+        for each, array in zip(output_tensor_list, outputs, strict=True):
+            store(each, array)
+
+    return _begin(found, steps, list(output_tensor_list), async_op)
+
+
+def all_to_all_single(
+    output: Any,
+    input: Any,
+    output_split_sizes: Any = None,
+    input_split_sizes: Any = None,
+    group: Any = None,
+    async_op: bool = False,
+) -> Work | None:
+    """The same for parts of one tensor along dimension 0, equal ones where no sizes are given.
+
+    Source: https://docs.pytorch.org/docs/stable/distributed.html#torch.distributed.all_to_all_single
+    """
+    check_tensor(output, "output")
+    check_tensor(input, "input")
+    check_kind(output, input)
+    if outside(group, "all_to_all_single"):
+        return None
+    found = _resolve(group)
+    splits = []
+    for tensor, given in ((output, output_split_sizes), (input, input_split_sizes)):
+        length = tensor._d.shape[0] if tensor._d.ndim else 1
+        if not given:
+            if length % found.size():
+                raise RuntimeError("Tensor's dim 0 does not divide equally across group size")
+            given = [length // found.size()] * found.size()
+        elif len(given) != found.size():
+            raise RuntimeError("Number of tensor splits not equal to group size")
+        elif sum(given) != length:
+            raise RuntimeError("Split sizes doesn't match total dim 0 size")
+        splits.append(np.cumsum(given)[:-1])
+
+    def steps() -> None:
+        array = room(output)
+        outputs, inputs = np.split(array, splits[0]), np.split(dense(input), splits[1])
+        found.all_to_all([each.reshape(-1) for each in outputs], [each.reshape(-1) for each in inputs])
+        store(output, array)
+
+    return _begin(found, steps, [output], async_op)
+
+
+def barrier(group: Any = None, async_op: bool = False, device_ids: Any = None) -> Work | None:
+    """Return once all ranks of the group are here.
+
+    Source: https://docs.pytorch.org/docs/stable/distributed.html#torch.distributed.barrier
+    """
+    if outside(group, "barrier"):
+        return None
+    found = _resolve(group)
+    if device_ids is not None and not isinstance(device_ids, list):
+        raise TypeError("Invalid function argument: device_ids type should be List[int]")
+    return _begin(found, found.barrier, [], async_op)
+
+
+def monitored_barrier(
+    group: Any = None, timeout: timedelta | None = None, wait_all_ranks: bool = False
+) -> None:
+    """The same, rank 0 telling who is missing after ``timeout``; all of them with ``wait_all_ranks``.
+
+    Source: https://docs.pytorch.org/docs/stable/distributed.html#torch.distributed.monitored_barrier
+    """
+    if outside(group, "monitored_barrier"):
+        return
+    found = _resolve(group)
+    seconds = (found.timeout if timeout is None else timeout).total_seconds()
+    found.run(lambda: found.monitored_barrier(seconds, wait_all_ranks), [], wait=True)
+
+

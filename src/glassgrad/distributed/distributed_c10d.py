@@ -1,0 +1,463 @@
+"""The process groups of this process: starting, asking, making smaller ones, ending."""
+
+from __future__ import annotations
+
+import atexit
+import os
+import warnings
+from collections.abc import Sequence
+from datetime import timedelta
+from typing import Any
+
+from ..ground.device import device as _device
+from .errors import DistBackendError, DistError, DistNetworkError, DistStoreError
+from .mesh import Mesh
+from .process_group import ProcessGroup
+from .reduce_op import ReduceOp
+from .rendezvous import rendezvous
+from .store import PrefixStore, Store
+from .tcp_store import TCPStore
+from .work import Work
+
+__all__ = [
+    "Backend", "DistBackendError", "DistError", "DistNetworkError", "DistStoreError", "GroupMember", "ProcessGroup",
+    "ReduceOp", "Store", "Work", "default_pg_timeout", "destroy_process_group", "get_backend", "get_backend_config",
+    "get_default_backend_for_device", "get_global_rank", "get_group_rank", "get_node_local_rank", "get_pg_count",
+    "get_process_group_ranks", "get_rank", "get_world_size", "group", "init_process_group", "is_backend_available",
+    "is_gloo_available", "is_initialized", "is_mpi_available", "is_nccl_available", "is_torchelastic_launched",
+    "is_ucc_available", "is_xccl_available", "new_group", "new_subgroups", "new_subgroups_by_enumeration",
+]  # fmt: skip
+
+default_pg_timeout = timedelta(minutes=30)
+_UNINITIALIZED = "Default process group has not been initialized, please make sure to call init_process_group."
+_NOT_BUILT = {
+    "nccl": "Distributed package doesn't have NCCL built in",
+    "ucc": "Distributed package doesn't have UCC built in",
+    "xccl": "Distributed package doesn't have XCCL built in",
+    "mpi": "Distributed package doesn't have MPI built in. MPI is only included if you build PyTorch from source on "
+    "a host that has MPI installed.",
+}
+
+
+class Backend(str):
+    """The lower-case name of what carries messages; ``gloo`` is here, over TCP.
+
+    Source: https://docs.pytorch.org/docs/stable/distributed.html#torch.distributed.Backend
+    """
+
+    UNDEFINED = "undefined"
+    GLOO = "gloo"
+    NCCL = "nccl"
+    UCC = "ucc"
+    MPI = "mpi"
+    XCCL = "xccl"
+    FAKE = "fake"
+    backend_list = [UNDEFINED, GLOO, NCCL, XCCL, UCC, MPI, FAKE]  # noqa: RUF012 - a class attribute of PyTorch's
+
+    def __new__(cls, name: str) -> Backend:
+        if not isinstance(name, str):
+            raise ValueError("Backend constructor parameter must be string-ish")
+        return super().__new__(cls, name.lower())
+
+
+class _World(type):
+    """Lets a class have the default group as an attribute."""
+
+    _default: ProcessGroup | None = None
+
+    @property
+    def WORLD(cls) -> ProcessGroup | None:
+        """The default group; None where there is none."""
+        return _World._default
+
+    @WORLD.setter
+    def WORLD(cls, value: ProcessGroup | None) -> None:
+        _World._default = value
+
+
+class group(metaclass=_World):
+    """``group.WORLD``: the default group."""
+
+
+class GroupMember(metaclass=_World):
+    """``GroupMember.WORLD``: the default group; ``NON_GROUP_MEMBER``: what others than members get as their group."""
+
+    NON_GROUP_MEMBER = -100
+
+
+_groups: dict[str, ProcessGroup] = {}
+_counts = {"begun": 0, "named": 0}
+_backend = ""
+_stores: list[Any] = []
+
+
+def is_gloo_available() -> bool:
+    """True."""
+    return True
+
+
+def is_nccl_available() -> bool:
+    """False: there is no GPU support."""
+    return False
+
+
+def is_mpi_available() -> bool:
+    """False."""
+    return False
+
+
+def is_ucc_available() -> bool:
+    """False."""
+    return False
+
+
+def is_xccl_available() -> bool:
+    """False."""
+    return False
+
+
+def is_backend_available(backend: str) -> bool:
+    """Whether process groups can be made with ``backend``."""
+    return backend.lower() == "gloo"
+
+
+def is_initialized() -> bool:
+    """Whether there is a default group."""
+    return _World._default is not None
+
+
+def is_torchelastic_launched() -> bool:
+    """Whether ``torch.distributed.run`` started this process."""
+    return os.environ.get("TORCHELASTIC_RUN_ID") is not None
+
+
+def _get_default_group() -> ProcessGroup:
+    found = _World._default
+    if found is None:
+        raise ValueError(_UNINITIALIZED)
+    return found
+
+
+def _resolve(given: Any) -> ProcessGroup:
+    return _get_default_group() if given is None else given
+
+
+def _rank_not_in_group(given: Any) -> bool:
+    return given == GroupMember.NON_GROUP_MEMBER
+
+
+def _backends(given: str | None, device_id: Any) -> str:
+    """The backend that CPU tensors get, from ``gloo``, ``cpu:gloo,cuda:nccl`` or None; errors for what is not here."""
+    if given is None:
+        if device_id is not None:
+            get_default_backend_for_device(device_id)
+        return "gloo"
+    name = given.lower()
+    if name == "undefined":
+        return "gloo"
+    if ":" in name:
+        pairs = {}
+        for pair in name.split(","):
+            place, colon, carrier = pair.partition(":")
+            if not colon or place in pairs:
+                raise ValueError(
+                    f"Invalid device:backend pairing: {pair} in backend {given}" if not colon
+                    else f"Duplicate device type {place} in backend string: {given}"
+                )
+            pairs[place] = carrier
+        name = pairs.get("cpu", next(iter(pairs.values())))
+    if name in _NOT_BUILT:
+        raise RuntimeError(_NOT_BUILT[name])
+    if name != "gloo":
+        raise AssertionError(f"Unknown backend type {name}")
+    return name
+
+
+def init_process_group(
+    backend: str | None = None,
+    init_method: str | None = None,
+    timeout: timedelta | None = None,
+    world_size: int = -1,
+    rank: int = -1,
+    store: Store | None = None,
+    group_name: str = "",
+    pg_options: Any | None = None,
+    device_id: Any = None,
+    **kwargs: Any,
+) -> None:
+    """Join the other processes in the default group; returns once all are there.
+
+    backend            "gloo" (plain TCP here), or None for the same
+    init_method        ``env://`` (RANK, WORLD_SIZE, MASTER_ADDR, MASTER_PORT), ``tcp://host:port``, ``file://path``
+    store              in its place, with rank and world_size
+    timeout            of every collective; 30 minutes where not given
+    Source: https://docs.pytorch.org/docs/stable/distributed.html#torch.distributed.init_process_group
+    """
+    global _backend
+    if _World._default is not None:
+        raise ValueError("trying to initialize the default process group twice!")
+    if store is not None and init_method is not None:
+        raise AssertionError("Cannot specify both init_method and store.")
+    limit = default_pg_timeout if timeout is None else timeout
+    _check_timeout(limit)
+    told = Backend(backend) if backend is not None else Backend("undefined")
+    _backends(backend, device_id)
+    if store is not None:
+        if not world_size > 0:
+            raise AssertionError("world_size must be positive if using store")
+        if not rank >= 0:
+            raise AssertionError("rank must be non-negative if using store")
+    else:
+        found = rendezvous("env://" if init_method is None else init_method, rank, world_size, timeout=limit)
+        store, rank, world_size = next(found)
+        store.set_timeout(limit)
+    _stores.append(store)
+    _counts["begun"] += 1
+    try:
+        mesh = None
+        if world_size > 1:
+            part = PrefixStore(f"default_pg/{_counts['begun']}", store)
+            host = store.local_address() if isinstance(store, TCPStore) else "127.0.0.1"
+            mesh = Mesh(part, host, rank, world_size, limit.total_seconds())
+            try:
+                part.arrive("ready", world_size, limit)
+            except BaseException:
+                mesh.close()
+                raise
+    except BaseException:
+        _close_stores()
+        raise
+    made = ProcessGroup(mesh, "0", range(world_size), rank, limit)
+    _World._default = _groups["0"] = made
+    _counts["named"] = 0
+    _backend = told
+
+
+def _check_timeout(timeout: Any) -> None:
+    if not isinstance(timeout, timedelta):
+        raise TypeError(f"Expected timeout argument to be of type datetime.timedelta, got {timeout}")
+
+
+def _close_stores() -> None:
+    for store in _stores:
+        if hasattr(store, "close"):
+            store.close()
+    _stores.clear()
+
+
+def destroy_process_group(group: ProcessGroup | None = None) -> None:
+    """End a group; with None, all of them.
+
+    Source: https://docs.pytorch.org/docs/stable/distributed.html#torch.distributed.destroy_process_group
+    """
+    if _rank_not_in_group(group):
+        return
+    whole = _World._default
+    if group is None:
+        group = whole
+    if group is None:
+        raise AssertionError("Process group cannot be None")
+    if _groups.get(group.group_name) is not group:
+        raise ValueError("Invalid process group specified")
+    if group is not whole:
+        group.close()
+        if group.mesh is not None:
+            group.mesh.hang_up(group.group_name, "the group was destroyed")
+        del _groups[group.group_name]
+        return
+    for each in _groups.values():
+        each.close()
+    if group.mesh is not None:
+        group.mesh.close()
+    _groups.clear()
+    _World._default = None
+    _close_stores()
+
+
+def _at_exit(owner: int) -> None:
+    if os.getpid() == owner and _World._default is not None:
+        destroy_process_group()
+
+
+atexit.register(_at_exit, os.getpid())
+if hasattr(os, "register_at_fork"):  # a forked child that makes a group of its own ends it
+    os.register_at_fork(after_in_child=lambda: _stores.clear())
+
+
+# -- asking -----------------------------------------------------------------------------------------------------------
+
+
+def get_rank(group: ProcessGroup | None = None) -> int:
+    """The rank of this process in a group; -1 where it is no member."""
+    if _rank_not_in_group(group):
+        return -1
+    return _resolve(group).rank()
+
+
+def get_world_size(group: ProcessGroup | None = None) -> int:
+    """The number of ranks of a group; -1 where this process is no member."""
+    if _rank_not_in_group(group):
+        return -1
+    return _resolve(group).size()
+
+
+def get_backend(group: ProcessGroup | None = None) -> Backend:
+    """The name of a group's backend."""
+    found = _resolve(group)
+    if _rank_not_in_group(found):
+        raise ValueError("Invalid process group specified")
+    return Backend(_backend if found.group_name == "0" else "gloo")
+
+
+def get_backend_config(group: ProcessGroup | None = None) -> str:
+    """Which backend serves which kind of device."""
+    _resolve(group)
+    return "cpu:gloo"
+
+
+def get_default_backend_for_device(device: Any) -> str:
+    """The backend for tensors on a device: "gloo" for the CPU, "nccl" (which is not here) for GPUs."""
+    kind = device.type if isinstance(device, _device) else _device(device).type
+    known = {"cpu": "gloo", "cuda": "nccl", "xpu": "xccl", "mps": "gloo"}
+    if kind not in known:
+        raise ValueError(f"Default backend not registered for device : {device}")
+    return known[kind]
+
+
+def get_pg_count() -> int:
+    """How many groups there are."""
+    return len(_groups)
+
+
+def get_process_group_ranks(group: ProcessGroup | None) -> list[int]:
+    """The global ranks of a group's members, by rank in the group."""
+    return list(_resolve(group).ranks)
+
+
+def get_group_rank(group: ProcessGroup, global_rank: int) -> int:
+    """The rank in ``group`` of the process with ``global_rank``."""
+    if group is _World._default:
+        return global_rank
+    if _groups.get(getattr(group, "group_name", "")) is not group:
+        raise ValueError(f"Group {group} is not registered, please create group with torch.distributed.new_group API")
+    if global_rank not in group.ranks:
+        raise ValueError(f"Global rank {global_rank} is not part of group {group}")
+    return group.ranks.index(global_rank)
+
+
+def get_global_rank(group: ProcessGroup, group_rank: int) -> int:
+    """The global rank of the process with ``group_rank`` in ``group``."""
+    if group is _World._default:
+        return group_rank
+    if _groups.get(getattr(group, "group_name", "")) is not group:
+        raise ValueError(f"Group {group} is not registered, please create group with torch.distributed.new_group API")
+    if not 0 <= group_rank < len(group.ranks):
+        raise ValueError(f"Group rank {group_rank} is not part of group {group}")
+    return group.ranks[group_rank]
+
+
+def get_node_local_rank(fallback_rank: int | None = None) -> int:
+    """The rank among the processes of this machine, from LOCAL_RANK."""
+    if "LOCAL_RANK" in os.environ:
+        return int(os.environ["LOCAL_RANK"])
+    if fallback_rank is not None:
+        return int(fallback_rank)
+    raise RuntimeError(
+        "LOCAL_RANK is not in the environment. Consider passing fallback_rank to allow `get_node_local_rank` to "
+        "work, assuming you are not running in a multi-device context and want the code to run locally instead."
+    )
+
+
+# -- smaller groups ---------------------------------------------------------------------------------------------------
+
+
+def new_group(
+    ranks: Sequence[int] | None = None,
+    timeout: timedelta | None = None,
+    backend: str | None = None,
+    pg_options: Any | None = None,
+    use_local_synchronization: bool = False,
+    group_desc: str | None = None,
+    device_id: Any = None,
+    sort_ranks: bool = True,
+) -> Any:
+    """A group of some of the processes; all must call this, in one order. Others than members get a mark.
+
+    Source: https://docs.pytorch.org/docs/stable/distributed.html#torch.distributed.new_group
+    """
+    whole = _get_default_group()
+    limit = whole.timeout if timeout is None else timeout
+    _check_timeout(limit)
+    _backends(backend, device_id)
+    chosen = list(range(whole.size())) if ranks is None else list(ranks)
+    if len(set(chosen)) != len(chosen):
+        raise ValueError(f"ranks list must not contain duplicate entries, got {chosen}")
+    if len(chosen) > whole.size():
+        raise ValueError(
+            "the new group's world size should be less or equal to the world size set by init_process_group"
+        )
+    if any(not 0 <= rank < whole.size() for rank in chosen):
+        raise ValueError("The new group's rank should be within the world_size set by init_process_group")
+    if sort_ranks:
+        chosen.sort()
+    if use_local_synchronization:  # only members call, so a count of all calls would differ between ranks
+        same = f"local:{','.join(map(str, chosen))}:"
+        name = same + str(sum(key.startswith(same) for key in _groups))
+    else:
+        _counts["named"] += 1
+        name = str(_counts["named"])
+    if whole.rank() not in chosen:
+        return GroupMember.NON_GROUP_MEMBER
+    made = ProcessGroup(whole.mesh, name, chosen, chosen.index(whole.rank()), limit)
+    if group_desc is not None:
+        made.group_desc = group_desc
+    _groups[name] = made
+    return made
+
+
+def new_subgroups_by_enumeration(
+    ranks_per_subgroup_list: Sequence[Sequence[int]],
+    timeout: timedelta | None = None,
+    backend: str | None = None,
+    pg_options: Any | None = None,
+    group_desc: str | None = None,
+) -> tuple[Any, list[Any]]:
+    """A group for each list of ranks: the one this process is in (or None), and all."""
+    if not ranks_per_subgroup_list:
+        raise ValueError("The arg 'ranks_per_subgroup_list' cannot be empty")
+    seen: dict[int, Any] = {}
+    current, every = None, []
+    for ranks in ranks_per_subgroup_list:
+        made = new_group(ranks, timeout, backend, pg_options, group_desc=group_desc)
+        every.append(made)
+        for rank in ranks:
+            if rank in seen:
+                raise ValueError(f"Rank {rank} has appeared in both subgroup {seen[rank]} and {ranks}")
+            seen[rank] = ranks
+            if get_rank() == rank:
+                current = made
+    return current, every
+
+
+def new_subgroups(
+    group_size: int | None = None,
+    group: ProcessGroup | None = None,
+    timeout: timedelta | None = None,
+    backend: str | None = None,
+    pg_options: Any | None = None,
+    group_desc: str | None = None,
+) -> tuple[Any, list[Any]]:
+    """Groups of ``group_size`` neighbours each: the one this process is in, and all."""
+    if group_size is None:
+        raise ValueError("Default group size only takes effect when CUDA is available: pass group_size")
+    if group_size <= 0:
+        raise ValueError(f"The arg 'group_size' ({group_size}) must be positive")
+    whole = get_world_size()
+    if whole < group_size:
+        raise ValueError(f"The arg 'group_size' ({group_size}) must not exceed the world size ({whole})")
+    if whole % group_size:
+        raise ValueError(f"The world size ({whole}) must be divisible by '{group_size=}'")
+    if group is not None:
+        warnings.warn("subgroups of a subgroup are made of the ranks of the default group", stacklevel=2)
+    parts = [list(range(start, start + group_size)) for start in range(0, whole, group_size)]
+    return new_subgroups_by_enumeration(parts, timeout, backend, pg_options, group_desc)

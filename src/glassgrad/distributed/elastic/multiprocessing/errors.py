@@ -1,0 +1,70 @@
+"""Errors of launched processes: ``record`` for a script's main function, and what the launcher raises."""
+
+from __future__ import annotations
+
+import functools
+import json
+import os
+import signal
+import time
+import traceback
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+__all__ = ["ChildFailedError", "ProcessFailure", "record"]
+
+_T = TypeVar("_T")
+
+
+@dataclass
+class ProcessFailure:
+    """How a process ended: its ranks, number and exit code."""
+
+    local_rank: int
+    rank: int
+    pid: int
+    exitcode: int
+    timestamp: float = field(default_factory=time.time)
+
+    def signal_name(self) -> str:
+        """The name of the signal that ended it."""
+        if self.exitcode >= 0:
+            return "<N/A>"
+        try:
+            return signal.Signals(-self.exitcode).name
+        except ValueError:
+            return f"<Unknown signal {-self.exitcode}>"
+
+
+class ChildFailedError(Exception):
+    """A launched process failed: ``failures`` by rank."""
+
+    def __init__(self, name: str, failures: dict[int, ProcessFailure]) -> None:
+        self.name, self.failures = name, failures
+        rank, first = min(failures.items(), key=lambda item: item[1].timestamp)
+        bar, rule = "=" * 60, "-" * 60
+        when = time.strftime("%Y-%m-%d_%H:%M:%S", time.localtime(first.timestamp))
+        super().__init__(
+            f"\n{bar}\n{name} FAILED\n{rule}\nRoot Cause (first observed failure):\n[0]:\n  time      : {when}\n"
+            f"  rank      : {rank} (local_rank: {first.local_rank})\n"
+            f"  exitcode  : {first.exitcode} (pid: {first.pid})\n  signal    : {first.signal_name()}\n{bar}"
+        )
+
+
+def record(fn: Callable[..., _T], error_handler: Any = None) -> Callable[..., _T]:
+    """``fn``, whose exception is also written to the file TORCHELASTIC_ERROR_FILE names, where it does."""
+
+    @functools.wraps(fn)
+    def recorded(*args: Any, **kwargs: Any) -> _T:
+        try:
+            return fn(*args, **kwargs)
+        except Exception as error:
+            file = os.environ.get("TORCHELASTIC_ERROR_FILE")
+            if file:
+                told = {"callstack": traceback.format_exc(), "timestamp": str(int(time.time()))}
+                with open(file, "w", encoding="utf-8") as written:
+                    json.dump({"message": {"message": f"{type(error).__name__}: {error}", "extraInfo": told}}, written)
+            raise
+
+    return recorded

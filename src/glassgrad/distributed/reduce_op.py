@@ -1,0 +1,109 @@
+"""ReduceOp: how values of several ranks become one, and the NumPy function for each way."""
+
+from __future__ import annotations
+
+import enum
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+__all__ = ["ReduceOp", "reduce_op"]
+
+
+class RedOpType(enum.IntEnum):
+    """The ways to reduce."""
+
+    SUM = 0
+    AVG = 1
+    PRODUCT = 2
+    MIN = 3
+    MAX = 4
+    BAND = 5
+    BOR = 6
+    BXOR = 7
+    PREMUL_SUM = 8
+
+    def __str__(self) -> str:
+        return f"RedOpType.{self.name}"
+
+    def __repr__(self) -> str:
+        return f"<RedOpType.{self.name}: {self.value}>"
+
+
+class ReduceOp:
+    """How values of several ranks become one: SUM, AVG, PRODUCT, MIN, MAX, BAND, BOR, BXOR.
+
+    Source: https://docs.pytorch.org/docs/stable/distributed.html#torch.distributed.ReduceOp
+    """
+
+    RedOpType = RedOpType
+    SUM = RedOpType.SUM
+    AVG = RedOpType.AVG
+    PRODUCT = RedOpType.PRODUCT
+    MIN = RedOpType.MIN
+    MAX = RedOpType.MAX
+    BAND = RedOpType.BAND
+    BOR = RedOpType.BOR
+    BXOR = RedOpType.BXOR
+    PREMUL_SUM = RedOpType.PREMUL_SUM
+
+    def __init__(self, op: Any) -> None:
+        if not isinstance(op, RedOpType):
+            raise TypeError(
+                "__init__(): incompatible constructor arguments. The following argument types are supported:\n"
+                "    1. torch._C._distributed_c10d.ReduceOp(arg0: c10d::ReduceOp::RedOpType)\n\n"
+                f"Invoked with: {op!r}"
+            )
+        self.op = op
+
+    def __eq__(self, other: object) -> bool:
+        return self.op == (other.op if isinstance(other, ReduceOp) else other)
+
+    def __hash__(self) -> int:
+        return hash(self.op)
+
+
+class _ReduceOp:
+    """The old name."""
+
+    def __getattribute__(self, name: str) -> Any:
+        warnings.warn(
+            "`torch.distributed.reduce_op` is deprecated, please use `torch.distributed.ReduceOp` instead",
+            FutureWarning,
+            stacklevel=2,
+        )
+        return getattr(ReduceOp, name)
+
+
+reduce_op = _ReduceOp()
+
+_WAYS: dict[RedOpType, Callable[..., Any]] = {
+    RedOpType.SUM: np.add,
+    RedOpType.AVG: np.add,
+    RedOpType.PRODUCT: np.multiply,
+    RedOpType.MIN: np.minimum,
+    RedOpType.MAX: np.maximum,
+    RedOpType.BAND: np.bitwise_and,
+    RedOpType.BOR: np.bitwise_or,
+    RedOpType.BXOR: np.bitwise_xor,
+}
+
+
+def way_of(op: Any, name: str, kind: np.dtype[Any]) -> tuple[Callable[..., Any], bool]:
+    """NumPy's function for ``op`` on arrays of a dtype, and whether the result is divided by the number of ranks."""
+    plain = op.op if isinstance(op, ReduceOp) else op
+    if not isinstance(plain, RedOpType):
+        raise TypeError(f"{name}(): op must be a torch.distributed.ReduceOp, got {type(op).__name__}")
+    if plain is RedOpType.PREMUL_SUM:
+        raise RuntimeError("Cannot use ReduceOp.PREMUL_SUM with Gloo")
+    if kind.kind == "c" and plain not in (RedOpType.SUM, RedOpType.AVG, RedOpType.PRODUCT):
+        raise ValueError(f"{name} does not support {plain} on complex tensors")
+    if plain in (RedOpType.BAND, RedOpType.BOR, RedOpType.BXOR) and kind.kind not in "iub":
+        raise RuntimeError(f"Cannot use ReduceOp.{plain.name} with non-integral dtype")
+    if plain is RedOpType.AVG and kind.kind in "iub":
+        from ..ground import dtypes
+
+        raise RuntimeError(f"result type Float can't be cast to the desired output type {dtypes.of(kind).scalar_name}")
+    return _WAYS[plain], plain is RedOpType.AVG

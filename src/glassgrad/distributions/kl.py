@@ -1,0 +1,260 @@
+"""Kullback-Leibler divergences: the registry of formulas, and the formulas between members of one family.
+
+Source: https://docs.pytorch.org/docs/stable/distributions.html#module-torch.distributions.kl
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from math import inf
+from typing import Any
+
+from ..nn.functional import softplus
+from .bernoulli import Bernoulli
+from .beta import Beta
+from .binomial import Binomial
+from .categorical import Categorical
+from .cauchy import Cauchy
+from .continuous_bernoulli import ContinuousBernoulli
+from .dirichlet import Dirichlet
+from .distribution import Distribution
+from .exp_family import ExponentialFamily
+from .exponential import Exponential
+from .functions import functions as f
+from .gamma import Gamma
+from .geometric import Geometric
+from .gumbel import Gumbel
+from .half_normal import HalfNormal
+from .independent import Independent
+from .laplace import Laplace
+from .normal import Normal
+from .one_hot_categorical import OneHotCategorical
+from .pareto import Pareto
+from .poisson import Poisson
+from .transformed_distribution import TransformedDistribution
+from .uniform import Uniform
+from .utils import _sum_rightmost
+from .utils import euler_constant as EULER  # noqa: N812
+
+__all__ = ["register_kl", "kl_divergence"]
+
+Formula = Callable[[Any, Any], Any]
+_KL_REGISTRY: dict[tuple[type, type], Formula] = {}
+_KL_MEMOIZE: dict[tuple[type, type], Any] = {}  # what the registry gave for the classes asked for
+
+
+def register_kl(type_p: type, type_q: type) -> Callable[[Formula], Formula]:
+    """A decorator of ``formula(p, q)``: the divergence of a distribution of one class from one of another.
+
+    Of several that fit, the one for the nearest classes serves; RuntimeWarning where that is not clear.
+    """
+    for name, given in (("type_p", type_p), ("type_q", type_q)):
+        if not isinstance(given, type) and issubclass(given, Distribution):
+            raise TypeError(f"Expected {name} to be a Distribution subclass but got {given}")
+
+    def keep(formula: Formula) -> Formula:
+        _KL_REGISTRY[type_p, type_q] = formula
+        _KL_MEMOIZE.clear()
+        return formula
+
+    return keep
+
+
+def _dispatch_kl(type_p: type, type_q: type) -> Any:
+    """The formula whose classes are nearest, the first class deciding; then the second must agree."""
+    fitting = [pair for pair in _KL_REGISTRY if issubclass(type_p, pair[0]) and issubclass(type_q, pair[1])]
+    if not fitting:
+        return NotImplemented
+    p_steps, q_steps = type_p.__mro__, type_q.__mro__
+    by_p = min(fitting, key=lambda pair: (p_steps.index(pair[0]), q_steps.index(pair[1])))
+    by_q = min(fitting, key=lambda pair: (q_steps.index(pair[1]), p_steps.index(pair[0])))
+    formula = _KL_REGISTRY[by_p]
+    if formula is not _KL_REGISTRY[by_q]:
+        warnings.warn(
+            f"Ambiguous kl_divergence({type_p.__name__}, {type_q.__name__}). "
+            f"Please register_kl({by_p[0].__name__}, {by_q[1].__name__})",
+            RuntimeWarning,
+            stacklevel=3,
+        )
+    return formula
+
+
+def kl_divergence(p: Distribution, q: Distribution) -> Any:
+    """The divergence of ``p`` from ``q`` in nats, of batch shape: the mean under ``p`` of log p - log q.
+
+    NotImplementedError where no formula is registered for their classes.
+    """
+    pair = type(p), type(q)
+    formula = _KL_MEMOIZE.get(pair)
+    if formula is None:
+        formula = _KL_MEMOIZE[pair] = _dispatch_kl(*pair)
+    if formula is NotImplemented:
+        raise NotImplementedError(
+            f"No KL(p || q) is implemented for p type {pair[0].__name__} and q type {pair[1].__name__}"
+        )
+    return formula(p, q)
+
+
+# -- of one family ----------------------------------------------------------------------------------------------------
+
+
+@register_kl(Bernoulli, Bernoulli)
+def _bernoulli(p: Any, q: Any) -> Any:
+    success = p.probs * (softplus(-q.logits) - softplus(-p.logits))
+    success[q.probs == 0] = inf
+    success[p.probs == 0] = 0
+    failure = (1 - p.probs) * (softplus(q.logits) - softplus(p.logits))
+    failure[q.probs == 1] = inf
+    failure[p.probs == 1] = 0
+    return success + failure
+
+
+@register_kl(Beta, Beta)
+def _beta(p: Any, q: Any) -> Any:
+    p1, p0, q1, q0 = p.concentration1, p.concentration0, q.concentration1, q.concentration0
+    p_sum, q_sum = p1 + p0, q1 + q0
+    levels = (q1.lgamma() + q0.lgamma() + p_sum.lgamma()) - (p1.lgamma() + p0.lgamma() + q_sum.lgamma())
+    return levels + (p1 - q1) * p1.digamma() + (p0 - q0) * p0.digamma() + (q_sum - p_sum) * p_sum.digamma()
+
+
+@register_kl(Binomial, Binomial)
+def _binomial(p: Any, q: Any) -> Any:
+    if (p.total_count < q.total_count).any():
+        raise NotImplementedError(
+            "KL between Binomials where q.total_count > p.total_count is not implemented"
+        )
+    trial = p.probs * (p.logits - q.logits) + (-p.probs).log1p() - (-q.probs).log1p()
+    found = p.total_count * trial
+    found[p.total_count > q.total_count] = inf
+    return found
+
+
+@register_kl(Categorical, Categorical)
+def _categorical(p: Any, q: Any) -> Any:
+    terms = p.probs * (p.logits - q.logits)
+    terms[(q.probs == 0).expand_as(terms)] = inf
+    terms[(p.probs == 0).expand_as(terms)] = 0
+    return terms.sum(-1)
+
+
+@register_kl(OneHotCategorical, OneHotCategorical)
+def _one_hot(p: Any, q: Any) -> Any:
+    return _categorical(p._categorical, q._categorical)
+
+
+@register_kl(ContinuousBernoulli, ContinuousBernoulli)
+def _continuous_bernoulli(p: Any, q: Any) -> Any:
+    own = p._cont_bern_log_norm() + (-p.probs).log1p()
+    return p.mean * (p.logits - q.logits) + own - q._cont_bern_log_norm() - (-q.probs).log1p()
+
+
+@register_kl(Dirichlet, Dirichlet)
+def _dirichlet(p: Any, q: Any) -> Any:
+    a, b = p.concentration, q.concentration
+    total = a.sum(-1)
+    levels = total.lgamma() - b.sum(-1).lgamma() - (a.lgamma() - b.lgamma()).sum(-1)
+    return levels + ((a - b) * (a.digamma() - total.digamma().unsqueeze(-1))).sum(-1)
+
+
+@register_kl(Exponential, Exponential)
+def _exponential(p: Any, q: Any) -> Any:
+    ratio = q.rate / p.rate
+    return -ratio.log() + ratio - 1
+
+
+@register_kl(ExponentialFamily, ExponentialFamily)
+def _exponential_family(p: Any, q: Any) -> Any:
+    """By Bregman's divergence of the log-normalizer."""
+    if type(p) is not type(q):
+        raise NotImplementedError(
+            "The cross KL-divergence between different exponential families cannot "
+            "                            be computed using Bregman divergences"
+        )
+    natural, level, means = p._normalized()
+    others = q._natural_params
+    found = q._log_normalizer(*others) - level
+    for own, other, mean in zip(natural, others, means, strict=True):
+        found = found - _sum_rightmost((other - own) * mean, len(q.event_shape))
+    return found
+
+
+@register_kl(Gamma, Gamma)
+def _gamma(p: Any, q: Any) -> Any:
+    a, b = p.concentration, q.concentration
+    levels = b * (p.rate / q.rate).log() + (b.lgamma() - a.lgamma())
+    return levels + (a - b) * a.digamma() + (q.rate - p.rate) * (a / p.rate)
+
+
+@register_kl(Gumbel, Gumbel)
+def _gumbel(p: Any, q: Any) -> Any:
+    ratio, q_at, p_at = p.scale / q.scale, q.loc / q.scale, p.loc / q.scale
+    tail = (q_at + (1 + ratio).lgamma() - p_at).exp()
+    return -ratio.log() - q_at + p_at + ratio * EULER + tail - (1 + EULER)
+
+
+@register_kl(Geometric, Geometric)
+def _geometric(p: Any, q: Any) -> Any:
+    return -p.entropy() - (-q.probs).log1p() / p.probs - q.logits
+
+
+@register_kl(Laplace, Laplace)
+def _laplace(p: Any, q: Any) -> Any:
+    ratio, apart = p.scale / q.scale, (p.loc - q.loc).abs()
+    return -ratio.log() + apart / q.scale + ratio * (-apart / p.scale).exp() - 1
+
+
+@register_kl(Normal, Normal)
+def _normal(p: Any, q: Any) -> Any:
+    ratio = (p.scale / q.scale).pow(2)
+    return 0.5 * (ratio + ((p.loc - q.loc) / q.scale).pow(2) - 1 - ratio.log())
+
+
+@register_kl(HalfNormal, HalfNormal)
+def _half_normal(p: Any, q: Any) -> Any:
+    return _normal(p.base_dist, q.base_dist)
+
+
+@register_kl(Pareto, Pareto)
+def _pareto(p: Any, q: Any) -> Any:
+    ratio = q.alpha / p.alpha
+    found = q.alpha * (p.scale / q.scale).log() - ratio.log() + ratio - 1
+    found[p.support.lower_bound < q.support.lower_bound] = inf
+    return found
+
+
+@register_kl(Poisson, Poisson)
+def _poisson(p: Any, q: Any) -> Any:
+    return p.rate * (p.rate.log() - q.rate.log()) - (p.rate - q.rate)
+
+
+@register_kl(Uniform, Uniform)
+def _uniform(p: Any, q: Any) -> Any:
+    found = ((q.high - q.low) / (p.high - p.low)).log()
+    found[(q.low > p.low) | (q.high < p.high)] = inf
+    return found
+
+
+@register_kl(Cauchy, Cauchy)
+def _cauchy(p: Any, q: Any) -> Any:
+    """Source: F. Chyzak and F. Nielsen, arXiv:1905.10965"""
+    return ((p.scale + q.scale).pow(2) + (p.loc - q.loc).pow(2)).log() - (4 * p.scale * q.scale).log()
+
+
+@register_kl(TransformedDistribution, TransformedDistribution)
+def _transformed(p: Any, q: Any) -> Any:
+    if p.transforms != q.transforms or p.event_shape != q.event_shape:
+        raise NotImplementedError
+    return kl_divergence(p.base_dist, q.base_dist)
+
+
+@register_kl(Independent, Independent)
+def _independent(p: Any, q: Any) -> Any:
+    if p.reinterpreted_batch_ndims != q.reinterpreted_batch_ndims:
+        raise NotImplementedError
+    return _sum_rightmost(kl_divergence(p.base_dist, q.base_dist), p.reinterpreted_batch_ndims)
+
+
+def infinite_like(tensor: Any) -> Any:
+    """Infinities in the shape of a parameter."""
+    return f.full_like(tensor, inf)

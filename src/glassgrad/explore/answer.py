@@ -1,0 +1,85 @@
+"""What a question about a graph gives back, floor 8: sentences, facts behind them, and both shown in notebooks."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from .model import SourceLoc
+from .record import Recording
+
+__all__ = ["Answer", "plural", "recording_of", "size", "where"]
+
+
+class Answer:
+    """The answer to a question: ``verdict`` in one sentence, ``lines`` with the reasons, ``advice`` on what to do.
+
+    ``good`` tells whether all is well. What the sentences were made from is in the fields of each question's own class.
+    """
+
+    title = "answer"
+    verdict: str
+    lines: tuple[str, ...]
+    advice: str
+    good: bool
+
+    def __str__(self) -> str:
+        said = [self.verdict, *(f"  {line}" for line in self.lines)]
+        return "\n".join([*said, f"  -> {self.advice}"] if self.advice else said)
+
+    __repr__ = __str__
+
+    def __bool__(self) -> bool:
+        return self.good
+
+    def _repr_html_(self) -> str:
+        """The answer as a small block for notebooks."""
+        colour = "#2a8a4a" if self.good else "#c0392b"
+        rows = "".join(f"<div style='white-space:pre-wrap;margin-left:1em'>{html.escape(line)}</div>" for line in self.lines)
+        advice = f"<div style='margin-left:1em'>&rarr; {html.escape(self.advice)}</div>" if self.advice else ""
+        return (
+            f"<div style='border-left:4px solid {colour};padding:4px 10px;font-family:monospace'>"
+            f"<b>{html.escape(self.verdict)}</b>{rows}{advice}</div>"
+        )
+
+
+def recording_of(tensors: Iterable[Any], record: Any) -> Any:
+    """The recording to ask: the one that is given, else a living one that heard the first of ``tensors`` being made."""
+    if record is not None:
+        return record
+    for tensor in tensors:
+        for known in Recording.living:
+            call = known.made_by(tensor)
+            if call is not None and call.name:
+                return known
+    return None
+
+
+def where(loc: SourceLoc | None) -> str:
+    """A place as sentences name it: ``at train.py:12, `x.detach()```."""
+    if loc is None:
+        return "at a line that was not recorded"
+    said = loc.expression or loc.code
+    return f"at {loc.file}:{loc.line}" + (f", `{said}`" if said else "")
+
+
+def plural(number: int, noun: str, many: str = "") -> str:
+    """``1 line``, ``2 lines``."""
+    return f"{number:,} {noun if number == 1 else many or noun + 's'}"
+
+
+def size(nbytes: int) -> str:
+    """Bytes as people say them."""
+    for unit in ("bytes", "KiB", "MiB"):
+        if nbytes < 1024 or unit == "MiB":
+            break
+        nbytes /= 1024  # type: ignore[assignment]
+    if unit == "MiB" and nbytes >= 1024:
+        return f"{nbytes / 1024:.2f} GiB"
+    return f"{nbytes} bytes" if unit == "bytes" else f"{nbytes:.1f} {unit}"
+
+
+def listed(words: Sequence[str], most: int = 8) -> str:
+    """Names in a row, the rest counted."""
+    return ", ".join(words[:most]) + (f" and {len(words) - most:,} more" if len(words) > most else "")

@@ -1,0 +1,103 @@
+"""What the numbers of a tensor are like, floor 8: counted for tensors of either engine, without keeping them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .model import Stats, TensorInfo
+
+FEW = 6  # elements up to which a value is shown
+
+
+def array_of(tensor: Any) -> Any:
+    """The tensor's elements as an array (of a dtype that NumPy counts with); None where it has none to show."""
+    tensor = tensor.detach()
+    if str(getattr(tensor, "device", "cpu")) == "meta" or "strided" not in str(getattr(tensor, "layout", "strided")):
+        return None
+    if "bfloat16" in str(tensor.dtype) or "float8" in str(tensor.dtype):
+        tensor = tensor.float()
+    try:
+        return np.asarray(tensor.cpu().resolve_conj().numpy() if hasattr(tensor, "resolve_conj") else tensor.numpy())
+    except (RuntimeError, TypeError, NotImplementedError):
+        return None
+
+
+def stats_of(tensor: Any) -> Stats | None:
+    """The numbers in ``tensor`` counted; None where it holds none."""
+    array = array_of(tensor)
+    return None if array is None else count(array)
+
+
+def count(array: Any) -> Stats:
+    """The numbers in an array counted: how many are NaN, infinite or nought; range, mean and norm of the finite ones."""
+    size = int(array.size)
+    if not size:
+        return Stats(0)
+    zero = size - int(np.count_nonzero(array))
+    if array.dtype.kind not in "fc":
+        flat = array.astype(np.float64)
+        return Stats(size, 0, 0, zero, float(flat.min()), float(flat.max()), float(flat.mean()), _norm(flat))
+    if array.dtype == np.float16:
+        array = array.astype(np.float32)
+    nan = inf = 0
+    finite = array
+    whole = np.isfinite(array)
+    if not whole.all():
+        nan = int(np.count_nonzero(np.isnan(array)))
+        inf = size - int(np.count_nonzero(whole)) - nan
+        finite = array[whole]
+    if not finite.size:
+        return Stats(size, nan, inf, zero)
+    if array.dtype.kind == "c":
+        return Stats(size, nan, inf, zero, None, None, None, _norm(finite))
+    return Stats(
+        size, nan, inf, zero, float(finite.min()), float(finite.max()), float(finite.mean(dtype=np.float64)),
+        _norm(finite),
+    )  # fmt: skip
+
+
+def _norm(array: Any) -> float:
+    """The Euclidean norm: large and small numbers do not overflow on the way."""
+    flat = np.abs(array.reshape(-1))
+    norm = float(np.linalg.norm(flat))
+    if np.isfinite(norm) and norm > 1e-15:
+        return norm
+    largest = float(flat.max())
+    return largest * float(np.linalg.norm(flat.astype(np.float64) / largest)) if largest else 0.0
+
+
+def is_finite(tensor: Any) -> bool | None:
+    """Whether all numbers are finite; None where that cannot be told."""
+    array = array_of(tensor)
+    if array is None or array.dtype.kind not in "fc":
+        return None if array is None else True
+    return bool(np.isfinite(array).all())
+
+
+def text_of(tensor: Any) -> str | None:
+    """A small tensor's value as short text: ``3``, ``[1, 2]``; None for larger ones."""
+    if int(np.prod(tuple(tensor.shape), dtype=np.int64)) > FEW:
+        return None
+    array = array_of(tensor)
+    return None if array is None else _short(array.tolist())
+
+
+def _short(value: Any) -> str:
+    if isinstance(value, list):
+        return "[" + ", ".join(map(_short, value)) + "]"
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
+
+
+def info_of(tensor: Any, *, stats: bool = False, value: bool = False, storage: int | None = None) -> TensorInfo:
+    """The neutral record of ``tensor``, with its numbers counted and its value as text where asked."""
+    shape = tuple(int(n) for n in tensor.shape)
+    return TensorInfo(
+        shape,
+        str(tensor.dtype).rpartition(".")[2],
+        int(getattr(tensor, "nbytes", 0)),
+        text_of(tensor) if value else None,
+        stats_of(tensor) if stats else None,
+        storage,
+    )

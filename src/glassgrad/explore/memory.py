@@ -1,0 +1,38 @@
+"""The memory that tensors lie in, floor 8: numbered, so that bytes that several tensors share are counted once."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+class Memories:
+    """Numbers for the memories of tensors, in the order they are met; valid while this object lives."""
+
+    def __init__(self) -> None:
+        self.number: dict[Any, int] = {}
+        self.nbytes: list[int] = []
+        self._held: list[Any] = []  # so that no identity is used again
+
+    def of(self, tensor: Any) -> int | None:
+        """The number of the memory ``tensor`` lies in; None where it has none of its own."""
+        key, size = self._key(tensor)
+        if key is None:
+            return None
+        if key not in self.number:
+            self.number[key] = len(self.nbytes)
+            self.nbytes.append(size)
+        return self.number[key]
+
+    def _key(self, tensor: Any) -> tuple[Any, int]:
+        data = getattr(tensor, "_d", None)
+        if data is not None:  # glassgrad's array
+            base = getattr(data, "base", None)
+            while base is not None and hasattr(base, "nbytes") and hasattr(base, "dtype"):
+                data, base = base, getattr(base, "base", None)
+            self._held.append(data)
+            return id(data), int(getattr(data, "nbytes", 0))
+        try:
+            storage = tensor.untyped_storage()
+            return (storage.data_ptr() or id(tensor), str(tensor.device)), int(storage.nbytes())
+        except (RuntimeError, NotImplementedError, AttributeError):
+            return None, 0

@@ -1,0 +1,173 @@
+"""An observed backward pass, floor 8: in which order nodes ran, which gradients arrived and left, how long each took."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
+from time import perf_counter
+from typing import Any
+
+from .measure import info_of
+from .model import Edge, Event, Graph, Node, Problem, TensorInfo
+from .survey import _survey
+from .walk import SINK, Walk, op_name
+
+__all__ = ["observe", "watched"]
+
+VANISHING = 1e-7  # of a gradient's norm against the largest on the way
+EXPLODING = 1e4
+
+
+class Seen:
+    """What hooks saw at one node: its step, the gradients that arrived and those it handed on, and its time."""
+
+    __slots__ = ("step", "arrived", "handed", "began", "ms")
+
+    def __init__(self) -> None:
+        self.step: int | None = None
+        self.arrived: tuple[TensorInfo | None, ...] = ()
+        self.handed: tuple[TensorInfo | None, ...] = ()
+        self.began = 0.0
+        self.ms: float | None = None
+
+
+def _told(grads: Any) -> tuple[TensorInfo | None, ...]:
+    grads = grads if isinstance(grads, (tuple, list)) else (grads,)
+    return tuple(None if g is None else info_of(g, stats=True, value=True) for g in grads)
+
+
+@contextmanager
+def watched(found: Walk, record: Any = None) -> Any:
+    """A block in which every node of a walk is watched; gives a list of what was seen, one for each node."""
+    seen = [Seen() for _ in found.nodes]
+    handles: list[Any] = []
+    steps = [0]
+
+    def quietly(run: Callable[[], Any]) -> Any:
+        return run() if record is None else record.quietly(run)
+
+    def before(i: int) -> Callable[[Any], None]:
+        def arrives(grads: Any) -> None:
+            seen[i].step = steps[0]
+            steps[0] += 1
+            seen[i].arrived = quietly(lambda: _told(grads))
+            seen[i].began = perf_counter()
+
+        return arrives
+
+    def after(i: int) -> Callable[[Any, Any], None]:
+        def leaves(handed: Any, arrived: Any) -> None:
+            seen[i].ms = (perf_counter() - seen[i].began) * 1e3
+            seen[i].handed = quietly(lambda: _told(handed)) if handed else ()
+
+        return leaves
+
+    try:
+        for i, node in enumerate(found.nodes):
+            handles.append(node.register_prehook(before(i)))
+            handles.append(node.register_hook(after(i)))
+        yield seen
+    finally:
+        for handle in handles:
+            handle.remove()
+
+
+def observe(
+    loss: Any, gradient: Any = None, *, params: Mapping[str, Any] | None = None, model: Any = None, record: Any = None,
+    retain_graph: bool = False,
+) -> Graph:  # fmt: skip
+    """``loss.backward(gradient)``, watched: gradients are added to ``.grad`` as ever, and the graph comes back with them.
+
+    Every node has its step, the gradient that arrived (counted, with its norm), what it handed on, and its time; what
+    is NaN, infinite, all nought, vanishing or exploding is among ``problems``. Errors of the backward pass are raised.
+    """
+    graph, found = _survey(loss, params, model, record, "observe")
+    with watched(found, record) as seen:
+        loss.backward(gradient, retain_graph=retain_graph)
+    return with_gradients(graph, seen)
+
+
+def with_gradients(graph: Graph, seen: list[Seen]) -> Graph:
+    """The graph with what was seen of a backward pass."""
+    nodes: list[Node] = []
+    first = 1 + max((event.step for event in graph.events), default=-1)
+    for i, node in enumerate(graph.nodes):
+        if i < len(seen) and seen[i].step is not None:
+            one = seen[i]
+            grad = next((g for g in one.arrived if g is not None), None)
+            node = replace(node, backward=one.step, grad=grad, grads_in=one.handed, ms=one.ms)
+        nodes.append(node)
+    for i, node in enumerate(nodes):  # a leaf, and an output, have the gradient of the node they hang on
+        if node.kind in ("leaf", "output"):
+            touching = [e.dst if e.src == i else e.src for e in graph.edges if i in (e.src, e.dst) and e.kind == "gradient"]
+            grad = next((nodes[j].grad for j in touching if nodes[j].grad is not None), None)
+            if grad is not None:
+                nodes[i] = replace(node, grad=grad)
+    edges = [_with_gradient(edge, nodes) for edge in graph.edges]
+    order = sorted((n for n in nodes if n.backward is not None), key=lambda n: n.backward or 0)
+    back = tuple(
+        Event(first + (n.backward or 0), "backward", n.index, n.loc, n.op) for n in order if n.backward is not None
+    )
+    result = replace(graph, nodes=tuple(nodes), edges=tuple(edges), events=(*graph.events, *back), level=4)
+    return replace(result, problems=(*graph.problems, *gradient_problems(result)))
+
+
+def _with_gradient(edge: Edge, nodes: list[Node]) -> Edge:
+    if edge.kind != "gradient":
+        return edge
+    user = nodes[edge.dst]
+    if user.kind == "op" and nodes[edge.src].kind == "op":
+        grad = user.grads_in[edge.dst_input] if edge.dst_input < len(user.grads_in) else None
+    else:
+        grad = user.grad if user.grad is not None else nodes[edge.src].grad
+    return edge if grad is None else replace(edge, grad=grad)
+
+
+def first_bad(graph: Graph) -> Node | None:
+    """The first operation on the way back to which only finite gradients came and which gave another."""
+    for node in sorted((n for n in graph.nodes if n.backward is not None), key=lambda n: n.backward or 0):
+        came = node.grad is None or node.grad.stats is None or node.grad.stats.finite
+        gave = [g for g in node.grads_in if g is not None and g.stats is not None and not g.stats.finite]
+        if came and gave:
+            return node
+    return None
+
+
+def gradient_problems(graph: Graph) -> list[Problem]:
+    """What is wrong with the gradients of an observed backward pass."""
+    found: list[Problem] = []
+    bad = first_bad(graph)
+    if bad is not None:
+        gave = next(g.stats for g in bad.grads_in if g is not None and g.stats is not None and not g.stats.finite)
+        kind, word = ("nan", "NaN") if gave is not None and gave.nan else ("inf", "infinity")
+        words = f"{bad.op} was given finite gradients and gave {word}: the first on the way back"
+        found.append(Problem(kind, bad.index, bad.scope, words, bad.loc))  # type: ignore[arg-type]
+    norms = [n.grad.stats.norm for n in graph.nodes if n.grad is not None and n.grad.stats is not None]
+    largest = max((norm for norm in norms if norm), default=0.0)
+    start = next((n.grad.stats.norm for n in graph.nodes if n.backward == 0 and n.grad and n.grad.stats), None) or 1.0
+    for leaf in graph.nodes:
+        if leaf.kind != "leaf" or leaf.grad is None or leaf.grad.stats is None:
+            continue
+        stats, name = leaf.grad.stats, leaf.name or "a leaf"
+        if stats.count and stats.zero == stats.count:
+            found.append(Problem("zero", leaf.index, None, f"the gradient of {name} is all noughts", None))
+        elif stats.norm is not None and stats.finite and stats.norm < VANISHING * largest:
+            words = f"the gradient of {name} has the norm {stats.norm:.2g}, against {largest:.2g} elsewhere"
+            found.append(Problem("vanishing", leaf.index, None, words, None))
+        elif stats.norm is not None and stats.finite and stats.norm > EXPLODING * max(start, 1e-12):
+            words = f"the gradient of {name} has the norm {stats.norm:.2g}; it started with {start:.2g}"
+            found.append(Problem("exploding", leaf.index, None, words, None))
+    for node in graph.nodes:
+        if node.kind == "op" and node.op != SINK and node.grad is not None and node.grad.stats is not None:
+            came = node.grad.stats
+            gave = [g.stats for g in node.grads_in if g is not None and g.stats is not None]
+            if came.zero < came.count and gave and all(s is not None and s.count and s.zero == s.count for s in gave):
+                words = f"{node.op} was given a gradient and handed on nothing but noughts"
+                found.append(Problem("dead", node.index, node.scope, words, node.loc))
+    return found
+
+
+def is_sink(node: Any) -> bool:
+    """Whether a node only adds into a leaf."""
+    return op_name(node) == SINK

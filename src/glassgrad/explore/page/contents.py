@@ -1,0 +1,297 @@
+"""The page's data, floor 8: all that the viewer shows of a graph, as columns of plain values, ready for JSON."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from pathlib import PurePath
+from typing import Any
+
+from ..model import Graph, SourceLoc, Stats, TensorInfo
+from .drawn import Box, Drawn, backward_order, drawn
+from .groups import Group, grouped
+from .levels import KINDS, levels_of
+
+FORM = 1  # of the data; the viewer knows one form
+CODES = {"op": 0, "leaf": 1, "output": 2, "base": 3, "cut": 4, "opaque": 5}
+
+
+class Strings:
+    """Texts by number: each is written once."""
+
+    def __init__(self) -> None:
+        self.numbers: dict[str, int] = {}
+
+    def __call__(self, text: str | None) -> int:
+        return 0 if not text else self.numbers.setdefault(text, len(self.numbers) + 1)
+
+
+def contents(graph: Graph, title: str = "") -> dict[str, Any]:
+    """The data of the page of ``graph``."""
+    picture = drawn(graph)
+    home = _homes(graph, picture)
+    groups = grouped(graph.scopes, home, picture.order, picture.small)
+    levels = levels_of(groups, picture.arrows, len(picture.boxes))
+    text = Strings()
+    boxes = _boxes(graph, picture, text)
+    place = _places(picture)
+    return {
+        "form": FORM,
+        "title": title,
+        "engine": graph.engine,
+        "level": graph.level,
+        "totals": {key: int(value) for key, value in graph.totals.items()},
+        "small": picture.small,
+        "boxes": boxes,
+        "details": _details(graph, picture, text),
+        "arrows": {
+            "src": [arrow.src for arrow in picture.arrows],
+            "dst": [arrow.dst for arrow in picture.arrows],
+            "slot": [arrow.slot for arrow in picture.arrows],
+            "kind": [KINDS[arrow.kind] for arrow in picture.arrows],
+            "local": [text(arrow.edge.local if arrow.edge else None) for arrow in picture.arrows],
+            "grad": [text(_value(arrow.edge.grad) if arrow.edge else None) for arrow in picture.arrows],
+            "norm": [number(_norm(arrow.edge.grad) if arrow.edge else None) for arrow in picture.arrows],
+        },
+        "groups": _groups(graph, picture, groups),
+        "levels": [
+            {
+                "units": level.units,
+                "in": level.inward,
+                "out": level.outward,
+                "rows": level.rows,
+                "lines": level.lines,
+                "jumps": level.jumps,
+            }
+            for level in levels
+        ],
+        "build": picture.order,
+        "back": backward_order(graph, picture),
+        "problems": _problems(graph, place),
+        "events": [
+            [event.phase, place.get(event.node, -1), event.step, event.text]
+            for event in graph.events
+            if event.phase not in ("forward", "backward")
+        ],
+        "parameters": [
+            [held.path, place.get(held.node, -1), held.tensor.size_text, held.tensor.nbytes, int(held.requires_grad)]
+            for held in graph.parameters
+        ],
+        "texts": ["", *text.numbers],
+    }
+
+
+def number(value: float | None) -> float | int | str | None:
+    """``value`` with six digits; what JSON has no number for, as text."""
+    if value is None or isinstance(value, int):
+        return value
+    if not math.isfinite(value):
+        return str(value)
+    short = float(f"{value:.6g}")
+    return int(short) if short.is_integer() and abs(short) < 1e15 else short
+
+
+def _homes(graph: Graph, picture: Drawn) -> list[int | None]:
+    """The scope in which each box is drawn: a leaf's is that which all its uses share."""
+    home = [box.scope for box in picture.boxes]
+    parent = {scope.index: scope.parent for scope in graph.scopes}
+
+    def around(scope: int | None) -> list[int]:
+        found: list[int] = []
+        while scope is not None and scope in parent and scope not in found:
+            found.append(scope)
+            scope = parent[scope]
+        return found
+
+    shared: dict[int, int | None] = {}
+    for arrow in picture.arrows:
+        if picture.boxes[arrow.src].kind == "leaf":
+            scope = picture.boxes[arrow.dst].scope
+            if arrow.src not in shared or shared[arrow.src] == scope:
+                shared[arrow.src] = scope
+            else:
+                outer = set(around(scope))
+                shared[arrow.src] = next((s for s in around(shared[arrow.src]) if s in outer), None)
+    for i, scope in shared.items():
+        home[i] = scope
+    return home
+
+
+def _value(tensor: TensorInfo | None) -> str | None:
+    return tensor.value if tensor is not None else None
+
+
+def _norm(tensor: TensorInfo | None) -> float | None:
+    if tensor is None or tensor.stats is None:
+        return None
+    stats = tensor.stats
+    return math.nan if stats.nan else math.inf if stats.inf else stats.norm
+
+
+def _result(graph: Graph, box: Box) -> TensorInfo | None:
+    if box.node is None:
+        return graph.cuts[box.cut].tensor if box.cut is not None and box.cut < len(graph.cuts) else None
+    node = graph.nodes[box.node]
+    return node.tensor if node.tensor is not None else node.outputs[0] if node.outputs else None
+
+
+def _gradient(graph: Graph, box: Box) -> TensorInfo | None:
+    """The gradient that arrived: at a leaf, what its AccumulateGrad was handed."""
+    grad = None if box.node is None else graph.nodes[box.node].grad
+    return grad if grad is not None or box.sink is None else graph.nodes[box.sink].grad
+
+
+def _boxes(graph: Graph, picture: Drawn, text: Strings) -> dict[str, list[Any]]:
+    boxes = picture.boxes
+    results = [_result(graph, box) for box in boxes]
+    gradients = [_gradient(graph, box) for box in boxes]
+    nodes = [None if box.node is None else graph.nodes[box.node] for box in boxes]
+    names = [
+        node.name if node is not None else _cut_name(graph, box) for node, box in zip(nodes, boxes, strict=True)
+    ]
+    return {
+        "kind": [CODES[box.kind] for box in boxes],
+        "node": [-1 if box.node is None else box.node for box in boxes],
+        "first": [-1 if box.first is None else box.first for box in boxes],
+        "op": [text(node.op if node is not None else None) for node in nodes],
+        "name": [text(name) for name in names],
+        "shape": [text(info.size_text if info is not None else None) for info in results],
+        "dtype": [text(info.dtype if info is not None else None) for info in results],
+        "value": [text(_value(info)) for info in results],
+        "valueNorm": [number(_norm(info)) for info in results],
+        "grad": [text(_value(info)) for info in gradients],
+        "norm": [number(_norm(info)) for info in gradients],
+        "bytes": [sum(kept.tensor.nbytes for kept in node.saved if kept.tensor) if node else 0 for node in nodes],
+        "ms": [number(node.ms if node is not None else None) for node in nodes],
+    }
+
+
+def _cut_name(graph: Graph, box: Box) -> str | None:
+    return graph.cuts[box.cut].how if box.cut is not None and box.cut < len(graph.cuts) else None
+
+
+def _details(graph: Graph, picture: Drawn, text: Strings) -> dict[str, dict[str, Any]]:
+    """What the right panel shows of a box beyond the columns, by the box's number; repeated leaves tell it once."""
+    found: dict[str, dict[str, Any]] = {}
+    for i, box in enumerate(picture.boxes):
+        if box.first is not None:
+            continue
+        detail: dict[str, Any] = {}
+        if box.node is None:
+            assert box.cut is not None
+            cut = graph.cuts[box.cut]
+            detail = {"sentence": cut.reason, "loc": _loc(cut.loc, text)}
+        else:
+            node = graph.nodes[box.node]
+            sink = None if box.sink is None else graph.nodes[box.sink]
+            detail = {
+                "sentence": node.sentence or (sink.sentence if sink else None),
+                "rule": node.rule,
+                "loc": _loc(node.loc, text),
+                "attrs": [list(pair) for pair in node.attrs],
+                "saved": [
+                    [text(kept.slot), text(kept.state), text(kept.name), *_tensor(kept.tensor, text)]
+                    for kept in node.saved
+                ],
+                "results": [_tensor(info, text) for info in (node.outputs or ((node.tensor,) if node.tensor else ()))],
+                "stats": _stats(node.tensor or (node.outputs[0] if node.outputs else None)),
+                "gradient": _stats(_gradient(graph, box)),
+                "seq": node.seq,
+            }
+        detail = {key: value for key, value in detail.items() if value not in (None, [], "")}
+        if detail:
+            found[str(i)] = detail
+    return found
+
+
+def _tensor(info: TensorInfo | None, text: Strings) -> list[Any]:
+    if info is None:
+        return [0, 0, 0, 0]
+    return [text(info.size_text), text(info.dtype), info.nbytes, text(info.value)]
+
+
+def _stats(info: TensorInfo | None) -> list[Any] | None:
+    if info is None or info.stats is None:
+        return None
+    s: Stats = info.stats
+    return [s.count, s.nan, s.inf, s.zero, number(s.low), number(s.high), number(s.mean), number(s.norm)]
+
+
+def _loc(loc: SourceLoc | None, text: Strings) -> list[Any] | None:
+    if loc is None:
+        return None
+    file = PurePath(loc.file).name
+    return [text(file), loc.line, text(loc.function), text(loc.expression), text(loc.code), text(loc.file)]
+
+
+def _places(picture: Drawn) -> dict[int | None, int]:
+    """The first box of each node of the graph."""
+    places: dict[int | None, int] = {}
+    for i, box in enumerate(picture.boxes):
+        for node in (box.node, box.sink):
+            if node is not None:
+                places.setdefault(node, i)
+    return places
+
+
+def _problems(graph: Graph, place: dict[int | None, int]) -> list[list[Any]]:
+    """Kind, text, box, scope and line of what is wrong; cuts that no problem tells of come last."""
+    rows: list[list[Any]] = []
+    for problem in graph.problems:
+        scope = -1 if problem.scope is None else problem.scope
+        rows.append([problem.kind, problem.text, place.get(problem.node, -1), scope, str(problem.loc or "")])
+    if not any(problem.kind == "cut" for problem in graph.problems):
+        for cut in graph.cuts:
+            ends = [place[i] for i in (*cut.used_by, *cut.sources) if i in place]
+            if ends:
+                what = f"{cut.name or 'a value'} left the graph by {cut.how}"
+                rows.append(["cut", f"{what}: {cut.reason}" if cut.reason else what, ends[0], -1, str(cut.loc or "")])
+    return rows
+
+
+def _groups(graph: Graph, picture: Drawn, groups: Sequence[Group]) -> dict[str, list[Any]]:
+    """The cards with what they sum up: bytes kept (memory shared is counted once), the norm of all gradients, time."""
+    kept: list[dict[object, int]] = [{} for _ in groups]  # memory and its bytes
+    ms: list[float] = [0.0] * len(groups)
+    squares: list[dict[int, float]] = [{} for _ in groups]
+    loudest: list[float] = [-1.0] * len(groups)
+    order = [0]
+    for g in order:  # grows while it is read
+        order.extend(-u for u in groups[g].units if u < 0)
+    for g in reversed(order):
+        for u in groups[g].units:
+            if u < 0:
+                kept[g].update(kept[-u])
+                ms[g] += ms[-u]
+                squares[g].update(squares[-u])
+                loudest[g] = max(loudest[g], loudest[-u])
+                continue
+            box = picture.boxes[u]
+            if box.node is None:
+                continue
+            node = graph.nodes[box.node]
+            ms[g] += node.ms or 0.0
+            norm = _norm(_gradient(graph, box))
+            if norm is not None:
+                loudest[g] = max(loudest[g], norm) if not math.isnan(norm) else math.nan
+                if box.kind == "leaf":
+                    squares[g][box.node] = norm * norm
+            for place, saved in enumerate(node.saved):
+                if saved.tensor is not None:
+                    storage = saved.tensor.storage
+                    kept[g][(u, place) if storage is None else storage] = saved.tensor.nbytes
+    norms = [math.sqrt(sum(s.values())) if s else None if top == -1.0 else top for s, top in zip(squares, loudest, strict=True)]
+    return {
+        "parent": [group.parent for group in groups],
+        "kind": [group.kind for group in groups],
+        "name": [group.name for group in groups],
+        "cls": [group.cls for group in groups],
+        "path": [group.path for group in groups],
+        "call": [group.call for group in groups],
+        "scope": [-1 if group.scope is None else group.scope for group in groups],
+        "count": [group.count for group in groups],
+        "open": [int(group.open) for group in groups],
+        "bytes": [sum(memory.values()) for memory in kept],
+        "norm": [number(norm) for norm in norms],
+        "ms": [number(value) for value in ms],
+    }

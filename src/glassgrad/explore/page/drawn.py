@@ -1,0 +1,171 @@
+"""What the page draws of a graph, floor 8: its nodes as boxes and pills, in the order in which they were built.
+
+A leaf and its AccumulateGrad are one pill; in all but small graphs a leaf stands beside each of its uses.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from heapq import heapify, heappop, heappush
+
+from ..model import Edge, Graph
+from ..walk import SINK
+
+SMALL = 60  # a graph of so many nodes is drawn whole, each leaf once, every number shown
+
+
+@dataclass(slots=True)
+class Box:
+    """One thing drawn: ``node`` is its index in the graph (None for a cut known by its record ``cut`` only), ``sink``
+    the AccumulateGrad of a leaf, ``first`` the first of several boxes of one leaf."""
+
+    kind: str
+    node: int | None
+    scope: int | None = None
+    sink: int | None = None
+    first: int | None = None
+    cut: int | None = None
+
+
+@dataclass(slots=True)
+class Arrow:
+    """A dependence between two boxes; ``edge`` is the graph's edge it stands for, if it is one."""
+
+    src: int
+    dst: int
+    slot: int
+    kind: str
+    edge: Edge | None = None
+
+
+@dataclass(slots=True)
+class Drawn:
+    """Boxes and arrows; ``order`` lists the boxes as they were built, each after all it was made from."""
+
+    boxes: list[Box] = field(default_factory=list)
+    arrows: list[Arrow] = field(default_factory=list)
+    order: list[int] = field(default_factory=list)
+    small: bool = False
+
+
+def drawn(graph: Graph) -> Drawn:
+    """The boxes and arrows of ``graph``."""
+    sinks = {edge.src: edge.dst for edge in graph.edges if graph.nodes[edge.dst].op == SINK}
+    leaf_of = {sink: leaf for leaf, sink in sinks.items()}
+    picture = Drawn(small=len(graph.nodes) - len(sinks) + len(graph.cuts) <= SMALL)
+    place: dict[int, int] = {}
+    leaves: list[int] = []
+    for node in graph.nodes:
+        if node.index in leaf_of:
+            continue
+        if node.kind == "leaf":
+            leaves.append(node.index)
+        else:
+            place[node.index] = len(picture.boxes)
+            picture.boxes.append(Box(node.kind, node.index, node.scope))
+    pills: dict[int, int] = {}
+
+    def pill(leaf: int) -> int:
+        """The box of a leaf for one more use of it."""
+        known = pills.get(leaf)
+        if known is None or not picture.small:
+            sink = sinks.get(leaf)
+            box = Box("leaf", leaf, None, sink, known)
+            picture.boxes.append(box)
+            pills.setdefault(leaf, len(picture.boxes) - 1)
+            return len(picture.boxes) - 1
+        return known
+
+    def end(index: int) -> int:
+        leaf = leaf_of.get(index, index)
+        return place[leaf] if leaf in place else pill(leaf)
+
+    for edge in graph.edges:
+        if edge.dst in leaf_of and edge.src == leaf_of[edge.dst]:
+            continue
+        dst = place.get(edge.dst)
+        if dst is None:
+            dst = end(edge.dst)
+        picture.arrows.append(Arrow(end(edge.src), dst, edge.dst_input, edge.kind, edge))
+    for leaf in leaves:  # a leaf that nothing uses is drawn too
+        if leaf not in pills:
+            pill(leaf)
+    _add_cuts(graph, picture, end)
+    picture.order = _build_order(graph, picture)
+    return picture
+
+
+def _add_cuts(graph: Graph, picture: Drawn, end: Callable[[int], int]) -> None:
+    """Boxes for the cuts that touch the graph and that the reader gave no node of their own."""
+    if any(node.kind == "cut" for node in graph.nodes):
+        return
+    limit = len(graph.nodes)
+    for cut in graph.cuts:
+        sources = [i for i in cut.sources if 0 <= i < limit]
+        users = [i for i in cut.used_by if 0 <= i < limit]
+        if not sources and not users:
+            continue
+        index = len(picture.boxes)
+        scope = graph.nodes[(users or sources)[0]].scope
+        picture.boxes.append(Box("cut", None, scope, cut=cut.index))
+        picture.arrows += [Arrow(end(i), index, 0, "cut") for i in sources]
+        picture.arrows += [Arrow(index, end(i), 0, "cut") for i in users]
+
+
+def _build_order(graph: Graph, picture: Drawn) -> list[int]:
+    """The boxes, oldest first, each after what it was made from; a leaf comes right before its first use."""
+    count = len(picture.boxes)
+    age = [0.0] * count
+    for i, box in enumerate(picture.boxes):
+        node = None if box.node is None else graph.nodes[box.node]
+        if node is None or node.kind in ("leaf", "output", "base"):
+            age[i] = -1.0
+        elif node.forward is not None:
+            age[i] = node.forward
+        elif node.seq is not None:
+            age[i] = node.seq
+        else:
+            age[i] = -node.index - 2.0
+    users: list[list[int]] = [[] for _ in range(count)]
+    owed = [0] * count
+    for arrow in picture.arrows:
+        users[arrow.src].append(arrow.dst)
+        if picture.boxes[arrow.src].kind != "leaf":
+            owed[arrow.dst] += 1
+    made_from: list[list[int]] = [[] for _ in range(count)]
+    for arrow in picture.arrows:
+        if picture.boxes[arrow.src].kind == "leaf":
+            made_from[arrow.dst].append(arrow.src)
+    ready = [(age[i], i) for i in range(count) if not owed[i] and picture.boxes[i].kind != "leaf"]
+    heapify(ready)
+    order: list[int] = []
+    done = [False] * count
+    while ready:
+        _, i = heappop(ready)
+        for leaf in made_from[i]:
+            if not done[leaf]:
+                done[leaf] = True
+                order.append(leaf)
+        done[i] = True
+        order.append(i)
+        for j in users[i]:
+            owed[j] -= 1
+            if not owed[j]:
+                heappush(ready, (age[j], j))
+    return order + [i for i in range(count) if not done[i]]  # unused leaves; a circle drawn by cuts
+
+
+def backward_order(graph: Graph, picture: Drawn) -> list[int]:
+    """The boxes as the backward pass visits them: outputs, then operations and leaves' sinks by their step."""
+    outputs = [i for i, box in enumerate(picture.boxes) if box.kind == "output"]
+    timed: list[tuple[float, int]] = []
+    for i, box in enumerate(picture.boxes):
+        index = box.sink if box.kind == "leaf" else box.node
+        if index is None or box.kind not in ("op", "leaf", "opaque") or box.first is not None:
+            continue
+        step = graph.nodes[index].backward
+        timed.append((index if step is None else step, i))
+    timed.sort()
+    return outputs + [i for _, i in timed]
+

@@ -1,0 +1,193 @@
+// Coordinates: rows and their order come from Python; here everything gets its size and its place.
+const PAD = 14, HEAD = 24, FONT = "system-ui, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif";
+const TITLE = "600 12.5px " + FONT, SUB = "11px " + FONT, NUM = "600 11.5px " + FONT;
+const opened = new Set([0]);
+let sideways = false, lay = new Map(), items = [], wires = [], stubs = [], spot = new Map(), wireAt = new Map(), extent = {w: 0, h: 0};
+const pen = $("canvas").getContext("2d"), widths = new Map();
+
+function wide(font, string) {
+  const key = font[0] + font.length + string;
+  let w = widths.get(key);
+  if (w === undefined) { pen.font = font; widths.set(key, w = pen.measureText(string).width); }
+  return w;
+}
+const secondLine = i => { const v = text(B.value[i]); return v && v.length <= 24 ? (D.small ? "= " : "") + v : text(B.shape[i]) && text(B.shape[i]) !== "()" ? text(B.shape[i]) : B.kind[i] === CUT ? text(B.op[i]) : text(B.shape[i]) ? "scalar" : ""; };
+const thirdLine = (i, step) => !D.small ? "" : B.kind[i] === LEAF ? sumText(i, step) : gradText(i);
+
+const CROWD = 12;               // more ports than this are drawn as one
+const rowGap = () => !D.small ? 30 : B.kind.length > 9 ? sideways ? 54 : 31 : sideways ? 70 : 50;
+const sizes = new Map();
+function boxSize(i) {
+  let s = sizes.get(i);
+  if (!s) {
+    const end = 1 << 30, third = thirdLine(i, end);
+    const w = Math.max(wide(TITLE, nameInCard(i)), wide(SUB, secondLine(i)), third ? wide(NUM, "grad " + third) : 0);
+    const h = 25 + (secondLine(i) ? 15 : 2) + (third ? 16 : 0);
+    sizes.set(i, s = [Math.max(w + (B.kind[i] === LEAF ? 28 : 22), 52), h]);
+  }
+  return s;
+}
+const cardNote = g => count(G.count[g], "node") + (G.bytes[g] ? " · " + size(G.bytes[g]) : "");
+function closedSize(g) { return [Math.max(wide(TITLE, cardName(g) + "  " + cardClass(g) + "▸  ") + 30, wide(SUB, cardNote(g)) + 30, 96), 46]; }
+
+/** Lay out the inside of an open card (those within it first); its width and height. */
+function layOut(g) {
+  const level = L[g], units = level.units, n = units.length, ins = level.in.length, outs = level.out.length;
+  const total = level.rows.reduce((s, r) => s + r.length, 0), inner = new Array(n);
+  const sm = new Float64Array(total), sc = new Float64Array(total), at = new Float64Array(total), c = new Float64Array(total), rowOf = new Int32Array(total);
+  for (let k = 0; k < total; k++) {
+    let w = 3, h = 3;
+    if (k < n) {
+      const u = units[k];
+      if (u < 0 && opened.has(-u)) { layOut(-u); inner[k] = lay.get(-u); [w, h] = [inner[k].w, inner[k].h]; }
+      else [w, h] = u < 0 ? closedSize(-u) : boxSize(u);
+      sm[k] = sideways ? w : h; sc[k] = sideways ? h : w;
+    } else { sm[k] = 0; sc[k] = k >= n + ins + outs ? 4 : (k < n + ins ? ins : outs) > CROWD ? 0 : 10; }
+  }
+  level.rows.forEach((row, r) => row.forEach(k => { rowOf[k] = r; }));
+  const links = [];
+  for (const [net, , path] of level.lines) for (let k = 1; k < path.length; k++) {
+    const a = path[k - 1], b = path[k];
+    links.push([a, b, inner[a] ? inner[a].outAt.get(net) || 0 : 0, inner[b] ? inner[b].inAt.get(net) || 0 : 0]);
+  }
+  spread(level.rows, links, sc, c, n, total);
+  // rows along the main direction
+  const reach = new Float64Array(level.rows.length), top = [], bottom = [];
+  for (const [a, b, oa, ob] of links) reach[rowOf[a]] = Math.max(reach[rowOf[a]], Math.abs(c[a] + oa - c[b] - ob));
+  let m = 0;
+  level.rows.forEach((row, r) => {
+    let tall = 0; for (const k of row) tall = Math.max(tall, sm[k]);
+    top.push(m); m += tall; bottom.push(m);
+    if (r < level.rows.length - 1) m += (tall === 0 || (r + 1 === level.rows.length - 1 && outs) ? 14 : rowGap()) + Math.min(0.07 * reach[r], 60);
+  });
+  for (let k = 0; k < total; k++) at[k] = (top[rowOf[k]] + bottom[rowOf[k]] - sm[k]) / 2;
+  let low = Infinity, high = -Infinity;
+  for (let k = 0; k < total; k++) { low = Math.min(low, c[k] - sc[k] / 2); high = Math.max(high, c[k] + sc[k] / 2); }
+  if (!total) low = high = 0;
+  const head = g === 0 ? 0 : HEAD, title = g === 0 ? 0 : wide(TITLE, "▾ " + cardName(g)) + wide(SUB, "  " + cardClass(g)) + 24;
+  let w, h, m0, c0;                 // where the inside begins
+  const before = ins ? 5 : PAD, after = outs ? 5 : PAD;
+  if (sideways) { w = Math.max(m + before + after, title); h = high - low + head + 2 * PAD; m0 = before + (w - m - before - after) / 2; c0 = head + PAD - low; }
+  else { w = Math.max(high - low + 2 * PAD, title); h = m + head + before + after; m0 = head + before; c0 = (w - high + low) / 2 - low; }
+  const middle = (sideways ? h : w) / 2, inAt = new Map(), outAt = new Map();
+  level.in.forEach((net, k) => inAt.set(net, c0 + c[n + k] - middle));
+  level.out.forEach((net, k) => outAt.set(net, c0 + c[n + ins + k] - middle));
+  lay.set(g, {w, h, m0, c0, at, c, sm, sc, rowOf, top, bottom, inner, inAt, outAt, n, ins, outs});
+}
+
+/** Places across the rows: each row in its given order, as near to its neighbours as fits (pooled adjacent violators). */
+function spread(rows, links, sc, c, n, total) {
+  const up = Array.from({length: total}, () => []), down = Array.from({length: total}, () => []);
+  for (const [a, b, oa, ob] of links) { up[b].push([a, oa - ob]); down[a].push([b, ob - oa]); }
+  const gap = (a, b) => a < n && b < n ? (D.small ? 30 : 20) : sc[a] + sc[b] === 0 ? 0 : 12;
+  for (const row of rows) { let x = 0; row.forEach((k, i) => { if (i) x += (sc[row[i - 1]] + sc[k]) / 2 + gap(row[i - 1], k); c[k] = x; }); const half = x / 2; for (const k of row) c[k] -= half; }
+  const sweeps = total > 3000 ? 6 : 12;
+  for (let s = 0; s <= sweeps; s++) for (let q = 0; q < rows.length; q++) {
+    const row = rows[s % 2 ? rows.length - 1 - q : q], both = s === sweeps;
+    const sep = [0]; for (let i = 1; i < row.length; i++) sep[i] = sep[i - 1] + (sc[row[i - 1]] + sc[row[i]]) / 2 + gap(row[i - 1], row[i]);
+    const pools = [];
+    row.forEach((k, i) => {
+      const near = both ? up[k].concat(down[k]) : s % 2 ? down[k] : up[k];
+      let want = c[k], weight = .05;
+      if (near.length) { want = 0; weight = 0; for (const [o, off] of near) { const f = k >= n && o >= n ? 6 : k >= n || o >= n ? 2 : 1; want += (c[o] + off) * f; weight += f; } want /= weight; }
+      let pool = {sum: (want - sep[i]) * weight, weight, from: i, to: i};
+      while (pools.length && pools[pools.length - 1].sum / pools[pools.length - 1].weight > pool.sum / pool.weight) { const p = pools.pop(); pool = {sum: p.sum + pool.sum, weight: p.weight + pool.weight, from: p.from, to: pool.to}; }
+      pools.push(pool);
+    });
+    for (const p of pools) for (let i = p.from; i <= p.to; i++) c[row[i]] = p.sum / p.weight + sep[i];
+  }
+}
+
+/** Everything at its place on the plane: `items` (cards before what is in them), `wires`, `stubs`. */
+function relayout() {
+  lay = new Map(); items = []; wires = []; stubs = []; spot = new Map(); wireAt = new Map();
+  layOut(0);
+  const root = lay.get(0); extent = {w: root.w, h: root.h};
+  flatten(0, 0, 0, 0);
+}
+
+function flatten(g, x0, y0, depth) {
+  const level = L[g], p = lay.get(g), place = (m, c) => sideways ? [x0 + p.m0 + m, y0 + p.c0 + c] : [x0 + p.c0 + c, y0 + p.m0 + m];
+  if (g) { const it = {u: -g, open: true, x: x0, y: y0, w: p.w, h: p.h, depth}; items.push(it); spot.set(-g, it); }
+  const opens = [];
+  level.units.forEach((u, k) => {
+    const [x, y] = place(p.at[k], p.c[k] - p.sc[k] / 2), w = sideways ? p.sm[k] : p.sc[k], h = sideways ? p.sc[k] : p.sm[k];
+    if (p.inner[k]) opens.push([-u, x, y]);
+    else { const it = {u, open: false, x, y, w, h, depth: depth + 1}; items.push(it); spot.set(u, it); }
+  });
+  // where lines leave and arrive
+  const leave = new Map(), arrive = new Map(), ends = new Map();
+  const bundles = new Map(), lead = new Map();  // many lines between a closed card and one thing are drawn as one
+  const closed = q => q < p.n && level.units[q] < 0 && !p.inner[q], key = path => path[0] + ":" + path[path.length - 1];
+  for (const [i, [, , path]] of level.lines.entries()) if (path.length === 2 && (closed(path[0]) || closed(path[1]) || [0, 1].some(q => p.inner[path[q]] && (q ? p.inner[path[q]].ins : p.inner[path[q]].outs) > CROWD)) && path.every(q => q < p.n)) (bundles.get(key(path)) || bundles.set(key(path), []).get(key(path))).push(i);
+  for (const list of bundles.values()) if (list.length > 3) for (const i of list) lead.set(i, list[0]);
+  const follows = i => lead.has(i) && lead.get(i) !== i;
+  level.lines.forEach(([net, arrow, path], i) => {
+    if (follows(i)) return;
+    const a = path[0], b = path[path.length - 1];
+    if (p.inner[b]) arrive.set(i, p.inner[b].inAt.get(net) || 0);
+    else if (b < p.n) (ends.get(b) || ends.set(b, []).get(b)).push([p.c[path[path.length - 2]] + (path.length === 2 && p.inner[a] ? p.inner[a].outAt.get(net) || 0 : 0), A.slot[arrow] || 0, i]);
+    if (p.inner[a]) leave.set(i, p.inner[a].outAt.get(net) || 0);
+  });
+  for (const [b, list] of ends) {
+    list.sort((s, t) => s[0] - t[0] || s[1] - t[1]);
+    const step = Math.min(D.small ? 26 : 14, (p.sc[b] - 20) / Math.max(1, list.length - 1));
+    list.forEach(([, , i], k) => arrive.set(i, list.length > 1 ? (k - (list.length - 1) / 2) * step : 0));
+  }
+  const nets = new Map();           // a closed card with several values going out
+  level.lines.forEach(([net, , path], i) => { const a = path[0]; if (!follows(i) && a < p.n && level.units[a] < 0 && !p.inner[a]) (nets.get(a) || nets.set(a, new Map()).get(a)).set(net, p.c[path[1]]); });
+  for (const [a, map] of nets) if (map.size > 1) {
+    const sorted = [...map].sort((s, t) => s[1] - t[1]), step = Math.min(14, (p.sc[a] - 20) / (sorted.length - 1));
+    sorted.forEach(([net], k) => map.set(net, (k - (sorted.length - 1) / 2) * step));
+    level.lines.forEach(([net, , path], i) => { if (path[0] === a) leave.set(i, map.get(net)); });
+  }
+  const firstOf = new Map();
+  level.lines.forEach(([net, arrow, path], i) => {
+    const a = path[0], b = path[path.length - 1], pts = [];
+    if (follows(i)) { wireAt.set(g + "|" + b + "|" + net + "|" + arrow, wires[firstOf.get(lead.get(i))]); return; }
+    firstOf.set(i, wires.length);
+    const go = (m, c) => { const [x, y] = place(m, c), l = pts.length; if (!l || Math.abs(pts[l - 2] - x) + Math.abs(pts[l - 1] - y) > .4) pts.push(x, y); };
+    path.forEach((k, s) => {
+      const r = p.rowOf[k], last = s === path.length - 1, off = s === 0 ? leave.get(i) || 0 : last ? arrive.get(i) || 0 : 0, c = p.c[k] + off;
+      if (s === 0) { go(k >= p.n ? -p.m0 : p.at[k] + p.sm[k], c); go(p.bottom[r], c); }
+      else { go(p.top[r], c); go(last ? (k >= p.n ? (sideways ? p.w : p.h) - p.m0 : p.at[k]) : p.bottom[r], c); }
+    });
+    const wire = {g, net, arrow, pts, head: b < p.n && !p.inner[b], kind: net % 3, src: (net - net % 3) / 3, box: bounds(pts), to: b < p.n ? level.units[b] : 0, many: lead.has(i) ? bundles.get(key(path)).length : 0};
+    wires.push(wire); wireAt.set(g + "|" + b + "|" + net + "|" + arrow, wire);
+  });
+  stubsOf(g, level, p, place);
+  for (const [u, x, y] of opens) flatten(u, x, y, depth + 1);
+}
+
+function bounds(pts) {
+  let x0 = Infinity, y0 = Infinity, x1 = -Infinity, y1 = -Infinity;
+  for (let i = 0; i < pts.length; i += 2) { x0 = Math.min(x0, pts[i]); x1 = Math.max(x1, pts[i]); y0 = Math.min(y0, pts[i + 1]); y1 = Math.max(y1, pts[i + 1]); }
+  return [x0, y0, x1, y1];
+}
+
+/** Lines too long to draw: a short end at either side, telling what is at the other. */
+function stubsOf(g, level, p, place) {
+  const outs = new Map(), ins = new Map();
+  for (const [net, arrow, a, b] of level.jumps) {
+    const key = a + ":" + net;
+    (outs.get(key) || outs.set(key, []).get(key)).push([net, arrow, a, b]);
+    (ins.get(b) || ins.set(b, []).get(b)).push([net, arrow, a, b]);
+  }
+  if (p.outs > CROWD) for (const [key, list] of outs) { // into ports drawn as one: only the value's own end is shown
+    const kept = list.filter(j => j[3] < p.n + p.ins);
+    if (!kept.length) outs.set(key, [list[0]]);
+  }
+  if (p.outs > CROWD) for (const b of [...ins.keys()]) if (b >= p.n) ins.delete(b);
+  if (p.ins > CROWD) for (const key of [...outs.keys()]) if (parseInt(key) >= p.n) outs.delete(key);
+  const goal = (net, arrow, b) => b < p.n ? level.units[b] : arrow >= 0 ? A.dst[arrow] : -g;
+  for (const list of outs.values()) {
+    const [net, arrow, a, b] = list[0], port = a >= p.n, c = p.c[a] + (port ? 0 : Math.min(p.sc[a] / 2 - 9, sideways ? 12 : 26));
+    const m = port ? -p.m0 : p.at[a] + p.sm[a], to = list.map(j => goal(j[0], j[1], j[3]));
+    stubs.push({out: true, kind: net % 3, p: place(m, c), q: place(port ? 6 : m + 11, c), text: to.length > 1 ? to.length + " uses" : unitName(to[0]), go: to[0], w: p.sc[a], src: (net - net % 3) / 3});
+  }
+  for (const [b, list] of ins) {
+    const [net] = list[0], port = b >= p.n, c = p.c[b] - (port ? 0 : Math.min(p.sc[b] / 2 - 9, sideways ? 12 : 26)), m = port ? (sideways ? p.w : p.h) - p.m0 : p.at[b];
+    const src = (net - net % 3) / 3;
+    stubs.push({out: false, kind: net % 3, p: place(m - 13, c), q: place(m, c), text: list.length > 1 ? list.length + " values" : boxName(src), go: src, w: p.sc[b], src, head: !port});
+  }
+}

@@ -1,0 +1,144 @@
+"""The page, floor 8: one HTML file with the viewer and a graph in it, which needs no network, and what a notebook shows."""
+
+from __future__ import annotations
+
+import base64
+import html
+import json
+import re
+import tempfile
+import webbrowser
+import zlib
+from collections.abc import Iterable
+from functools import cache
+from importlib.resources import files
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from ..model import Graph
+from ..picture import picture
+from ..sheet import sheet
+from ..svg import svg
+from .contents import contents
+
+__all__ = ["Page", "explore", "page_html"]
+
+SCRIPTS = ("decode", "layout", "routes", "view", "draw", "panels", "search", "timeline", "main")
+STATIC_LIMIT = 1_500  # nodes that a notebook is given as a still picture too
+
+
+def explore(
+    loss: Any,
+    model: Any = None,
+    record: Any = None,
+    path: str | PathLike[str] | None = None,
+    *,
+    params: Any = None,
+    title: str = "",
+    open: bool = False,
+) -> Page:
+    """The graph behind ``loss`` as an interactive page: one HTML file that needs no network.
+
+    ``loss`` is a tensor or a tuple of tensors, of glassgrad or of torch, or a ``Graph`` that was read before. ``model``
+    adds the names of parameters and modules, ``record`` what was recorded during the forward pass, ``params`` (a dict
+    of names and tensors) other names. The file is written to ``path``, or, when its path is first asked for, to a
+    temporary folder; ``open`` shows it in the browser. TypeError for anything else.
+    """
+    if isinstance(loss, Graph):
+        graph = loss
+    else:
+        from ..read import read
+
+        known = {"params": params, "model": model, "record": record}
+        graph = read(loss, **{key: value for key, value in known.items() if value is not None})
+    page = Page(graph, title)
+    if path is not None:
+        page.save(path)
+    if open:
+        page.open()
+    return page
+
+
+class Page:
+    """A graph's page: shown by notebooks as it is, saved by `save`, shown in the browser by `open`.
+
+    ``graph`` is the model behind it.
+    """
+
+    def __init__(self, graph: Graph, title: str = "") -> None:
+        self.graph = graph
+        self.title = title
+        self._path: str | None = None
+        self._html: str | None = None
+
+    @property
+    def path(self) -> str:
+        """Where the file is; it is written to a temporary folder if it was not saved before."""
+        if self._path is None:
+            self.save(Path(tempfile.mkdtemp(prefix="glassgrad-")) / "graph.html")
+        assert self._path is not None
+        return self._path
+
+    @property
+    def html(self) -> str:
+        """The whole file as text."""
+        if self._html is None:
+            self._html = page_html(self.graph, self.title)
+        return self._html
+
+    def save(self, path: str | PathLike[str]) -> str:
+        """Write the file, making its folders, and return its path."""
+        target = Path(path)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_text(self.html, encoding="utf-8")
+        self._path = str(target)
+        return self._path
+
+    def open(self) -> None:
+        """Show the page in the system's browser."""
+        webbrowser.open(Path(self.path).resolve().as_uri())
+
+    def __repr__(self) -> str:
+        where = "" if self._path is None else f", {self._path}"
+        return f"<Page: {len(self.graph.nodes)} nodes, {len(self.graph.edges)} edges{where}>"
+
+    def _repr_html_(self) -> str:
+        """The page in a frame of its own, for notebooks."""
+        source = html.escape(self.html, quote=True)
+        style = "width:100%;height:640px;border:1px solid #8886;border-radius:8px"
+        return f'<iframe title="glassgrad explorer" style="{style}" srcdoc="{source}"></iframe>'
+
+    def _repr_svg_(self) -> str | None:
+        """A still picture; None for a graph too large for one."""
+        return svg(sheet(picture(self.graph))) if len(self.graph.nodes) <= STATIC_LIMIT else None
+
+    def _repr_mimebundle_(
+        self, include: Iterable[str] | None = None, exclude: Iterable[str] | None = None, **_: Any
+    ) -> dict[str, str]:
+        """The forms a notebook may show: the page, a still picture of it, and text."""
+        wanted = {"text/html", "image/svg+xml", "text/plain"} if include is None else set(include)
+        wanted -= set(exclude or ())
+        forms = {"text/html": self._repr_html_, "image/svg+xml": self._repr_svg_, "text/plain": self.__repr__}
+        made = {form: make() for form, make in forms.items() if form in wanted}
+        return {form: text for form, text in made.items() if text is not None}
+
+
+def page_html(graph: Graph, title: str = "") -> str:
+    """The page of ``graph`` as text: the viewer, and the graph as compressed JSON. Equal graphs give equal text."""
+    data = json.dumps(contents(graph, title), separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+    packed = base64.b64encode(zlib.compress(data.encode("utf-8", "replace"), 6)).decode("ascii")
+    frame, style, script = viewer()
+    name = f"{title} \u2013 glassgrad" if title else "glassgrad explorer"
+    filling = {"TITLE": html.escape(name), "STYLE": style, "DATA": packed, "SCRIPT": script}
+    return "".join(filling.get(part, part) for part in re.split(r"<!--(TITLE|STYLE|DATA|SCRIPT)-->", frame))
+
+
+@cache
+def viewer() -> tuple[str, str, str]:
+    """The viewer's frame, style and script, as they lie in the package."""
+    home = files(__package__)
+    scripts = "\n".join((home / f"{name}.js").read_text(encoding="utf-8") for name in SCRIPTS)
+    script = f'"use strict";\n(() => {{\n{scripts}\n}})();'
+    frame = (home / "viewer.html").read_text(encoding="utf-8")
+    return frame, (home / "viewer.css").read_text(encoding="utf-8"), script

@@ -1,0 +1,85 @@
+"""The shapes of operations' results, floor 8: told by torch's nodes, pieced together for glassgrad's.
+
+A record of glassgrad does not keep its result's shape. Its neighbours know it: whoever saved the result, the sizes that
+a rule saved, the tensors at the ends, and operations that give what they were given.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from .labels import outputs_of
+from .model import TensorInfo
+from .walk import SINK, Walk, op_name
+
+BYTES = {
+    "bool": 1, "int8": 1, "uint8": 1, "int16": 2, "float16": 2, "bfloat16": 2, "int32": 4, "float32": 4, "int64": 8,
+    "float64": 8, "complex64": 8, "complex128": 16,
+}  # fmt: skip
+
+Known = dict[tuple[int, int], TensorInfo]
+
+
+def info(shape: Any, dtype: str) -> TensorInfo:
+    """The record of a tensor of which only shape and dtype are known."""
+    size = BYTES.get(dtype, 4)
+    for n in shape:
+        size *= int(n)
+    return TensorInfo(tuple(int(n) for n in shape), dtype, size)
+
+
+def outputs(found: Walk, known: Known, attrs: list[Mapping[str, str]]) -> list[tuple[TensorInfo, ...]]:
+    """What each operation gave: as its node tells, else as ``known`` (by node and output), else as its neighbours tell."""
+    made: list[tuple[TensorInfo, ...]] = []
+    for i, node in enumerate(found.nodes):
+        if op_name(node) == SINK:
+            known.setdefault((i, 0), info(node.variable.shape, _name(node.variable.dtype)))
+            made.append(())
+            continue
+        told = getattr(node, "_input_metadata", None)
+        count = outputs_of(node)
+        if told:
+            for k, one in enumerate(told):
+                known[i, k] = info(one.shape, _name(one.dtype))
+        elif count == 1:
+            _spread(found, i, known, attrs[i])
+        gathered = [known.get((i, k)) for k in range(count)]
+        made.append(tuple(one for one in gathered if one is not None) if all(gathered) else ())
+    return made
+
+
+def _spread(found: Walk, i: int, known: Known, attrs: Mapping[str, str]) -> None:
+    """Tell the shapes of what node ``i`` was made from, from its own and from the sizes it saved."""
+    record = getattr(found.nodes[i], "_record", None)
+    row = getattr(getattr(record, "kind", None), "row", None)
+    own = known.get((i, 0))
+    if row is None or row.listed:
+        return
+    sizes = getattr(record, "s", None)
+    names = row.followed
+    for slot, edge in enumerate(found.inputs[i]):
+        if edge is None or edge in known or slot >= len(names):
+            continue
+        shape = _numbers(attrs.get(f"{names[slot]}_sym_sizes"))
+        if shape is None and row.typed is not None and own is not None:
+            if sizes is None:
+                shape = own.shape
+            elif isinstance(sizes, tuple) and len(sizes) > slot and isinstance(sizes[slot], tuple):
+                shape = sizes[slot]
+        if shape is not None:
+            known[edge] = info(shape, own.dtype if own is not None else "float32")
+
+
+def _numbers(text: str | None) -> tuple[int, ...] | None:
+    if text is None:
+        return None
+    pieces = text.strip("()[]").replace(" ", "").rstrip(",").split(",")
+    try:
+        return tuple(int(piece) for piece in pieces if piece)
+    except ValueError:
+        return None
+
+
+def _name(dtype: Any) -> str:
+    return str(dtype).rpartition(".")[2]

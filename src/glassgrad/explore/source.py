@@ -1,0 +1,124 @@
+"""Places in the user's program, floor 8: from a frame's code and instruction to file, line and the exact expression."""
+
+from __future__ import annotations
+
+import ast
+import functools
+import linecache
+import os
+import sys
+from types import CodeType, FrameType
+from typing import Any
+
+from .model import SourceLoc
+
+LONGEST = 160  # characters of an expression
+GUARDS = ("no_grad", "inference_mode", "set_grad_enabled")
+_HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
+_STANDARD = tuple(
+    os.path.dirname(os.path.abspath(sys.modules[name].__file__ or "")) + os.sep + name
+    for name in ("contextlib", "functools", "threading")
+    if name in sys.modules
+)
+_users: dict[str, bool] = {}
+
+
+def is_users(code: CodeType) -> bool:
+    """Whether a piece of code is the user's, and none of an engine's, of this package's or of Python's own."""
+    file = code.co_filename
+    known = _users.get(file)
+    if known is None:
+        torch = sys.modules.get("torch")
+        homes = [_HERE]
+        if getattr(torch, "__file__", None):
+            homes.append(os.path.dirname(os.path.abspath(torch.__file__ or "")) + os.sep)  # type: ignore[union-attr]
+        known = not (
+            os.path.abspath(file).startswith(tuple(homes))
+            or file.startswith(("<glassgrad", "<frozen", *_STANDARD))
+            or file == "<string>" and code.co_name in ("__init__", "__eq__", "__hash__")
+        )
+        _users[file] = known
+    return known
+
+
+@functools.lru_cache(4096)
+def location(code: CodeType, at: int) -> SourceLoc:
+    """The place of instruction ``at`` (a frame's ``f_lasti``) of ``code``."""
+    line, text = code.co_firstlineno, None
+    positions = getattr(code, "co_positions", None)
+    if positions is not None and at >= 0:
+        first, last, left, right = _nth(tuple(positions()), at // 2, (line, None, None, None))
+        line = first or line
+        if None not in (last, left, right):
+            text = _segment(code.co_filename, line, last, left, right)
+    else:
+        for start, stop, number in code.co_lines():
+            if start <= at < stop and number is not None:
+                line = number
+    whole = linecache.getline(code.co_filename, line).strip() or None
+    name = getattr(code, "co_qualname", code.co_name)
+    return SourceLoc(shown(code.co_filename), line, "" if name == "<module>" else name, text, whole)
+
+
+def location_of(frame: FrameType | None) -> SourceLoc | None:
+    """The place of the innermost frame of the user's that is ``frame`` or called it."""
+    while frame is not None:
+        if is_users(frame.f_code):
+            return location(frame.f_code, frame.f_lasti)
+        frame = frame.f_back
+    return None
+
+
+def shown(file: str) -> str:
+    """A file as it is shown: relative to the working directory where it lies below it."""
+    if file.startswith("<"):
+        return file
+    whole, here = os.path.abspath(file), os.getcwd()
+    return os.path.relpath(whole, here) if whole.startswith(here.rstrip(os.sep) + os.sep) else whole
+
+
+def _nth(items: tuple[Any, ...], place: int, otherwise: Any) -> Any:
+    return items[place] if place < len(items) else otherwise
+
+
+def _segment(file: str, line: int, last: int, left: int, right: int) -> str | None:
+    """The text between two places, on one line and not too long; columns count bytes of UTF-8."""
+    lines = [linecache.getline(file, number).encode() for number in range(line, last + 1)]
+    if not lines or not lines[0]:
+        return None
+    lines[-1] = lines[-1][:right]
+    lines[0] = lines[0][left:]
+    text = " ".join(piece.decode(errors="replace").strip() for piece in lines).strip()
+    return (text if len(text) <= LONGEST else text[: LONGEST - 3] + "...") or None
+
+
+@functools.lru_cache(64)
+def _guards(file: str) -> tuple[tuple[int, int, str, int], ...]:
+    """The blocks of a file in which nothing is recorded: first line, last line, what they are, the line saying so."""
+    try:
+        tree = ast.parse("".join(linecache.getlines(file)))
+    except (SyntaxError, ValueError):
+        return ()
+    found = []
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.With, ast.AsyncWith)):
+            said = [item.context_expr for item in node.items]
+        elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            said = list(node.decorator_list)
+        else:
+            continue
+        for expression in said:
+            for part in ast.walk(expression):
+                name = part.attr if isinstance(part, ast.Attribute) else part.id if isinstance(part, ast.Name) else ""
+                if name in GUARDS:
+                    found.append((node.lineno, node.end_lineno or node.lineno, name, expression.lineno))
+    return tuple(found)
+
+
+def guard_around(code: CodeType, line: int) -> tuple[str, int] | None:
+    """The innermost ``with no_grad()`` (or its like) or decorator around a line: its name and line."""
+    around = [guard for guard in _guards(code.co_filename) if guard[0] <= line <= guard[1]]
+    if not around:
+        return None
+    _, _, name, at = max(around, key=lambda guard: guard[0])
+    return name, at

@@ -1,0 +1,328 @@
+"""Everything that is known of a graph, floor 8: the graph, the model's names, the recording, the observed backward pass."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from types import MappingProxyType
+from typing import Any
+
+from .explain import _expressions, _operation
+from .labels import Labels
+from .measure import info_of
+from .memory import Memories
+from .model import Cut, Edge, Event, Graph, Held, Node, Problem, Scope, TensorInfo
+from .place import scopes_of
+from .read import as_tensors, contents, ends_of, names_by_id
+from .rules import rule_of
+from .shapes import Known, outputs
+from .source import guard_around
+from .walk import SINK, Walk, engine_of, op_name, walk
+from .words import REASONS
+
+__all__ = ["read", "survey"]
+
+SPOKEN = 2_000  # operations up to which each gets a sentence
+VALUES = 2_000
+
+
+def read(loss: Any, params: Mapping[str, Any] | None = None, *, model: Any = None, record: Any = None) -> Graph:
+    """The graph behind ``loss`` (a tensor or a tuple of them), with all that can be known of it.
+
+    ``params`` names tensors, ``model`` names parameters and modules, ``record`` is a recording of the forward pass.
+    Nothing in the graph changes. TypeError for anything but tensors.
+    """
+    return survey(loss, params, model=model, record=record)
+
+
+def survey(
+    var: Any, params: Mapping[str, Any] | None = None, *, model: Any = None, record: Any = None, caller: str = "read"
+) -> Graph:
+    """See :func:`read`."""
+    return _survey(var, params, model, record, caller)[0]
+
+
+def parameters_of(model: Any) -> dict[str, Any]:
+    """The parameters of ``model`` by name: of a module, or of a dict of names and tensors."""
+    if model is None:
+        return {}
+    if isinstance(model, Mapping):
+        return dict(model)
+    if hasattr(model, "named_parameters"):
+        return dict(model.named_parameters())
+    if isinstance(model, Iterable):
+        return {f"[{i}]": tensor for i, tensor in enumerate(model)}
+    raise TypeError(f"expected a module, or names and tensors, but got {type(model).__name__}")
+
+
+def _survey(
+    var: Any, params: Mapping[str, Any] | None, model: Any, record: Any, caller: str
+) -> tuple[Graph, Walk]:
+    results = tuple({id(t): t for t in as_tensors(var, caller)}.values())
+    if model is None and record is not None:
+        model = record.model
+    known_parameters = parameters_of(model)
+    names = names_by_id(known_parameters, caller) | names_by_id(params, caller)
+    bases = {id(t._base): t._base for t in results if getattr(t, "_base", None) is not None}
+    found = walk((*results, *bases.values()))
+    tensors, edges, ends = ends_of(found, results, bases, names)
+    for i, below in enumerate(found.inputs):
+        edges.extend(Edge(e[0], i, e[1], slot) for slot, e in enumerate(below) if e is not None)
+    position = {node: i for i, node in enumerate(found.nodes)}
+    memories, known = Memories(), Known()
+    has_values = len(found.nodes) <= VALUES
+
+    def describe(tensor: Any) -> TensorInfo:
+        told = info_of(tensor, value=has_values, storage=memories.of(tensor))
+        maker = tensor.grad_fn
+        if maker is not None and maker in position:
+            known.setdefault((position[maker], int(tensor.output_nr)), replace(told, value=None, storage=None))
+        return told
+
+    for tensor in (*bases.values(), *results):
+        describe(tensor)
+    settings, kept = [], []
+    for node in found.nodes:
+        attrs, saved = contents(node, names, ends, describe)
+        settings.append(attrs)
+        kept.append(saved)
+    calls = _calls(found, record, engine_of(results), known)
+    made = outputs(found, known, [dict(attrs) for attrs in settings])
+    oldest = sorted((i for i, seq in enumerate(found.seqs) if seq != float("inf")), key=lambda i: (found.seqs[i], -i))
+    step = {i: number for number, i in enumerate(oldest)}
+    sentences = _sentences(found, results, params, known_parameters)
+    places = record.arrange() if record is not None else []
+    nodes = []
+    for i, node in enumerate(found.nodes):
+        call, op = calls[i], op_name(node)
+        nodes.append(
+            Node(
+                i, "op" if step.get(i) is not None or op == SINK else "opaque", op, None, None,
+                None if i not in step else int(found.seqs[i]), settings[i], kept[i],
+                call.place.index if call is not None and call.place is not None else None,
+                call.loc if call is not None else None, made[i], step.get(i),
+                rule=rule_of(op), sentence=sentences.get(i),
+            )
+        )  # fmt: skip
+    live = {id(t): t for t in (*results, *bases.values())}
+    live |= {id(node.variable): node.variable for node in found.nodes if op_name(node) == SINK}
+    at = {index: live[key] for key, index in ends.items() if key in live}
+    tensors = [
+        replace(one, tensor=info_of(at[one.index], value=has_values, stats=has_values, storage=memories.of(at[one.index])))
+        for one in tensors
+    ]  # fmt: skip
+    whole = (*nodes, *tensors)
+    scopes = scopes_of(places) if record is not None else ()
+    if model is not None and record is None:
+        whole, scopes = _scopes_by_names(whole, edges, model)
+    cuts, more_nodes, more_edges = _cuts(record, results, calls, len(whole), names, found)
+    whole, edges = (*whole, *more_nodes), [*edges, *more_edges]
+    whole, scopes, cuts = _used_scopes(whole, scopes, cuts)
+    held = tuple(
+        Held(path, ends.get(id(t)), info_of(t, storage=memories.of(t)), bool(t.requires_grad))
+        for path, t in known_parameters.items()
+    )
+    graph = Graph(
+        whole, tuple(edges), tuple(ends[id(t)] for t in results), engine_of(results), scopes, cuts,
+        _events(whole, record, calls), (), held, 3 if record is not None else 2 if model is not None else 1,
+        MappingProxyType(_totals(whole, memories)),
+    )  # fmt: skip
+    return replace(graph, problems=_problems(graph)), found
+
+
+def _calls(found: Walk, record: Any, engine: str, known: Known) -> list[Any]:
+    """The recorded call that made each node; what it gave is told to ``known``."""
+    if record is None:
+        return [None] * len(found.nodes)
+    calls = [None if seq == float("inf") else record.of_age(seq, engine) for seq in found.seqs]
+    youngest: dict[int, int] = {}
+    for i, call in enumerate(calls):
+        if call is not None:
+            youngest.setdefault(call.index, i)  # the walk meets the youngest first
+    for index, i in youngest.items():
+        given = record.calls[index].info
+        if given is not None:
+            known.setdefault((i, 0), TensorInfo(given.shape, given.dtype, given.nbytes, None, given.stats))
+            if given.stats is not None:
+                known[i, 0] = replace(known[i, 0], stats=given.stats)
+    return calls
+
+
+def _sentences(found: Walk, results: Any, params: Any, parameters: Mapping[str, Any]) -> dict[int, str]:
+    if len(found.nodes) > SPOKEN:
+        return {}
+    labels = Labels(found, {**parameters, **(params or {})})
+    texts = _expressions(found.nodes[::-1], labels)
+    said = {}
+    for i, node in enumerate(found.nodes):
+        if op_name(node) != SINK:
+            said[i] = _operation(node, labels, texts)
+        else:
+            said[i] = f"The gradient of {labels[node]} ends here: it is added to {labels[node]}.grad."
+    return said
+
+
+def _scopes_by_names(nodes: Any, edges: list[Edge], model: Any) -> tuple[tuple[Node, ...], tuple[Scope, ...]]:
+    """Modules told from whose parameters an operation uses: the best that can be known without a recording."""
+    if not hasattr(model, "named_modules"):
+        return nodes, ()
+    modules = dict(model.named_modules())
+    leaf = {e.dst: nodes[e.src].name for e in edges if nodes[e.src].kind == "leaf" and nodes[e.dst].kind == "op"}
+    below: dict[int, set[str]] = {}
+    for e in edges:
+        if e.src in leaf and leaf[e.src] and nodes[e.dst].kind == "op":
+            below.setdefault(e.dst, set()).add(str(leaf[e.src]).rpartition(".")[0])
+    index: dict[str, int] = {}
+    scopes: list[Scope] = []
+
+    def scope(path: str) -> int | None:
+        if path not in modules:
+            return None
+        if path not in index:
+            parent = scope(path.rpartition(".")[0]) if path else None
+            index[path] = len(scopes)
+            scopes.append(Scope(len(scopes), parent, path, type(modules[path]).__name__))
+        return index[path]
+
+    moved = [
+        replace(n, scope=scope(next(iter(below[n.index])))) if len(below.get(n.index, ())) == 1 else n for n in nodes
+    ]
+    return tuple(moved), tuple(scopes)
+
+
+def _cuts(
+    record: Any, results: Any, calls: list[Any], first: int, names: Mapping[int, str], found: Walk
+) -> tuple[tuple[Cut, ...], list[Node], list[Edge]]:
+    """The cuts behind the results: what was cut where, and which nodes use what came out."""
+    if record is None:
+        return (), [], []
+    youngest: dict[int, int] = {}
+    for i, call in enumerate(calls):
+        if call is not None:
+            youngest.setdefault(call.index, i)
+    used: dict[int, list[int]] = {}
+    starts = [(record.calls[index], i) for index, i in youngest.items()]
+    ends = [record.made_by(t) for t in results]
+    starts += [(call, None) for call in ends if call is not None and call.index not in youngest]
+    for call, i in starts:
+        seen, waiting = {call.index}, [call.index]
+        while waiting:
+            here = record.calls[waiting.pop()]
+            if here.how is not None:
+                into = used.setdefault(here.index, [])
+                if i is not None and i not in into:
+                    into.append(i)
+                if i is not None:
+                    continue
+            for at in here.inputs:
+                if at not in seen and at not in youngest:
+                    seen.add(at)
+                    waiting.append(at)
+    cuts, nodes, edges = [], [], []
+    for number, at in enumerate(sorted(used)):
+        call = record.calls[at]
+        how, reason = _how(call)
+        sources = tuple(sorted({youngest[s] for s in call.grads if s in youngest}))
+        name = next((n for n in map(lambda s: _name_of(record, s, names), call.grads) if n), None)
+        cuts.append(Cut(number, how, call.loc, reason, sources, tuple(sorted(used[at])), call.info, name))
+        if used[at]:
+            place = call.place.index if call.place is not None else None
+            nodes.append(Node(first + len(nodes), "cut", "", how, call.info, scope=place, loc=call.loc, sentence=reason))
+            edges += [Edge(nodes[-1].index, i, kind="cut") for i in used[at]]
+    return tuple(cuts), nodes, edges
+
+
+def _how(call: Any) -> tuple[str, str]:
+    """How a value was cut, in a word and in a sentence; a ``with`` block is named with its line."""
+    how, reason = call.how, REASONS.get(call.how, "")
+    if how in ("no_grad", "inference") and call.code is not None:
+        guard = guard_around(call.code, call.loc.line)
+        if guard is not None:
+            how = {"no_grad": "no_grad", "inference_mode": "inference"}.get(guard[0], guard[0])
+            reason = f"{REASONS.get(how, reason)}; {guard[0]} stands in line {guard[1]}"
+    if how == "constant":
+        reason = f"{call.name} has no derivative"
+    return how, reason
+
+
+def _name_of(record: Any, at: int, names: Mapping[int, str]) -> str | None:
+    ref = record.calls[at].ref
+    tensor = ref() if ref is not None else None
+    return names.get(id(tensor)) if tensor is not None else None
+
+
+def _used_scopes(nodes: Any, scopes: Any, cuts: Any) -> tuple[tuple[Node, ...], tuple[Scope, ...], tuple[Cut, ...]]:
+    """Only the scopes that something lies in, and those around them, numbered anew."""
+    wanted: set[int] = set()
+    for node in nodes:
+        at = node.scope
+        while at is not None and at not in wanted:
+            wanted.add(at)
+            at = scopes[at].parent
+    if len(wanted) == len(scopes):
+        return tuple(nodes), tuple(scopes), tuple(cuts)
+    new = {old: number for number, old in enumerate(sorted(wanted))}
+    left = [
+        replace(scopes[old], index=new[old], parent=None if scopes[old].parent is None else new[scopes[old].parent])
+        for old in sorted(wanted)
+    ]
+    moved = [node if node.scope is None else replace(node, scope=new[node.scope]) for node in nodes]
+    return tuple(moved), tuple(left), tuple(cuts)
+
+
+def _events(nodes: Any, record: Any, calls: list[Any]) -> tuple[Event, ...]:
+    """The timeline of building: every operation in its step, and what was overwritten in between."""
+    events = [
+        Event(node.forward, "forward", node.index, node.loc, node.op) for node in nodes if node.forward is not None
+    ]
+    if record is not None and events:
+        heard = sorted((call.index, nodes[i].forward) for i, call in enumerate(calls) if call is not None)
+        if heard:
+            last = max(index for index, _ in heard)
+            for call in record.inplace:
+                if heard[0][0] <= call.index:
+                    step = max((forward for index, forward in heard if index <= call.index), default=0)
+                    later = " after the graph was built" if call.index > last else ""
+                    events.append(Event(step, "inplace", None, call.loc, f"{call.name} changed a tensor{later}"))
+    return tuple(sorted(events, key=lambda event: event.step))
+
+
+def _totals(nodes: Any, memories: Memories) -> dict[str, int]:
+    saved = [s.tensor for node in nodes for s in node.saved if s.tensor is not None]
+    unique = {t.storage for t in saved if t.storage is not None}
+    leaves = {n.tensor.storage for n in nodes if n.kind == "leaf" and n.tensor is not None}
+    return {
+        "ops": sum(n.kind == "op" and n.op != SINK for n in nodes),
+        "leaves": sum(n.kind == "leaf" for n in nodes),
+        "saved_bytes": sum(t.nbytes for t in saved),
+        "unique_bytes": sum(memories.nbytes[number] for number in unique),
+        "kept_bytes": sum(memories.nbytes[number] for number in unique - leaves),
+    }
+
+
+def _problems(graph: Graph) -> tuple[Problem, ...]:
+    """What is likely wrong, told from the graph alone."""
+    found = []
+    for cut in graph.cuts:
+        if cut.used_by:
+            node = graph.nodes[cut.used_by[0]]
+            where = f" at {cut.loc}" if cut.loc else ""
+            found.append(Problem("cut", node.index, node.scope, f"{cut.how}{where}: {cut.reason}", cut.loc))
+    freed = [node for node in graph.nodes if any(s.state == "freed" for s in node.saved)]
+    if freed:
+        words = f"{len(freed)} operations have given up what they saved: a backward pass went through them already"
+        found.append(Problem("freed", freed[0].index, freed[0].scope, words, freed[0].loc))
+    for node in graph.nodes:
+        changed = [s.slot for s in node.saved if s.state == "modified"]
+        if changed:
+            words = f"{node.op} saved {changed[0]}, which was changed in place afterwards"
+            found.append(Problem("modified", node.index, node.scope, words, node.loc))
+        for output in node.outputs:
+            if output.stats is not None and not output.stats.finite:
+                kind, word = ("nan", "NaN") if output.stats.nan else ("inf", "infinity")
+                words = f"{node.op} gave {word} in the forward pass"
+                found.append(Problem(kind, node.index, node.scope, words, node.loc))  # type: ignore[arg-type]
+    for held in graph.parameters:
+        if held.requires_grad and held.node is None:
+            found.append(Problem("unused", None, None, f"{held.path} is not used in this graph", None))
+    return tuple(found)

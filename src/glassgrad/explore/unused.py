@@ -1,0 +1,77 @@
+"""Which parameters a loss does not use, floor 8: by name, and where a recording tells it, why."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from .answer import Answer, plural, recording_of
+from .read import as_tensors
+from .survey import parameters_of
+from .walk import SINK, op_name, walk
+from .why import why
+
+__all__ = ["Unused", "unused"]
+
+
+@dataclass(frozen=True, repr=False)
+class Unused(Answer):
+    """The answer of :func:`unused`: the ``names`` that get no gradient, ``reasons`` by name, and those ``frozen``."""
+
+    verdict: str
+    names: tuple[str, ...]
+    reasons: Mapping[str, str]
+    frozen: tuple[str, ...]
+    used: int
+    lines: tuple[str, ...] = ()
+    advice: str = ""
+    good: bool = False
+
+
+def unused(loss: Any, model: Any, *, record: Any = None) -> Unused:
+    """The parameters of ``model`` (a module, a dict of names and tensors, or a list of tensors) that ``loss`` does not use.
+
+    Parameters whose ``requires_grad`` is False are told apart. TypeError where ``loss`` is no tensor or tuple of tensors.
+    """
+    losses = as_tensors(loss, "unused")
+    named = parameters_of(model)
+    as_tensors(tuple(named.values()), "unused")
+    reached: set[int] = set()
+    for node in walk([t for t in losses if t.grad_fn is not None]).nodes:
+        reached.add(id(node.variable) if op_name(node) == SINK else id(node))
+    for tensor in losses:
+        reached.add(id(tensor))
+    inner = [t for t in named.values() if t.requires_grad and not t.is_leaf]
+    frozen = tuple(name for name, t in named.items() if not t.requires_grad)
+    makers = walk([t for t in losses if t.grad_fn is not None]).nodes if inner else []
+    missing = {}
+    for name, tensor in named.items():
+        if not tensor.requires_grad or id(tensor) in reached:
+            continue
+        if not tensor.is_leaf and any(node is tensor.grad_fn for node in makers):
+            continue
+        missing[name] = tensor
+    record = recording_of(losses, record)
+    reasons = {name: _reason(losses, tensor, record, named) for name, tensor in missing.items()}
+    used = len(named) - len(missing) - len(frozen)
+    lines = [f"{name}: {reasons[name]}" for name in missing]
+    if frozen:
+        lines.append(f"{plural(len(frozen), 'parameter is', 'parameters are')} frozen (requires_grad is False).")
+    if not missing:
+        verdict = f"All {used} parameters that require gradients are in the graph."
+        return Unused(verdict, (), {}, frozen, used, tuple(lines), "", True)
+    verdict = f"{plural(len(missing), 'parameter gets', 'parameters get')} no gradient; {used} do."
+    advice = "use them in forward(), freeze them with requires_grad_(False), or tell DistributedDataParallel to find them"
+    return Unused(verdict, tuple(missing), reasons, frozen, used, tuple(lines), advice)
+
+
+def _reason(losses: Iterable[Any], tensor: Any, record: Any, named: Mapping[str, Any]) -> str:
+    loss = next(iter(losses))
+    answer = why(loss, tensor, record=record, model=named)
+    if answer.cuts:
+        cut = answer.cuts[0]
+        return f"cut off by {cut.how}" + (f" at {cut.loc}" if cut.loc else "")
+    if answer.kind == "unused" and answer.lines:
+        return answer.lines[1 if "never called" in answer.lines[1:2].__str__() else 0].rstrip(".")
+    return "not in the graph of the loss" if answer.kind != "not a leaf" else "a result that the loss does not use"

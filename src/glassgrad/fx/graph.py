@@ -1,0 +1,372 @@
+"""Graphs: a list of nodes, how it is changed, and checks of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from ..nn.modules.module import Module
+from ..tensor.typename import typename
+from .code import CodeGen, PythonCode, PyTreeCodeGen, PyTreeInfo, inplace_methods, magic_methods, reflectable_magic_methods
+from .names import qualified
+from .namespace import Namespace, snake_case
+from .node import Node, _legal_ops, map_arg
+
+if TYPE_CHECKING:
+    from .graph_module import GraphModule
+
+__all__ = [
+    "CodeGen", "Graph", "PythonCode", "inplace_methods", "magic_methods", "reflectable_magic_methods",
+]  # fmt: skip
+_CodeGen, _PyTreeCodeGen, _PyTreeInfo, _Namespace, _snake_case = CodeGen, PyTreeCodeGen, PyTreeInfo, Namespace, snake_case
+
+
+class _NodeList:
+    """The nodes of a graph, in order; it may be changed while one walks over it."""
+
+    def __init__(self, graph: Graph, backwards: bool = False) -> None:
+        self.graph, self.backwards = graph, backwards
+
+    def __len__(self) -> int:
+        return self.graph._len
+
+    def __iter__(self) -> Iterator[Node]:
+        root = self.graph._root
+        node = root._prev if self.backwards else root._next
+        while node is not root:
+            if not node._erased:
+                yield node
+            node = node._prev if self.backwards else node._next
+
+    def __reversed__(self) -> Iterator[Node]:
+        return iter(_NodeList(self.graph, not self.backwards))
+
+
+class _InsertPoint:
+    """A block in which new nodes are put elsewhere; also without a block, for good."""
+
+    def __init__(self, graph: Graph, insert: Callable[[Node], None]) -> None:
+        self.graph, self.before = graph, graph._insert
+        graph._insert = insert
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, *error: Any) -> None:
+        self.graph._insert = self.before
+
+
+class Graph:
+    """A list of nodes that computes something.
+
+    Source: https://docs.pytorch.org/docs/stable/fx.html#torch.fx.Graph
+    """
+
+    def __init__(
+        self, owning_module: GraphModule | None = None, tracer_cls: type | None = None, tracer_extras: Any = None
+    ) -> None:
+        self._graph_namespace = Namespace()
+        self._root = Node(self, "", "root", "", (), {})
+        self._insert: Callable[[Node], None] = self._root.prepend
+        self._len = 0
+        self._owning_module = owning_module
+        self._owners = 0
+        self._tracer_cls, self._tracer_extras = tracer_cls, tracer_extras
+        self._codegen: CodeGen = CodeGen()
+
+    @property
+    def owning_module(self) -> Any:
+        """The module that runs this graph, where it is one."""
+        return self._owning_module
+
+    @owning_module.setter
+    def owning_module(self, mod: Any) -> None:
+        self._owning_module = mod
+
+    @property
+    def nodes(self) -> Any:
+        """The nodes, in order."""
+        return _NodeList(self)
+
+    def output_node(self) -> Node:
+        """The node of the result."""
+        node = next(iter(reversed(self.nodes)))
+        if node.op != "output":
+            raise AssertionError(f"Expected output node, got {node.op}")
+        return node
+
+    def find_nodes(self, *, op: str, target: Any = None, sort: bool = True) -> list[Node]:
+        """The nodes of one kind, and of one target."""
+        return [node for node in self.nodes if node.op == op and (target is None or node.target == target)]
+
+    # -- making nodes ---------------------------------------------------------------------------------------------
+
+    def create_node(
+        self,
+        op: str,
+        target: Any,
+        args: tuple[Any, ...] | None = None,
+        kwargs: dict[str, Any] | None = None,
+        name: str | None = None,
+        type_expr: Any = None,
+    ) -> Node:
+        """A new node at the place where nodes are put now."""
+        args, kwargs = () if args is None else args, {} if kwargs is None else kwargs
+        if not isinstance(args, tuple):
+            raise AssertionError(f"args must be a tuple, got {type(args)}")
+        if not isinstance(kwargs, dict):
+            raise AssertionError(f"kwargs must be a dict, got {type(kwargs)}")
+        name = self._graph_namespace.create_name(name if name is not None else self._target_to_str(target), None)
+        node = Node(self, name, op, target, args, kwargs, type_expr)
+        self._graph_namespace.associate_name_with_obj(name, node)
+        self._insert(node)
+        self._len += 1
+        return node
+
+    def _target_to_str(self, target: Any) -> str:
+        if callable(target):
+            name = qualified(target).rpartition(".")[2] if type(target).__name__ == "function" else target.__name__
+            if name == "":
+                name = target.__name__
+            name = target.__name__ if target.__name__ == "<lambda>" else name
+        else:
+            name = target
+            if name.startswith("__") and name.endswith("__"):
+                name = name[2:-2]
+        return snake_case(name)
+
+    def placeholder(self, name: str, type_expr: Any = None, default_value: Any = None, **given: Any) -> Node:
+        """A node for an argument of the function."""
+        args = (default_value,) if default_value is not None else ()
+        return self.create_node("placeholder", name, args, type_expr=type_expr)
+
+    def get_attr(self, qualified_name: str, type_expr: Any = None) -> Node:
+        """A node for an attribute of the module, such as a parameter."""
+        if self.owning_module is not None and not _has(self.owning_module, qualified_name):
+            import warnings
+
+            warnings.warn(
+                "Attempted to insert a get_attr Node with no underlying reference in the owning GraphModule! Call "
+                "GraphModule.add_submodule to add the necessary submodule, GraphModule.add_parameter to add the "
+                "necessary Parameter, or nn.Module.register_buffer to add the necessary buffer",
+                stacklevel=2,
+            )
+        return self.create_node("get_attr", qualified_name, type_expr=type_expr)
+
+    def call_module(self, module_name: str, args: Any = None, kwargs: Any = None, type_expr: Any = None) -> Node:
+        """A node that calls a child of the module."""
+        return self.create_node("call_module", module_name, args, kwargs, type_expr=type_expr)
+
+    def call_method(self, method_name: str, args: Any = None, kwargs: Any = None, type_expr: Any = None) -> Node:
+        """A node that calls a method of its first argument."""
+        return self.create_node("call_method", method_name, args, kwargs, type_expr=type_expr)
+
+    def call_function(
+        self, the_function: Any, args: Any = None, kwargs: Any = None, type_expr: Any = None, name: str | None = None
+    ) -> Node:
+        """A node that calls a function."""
+        return self.create_node("call_function", the_function, args, kwargs, name=name, type_expr=type_expr)
+
+    def output(self, result: Any, type_expr: Any = None) -> Node:
+        """The node of the result."""
+        return self.create_node("output", "output", (result,), type_expr=type_expr)
+
+    def node_copy(self, node: Node, arg_transform: Callable[[Node], Any] = lambda node: node) -> Node:
+        """A copy of a node, perhaps of another graph; ``arg_transform`` gives the nodes here for those it uses."""
+        args, kwargs = map_arg(node.args, arg_transform), map_arg(node.kwargs, arg_transform)
+        if not isinstance(args, tuple):
+            raise AssertionError(f"Expected args to be tuple, got {type(args)}")
+        made = self.create_node(node.op, node.target, args, dict(kwargs), node.name, node.type)
+        made.meta = dict(node.meta)
+        return made
+
+    def graph_copy(self, g: Graph, val_map: dict[Node, Node], return_output_node: bool = False) -> Any:
+        """Copy all nodes of another graph; gives what its output would be, and notes the copies in ``val_map``."""
+        for node in g.nodes:
+            if node in val_map:
+                continue
+            if node.op == "output":
+                result = map_arg(node.args[0], lambda used: val_map[used])
+                return (result, node) if return_output_node else result
+            val_map[node] = self.node_copy(node, lambda used: val_map[used])
+        return None
+
+    def __deepcopy__(self, memo: Any = None) -> Graph:
+        made = Graph(tracer_cls=self._tracer_cls)
+        copied = made.graph_copy(self, {}, return_output_node=True)
+        made._codegen = self._codegen
+        if copied is not None:
+            result, old = copied
+            made.output(result, type_expr=getattr(old, "type", None)).meta = dict(old.meta)
+        return made
+
+    # -- changing it ----------------------------------------------------------------------------------------------
+
+    def erase_node(self, to_erase: Node) -> None:
+        """Take a node out; RuntimeError where others use it."""
+        if to_erase.users:
+            raise RuntimeError(
+                f"Tried to erase Node {to_erase} but it still had {len(to_erase.users)} users in the graph: "
+                f"{to_erase.users}!"
+            )
+        if to_erase.graph is not self:
+            raise RuntimeError(f"Attempting to remove {to_erase} from wrong graph!")
+        if to_erase._erased:
+            import warnings
+
+            warnings.warn(f"erase_node({to_erase}) on an already erased node", stacklevel=2)
+            return
+        to_erase._unlink()
+        to_erase._erased = True
+        self._len -= 1
+        to_erase.args, to_erase.kwargs = (), {}
+
+    def inserting_before(self, n: Node | None = None) -> _InsertPoint:
+        """A block in which new nodes are put before ``n``, or at the beginning."""
+        if n is None:
+            return self.inserting_after(self._root)
+        if n.graph is not self:
+            raise AssertionError("Node to insert before is not in graph.")
+        return _InsertPoint(self, n.prepend)
+
+    def inserting_after(self, n: Node | None = None) -> _InsertPoint:
+        """A block in which new nodes are put after ``n``, or at the end."""
+        if n is None:
+            return self.inserting_before(self._root)
+        if n.graph is not self:
+            raise AssertionError("Node to insert after is not in graph.")
+        return _InsertPoint(self, n.append)
+
+    def eliminate_dead_code(self, is_impure_node: Callable[[Node], bool] | None = None) -> bool:
+        """Take out all nodes that nobody uses and that do nothing else; whether there were any."""
+        self.lint()
+        changed = False
+        for node in reversed(self.nodes):
+            impure = is_impure_node(node) if is_impure_node is not None else node.is_impure()
+            if not impure and not node.users:
+                self.erase_node(node)
+                changed = True
+        return changed
+
+    def process_inputs(self, *args: Any) -> Any:
+        """The function's arguments as those of the placeholders."""
+        return self._codegen.process_inputs(*args)
+
+    def process_outputs(self, out: Any) -> Any:
+        """The output as the function's result."""
+        return self._codegen.process_outputs(out)
+
+    def set_codegen(self, codegen: CodeGen) -> None:
+        """Have the graph printed by something else."""
+        self._codegen = codegen
+
+    def on_generate_code(self, make_transformer: Callable[[Any], Any]) -> Any:
+        """Have the lines of printed code changed by ``make_transformer(the one before)(lines)``; a block, or for good."""
+        before = self._codegen._body_transformer
+        self._codegen._body_transformer = make_transformer(before)
+
+        @contextmanager
+        def block() -> Iterator[None]:
+            try:
+                yield
+            finally:
+                self._codegen._body_transformer = before
+
+        return block()
+
+    # -- showing it -----------------------------------------------------------------------------------------------
+
+    def python_code(self, root_module: str, *, verbose: bool = False, **settings: Any) -> PythonCode:
+        """The graph as a Python function; ``root_module`` is what the module is called in it."""
+        namespace = Namespace()
+
+        def name_of(node: Node) -> str:
+            return namespace.create_name(node.name, node)
+
+        before = [(node, node._repr_fn) for node in self.nodes]
+        for node, _ in before:
+            node._repr_fn = name_of
+        try:
+            return self._codegen._gen_python_code(self.nodes, root_module, namespace, verbose=verbose)
+        finally:
+            for node, shown in before:
+                node._repr_fn = shown
+
+    def __str__(self) -> str:
+        placeholders: list[str] = []
+        returns = [""]
+        lines = [node.format_node(placeholders, returns) for node in self.nodes]
+        head = f"graph({', '.join(placeholders)}){returns[0]}:"
+        return head + "".join("\n    " + line for line in lines if line)
+
+    def print_tabular(self) -> None:
+        """Print the graph as a table, one line a node."""
+        try:
+            from tabulate import tabulate  # type: ignore[import-untyped,import-not-found]
+        except ImportError:
+            print(
+                "`print_tabular` relies on the library `tabulate`, which could not be found on this machine. Run `pip "
+                "install tabulate` to install the library."
+            )
+            raise
+        rows = [[node.op, node.name, node.target, node.args, node.kwargs] for node in self.nodes]
+        print(tabulate(rows, headers=["opcode", "name", "target", "args", "kwargs"]))
+
+    def lint(self) -> None:
+        """Raise RuntimeError where a node uses one that comes later or elsewhere, or what the module does not have."""
+        names: set[str] = set()
+        seen: set[Node] = set()
+        for node in self.nodes:
+            if node.op not in _legal_ops:
+                raise RuntimeError(f"Node {node} had unknown opcode {node.op}!")
+            if node.graph is not self:
+                raise RuntimeError(f"Node '{node}' does not belong to this Graph!")
+            for used in node._input_nodes:
+                if used.graph is not self:
+                    raise RuntimeError(
+                        f"Argument '{used}' of Node '{node}' does not belong to this Graph, but was used as an "
+                        "argument! If you are copying nodes from another graph, make sure to use ``arg_transform`` on "
+                        f"node_copy() to remap values\n{self}"
+                    )
+                if used not in seen:
+                    raise RuntimeError(
+                        f"Argument '{used}' of Node '{node}' was used before it has been defined! Please check that "
+                        f"Nodes in the graph are topologically ordered\n{self}"
+                    )
+            seen.add(node)
+            if node.name in names:
+                raise RuntimeError(f"Node redefined name {node.name}!")
+            names.add(node.name)
+        if self.owning_module is not None:
+            for node in self.nodes:
+                self._check_target(node)
+
+    def _check_target(self, node: Node) -> None:
+        target: Any = node.target
+        if node.op == "call_function":
+            if not callable(target):
+                raise ValueError(f"Node {node} target {target} has type {typename(target)} but a Callable is expected")
+            return
+        if not isinstance(target, str):
+            raise ValueError(f"Node {node} target {target} has type {typename(target)} but a str is expected")
+        if node.op not in ("get_attr", "call_module"):
+            return
+        holder: Any = self.owning_module
+        pieces = target.split(".")
+        for place, piece in enumerate(pieces):
+            found = getattr(holder, piece, None)
+            path = ".".join(pieces[:place])
+            if found is None:
+                raise RuntimeError(f"Node {node} target {target} references nonexistent attribute {piece} of {path}")
+            if node.op == "call_module" and not isinstance(found, Module):
+                raise RuntimeError(f"Node {node} target {target} {piece} of {path} does not reference an nn.Module")
+            holder = found
+
+
+def _has(module: Any, path: str) -> bool:
+    for piece in path.split("."):
+        if not hasattr(module, piece):
+            return False
+        module = getattr(module, piece)
+    return True

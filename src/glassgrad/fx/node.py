@@ -1,0 +1,299 @@
+"""Nodes: the steps of a graph, each with its arguments and those who use its value."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from ..tensor.typename import typename
+from .immutable_collections import immutable_dict, immutable_list
+from .names import qualified, type_repr
+
+if TYPE_CHECKING:
+    from .graph import Graph
+
+Argument = Any
+Target = Any
+base_types = (str, int, float, bool, complex)
+_legal_ops = dict.fromkeys(
+    ["placeholder", "call_method", "call_module", "call_function", "get_attr", "output", "root"]
+)
+_side_effectful_functions: set[Any] = {operator.setitem}
+
+
+def has_side_effect(fn: Any) -> Any:
+    """Mark a function: calls of it are kept, though nobody uses what it gives."""
+    _side_effectful_functions.add(fn)
+    return fn
+
+
+def map_aggregate(a: Any, fn: Callable[[Any], Any]) -> Any:
+    """The same tuples, lists, dictionaries and slices with ``fn`` of everything in them."""
+    if isinstance(a, tuple):
+        pieces = [map_aggregate(piece, fn) for piece in a]
+        return type(a)(*pieces) if hasattr(a, "_fields") else tuple(pieces)
+    if isinstance(a, list):
+        return immutable_list([map_aggregate(piece, fn) for piece in a])
+    if isinstance(a, dict):
+        return immutable_dict({key: map_aggregate(value, fn) for key, value in a.items()})
+    if isinstance(a, slice):
+        return slice(map_aggregate(a.start, fn), map_aggregate(a.stop, fn), map_aggregate(a.step, fn))
+    return fn(a)
+
+
+def map_arg(a: Any, fn: Callable[[Node], Any]) -> Any:
+    """The same with ``fn`` of every node in them."""
+    if not callable(fn):
+        raise AssertionError("torch.fx.map_arg(a, fn): fn must be a callable")
+    return map_aggregate(a, lambda piece: fn(piece) if isinstance(piece, Node) else piece)
+
+
+def _format_arg(arg: Any) -> str:
+    if isinstance(arg, list):
+        return f"[{', '.join(map(_format_arg, arg))}]"
+    if isinstance(arg, tuple):
+        return f"({', '.join(map(_format_arg, arg))}{',' if len(arg) == 1 else ''})"
+    if isinstance(arg, dict):
+        return "{" + ", ".join(f"{key}: {_format_arg(value)}" for key, value in arg.items()) + "}"
+    return f"%{arg}" if isinstance(arg, Node) else str(arg)
+
+
+class Node:
+    """One step of a graph: ``name`` = ``op`` of ``target`` with ``args`` and ``kwargs``.
+
+    ``op`` is one of placeholder, get_attr, call_function, call_method, call_module, output; ``target`` is a function
+    for call_function, else a name.  ``users`` are the nodes that have this one among their arguments.
+    Source: https://docs.pytorch.org/docs/stable/fx.html#torch.fx.Node
+    """
+
+    def __init__(
+        self,
+        graph: Graph,
+        name: str,
+        op: str,
+        target: Target,
+        args: tuple[Argument, ...],
+        kwargs: dict[str, Argument],
+        return_type: Any = None,
+    ) -> None:
+        known = f"Node [graph = {graph}, name = '{name}'] target {target} has type {typename(target)}" if (
+            op == "call_function" and not callable(target) or op != "call_function" and not isinstance(target, str)
+        ) else None  # fmt: skip
+        if op not in _legal_ops:
+            raise AssertionError(f"op '{op}' is not in _legal_ops")
+        if known is not None:
+            raise ValueError(f"{known} but a {'Callable' if op == 'call_function' else 'str'} is expected")
+        self.graph, self.op, self.target, self.type = graph, op, target, return_type
+        self.name = name
+        self._input_nodes: dict[Node, None] = {}
+        self.users: dict[Node, None] = {}
+        self._prev: Node = self
+        self._next: Node = self
+        self._erased = False
+        self._repr_fn: Callable[[Node], str] | None = None
+        self.meta: dict[str, Any] = {}
+        self._args: tuple[Any, ...] = ()
+        self._kwargs: dict[str, Any] = {}
+        self._update_args_kwargs(args, kwargs)
+
+    # -- place in the graph ---------------------------------------------------------------------------------------
+
+    @property
+    def next(self) -> Node:
+        """The node after this one."""
+        return self._next
+
+    @property
+    def prev(self) -> Node:
+        """The node before this one."""
+        return self._prev
+
+    def _unlink(self) -> None:
+        self._prev._next, self._next._prev = self._next, self._prev
+
+    def prepend(self, x: Node) -> None:
+        """Put ``x`` before this node."""
+        if x.graph is not self.graph:
+            raise AssertionError("Attempting to move a Node into a different Graph")
+        if x is self:
+            return
+        x._unlink()
+        before = self._prev
+        before._next, x._prev = x, before
+        x._next, self._prev = self, x
+
+    def append(self, x: Node) -> None:
+        """Put ``x`` after this node."""
+        self._next.prepend(x)
+
+    def _places(self, other: Node) -> tuple[int, int]:
+        order = list(self.graph.nodes)
+        return order.index(self), order.index(other)
+
+    def __lt__(self, other: Node) -> bool:
+        a, b = self._places(other)
+        return a < b
+
+    def __gt__(self, other: Node) -> bool:
+        return other < self
+
+    def __le__(self, other: Node) -> bool:
+        return self is other or self < other
+
+    def __ge__(self, other: Node) -> bool:
+        return self is other or other < self
+
+    # -- arguments ------------------------------------------------------------------------------------------------
+
+    @property
+    def args(self) -> tuple[Argument, ...]:
+        """The arguments; assign to it to change them."""
+        return self._args
+
+    @args.setter
+    def args(self, a: tuple[Argument, ...]) -> None:
+        self._update_args_kwargs(a, self._kwargs)
+
+    @property
+    def kwargs(self) -> dict[str, Argument]:
+        """The arguments by name; assign to it to change them."""
+        return self._kwargs
+
+    @kwargs.setter
+    def kwargs(self, k: dict[str, Argument]) -> None:
+        self._update_args_kwargs(self._args, k)
+
+    def _update_args_kwargs(self, args: Any, kwargs: Any) -> None:
+        for old in self._input_nodes:
+            old.users.pop(self, None)
+        found: dict[Node, None] = {}
+
+        def note(node: Node) -> Node:
+            found[node] = None
+            node.users[self] = None
+            return node
+
+        self._args = map_arg(tuple(args), note)
+        self._kwargs = map_arg(dict(kwargs), note)
+        self._input_nodes = found
+
+    @property
+    def all_input_nodes(self) -> list[Node]:
+        """The nodes among the arguments."""
+        return list(self._input_nodes)
+
+    def update_arg(self, idx: int, arg: Argument) -> None:
+        """Replace one argument."""
+        self.args = (*self.args[:idx], arg, *self.args[idx + 1 :]) if idx >= 0 else self.args[:idx] + (arg,)
+
+    def insert_arg(self, idx: int, arg: Argument) -> None:
+        """Put one more argument before that of number ``idx``."""
+        if not 0 <= idx <= len(self.args):
+            raise AssertionError(f"insert_args index must be between 0 and len(self.args), got {idx}")
+        self.args = (*self.args[:idx], arg, *self.args[idx:])
+
+    def update_kwarg(self, key: str, arg: Argument) -> None:
+        """Set one argument by name."""
+        self.kwargs = {**self.kwargs, key: arg}
+
+    def replace_input_with(self, old_input: Node, new_input: Node) -> None:
+        """Use another node wherever ``old_input`` is among the arguments."""
+        self._update_args_kwargs(
+            map_arg(self._args, lambda node: new_input if node is old_input else node),
+            map_arg(self._kwargs, lambda node: new_input if node is old_input else node),
+        )
+
+    def replace_all_uses_with(
+        self, replace_with: Node, delete_user_cb: Callable[[Node], bool] | None = None, *, propagate_meta: bool = False
+    ) -> list[Node]:
+        """Have all users, or those that ``delete_user_cb`` chooses, use another node; gives them."""
+        if propagate_meta:
+            if replace_with.meta:
+                raise AssertionError(
+                    "Called node.replace_all_uses_with(replace_with, propagate_meta=True), but replace_with already "
+                    "has .meta keys"
+                )
+            replace_with.meta.update(self.meta)
+        changed = [user for user in list(self.users) if delete_user_cb is None or delete_user_cb(user)]
+        for user in changed:
+            user.replace_input_with(self, replace_with)
+        return changed
+
+    # -- what it is -----------------------------------------------------------------------------------------------
+
+    def is_impure(self, impure_random: bool = True) -> bool:
+        """Whether it must stay though nobody uses its value."""
+        if self.op in ("placeholder", "output"):
+            return True
+        if self.op == "call_module":
+            owner = self.graph.owning_module
+            if owner is None:
+                raise AssertionError("self.graph.owning_module not set for purity check")
+            return bool(getattr(owner.get_submodule(self.target), "_is_impure", False))
+        if self.op != "call_function":
+            return False
+        name = getattr(self.target, "__name__", "")
+        inner = self.target in _side_effectful_functions or name in ("_assert", "manual_seed")
+        written = name.endswith("_") and not name.endswith("__") or self.kwargs.get("out") is not None
+        drawn = impure_random and name in _DRAWING and self.kwargs.get("training", self.kwargs.get("train", True))
+        return bool(inner or written or drawn)
+
+    @property
+    def stack_trace(self) -> str | None:
+        """The stack at tracing, where it was recorded."""
+        return self.meta.get("stack_trace")
+
+    @stack_trace.setter
+    def stack_trace(self, trace: str | None) -> None:
+        self.meta["stack_trace"] = trace
+
+    def _rename(self, candidate: str) -> None:
+        if candidate != self.name:
+            self.name = self.graph._graph_namespace.create_name(candidate, None)
+            self.graph._graph_namespace._rename_object(self, self.name)
+
+    def __repr__(self) -> str:
+        return self.name if self._repr_fn is None else self._repr_fn(self)
+
+    def __reduce__(self) -> Any:
+        raise TypeError("a node is not pickled by itself; pickle the GraphModule")
+
+    def _pretty_print_target(self, target: Any) -> str:
+        if isinstance(target, str):
+            return target
+        home, name = getattr(target, "__module__", None), getattr(target, "__name__", None)
+        if name is not None and home == "builtins":
+            return f"builtins.{name}"
+        return f"operator.{name}" if home == "_operator" else qualified(target)
+
+    def format_node(
+        self,
+        placeholder_names: list[str] | None = None,
+        maybe_return_typename: list[str] | None = None,
+        *,
+        include_tensor_metadata: bool = False,
+    ) -> str | None:
+        """The line of this node in a printed graph."""
+        typed = f"{type_repr(self.type)} " if self.type is not None else ""
+        if self.op == "placeholder":
+            if placeholder_names:
+                placeholder_names.append(self.target + (f": {type_repr(self.type)}" if self.type else ""))
+                return None
+            default = f"(default={self.args[0]})" if self.args else ""
+            return f"%{self.name} : {typed}[num_users={len(self.users)}] = placeholder[target={self.target}]{default}"
+        if self.op == "output":
+            if self.type and maybe_return_typename:
+                maybe_return_typename[0] = f" -> {type_repr(self.type)}"
+            return f"return {self.args[0]}"
+        shown = f"%{self.name} : {typed}[num_users={len(self.users)}] = {self.op}"
+        shown += f"[target={self._pretty_print_target(self.target)}]"
+        if self.op == "get_attr":
+            return shown
+        return f"{shown}(args = {_format_arg(self.args)}, kwargs = {_format_arg(self.kwargs)})"
+
+
+_DRAWING = {
+    "rand", "randn", "randint", "randperm", "rand_like", "randn_like", "randint_like", "bernoulli", "multinomial",
+    "normal", "poisson", "dropout", "alpha_dropout", "feature_dropout", "feature_alpha_dropout", "native_dropout",
+}  # fmt: skip

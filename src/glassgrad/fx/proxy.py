@@ -1,0 +1,383 @@
+"""Proxies: stand for values while a program is traced, and write down what is done with them."""
+
+from __future__ import annotations
+
+import collections
+import dataclasses
+import dis
+import enum
+import inspect
+import operator
+import traceback
+import weakref
+from bisect import bisect_left
+from collections.abc import Callable, Iterator
+from types import FunctionType
+from typing import Any
+
+from ..ground import dtypes
+from ..ground.device import device
+from ..ops import intercept
+from .code import magic_methods, reflectable_magic_methods
+from .graph import Graph
+from .names import _tables, method_name, normal_call, traced_functions
+from .node import Node, base_types, map_aggregate, map_arg
+
+_PLAIN = (*base_types, dtypes.dtype, device, dtypes.layout, dtypes.memory_format, enum.Enum, type(None), type(...))
+
+
+class TraceError(ValueError):
+    """A program does with a value what cannot be written down without knowing it."""
+
+
+class Scope:
+    """The module within which something happens: its path and its type."""
+
+    def __init__(self, module_path: str, module_type: Any) -> None:
+        self.module_path, self.module_type = module_path, module_type
+
+
+def assert_fn(x: Any) -> None:
+    """What an ``assert`` becomes where a tracer keeps them."""
+    if not x:
+        raise AssertionError("Assertion failed")
+
+
+def _assert(condition: Any, message: str) -> Any:
+    """AssertionError unless ``condition`` holds; of a traced value, a node that sees to it."""
+    if isinstance(condition, Proxy):
+        return condition.tracer.create_proxy("call_function", _assert, (condition, message), {})
+    if not condition:
+        raise AssertionError(message)
+    return None
+
+
+class TracerBase:
+    """What makes nodes of what is done with proxies."""
+
+    graph: Graph
+    record_stack_traces = False
+    check_mutable_operations = False
+    trace_asserts = False
+    proxy_buffer_attributes = False
+    traced_func_name = "forward"
+    scope: Scope
+    module_stack: Any
+    node_name_to_scope: dict[str, tuple[str, Any]]
+
+    def create_node(
+        self, kind: str, target: Any, args: Any, kwargs: Any, name: str | None = None, type_expr: Any = None
+    ) -> Node:
+        """A node of the graph that is being traced; override it to change what is written down."""
+        node = self.graph.create_node(kind, target, args, kwargs, name, type_expr)
+        self.node_name_to_scope[node.name] = (self.scope.module_path, self.scope.module_type)
+        if self.module_stack:
+            node.meta["nn_module_stack"] = self.module_stack.copy()
+        if self.record_stack_traces and not node.stack_trace:
+            frames = traceback.extract_stack()
+            first = next((place for place, frame in enumerate(frames) if frame.name == "forward"), None)
+            if first is not None:
+                home = __file__.rpartition("fx")[0]
+                kept = [frame for frame in frames[first:] if not frame.filename.startswith(home)]
+                node.stack_trace = "".join(traceback.StackSummary.from_list(kept).format()).strip()
+        return node
+
+    def proxy(self, node: Node) -> Proxy:
+        """The proxy of a node."""
+        return Proxy(node, self)
+
+    def create_proxy(
+        self,
+        kind: str,
+        target: Any,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        name: str | None = None,
+        type_expr: Any = None,
+        proxy_factory_fn: Callable[[Node], Proxy] | None = None,
+    ) -> Proxy:
+        """A node whose arguments may be proxies, as a proxy."""
+        node = self.create_node(kind, target, self.create_arg(args), self.create_arg(kwargs), name, type_expr)
+        return self.proxy(node) if proxy_factory_fn is None else proxy_factory_fn(node)
+
+    def create_arg(self, a: Any) -> Any:
+        """A value as an argument of a node; override it to allow for more types."""
+        if isinstance(a, Proxy):
+            return a.node
+        if hasattr(a, "__fx_create_arg__"):
+            return a.__fx_create_arg__(self)
+        if isinstance(a, tuple):
+            pieces = [self.create_arg(piece) for piece in a]
+            return type(a)(*pieces) if hasattr(a, "_fields") else type(a)(pieces)
+        if isinstance(a, list):
+            return [self.create_arg(piece) for piece in a]
+        if isinstance(a, dict):
+            return {self._key(key): self.create_arg(value) for key, value in a.items()}
+        if isinstance(a, slice):
+            return slice(self.create_arg(a.start), self.create_arg(a.stop), self.create_arg(a.step))
+        if isinstance(a, range):
+            return range(self.create_arg(a.start), self.create_arg(a.stop), self.create_arg(a.step))
+        if dataclasses.is_dataclass(a) and not isinstance(a, type):
+            fields = {field.name: self.create_arg(getattr(a, field.name)) for field in dataclasses.fields(a)}
+            return self.create_node("call_function", type(a), (), fields)
+        if isinstance(a, (*_PLAIN, Node)):
+            return a
+        raise NotImplementedError(f"argument of type: {type(a)}")
+
+    def _key(self, key: Any) -> Any:
+        if isinstance(key, str):
+            return key
+        made = self.create_arg(key)
+
+        def refuse(node: Node) -> None:
+            raise RuntimeError(f"Keys for dictionaries used as an argument cannot contain a Node. Got key: {made}")
+
+        map_arg(made, refuse)
+        return made
+
+    def to_bool(self, obj: Proxy) -> bool:
+        """What a value is in an ``if``: an error, unless a tracer knows better."""
+        raise TraceError("symbolically traced variables cannot be used as inputs to control flow")
+
+    def iter(self, obj: Proxy) -> Iterator[Any]:
+        """What a loop over a value runs through: an error, unless a tracer knows better."""
+        raise TraceError(
+            "Proxy object cannot be iterated. This can be attempted when the Proxy is used in a loop or as a *args or "
+            "**kwargs function argument. See the torch.fx docs on pytorch.org for a more detailed explanation of what "
+            "types of control flow can be traced, and check out the Proxy docstring for help troubleshooting Proxy "
+            "iteration errors"
+        )
+
+    def keys(self, obj: Proxy) -> Any:
+        """What ``**value`` asks for."""
+        return Attribute(obj, "keys")()
+
+
+class _Ear:
+    """Listens to calls of functions as long as it lives, so that those with proxies become nodes."""
+
+    count = 0
+
+    def __init__(self) -> None:
+        if _Ear.count == 0:
+            intercept.start(trace_call, only=traced_functions())
+        _Ear.count += 1
+        weakref.finalize(self, _Ear.close).atexit = False
+
+    @staticmethod
+    def close() -> None:
+        """Listen no more, once the last one is gone."""
+        _Ear.count -= 1
+        if _Ear.count == 0:
+            intercept.stop(trace_call)
+
+
+class GraphAppendingTracer(TracerBase):
+    """Writes further nodes into a graph that is there; functions heed its proxies as long as it lives."""
+
+    def __init__(self, graph: Graph) -> None:
+        self._ear = _Ear()
+        self.graph, self.scope = graph, Scope("", None)
+        self.module_stack = collections.OrderedDict()
+        self.node_name_to_scope = {}
+
+
+def _instruction(frame: Any) -> tuple[list[Any], int]:
+    """The instructions of a frame and the number of the one that runs."""
+    code = list(dis.get_instructions(frame.f_code))
+    return code, bisect_left(code, frame.f_lasti, key=lambda instruction: instruction.offset)
+
+
+class Proxy:
+    """Stands for the value of a node; what is done with it becomes nodes.
+
+    Source: https://docs.pytorch.org/docs/stable/fx.html#torch.fx.Proxy
+    """
+
+    node: Node
+    tracer: TracerBase
+
+    def __init__(self, node: Node, tracer: TracerBase | None = None) -> None:
+        self.tracer = GraphAppendingTracer(node.graph) if tracer is None else tracer
+        self.node = node
+
+    def __repr__(self) -> str:
+        return f"Proxy({self.node.name})"
+
+    def __getattr__(self, k: str) -> Attribute:
+        return Attribute(self, k)
+
+    def __getstate__(self) -> Any:
+        return self.__dict__
+
+    def __setstate__(self, state: Any) -> None:
+        self.__dict__.update(state)
+
+    def __deepcopy__(self, memo: Any) -> Proxy:
+        return Proxy(self.node, self.tracer)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Proxy:
+        return self.tracer.create_proxy("call_method", "__call__", (self, *args), kwargs)
+
+    def __iter__(self) -> Iterator[Any]:
+        frame: Any = inspect.currentframe()
+        code, place = _instruction(frame.f_back)
+        if code[place].opname == "UNPACK_SEQUENCE":
+            return (self[number] for number in range(code[place].argval))  # type: ignore[index]
+        return self.tracer.iter(self)
+
+    def __abs__(self) -> Proxy:
+        return self.tracer.create_proxy("call_function", operator.abs, (self,), {})
+
+    def __bool__(self) -> bool:
+        if self.tracer.trace_asserts:
+            frame: Any = inspect.currentframe()
+            code, place = _instruction(frame.f_back)
+            jump, following = code[place], code[place + 1 :]
+            raises = any(piece.opname == "LOAD_ASSERTION_ERROR" for piece in following[:1])
+            if "JUMP" in jump.opname and "TRUE" in jump.opname and raises:
+                self.tracer.create_proxy("call_function", assert_fn, (self,), {})
+                return True
+        return self.tracer.to_bool(self)
+
+    def keys(self) -> Any:
+        """What ``**value`` asks for."""
+        return self.tracer.keys(self)
+
+    def __len__(self) -> int:
+        raise RuntimeError(
+            "'len' is not supported in symbolic tracing by default. If you want this call to be recorded, please call "
+            "torch.fx.wrap('len') at module scope"
+        )
+
+    @classmethod
+    def __torch_function__(cls, orig_method: Any, types: Any, args: Any = None, kwargs: Any = None) -> Any:
+        args, kwargs = args or (), kwargs or {}
+        tracers: dict[TracerBase, None] = {}
+
+        def note(value: Any) -> None:
+            if isinstance(value, Proxy):
+                tracers[value.tracer] = None
+
+        map_aggregate(tuple(args), note)
+        map_aggregate(dict(kwargs), note)
+        if len(tracers) > 1:
+            raise RuntimeError(
+                f"Found multiple different tracers {list(tracers)} while trying to trace operations {orig_method}"
+            )
+        tracer = next(iter(tracers))
+        method = method_name(orig_method)
+        if method is not None:
+            return tracer.create_proxy("call_method", method, args, kwargs)
+        if type(orig_method) is FunctionType and id(orig_method) in _tables()[0]:
+            orig_method, args, kwargs = normal_call(orig_method, args, kwargs)
+        return tracer.create_proxy("call_function", orig_method, args, kwargs)
+
+
+class Attribute(Proxy):
+    """An attribute of a value: a node once it is used, unless it is called as a method."""
+
+    def __init__(self, root: Proxy, attr: str) -> None:
+        self.root, self.attr, self.tracer = root, attr, root.tracer
+        self._node: Node | None = None
+
+    @property
+    def node(self) -> Node:  # type: ignore[override]
+        """The node of the attribute."""
+        if self._node is None:
+            self._node = self.tracer.create_proxy("call_function", getattr, (self.root, self.attr), {}).node
+        return self._node
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Proxy:
+        return self.tracer.create_proxy("call_method", self.attr, (self.root, *args), kwargs)
+
+
+class ParameterProxy(Proxy):
+    """Stands for a parameter whose shape is known while one traces."""
+
+    def __init__(self, tracer: TracerBase, node: Node, name: str, param: Any) -> None:
+        super().__init__(node, tracer)
+        self.param, self.name = param, name
+
+    def __repr__(self) -> str:
+        return f"ParameterProxy({self.name})"
+
+    @property
+    def shape(self) -> Any:
+        """The shape."""
+        return self.param.shape
+
+    @property
+    def ndim(self) -> int:
+        """The number of dimensions."""
+        return int(self.param.ndim)
+
+    def size(self, *args: Any) -> Any:
+        """The shape."""
+        return self.param.size(*args)
+
+    def dim(self) -> int:
+        """The number of dimensions."""
+        return int(self.param.dim())
+
+    def numel(self) -> int:
+        """The number of elements."""
+        return int(self.param.numel())
+
+    nelement = numel
+
+
+def _define_operators() -> None:
+    def magic(name: str) -> Callable[..., Proxy]:
+        target = getattr(operator, name, None) or operator.truediv
+
+        def operate(*args: Any, **kwargs: Any) -> Proxy:
+            return args[0].tracer.create_proxy("call_function", target, args, kwargs)  # type: ignore[no-any-return]
+
+        operate.__name__ = name
+        return operate
+
+    def reflected(name: str) -> Callable[..., Proxy]:
+        target = getattr(operator, name, None) or operator.truediv
+
+        def operate(self: Proxy, rhs: Any) -> Proxy:
+            return self.tracer.create_proxy("call_function", target, (rhs, self), {})
+
+        operate.__name__ = f"__r{name.strip('_')}__"
+        return operate
+
+    for name in magic_methods:
+        setattr(Proxy, f"__{name.strip('_')}__", magic(name))
+    for name in reflectable_magic_methods:
+        setattr(Proxy, f"__r{name.strip('_')}__", reflected(name))
+
+
+_define_operators()
+
+
+def find_proxy(*values: Any) -> Proxy | None:
+    """A proxy among these values and within their containers; None where there is none."""
+    found: list[Proxy] = []
+
+    def note(value: Any) -> None:
+        if isinstance(value, Proxy):
+            found.append(value)
+
+    map_aggregate(values, note)
+    return found[-1] if found else None
+
+
+def trace_call(function: Any, proceed: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """A call of one of our functions while somebody traces: a node, where a proxy is among its arguments."""
+    if not any(isinstance(arg, (Proxy, tuple, list, dict, slice)) for arg in (*args, *kwargs.values())):
+        return proceed(*args, **kwargs)
+    found = find_proxy(args, kwargs)
+    if found is None:
+        return proceed(*args, **kwargs)
+    kind = Proxy if isinstance(found, (Attribute, ParameterProxy)) else type(found)
+    return kind.__torch_function__(function, (kind,), args, kwargs)
+
+
+__all__ = [
+    "Attribute", "GraphAppendingTracer", "ParameterProxy", "Proxy", "Scope", "TraceError", "TracerBase",
+]  # fmt: skip

@@ -1,0 +1,278 @@
+"""Covariances and correlations of variables in rows, and histograms over several dimensions."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ...ground.dtypes import called
+from ...tensor.tensor import Tensor, wrap
+from .. import return_types as results
+from ..declare import composite
+from ..primitive.sign import complex_from
+from .operand import need_tensor, no_match
+from .ranges import linspace
+
+_new = tuple.__new__
+
+# -- covariances -------------------------------------------------------------------------------------------------------
+
+
+def _weights(name: str, weights: Tensor, observations: int, whole: bool) -> None:
+    """Raise PyTorch's errors unless these are weights of the observations."""
+    if weights._d.ndim > 1:
+        raise RuntimeError(
+            f"cov(): expected {name} to have one or fewer dimensions but got {name} with {weights._d.ndim} dimensions"
+        )
+    if whole and weights._d.dtype.kind not in "iub":
+        raise RuntimeError(
+            f"cov(): expected {name} to have integral dtype but got {name} with {weights.dtype.scalar_name} dtype"
+        )
+    if not whole and weights._d.dtype.kind not in "fV":
+        raise RuntimeError(
+            f"cov(): expected {name} to have floating point dtype but got {name} with {weights.dtype.scalar_name} dtype"
+        )
+    if weights._d.size != observations:
+        raise RuntimeError(
+            f"cov(): expected {name} to have the same numel as there are observations in the input but got "
+            f"{weights._d.size} != {observations}"
+        )
+    if weights._d.size and np.min(weights._d) < 0:
+        raise RuntimeError(f"cov(): {name} cannot be negative")
+
+
+@composite()
+def cov(input: Any, *, correction: int = 1, fweights: Any = None, aweights: Any = None) -> Tensor:
+    """The covariances of the variables in the rows of ``input``, observed in its columns.
+
+    ``fweights`` (integers) counts each observation, ``aweights`` weighs it.
+    Source: https://docs.pytorch.org/docs/stable/generated/torch.cov.html
+    """
+    need_tensor("cov", "input", 1, input)
+    if input._d.ndim > 2:
+        raise RuntimeError(
+            f"cov(): expected input to have two or fewer dimensions but got an input with {input._d.ndim} dimensions"
+        )
+    if input._d.dtype.kind == "b":
+        raise RuntimeError("cov(): bool dtype is not supported for input")
+    lines = input if input._d.ndim == 2 else input.view(1, -1)
+    count = lines._d.shape[1]
+    weights = None
+    if fweights is not None:
+        _weights("fweights", fweights, count, True)
+        weights = fweights
+    if aweights is not None:
+        _weights("aweights", aweights, count, False)
+        weights = aweights if weights is None else weights * aweights
+    free: Any
+    if weights is None:
+        centre = lines.sum(1) / count if count else lines.sum(1) / math.nan
+        free = count - correction
+    else:
+        total = weights.sum()
+        if total.item() == 0:
+            raise RuntimeError("cov(): weights sum to zero, can't be normalized")
+        centre = (lines * weights).sum(1) / total
+        if aweights is None or correction == 0:
+            free = total - (0 if aweights is not None else correction)
+        else:
+            free = total - correction * (weights * aweights).sum() / total
+    if (free.item() if isinstance(free, Tensor) else free) <= 0:
+        warnings.warn(
+            "cov(): degrees of freedom is <= 0. Correction should be strictly less than the number of observations.",
+            UserWarning,
+            stacklevel=2,
+        )
+        free = free * 0
+    off = lines - centre.unsqueeze(1)
+    other = off if weights is None else off * weights
+    product = off.mm(other.t().conj() if lines.is_complex() else other.t())
+    return (product / free).squeeze()  # type: ignore[no-any-return]
+
+
+@composite()
+def corrcoef(input: Any) -> Tensor:
+    """Pearson's correlations of the variables in the rows of ``input``, observed in its columns.
+
+    Source: https://docs.pytorch.org/docs/stable/generated/torch.corrcoef.html
+    """
+    need_tensor("corrcoef", "input", 1, input)
+    if input._d.ndim > 2:
+        raise RuntimeError(
+            f"corrcoef(): expected input to have two or fewer dimensions but got an input with {input._d.ndim} "
+            "dimensions"
+        )
+    found: Any = cov(input)
+    if not found._d.ndim:
+        return found / found  # type: ignore[no-any-return]
+    spread = found.diagonal()
+    spread = (spread.real if found.is_complex() else spread).sqrt()
+    found = found / spread.view(-1, 1) / spread.view(1, -1)
+    if found.is_complex():
+        return complex_from(found.real.clip(-1, 1), found.imag.clip(-1, 1))  # type: ignore[no-any-return]
+    return found.clip(-1, 1)  # type: ignore[no-any-return]
+
+
+# -- histograms --------------------------------------------------------------------------------------------------------
+
+_WORD = {"Long": "long int", "Short": "short int", "Byte": "unsigned char", "Char": "signed char"}
+
+
+def _word(tensor: Tensor) -> str:
+    return _WORD.get(tensor.dtype.scalar_name, tensor.dtype.scalar_name.lower())
+
+
+def _ends(columns: Any, bounds: Any) -> list[tuple[float, float]]:
+    """The ends of each dimension's histogram: as asked for, or the smallest and largest element."""
+    count = columns.shape[1]
+    if bounds is not None:
+        if len(bounds) != 2 * count:
+            raise RuntimeError(
+                f"torch.histogramdd: for a {count}-dimensional histogram range should have {2 * count} elements, but "
+                f"got {len(bounds)}"
+            )
+        found = [(float(bounds[2 * i]), float(bounds[2 * i + 1])) for i in range(count)]
+    elif not columns.size:
+        found = [(0.0, 1.0)] * count
+    else:
+        found = list(zip(columns.min(0).tolist(), columns.max(0).tolist(), strict=True))
+    ends = []
+    for place, (low, high) in enumerate(found):
+        if not (math.isfinite(low) and math.isfinite(high)):
+            raise RuntimeError(f"torch.histogramdd: dimension {place}'s range [{low:g}, {high:g}] is not finite")
+        if low > high:
+            raise RuntimeError(
+                f"torch.histogramdd: min should not exceed max, but got min {low:g} max {high:g} for dimension {place}"
+            )
+        ends.append((low - 0.5, high + 0.5) if low == high else (low, high))
+    return ends
+
+
+def _edges(input: Tensor, columns: Any, bins: Sequence[Any], bounds: Any) -> list[Tensor]:
+    if isinstance(bins[0], Tensor):
+        for place, edges in enumerate(bins):
+            if edges._d.dtype != input._d.dtype:
+                raise RuntimeError(
+                    "torch.histogramdd: input tensor and bins tensors should have the same dtype, but got input with "
+                    f"dtype {_word(input)} and bins for dimension {place} with dtype {_word(edges)}"
+                )
+            if edges._d.ndim != 1:
+                raise RuntimeError(
+                    f"torch.histogramdd: bins tensor should have one dimension, but got {edges._d.ndim} dimensions in "
+                    f"the bins tensor for dimension {place}"
+                )
+            if not edges._d.size:
+                raise RuntimeError(
+                    "torch.histogramdd: bins tensor should have at least 1 element, but got 0 elements in the bins "
+                    f"tensor for dimension {place}"
+                )
+        return [edges.clone() for edges in bins]  # type: ignore[attr-defined]
+    for place, number in enumerate(bins):
+        if number <= 0:
+            raise RuntimeError(f"torch.histogram(): bins must be > 0, but got {number} for dimension {place}")
+    ends = _ends(columns, bounds)
+    return [linspace(low, high, number + 1, dtype=input.dtype) for number, (low, high) in zip(bins, ends, strict=True)]
+
+
+def _counted(
+    input: Tensor, bins: Sequence[Any], bounds: Any, weight: Any, density: bool
+) -> tuple[Tensor, list[Tensor]]:
+    """The histogram of the points in the last dimension of ``input``, and the edges of its bins."""
+    array = np.asarray(input._d)
+    count = array.shape[-1]
+    if len(bins) != count:
+        raise RuntimeError("histogramdd: The size of bins must be equal to the innermost dimension of the input.")
+    if array.dtype not in (np.float32, np.float64):
+        raise NotImplementedError(f"\"histogramdd\" not implemented for '{input.dtype.scalar_name}'")
+    if weight is not None:
+        if weight._d.dtype != input._d.dtype:
+            raise RuntimeError(
+                "torch.histogramdd: if weight tensor is provided, input tensor and weight tensor should have the same "
+                f"dtype, but got input({_word(input)}), and weight({_word(weight)})"
+            )
+        if weight._d.shape != array.shape[:-1]:
+            raise RuntimeError(
+                "torch.histogramdd: if weight tensor is provided it should have the same shape as the input tensor "
+                f"excluding its innermost dimension, but got input with shape {list(array.shape)} and weight with "
+                f"shape {list(weight._d.shape)}"
+            )
+    columns = array.reshape(-1, count)
+    edges = _edges(input, columns, bins, bounds)
+    for place, line in enumerate(edges):
+        if line._d.size < 2:
+            raise RuntimeError(f"torch.histogram(): bins must be > 0, but got 0 for dimension {place}")
+    sizes = [line._d.size - 1 for line in edges]
+    flat = np.zeros(len(columns), np.intp)
+    inside = np.ones(len(columns), bool)
+    for place, line in enumerate(edges):
+        column, limits = columns[:, place], line._d
+        index = np.searchsorted(limits, column, side="right") - 1
+        index[column == limits[-1]] = sizes[place] - 1  # the last bin holds its upper edge
+        inside &= (column >= limits[0]) & (column <= limits[-1])
+        flat = flat * sizes[place] + index
+    weights = None if weight is None else np.asarray(weight._d).reshape(-1)[inside]
+    hist = np.bincount(flat[inside], weights, math.prod(sizes)).astype(array.dtype).reshape(sizes)
+    if density:
+        hist /= hist.sum()
+        for place, line in enumerate(edges):
+            shape = [-1 if i == place else 1 for i in range(count)]
+            hist /= np.diff(line._d).reshape(shape)
+    return wrap(hist), edges
+
+
+_HISTOGRAM = (
+    "Tensor input, Tensor bins, *, Tensor weight = None, bool density = False, tuple of Tensors out = None",
+    "Tensor input, int bins = 100, *, tuple of floats range = None, Tensor weight = None, bool density = False, tuple "
+    "of Tensors out = None",
+)
+
+
+@composite()
+def histogram(
+    input: Any, bins: Any = 100, *, range: Any = None, weight: Any = None, density: bool = False, out: Any = None
+) -> Any:
+    """How many elements fall into each bin, and the bins' edges: ``bins`` equal ones within ``range``, or as given.
+
+    Not differentiable.  Source: https://docs.pytorch.org/docs/stable/generated/torch.histogram.html
+    """
+    need_tensor("histogram", "input", 1, input)
+    if not isinstance(bins, (Tensor, int)) or isinstance(bins, bool):
+        raise no_match("histogram", (input, bins), *_HISTOGRAM)
+    points = wrap(np.asarray(input._d).reshape(-1, 1))
+    heavy = weight
+    if weight is not None and weight._d.shape == input._d.shape:
+        heavy = wrap(np.asarray(weight._d).reshape(-1))
+    hist, edges = _counted(points, [bins], range, heavy, density)
+    return _put("histogram", _new(results.histogram, (hist, edges[0])), out)
+
+
+@composite(method=False)
+def histogramdd(
+    input: Any, bins: Any, range: Any = None, weight: Any = None, density: bool = False, *, out: Any = None
+) -> Any:
+    """How many points fall into each cell of a grid: coordinates lie along the last dimension of ``input``.
+
+    ``bins`` is a number of equal bins, one for each dimension, or a list of tensors of edges.  Not differentiable.
+    Source: https://docs.pytorch.org/docs/stable/generated/torch.histogramdd.html
+    """
+    need_tensor("histogramdd", "input", 1, input)
+    if input._d.ndim < 2:
+        raise RuntimeError("torch.histogramdd: input tensor should have at least 2 dimensions")
+    if isinstance(bins, int):
+        bins = [bins] * input._d.shape[-1]
+    elif not isinstance(bins, (list, tuple)):
+        raise TypeError(f"histogramdd(): argument 'bins' (position 2) must be tuple of ints, not {called(bins)}")
+    hist, edges = _counted(input, list(bins), range, weight, density)
+    return _new(results.histogramdd, (hist, tuple(edges)))
+
+
+def _put(name: str, found: Any, out: Any) -> Any:
+    if out is None:
+        return found
+    for piece, target in zip(found, out, strict=True):
+        target.resize_(piece._d.shape).copy_(piece)
+    return _new(getattr(results, name), tuple(out))

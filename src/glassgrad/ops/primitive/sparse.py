@@ -1,0 +1,386 @@
+"""The rows of sparse tensors: like those of the table, but only ever called by the careful path.
+
+Their kernels take carriers and arrays alike, so that a rule can be given a sparse gradient or a dense one.  They stand
+beside the table, whose laws are about dense tensors; ``ops/composite/sparse.py`` says which stands for which.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ...ground import dtypes
+from ...kernels import sparse as arrays
+from ...kernels.sparse import Carrier, Coo, Csr
+from ..call import careful
+from ..declare import Row
+from .shape import expand, unsqueeze
+
+#: Every row of this file, by name.
+ROWS: dict[str, Row] = {}
+
+
+def carried(node: str | None = None, apart: Sequence[str] = ()) -> Callable[[Callable[..., Any]], Any]:
+    """Declare the kernel below as a row of sparse tensors: inputs before ``/``, settings after, all by position."""
+
+    def declare(kernel: Callable[..., Any]) -> Any:
+        row = Row(kernel, (), node, None, False, False, False)
+        n = len(row.inputs)
+
+        def caller(*args: Any) -> Any:
+            given = [*args, *list(row.defaults.values())[len(args) - n - len(row.settings) :]]
+            return careful(row, tuple(given[:n]), tuple(given[n : n + len(row.settings)]))
+
+        made: Any = caller
+        made.__name__ = made.__qualname__ = row.name
+        made.__doc__, made.row, made.derivative, made.shows = kernel.__doc__, row, row.derivative, row.shows
+        row.sets_apart(*apart)
+        row.caller = made
+        ROWS[row.name] = row
+        return made
+
+    return declare
+
+
+# -- between sparse and dense -----------------------------------------------------------------------------------------
+
+
+@carried("SparseCooTensorWithDimsAndTensorsBackward0", apart=("indices",))
+def sparse_from(indices: Any, values: Any, /, sizes: Any, is_coalesced: bool = False) -> Any:
+    """The sparse tensor of these places and values."""
+    return Coo(np.asarray(indices).astype(np.int64), np.array(values), sizes, is_coalesced)
+
+
+@carried(apart=("indices",))
+def picked(self: Any, indices: Any, /) -> Any:
+    """The values at some places of a sparse or dense tensor."""
+    return arrays.values_at(self, indices)
+
+
+@carried("CoalesceBackward0")
+def coalesced(self: Any, /) -> Any:
+    """The same with each place once, in order."""
+    return arrays.coalesced(self)
+
+
+@carried("ToDenseBackward0")
+def to_dense(self: Any, /) -> Any:
+    """The dense tensor of a sparse one."""
+    return arrays.dense_of(self)
+
+
+@carried("ToDenseBackward0")
+def densified(self: Any, /) -> Any:
+    """The dense tensor of a sparse or dense one; its gradient is as dense."""
+    return arrays.dense_of(self)
+
+
+@carried("ToSparseBackward0")
+def to_sparse(self: Any, /, sparse_dim: int) -> Any:
+    """What of a dense tensor is not nought."""
+    return arrays.sparse_of(self, sparse_dim)
+
+
+@carried("ToSparseBackward1")
+def to_sparse_all(self: Any, /) -> Any:
+    """What of a dense tensor is not nought, every dimension sparse."""
+    return arrays.sparse_of(self, self.ndim)
+
+
+@carried("ToSparseCsrBackward0")
+def to_csr(self: Any, /) -> Any:
+    """A matrix by compressed rows."""
+    if isinstance(self, Csr):
+        return self.copy()
+    return arrays.csr_of(self if isinstance(self, Coo) else arrays.sparse_of(self, 2))
+
+
+@carried("ToSparseBackward1")
+def csr_to_coo(self: Any, /) -> Any:
+    """The matrix by coordinates."""
+    return self.coo().copy()
+
+
+@carried("SparseCompressedTensorBackward0", apart=("crow", "col"))
+def csr_from(crow: Any, col: Any, values: Any, /, sizes: Any) -> Any:
+    """The sparse matrix of these compressed rows."""
+    return Csr(np.array(crow), np.array(col), np.array(values), sizes)
+
+
+@carried("SparseMaskBackward0", apart=("mask",))
+def masked(self: Any, mask: Any, /) -> Any:
+    """The values of a sparse or dense tensor where ``mask`` has some."""
+    return arrays.masked(self, mask)
+
+
+@carried("ValuesBackward0")
+def values_of(self: Any, /) -> Any:
+    """The values of a coalesced tensor."""
+    return self.values.copy()
+
+
+@carried("SparseCooTensorWithDimsAndTensorsBackward0", apart=("pattern",))
+def at_places_of(values: Any, pattern: Any, /) -> Any:
+    """Other values at the places of a sparse tensor."""
+    return pattern.of(np.array(values))
+
+
+sparse_from.derivative(values=lambda grad, indices: picked(grad, indices))
+picked.derivative(self=lambda grad, indices, self_sizes: sparse_from(indices, grad, self_sizes))
+coalesced.derivative(self=lambda grad: grad)
+to_dense.derivative(self=lambda grad, self: masked(grad, self))
+densified.derivative(self=lambda grad: grad)
+for _row in (to_sparse, to_sparse_all):
+    _row.derivative(self=lambda grad: densified(grad))
+to_csr.derivative(self=lambda grad, self: masked(grad, self))
+csr_to_coo.derivative(self=lambda grad, self: masked(grad, self))
+csr_from.derivative(values=lambda grad, result: values_of(masked(grad, result)))
+masked.derivative(self=lambda grad, mask: densified(masked(grad, mask)))
+values_of.derivative(self=lambda grad, self: at_places_of(grad, self))
+at_places_of.derivative(values=lambda grad, pattern: values_of(masked(grad, pattern)))
+
+
+# -- elementwise ------------------------------------------------------------------------------------------------------
+
+
+@carried("AddBackward0")
+def added(self: Any, other: Any, /, alpha: Any = 1) -> Any:
+    """``self + alpha * other``."""
+    return self + (other if alpha == 1 else arrays.multiplied(other, alpha))
+
+
+@carried("SubBackward0")
+def subtracted(self: Any, other: Any, /, alpha: Any = 1) -> Any:
+    """``self - alpha * other``."""
+    return self + arrays.multiplied(other, -alpha)
+
+
+@carried("MulBackward0")
+def multiplied(self: Any, other: Any, /) -> Any:
+    """The elementwise product."""
+    return arrays.multiplied(self, other)
+
+
+@carried("MulBackward0")
+def scaled(self: Any, /, number: Any) -> Any:
+    """The product with a number."""
+    return arrays.multiplied(self, number)
+
+
+@carried("DivBackward0")
+def divided(self: Any, /, number: Any) -> Any:
+    """The quotient by a number."""
+    if self.dtype.kind in "biu":
+        self = self.astype(dtypes.get_default_dtype().numpy)
+    return self / number
+
+
+@carried("NegBackward0")
+def negated(self: Any, /) -> Any:
+    """The negative."""
+    return -self
+
+
+@carried("CloneBackward0")
+def copied(self: Any, /) -> Any:
+    """A copy."""
+    return self.copy()
+
+
+@carried("ToCopyBackward0")
+def cast(self: Any, /, dtype: Any) -> Any:
+    """The values as a NumPy ``dtype``."""
+    return self.astype(dtype)
+
+
+added.derivative(self=lambda grad: grad, other=lambda grad, alpha: scaled(grad, alpha))
+subtracted.derivative(self=lambda grad: grad, other=lambda grad, alpha: scaled(grad, -alpha))
+multiplied.derivative(self=lambda grad, other: multiplied(grad, other), other=lambda grad, self: multiplied(grad, self))
+scaled.derivative(self=lambda grad, number: scaled(grad, number))
+divided.derivative(self=lambda grad, number: divided(grad, number))
+negated.derivative(self=lambda grad: negated(grad))
+copied.derivative(self=lambda grad: grad)
+cast.derivative(self=lambda grad: grad)  # its dtype is fitted to the input's like that of every gradient
+
+
+# -- order ------------------------------------------------------------------------------------------------------------
+
+
+def _permuted(self: Any, /, dims: Any) -> Any:
+    """The dimensions in another order."""
+    return arrays.permuted(self, dims)
+
+
+def _inverse(dims: Sequence[int]) -> tuple[int, ...]:
+    return tuple(sorted(range(len(dims)), key=dims.__getitem__))
+
+
+def _ordering(name: str, node: str) -> Any:
+    _permuted.__name__ = name
+    made = carried(node)(_permuted)
+    made.derivative(self=lambda grad, dims: permuted(grad, _inverse(dims)))
+    return made
+
+
+permuted = _ordering("permuted", "PermuteBackward0")
+turned = _ordering("turned", "TBackward0")
+exchanged = _ordering("exchanged", "TransposeBackward0")
+
+
+# -- sums -------------------------------------------------------------------------------------------------------------
+
+
+@carried("SumBackward0")
+def total(self: Any, /) -> Any:
+    """The sum of all elements."""
+    return self.values.sum()
+
+
+@carried("SumBackward1")
+def plainly_summed(self: Any, /, dims: Any, keepdim: bool = False) -> Any:
+    """The sums along dimensions, as ``Tensor.sum`` gives them."""
+    return arrays.summed(self.coo() if isinstance(self, Csr) else self, dims, keepdim)
+
+
+@carried("SparseSumBackward0")
+def summed(self: Any, /, dims: Any, keepdim: bool = False) -> Any:
+    """The sums along dimensions."""
+    return arrays.summed(self.coo() if isinstance(self, Csr) else self, dims, keepdim)
+
+
+@carried(apart=("pattern",))
+def spread(grad_output: Any, pattern: Any, /, dims: Any, keepdim: bool) -> Any:
+    """The gradient of ``summed``: at each place, that of the sum it went to."""
+    return arrays.spread(grad_output, pattern, dims, keepdim)
+
+
+total.derivative(self=lambda grad, self_sizes: expand(grad, self_sizes))
+for _row in (plainly_summed, summed):
+    _row.derivative(self=lambda grad, self, dims, keepdim: spread(grad, self, dims, keepdim))
+spread.derivative(grad_output=lambda grad, pattern, dims, keepdim: summed(masked(grad, pattern), dims, keepdim))
+
+
+# -- products of matrices ---------------------------------------------------------------------------------------------
+
+
+def check_product(mat1: Any, mat2: Any) -> None:
+    """Raise PyTorch's error unless the matrices can be multiplied."""
+    if mat1.dtype != mat2.dtype:
+        one, two = (dtypes.of(array.dtype).scalar_name for array in (mat1, mat2))
+        raise RuntimeError(f"expected scalar type {one} but found {two}")
+    if mat1.shape[1] != mat2.shape[0]:
+        if isinstance(mat1, Carrier) and not isinstance(mat2, Carrier) and mat2.ndim == 2:
+            raise RuntimeError(f"addmm: Argument #3 (dense): Expected dim 0 size {mat1.shape[1]}, got {mat2.shape[0]}")
+        if mat2.ndim == 1:
+            raise RuntimeError("mv: expected self.size(-1) == vec.size(-1)")
+        one, two = ("x".join(map(str, array.shape)) for array in (mat1, mat2))
+        raise RuntimeError(f"mat1 and mat2 shapes cannot be multiplied ({one} and {two})")
+
+
+@carried("MmBackward0")
+def product(self: Any, mat2: Any, /) -> Any:
+    """The product of two matrices: sparse if both are."""
+    check_product(self, mat2)
+    return arrays.matmul(self, mat2)
+
+
+@carried("SparseSparseMatmulBackward0")
+def sparse_product(self: Any, other: Any, /) -> Any:
+    """The product of two sparse matrices; their gradients are as sparse."""
+    check_product(self, other)
+    return arrays.matmul(self, other)
+
+
+@carried("MvBackward0")
+def vector_product(self: Any, vec: Any, /) -> Any:
+    """The product of a sparse matrix and a vector."""
+    check_product(self, vec)
+    return arrays.matmul(self, vec)
+
+
+def _sum_of(self: Any, mat1: Any, mat2: Any, beta: Any, alpha: Any) -> Any:
+    check_product(mat1, mat2)
+    made = arrays.matmul(mat1, mat2)
+    if alpha != 1:
+        made = arrays.multiplied(made, alpha)
+    if self is None or beta == 0:
+        return made
+    return made + (self if beta == 1 else arrays.multiplied(self, beta))
+
+
+@carried(apart=("like",))
+def as_sparse_as(self: Any, like: Any, /) -> Any:
+    """The gradient of a factor: where the factor is sparse, only at its places."""
+    return arrays.masked(self, like) if isinstance(like, Carrier) else self + 0
+
+
+@carried("AddmmBackward0")
+def product_added(self: Any, mat1: Any, mat2: Any, /, beta: Any = 1, alpha: Any = 1) -> Any:
+    """``beta * self + alpha * mat1 @ mat2``."""
+    return _sum_of(self, mat1, mat2, beta, alpha)
+
+
+@carried("SparseAddmmBackward0")
+def masked_product(self: Any = None, mat1: Any = None, mat2: Any = None, /, beta: Any = 1, alpha: Any = 1) -> Any:
+    """``beta * self + alpha * mat1 @ mat2``, without ``self`` the product; the gradient of ``mat1`` is as sparse."""
+    return _sum_of(self, mat1, mat2, beta, alpha)
+
+
+product.derivative(
+    self=lambda grad, mat2: product(grad, turned(mat2, (1, 0))),
+    mat2=lambda grad, self: product(turned(self, (1, 0)), grad),
+)
+sparse_product.derivative(
+    self=lambda grad, self, other: masked(product(grad, turned(other, (1, 0))), self),
+    other=lambda grad, self, other: masked(product(turned(self, (1, 0)), grad), other),
+)
+vector_product.derivative(
+    self=lambda grad, vec: product(unsqueeze(grad, 1), unsqueeze(vec, 0)),
+    vec=lambda grad, self: vector_product(turned(self, (1, 0)), grad),
+)
+as_sparse_as.derivative(self=lambda grad, like: densified(as_sparse_as(grad, like)))
+for _row in (product_added, masked_product):
+    _row.derivative(self=lambda grad, beta: scaled(grad, beta))
+    _row.derivative(
+        mat1=lambda grad, mat1, mat2, alpha: scaled(as_sparse_as(product(grad, turned(mat2, (1, 0))), mat1), alpha),
+        mat2=lambda grad, mat1, alpha: scaled(product(turned(mat1, (1, 0)), grad), alpha),
+    )
+
+
+# -- rows of a table --------------------------------------------------------------------------------------------------
+
+
+@carried("SparseCooTensorWithDimsAndTensorsBackward0", apart=("indices",))
+def embedding_sparse_backward(
+    grad_output: Any, indices: Any, /, sizes: Any, padding_idx: int = -1, scale_grad_by_freq: bool = False
+) -> Any:
+    """The gradient of ``embedding`` by its table: each row that was picked, at its place."""
+    if scale_grad_by_freq:
+        raise RuntimeError("embedding_backward: scale_grad_by_freq not supported with sparse gradients")
+    at = np.asarray(indices).reshape(-1).astype(np.int64)
+    rows = np.asarray(grad_output).reshape(-1, sizes[1])
+    if padding_idx >= 0:
+        kept = at != padding_idx
+        at, rows = at[kept], rows[kept]
+    return Coo(at[None], rows, sizes)
+
+
+@carried(apart=("indices",))
+def embedding_rows(self: Any, indices: Any, /, padding_idx: int = -1) -> Any:
+    """The rows that ``indices`` names of a sparse or dense table, nought at ``padding_idx``: the adjoint of that."""
+    picked_rows = np.asarray(arrays.dense_of(self)).take(indices, axis=0)
+    if padding_idx >= 0:
+        picked_rows[np.asarray(indices) == padding_idx] = 0
+    return picked_rows
+
+
+embedding_sparse_backward.derivative(
+    grad_output=lambda grad, indices, padding_idx: embedding_rows(grad, indices, padding_idx)
+)
+embedding_rows.derivative(
+    self=lambda grad, indices, self_sizes, padding_idx: embedding_sparse_backward(
+        grad, indices, self_sizes, padding_idx, False
+    )
+)

@@ -1,0 +1,228 @@
+"""The ``torch.overrides`` namespace: types and blocks that give functions another meaning."""
+
+from __future__ import annotations
+
+import functools
+import threading
+import warnings
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from importlib import import_module
+from types import FunctionType, ModuleType
+from typing import Any
+
+from .ops import intercept
+from .ops.declare import TABLE
+from .tensor.parameter import Parameter
+from .tensor.tensor import Tensor
+
+_PLAIN = (Tensor, Parameter)
+_HOME = __name__.partition(".")[0]
+
+
+def _overrides(value: Any) -> bool:
+    return type(value) not in _PLAIN and hasattr(type(value), "__torch_function__")
+
+
+def has_torch_function(relevant_args: Iterable[Any]) -> bool:
+    """Whether any of these gives functions another meaning, or a function mode is on.
+
+    Source: https://docs.pytorch.org/docs/stable/torch.overrides.html
+    """
+    return bool(_modes.stack) or any(map(_overrides, relevant_args))
+
+
+def has_torch_function_unary(arg: Any) -> bool:
+    """The same of one argument."""
+    return has_torch_function((arg,))
+
+
+def has_torch_function_variadic(*args: Any) -> bool:
+    """The same of arguments."""
+    return has_torch_function(args)
+
+
+def _overloaded(relevant_args: Iterable[Any]) -> list[Any]:
+    """One of each overriding type, subclasses before their parents, else in order."""
+    found: list[Any] = []
+    for arg in relevant_args:
+        if _overrides(arg) and type(arg) not in map(type, found):
+            place = next((n for n, other in enumerate(found) if issubclass(type(arg), type(other))), len(found))
+            found.insert(place, arg)
+    return found
+
+
+def handle_torch_function(public_api: Any, relevant_args: Iterable[Any], *args: Any, **kwargs: Any) -> Any:
+    """What the mode that is on, or the first ``__torch_function__`` that knows an answer, gives for a call."""
+    overloaded = _overloaded(relevant_args)
+    types = tuple(map(type, overloaded))
+    if _modes.stack:
+        with _innermost() as mode:
+            answer = mode.__torch_function__(public_api, types, args, kwargs)
+        if answer is not NotImplemented:
+            return answer
+    for arg in overloaded:
+        answer = arg.__torch_function__(public_api, types, args, kwargs)
+        if answer is not NotImplemented:
+            return answer
+    name = f"{public_api.__module__}.{public_api.__name__}"
+    words = f"no implementation found for '{name}' on types that implement __torch_function__: {list(types)}"
+    if _modes.stack:
+        words += f" nor in mode {_modes.stack[-1]}"
+    raise TypeError(words)
+
+
+def is_tensor_like(inp: Any) -> bool:
+    """Whether an object is a tensor or has ``__torch_function__``."""
+    return type(inp) is Tensor or hasattr(inp, "__torch_function__")
+
+
+def is_tensor_method_or_property(func: Any) -> bool:
+    """Whether a function is a method of tensors, or the getter of a property."""
+    return func in _methods() or getattr(func, "__name__", "") == "__get__"
+
+
+@functools.cache
+def _methods() -> frozenset[Any]:
+    return frozenset(value for value in vars(Tensor).values() if isinstance(value, FunctionType))
+
+
+def wrap_torch_function(dispatcher: Callable[..., Iterable[Any]]) -> Callable[[Any], Any]:
+    """A decorator: the function may be overridden by what ``dispatcher(*args, **kwargs)`` gives."""
+
+    def decorate(func: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(func)
+        def wrapped(*args: Any, **kwargs: Any) -> Any:
+            relevant = tuple(dispatcher(*args, **kwargs))
+            if has_torch_function(relevant):
+                return handle_torch_function(wrapped, relevant, *args, **kwargs)
+            return func(*args, **kwargs)
+
+        return wrapped
+
+    return decorate
+
+
+@functools.cache
+def get_ignored_functions() -> set[Any]:
+    """Public functions that cannot be overridden: those that take no tensors."""
+    names = vars(import_module(_HOME))
+    heard = {id(function) for function in _public()}
+    return {value for value in names.values() if isinstance(value, FunctionType) and id(value) not in heard}
+
+
+def _public() -> list[Any]:
+    from .nn import functional
+
+    return [*intercept.table_functions(), *(v for v in vars(functional).values() if isinstance(v, FunctionType))]
+
+
+def get_overridable_functions() -> dict[Any, list[Any]]:
+    """The functions that can be overridden, by the namespace that has them."""
+    heard = {id(function) for function in _public()}
+    spaces: list[Any] = [import_module(name) for name in (_HOME, f"{_HOME}.nn.functional", f"{_HOME}.linalg")]
+    spaces.append(Tensor)
+    return {
+        space: [value for name, value in vars(space).items() if id(value) in heard and not name.startswith("__")]
+        for space in spaces
+    }
+
+
+def resolve_name(f: Any) -> str | None:
+    """The name that a function has among those that can be overridden; None of any other."""
+    for space, functions in get_overridable_functions().items():
+        for name, value in vars(space).items():
+            if value is f and f in functions:
+                where = space.__name__[len(_HOME) :] if isinstance(space, ModuleType) else ".Tensor"
+                return f"torch{where}.{name}"
+    return None
+
+
+# -- modes --------------------------------------------------------------------------------------------------------
+
+
+class _Modes(threading.local):
+    """The modes that are on in a thread, innermost last."""
+
+    def __init__(self) -> None:
+        self.stack: list[TorchFunctionMode] = []
+
+
+_modes = _Modes()
+
+
+class TorchFunctionMode:
+    """A block in which ``__torch_function__`` of this object answers for every call of a function of tensors.
+
+    Within it calls go on to the mode outside, or to the function itself.
+    Source: https://docs.pytorch.org/docs/stable/torch.overrides.html#torch.overrides.TorchFunctionMode
+    """
+
+    def __init__(self) -> None:
+        pass
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        raise NotImplementedError
+
+    def __enter__(self) -> TorchFunctionMode:
+        if not _modes.stack:
+            intercept.start(_answer, more=_public())
+        _modes.stack.append(self)
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        _modes.stack.pop()
+        if not _modes.stack:
+            intercept.stop(_answer)
+
+    @classmethod
+    def push(cls, *args: Any, **kwargs: Any) -> TorchFunctionMode:
+        """The older way to make one."""
+        warnings.warn(
+            "`Mode.push()` is no longer necessary and can be replaced with just `with Mode()`", stacklevel=2
+        )
+        return cls(*args, **kwargs)
+
+
+class BaseTorchFunctionMode(TorchFunctionMode):
+    """A mode that lets every call pass."""
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        return func(*args, **(kwargs or {}))
+
+
+@contextmanager
+def _innermost() -> Iterator[TorchFunctionMode]:
+    mode = _modes.stack.pop()
+    try:
+        yield mode
+    finally:
+        _modes.stack.append(mode)
+
+
+def _answer(function: Any, proceed: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    if not _modes.stack:
+        return proceed(*args, **kwargs)
+    public = _of_operator().get(id(function), function)
+    types = tuple(dict.fromkeys(type(arg) for arg in args if _overrides(arg)))
+    with _innermost() as mode:  # what it calls goes to the mode outside, and within the last one runs as it is
+        return mode.__torch_function__(public, types, args, kwargs)
+
+
+@functools.cache
+def _of_operator() -> dict[int, Any]:
+    return {id(row.operate): row.caller for row in TABLE.values() if row.operator is not None}
+
+
+def _get_current_function_mode() -> TorchFunctionMode | None:
+    return _modes.stack[-1] if _modes.stack else None
+
+
+def _get_current_function_mode_stack() -> list[TorchFunctionMode]:
+    return list(_modes.stack)
+
+
+@contextmanager
+def enable_reentrant_dispatch() -> Iterator[None]:
+    """A block; it changes nothing."""
+    yield

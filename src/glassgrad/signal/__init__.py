@@ -1,0 +1,7 @@
+"""The ``torch.signal`` namespace: it holds ``windows``."""
+
+from __future__ import annotations
+
+from . import windows
+
+__all__ = ["windows"]

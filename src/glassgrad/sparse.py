@@ -1,0 +1,141 @@
+"""What ``torch.sparse`` holds: products, sums and softmaxes of sparse tensors."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .kernels.sparse import keys_of
+from .ops.composite.sparse import checking
+from .ops.composite.sparse_arithmetic import sum_dim as _sum_dim
+from .ops.declare import TABLE
+from .ops.primitive import sparse as rows
+from .tensor.sparse import CooTensor, SparseTensor
+from .tensor.tensor import Tensor, wrap
+
+
+def mm(mat1: Any, mat2: Any, reduce: str | None = None) -> Any:
+    """The product of a sparse matrix and a dense or sparse one; the gradient of ``mat1`` is as sparse as it.
+
+    Source: https://docs.pytorch.org/docs/stable/generated/torch.sparse.mm.html
+    """
+    if reduce is not None and reduce != "sum":
+        raise NotImplementedError(f"sparse.mm: reduce='{reduce}' is not supported; use mat1.to_dense()")
+    if isinstance(mat1, SparseTensor):
+        if isinstance(mat2, SparseTensor):
+            return rows.sparse_product(mat1, mat2)
+        return rows.masked_product(None, mat1, mat2)
+    return TABLE["mm"].caller(mat1, mat2)
+
+
+def addmm(mat: Any, mat1: Any, mat2: Any, *, beta: float = 1.0, alpha: float = 1.0) -> Any:
+    """``beta * mat + alpha * mat1 @ mat2``; the gradient of the sparse ``mat1`` is as sparse as it.
+
+    Source: https://docs.pytorch.org/docs/stable/generated/torch.sparse.addmm.html
+    """
+    if not isinstance(mat1, SparseTensor):
+        return TABLE["addmm"].caller(mat, mat1, mat2, beta, alpha)
+    return rows.masked_product(mat, mat1, mat2, beta, alpha)
+
+
+def sum(input: Tensor, dim: Any = None, dtype: Any = None) -> Any:
+    """The sum of all elements, or along dimensions: sparse unless all sparse ones are summed.
+
+    Source: https://docs.pytorch.org/docs/stable/generated/torch.sparse.sum.html
+    """
+    if not isinstance(input, SparseTensor):
+        raise RuntimeError("sparse.sum: expected a sparse tensor: use torch.sum for dense ones")
+    if dtype is not None:
+        input = input.to(dtype)  # type: ignore[attr-defined]
+    if dim is None:
+        held = rows.coalesced(input) if isinstance(input, CooTensor) else input
+        return rows.values_of(held).sum()
+    return _sum_dim(input, dim, row=rows.summed)
+
+
+def softmax(input: Tensor, dim: int, *, dtype: Any = None) -> Any:
+    """The softmax along ``dim`` of the elements that are there: the others count as minus infinity.
+
+    Source: https://docs.pytorch.org/docs/stable/generated/torch.sparse.softmax.html
+    """
+    return _softmax(input, dim, dtype, False)
+
+
+def log_softmax(input: Tensor, dim: int, *, dtype: Any = None) -> Any:
+    """The logarithm of :func:`softmax`.
+
+    Source: https://docs.pytorch.org/docs/stable/generated/torch.sparse.log_softmax.html
+    """
+    return _softmax(input, dim, dtype, True)
+
+
+def _softmax(input: Any, dim: int, dtype: Any, logarithm: bool) -> Any:
+    if not isinstance(input, CooTensor):
+        raise RuntimeError("sparse.softmax: expected a tensor of layout torch.sparse_coo: use torch.softmax")
+    if dtype is not None:
+        input = input.to(dtype)  # type: ignore[attr-defined]
+    input = input.coalesce()  # type: ignore[attr-defined]
+    held, values, dim = input._d, rows.values_of(input), dim % input._d.ndim
+    sparse = len(held.indices)
+    if dim >= sparse:
+        function = values.log_softmax if logarithm else values.softmax
+        return rows.at_places_of(function(dim - sparse + 1), input.detach())
+    others = [d for d in range(sparse) if d != dim]
+    keys = keys_of(held.indices[others], [held.shape[d] for d in others])
+    lines, at = np.unique(keys, return_inverse=True)  # the values of a line are one distribution
+    peaks = np.full((len(lines), *held.values.shape[1:]), -np.inf, held.dtype)
+    np.maximum.at(peaks, at, held.values)
+    place = wrap(at)
+    shifted = values - wrap(peaks[at])
+    exps = shifted.exp()
+    sums = wrap(np.zeros_like(peaks)).index_add(0, place, exps)  # type: ignore[attr-defined]
+    if logarithm:
+        made = shifted - sums.log().index_select(0, place)
+    else:
+        made = exps / sums.index_select(0, place)
+    return rows.at_places_of(made, input.detach())
+
+
+class check_sparse_tensor_invariants:  # noqa: N801  PyTorch's name
+    """A block, or a decorator, in which new sparse tensors are checked (or not); ``enable()`` and ``disable()`` too.
+
+    Source: https://docs.pytorch.org/docs/stable/generated/torch.sparse.check_sparse_tensor_invariants.html
+    """
+
+    def __init__(self, enable: bool = True) -> None:
+        self.state, self.before = enable, False
+
+    @staticmethod
+    def is_enabled() -> bool:
+        """Whether new sparse tensors are checked."""
+        return checking[0]
+
+    @staticmethod
+    def enable() -> None:
+        """Check new sparse tensors."""
+        checking[0] = True
+
+    @staticmethod
+    def disable() -> None:
+        """Do not check new sparse tensors."""
+        checking[0] = False
+
+    def __enter__(self) -> None:
+        self.before, checking[0] = checking[0], self.state
+
+    def __exit__(self, *exc: object) -> None:
+        checking[0] = self.before
+
+    def __call__(self, function: Any) -> Any:
+        import functools
+
+        @functools.wraps(function)
+        def checked(*args: Any, **kwargs: Any) -> Any:
+            with type(self)(self.state):
+                return function(*args, **kwargs)
+
+        return checked
+
+
+__all__ = ["addmm", "check_sparse_tensor_invariants", "log_softmax", "mm", "softmax", "sum"]

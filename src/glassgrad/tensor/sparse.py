@@ -1,0 +1,112 @@
+"""Sparse tensors: Tensors whose data is a carrier of ``kernels/sparse.py``; operations arrive from above."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ..graph.node import node_of
+from ..ground import dtypes
+from ..ground.device import device
+from ..ground.storage import Storage
+from ..kernels.sparse import Coo, Csr
+from . import format as formatting
+from .tensor import Tensor, carried_by, edge_of, wrap
+
+dispatch: Callable[..., Any] = NotImplemented  # what a row of the table gives for sparse tensors, from above
+
+
+class SparseTensor(Tensor):
+    """A tensor that holds only the elements that are not nought: by coordinates, or by compressed rows.
+
+    Source: https://docs.pytorch.org/docs/stable/sparse.html
+    """
+
+    __slots__ = ()
+    _d: Any
+    is_sparse = False
+    is_sparse_csr = False
+
+    @classmethod
+    def __torch_function__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        return dispatch(func, args, kwargs or {})
+
+    @property
+    def device(self) -> device:
+        """Where the data lives: always ``cpu``."""
+        return device("cpu")
+
+    @property
+    def data(self) -> Tensor:
+        """The same without history."""
+        out = wrap(self._d)
+        out._v = Storage()
+        return out
+
+    @data.setter
+    def data(self, value: Tensor) -> None:
+        if not isinstance(value, SparseTensor):
+            raise RuntimeError(
+                "Attempted to call `variable.set_data(tensor)`, but `variable` and `tensor` have incompatible tensor "
+                "type: call tensor.to_sparse() first"
+            )
+        self._d = value._d
+
+    def _nnz(self) -> int:
+        return int(self._d.values.shape[0])
+
+    def _indices(self) -> Tensor:
+        return wrap(self._d.indices)
+
+    def _values(self) -> Tensor:
+        return wrap(self._d.values)
+
+    def __repr__(self, *, tensor_contents: str | None = None) -> str:
+        edge = edge_of(self)
+        return formatting.sparse_repr(
+            self._parts(),
+            shape=tuple(self._d.shape),
+            nnz=self._nnz(),
+            layout=str(self.layout),
+            force_newline=self.is_sparse,
+            requires_grad=edge is not None,
+            grad_fn_name=None if edge is None or edge is self else type(node_of(edge)).__name__,
+        )
+
+    def _parts(self) -> dict[str, Any]:
+        raise NotImplementedError
+
+
+class CooTensor(SparseTensor):
+    """A sparse tensor by coordinates."""
+
+    __slots__ = ()
+    is_sparse = True
+
+    @property
+    def layout(self) -> Any:
+        """How elements are stored: ``sparse_coo``."""
+        return dtypes.sparse_coo
+
+    def _parts(self) -> dict[str, Any]:
+        return {"indices": self._d.indices, "values": self._d.values}
+
+
+class CsrTensor(SparseTensor):
+    """A sparse matrix by compressed rows."""
+
+    __slots__ = ()
+    is_sparse_csr = True
+
+    @property
+    def layout(self) -> Any:
+        """How elements are stored: ``sparse_csr``."""
+        return dtypes.sparse_csr
+
+    def _parts(self) -> dict[str, Any]:
+        return {"crow_indices": self._d.crow, "col_indices": self._d.col, "values": self._d.values}
+
+
+for _class in (SparseTensor, CooTensor, CsrTensor):
+    _class.__module__, _class.__qualname__, _class.__name__ = "torch", "Tensor", "Tensor"  # as type() shows them there
+carried_by[Coo], carried_by[Csr] = CooTensor, CsrTensor

@@ -1,0 +1,1 @@
+"""Tests of glassgrad.distributed and of what trains in several processes."""

@@ -1,0 +1,68 @@
+"""Random patterns: every kernel of sparse arrays gives what the dense arrays give."""
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from glassgrad.kernels import sparse
+from glassgrad.kernels.sparse import Coo
+
+
+@st.composite
+def coo(draw, shape=None):
+    """A sparse matrix of small whole numbers, places in any order, some several times."""
+    shape = shape or draw(st.tuples(st.integers(1, 6), st.integers(1, 6)))
+    n = draw(st.integers(0, 12))
+    at = [draw(st.lists(st.integers(0, size - 1), min_size=n, max_size=n)) for size in shape]
+    values = draw(st.lists(st.integers(-4, 4), min_size=n, max_size=n))
+    return Coo(np.array(at, np.int64).reshape(2, n), np.array(values, np.float64), shape)
+
+
+def dense(array):
+    """Every value added at its place, one after the other."""
+    if not isinstance(array, (Coo, sparse.Csr)):
+        return array
+    array = array.coo() if isinstance(array, sparse.Csr) else array
+    out = np.zeros(array.shape)
+    np.add.at(out, tuple(array.indices), array.values)
+    return out
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.data())
+def test_kernels_are_those_of_dense_arrays(data):
+    one = data.draw(coo())
+    other = data.draw(coo(one.shape))
+    right = data.draw(coo((one.shape[1], data.draw(st.integers(1, 5)))))
+    a, b, c = map(dense, (one, other, right))
+    small = sparse.coalesced(one)
+    assert (np.diff(sparse.keys_of(small.indices, small.shape)) > 0).all()
+    for made, wanted in (
+        (small, a),
+        (sparse.dense_of(one), a),
+        (sparse.sparse_of(a, 2), a),
+        (sparse.sparse_of(a, 1), None),
+        (sparse.added(one, other), a + b),
+        (sparse.added(small, sparse.coalesced(other)), a + b),
+        (sparse.added(b, one), a + b),
+        (sparse.multiplied(one, other), a * b),
+        (sparse.multiplied(one, b), a * b),
+        (sparse.matmul(one, c), a @ c),
+        (sparse.matmul(c.T, sparse.permuted(one, (1, 0))), c.T @ a.T),
+        (sparse.matmul(one, right), a @ c),
+        (sparse.matmul(one, c[:, 0]), a @ c[:, 0]),
+        (sparse.permuted(one, (1, 0)), a.T),
+        (sparse.masked(b, one), np.where(dense(small.of(np.ones(len(small.values)))), b, 0)),
+        (sparse.csr_of(one), a),
+        (np.subtract(b, one), b - a),
+    ):
+        if wanted is None:
+            np.testing.assert_array_equal(sparse.dense_of(made), a)
+        else:
+            np.testing.assert_array_equal(dense(made), wanted)
+    for dims in ((0,), (1,), (0, 1)):
+        for keepdim in (False, True):
+            total = sparse.summed(one, dims, keepdim)
+            np.testing.assert_array_equal(
+                sparse.dense_of(total) if isinstance(total, Coo) else total, a.sum(dims, keepdims=keepdim)
+            )
