@@ -103,3 +103,24 @@ def test_version():
         show("words", [version.split("."), str(version), version != "3.0"])
 
     check(program)
+
+
+def test_flags_of_attention_have_their_effect():
+    def program(torch, show):
+        cuda, x = torch.backends.cuda, torch.ones(1, 2, 3, 4, requires_grad=True)
+
+        def computed():
+            return torch.nn.functional.scaled_dot_product_attention(x, x, x).grad_fn.name()
+
+        show("fused", computed())
+        cuda.enable_flash_sdp(False)
+        show("composed", [computed(), cuda.flash_sdp_enabled()])
+        cuda.enable_math_sdp(False)
+        show.error(computed, "none is left")
+        cuda.enable_flash_sdp(True)
+        cuda.enable_math_sdp(True)
+        torch.backends.mha.set_fastpath_enabled(False)
+        show("fast path", torch.backends.mha.get_fastpath_enabled())
+        torch.backends.mha.set_fastpath_enabled(True)
+
+    check(program)

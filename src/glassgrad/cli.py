@@ -25,7 +25,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = _parser()
     options = parser.parse_args(argv)
     if options.command is None:
-        parser.error("a command is missing: run, demo or info")
+        parser.error("a command is missing: run, view, demo or info")
     code: int = options.action(options)
     return code
 
@@ -48,6 +48,15 @@ def _parser() -> argparse.ArgumentParser:
     run.add_argument("script", metavar="SCRIPT", nargs="?", help="the file to run")
     run.add_argument("arguments", metavar="ARGUMENT", nargs=argparse.REMAINDER, help="the script's own arguments")
     run.set_defaults(action=lambda options: _run(run, options))
+
+    view = commands.add_parser(
+        "view",
+        help="show a graph that was saved as JSON: a page, a still picture, or a DOT source",
+        description="Write a graph saved by glassgrad.explore.to_json as .html (an interactive page), .svg or .dot.",
+    )
+    view.add_argument("graph", metavar="GRAPH", help="the JSON file")
+    view.add_argument("-o", "--out", metavar="FILE", help="the file to write (default: beside the graph, as .html)")
+    view.set_defaults(action=_view)
 
     demo = commands.add_parser(
         "demo",
@@ -72,6 +81,18 @@ def _version(distribution: str) -> str:
         return importlib.metadata.version(distribution)
     except importlib.metadata.PackageNotFoundError:
         return "not installed"
+
+
+def _view(options: argparse.Namespace) -> int:
+    """Write what was asked for and print where it is."""
+    from .explore.page.view import view
+
+    try:
+        print(view(options.graph, options.out))
+    except (OSError, ValueError) as error:
+        print(f"glassgrad view: {error}", file=sys.stderr)
+        return 1
+    return 0
 
 
 def _demo(options: argparse.Namespace) -> int:

@@ -139,7 +139,7 @@ def _class_of(kind: type, original: type) -> type:
 def _twin(module: Module, kind: type, inner: type) -> Module:
     if _is(module, ScriptModule):
         return module
-    made: Module = object.__new__(_class_of(kind, type(module)))
+    made: Module = object.__new__(_class_of(kind, type(module)))  # type: ignore[arg-type]
     Module.__setstate__(made, Module.__getstate__(module))
     made.__dict__["_non_persistent_buffers_set"] = set(module._non_persistent_buffers_set)
     for name, child in module._modules.items():

@@ -14,8 +14,8 @@ class ONNXProgram:
 
 
 _SENTENCE = (
-    "models are not exported to ONNX here: torch.save(model.state_dict(), path) writes a file that PyTorch reads, whose "
-    "torch.onnx.export makes an ONNX file of it; torch.fx.symbolic_trace(model).code shows a model's operations"
+    "models are not exported to ONNX here: torch.save(model.state_dict(), path) writes a file that PyTorch reads, "
+    "whose torch.onnx.export makes an ONNX file of it; torch.fx.symbolic_trace(model).code shows a model's operations"
 )
 
 

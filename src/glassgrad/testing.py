@@ -1,4 +1,4 @@
-"""``assert_close``: numbers, tensors and arrays compared within a tolerance, alone or nested in sequences and mappings.
+"""``assert_close``: numbers, tensors and arrays compared within a tolerance, alone or nested; ``make_tensor``.
 
 Source: https://docs.pytorch.org/docs/stable/testing.html
 """
@@ -6,12 +6,15 @@ Source: https://docs.pytorch.org/docs/stable/testing.html
 from __future__ import annotations
 
 import cmath
+import math
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from .ground import dtypes
+from .ops.catalogue import FUNCTIONS as _FUNCTIONS
 from .tensor.tensor import Tensor, wrap
 
 #: Relative and absolute tolerance by dtype; whole numbers and booleans must be equal.
@@ -234,4 +237,108 @@ def _of_numbers(one: Any, other: Any, rtol: float, atol: float, equal_nan: bool)
     return "\n".join(lines)
 
 
-__all__ = ["assert_close"]
+#: Tolerances of ``assert_allclose``, which are not those of ``assert_close``.
+_OLD_TOLERANCES = {dtypes.float16: (1e-3, 1e-3), dtypes.float32: (1e-4, 1e-5), dtypes.float64: (1e-5, 1e-8)}
+
+
+def assert_allclose(
+    actual: Any, expected: Any, rtol: float | None = None, atol: float | None = None, equal_nan: bool = True,
+    msg: str = "",
+) -> None:  # fmt: skip
+    """``assert_close`` with wider tolerances, for tensors or what becomes one; deprecated.
+
+    Source: https://docs.pytorch.org/docs/stable/testing.html#torch.testing.assert_allclose
+    """
+    warnings.warn(
+        "`torch.testing.assert_allclose()` is deprecated since 1.12 and will be removed in a future release. Please use "
+        "`torch.testing.assert_close()` instead. You can find detailed upgrade instructions in "
+        "https://github.com/pytorch/pytorch/issues/61844.",
+        FutureWarning,
+        stacklevel=2,
+    )
+    make = _FUNCTIONS["tensor"]
+    one = actual if isinstance(actual, Tensor) else make(actual)
+    other = expected if isinstance(expected, Tensor) else make(expected, dtype=one.dtype)
+    if rtol is None and atol is None:
+        pairs = [_OLD_TOLERANCES.get(side.dtype, (0.0, 0.0)) for side in (one, other)]
+        rtol, atol = max(pair[0] for pair in pairs), max(pair[1] for pair in pairs)
+    assert_close(one, other, rtol=rtol, atol=atol, equal_nan=equal_nan, check_dtype=False, msg=msg or None)
+
+
+def _limits(kind: dtypes.dtype, low: Any, high: Any) -> tuple[Any, Any]:
+    """The bounds of values to draw: as asked for, within what the dtype holds; ValueError where there are none."""
+    real = kind.is_floating_point or kind.is_complex
+    if kind is dtypes.bool:
+        least, most, usual = 0, 2, (0, 2)
+    elif real:
+        info = dtypes.finfo(kind)
+        least, most, usual = info.min, info.max, (-9, 9)  # type: ignore[assignment]
+    else:
+        least, usual = dtypes.iinfo(kind).min, (-9, 10)
+        most = dtypes.iinfo(kind).max + (kind is not dtypes.int64)
+    low, high = usual[0] if low is None else low, usual[1] if high is None else high
+    if any(isinstance(value, float) and math.isnan(value) for value in (low, high)):
+        raise ValueError(f"`low` and `high` cannot be NaN, but got {low=} and {high=}")
+    if low == high and real:
+        warnings.warn(
+            "Passing `low==high` to `torch.testing.make_tensor` for floating or complex types is deprecated since 2.1 "
+            "and will be removed in 2.3. Use `torch.full(...)` instead.",
+            FutureWarning,
+            stacklevel=4,
+        )
+    elif low >= high:
+        raise ValueError(f"`low` must be less than `high`, but got {low} >= {high}")
+    elif high < least or low >= most:
+        raise ValueError(
+            f"The value interval specified by `low` and `high` is [{low}, {high}), but {kind} only supports "
+            f"[{least}, {most})"
+        )
+    low, high = min(max(low, least), most), min(max(high, least), most)
+    return (low, high) if real else (math.ceil(low), math.ceil(high))
+
+
+def make_tensor(
+    *shape: Any, dtype: dtypes.dtype, device: Any, low: float | None = None, high: float | None = None,
+    requires_grad: bool = False, noncontiguous: bool = False, exclude_zero: bool = False, memory_format: Any = None,
+) -> Tensor:  # fmt: skip
+    """A tensor of values drawn evenly from ``low`` up to ``high``: by default from -9 on to 9 or 10, bools at random.
+
+    ``noncontiguous`` takes every second element of twice as many; ``exclude_zero`` puts the smallest other value where
+    zero came out.  Source: https://docs.pytorch.org/docs/stable/testing.html#torch.testing.make_tensor
+    """
+    make = _FUNCTIONS
+    sizes = tuple(shape[0]) if len(shape) == 1 and isinstance(shape[0], Sequence) else tuple(shape)
+    real = dtype.is_floating_point or dtype.is_complex
+    if noncontiguous and memory_format is not None:
+        raise ValueError(
+            "The parameters `noncontiguous` and `memory_format` are mutually exclusive, but got "
+            f"{noncontiguous=} and {memory_format=}"
+        )
+    if requires_grad and not real:
+        raise ValueError(f"`requires_grad=True` is not supported for boolean and integral dtypes, but got {dtype=}")
+    apart = noncontiguous and math.prod(sizes) > 1
+    if apart:
+        sizes = (*sizes[:-1], 2 * sizes[-1])
+    low, high = _limits(dtype, low, high)
+    made: Any
+    if not real:
+        made = make["randint"](low, high, sizes, device=device, dtype=dtype)
+    else:
+        made = make["empty"](sizes, device=device, dtype=dtype)
+        parts = make["view_as_real"](made) if dtype.is_complex else made
+        if high - low >= dtypes.finfo(parts.dtype).max:
+            parts.uniform_(low / 2, high / 2).mul_(2)
+        else:
+            parts.uniform_(low, high)
+    if apart:
+        made = made[..., 1::2]
+    elif memory_format is not None:
+        made = made.clone(memory_format=memory_format)
+    if exclude_zero:
+        made[made == 0] = dtypes.finfo(dtype).tiny if real else 1
+    if real:
+        made.requires_grad = requires_grad
+    return made  # type: ignore[no-any-return]
+
+
+__all__ = ["assert_allclose", "assert_close", "make_tensor"]

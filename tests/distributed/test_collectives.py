@@ -115,11 +115,11 @@ def _messages(rank, count):
     assert all(work.wait() for work in sends + receipts)
     assert [room.tolist() for room in rooms] == [[10.0 * before + tag] * 2 for tag in range(3)]
     if rank == 0:
-        found = {dist.recv(room := gg.zeros(()), None): room.item() for _ in range(count - 1)}
+        found = {dist.recv(room := gg.zeros(()), None, tag=7): room.item() for _ in range(count - 1)}
         assert found == {each: float(each) for each in range(1, count)}
         dist.send_object_list([{"a": 1}, (2, "b")], 1)
     else:
-        dist.send(gg.tensor(float(rank)), 0)
+        dist.send(gg.tensor(float(rank)), 0, tag=7)
     if rank == 1:
         found = [None, None]
         assert dist.recv_object_list(found, 0) == 0

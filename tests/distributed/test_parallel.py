@@ -12,6 +12,7 @@ import pytest
 import glassgrad as gg
 import glassgrad.distributed as dist
 import glassgrad.nn.functional as F
+from glassgrad.distributed import run as launcher
 from glassgrad.nn.parallel import DistributedDataParallel
 
 SCRIPT = str(Path(__file__).with_name("train.py"))
@@ -93,6 +94,68 @@ def test_communication_hooks(together):
     together(_hooks, 2)
 
 
+def _zero(rank, count):
+    from glassgrad.distributed.optim import ZeroRedundancyOptimizer
+
+    def trained(optimizer, net):
+        for turn in range(4):
+            optimizer.zero_grad()
+            net(gg.ones(2, 3) * turn).pow(2).sum().backward()
+            optimizer.step()
+        return [p.detach().numpy() for p in net.parameters()]
+
+    alone, net = _net(), _net()
+    plain = gg.optim.Adam(alone.parameters(), lr=0.01)
+    zero = ZeroRedundancyOptimizer(net.parameters(), gg.optim.Adam, lr=0.01)
+    assert 0 < len(zero.optim.param_groups[0]["params"]) < 6
+    for found, wanted in zip(trained(zero, net), trained(plain, alone), strict=True):
+        np.testing.assert_array_equal(found, wanted)
+    with pytest.raises(RuntimeError, match="has not been consolidated on this rank"):
+        zero.state_dict()
+    zero.consolidate_state_dict(to=0)
+    state = [zero.state_dict() if rank == 0 else None]
+    dist.broadcast_object_list(state)
+    again = ZeroRedundancyOptimizer(net.parameters(), gg.optim.Adam, lr=0.5)
+    again.load_state_dict(state[0])
+    assert [*state[0]["state"]] == list(range(6)) and again.param_groups[0]["lr"] == 0.01
+    for found, wanted in zip(trained(again, net), trained(plain, alone), strict=True):
+        np.testing.assert_array_equal(found, wanted)
+
+
+def test_state_shared_out(together):
+    together(_zero, 2)
+
+
+def _recorded(rank, count):
+    import glassgrad.distributed.nn as through
+
+    own = gg.tensor([1.0 + rank, 2.0], dtype=gg.float64, requires_grad=True)
+    weight = gg.tensor([3.0, 5.0], dtype=gg.float64) * (rank + 1)
+
+    def slope(value):
+        (grad,) = gg.autograd.grad(value, own)
+        return grad.tolist()
+
+    total = [9.0, 15.0]  # the weights of both ranks
+    assert slope((through.all_reduce(own) * weight).sum()) == total
+    assert slope((through.broadcast(own, 1) * weight).sum()) == (total if rank == 1 else [0.0, 0.0])
+    assert slope((through.reduce(own, 1) * weight).sum()) == [6.0, 10.0]
+    assert slope((gg.stack(through.all_gather(own)) * weight).sum()) == total
+    assert slope((gg.stack(through.gather(own, 1)) * weight).sum()) == [6.0, 10.0]
+    assert slope((through.scatter([own, own * 2], 0) * weight).sum()) == ([15.0, 25.0] if rank == 0 else [0.0, 0.0])
+    assert slope((through.reduce_scatter(own, [own, own * 2]) * weight).sum()) == [15.0, 25.0]
+    came = through.all_to_all([own, own], [own, own * 2])
+    assert came[0].tolist() == [1.0 + rank, 2.0 * (rank + 1)] and slope((came[0] * weight).sum()) == (
+        [15.0, 25.0] if rank == 0 else [0.0, 0.0]
+    )
+    single = through.all_to_all_single(own, own)
+    assert slope((single * weight).sum()) == ([3.0, 6.0] if rank == 0 else [5.0, 10.0])
+
+
+def test_gradients_through_collectives(together):
+    together(_recorded, 2)
+
+
 def _launched(arguments, **environment):
     command = [sys.executable, "-m", "glassgrad", "run", "-m", *arguments]
     clean = {name: value for name, value in os.environ.items() if name not in ("RANK", "WORLD_SIZE", "LOCAL_RANK")}
@@ -133,8 +196,9 @@ def test_the_launcher_restarts_tells_and_writes(tmp_path):
     assert "torch.distributed.launch is deprecated" in done.stderr
     written = (tmp_path / "logs/none/attempt_1/1/stdout.log").read_text()
     assert written == "args ['--local-rank=1', '1'] turn 1\n"
-    done = _launched(["torch.distributed.run", *common, str(script), "1"])
-    assert done.returncode == 1 and "rank      : 1 (local_rank: 1)\n  exitcode  : 3" in done.stderr
+    options = launcher.parse_args(["--no-python", *common, sys.executable, str(script), "1"])
+    with pytest.raises(launcher.ChildFailedError, match=r"rank      : 1 \(local_rank: 1\)\n  exitcode  : 3"):
+        launcher.run(options)
 
 
 def _free_port():

@@ -81,7 +81,7 @@ def seed():
     kept = (Saved("self", "ok", scalar(2), "x", 5), Saved("other", "ok", scalar(3), "z", 6))
     nodes = (
         Node(0, "op", "AddBackward0", seq=2, loc=loc(code[4:]), outputs=(scalar(11),), forward=2, backward=0,
-             grad=scalar(1), grads_in=(scalar(1), scalar(1)), rule=sum_rule, sentence="The addition y = x * z + x + z."),
+             grad=scalar(1), grads_in=(scalar(1), scalar(1)), rule=sum_rule, sentence="The addition y."),
         Node(1, "op", "AddBackward0", seq=1, loc=loc("x * z + x"), outputs=(scalar(8),), forward=1, backward=1,
              grad=scalar(1), grads_in=(scalar(1), scalar(1)), rule=sum_rule),
         Node(2, "op", "MulBackward0", seq=0, loc=loc("x * z"), outputs=(scalar(6),), forward=0, backward=3,
@@ -115,7 +115,8 @@ def tiny(loss="MSE"):
     h = b.op("Addmm", "fc1.bias", b.op("T", "fc1.weight", shape=(2, 3), norm=0.8), shape=(4, 3), norm=0.7, line=9,
              saved=[("mat1", (4, 2))], expression="self.fc1(x)")  # fmt: skip
     b.exit()
-    h = b.op("Tanh", h, shape=(4, 3), norm=1.1, line=9, saved=[("result", (4, 3))], expression="torch.tanh(self.fc1(x))")
+    h = b.op("Tanh", h, shape=(4, 3), norm=1.1, line=9, saved=[("result", (4, 3))],
+             expression="torch.tanh(self.fc1(x))")  # fmt: skip
     b.enter("fc2", "Linear")
     h = b.op("Addmm", "fc2.bias", h, b.op("T", "fc2.weight", shape=(3, 1), norm=1.9), shape=(4, 1), norm=2.2, line=10,
              saved=[("mat1", (4, 3)), ("mat2", (3, 1))], expression="self.fc2(h)")  # fmt: skip

@@ -26,7 +26,7 @@ def mlp(engine):
     return nn.Sequential(nn.Linear(3, 4), nn.ReLU(), nn.Linear(4, 1))
 
 
-# -- 1: modified by an in-place operation ------------------------------------------------------------------------------
+# -- 1: modified by an in-place operation ----------------------------------------------------------------------------
 
 
 def test_1_modified_in_place(engine):
@@ -41,7 +41,7 @@ def test_1_modified_in_place(engine):
         loss = script()
     answer = check(loss)
     assert not answer
-    assert [p.kind for p in answer.problems] == ["modified", "modified"]  # of the product and of exp, its own result
+    assert [p.kind for p in answer.problems] == ["modified"] * 3  # both factors, and exp's own result
     assert names_line(answer, script, "h * h")
     assert names_line(answer, script, "h.add_(1)")
     assert answer.problems[0].loc.line == line_of(script, "h.add_(1)")
@@ -89,7 +89,7 @@ def test_1_without_a_recording_the_state_is_told(engine):
     assert answer.problems[0].kind == "modified" and "record()" in answer.advice
 
 
-# -- 2: backward a second time -----------------------------------------------------------------------------------------
+# -- 2: backward a second time ---------------------------------------------------------------------------------------
 
 
 def test_2_backward_twice(engine):
@@ -109,7 +109,7 @@ def test_2_backward_twice(engine):
         loss.backward()
 
 
-# -- 3: element 0 of tensors does not require grad ------------------------------------------------------------------------
+# -- 3: element 0 of tensors does not require grad -------------------------------------------------------------------
 
 CUTS = {
     "detach": lambda torch, y: y.detach().sum(),
@@ -118,11 +118,12 @@ CUTS = {
     "argmax": lambda torch, y: y.argmax().float(),
     "comparison": lambda torch, y: (y > 1).float().mean(),
     "integer": lambda torch, y: y.long().sum().float(),
-    "copy": lambda torch, y: torch.tensor([float(y.sum()) + 0.0]).sum() if False else y.clone().detach().sum(),
+    "copy": lambda torch, y: torch.tensor(y).sum(),
 }
 
 
-@pytest.mark.parametrize("how", ["detach", "data", "item", "argmax", "comparison", "integer"])
+@pytest.mark.parametrize("how", ["detach", "data", "item", "argmax", "comparison", "integer", "copy"])
+@pytest.mark.filterwarnings("ignore:To copy construct")
 def test_3_nothing_requires_grad(engine, how):
     with record() as r:
         w = engine.ones(3, requires_grad=True)
@@ -165,7 +166,7 @@ def test_3_without_a_recording(engine):
     assert not answer and "record()" in answer.advice
 
 
-# -- 4: .grad is None, the weights don't move -------------------------------------------------------------------------------
+# -- 4: .grad is None, the weights don't move ------------------------------------------------------------------------
 
 
 def test_4_cut_in_the_middle(engine):
@@ -213,7 +214,7 @@ def test_4_not_run_yet(engine):
     assert answer and "backward() was not run yet" in str(answer)
 
 
-# -- 5: unused parameters -------------------------------------------------------------------------------------------------
+# -- 5: unused parameters --------------------------------------------------------------------------------------------
 
 
 def test_5_unused_parameters(engine):
@@ -237,7 +238,7 @@ def test_5_unused_parameters(engine):
     assert unused(loss, model.used)
 
 
-# -- 6: NaN gradient ------------------------------------------------------------------------------------------------------
+# -- 6: NaN gradient -------------------------------------------------------------------------------------------------
 
 
 def test_6_nan_on_the_way_back(engine):
@@ -276,7 +277,7 @@ def test_6_grad_stays_as_it_was(engine):
     loss.backward()
 
 
-# -- 7: memory grows, the graph is kept -----------------------------------------------------------------------------------
+# -- 7: memory grows, the graph is kept ------------------------------------------------------------------------------
 
 
 def test_7_a_sum_of_losses_keeps_graphs(engine):
@@ -311,12 +312,13 @@ def test_7_bytes_by_line(engine):
 def test_7_shared_memory_is_counted_once(engine):
     x = engine.ones(1000, requires_grad=True)
     h = x * 2
-    y = (h * h).sum() + h.view(10, 100).exp().sum() * 0 + (h * h).sum()
+    y = (h * h).sum() + h.view(10, 100).exp().sum() + (h * h).sum()
     answer = keeps(y)
-    assert answer.nbytes == 4000 + 4000 and answer.graph.totals["saved_bytes"] == 5 * 4000
+    assert 8000 <= answer.nbytes < 8020  # and the number 2
+    assert answer.graph.totals["saved_bytes"] >= 5 * 4000
 
 
-# -- 8: one of the differentiated tensors appears to not have been used in the graph ---------------------------------------
+# -- 8: one of the differentiated tensors appears to not have been used in the graph ---------------------------------
 
 
 def test_8_not_used_in_the_graph(engine):
@@ -336,7 +338,7 @@ def test_8_not_used_in_the_graph(engine):
     assert unused(loss, [a, b]).names == ("[1]",)
 
 
-# -- 9, 10: .grad of a tensor that is no leaf ------------------------------------------------------------------------------
+# -- 9, 10: .grad of a tensor that is no leaf ------------------------------------------------------------------------
 
 
 def test_9_grad_of_a_result(engine):
@@ -357,7 +359,7 @@ def test_10_the_leaf_behind_a_conversion(engine):
     assert answer.names == ("leaf of shape [3]",) and ".to()" in str(answer)
 
 
-# -- 12, 13: too big a picture; which node is which layer ------------------------------------------------------------------
+# -- 12, 13: too big a picture; which node is which layer ------------------------------------------------------------
 
 
 def test_13_nodes_know_their_layer_line_and_sentence(engine):
@@ -410,7 +412,7 @@ def test_12_a_chain_of_a_hundred_thousand_operations_is_read_and_freed():
         assert ran.stdout.split() == ["100000", "1", "freed"]
 
 
-# -- 14: dot is missing: test_layout, test_dot ------------------------------------------------------------------------------
+# -- 14: dot is missing: test_layout, test_dot -----------------------------------------------------------------------
 
 
 def test_14_a_drawing_needs_no_program(engine, monkeypatch):
@@ -419,7 +421,7 @@ def test_14_a_drawing_needs_no_program(engine, monkeypatch):
     assert "MulBackward0" in explore.make_dot(y).pipe("svg", encoding="utf-8")
 
 
-# -- 15: vanishing gradients per layer ---------------------------------------------------------------------------------------
+# -- 15: vanishing gradients per layer -------------------------------------------------------------------------------
 
 
 def test_15_vanishing_gradients(engine):
@@ -449,7 +451,7 @@ def test_15_dead_and_missing(engine):
     assert flow(mlp(engine)).named("missing") == ("0", "2")
 
 
-# -- what all answers have in common -------------------------------------------------------------------------------------------
+# -- what all answers have in common ---------------------------------------------------------------------------------
 
 
 def test_answers_are_shown_in_notebooks(engine):

@@ -221,9 +221,9 @@ def test_padding_by_name():
 
 
 def test_the_warning_of_even_kernels_is_given_once():
-    from glassgrad.ops.composite import convolution
+    from glassgrad.ground import runtime
 
-    convolution._warned.clear()
+    runtime._given.clear()
     glassgrad.set_warn_always(False)
     x, w = glassgrad.ones(1, 1, 3), glassgrad.ones(1, 1, 2)
     with pytest.warns(UserWarning, match="even kernel lengths and odd dilation"):

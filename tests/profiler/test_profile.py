@@ -156,7 +156,8 @@ def test_the_same_numbers_come_out():
 
 
 def test_nothing_is_left_behind():
-    before = {id(function): function.__code__ for function in intercept.table_functions() if not hasattr(function, "row")}
+    functions = intercept.table_functions()
+    before = {id(function): function.__code__ for function in functions if not hasattr(function, "row")}
     watch = modes.watch
     trained(glassgrad)
     with pytest.raises(ZeroDivisionError), glassgrad.profiler.profile():

@@ -1,4 +1,4 @@
-"""torch.hub, torch.jit, torch.onnx, torch._dynamo: what works without a network and a compiler, and what says why not."""
+"""torch.hub, torch.jit, torch.onnx, torch._dynamo: what works without network and compiler, and what says why not."""
 
 import importlib
 
@@ -130,7 +130,8 @@ def test_functions_and_marks():
         show("fork", jit.wait(jit.fork(f, torch.ones(2), 1)))
         show("annotate", jit.annotate(list[int], []))
         show("isinstance", [jit.isinstance([1], list[int]), jit.isinstance(["a"], list[int]),
-                            jit.isinstance({"a": 1}, dict[str, int]), jit.isinstance((1, "a"), tuple[int, str])])  # fmt: skip
+                            jit.isinstance({"a": 1}, dict[str, int]),
+                            jit.isinstance((1, "a"), tuple[int, str])])  # fmt: skip
         show("marks", [jit.unused(f) is f, jit.export(f) is f, jit.ignore(f) is f, jit.ignore(drop=True)(f) is f])
 
     check(program)

@@ -40,7 +40,8 @@ def write(engine, place):
         writer.add_mesh("mesh", engine.zeros(1, 3, 3), faces=engine.tensor([[[0, 1, 2]]], dtype=engine.int32))
         writer.add_embedding(values, metadata=["x", "y"], label_img=engine.stack([picture, picture])[:, :, :4, :4],
                              global_step=3, tag="points/here")  # fmt: skip
-        writer.add_hparams({"lr": 0.1, "name": "sgd", "on": True, "none": None}, {"acc": 0.5}, {"lr": [0.1, 0.2]}, "run")
+        settings = {"lr": 0.1, "name": "sgd", "on": True, "none": None}
+        writer.add_hparams(settings, {"acc": 0.5}, {"lr": [0.1, 0.2]}, "run")
 
 
 def summaries(place):

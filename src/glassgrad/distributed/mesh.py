@@ -267,7 +267,11 @@ class Mesh:
             if time.monotonic() >= deadline:
                 raise silent(-1 if source is None else source, timeout, "recv")
             if source is not None:
-                self._ping(source, "")
+                try:
+                    self._ping(source, "")
+                except DistNetworkError:
+                    if not ticket.arrived.wait(_PING_EVERY):  # what it sent before it ended may be on its way
+                        raise
         if ticket.error is not None:
             raise ticket.error
 

@@ -36,7 +36,9 @@ class Answer:
     def _repr_html_(self) -> str:
         """The answer as a small block for notebooks."""
         colour = "#2a8a4a" if self.good else "#c0392b"
-        rows = "".join(f"<div style='white-space:pre-wrap;margin-left:1em'>{html.escape(line)}</div>" for line in self.lines)
+        rows = "".join(
+            f"<div style='white-space:pre-wrap;margin-left:1em'>{html.escape(line)}</div>" for line in self.lines
+        )
         advice = f"<div style='margin-left:1em'>&rarr; {html.escape(self.advice)}</div>" if self.advice else ""
         return (
             f"<div style='border-left:4px solid {colour};padding:4px 10px;font-family:monospace'>"

@@ -90,9 +90,15 @@ def check(loss: Any, *, record: Any = None, model: Any = None) -> Check:
         advice = advice or "ask glassgrad.explore.trace_nan where it began"
     if not found:
         ops = graph.totals["ops"]
-        verdict = f"backward() will work: {plural(ops, 'operation')}, {plural(graph.totals['leaves'], 'leaf', 'leaves')}."
+        verdict = (
+            f"backward() will work: {plural(ops, 'operation')}, {plural(graph.totals['leaves'], 'leaf', 'leaves')}."
+        )
         hooked = sum(s.state == "hooked" for node in graph.nodes for s in node.saved)
-        more = (f"{plural(hooked, 'saved value is', 'saved values are')} packed by hooks and left alone.",) if hooked else ()
+        more = (
+            (f"{plural(hooked, 'saved value is', 'saved values are')} packed by hooks and left alone.",)
+            if hooked
+            else ()
+        )
         return Check(verdict, (), graph, more, "", True)
     only_nan = all(p.kind == "nan" for p in found)
     verdict = "backward() will run, but give no finite gradients." if only_nan else "backward() will fail."

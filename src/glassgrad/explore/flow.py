@@ -72,7 +72,7 @@ def flow(model: Any) -> Flow:
         return Flow("There is no parameter that requires a gradient.", (), good=False)
     if not bad:
         ratio = sizes[-1] / sizes[0] if sizes else 1.0
-        return Flow(f"Gradients reach all {plural(len(layers), 'layer')}; the largest is {ratio:.3g} times the smallest.",
+        return Flow(f"Gradients reach all {plural(len(layers), 'layer')}, the largest {ratio:.3g} times the smallest.",
                     layers, tuple(lines))  # fmt: skip
     told = []
     for state, words in (
@@ -85,7 +85,9 @@ def flow(model: Any) -> Flow:
     states = {layer.state for layer in bad}
     advice = ""
     if "vanishing" in states:
-        advice = "normalization layers, residual connections, ReLU in place of sigmoid or tanh, or another initialization"
+        advice = (
+            "normalization layers, residual connections, ReLU in place of sigmoid or tanh, or another initialization"
+        )
     elif "exploding" in states:
         advice = "clip the gradients (clip_grad_norm_), lower the learning rate, or add normalization"
     elif "dead" in states:

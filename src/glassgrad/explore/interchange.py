@@ -15,7 +15,19 @@ from types import MappingProxyType
 from typing import Any
 
 from .model import (
-    VERSION, Cut, Edge, Event, Graph, Held, Node, Problem, Saved, Scope, SourceLoc, Stats, TensorInfo,
+    VERSION,
+    Cut,
+    Edge,
+    Event,
+    Graph,
+    Held,
+    Node,
+    Problem,
+    Saved,
+    Scope,
+    SourceLoc,
+    Stats,
+    TensorInfo,
 )  # fmt: skip
 
 __all__ = ["from_json", "to_json"]

@@ -17,7 +17,7 @@ __all__ = ["Keeps", "Row", "keeps"]
 
 @dataclass(frozen=True)
 class Row:
-    """One line of the account: what keeps it (a module, a line, or an operation), the bytes, and how many operations."""
+    """One line of the account: what keeps it (a module, a line, or an operation), the bytes, and how many values."""
 
     what: str
     nbytes: int
@@ -83,15 +83,17 @@ def keeps(tensor: Any, *, model: Any = None, record: Any = None) -> Keeps:
     verdict += f", besides {size(leaf_bytes)} of leaves." if scale and leaf_bytes else "."
     lines = []
     best = by_line if any(n.loc for n in graph.nodes) else by_module if graph.scopes else by_op
-    for row in best[:10]:
-        lines.append(f"{size(row.nbytes):>12}  {row.what}")
+    for kept in best[:10]:
+        lines.append(f"{size(kept.nbytes):>12}  {kept.what}")
     advice = ""
     if freed:
         lines.append(
             f"{plural(freed, 'operation has', 'operations have')} been through backward() and "
             f"{'is' if freed == 1 else 'are'} still held by this tensor."
         )
-        advice = "add up loss.item() or loss.detach() in place of loss: a sum of losses keeps every graph it was made of"
+        advice = (
+            "add up loss.item() or loss.detach() in place of loss: a sum of losses keeps every graph it was made of"
+        )
     return Keeps(verdict, total, leaf_bytes, ops, freed, by_module, by_line, by_op, graph, tuple(lines), advice,
                  not freed)  # fmt: skip
 

@@ -41,7 +41,7 @@ class Listener:
         """Begin to listen."""
         more = [function for function in vars(functional).values() if type(function) is FunctionType]
         data = Tensor.__dict__["data"]
-        named = {data.fget: "data", data.fset: "data=", Function.apply.__func__: "apply"}
+        named = {data.fget: "data", data.fset: "data=", Function.__dict__["apply"].__func__: "apply"}
         for name in ("backward",):
             for home in (autograd_api, Tensor):
                 function = getattr(home, name, None)

@@ -1,4 +1,4 @@
-"""Hearing torch's calls, floor 8: a function mode, hooks at every module, and ages of nodes; torch as it is handed in."""
+"""Hearing torch's calls, floor 8: a function mode, hooks at every module, ages of nodes; torch as it is handed in."""
 
 from __future__ import annotations
 
@@ -55,9 +55,7 @@ class Listener:
         listener, inner = self, self._function.__func__
 
         def apply(cls: Any, *args: Any, **kwargs: Any) -> Any:
-            return listener.recording.hear(
-                listener, cls.__name__, lambda: inner(cls, *args, **kwargs), args, kwargs
-            )
+            return listener.recording.hear(listener, cls.__name__, lambda: inner(cls, *args, **kwargs), args, kwargs)
 
         torch.autograd.Function.apply = classmethod(apply)
         step = getattr(sys.modules.get("torch.optim.optimizer"), "register_optimizer_step_pre_hook", None)

@@ -35,7 +35,7 @@ class SourceLoc:
 
 @dataclass(frozen=True, slots=True)
 class Stats:
-    """The numbers in a value or a gradient, counted: ``low``, ``high``, ``mean`` and ``norm`` are of the finite ones."""
+    """The numbers in a value or a gradient; ``low``, ``high``, ``mean`` and ``norm`` are of the finite ones."""
 
     count: int
     nan: int = 0
@@ -106,7 +106,7 @@ class Scope:
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """One thing of the graph: an operation of the backward graph, a leaf, an output, the base of a viewed output, a cut.
+    """One thing of the graph: an operation of the backward graph, a leaf, an output, a viewed output's base, a cut.
 
     ``op`` is the operation's name (empty for tensors), ``name`` what the caller calls the tensor, ``seq`` the age of
     the operation (None for leaves' sinks), ``attrs`` the saved settings as (name, text). ``forward`` and ``backward``

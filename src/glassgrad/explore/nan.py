@@ -24,7 +24,7 @@ USUAL = {
     "Div": "something is divided by nought: add a small number to the divisor",
     "Pow": "a power with an exponent below 1 has an infinite slope at 0",
     "Exp": "exp overflows above 88 in float32: subtract the largest value before",
-    "Where": "where() computes both branches: nought times infinity in the branch not taken is NaN; mask the input first",
+    "Where": "where() computes both branches: nought times infinity in the one not taken is NaN; mask the input first",
     "Acos": "the slope of acos at 1 and -1 is infinite: clamp the input",
     "Asin": "the slope of asin at 1 and -1 is infinite: clamp the input",
     "Std": "the slope of std is not defined where all values are equal: add a small number to the variance",
@@ -34,7 +34,7 @@ USUAL = {
 
 @dataclass(frozen=True, repr=False)
 class TraceNan(Answer):
-    """The answer of :func:`trace_nan`: ``phase`` is ``forward``, ``backward`` or empty; ``op`` and ``loc`` the place."""
+    """The answer of :func:`trace_nan`: ``phase`` is ``forward``, ``backward`` or empty, ``op`` the operation."""
 
     verdict: str
     phase: str
@@ -51,8 +51,8 @@ def trace_nan(what: Any, *, record: Any = None, model: Any = None) -> TraceNan:
     """The operation at which the first NaN or infinite number appeared, on the way forward or back.
 
     ``what`` is a function without arguments that does the forward pass and gives the loss (it is run, recorded), or a
-    loss that was made inside ``with record(values=True)``, or any loss: then only the way back can be told. The backward
-    pass is run on the side: ``.grad`` stays as it was and the graph is kept. TypeError for anything else.
+    loss that was made inside ``with record(values=True)``, or any loss: then only the way back can be told. The
+    backward pass is run on the side: ``.grad`` stays as it was and the graph is kept. TypeError for anything else.
     """
     if isinstance(what, Recording):
         raise TypeError("trace_nan(): give the loss, and the recording as record=")
@@ -78,7 +78,9 @@ def trace_nan(what: Any, *, record: Any = None, model: Any = None) -> TraceNan:
             lines.append(f"It was done in {scope}.")
         return TraceNan(verdict, "forward", call.name, call.loc, scope, graph, tuple(lines), _advice(call.name.title()))
     if not loss.requires_grad:
-        return TraceNan("The loss requires no gradient, and no NaN was seen in the forward pass.", "", graph=graph, good=True)
+        return TraceNan(
+            "The loss requires no gradient, and no NaN was seen in the forward pass.", "", graph=graph, good=True
+        )
     graph = _on_the_side(loss, graph, found, record)
     node = first_bad(graph)
     if node is None:

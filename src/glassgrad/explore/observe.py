@@ -1,4 +1,4 @@
-"""An observed backward pass, floor 8: in which order nodes ran, which gradients arrived and left, how long each took."""
+"""An observed backward pass, floor 8: the order of the nodes, the gradients that came and went, the time each took."""
 
 from __future__ import annotations
 
@@ -77,10 +77,10 @@ def observe(
     loss: Any, gradient: Any = None, *, params: Mapping[str, Any] | None = None, model: Any = None, record: Any = None,
     retain_graph: bool = False,
 ) -> Graph:  # fmt: skip
-    """``loss.backward(gradient)``, watched: gradients are added to ``.grad`` as ever, and the graph comes back with them.
+    """``loss.backward(gradient)``, watched: gradients go to ``.grad`` as ever, and the graph comes back with them.
 
     Every node has its step, the gradient that arrived (counted, with its norm), what it handed on, and its time; what
-    is NaN, infinite, all nought, vanishing or exploding is among ``problems``. Errors of the backward pass are raised.
+    is NaN, infinite, nought, vanishing or exploding is among ``problems``. Errors of the backward pass are raised.
     """
     graph, found = _survey(loss, params, model, record, "observe")
     with watched(found, record) as seen:
@@ -100,7 +100,9 @@ def with_gradients(graph: Graph, seen: list[Seen]) -> Graph:
         nodes.append(node)
     for i, node in enumerate(nodes):  # a leaf, and an output, have the gradient of the node they hang on
         if node.kind in ("leaf", "output"):
-            touching = [e.dst if e.src == i else e.src for e in graph.edges if i in (e.src, e.dst) and e.kind == "gradient"]
+            touching = [
+                e.dst if e.src == i else e.src for e in graph.edges if i in (e.src, e.dst) and e.kind == "gradient"
+            ]
             grad = next((nodes[j].grad for j in touching if nodes[j].grad is not None), None)
             if grad is not None:
                 nodes[i] = replace(node, grad=grad)
@@ -161,8 +163,8 @@ def gradient_problems(graph: Graph) -> list[Problem]:
     for node in graph.nodes:
         if node.kind == "op" and node.op != SINK and node.grad is not None and node.grad.stats is not None:
             came = node.grad.stats
-            gave = [g.stats for g in node.grads_in if g is not None and g.stats is not None]
-            if came.zero < came.count and gave and all(s is not None and s.count and s.zero == s.count for s in gave):
+            left = [g.stats for g in node.grads_in if g is not None and g.stats is not None]
+            if came.zero < came.count and left and all(s.count and s.zero == s.count for s in left):
                 words = f"{node.op} was given a gradient and handed on nothing but noughts"
                 found.append(Problem("dead", node.index, node.scope, words, node.loc))
     return found

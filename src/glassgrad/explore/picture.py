@@ -6,7 +6,7 @@ The meaning and the colours are torchviz's: light blue leaves, grey operations, 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, cast
 
 from .letters import printable
 from .model import Graph, Node, Saved, TensorInfo
@@ -77,10 +77,12 @@ def _box(node: Node, limit: int, leaf: Node | None) -> Box:
             return Box("op", (op,), rows, "", op)
         owner = printable(leaf.name) if leaf.name else leaf.tensor.size_text
         return Box("op", (op,), rows, f"adds what arrives into the .grad of the leaf {owner}", f"{op} of {owner}")
-    assert node.tensor is not None
+    if node.kind in ("cut", "opaque") or node.tensor is None:
+        words = printable(node.name or node.op or node.kind)
+        return Box("saved", (words,), (), f"left the graph: {node.sentence or node.kind}")
     size = node.tensor.size_text
     lines = (printable(node.name), size) if node.name else (size,)
-    return Box(node.kind, lines, (), f"{_TIPS[node.kind]}{_details(node.tensor)}", lines[0])
+    return Box(cast(BoxKind, node.kind), lines, (), f"{_TIPS[node.kind]}{_details(node.tensor)}", lines[0])
 
 
 def _saved_box(kept: Saved, node: Node) -> Box:

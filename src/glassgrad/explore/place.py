@@ -38,7 +38,7 @@ def arrange(recording: Any) -> list[Place]:
     items = sorted([*recording.entered, *recording.calls], key=_order)
     placed: list[tuple[Any, Place | None]] = []
     for item in items:
-        is_module = hasattr(item, "module") and hasattr(item, "frame")
+        is_module = hasattr(item, "frame")
         around = item.parent if is_module else item.module
         parent = None if around is None else recording.entered[around].place
         if is_module or item.name:
@@ -55,7 +55,7 @@ def arrange(recording: Any) -> list[Place]:
                 parent = place
                 inside[whole].append(item)
         if is_module:
-            path, cls = names[item.index], type(item.module).__name__
+            path, cls = names[item.index], item.cls
             item.place = Place(parent, path, cls, item.call, "module", None)
             found.append(item.place)
         placed.append((item, parent))
@@ -69,7 +69,7 @@ def arrange(recording: Any) -> list[Place]:
         return place
 
     for item, parent in placed:
-        if not (hasattr(item, "module") and hasattr(item, "frame")):
+        if not hasattr(item, "frame"):
             item.place = standing(parent)
     left = [place for place in found if id(place) not in gone]
     for place in left:
@@ -109,11 +109,12 @@ def _names(recording: Any) -> list[str]:
         names = {id(module): name for name, module in recording.model.named_modules()}
     paths: list[str] = []
     for entered in recording.entered:
-        path = names.get(id(entered.module))
-        if path is None and entered.parent is not None:
-            outer = recording.entered[entered.parent]
-            for name, module in outer.module.named_modules():
-                if module is entered.module and name:
+        own = entered.module
+        path = names.get(id(own)) if own is not None else None
+        if path is None and own is not None and entered.parent is not None:
+            outer = recording.entered[entered.parent].module
+            for name, module in outer.named_modules() if outer is not None else ():
+                if module is own and name:
                     path = f"{paths[entered.parent]}.{name}" if paths[entered.parent] else name
                     break
         if path is None and entered.code is not None:

@@ -59,7 +59,7 @@ def read(
     """The graph behind ``var``, a tensor or a tuple of tensors.
 
     ``params`` names tensors; ``show_attrs`` reads the operations' settings and ``show_saved`` what they keep for
-    backward. With ``model`` or ``record`` it is everything that :func:`survey` knows. TypeError for anything but tensors.
+    backward. With ``model`` or ``record`` it is all that :func:`survey` knows. TypeError for anything but tensors.
     """
     if model is not None or record is not None:
         from .survey import survey

@@ -1,7 +1,7 @@
 """Recording a forward pass, floor 8: which line and module call did each operation, what was cut, what was overwritten.
 
-It hears calls through a *listener* of each engine (``listen_glassgrad``, ``listen_torch``) and knows tensors only by what
-both engines share. A recording holds no tensor alive.
+It hears calls through a *listener* of each engine (``listen_glassgrad``, ``listen_torch``) and knows tensors only by
+what both engines share. A recording holds no tensor and no module alive.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ __all__ = ["Call", "Recording", "record"]
 class Call:
     """One call that was heard, or (``name`` empty) a tensor that came from outside.
 
-    ``inputs`` are the calls that made its arguments, ``start`` and ``stop`` bound the ages of the nodes it made, ``how``
-    says what kind of cut it is, ``buffer`` numbers the memory of its result, ``writes`` tells that it changed that.
+    ``inputs`` are the calls that made its arguments, ``start`` and ``stop`` bound the ages of the nodes it made,
+    ``how`` says what kind of cut it is, ``buffer`` numbers the memory of its result, ``writes`` that it changed it.
     """
 
     __slots__ = (
         "index", "name", "start", "stop", "code", "at", "trail", "module", "inputs", "grads", "how", "wants", "buffer",
-        "writes", "info", "ref", "place", "variables",
+        "writes", "raw", "told", "ref", "place",
     )  # fmt: skip
 
     index: int
@@ -50,10 +50,18 @@ class Call:
     wants: bool
     buffer: int
     writes: bool
-    info: TensorInfo | None
+    raw: Any
+    told: TensorInfo | None
     ref: Any
     place: Place | None
-    variables: tuple[Any, ...]
+
+    @property
+    def info(self) -> TensorInfo | None:
+        """What the call gave: its (first) result's shape, dtype and bytes, and its numbers where they were counted."""
+        if self.told is None and self.raw is not None:
+            shape, dtype, nbytes = self.raw
+            self.told = TensorInfo(tuple(map(int, shape)), str(dtype).rpartition(".")[2], int(nbytes))
+        return self.told
 
     @property
     def loc(self) -> SourceLoc | None:
@@ -64,24 +72,31 @@ class Call:
 class Entered:
     """One call of a module: the module, how it was reached, and the module call around it."""
 
-    __slots__ = ("index", "module", "parent", "trail", "code", "at", "frame", "first", "call", "place", "parts")
+    __slots__ = ("index", "ref", "cls", "parent", "trail", "code", "at", "frame", "first", "call", "place")
 
     def __init__(self, index: int, module: Any, parent: int | None, call: int, first: int) -> None:
-        self.index, self.module, self.parent, self.call, self.first = index, module, parent, call, first
+        self.index, self.ref, self.cls, self.parent = index, weakref.ref(module), type(module).__name__, parent
+        self.call, self.first = call, first
         self.trail: Trail = ()
         self.code: CodeType | None = None
         self.at = -1
         self.frame: FrameType | None = None
         self.place: Place | None = None
 
+    @property
+    def module(self) -> Any:
+        """The module; None where it is gone."""
+        return self.ref()
+
 
 class Recording:
-    """What was heard in a block of :func:`record`; ``read(loss, record=...)`` and the questions look things up in it."""
+    """What was heard in a block of :func:`record`: ``read(loss, record=...)`` and the questions look it up here."""
 
     living: weakref.WeakSet[Recording] = weakref.WeakSet()
+    latest: Recording | None = None  # the last to end: questions find it though nobody gave it a name
 
     def __init__(self, model: Any = None, *, values: bool = False) -> None:
-        self.model, self.values = model, values
+        self._model, self.values = None if model is None else weakref.ref(model), values
         self.calls: list[Call] = []
         self.entered: list[Entered] = []
         self.engines: tuple[str, ...] = ()
@@ -97,6 +112,11 @@ class Recording:
         self._order: list[tuple[int, Call]] | None = None
         self._starts: list[int] = []
         Recording.living.add(self)
+
+    @property
+    def model(self) -> Any:
+        """The model whose forward pass is recorded; None where none was given, or where it is gone."""
+        return None if self._model is None else self._model()
 
     # -- the block ------------------------------------------------------------------------------------------------
 
@@ -119,6 +139,7 @@ class Recording:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._leave()
+        Recording.latest = self
 
     def _leave(self) -> None:
         while self._listeners:
@@ -226,12 +247,11 @@ class Recording:
         call = Call()
         call.index, call.name, call.inputs, call.grads = len(self.calls), name, inputs, ()
         call.start = call.stop = -1
-        call.how = call.info = call.ref = call.place = None
+        call.how = call.raw = call.told = call.ref = call.place = None
         call.wants = call.writes = False
         call.buffer = call.index
         call.module = self._stack[-1].index if self._stack else None
         call.trail, call.code, call.at = trail if trail is not None else ((), None, -1)
-        call.variables = ()
         self.calls.append(call)
         return call
 
@@ -279,7 +299,11 @@ class Recording:
                 call.buffer = self.calls[inputs[0]].buffer
             self._own(out, call)
         if outs:
-            call.info = info_of(outs[0], stats=self.values, value=self.values)
+            first = outs[0]
+            if self.values:
+                call.told = info_of(first, stats=True, value=True)
+            else:
+                call.raw = first.shape, first.dtype, first.nbytes
         if wanting and outs and target is None and not call.wants:
             call.how = how_cut(name, str(outs[0].dtype), listener.is_on(), listener.inference())
         if name == "detach_":
@@ -327,7 +351,8 @@ class Recording:
 
     def _hides(self, at: int) -> bool:
         """Whether a value without gradient came out of a cut."""
-        seen, waiting = set(), [at]
+        seen: set[int] = set()
+        waiting = [at]
         while waiting and len(seen) < 50:
             here = waiting.pop()
             if here not in seen:
@@ -356,7 +381,7 @@ class Recording:
         return found
 
     def _trail(self, frame: FrameType | None) -> tuple[Trail, CodeType | None, int]:
-        """How ``frame`` was reached from the module call around it, and the innermost place of the user's on the way."""
+        """How ``frame`` was reached from the module call around it, and the user's innermost place on the way."""
         until = self._stack[-1].frame if self._stack else self._root
         steps: list[tuple[int, CodeType, int]] = []
         whole, skip = self._root, self._skip
@@ -378,7 +403,7 @@ class Recording:
                 return steps, entered.code, entered.at
         return steps, None, -1
 
-    # -- answers --------------------------------------------------------------------------------------------------------
+    # -- answers ----------------------------------------------------------------------------------------------------
 
     def made_by(self, tensor: Any) -> Call | None:
         """The call that made ``tensor`` or changed it last; None where it was not heard."""

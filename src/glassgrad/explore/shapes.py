@@ -9,13 +9,21 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from .labels import outputs_of
+from .labels import family_of, outputs_of
 from .model import TensorInfo
 from .walk import SINK, Walk, op_name
 
 BYTES = {
     "bool": 1, "int8": 1, "uint8": 1, "int16": 2, "float16": 2, "bfloat16": 2, "int32": 4, "float32": 4, "int64": 8,
     "float64": 8, "complex64": 8, "complex128": 16,
+}  # fmt: skip
+
+#: Operations that give the shape they were given, and do not say so in the table.
+SAME = {
+    "Relu", "Gelu", "Silu", "Softmax", "LogSoftmax", "Threshold", "LeakyRelu", "Elu", "Hardtanh", "Clamp",
+    "NativeDropout", "Cumsum", "Cumprod", "Softplus", "LogSigmoidForward", "Hardswish", "Hardsigmoid", "Clone",
+    "ToCopy", "Mish", "NativeLayerNorm", "NativeBatchNorm", "NativeGroupNorm", "Abs", "Flip", "Roll", "Tril",
+    "Triu", "MaskedFill", "Alias", "CopySlices",
 }  # fmt: skip
 
 Known = dict[tuple[int, int], TensorInfo]
@@ -30,7 +38,7 @@ def info(shape: Any, dtype: str) -> TensorInfo:
 
 
 def outputs(found: Walk, known: Known, attrs: list[Mapping[str, str]]) -> list[tuple[TensorInfo, ...]]:
-    """What each operation gave: as its node tells, else as ``known`` (by node and output), else as its neighbours tell."""
+    """What each operation gave: as its node tells, as ``known`` (by node and output), or as its neighbours tell."""
     made: list[tuple[TensorInfo, ...]] = []
     for i, node in enumerate(found.nodes):
         if op_name(node) == SINK:
@@ -54,9 +62,14 @@ def _spread(found: Walk, i: int, known: Known, attrs: Mapping[str, str]) -> None
     record = getattr(found.nodes[i], "_record", None)
     row = getattr(getattr(record, "kind", None), "row", None)
     own = known.get((i, 0))
+    first = found.inputs[i][0] if found.inputs[i] else None
+    if own is not None and first is not None and family_of(found.nodes[i]) in SAME:
+        known.setdefault(first, info(own.shape, own.dtype))
     if row is None or row.listed:
         return
     sizes = getattr(record, "s", None)
+    if sizes is not None and hasattr(sizes, "sizes"):  # of the careful path
+        sizes = tuple(sizes.sizes)
     names = row.followed
     for slot, edge in enumerate(found.inputs[i]):
         if edge is None or edge in known or slot >= len(names):

@@ -35,7 +35,8 @@ def is_users(code: CodeType) -> bool:
         known = not (
             os.path.abspath(file).startswith(tuple(homes))
             or file.startswith(("<glassgrad", "<frozen", *_STANDARD))
-            or file == "<string>" and code.co_name in ("__init__", "__eq__", "__hash__")
+            or file == "<string>"
+            and code.co_name in ("__init__", "__eq__", "__hash__")
         )
         _users[file] = known
     return known
@@ -86,6 +87,9 @@ def _segment(file: str, line: int, last: int, left: int, right: int) -> str | No
     lines = [linecache.getline(file, number).encode() for number in range(line, last + 1)]
     if not lines or not lines[0]:
         return None
+    if left and lines[0][left - 1 : left] == b".":  # a call over several lines: Python tells its last part only
+        line, left = _whole(file, line, left, last, right)
+        lines = [linecache.getline(file, number).encode() for number in range(line, last + 1)]
     lines[-1] = lines[-1][:right]
     lines[0] = lines[0][left:]
     text = " ".join(piece.decode(errors="replace").strip() for piece in lines).strip()
@@ -93,14 +97,31 @@ def _segment(file: str, line: int, last: int, left: int, right: int) -> str | No
 
 
 @functools.lru_cache(64)
+def _tree(file: str) -> ast.Module | None:
+    try:
+        return ast.parse("".join(linecache.getlines(file)))
+    except (SyntaxError, ValueError):
+        return None
+
+
+@functools.lru_cache(4096)
+def _whole(file: str, line: int, left: int, last: int, right: int) -> tuple[int, int]:
+    """Where the smallest expression begins that ends at (``last``, ``right``) and holds (``line``, ``left``)."""
+    tree = _tree(file)
+    starts = [
+        (node.lineno, node.col_offset)
+        for node in (ast.walk(tree) if tree is not None else ())
+        if isinstance(node, ast.expr) and (node.end_lineno, node.end_col_offset) == (last, right)
+    ]
+    return max((start for start in starts if start <= (line, left)), default=(line, left))
+
+
+@functools.lru_cache(64)
 def _guards(file: str) -> tuple[tuple[int, int, str, int], ...]:
     """The blocks of a file in which nothing is recorded: first line, last line, what they are, the line saying so."""
-    try:
-        tree = ast.parse("".join(linecache.getlines(file)))
-    except (SyntaxError, ValueError):
-        return ()
     found = []
-    for node in ast.walk(tree):
+    tree = _tree(file)
+    for node in ast.walk(tree) if tree is not None else ():
         if isinstance(node, (ast.With, ast.AsyncWith)):
             said = [item.context_expr for item in node.items]
         elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):

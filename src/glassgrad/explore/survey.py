@@ -1,4 +1,4 @@
-"""Everything that is known of a graph, floor 8: the graph, the model's names, the recording, the observed backward pass."""
+"""All that is known of a graph, floor 8: the graph, the model's names, what was recorded of the forward pass."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from .place import scopes_of
 from .read import as_tensors, contents, ends_of, names_by_id
 from .rules import rule_of
 from .shapes import Known, outputs
+from .slopes import slopes
 from .source import guard_around
 from .walk import SINK, Walk, engine_of, op_name, walk
 from .words import REASONS
@@ -55,9 +56,7 @@ def parameters_of(model: Any) -> dict[str, Any]:
     raise TypeError(f"expected a module, or names and tensors, but got {type(model).__name__}")
 
 
-def _survey(
-    var: Any, params: Mapping[str, Any] | None, model: Any, record: Any, caller: str
-) -> tuple[Graph, Walk]:
+def _survey(var: Any, params: Mapping[str, Any] | None, model: Any, record: Any, caller: str) -> tuple[Graph, Walk]:
     results = tuple({id(t): t for t in as_tensors(var, caller)}.values())
     if model is None and record is not None:
         model = record.model
@@ -104,13 +103,20 @@ def _survey(
                 rule=rule_of(op), sentence=sentences.get(i),
             )
         )  # fmt: skip
+    local = slopes(found, nodes, engine_of(results))
+    if local:
+        edges = [
+            replace(e, local=local.get((e.dst, e.dst_input))) if e.dst < len(nodes) and e.src < len(nodes) else e
+            for e in edges
+        ]
     live = {id(t): t for t in (*results, *bases.values())}
     live |= {id(node.variable): node.variable for node in found.nodes if op_name(node) == SINK}
     at = {index: live[key] for key, index in ends.items() if key in live}
-    tensors = [
-        replace(one, tensor=info_of(at[one.index], value=has_values, stats=has_values, storage=memories.of(at[one.index])))
-        for one in tensors
-    ]  # fmt: skip
+
+    def described(tensor: Any) -> TensorInfo:
+        return info_of(tensor, value=has_values, stats=has_values, storage=memories.of(tensor))
+
+    tensors = [replace(one, tensor=described(at[one.index])) for one in tensors]
     whole = (*nodes, *tensors)
     scopes = scopes_of(places) if record is not None else ()
     if model is not None and record is None:
@@ -197,14 +203,15 @@ def _cuts(
     if record is None:
         return (), [], []
     youngest: dict[int, int] = {}
-    for i, call in enumerate(calls):
-        if call is not None:
-            youngest.setdefault(call.index, i)
+    for position, made in enumerate(calls):
+        if made is not None:
+            youngest.setdefault(made.index, position)
     used: dict[int, list[int]] = {}
-    starts = [(record.calls[index], i) for index, i in youngest.items()]
+    starts: list[tuple[Any, int | None]] = [(record.calls[index], i) for index, i in youngest.items()]
     ends = [record.made_by(t) for t in results]
     starts += [(call, None) for call in ends if call is not None and call.index not in youngest]
-    for call, i in starts:
+    for call, of in starts:
+        i: int | None = of
         seen, waiting = {call.index}, [call.index]
         while waiting:
             here = record.calls[waiting.pop()]
@@ -218,7 +225,9 @@ def _cuts(
                 if at not in seen and at not in youngest:
                     seen.add(at)
                     waiting.append(at)
-    cuts, nodes, edges = [], [], []
+    cuts: list[Cut] = []
+    nodes: list[Node] = []
+    edges: list[Edge] = []
     for number, at in enumerate(sorted(used)):
         call = record.calls[at]
         how, reason = _how(call)
@@ -227,7 +236,9 @@ def _cuts(
         cuts.append(Cut(number, how, call.loc, reason, sources, tuple(sorted(used[at])), call.info, name))
         if used[at]:
             place = call.place.index if call.place is not None else None
-            nodes.append(Node(first + len(nodes), "cut", "", how, call.info, scope=place, loc=call.loc, sentence=reason))
+            nodes.append(
+                Node(first + len(nodes), "cut", "", how, call.info, scope=place, loc=call.loc, sentence=reason)
+            )
             edges += [Edge(nodes[-1].index, i, kind="cut") for i in used[at]]
     return tuple(cuts), nodes, edges
 

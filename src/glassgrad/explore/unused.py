@@ -30,9 +30,9 @@ class Unused(Answer):
 
 
 def unused(loss: Any, model: Any, *, record: Any = None) -> Unused:
-    """The parameters of ``model`` (a module, a dict of names and tensors, or a list of tensors) that ``loss`` does not use.
+    """The parameters that ``loss`` does not use, of ``model``: a module, a dict of names and tensors, or a list.
 
-    Parameters whose ``requires_grad`` is False are told apart. TypeError where ``loss`` is no tensor or tuple of tensors.
+    Parameters whose ``requires_grad`` is False are told apart. TypeError where ``loss`` is no tensor, or tuple of them.
     """
     losses = as_tensors(loss, "unused")
     named = parameters_of(model)
@@ -62,7 +62,9 @@ def unused(loss: Any, model: Any, *, record: Any = None) -> Unused:
         verdict = f"All {used} parameters that require gradients are in the graph."
         return Unused(verdict, (), {}, frozen, used, tuple(lines), "", True)
     verdict = f"{plural(len(missing), 'parameter gets', 'parameters get')} no gradient; {used} do."
-    advice = "use them in forward(), freeze them with requires_grad_(False), or tell DistributedDataParallel to find them"
+    advice = (
+        "use them in forward(), freeze them with requires_grad_(False), or tell DistributedDataParallel to find them"
+    )
     return Unused(verdict, tuple(missing), reasons, frozen, used, tuple(lines), advice)
 
 

@@ -1,4 +1,4 @@
-"""Why a gradient is missing, floor 8: the cut between a tensor and the loss, with file and line; glassgrad's or torch's."""
+"""Why a gradient is missing, floor 8: the cut between a tensor and the loss, with file and line, in either engine."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ def why(loss: Any, param: Any = None, *, record: Any = None, model: Any = None) 
     """Why ``loss`` requires no gradient, or why ``param`` gets none from it.
 
     ``param`` is a tensor, or the name of one of ``model``'s parameters. With a recording of the forward pass (given as
-    ``record``, or one that is still around) every cut is told with its file, line and expression. TypeError for anything
-    but tensors.
+    ``record``, or one that is still around) every cut is told with its file, line and expression.
+    TypeError for anything but tensors.
     """
     as_tensors((loss,), "why")
     model = model if model is not None or record is None else record.model
@@ -58,7 +58,9 @@ def why(loss: Any, param: Any = None, *, record: Any = None, model: Any = None) 
 def _of_loss(loss: Any, record: Any) -> Why:
     if loss.requires_grad:
         if loss.grad_fn is None:
-            return Why("leaf", "This is a leaf that requires a gradient: backward() from it reaches it alone.", good=True)
+            return Why(
+                "leaf", "This is a leaf that requires a gradient: backward() from it reaches it alone.", good=True
+            )
         found = walk([loss])
         leaves = sum(op_name(node) == SINK for node in found.nodes)
         return Why("fine", f"This requires a gradient: its graph leads back to {leaves} leaves.", good=True)
@@ -73,11 +75,11 @@ def _of_loss(loss: Any, record: Any) -> Why:
     cuts = _cuts_behind(record, call)
     if not cuts:
         sources = [c for c in record.before(call) if not c.name and c.ref is not None]
-        lines = (
+        told = (
             f"Nothing was cut: none of the {len(sources)} tensors it was made from requires a gradient.",
             f"It was made {where(call.loc)}.",
         )
-        return Why("no leaf", verdict, lines, "set requires_grad=True on the tensors you want gradients of")
+        return Why("no leaf", verdict, told, "set requires_grad=True on the tensors you want gradients of")
     return Why("cut", verdict, _cut_lines(cuts), _remedy(cuts), False, tuple(cuts))
 
 
@@ -111,21 +113,22 @@ def _of_parameter(loss: Any, param: Any, name: str, record: Any, names: Mapping[
 def _connected(param: Any, name: str) -> Why:
     verdict = f"{_first(name)} is in the graph of the loss, so backward() does reach it."
     if param.grad is None:
-        lines = ("Its .grad is None: backward() was not run yet, or zero_grad() has set it to None since.",)
-        return Why("connected", verdict, lines, "look at .grad after loss.backward() and before zero_grad()", True)
+        said = ("Its .grad is None: backward() was not run yet, or zero_grad() has set it to None since.",)
+        return Why("connected", verdict, said, "look at .grad after loss.backward() and before zero_grad()", True)
     from .measure import stats_of
 
     stats = stats_of(param.grad)
     if stats is not None and stats.count and stats.zero == stats.count:
         return Why(
             "zero", verdict, ("Its .grad is all noughts: something on the way multiplies by nought.",),
-            "glassgrad.explore.observe(loss) tells which operation handed on noughts: a ReLU that is off, a mask, a clamp",
+            "glassgrad.explore.observe(loss) tells which operation handed on noughts: a ReLU that is off, a mask",
             False,
         )  # fmt: skip
     if stats is not None and not stats.finite:
         return Why("nan", verdict, (f"Its .grad has {stats.nan} NaN and {stats.inf} infinite numbers.",),
                    "ask glassgrad.explore.trace_nan where they began", False)  # fmt: skip
-    return Why("connected", verdict, ("Its .grad is there." if stats is None else f"Its .grad has the norm {stats.norm:.4g}.",),
+    told = "Its .grad is there." if stats is None or stats.norm is None else f"Its .grad has the norm {stats.norm:.4g}."
+    return Why("connected", verdict, (told,),
                "", True)  # fmt: skip
 
 
@@ -135,16 +138,22 @@ def _of_result(param: Any, name: str, call: Any, found: Any, names: Mapping[str,
     behind = walk([param])
     leaves = [node.variable for node in behind.nodes if op_name(node) == SINK]
     by_id = {id(t): n for n, t in names.items()}
-    lines = [f"{_first(name)} is no leaf: it was made by {maker}" + (f" {where(call.loc)}." if call and call.name else ".")]
+    lines = [
+        f"{_first(name)} is no leaf: it was made by {maker}" + (f" {where(call.loc)}." if call and call.name else ".")
+    ]
     lines.append("backward() passes its gradient on and keeps only those of leaves.")
     advice = f"call {_called(name)}.retain_grad() before backward()"
     told = []
     if len(leaves) <= 3:
         for leaf in leaves:
             told.append(f"{by_id.get(id(leaf), 'a leaf')} of shape {list(leaf.shape)}")
-        lines.append(f"The gradient ends in the {'leaf' if len(leaves) == 1 else 'leaves'} behind it: {', '.join(told)}.")
+        lines.append(
+            f"The gradient ends in the {'leaf' if len(leaves) == 1 else 'leaves'} behind it: {', '.join(told)}."
+        )
     if len(leaves) == 1 and maker.startswith(("ToCopy", "Clone", "Mul", "Div", "View", "Reshape", "T", "Copy")):
-        lines.append("Perhaps the leaf itself was meant to be this tensor: .to(), .cuda() or arithmetic made a new one.")
+        lines.append(
+            "Perhaps the leaf itself was meant to be this tensor: .to(), .cuda() or arithmetic made a new one."
+        )
         advice += ", or make the tensor in its final form and call .requires_grad_() on it last"
     if found is not None and not any(node is param.grad_fn for node in found.nodes):
         lines.append("Besides, it is not in the graph of the loss.")
@@ -168,7 +177,11 @@ def _apart(loss: Any, param: Any, name: str, record: Any, found: Any, names: Map
     if not users:
         module = name.rpartition(".")[0]
         lines = [f"No operation used {name} during the recorded forward pass."]
-        if module and not any(_is(record, entered.module, module) for entered in record.entered):
+        if (
+            module
+            and record.model is not None
+            and not any(_is(record, entered.module, module) for entered in record.entered)
+        ):
             lines.append(f"The module {module} was never called.")
         return Why("unused", verdict, (*lines, tail), "use it in forward(), or do not give it to the optimizer",
                    names=tuple(others))  # fmt: skip
@@ -190,8 +203,8 @@ def _apart(loss: Any, param: Any, name: str, record: Any, found: Any, names: Map
 
 
 def _is(record: Any, module: Any, path: str) -> bool:
-    if record.model is None:
-        return type(module).__name__ == path
+    if module is None or record.model is None:
+        return False
     return dict(record.model.named_modules()).get(path) is module
 
 

@@ -1,4 +1,4 @@
-"""What functions are to the explorer, floor 8: which names write in place, which take values out of the graph, and how."""
+"""What functions are to the explorer, floor 8: which write in place, which take values out of the graph, and how."""
 
 from __future__ import annotations
 

@@ -181,7 +181,8 @@ class _Printer:
         if origin is not None:
             old = isinstance(kind, typing._GenericAlias)  # type: ignore[attr-defined]
             if old and origin in _OLD_GENERICS:
-                shown = self.add_global(f"typing_{origin.__name__.capitalize()}", getattr(typing, origin.__name__.capitalize()))
+                name = origin.__name__.capitalize()
+                shown = self.add_global(f"typing_{name}", getattr(typing, name))
             else:
                 shown = self.add_global(type_repr(origin), origin)
             inner = typing.get_args(kind)
@@ -250,8 +251,10 @@ class _Printer:
             if name in inplace_methods:
                 return f"{inplace_methods[name].format(*shown)};  {node!r}{typed} = {shown[0]}"
         called = self.add_global(qualified(node.target), node.target)
-        if called == "getattr" and len(node.args) == 2 and isinstance(node.args[1], str) and node.args[1].isidentifier():
-            return start + format_target(self.text(node.args[0]), node.args[1])
+        if called == "getattr" and len(node.args) == 2:
+            attribute = node.args[1]
+            if isinstance(attribute, str) and attribute.isidentifier():
+                return start + format_target(self.text(node.args[0]), attribute)
         if node.meta.get("is_wrapped", False):
             self.wrapped[called] = None
         return f"{start}{called}({self.arguments(node.args, node.kwargs)})"
@@ -305,7 +308,7 @@ class _Printer:
 
 def _shape_of(node: Node) -> str:
     """The shape that a node's value was seen to have, as an annotation."""
-    found = node.meta.get("val", node.meta.get("tensor_meta", node.meta.get("example_value")))
+    found: Any = node.meta.get("val", node.meta.get("tensor_meta", node.meta.get("example_value")))
     if not (hasattr(found, "shape") and hasattr(found, "dtype")):
         return ""
     kind = str(found.dtype).split(".")[-1]

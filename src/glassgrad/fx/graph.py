@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 from ..nn.modules.module import Module
 from ..tensor.typename import typename
-from .code import CodeGen, PythonCode, PyTreeCodeGen, PyTreeInfo, inplace_methods, magic_methods, reflectable_magic_methods
+from .code import (
+    CodeGen,
+    PythonCode,
+    PyTreeCodeGen,
+    PyTreeInfo,
+    inplace_methods,
+    magic_methods,
+    reflectable_magic_methods,
+)
 from .names import qualified
 from .namespace import Namespace, snake_case
 from .node import Node, _legal_ops, map_arg
@@ -19,7 +27,7 @@ if TYPE_CHECKING:
 __all__ = [
     "CodeGen", "Graph", "PythonCode", "inplace_methods", "magic_methods", "reflectable_magic_methods",
 ]  # fmt: skip
-_CodeGen, _PyTreeCodeGen, _PyTreeInfo, _Namespace, _snake_case = CodeGen, PyTreeCodeGen, PyTreeInfo, Namespace, snake_case
+_PyTreeCodeGen, _PyTreeInfo, _Namespace, _snake_case = PyTreeCodeGen, PyTreeInfo, Namespace, snake_case
 
 
 class _NodeList:
@@ -262,7 +270,7 @@ class Graph:
         self._codegen = codegen
 
     def on_generate_code(self, make_transformer: Callable[[Any], Any]) -> Any:
-        """Have the lines of printed code changed by ``make_transformer(the one before)(lines)``; a block, or for good."""
+        """Have printed lines changed by ``make_transformer(the one before)(lines)``; a block, or for good."""
         before = self._codegen._body_transformer
         self._codegen._body_transformer = make_transformer(before)
 

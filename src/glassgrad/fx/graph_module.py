@@ -265,9 +265,9 @@ class GraphModule(Module):
             save_file(child, place / f"{name}.pt")
             path = repr(str(place / f"{name}.pt"))
             lines.append(f"        setattr(self, {name!r}, torch.load({path}, weights_only=False))")
-        for name, parameter in self._parameters.items():
+        for name, parameter in self.named_parameters(recurse=False):
             lines.append(f"        setattr(self, {name!r}, nn.Parameter(torch.empty({list(parameter.shape)})))")
-        for name, buffer in self._buffers.items():
+        for name, buffer in self.named_buffers(recurse=False):
             lines.append(f"        self.register_buffer({name!r}, torch.empty({list(buffer.shape)}))")
         lines.append(f"        self.load_state_dict(torch.load({str(place / 'state_dict.pt')!r}))")
         body = "\n".join("    " + line if line else line for line in self.code.strip("\n").split("\n"))
@@ -320,7 +320,8 @@ def _import(name: str, obj: Any) -> str:
 def _localized(imports: str) -> str:
     """The same statements where ``torch`` is this package."""
     made = imports.replace("import torch.fx._pytree", f"import {HOME}.fx._pytree")
-    made = made.replace("import torch.utils._pytree", f"import {HOME}.utils._pytree").replace("from torch", f"from {HOME}")
+    made = made.replace("import torch.utils._pytree", f"import {HOME}.utils._pytree")
+    made = made.replace("from torch", f"from {HOME}")
     return "\n".join(f"import {HOME} as torch" if line == "import torch" else line for line in made.split("\n"))
 
 

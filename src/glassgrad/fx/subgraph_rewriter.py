@@ -78,7 +78,7 @@ def _replaced(
     renewed: dict[Node, Node] = {}  # results that were replaced may be arguments of a later place
     found = []
     for match in matches:
-        other = common if callback is None else callback(match, graph, wanted)
+        other: Any = common if callback is None else callback(match, graph, wanted)
         arguments = [node for node in other.nodes if node.op == "placeholder"]
         if len(match.placeholder_nodes) != len(arguments):
             raise AssertionError(

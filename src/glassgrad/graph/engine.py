@@ -21,7 +21,7 @@ from .record import OUTPUT, Bundle, Record
 adding = leaf.adding
 _slots = threading.Lock()  # whoever holds it may gather gradients in the records' own slots
 _tasks = count(1)
-#: While a profiler is on: ``listener(edge, run)`` gives what ``run()`` gives, for each record and leaf of a general walk.
+#: While a profiler is on: ``listener(edge, run)`` gives what ``run()`` gives, at each record and leaf of a walk.
 listener: Callable[[Any, Callable[[], Any]], Any] | None = None
 
 

@@ -143,6 +143,16 @@ def is_warn_always_enabled() -> bool:
     return _set.warn_always
 
 
+_given: set[str] = set()
+
+
+def warn_once(text: str, stacklevel: int = 2) -> None:
+    """A UserWarning that PyTorch gives once in a process, or always where :func:`set_warn_always` asks for that."""
+    if text not in _given or _set.warn_always:
+        _given.add(text)
+        warnings.warn(text, UserWarning, stacklevel=stacklevel + 1)
+
+
 def compiled_with_cxx11_abi() -> bool:
     """True, as in every PyTorch of today; there is no C++ here."""
     return True

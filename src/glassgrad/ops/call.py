@@ -55,15 +55,20 @@ def careful(row: Row, tensors: Sequence[Any], settings: Sequence[Any], out: Any 
         row.check(*flat)
     arrays = _arrays(row, flat)
     meta = any(a is not None and a.dtype.metadata for a in arrays)
-    cast = None
+    cast = single = None
     if row.typed is not None:
         cast = common_dtype(row, flat)
-        arrays = [
-            a
-            if a is None or a.dtype is cast or (not row.listed and row.inputs[i] in row.apart)
-            else override.cast_to(a, cast)
-            for i, a in enumerate(arrays)
-        ]
+        if row.single_numbers and cast.itemsize == 2 and not meta:
+            single = beside_half(arrays, cast)
+        if single is None:
+            arrays = [
+                a
+                if a is None or a.dtype is cast or (not row.listed and row.inputs[i] in row.apart)
+                else override.cast_to(a, cast)
+                for i, a in enumerate(arrays)
+            ]
+        else:
+            arrays = single
     given = [arrays] if row.listed else arrays
     if meta:
         result = override.shapes_only(row, given, settings)
@@ -72,6 +77,8 @@ def careful(row: Row, tensors: Sequence[Any], settings: Sequence[Any], out: Any 
             result = row.kernel(*given, *settings)
         except ValueError as error:
             override.shape_error(row, arrays, error)
+        if single is not None:
+            result = result.astype(cast)
     if row.view:
         return _view(row, flat[0], arrays, tensors, settings, result)
     record = _record(row, flat, arrays, tensors, settings, cast)
@@ -102,6 +109,16 @@ def _arrays(row: Row, flat: Sequence[Any], written: bool = False) -> list[Any]:
         else:
             raise TypeError(override.wrong_type(row, flat, index, written))
     return arrays
+
+
+def beside_half(arrays: Sequence[Any], cast: np.dtype[Any]) -> list[Any] | None:
+    """The inputs in float32 where a number or 0-d tensor meets half precision; None where none does."""
+    if cast.kind not in "fV" or not any(a.ndim == 0 and a.dtype is not cast for a in arrays):
+        return None
+    return [np.asarray(a.astype(cast) if a.ndim else a).astype(_SINGLE)[()] for a in arrays]
+
+
+_SINGLE = np.dtype("f4")
 
 
 def common_dtype(row: Row, flat: Sequence[Any]) -> np.dtype[Any]:
@@ -187,7 +204,8 @@ def make_record(
             if name not in wanted:
                 tensor = None
             elif tensor is not None and not isinstance(tensor, Tensor) and not row.listed:
-                setattr(record, f"p{slot}", wrap(np.asarray(tensor).astype(cast)[()]))
+                kind = _SINGLE if row.single_numbers and cast.itemsize == 2 and cast.kind in "fV" else cast
+                setattr(record, f"p{slot}", wrap(np.asarray(tensor).astype(kind)[()]))
                 setattr(record, f"v{slot}", 0)  # a number: the hooks of saved tensors do not see it
                 continue
             if row.listed:
@@ -377,7 +395,8 @@ def _values(record: Record, wanted: Sequence[str], lifted: bool) -> dict[str, An
         else:
             array = tensor._d
             if cast is not None and how == "tensor" and array.dtype is not cast and name not in row.apart:
-                array = array.astype(cast)
+                if array.ndim or not row.single_numbers or cast.itemsize > 2:
+                    array = array.astype(cast)
             values[name] = array
     return values
 

@@ -59,6 +59,8 @@ class Row:
         self.strict = False
         self.check: Callable[..., None] | None = None
         self.precision: str | None = None
+        self.single_numbers = False
+        self.one_value = False
         self.sizes: Callable[..., tuple[int, ...]] | None = None
         self.operate: Callable[..., Any]
         self.hidden: tuple[str, ...] = ()
@@ -131,6 +133,14 @@ class Row:
         if precision not in ("low", "single"):
             raise ValueError(f"row {self.name}: unknown precision {precision!r}")
         self.precision = precision
+
+    def keeps_numbers_single(self) -> None:
+        """Beside half precision tensors, numbers and 0-d tensors count in float32; the result is rounded once."""
+        self.single_numbers = True
+
+    def writes_one_value(self) -> None:
+        """Elements that share memory may be written in place: all get the same."""
+        self.one_value = True
 
     def sized_by(self, sizes: Callable[..., tuple[int, ...]]) -> None:
         """``sizes(*inputs, *settings)`` are those of the result: what meta tensors need, where no stand-ins tell."""

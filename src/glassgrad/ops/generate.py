@@ -50,7 +50,8 @@ def caller_of(row: Row) -> Any:
         row.operate = operator_of(row)
     for column in (
         "derivative", "typed_as", "sets_apart", "returns", "complex_by_hand", "internal", "shows", "tensors_only",
-        "autocasts", "checked_by", "falls_back_to", "sized_by", "unfolds_by",
+        "autocasts", "checked_by", "falls_back_to", "sized_by",
+        "keeps_numbers_single", "writes_one_value", "unfolds_by",
     ):  # fmt: skip
         setattr(caller, column, getattr(row, column))
     return caller

@@ -1,8 +1,8 @@
 """Listening to calls of public functions while somebody wants to: the profiler, ``torch.fx`` and function modes.
 
-Nothing of this costs a call anything while nobody listens.  The first listener gives every function of the table another
-code object, which asks the listeners and then runs the function's own code; the last one to leave puts the own code back.
-So it does not matter by which name, or out of which list, a function is called.
+Nothing of this costs a call anything while nobody listens.  The first listener gives every function of the table
+another code object, which asks the listeners and then runs the function's own code; the last one to leave puts the own
+code back.  So it does not matter by which name, or out of which list, a function is called.
 """
 
 from __future__ import annotations

@@ -55,12 +55,15 @@ def in_place(row: Row, target: Tensor, others: Sequence[Any], settings: Sequence
         if not dtypes.can_cast(dtypes.of(cast), target.dtype):
             _check_shape(row, arrays, target)  # PyTorch looks at the shapes first
             check_cast(cast, target)
-        arrays = [
+        single = None
+        if row.single_numbers and cast.itemsize == 2 and not target._d.dtype.metadata:
+            single = call.beside_half(arrays, cast)
+        arrays = single or [
             a if a is None or a.dtype is cast or row.inputs[i] in row.apart else override.cast_to(a, cast)
             for i, a in enumerate(arrays)
         ]
     edges = call.edges_of(row, flat)
-    check_writable(target, bool(edges))
+    check_writable(target, bool(edges), row.one_value)
     for other in others:
         if isinstance(other, Tensor):
             check_partial_overlap(target, other)
@@ -142,8 +145,8 @@ def check_cast(cast: np.dtype[Any], target: Tensor) -> None:
         )
 
 
-def check_writable(target: Tensor, recorded: bool) -> None:
-    """Raise PyTorch's error where ``target`` must not be written in place."""
+def check_writable(target: Tensor, recorded: bool, overlapping: bool = False) -> None:
+    """Raise PyTorch's error where ``target`` must not be written in place; its elements may be ``overlapping``."""
     place = target._e
     if modes.grad_enabled() or recorded:
         if place is LEAF:
@@ -155,7 +158,8 @@ def check_writable(target: Tensor, recorded: bool) -> None:
             "Inplace update to inference tensor outside InferenceMode is not allowed.You can make a clone to get a "
             "normal tensor before doing inplace update.See https://github.com/pytorch/rfcs/pull/17 for more details."
         )
-    check_overlap(target)
+    if not overlapping:
+        check_overlap(target)
 
 
 def _check_view(target: Tensor, place: View, recorded: bool) -> None:

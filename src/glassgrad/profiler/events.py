@@ -206,7 +206,7 @@ class EventList(list[Any]):
         """The sums of the events by name, and also by shapes of inputs or by the innermost lines of the stack."""
         sums: dict[Any, FunctionEventAvg] = defaultdict(FunctionEventAvg)
         for event in self:
-            key = (event.key, event.is_user_annotation)
+            key: tuple[Any, ...] = (event.key, event.is_user_annotation)
             if group_by_input_shapes:
                 key += (str(event.input_shapes),)
             if group_by_stack_n:

@@ -45,10 +45,9 @@ class profile:  # noqa: N801  PyTorch's name
         self._recorder.start()
         return self
 
-    def __exit__(self, *error: Any) -> bool:
+    def __exit__(self, *error: Any) -> None:
         if self.enabled:
             self._recorder.stop()
-        return False
 
     @property
     def function_events(self) -> EventList:

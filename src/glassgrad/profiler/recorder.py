@@ -1,4 +1,4 @@
-"""Records what runs while a profiler is on: calls of the table's functions, nodes of backward passes, optimizers' steps."""
+"""Records what runs while a profiler is on: calls of functions, nodes of backward passes, optimizers' steps."""
 
 from __future__ import annotations
 

@@ -139,8 +139,8 @@ class TreeSpec:
 
     def __init__(self, type: Any, context: Any, children_specs: list[TreeSpec]) -> None:  # noqa: A002
         self.type, self.context, self.children_specs = type, context, children_specs
-        self.num_nodes = 1 + sum(child.num_nodes for child in children_specs)
-        self.num_leaves = 1 if type is None else sum(child.num_leaves for child in children_specs)
+        self.num_nodes: int = 1 + sum(child.num_nodes for child in children_specs)
+        self.num_leaves: int = 1 if type is None else sum(child.num_leaves for child in children_specs)
         self.num_children = len(children_specs)
 
     def is_leaf(self) -> bool:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import PurePath
 from typing import Any
 
 from ..model import Graph, SourceLoc, Stats, TensorInfo
-from .drawn import Box, Drawn, backward_order, drawn
+from .drawn import Arrow, Box, Drawn, backward_order, drawn
 from .groups import Group, grouped
 from .levels import KINDS, levels_of
 
@@ -35,6 +36,7 @@ def contents(graph: Graph, title: str = "") -> dict[str, Any]:
     text = Strings()
     boxes = _boxes(graph, picture, text)
     place = _places(picture)
+    flows = [_flow(graph, arrow) for arrow in picture.arrows]
     return {
         "form": FORM,
         "title": title,
@@ -49,9 +51,9 @@ def contents(graph: Graph, title: str = "") -> dict[str, Any]:
             "dst": [arrow.dst for arrow in picture.arrows],
             "slot": [arrow.slot for arrow in picture.arrows],
             "kind": [KINDS[arrow.kind] for arrow in picture.arrows],
-            "local": [text(arrow.edge.local if arrow.edge else None) for arrow in picture.arrows],
-            "grad": [text(_value(arrow.edge.grad) if arrow.edge else None) for arrow in picture.arrows],
-            "norm": [number(_norm(arrow.edge.grad) if arrow.edge else None) for arrow in picture.arrows],
+            "local": [text(_local(graph, arrow)) for arrow in picture.arrows],
+            "grad": [text(_value(handed)) for handed in flows],
+            "norm": [number(_norm(handed)) for handed in flows],
         },
         "groups": _groups(graph, picture, groups),
         "levels": [
@@ -118,7 +120,10 @@ def _homes(graph: Graph, picture: Drawn) -> list[int | None]:
 
 
 def _value(tensor: TensorInfo | None) -> str | None:
-    return tensor.value if tensor is not None else None
+    """The short text of a value; of a single number also where only its statistics are known."""
+    if tensor is None or tensor.value is not None or tensor.stats is None:
+        return None if tensor is None else tensor.value
+    return f"{tensor.stats.low:.4g}" if tensor.stats.count == 1 and tensor.stats.low is not None else None
 
 
 def _norm(tensor: TensorInfo | None) -> float | None:
@@ -141,6 +146,32 @@ def _gradient(graph: Graph, box: Box) -> TensorInfo | None:
     return grad if grad is not None or box.sink is None else graph.nodes[box.sink].grad
 
 
+def _flow(graph: Graph, arrow: Arrow) -> TensorInfo | None:
+    """The gradient that went back along an arrow."""
+    edge = arrow.edge
+    if edge is None or edge.grad is not None or edge.kind != "gradient":
+        return None if edge is None else edge.grad
+    handed = graph.nodes[edge.dst].grads_in
+    return handed[edge.dst_input] if edge.dst_input < len(handed) else None
+
+
+def _local(graph: Graph, arrow: Arrow) -> str | None:
+    """The local derivative as text: as it was read, or, between single numbers, what left divided by what arrived."""
+    edge = arrow.edge
+    if edge is None or edge.kind != "gradient" or graph.nodes[edge.dst].kind == "output":
+        return None
+    if edge.local is not None:
+        return edge.local
+    arrived, left = graph.nodes[edge.dst].grad, _flow(graph, arrow)
+    if arrived is None or left is None or arrived.shape or left.shape or not arrived.value or not left.value:
+        return None
+    try:
+        below, above = float(arrived.value), float(left.value)
+    except ValueError:
+        return None
+    return f"{above / below:.4g}" if below and math.isfinite(above / below) else None
+
+
 def _boxes(graph: Graph, picture: Drawn, text: Strings) -> dict[str, list[Any]]:
     boxes = picture.boxes
     results = [_result(graph, box) for box in boxes]
@@ -152,6 +183,7 @@ def _boxes(graph: Graph, picture: Drawn, text: Strings) -> dict[str, list[Any]]:
     return {
         "kind": [CODES[box.kind] for box in boxes],
         "node": [-1 if box.node is None else box.node for box in boxes],
+        "sink": [-1 if box.sink is None else box.sink for box in boxes],
         "first": [-1 if box.first is None else box.first for box in boxes],
         "op": [text(node.op if node is not None else None) for node in nodes],
         "name": [text(name) for name in names],
@@ -250,11 +282,17 @@ def _problems(graph: Graph, place: dict[int | None, int]) -> list[list[Any]]:
 
 
 def _groups(graph: Graph, picture: Drawn, groups: Sequence[Group]) -> dict[str, list[Any]]:
-    """The cards with what they sum up: bytes kept (memory shared is counted once), the norm of all gradients, time."""
+    """The cards with what they sum up: bytes kept (shared memory counts once), the norm of gradients, and time.
+
+    The norm is that of the gradients of all parameters that are used in the card alone; without any, the largest of an
+    operation.
+    """
     kept: list[dict[object, int]] = [{} for _ in groups]  # memory and its bytes
     ms: list[float] = [0.0] * len(groups)
-    squares: list[dict[int, float]] = [{} for _ in groups]
+    parts: list[dict[int, int]] = [{} for _ in groups]  # leaves, and how many of their boxes are inside
+    copies = Counter(box.node for box in picture.boxes if box.kind == "leaf")
     loudest: list[float] = [-1.0] * len(groups)
+    norms = [_norm(_gradient(graph, box)) for box in picture.boxes]
     order = [0]
     for g in order:  # grows while it is read
         order.extend(-u for u in groups[g].units if u < 0)
@@ -263,7 +301,8 @@ def _groups(graph: Graph, picture: Drawn, groups: Sequence[Group]) -> dict[str, 
             if u < 0:
                 kept[g].update(kept[-u])
                 ms[g] += ms[-u]
-                squares[g].update(squares[-u])
+                for leaf, times in parts[-u].items():
+                    parts[g][leaf] = parts[g].get(leaf, 0) + times
                 loudest[g] = max(loudest[g], loudest[-u])
                 continue
             box = picture.boxes[u]
@@ -271,16 +310,20 @@ def _groups(graph: Graph, picture: Drawn, groups: Sequence[Group]) -> dict[str, 
                 continue
             node = graph.nodes[box.node]
             ms[g] += node.ms or 0.0
-            norm = _norm(_gradient(graph, box))
-            if norm is not None:
+            norm = norms[u]
+            if box.kind == "leaf" and norm is not None:
+                parts[g][box.node] = parts[g].get(box.node, 0) + 1
+            elif norm is not None:
                 loudest[g] = max(loudest[g], norm) if not math.isnan(norm) else math.nan
-                if box.kind == "leaf":
-                    squares[g][box.node] = norm * norm
             for place, saved in enumerate(node.saved):
                 if saved.tensor is not None:
                     storage = saved.tensor.storage
                     kept[g][(u, place) if storage is None else storage] = saved.tensor.nbytes
-    norms = [math.sqrt(sum(s.values())) if s else None if top == -1.0 else top for s, top in zip(squares, loudest, strict=True)]
+    sums: list[float | None] = []
+    first = {box.node: norms[i] for i, box in enumerate(picture.boxes)}
+    for inside, top in zip(parts, loudest, strict=True):  # a leaf that others use too says nothing of this card
+        own = [first[leaf] or 0.0 for leaf, times in inside.items() if times == copies[leaf]]
+        sums.append(math.sqrt(sum(norm * norm for norm in own)) if own else None if top == -1.0 else top)
     return {
         "parent": [group.parent for group in groups],
         "kind": [group.kind for group in groups],
@@ -292,6 +335,6 @@ def _groups(graph: Graph, picture: Drawn, groups: Sequence[Group]) -> dict[str, 
         "count": [group.count for group in groups],
         "open": [int(group.open) for group in groups],
         "bytes": [sum(memory.values()) for memory in kept],
-        "norm": [number(norm) for norm in norms],
+        "norm": [number(norm) for norm in sums],
         "ms": [number(value) for value in ms],
     }

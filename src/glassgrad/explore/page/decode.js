@@ -64,11 +64,11 @@ const cardName = g => g === 0 ? "everything" : G.kind[g] === "loop" ? (G.cls[g] 
 const cardClass = g => G.kind[g] === "module" || G.kind[g] === "function" ? (G.name[g] && G.cls[g] ? G.cls[g] : "") + (G.call[g] > 0 ? " call " + (G.call[g] + 1) : "") : "";
 const unitName = u => u < 0 ? cardName(-u) : boxName(u);
 
-function round(v) {
+function round(v, digits = 4) {
   if (v == null) return "";
   if (!Number.isFinite(v)) return Number.isNaN(v) ? "nan" : v < 0 ? "-inf" : "inf";
   const a = Math.abs(v);
-  return a !== 0 && (a < 1e-3 || a >= 1e6) ? v.toExponential(2).replace(/\.?0+e/, "e").replace("e+", "e") : String(+v.toPrecision(4));
+  return a !== 0 && (a < 1e-3 || a >= 1e6) ? v.toExponential(2).replace(/\.?0+e/, "e").replace("e+", "e") : String(+v.toPrecision(digits));
 }
 function size(bytes) {
   if (bytes == null) return "";
@@ -77,8 +77,8 @@ function size(bytes) {
 const count = (n, noun) => n.toLocaleString("en") + " " + noun + (n === 1 ? "" : "s");
 
 /** The gradient on an arrow as short text. */
-const flowText = a => text(A.grad[a]) && text(A.grad[a]).length <= 14 ? text(A.grad[a]) : A.norm[a] != null ? "|" + round(A.norm[a]) + "|" : "";
-const gradText = i => text(B.grad[i]) && text(B.grad[i]).length <= 18 ? text(B.grad[i]) : B.norm[i] != null ? "|" + round(B.norm[i]) + "|" : "";
+const flowText = a => text(A.grad[a]) && text(A.grad[a]).length <= 14 ? text(A.grad[a]) : A.norm[a] != null ? "|" + round(A.norm[a], 3) + "|" : "";
+const gradText = i => text(B.grad[i]) && text(B.grad[i]).length <= 18 ? text(B.grad[i]) : B.norm[i] != null ? "|" + round(B.norm[i], 3) + "|" : "";
 
 /** What has arrived at a leaf: "3 + 1 = 4"; what is still on its way is an ellipsis. */
 function sumText(i, step) {

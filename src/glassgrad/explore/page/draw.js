@@ -21,7 +21,8 @@ function range() {
   if (high >= low) scale = {low: Math.log(low), high: Math.log(high), from: low, to: high};
 }
 function shade(u) {
-  const v = u < 0 ? colour === "norm" ? G.norm[-u] : G[colour][-u] : B[colour][u];
+  const part = colour === "norm" && B.kind[u] === LEAF && uses.boxes(u).length > 1 && from[u].length === 1; // of a leaf used often: this use
+  const v = u < 0 ? G[colour][-u] : part ? A.norm[from[u][0]] : B[colour][u];
   if (v == null || scale.from === undefined) return null;
   if (Number.isNaN(v) || v === Infinity) return {fill: C.bad, ink: C.panel};
   if (v <= 0) return colour === "norm" ? ramp(0) : null;
@@ -46,7 +47,17 @@ function paint(now) {
   for (const a of shown) for (const w of route(a)) warm.add(w);
   const bright = new Set(); for (const a of lit) for (const w of route(a)) bright.add(w);
   pen.lineJoin = "round";
-  for (const w of wires) { const b = w.box; if (near(b[0] - 4, b[1] - 4, b[2] + 4, b[3] + 4) && ((b[2] - b[0]) + (b[3] - b[1])) * k > 2.5) wire(w, warm.has(w), bright.has(w)); }
+  const far = k < .14;
+  if (far) { pen.strokeStyle = C.wire; pen.lineWidth = thin(1); pen.beginPath(); }
+  for (const w of wires) { const b = w.box;
+    if (far && !warm.has(w) && !bright.has(w)) {
+      if (near(b[0], b[1], b[2], b[3]) && (b[2] - b[0] + b[3] - b[1]) * k > 2.5) { const p = w.pts, n = p.length; pen.moveTo(p[0], p[1]); if (n > 8) pen.lineTo(p[n >> 2 << 1], p[(n >> 2 << 1) + 1]); pen.lineTo(p[n - 2], p[n - 1]); }
+      continue;
+    }
+    if (far) pen.stroke(); if (near(b[0] - 4, b[1] - 4, b[2] + 4, b[3] + 4) && ((b[2] - b[0]) + (b[3] - b[1])) * k > 2.5) wire(w, warm.has(w), bright.has(w));
+    if (far) { pen.strokeStyle = C.wire; pen.lineWidth = thin(1); pen.beginPath(); }
+  }
+  if (far) pen.stroke();
   if (k > .22) for (const s of stubs) stub(s, near);
   for (const it of cards) cardHead(it);
   for (const it of items) if (!it.open && near(it.x, it.y, it.x + it.w, it.y + it.h)) it.u < 0 ? closedCard(it) : box(it);
@@ -133,6 +144,7 @@ function ring(it, radius) {
   pen.strokeStyle = now[0] === "back" ? C.flow : C.accent; pen.lineWidth = thin(3); pen.beginPath(); pen.roundRect(it.x - 4, it.y - 4, it.w + 8, it.h + 8, radius + 4); pen.stroke();
 }
 function box(it) {
+  if (it.h * k < 3.2 && selected !== it.u && !hits.has(it.u)) return dot(it);
   const i = it.u, kind = B.kind[i], built = isBuilt(i), radius = kind === LEAF ? Math.min(it.h / 2, 17) : kind === OUTPUT || kind === BASE ? 12 : 5;
   const tone = colour === "kind" ? null : shade(i);
   const [fill, edge] = kind === LEAF ? [C.leaf, C["leaf-line"]] : kind === OUTPUT || kind === BASE ? [C.out, C["out-line"]] : kind === CUT ? [C.cut, C["cut-line"]] : [C.op, C["op-line"]];
@@ -148,6 +160,11 @@ function box(it) {
   const third = thirdLine(i, step);
   if (third && (kind === LEAF || backAt[i] >= 0 && backAt[i] < step)) { pen.font = NUM; pen.fillStyle = tone ? tone.ink : C.flow; pen.fillText("grad " + third, cx, y); }
   if (nan) { pen.fillStyle = C.bad; pen.font = TITLE; pen.textAlign = "right"; pen.fillText("NaN", it.x + it.w - 3, it.y - 3); }
+}
+function dot(it) {
+  const tone = colour === "kind" ? null : shade(it.u);
+  pen.fillStyle = !isBuilt(it.u) ? C.ghost : tone ? tone.fill : C[["op-line", "leaf-line", "out-line", "out-line", "cut-line", "op-line"][B.kind[it.u]]];
+  pen.fillRect(it.x, it.y, it.w, it.h);
 }
 function closedCard(it) {
   const g = -it.u, built = isBuilt(it.u), tone = colour === "kind" ? null : shade(it.u);
@@ -170,11 +187,13 @@ function labels(shown, near) {
     const at = backAt[A.dst[a]];
     if (at < 0 || at >= step || !flowText(a) || pulse && pulse.arrows.includes(a)) continue;
     const ways = route(a), w = ways[ways.length - 1]; if (!w) continue;
-    const fan = into[A.dst[a]], lane = D.small && fan.length > 1 && !sideways ? 17 * (fan.indexOf(a) % 2) : 0;
-    const run = samples(w), spotted = run.at(Math.min(.5, (sideways ? 30 : D.small ? 22 + lane : 24) / (run.length || 1)));
+    const fan = into[A.dst[a]], aim = spot.get(shownAs(A.dst[a])), beside = aim && D.small && fan.length === 2 && !sideways ? aim.x + aim.w / 2 : 0;
+    const spotted = samples(w).before(sideways ? 30 : D.small ? B.kind.length > 9 ? 19 : 24 : 20);
     if (sideways) spotted[1] -= 9;
     if (!near(spotted[0] - 30, spotted[1] - 30, spotted[0] + 30, spotted[1] + 30)) continue;
-    plate(spotted, now && now[0] === "back" && now[1] === A.dst[a] || D.small && selected === A.dst[a] ? equation(a) : flowText(a));
+    const label = now && now[0] === "back" && now[1] === A.dst[a] || D.small && selected === A.dst[a] ? equation(a) : flowText(a);
+    if (beside && wide(NUM, label) > 22) spotted[0] += (w.pts[w.pts.length - 2] < beside ? -1 : 1) * (wide(NUM, label) / 2 + 7);
+    plate(spotted, label);
   }
 }
 /** "1 × 3 = 3": what arrived, times the local derivative, is what flows on. */

@@ -97,13 +97,23 @@ def drawn(graph: Graph) -> Drawn:
 
 
 def _add_cuts(graph: Graph, picture: Drawn, end: Callable[[int], int]) -> None:
-    """Boxes for the cuts that touch the graph and that the reader gave no node of their own."""
-    if any(node.kind == "cut" for node in graph.nodes):
-        return
+    """Boxes for the cuts that touch the graph and have no node of their own; and to each cut, from what it cut off."""
     limit = len(graph.nodes)
+    by_user: dict[int, list[int]] = {}
+    for edge in graph.edges:
+        if graph.nodes[edge.src].kind == "cut":
+            by_user.setdefault(edge.dst, []).append(edge.src)
+    drawn_already = {(arrow.src, arrow.dst) for arrow in picture.arrows if arrow.kind == "cut"}
     for cut in graph.cuts:
-        sources = [i for i in cut.sources if 0 <= i < limit]
+        sources = [i for i in cut.sources if 0 <= i < limit and graph.nodes[i].kind != "cut"]
         users = [i for i in cut.used_by if 0 <= i < limit]
+        own = {node for user in users for node in by_user.get(user, ()) if graph.nodes[node].op == cut.how}
+        if own:
+            there = end(min(own))
+            new = {(end(i), there) for i in sources} - drawn_already
+            picture.arrows += [Arrow(src, dst, 0, "cut") for src, dst in sorted(new)]
+            drawn_already |= new
+            continue
         if not sources and not users:
             continue
         index = len(picture.boxes)

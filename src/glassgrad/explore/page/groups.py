@@ -1,4 +1,4 @@
-"""The nested cards of the page, floor 8: module calls, loop iterations, folds of repeated siblings, spans of long lists.
+"""The nested cards of the page, floor 8: module calls, turns of loops, folds of repeated siblings, spans of lists.
 
 It knows the order in which things were built, and no coordinates.
 """

@@ -23,7 +23,8 @@ function boxSize(i) {
     const end = 1 << 30, third = thirdLine(i, end);
     const w = Math.max(wide(TITLE, nameInCard(i)), wide(SUB, secondLine(i)), third ? wide(NUM, "grad " + third) : 0);
     const h = 25 + (secondLine(i) ? 15 : 2) + (third ? 16 : 0);
-    sizes.set(i, s = [Math.max(w + (B.kind[i] === LEAF ? 28 : 22), 52), h]);
+    const fan = D.small && !sideways && into[i].length > 2 ? Math.min(into[i].length, 8) * 46 : 0;
+    sizes.set(i, s = [Math.max(w + (B.kind[i] === LEAF ? 28 : 22), 52, fan), h]);
   }
   return s;
 }
@@ -50,7 +51,8 @@ function layOut(g) {
     const a = path[k - 1], b = path[k];
     links.push([a, b, inner[a] ? inner[a].outAt.get(net) || 0 : 0, inner[b] ? inner[b].inAt.get(net) || 0 : 0]);
   }
-  spread(level.rows, links, sc, c, n, total);
+  spread(level.rows, ins === 1 && outs === 1 ? links.concat([[n, n + 1, 0, 0]]) : links, sc, c, n, total); // one in, one out: a chain of cards stays straight
+  if (outs > CROWD) for (let q = n + ins; q < n + ins + outs; q++) { const end = level.rows[level.rows.length - 2]; if (end && end.length) c[q] = c[end[0]]; }
   // rows along the main direction
   const reach = new Float64Array(level.rows.length), top = [], bottom = [];
   for (const [a, b, oa, ob] of links) reach[rowOf[a]] = Math.max(reach[rowOf[a]], Math.abs(c[a] + oa - c[b] - ob));
@@ -100,7 +102,7 @@ function spread(rows, links, sc, c, n, total) {
 
 /** Everything at its place on the plane: `items` (cards before what is in them), `wires`, `stubs`. */
 function relayout() {
-  lay = new Map(); items = []; wires = []; stubs = []; spot = new Map(); wireAt = new Map();
+  sizes.clear(); lay = new Map(); items = []; wires = []; stubs = []; spot = new Map(); wireAt = new Map();
   layOut(0);
   const root = lay.get(0); extent = {w: root.w, h: root.h};
   flatten(0, 0, 0, 0);
@@ -131,7 +133,7 @@ function flatten(g, x0, y0, depth) {
   });
   for (const [b, list] of ends) {
     list.sort((s, t) => s[0] - t[0] || s[1] - t[1]);
-    const step = Math.min(D.small ? 26 : 14, (p.sc[b] - 20) / Math.max(1, list.length - 1));
+    const step = Math.min(!D.small ? 14 : list.length > 2 && !sideways ? 46 : 26, (p.sc[b] - 20) / Math.max(1, list.length - 1));
     list.forEach(([, , i], k) => arrive.set(i, list.length > 1 ? (k - (list.length - 1) / 2) * step : 0));
   }
   const nets = new Map();           // a closed card with several values going out
@@ -179,7 +181,8 @@ function stubsOf(g, level, p, place) {
   }
   if (p.outs > CROWD) for (const b of [...ins.keys()]) if (b >= p.n) ins.delete(b);
   if (p.ins > CROWD) for (const key of [...outs.keys()]) if (parseInt(key) >= p.n) outs.delete(key);
-  const goal = (net, arrow, b) => b < p.n ? level.units[b] : arrow >= 0 ? A.dst[arrow] : -g;
+  const within = u => { for (let h = home[u]; h >= 0; h = G.parent[h]) if (h === g) return true; return false; };
+  const goal = (net, arrow, b) => b < p.n ? level.units[b] : from[(net - net % 3) / 3].map(a => A.dst[a]).find(u => !within(u)) ?? -g;
   for (const list of outs.values()) {
     const [net, arrow, a, b] = list[0], port = a >= p.n, c = p.c[a] + (port ? 0 : Math.min(p.sc[a] / 2 - 9, sideways ? 12 : 26));
     const m = port ? -p.m0 : p.at[a] + p.sm[a], to = list.map(j => goal(j[0], j[1], j[3]));

@@ -13,7 +13,7 @@ function tell() {                  // the address names what is looked at
 function heed(hash) {              // and is heeded
   const wanted = new URLSearchParams(hash.replace(/^#/, ""));
   let u = null;
-  if (wanted.has("node")) { const i = B.node.indexOf(+wanted.get("node")); if (i >= 0) u = i; }
+  if (wanted.has("node")) { const n = +wanted.get("node"), at = B.node.indexOf(n), i = n < 0 ? -1 : at < 0 ? B.sink.indexOf(n) : at; if (i >= 0) u = i; }
   if (wanted.has("box") && B.kind[+wanted.get("box")] !== undefined) u = +wanted.get("box");
   if (wanted.has("card") && G.kind[+wanted.get("card")] && +wanted.get("card") > 0) u = -wanted.get("card");
   if (wanted.has("colour") && [...$("colour").options].some(o => o.value === wanted.get("colour"))) { $("colour").value = wanted.get("colour"); recolour(); }

@@ -26,7 +26,7 @@ function inspect() {
 }
 function overview(right) {
   const t = D.totals, rows = Object.keys(t).map(key => [key.replace(/_/g, " "), /bytes/.test(key) ? size(t[key]) : t[key].toLocaleString("en")]);
-  right.append(heading("The graph"), table([["engine", D.engine], ["nodes", String(B.kind.length)], ...rows]));
+  right.append(heading("The graph"), table([["engine", D.engine], ["drawn", count(B.kind.length, "node")], ...rows]));
   if (D.parameters.length) {
     right.append(heading("Parameters"), el("table", {}, el("tbody", {}, D.parameters.slice(0, 300).map(([path, i, shape, , wants]) => el("tr", {}, el("td", {}, i >= 0 ? link(path, i) : el("span", {class: wants ? "bad" : "quiet"}, path + (wants ? " (unused)" : " (frozen)"))), el("td", {class: "quiet"}, shape))))));
     if (D.parameters.length > 300) right.append(el("p", {class: "quiet"}, `and ${(D.parameters.length - 300).toLocaleString("en")} more`));
@@ -88,7 +88,7 @@ link.step = (label, to) => el("button", {class: "link", type: "button", on: {cli
 /** The derivative of the output by this, as a sum over all paths; only where every local derivative is a number. */
 function pathTable(i, right) {
   if (B.kind[i] === OUTPUT || A.src.length > 600 || B.kind[i] === CUT) return;
-  const found = [], starts = B.kind[i] === LEAF ? uses(i) : from[i]; let guard = 0, all = true;
+  const found = [], starts = (B.kind[i] === LEAF ? uses(i) : from[i]).slice().sort((a, b) => builtAt[A.dst[a]] - builtAt[A.dst[b]]); let guard = 0, all = true;
   const seek = (a, way) => {
     if (++guard > 20000 || found.length > 64) { all = false; return; }
     const next = way.concat(a), at = A.dst[a];
@@ -100,7 +100,7 @@ function pathTable(i, right) {
   const product = w => locals(w).reduce((s, t) => s * +t, 1);
   right.append(heading(numeric ? "Derivative: the sum over its paths" : "Paths to the output"), el("table", {id: "paths"}, el("tbody", {}, found.map(w => {
     const on = () => { lit = new Set(w); draw(); }, off = () => { lit.clear(); draw(); }, steps = w.map(a => boxName(A.dst[a])).join(" → ");
-    return el("tr", {class: "path", tabindex: "0", on: {mouseenter: on, focus: on, mouseleave: off, blur: off}}, el("td", {}, steps), numeric ? el("td", {class: "mono"}, (locals(w).join(" × ") || "1") + " = " + round(product(w))) : "");
+    return el("tr", {class: "path", tabindex: "0", on: {mouseenter: on, focus: on, mouseleave: off, blur: off}}, el("td", {}, steps), numeric ? el("td", {class: "mono"}, locals(w).length > 1 ? locals(w).join(" × ") + " = " + round(product(w)) : round(product(w))) : "");
   }), numeric ? el("tr", {}, el("td", {class: "quiet"}, found.length > 1 ? "sum" : ""), el("td", {class: "mono"}, el("b", {id: "pathSum"}, (found.length > 1 ? found.map(w => round(product(w))).join(" + ") + " = " : "") + round(found.reduce((s, w) => s + product(w), 0))))) : "")));
 }
 
@@ -108,6 +108,7 @@ function pathTable(i, right) {
 const grown = new Set();
 function tree() {
   const cards = G.kind.length > 1; $("treeBox").hidden = !cards; if (!cards) return;
+  if (!G.kind.includes("module")) $("treeTitle").firstChild.textContent = "Parts ";
   for (let g = 1; g < G.kind.length; g++) if (G.open[g]) grown.add(g);
   drawTree();
 }
@@ -139,13 +140,20 @@ const MARKS = {cut: "✂", nan: "NaN", inf: "∞", zero: "0", freed: "∅", modi
 function problems() {
   $("problemBox").hidden = !D.problems.length;
   const ofScope = new Map(G.scope.map((s, g) => [s, g]));
-  $("problems").replaceChildren(...D.problems.slice(0, 200).map(([kind, what, i, scope, where]) => {
+  const kinds = new Map(), row = ([kind, what, i, scope, where]) => {
     const card = ofScope.get(scope), u = i >= 0 ? i : card !== undefined && scope >= 0 ? -card : null;
     return el("button", {class: "row tall", type: "button", on: {click: () => { if (u !== null) select(u); }}}, el("b", {class: "bad", title: kind, style: {minWidth: "26px"}}, MARKS[kind] || "!"), el("span", {class: "grow"}, what || kind, where ? el("span", {class: "quiet"}, " " + where.split(/[\\/]/).pop()) : ""));
+  };
+  for (const p of D.problems) (kinds.get(p[0]) || kinds.set(p[0], []).get(p[0])).push(p);
+  $("problems").replaceChildren(...[...kinds.values()].flatMap(list => {
+    const rows = list.slice(0, 4).map(row), rest = list.slice(4, 300);
+    if (rest.length) { const more = el("button", {class: "link", type: "button", style: {margin: "2px 36px"}, on: {click: () => more.replaceWith(...rest.map(row))}}, `${(list.length - 4).toLocaleString("en")} more of this kind`); rows.push(more); }
+    return rows;
   }));
 }
 function known() {
   const steps = ["the graph: operations, shapes, saved tensors", "names of parameters and modules", "lines, scopes and values of the forward pass", "gradients of an observed backward pass"];
   const how = ["", "give model=", "run the forward pass under record()", "run the backward pass observed"];
+  if (D.level === 4) return $("known").replaceChildren(el("p", {class: "quiet"}, "✓ the graph, its names, its lines, its gradients"));
   $("known").replaceChildren(...steps.map((s, i) => el("p", {class: i < D.level ? "" : "quiet", style: {margin: "1px 0"}}, (i < D.level ? "✓ " : "○ ") + s + (i < D.level ? "" : " – " + how[i]))));
 }

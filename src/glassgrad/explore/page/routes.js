@@ -54,7 +54,12 @@ function samples(wire) {
   const sum = [0];
   for (let i = 1; i < poly.length; i++) sum.push(sum[i - 1] + Math.hypot(poly[i][0] - poly[i - 1][0], poly[i][1] - poly[i - 1][1]));
   const length = sum[sum.length - 1] || 0;
-  return {length, at(t) {
+  return {length, before(d) { // the point that far from the end in the direction of the rows
+    const c = sideways ? 0 : 1, i = poly.findIndex(p => Math.abs(p[c] - poly[0][c]) >= d);
+    if (i < 1) return poly[poly.length >> 1];
+    const a = poly[i - 1], b = poly[i], f = (d - Math.abs(a[c] - poly[0][c])) / (Math.abs(b[c] - a[c]) || 1);
+    return [a[0] + (b[0] - a[0]) * f, a[1] + (b[1] - a[1]) * f];
+  }, at(t) {
     const d = t * length; let i = 1; while (i < sum.length - 1 && sum[i] < d) i++;
     const a = poly[i - 1], b = poly[i] || a, k = (d - sum[i - 1]) / ((sum[i] - sum[i - 1]) || 1);
     return [a[0] + (b[0] - a[0]) * k, a[1] + (b[1] - a[1]) * k];

@@ -31,7 +31,7 @@ function story(now) {
   const goes = list(into[i].filter(a => A.kind[a] === 0).map(a => `${boxName(A.src[a])} gets ${equation(a) || "its share"}`));
   return `${name}${gradText(i) ? " is handed " + gradText(i) : ""}: ${goes || "nothing goes further"}.` + note;
 }
-const pace = () => Math.max(40, Math.min(1100, 30000 / Math.max(1, timeline.length)));
+const pace = () => Math.max(40, Math.min(950, 30000 / Math.max(1, timeline.length)));
 function play(on = !playing) {
   clearTimeout(playing); playing = 0;
   $("play").querySelector("path").setAttribute("d", on ? "M3 2h4v12H3zM9 2h4v12H9z" : "M4 2l10 6-10 6z"); $("play").setAttribute("aria-label", on ? "Pause" : "Play");

@@ -1,4 +1,4 @@
-"""The page, floor 8: one HTML file with the viewer and a graph in it, which needs no network, and what a notebook shows."""
+"""The page, floor 8: one HTML file with the viewer and a graph in it, which needs no network; notebooks show it."""
 
 from __future__ import annotations
 
@@ -35,23 +35,26 @@ def explore(
     path: str | PathLike[str] | None = None,
     *,
     params: Any = None,
+    backward: bool = False,
     title: str = "",
     open: bool = False,
 ) -> Page:
     """The graph behind ``loss`` as an interactive page: one HTML file that needs no network.
 
-    ``loss`` is a tensor or a tuple of tensors, of glassgrad or of torch, or a ``Graph`` that was read before. ``model``
-    adds the names of parameters and modules, ``record`` what was recorded during the forward pass, ``params`` (a dict
-    of names and tensors) other names. The file is written to ``path``, or, when its path is first asked for, to a
-    temporary folder; ``open`` shows it in the browser. TypeError for anything else.
+    ``loss`` is a tensor or a tuple of tensors, of glassgrad or of torch, or a ``Graph`` that was read or observed
+    before. ``model`` adds the names of parameters and modules, ``record`` what was recorded during the forward pass,
+    ``params`` (a dict of names and tensors) other names. With ``backward`` the backward pass is run and watched, which
+    adds gradients to ``.grad`` as ``loss.backward()`` does, and to the page. The file is written to ``path``, or, when
+    its path is first asked for, to a temporary folder; ``open`` shows it in the browser. TypeError for anything else.
     """
     if isinstance(loss, Graph):
         graph = loss
     else:
-        from ..read import read
+        from ..observe import observe
+        from ..survey import read
 
-        known = {"params": params, "model": model, "record": record}
-        graph = read(loss, **{key: value for key, value in known.items() if value is not None})
+        look = observe if backward else read
+        graph = look(loss, params=params, model=model, record=record)
     page = Page(graph, title)
     if path is not None:
         page.save(path)

@@ -71,7 +71,7 @@ class FxGraphDrawer:
 
 def _label(node: Node) -> str:
     lines = [f"name=%{node.name}", f"op_code={node.op}", f"target={node._pretty_print_target(node.target)}"]
-    noted = node.meta.get("tensor_meta")
+    noted: Any = node.meta.get("tensor_meta")
     if hasattr(noted, "shape"):
         lines += [f"dtype={noted.dtype}", f"shape={tuple(noted.shape)}"]
     body = "|".join("".join("\\" + c if c in '{}|<>"' else c for c in line) for line in lines)

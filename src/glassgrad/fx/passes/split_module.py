@@ -22,7 +22,8 @@ def split_module(
         node: split_callback(node) for node in m.graph.nodes if node.op not in ("placeholder", "output", "get_attr")
     }
     parts = list(dict.fromkeys(part_of.values()))
-    base, values, children = Graph(), {}, {}
+    base, children = Graph(), {}
+    values: dict[Node, Any] = {}
     for node in m.graph.nodes:
         if node.op in ("placeholder", "get_attr"):
             values[node] = base.node_copy(node, lambda used: values[used])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
@@ -11,6 +10,7 @@ from ...ground import device as devices
 from ...ground import dtypes
 from ...ground.device import device as device_type
 from ...ground.dtypes import called, memory_format
+from ...ground.runtime import warn_once
 from ...tensor.tensor import Tensor, View, alias, share, wrap
 from .. import write
 from ..declare import composite
@@ -29,14 +29,6 @@ DISCARDED = (
     "Casting complex values to real discards the imaginary part (Triggered internally at "
     "/__w/pytorch/pytorch/aten/src/ATen/native/Copy.cpp:307.)"
 )
-_warned = False
-
-
-def _imaginary_lost() -> None:
-    global _warned
-    if not _warned:  # once, as PyTorch
-        _warned = True
-        warnings.warn(DISCARDED, UserWarning, stacklevel=4)
 
 
 def as_dtype(self: Tensor, kind: _dtype, copy: bool = False, layout: str | None = None) -> Tensor:
@@ -47,7 +39,7 @@ def as_dtype(self: Tensor, kind: _dtype, copy: bool = False, layout: str | None 
     if own.metadata:
         return wrap(blank(self._d.shape, wanted))
     if own.kind == "c" and wanted.kind not in "cb":
-        _imaginary_lost()
+        warn_once(DISCARDED, stacklevel=3)
     return to_copy(self, wanted, own, layout)
 
 
@@ -249,7 +241,7 @@ def copy_(self: Tensor, src: Any, non_blocking: bool = False) -> Tensor:
         if both != wanted:
             raise RuntimeError(f"output with shape {list(wanted)} doesn't match the broadcast shape {list(both)}")
     if src._d.dtype.kind == "c" and self._d.dtype.kind not in "cb":
-        _imaginary_lost()
+        warn_once(DISCARDED, stacklevel=3)
     return write.in_place(cast.copy.row, self, (src,), ())
 
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 from ...ground import modes
 from ...ground.dtypes import called
-from ...ground.runtime import is_warn_always_enabled
+from ...ground.runtime import warn_once
 from ...tensor.tensor import Tensor
 from ..autocast import low
 from ..declare import composite
@@ -27,7 +26,6 @@ _EVEN = (
     "Using padding='same' with even kernel lengths and odd dilation may require a zero-padded copy of the input be "
     "created (Triggered internally at /__w/pytorch/pytorch/aten/src/ATen/native/Convolution.cpp:1101.)"
 )
-_warned: list[bool] = []
 
 
 # -- arguments ---------------------------------------------------------------------------------------------------------
@@ -321,9 +319,7 @@ def _named_padding(
         raise RuntimeError("padding='same' is not supported for strided convolutions")
     totals = [d * (k - 1) for k, d in zip(sizes[2:], _expanded("dilation", dilation, ndim), strict=True)]
     if any(total % 2 for total in totals):
-        if not _warned or is_warn_always_enabled():  # once, as PyTorch
-            _warned.append(True)
-            warnings.warn(_EVEN, stacklevel=4)
+        warn_once(_EVEN, stacklevel=4)
         more = [n for total in reversed(totals) for n in (0, total % 2)]
         input = constant_pad_nd(input, tuple(more), 0)
     return input, tuple(total // 2 for total in totals)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -167,7 +168,24 @@ def masked_fill_(self: Tensor, mask: Tensor, value: Any) -> Tensor:
     """In-place :func:`masked_fill`."""
     row, others, settings = _filling("masked_fill_", self, mask, value)
     rows.together(self._d.shape, mask._d.shape)
+    strides = self._d.strides
+    if 0 in strides and any(n > 1 and not s for n, s in zip(self._d.shape, strides, strict=True)):
+        others = (_shared(self, mask), *others[1:])
     return write.in_place(row.row, self, others, settings)
+
+
+def _shared(target: Tensor, mask: Tensor) -> Tensor:
+    """The mask of an expanded tensor: elements that share memory are filled together."""
+    warnings.warn(
+        "Use of masked_fill_ on expanded tensors is deprecated. Please clone() the tensor before performing this "
+        "operation. This also applies to advanced indexing e.g. tensor[mask] = scalar (Triggered internally at "
+        "/__w/pytorch/pytorch/aten/src/ATen/native/TensorAdvancedIndexing.cpp:2450.)",
+        UserWarning,
+        stacklevel=3,
+    )
+    axes = tuple(i for i, stride in enumerate(target._d.strides) if not stride)
+    held = np.broadcast_to(mask._d, target._d.shape).any(axis=axes, keepdims=True)
+    return wrap(np.broadcast_to(held, target._d.shape))
 
 
 @composite()

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import itertools
-import warnings
 from typing import Any
 
 import numpy as np
 
 from ...ground.dtypes import called
+from ...ground.runtime import warn_once
 from ...tensor.tensor import Tensor, wrap
 from ..declare import composite
 from ..primitive import join as rows
@@ -208,7 +208,6 @@ _INDEXING = (
     "at "
     "/__w/pytorch/pytorch/aten/src/ATen/native/TensorShape.cpp:4215.)"
 )
-_warned: list[bool] = []
 
 
 @composite(method=False)
@@ -216,9 +215,8 @@ def meshgrid(*tensors: Any, indexing: str | None = None) -> tuple[Tensor, ...]:
     """The coordinates of all points of the grid that vectors span, one tensor for each vector."""
     if len(tensors) == 1 and isinstance(tensors[0], (tuple, list)):
         tensors = tuple(tensors[0])
-    if indexing is None and not _warned:
-        _warned.append(True)
-        warnings.warn(_INDEXING, UserWarning, stacklevel=2)
+    if indexing is None:
+        warn_once(_INDEXING, stacklevel=2)
     return _grid(tensors, indexing or "ij")
 
 

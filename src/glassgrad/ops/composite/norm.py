@@ -292,8 +292,12 @@ def check_normalized(
 
 def check_kinds(input: Any, *parameters: Any) -> None:
     """Raise PyTorch's error where weights are of another type than the input."""
-    for tensor in parameters:
-        if tensor is not None and tensor._d.dtype != input._d.dtype:
+    kind = input._d.dtype
+    given = [tensor._d.dtype for tensor in parameters if tensor is not None]
+    if kind.itemsize == 2 and kind.kind in "fV" and given and all(found == np.float32 for found in given):
+        return  # halves may have parameters in float32
+    for found in given:
+        if found != kind:
             raise RuntimeError("mixed dtype (CPU): expect parameter to have scalar type of Float")
 
 
@@ -325,17 +329,17 @@ def rms_norm(input: Any, normalized_shape: Any, weight: Any = None, eps: float |
     check_tensor(input, "rms_norm")
     normalized_shape = tuple(normalized_shape)
     check_normalized(input, normalized_shape, weight, None, "*")
-    if eps is None:
-        eps = finfo(input.dtype).eps
     kind = input.dtype
     if kind.itemsize == 2:
         input = input.to(float32)
+    if eps is None:
+        eps = finfo(input.dtype).eps
     first = input._d.ndim - len(normalized_shape)
     squares = mean_dim(pow_number(input, 2), tuple(range(first, input._d.ndim)), True)
     scaled = input * rsqrt(add_number(squares, eps))
-    if kind.itemsize == 2:
-        scaled = scaled.to(kind)
-    return scaled if weight is None else scaled * weight
+    if weight is not None:
+        scaled = scaled * weight
+    return scaled.to(kind) if kind.itemsize == 2 else scaled
 
 
 @composite(method=False)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import operator
-import warnings
 from typing import Any
 
 import numpy as np
 
 from ...ground import dtypes
 from ...ground.dtypes import called
+from ...ground.runtime import warn_once
 from ...ground.size import Size, unchecked
 from ...tensor.tensor import Tensor, share
 from ..declare import composite
@@ -236,20 +236,14 @@ def truth(self: Tensor) -> bool:
     return bool(item(self)) if data.dtype.metadata else bool(data.item())
 
 
-_warned = False
-
-
 def _only(self: Tensor) -> Any:
-    global _warned
     if self._d.size != 1:
         raise ValueError("only one element tensors can be converted to Python scalars")
-    if self._e is not None and not _warned and self.requires_grad:
-        _warned = True  # once, as PyTorch
-        warnings.warn(
+    if self._e is not None and self.requires_grad:
+        warn_once(
             "Converting a tensor with requires_grad=True to a scalar may lead to unexpected behavior.\n"
             "Consider using tensor.detach() first. (Triggered internally at "
             "/__w/pytorch/pytorch/torch/csrc/autograd/generated/python_variable_methods.cpp:822.)",
-            UserWarning,
             stacklevel=3,
         )
     return item(self)

@@ -5,7 +5,6 @@ Source: https://docs.pytorch.org/docs/stable/nn.html#recurrent-layers
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
@@ -13,6 +12,7 @@ import ml_dtypes
 import numpy as np
 
 from ...ground import modes
+from ...ground.runtime import warn_once
 from ...tensor.tensor import Tensor, wrap
 from ..autocast import low
 from ..declare import composite
@@ -33,7 +33,6 @@ _KINDS = (F32, np.dtype(np.float64), np.dtype(np.float16), np.dtype(ml_dtypes.bf
 _GATES = {"lstm": 4, "gru": 3, "tanh": 1, "relu": 1}
 _REST = ("params", "has_biases", "num_layers", "dropout", "train", "bidirectional")
 _REST_TEXT = "tuple of Tensors params, bool has_biases, int num_layers, float dropout, bool train, bool bidirectional"
-_warned = False
 
 
 class Network(NamedTuple):
@@ -193,20 +192,16 @@ def lstm(*args: Any, **kwargs: Any) -> tuple[Tensor, Tensor, Tensor]:
 
 def _by_onednn(call: Network) -> bool:
     """Whether PyTorch gives whole layers to oneDNN: padded batches in single precision without projections."""
-    global _warned
     tensors = (call.input, *call.params, *call.hx)
     if call.sizes is not None or any(tensor._d.dtype is not F32 for tensor in tensors) or not call.input._d.size:
         return False
     if call.hx[0]._d.shape[-1:] == call.hx[1]._d.shape[-1:]:
         return True
-    if not _warned:
-        _warned = True
-        warnings.warn(
-            "LSTM with projections is not supported with oneDNN. Using default implementation. (Triggered internally "
-            "at /__w/pytorch/pytorch/aten/src/ATen/native/RNN.cpp:1512.)",
-            UserWarning,
-            stacklevel=3,
-        )
+    warn_once(
+        "LSTM with projections is not supported with oneDNN. Using default implementation. (Triggered internally "
+        "at /__w/pytorch/pytorch/aten/src/ATen/native/RNN.cpp:1512.)",
+        stacklevel=3,
+    )
     return False
 
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-import warnings
 from typing import Any
 
 import numpy as np
 
 from ...ground.dtypes import called
 from ...ground.dtypes import dtype as dtype_type
+from ...ground.runtime import warn_once
 from ...ground.size import Size, unchecked
 from ...tensor.tensor import Tensor, View, share
 from .. import call, write
@@ -271,14 +271,9 @@ def movedim(input: Tensor, source: Any, destination: Any) -> Tensor:
     return rows.permute(input, tuple(at[axis] if axis in at else next(rest) for axis in range(ndim)))
 
 
-_warned: set[str] = set()
-
-
 def _warn_once(text: str, line: int) -> None:
-    if text not in _warned:
-        _warned.add(text)
-        where = f" (Triggered internally at /__w/pytorch/pytorch/aten/src/ATen/native/TensorShape.cpp:{line}.)"
-        warnings.warn(text + where, UserWarning, stacklevel=3)
+    where = f" (Triggered internally at /__w/pytorch/pytorch/aten/src/ATen/native/TensorShape.cpp:{line}.)"
+    warn_once(text + where, stacklevel=3)
 
 
 def _reversed(self: Tensor) -> Tensor:

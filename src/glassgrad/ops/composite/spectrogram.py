@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
 
 from ...ground import dtypes
+from ...ground.runtime import warn_once
 from ...tensor.tensor import Tensor
 from ..declare import COMPOSITES, composite
 from ..primitive.cast import view_as_complex, view_as_real
@@ -18,15 +18,6 @@ from ..primitive.shape import squeeze_dim, transpose, unsqueeze
 from ..primitive.window import as_strided
 from .matrix import demand
 from .pad import pad
-
-_told: set[str] = set()
-
-
-def _tell(text: str) -> None:
-    """Warn once, as PyTorch does."""
-    if text not in _told:
-        _told.add(text)
-        warnings.warn(text, UserWarning, stacklevel=3)
 
 
 def _flag(value: Any) -> str:
@@ -77,7 +68,7 @@ def stft(
         input = pad(input.view((1,) * (3 - ndim) + tuple(sizes)), [n_fft // 2, n_fft // 2], pad_mode)
         input = input.view(input._d.shape[input._d.ndim - ndim :])
     if window is None:
-        _tell(
+        warn_once(
             "A window was not provided. A rectangular window will be applied,which is known to cause spectral leakage. "
             "Other windows such as torch.hann_window or torch.hamming_window are recommended to reduce spectral "
             "leakage.To suppress this warning and use a rectangular window, explicitly set "
@@ -95,7 +86,7 @@ def stft(
             )
         return_complex = True
     if not return_complex:
-        _tell(
+        warn_once(
             "stft with return_complex=False is deprecated. In a future pytorch release, stft will return complex "
             "tensors for all inputs, and return_complex=False will raise an error.\nNote: you can still call "
             "torch.view_as_real on the complex output to recover the old return format."
@@ -175,7 +166,7 @@ def istft(
     """
     demand("istft", input=input)
     if window is None:
-        _tell(
+        warn_once(
             "A window was not provided. A rectangular window will be applied.Please provide the same window used by "
             "stft to make the inversion lossless.To suppress this warning and use a rectangular window, explicitly "
             "set `window=torch.ones(n_fft, device=<device>)`."
@@ -267,7 +258,7 @@ def _overlapped(
     if single:
         made = squeeze_dim(made, 0)
     if length is not None and length > made._d.shape[-1]:
-        _tell(
+        warn_once(
             "The length of signal is shorter than the length parameter. Result is being padded with zeros in the tail. "
             "Please check your center and hop_length settings."
         )

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any, NoReturn
 
 import numpy as np
 
 from ...ground import dtypes
+from ...ground.runtime import warn_once
 from ...tensor.tensor import Tensor, wrap
 from .. import return_types as results
 from ..declare import COMPOSITES, composite
@@ -22,14 +22,6 @@ from .linalg import answer, square, stretched
 from .matrix import broadcast, demand, into, matmul
 
 _new = tuple.__new__
-_told: set[str] = set()
-
-
-def _tell(name: str, text: str) -> None:
-    """Warn once that a name is an old one, as PyTorch does."""
-    if name not in _told:
-        _told.add(name)
-        warnings.warn(text, UserWarning, stacklevel=3)
 
 
 # -- roots of positive-definite matrices ------------------------------------------------------------------------------
@@ -38,8 +30,7 @@ def _tell(name: str, text: str) -> None:
 @composite()
 def cholesky(input: Tensor, upper: bool = False, *, out: Any = None) -> Tensor:
     """The triangular roots of positive-definite matrices; the older name of ``linalg.cholesky``."""
-    _tell(
-        "cholesky",
+    warn_once(
         "torch.cholesky is deprecated in favor of torch.linalg.cholesky and will be removed in a future PyTorch "
         "release.\nL = torch.cholesky(A)\nshould be replaced with\nL = torch.linalg.cholesky(A)\nand\n"
         "U = torch.cholesky(A, upper=True)\nshould be replaced with\nU = torch.linalg.cholesky(A).mH\n"
@@ -100,8 +91,7 @@ def _sides_fit(function: str, b: Tensor, A: Tensor) -> None:  # noqa: N803  PyTo
 @composite()
 def qr(input: Tensor, some: bool = True, *, out: Any = None) -> Any:
     """Orthonormal columns and an upper triangle; the older name of ``linalg.qr``."""
-    _tell(
-        "qr",
+    warn_once(
         "torch.qr is deprecated in favor of torch.linalg.qr and will be removed in a future PyTorch release.\n"
         "The boolean parameter 'some' has been replaced with a string parameter 'mode'.\nQ, R = torch.qr(A, some)\n"
         "should be replaced with\nQ, R = torch.linalg.qr(A, 'reduced' if some else 'complete')",
@@ -175,8 +165,7 @@ def svd(input: Tensor, some: bool = True, compute_uv: bool = True, *, out: Any =
 @composite()
 def lu(A: Tensor, pivot: bool = True, get_infos: bool = False, out: Any = None) -> Any:  # noqa: N803
     """Packed triangles and swapped rows; the older name of ``linalg.lu_factor``, which says nothing of zero pivots."""
-    _tell(
-        "lu",
+    warn_once(
         "torch.lu is deprecated in favor of torch.linalg.lu_factor / torch.linalg.lu_factor_ex and will be removed in "
         "a future PyTorch release.\nLU, pivots = torch.lu(A, compute_pivots)\nshould be replaced with\n"
         "LU, pivots = torch.linalg.lu_factor(A, compute_pivots)\nand\n"
@@ -215,8 +204,7 @@ def lu_unpack(
 @composite()
 def lu_solve(input: Tensor, LU_data: Tensor, LU_pivots: Tensor, *, out: Any = None) -> Tensor:  # noqa: N803
     """The solutions of factored equations; the older name of ``linalg.lu_solve``, with ``B`` first."""
-    _tell(
-        "lu_solve",
+    warn_once(
         "torch.lu_solve is deprecated in favor of torch.linalg.lu_solveand will be removed in a future PyTorch "
         "release.\nNote that torch.linalg.lu_solve has its arguments reversed.\nX = torch.lu_solve(B, LU, pivots)\n"
         "should be replaced with\nX = torch.linalg.lu_solve(LU, pivots, B)",
@@ -230,8 +218,7 @@ def triangular_solve(
     out: Any = None,
 ) -> Any:  # fmt: skip
     """The solutions of triangular equations, and a copy of ``A``; an older form of ``linalg.solve_triangular``."""
-    _tell(
-        "triangular_solve",
+    warn_once(
         "torch.triangular_solve is deprecated in favor of torch.linalg.solve_triangularand will be removed in a future "
         "PyTorch release.\ntorch.linalg.solve_triangular has its arguments reversed and does not return a copy of one "
         "of the inputs.\nX = torch.triangular_solve(B, A).solution\nshould be replaced with\n"

@@ -53,12 +53,23 @@ def _wide(row: Any, self: Any, *others: Any) -> Any:
     return row.row.kernel(*(x.astype(wide) if hasattr(x, "astype") else x for x in (self, *others))).astype(self.dtype)
 
 
+def _fused(self: Any, other: Any, factor: Any) -> Any:
+    """``self + factor * other`` of half precision arrays as a fused multiply-add in float32 gives it."""
+    found = self.astype("f8") + other.astype("f8") * factor  # float64 holds the product of two float32 exactly
+    return found.astype("f4").astype(self.dtype)
+
+
+def _rounded(self: Any, alpha: Any) -> Any:
+    """A factor as PyTorch's sums keep it beside half precision: rounded to it."""
+    return float(self.dtype.type(alpha)) if self.dtype.kind in "fV" and isinstance(alpha, float) else alpha
+
+
 @op(operator="add", inplace=True)
 def add(self: Any, other: Any, /, alpha: Any = 1) -> Any:
     """The elementwise sum ``self + alpha * other``, with broadcasting."""
     if alpha == 1:
         return self + other
-    return self + scaled(other, alpha) if self.dtype.itemsize > 2 else _wide(add, self, other, alpha)
+    return self + scaled(other, alpha) if self.dtype.itemsize > 2 else _wide(add, self, other, _rounded(self, alpha))
 
 
 @op("subtract", operator="sub", inplace=True)
@@ -67,7 +78,7 @@ def sub(self: Any, other: Any, /, alpha: Any = 1) -> Any:
     try:
         if alpha == 1:
             return self - other
-        return self - scaled(other, alpha) if self.dtype.itemsize > 2 else _wide(sub, self, other, alpha)
+        return self - scaled(other, alpha) if self.dtype.itemsize > 2 else _wide(sub, self, other, _rounded(self, alpha))
     except TypeError:
         raise RuntimeError(TWO_BOOLS) from None
 
@@ -109,6 +120,8 @@ def div(self: Any, other: Any, /) -> Any:
 
 
 mul.derivative(self=lambda grad, other: grad * other, other=lambda grad, self: grad * self)
+mul.keeps_numbers_single()
+div.keeps_numbers_single()
 div.derivative(
     self=lambda grad, other: grad / other,
     other=lambda grad, self, other: -grad * ((self / other) / other),
@@ -171,6 +184,7 @@ def div_rounded(self: Any, other: Any, /, rounding_mode: Any) -> Any:
 
 
 div_rounded.internal()
+div_rounded.keeps_numbers_single()
 div_rounded.derivative(
     self=lambda grad, other, rounding_mode: zero_like(grad),
     other=lambda grad, self, other, rounding_mode: zero_like(grad),
@@ -203,6 +217,8 @@ def floor_divide(self: Any, other: Any, /) -> Any:
 @op(node=NOT_IMPLEMENTED)
 def floor_divide_number(self: Any, /, other: Any, reflected: Any = False) -> Any:
     """The quotient by (or, ``reflected``, of) a number, rounded down; not differentiable."""
+    if self.dtype.itemsize == 2 and self.dtype.kind in "fV":
+        return _wide(floor_divide_number, self, np.float32(other), reflected)
     number = self.dtype.type(other)
     return _floored(number, self) if reflected else _floored(self, number)
 
@@ -245,6 +261,7 @@ def fmod_number(self: Any, /, other: Any) -> Any:
 
 for _row in (floor_divide_number, remainder_number, remainder_of_number, fmod_number):
     _row.internal()
+floor_divide.keeps_numbers_single()
 floor_divide.derivative(self=refuse_floor_divide, other=refuse_floor_divide)
 floor_divide_number.derivative(self=refuse_floor_divide)
 remainder.derivative(
@@ -279,6 +296,8 @@ def pow_number(self: Any, /, exponent: Any) -> Any:
     if exponent == 2:
         return self * self
     if exponent == 3:
+        if self.dtype.char == "e":
+            return _wide(pow_number, self, 3)
         return self * self * self
     if exponent == 1:
         return +self
@@ -395,7 +414,8 @@ addcdiv.derivative(
 def lerp_number(self: Any, end: Any, /, weight: Any) -> Any:
     """The point between ``self`` and ``end`` at one ``weight``."""
     if self.dtype.itemsize == 2:
-        return _wide(lerp_number, self, end, weight)
+        gap, part = end.astype("f4") - self.astype("f4"), float(np.float32(weight))
+        return _fused(self, gap, part) if abs(weight) < 0.5 else _fused(end, gap, float(np.float32(part - 1)))
     kind = self.dtype.type
     if abs(weight) < 0.5:
         return self + (end - self) * kind(weight)

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..declare import op
-from .norm import as_floating, shaped, standardize_backward, standardized
+from .norm import as_floating, shaped, standardize_backward, standardized, statistics_kind
 from .norm import standardize_twice as _twice
 from .reduce import F64, along, leading, sum_dim
 
@@ -112,6 +112,12 @@ def native_batch_norm(
     else:
         means, variance = running_mean.astype(F64), running_var.astype(F64)
     rstd = 1 / np.sqrt(variance + eps)
+    stored = kind
+    if input.dtype.itemsize == 2:  # PyTorch computes with the statistics that it keeps
+        stored = statistics_kind(input, weight, bias)
+        if training and stored.itemsize == 2:
+            means, rstd = means.astype(stored).astype(F64), rstd.astype(stored).astype(F64)
+            centred = False
     scale = rstd if weight is None else rstd * weight.astype(F64, copy=False)
     steep = lines.meet(scale, kind)
     level = None if centred else -means * scale
@@ -126,8 +132,8 @@ def native_batch_norm(
             piece += lines.part(level, block)
     return (
         out.reshape(a.shape).astype(input.dtype, copy=False),
-        means.astype(kind, copy=False),
-        rstd.astype(kind, copy=False),
+        means.astype(stored, copy=False),
+        rstd.astype(stored, copy=False),
         variance.astype(kind, copy=False),
     )
 

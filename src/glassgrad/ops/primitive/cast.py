@@ -144,6 +144,8 @@ for _row in (fill_number, fill_tensor, fill_with_number, fill_with_tensor, zero,
     _row.internal()
 for _row in (fill_number, fill_with_number, zero):
     _row.derivative(self=lambda grad: zero_like(grad))
+for _row in (fill_with_number, zero):
+    _row.writes_one_value()
 for _row in (fill_tensor, fill_with_tensor):
     _row.derivative(self=lambda grad: zero_like(grad), value=lambda grad: whole_sum(grad))
 whole_sum.derivative(grad=lambda grad, grad_sizes: spread_over(grad, grad_sizes))

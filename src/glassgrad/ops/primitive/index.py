@@ -531,6 +531,8 @@ for row in (masked_fill, masked_fill_tensor, masked_select, masked_scatter, mask
     row.internal()
 masked_fill_tensor.sets_apart("mask", "value")
 masked_fill.derivative(self=lambda grad, self_sizes, mask: fitted(masked_fill(grad, mask, 0), self_sizes))
+for row in (masked_fill, masked_fill_tensor):
+    row.writes_one_value()
 masked_fill_tensor.derivative(
     self=lambda grad, self_sizes, mask: fitted(masked_fill(grad, mask, 0), self_sizes),
     value=lambda grad, mask: sum_to(masked_select(grad, mask), ()),

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..declare import op
+from .cast import to_copy
 from .extreme import not_implemented
 from .index import fitted
 from .matrix import scalar_name
@@ -372,6 +373,26 @@ def as_floating(a: Any, kernel: str) -> Any:
     return a if a.dtype == F32 or a.dtype == F64 else a.astype(F32)
 
 
+@on_arrays(lambda a: a.astype(F32) if a.dtype.itemsize == 2 else a)
+def wide(tensor: Any) -> Any:
+    """Half precision as float32, the rest as it is."""
+    return to_copy(tensor, F32) if tensor._d.dtype.itemsize == 2 else tensor
+
+
+@on_arrays(lambda a, like: a.astype(like.dtype, copy=False))
+def as_of(tensor: Any, like: Any) -> Any:
+    """``tensor`` in the dtype of ``like``."""
+    return tensor if tensor._d.dtype == like._d.dtype else to_copy(tensor, like._d.dtype)
+
+
+def statistics_kind(input: Any, weight: Any, bias: Any) -> Any:
+    """The dtype in which PyTorch keeps means and deviations: the input's, but float32 beside float32 parameters."""
+    if input.dtype.itemsize > 2:
+        return input.dtype
+    given = weight if weight is not None else bias
+    return input.dtype if given is None else given.dtype
+
+
 @op()
 def native_layer_norm(
     input: Any, weight: Any = None, bias: Any = None, /, normalized_shape: Any = (), eps: float = 1e-5
@@ -391,6 +412,9 @@ def native_layer_norm(
     if bias is not None:
         out += bias.reshape(-1)
     kept = (*a.shape[: a.ndim - len(normalized_shape)], *(1,) * len(normalized_shape))
+    if input.dtype.itemsize == 2:
+        kind = statistics_kind(input, weight, bias)
+        means, rstd = means.astype(kind), rstd.astype(kind)
     return out.reshape(a.shape).astype(input.dtype, copy=False), means.reshape(kept), rstd.reshape(kept)
 
 
@@ -398,18 +422,23 @@ native_layer_norm.returns("result0", "result1", "result2", differentiable=("resu
 native_layer_norm.internal()
 native_layer_norm.derivative(
     input=lambda grad, input, weight, result1, result2, input_sizes, normalized_shape: standardize_backward(
-        grad if weight is None else grad * weight,
+        grad if weight is None else wide(grad) * wide(weight),
         input,
         result1,
         result2,
         last_dims(input_sizes, normalized_shape),
         False,
     ),
-    weight=lambda grad, input, result1, result2, input_sizes, normalized_shape: sum_dim(
-        grad * standardized(input, result1, result2, last_dims(input_sizes, normalized_shape), False),
-        first_dims(input_sizes, normalized_shape),
+    weight=lambda grad, input, result1, result2, input_sizes, normalized_shape: as_of(
+        sum_dim(
+            wide(grad) * standardized(wide(input), result1, result2, last_dims(input_sizes, normalized_shape), False),
+            first_dims(input_sizes, normalized_shape),
+        ),
+        result1,
     ),
-    bias=lambda grad, input_sizes, normalized_shape: sum_dim(grad, first_dims(input_sizes, normalized_shape)),
+    bias=lambda grad, result1, input_sizes, normalized_shape: as_of(
+        sum_dim(wide(grad), first_dims(input_sizes, normalized_shape)), result1
+    ),
 )
 
 
@@ -426,6 +455,9 @@ def native_group_norm(
         out *= weight.reshape(C, 1)
     if bias is not None:
         out += bias.reshape(C, 1)
+    if input.dtype.itemsize == 2:
+        kind = statistics_kind(input, weight, bias)
+        means, rstd = means.astype(kind), rstd.astype(kind)
     return out.reshape(input.shape).astype(input.dtype, copy=False), means.reshape(N, group), rstd.reshape(N, group)
 
 
@@ -438,16 +470,19 @@ def _group_norm_rule(
     grad: Any, input: Any, weight: Any, result1: Any, result2: Any, input_sizes: Any, N: Any, C: Any, HxW: Any,
     group: Any, needs: Any,
 ) -> Any:  # fmt: skip
-    grad = shaped(grad, (N, C, HxW))
+    grad = wide(shaped(grad, (N, C, HxW)))
     x = shaped(input, (N, group, C // group * HxW))
     back = scale = None
     if needs[0]:
-        scaled = grad if weight is None else grad * shaped(weight, (C, 1))
+        scaled = grad if weight is None else grad * shaped(wide(weight), (C, 1))
         scaled = shaped(scaled, (N, group, C // group * HxW))
         back = shaped(standardize_backward(scaled, x, result1, result2, (2,), False), input_sizes)
     if needs[1]:
-        scale = sum_dim(grad * shaped(standardized(x, result1, result2, (2,), False), (N, C, HxW)), (0, 2))
-    return back, scale, sum_dim(grad, (0, 2)) if needs[2] else None
+        x = wide(x)
+        scale = as_of(
+            sum_dim(grad * shaped(standardized(x, result1, result2, (2,), False), (N, C, HxW)), (0, 2)), result1
+        )
+    return back, scale, as_of(sum_dim(grad, (0, 2)), result1) if needs[2] else None
 
 
 # -- the saved names that PyTorch does not show ----------------------------------------------------------------------

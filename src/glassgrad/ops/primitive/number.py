@@ -4,12 +4,18 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from ..declare import op
 
 
 def _as(array: Any, number: Any) -> Any:
     """A number that leaves the array's dtype as it is."""
     return array.dtype.type(number) if array.dtype.kind == "V" else number
+
+
+def _is_half(array: Any) -> bool:
+    return array.dtype.itemsize == 2 and array.dtype.kind in "fV"
 
 
 @op(node="AddBackward1")
@@ -27,12 +33,16 @@ def sub_number(self: Any, /, other: Any) -> Any:
 @op(node="MulBackward1")
 def mul_number(self: Any, /, other: Any) -> Any:
     """``self * other``."""
+    if _is_half(self):  # beside half precision a factor counts in float32
+        return (self.astype("f4") * np.float32(other)).astype(self.dtype)
     return self * _as(self, other)
 
 
 @op(node="DivBackward1")
 def div_number(self: Any, /, other: Any) -> Any:
     """``self / other``."""
+    if _is_half(self):  # beside half precision a factor counts in float32
+        return (self.astype("f4") / np.float32(other)).astype(self.dtype)
     return self / _as(self, other)
 
 

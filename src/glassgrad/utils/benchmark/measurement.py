@@ -10,8 +10,6 @@ from typing import Any
 
 import numpy as np
 
-_UNITS = ((1e-9, "ns"), (1e-6, "us"), (1e-3, "ms"), (1.0, "s"))
-
 
 def select_unit(t: float) -> tuple[str, float]:
     """The unit that suits a time in seconds: its name, and how many seconds it is."""
@@ -123,7 +121,8 @@ class Measurement:
         if self.meets_confidence(0.1):
             return []
         gross = not self.meets_confidence(0.25)
-        cause = "This suggests significant environmental influence." if gross else "This could indicate system fluctuation."
+        cause = "This suggests significant environmental influence."
+        cause = cause if gross else "This could indicate system fluctuation."
         return [
             f"  WARNING: Interquartile range is {self.iqr / self.median * 100:.1f}% of the median measurement.",
             f"           {cause}",

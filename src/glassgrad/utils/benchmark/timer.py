@@ -108,7 +108,8 @@ class Timer:
             times.append(self._timeit(number))
             if callback is not None:
                 callback(number, times[-1])
-            if sum(times) >= min_run_time and len(times) > 3 and self._measured(number, times).meets_confidence(threshold):
+            enough = sum(times) >= min_run_time and len(times) > 3
+            if enough and self._measured(number, times).meets_confidence(threshold):
                 break
         return self._measured(number, times)
 

@@ -1,0 +1,142 @@
+"""ZeroRedundancyOptimizer: every process keeps the optimizer's state of some parameters only, and sends those on."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from ...optim.optimizer import Optimizer
+from ...tensor.tensor import share
+from ..distributed_c10d import _resolve
+from ..objects import all_gather_object
+
+__all__ = ["ZeroRedundancyOptimizer"]
+
+
+class ZeroRedundancyOptimizer(Optimizer):
+    """``optimizer_class`` over the parameters, each stepped by one rank and then sent to the others.
+
+    params           the same on all ranks, with the same gradients, as DistributedDataParallel gives them
+    optimizer_class  for example torch.optim.Adam; ``defaults`` are its settings
+    Source: https://docs.pytorch.org/docs/stable/distributed.optim.html#torch.distributed.optim.ZeroRedundancyOptimizer
+    """
+
+    def __init__(
+        self,
+        params: Any,
+        optimizer_class: type[Optimizer],
+        process_group: Any = None,
+        parameters_as_bucket_view: bool = False,
+        overlap_with_ddp: bool = False,
+        **defaults: Any,
+    ) -> None:
+        if overlap_with_ddp:
+            raise RuntimeError("overlap_with_ddp is not possible here: step after backward, as any optimizer does")
+        self.process_group = _resolve(process_group)
+        self._optim_cls, self._settings = optimizer_class, defaults
+        self._load = [0] * self.process_group.size()
+        self._owner: dict[int, int] = {}
+        self._whole_state: dict[str, Any] | None = None
+        super().__init__(params, defaults)
+        self._share_out(self.param_groups)
+        mine = [self._own_part(group) for group in self.param_groups]
+        self.optim: Any = optimizer_class(mine, **defaults)
+        for whole, part in zip(self.param_groups, self.optim.param_groups, strict=True):
+            for name, value in part.items():  # settings that optimizer_class adds
+                whole.setdefault(name, value)
+
+    def _share_out(self, groups: list[dict[str, Any]]) -> None:
+        """The largest parameters first, each to the rank that has least."""
+        for group in groups:
+            for parameter in sorted(group["params"], key=lambda each: -each.numel()):
+                rank = self._load.index(min(self._load))
+                self._owner[id(parameter)] = rank
+                self._load[rank] += parameter.numel()
+
+    def _own_part(self, group: dict[str, Any]) -> dict[str, Any]:
+        rank = self.process_group.rank()
+        return {**group, "params": [each for each in group["params"] if self._owner[id(each)] == rank]}
+
+    def add_param_group(self, param_group: dict[str, Any]) -> None:
+        """Add parameters, shared out as the first ones."""
+        super().add_param_group(param_group)
+        if hasattr(self, "optim"):
+            self._share_out(self.param_groups[-1:])
+            self.optim.add_param_group(self._own_part(self.param_groups[-1]))
+
+    def _parameters(self) -> list[Any]:
+        return [each for group in self.param_groups for each in group["params"]]
+
+    def step(self, closure: Callable[[], float] | None = None, **kwargs: Any) -> Any:
+        """Step this rank's parameters, then take over the others'; what ``closure`` gives."""
+        for whole, part in zip(self.param_groups, self.optim.param_groups, strict=True):
+            part.update({name: value for name, value in whole.items() if name != "params"})
+        found = self.optim.step(**kwargs) if closure is None else self.optim.step(closure=closure, **kwargs)
+        self._spread()
+        return found
+
+    def _spread(self) -> None:
+        group = self.process_group
+        for rank in range(group.size()):
+            kinds: dict[Any, list[Any]] = {}
+            for parameter in self._parameters():
+                if self._owner[id(parameter)] == rank:
+                    kinds.setdefault(parameter._d.dtype, []).append(parameter)
+            for same in kinds.values():
+                whole = np.concatenate([np.asarray(each._d).reshape(-1) for each in same])
+                group.run(partial(group.broadcast, whole, rank), [], wait=True)
+                if group.rank() == rank:
+                    continue
+                start = 0
+                for each in same:
+                    version = share(each)
+                    np.copyto(each._d, whole[start : start + each._d.size].reshape(each._d.shape))
+                    version.version += 1
+                    start += each._d.size
+
+    def consolidate_state_dict(self, to: int = 0) -> None:
+        """Collect the state of all ranks on rank ``to``, which may then ask for :meth:`state_dict`."""
+        index = {id(each): number for number, each in enumerate(self._parameters())}
+        mine = {index[id(parameter)]: state for parameter, state in self.optim.state.items()}
+        parts: list[Any] = [None] * self.process_group.size()
+        all_gather_object(parts, mine, self.process_group)
+        self._whole_state = None
+        if self.process_group.rank() == to:
+            groups, start = [], 0
+            for group in self.param_groups:
+                end = start + len(group["params"])
+                groups.append({**group, "params": list(range(start, end))})
+                start = end
+            state = {number: part[number] for part in parts for number in part}
+            self._whole_state = {"state": dict(sorted(state.items())), "param_groups": groups}
+
+    def state_dict(self) -> dict[str, Any]:
+        """The state of all parameters, on the rank that :meth:`consolidate_state_dict` collected it on."""
+        if self._whole_state is None:
+            raise RuntimeError(
+                "Optimizer state has not been consolidated on this rank. Please call `consolidate_state_dict(to="
+                f"{self.process_group.rank()})` on all ranks beforehand if you meant to save the global state."
+            )
+        return self._whole_state
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        """Take over a state that :meth:`state_dict` or ``optimizer_class`` gave: this rank its own part."""
+        place = {id(each): number for number, each in enumerate(self._parameters())}
+        for group, part, saved in zip(
+            self.param_groups, self.optim.param_groups, state_dict["param_groups"], strict=True
+        ):
+            settings = {name: copy.deepcopy(value) for name, value in saved.items() if name != "params"}
+            group.update(settings)
+            part.update(settings)
+        local = self.optim.state_dict()
+        kept: dict[int, Any] = {}
+        numbers = [number for group in local["param_groups"] for number in group["params"]]
+        own = [each for group in self.optim.param_groups for each in group["params"]]
+        for number, parameter in zip(numbers, own, strict=True):
+            if place[id(parameter)] in state_dict["state"]:
+                kept[number] = state_dict["state"][place[id(parameter)]]
+        self.optim.load_state_dict({"state": kept, "param_groups": local["param_groups"]})

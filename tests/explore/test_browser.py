@@ -1,0 +1,318 @@
+"""The page in a browser: Chromium without a window, driven through its own driver; skipped where either is absent."""
+
+import shutil
+import time
+
+import pytest
+
+from glassgrad.explore.page import explore
+
+from . import page_graphs as graphs
+
+webdriver = pytest.importorskip("selenium.webdriver", reason="needs selenium: pip install glassgrad[browser]")
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+DRIVER = shutil.which("chromedriver")
+pytestmark = pytest.mark.skipif(not (CHROMIUM and DRIVER), reason="Chromium and its driver are not installed")
+
+FLAGS = (
+    "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update",
+    "--disable-sync", "--no-first-run", "--force-device-scale-factor=1",
+)  # fmt: skip
+TITLE_ATTACK = "</script><script>window.taken = true</script><img src=x onerror='window.taken = true'>"
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory):
+    from selenium.webdriver.chrome.service import Service
+
+    options = webdriver.ChromeOptions()
+    options.binary_location = CHROMIUM
+    for flag in (*FLAGS, f"--user-data-dir={tmp_path_factory.mktemp('profile')}"):
+        options.add_argument(flag)
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
+    driver = webdriver.Chrome(options=options, service=Service(DRIVER))
+    yield driver
+    driver.quit()
+
+
+@pytest.fixture
+def show(browser, tmp_path):
+    """A function that opens the page of a graph and gives a function that runs JavaScript there."""
+
+    def run(code, *arguments):
+        return browser.execute_script(code, *arguments)
+
+    def opened(graph, address="", *, width=1280, height=800, dark=False, calm=True, title=""):
+        path = tmp_path / "page.html"
+        explore(graph, path=path, title=title)
+        size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
+        browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+        features = [
+            {"name": "prefers-color-scheme", "value": "dark" if dark else "light"},
+            {"name": "prefers-reduced-motion", "value": "reduce" if calm else "no-preference"},
+        ]
+        browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
+        browser.get("about:blank")
+        for kind in ("browser", "performance"):
+            browser.get_log(kind)
+        browser.get(path.as_uri() + address)
+        until(lambda: run("return Boolean(window.glassgrad)"))
+        return run
+
+    yield opened
+    assert [line["message"] for line in browser.get_log("browser")] == []  # the console stays empty
+    heard = [line["message"] for line in browser.get_log("performance")]
+    asked = [message for message in heard if 'Network.requestWillBeSent"' in message]
+    assert all('"url":"file:' in line or '"url":"data:' in line or '"url":"blob:' in line for line in asked), asked
+
+
+def until(holds, seconds=15.0):
+    """Wait until ``holds()``; its value."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        value = holds()
+        if value:
+            return value
+        time.sleep(0.03)
+    raise AssertionError("waited in vain")
+
+
+def press(run, key, on="document.body"):
+    run(f"{on}.dispatchEvent(new KeyboardEvent('keydown', {{key: arguments[0], bubbles: true}}))", key)
+
+
+def type_in(run, words):
+    run("const s = document.getElementById('search'); s.value = arguments[0]", words)
+    run("document.getElementById('search').dispatchEvent(new Event('input'))")
+
+
+def found(run, words):
+    type_in(run, words)
+    time.sleep(0.15)
+    return run("return document.getElementById('foundCount').textContent")
+
+
+def box_named(run, name):
+    return run("const g = glassgrad, i = g.names().indexOf(arguments[0]); return g.state.items[i]", name)
+
+
+def test_the_lesson_fits_one_screen_with_every_number(show):
+    run = show(graphs.seed())
+    state = run("return glassgrad.state")
+    assert sorted(run("return glassgrad.names()")) == ["Add", "Add", "Mul", "x", "y", "z"]
+    assert state["step"] == state["steps"] == 12 and state["builds"] == 6
+    wide, high = run("const r = document.getElementById('canvas').getBoundingClientRect(); return [r.width, r.height]")
+    for u in state["items"]:
+        x, y, w, h = run("return glassgrad.place(arguments[0])", u)
+        assert x >= 0 and y >= 0 and x + w <= wide and y + h <= high
+        assert h > 40
+    assert run("return glassgrad.textOf(arguments[0])", box_named(run, "Mul")) == ["Mul", "= 6", "1"]
+
+
+def test_the_gradient_adds_up_at_a_leaf(show):
+    """Step by step, as it was built and as the gradient goes back: the first gradient waits for the second."""
+    run = show(graphs.seed(), "#step=0")
+    x = box_named(run, "x")
+    assert run("return document.getElementById('story').textContent") == "Nothing is built yet."
+    told, sums = [], []
+    for _ in range(12):
+        press(run, ".")
+        told.append(run("return document.getElementById('story').textContent"))
+        sums.append(run("return glassgrad.textOf(arguments[0])[2]", x))
+    assert sums == [""] * 8 + ["\u2026 + 1", "3 + 1 = 4", "3 + 1 = 4", "3 + 1 = 4"]
+    assert told[0] == "The leaf x = 2." and told[2] == "Mul of x, z = 6."
+    assert told[9] == "Mul is handed 1: x gets 1 \u00d7 3 = 3, z gets 1 \u00d7 2 = 2."
+    assert told[10] == "x.grad: 3 + 1 = 4"
+    run("glassgrad.select(arguments[0])", x)
+    assert run("return document.getElementById('sum').textContent") == "3 + 1 = 4"
+    assert run("return document.getElementById('pathSum').textContent") == "3 + 1 = 4"
+
+
+def test_playing_comes_to_the_end(show):
+    run = show(graphs.seed(), "#step=7", calm=False)
+    press(run, " ")
+    assert run("return glassgrad.state.playing")
+    until(lambda: run("return glassgrad.state.step === glassgrad.state.steps && !glassgrad.state.playing"), 30)
+    assert run("return document.getElementById('phase').textContent") == "backward 6 / 6"
+    assert run("return glassgrad.textOf(arguments[0])[2]", box_named(run, "x")) == "3 + 1 = 4"
+
+
+def test_scrubbing(show):
+    run = show(graphs.seed())
+    run("const s = document.getElementById('scrub'); s.value = 3; s.dispatchEvent(new Event('input'))")
+    assert run("return glassgrad.state.step") == 3
+    assert run("return document.getElementById('phase').textContent") == "build 3 / 6"
+    press(run, "Home")
+    assert run("return glassgrad.state.step") == 0
+
+
+def test_expanding_in_place(show):
+    run = show(graphs.gpt(6))
+    names = run("return glassgrad.names()")
+    assert "Block \u00d76" in names and "h.0" not in names and len(names) <= 14
+    fold = box_named(run, "Block \u00d76")
+    run("glassgrad.select(arguments[0])", fold)
+    press(run, "Enter")
+    assert [f"h.{i}" in run("return glassgrad.names()") for i in range(6)] == [True] * 6
+    block = box_named(run, "h.2")
+    run("glassgrad.toggle(-arguments[0])", block)
+    inner = run("return glassgrad.names()")
+    assert {"ln_1", "attn", "mlp"} <= set(inner)
+    outer, nested = (run("return glassgrad.place(arguments[0])", u) for u in (block, box_named(run, "attn")))
+    assert outer[0] < nested[0] and outer[1] < nested[1] and nested[0] + nested[2] < outer[0] + outer[2]
+    press(run, "c")
+    assert len(run("return glassgrad.names()")) < len(names)
+    press(run, "e")
+    assert run("return glassgrad.state.items.length") > 250
+
+
+def test_boxes_do_not_overlap(show):
+    run = show(graphs.gpt(3))
+    for sideways in (False, True):
+        run("glassgrad.openAll(true); glassgrad.turn(arguments[0])", sideways)
+        state = run("return glassgrad.state")
+        places = run("const g = glassgrad, open = new Set(g.state.open); return g.state.items.filter(u => u >= 0 || "
+                     "!open.has(-u)).map(u => g.place(u))")  # fmt: skip
+        assert state["sideways"] is sideways and len(places) > 100
+        for i, (x, y, w, h) in enumerate(places):
+            for u, v, p, q in places[:i]:
+                assert x + w <= u + 0.01 or u + p <= x + 0.01 or y + h <= v + 0.01 or v + q <= y + 0.01
+
+
+def test_search(show):
+    run = show(graphs.gpt(4, nan=True))
+    assert found(run, "gelu") == "4 nodes found"
+    assert found(run, "gelu h.2") == "1 node found"
+    assert found(run, "train.py:44") == "4 nodes found"
+    assert found(run, "(2, 16, 16)") == "Nothing found"
+    assert found(run, "(100, 64)") == "1 node found"
+    assert found(run, "gelu norm<0.01") == "2 nodes found"
+    assert found(run, "leaf lm_head") == "2 nodes found"
+    assert found(run, "nan") == "Nothing found"
+    assert found(run, "bytes>1kb layernorm") != "Nothing found"
+    type_in(run, "gelu h.2")
+    run("document.getElementById('search').dispatchEvent(new KeyboardEvent('keydown', {key: 'Enter', bubbles: true}))")
+    chosen = run("return glassgrad.state.selected")
+    assert run("return glassgrad.textOf(arguments[0])[0]", chosen) == "Gelu"
+    assert chosen in run("return glassgrad.state.items")  # the cards around it were opened
+    press(run, "/")
+    assert run("return document.activeElement.id") == "search"
+
+
+def test_selecting_shows_what_is_known(show):
+    run = show(graphs.seed())
+    x, y, w, h = run("return glassgrad.place(arguments[0])", box_named(run, "Mul"))
+    run("""const c = document.getElementById('canvas'), r = c.getBoundingClientRect();
+        for (const type of ['pointerdown', 'pointerup']) c.dispatchEvent(new PointerEvent(type,
+            {pointerId: 1, clientX: r.left + arguments[0], clientY: r.top + arguments[1], bubbles: true}))""",
+        x + w / 2, y + h / 2)  # fmt: skip
+    shown = run("return document.getElementById('right').textContent")
+    for part in ("MulBackward0", "The multiplication x * z", "g * other", "lesson.py:5", "Saved for backward", "= 2",
+                 "1 \u00d7 3 = 3"):  # fmt: skip
+        assert part in shown
+    assert run("return document.querySelector('#right mark').textContent") == "x * z"
+    assert run("return location.hash") == "#node=2"
+    press(run, "ArrowUp")
+    assert run("return glassgrad.textOf(glassgrad.state.selected)[0]") in ("x", "z")
+    press(run, "Escape")
+    assert run("return glassgrad.state.selected") is None
+
+
+def test_the_address_tells_what_is_seen(show):
+    run = show(graphs.seed(), "#node=2&step=9")
+    state = run("return glassgrad.state")
+    assert state["step"] == 9 and run("return glassgrad.textOf(arguments[0])[0]", state["selected"]) == "Mul"
+    graph = graphs.gpt(6)
+    deep = next(node.index for node in graph.nodes if node.op == "GeluBackward0")
+    run = show(graph, f"#node={deep}&colour=norm")
+    assert run("return glassgrad.textOf(glassgrad.state.selected)[0]") == "Gelu"
+    assert run("return glassgrad.state.colour") == "norm" and run("return !document.getElementById('legend').hidden")
+    run = show(graph, "#node=999999&step=nonsense&card=-4&colour=%3Cb%3E&box=x")
+    assert run("return glassgrad.state.selected") is None
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_light_and_dark(show, dark):
+    run = show(graphs.tiny(), dark=dark)
+    theme = "return [document.documentElement.dataset.theme, getComputedStyle(document.body).backgroundColor]"
+    name, back = run(theme)
+    assert name == ("dark" if dark else "light")
+    press(run, "d")
+    other, changed = run(theme)
+    assert other != name and changed != back
+
+
+def test_contrast(show):
+    """Text on its ground has a contrast of 4.5 or more in both themes."""
+    run = show(graphs.tiny())
+    pairs = [("ink", "panel"), ("quiet", "panel"), ("quiet", "back"), ("ink", "op"), ("quiet", "op"), ("ink", "leaf"),
+             ("quiet", "leaf"), ("quiet", "out"), ("quiet", "closed"), ("ink", "card2"), ("flow", "back"),
+             ("flow", "leaf"), ("flow", "op"), ("flow", "out"), ("bad", "panel"), ("accent", "panel"), ("ink", "hit"),
+             ("quiet", "cut"), ("on-accent", "accent"), ("quiet", "card2"), ("quiet", "code")]  # fmt: skip
+
+    def brightness(colour):
+        parts = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+        linear = [p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4 for p in parts]
+        return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+    for theme in ("light", "dark"):
+        run("document.documentElement.dataset.theme = arguments[0]", theme)
+        for pair in pairs:
+            read = "return getComputedStyle(document.documentElement).getPropertyValue('--' + arguments[0]).trim()"
+            fore, back = (brightness(run(read, name)) for name in pair)
+            contrast = (max(fore, back) + 0.05) / (min(fore, back) + 0.05)
+            assert contrast >= 4.5, (theme, pair, round(contrast, 2))
+
+
+def test_a_narrow_window(show):
+    run = show(graphs.gpt(4), width=700)
+    assert run("return document.documentElement.scrollWidth") <= 700
+    assert run("return document.getElementById('canvas').getBoundingClientRect().width") == 700
+    visible = "return getComputedStyle(document.getElementById(arguments[0])).visibility"
+    assert run(visible, "left") == run(visible, "right") == "hidden"
+    run("document.getElementById('menu').click()")
+    assert run(visible, "left") == "visible"
+    run("document.getElementById('inspect').click()")
+    assert (run(visible, "left"), run(visible, "right")) == ("hidden", "visible")
+
+
+def test_every_control_has_a_name(show):
+    run = show(graphs.gpt(4))
+    nameless = run("""return [...document.querySelectorAll('button, input, select, canvas, [role=dialog]')].filter(
+        e => !(e.getAttribute('aria-label') || e.textContent.trim())).map(e => e.outerHTML)""")
+    assert nameless == []
+
+
+def test_markup_in_names_does_nothing(show):
+    from dataclasses import replace
+
+    graph = graphs.tiny()
+    nodes = tuple(replace(node, name=TITLE_ATTACK, sentence=TITLE_ATTACK, rule=TITLE_ATTACK) for node in graph.nodes)
+    scopes = tuple(replace(scope, path=f"{TITLE_ATTACK}{scope.index}", cls=TITLE_ATTACK) for scope in graph.scopes)
+    run = show(replace(graph, nodes=nodes, scopes=scopes, engine=TITLE_ATTACK), title=TITLE_ATTACK)
+    for u in run("return glassgrad.state.items"):
+        run("glassgrad.select(arguments[0])", u)
+        assert run("return document.querySelectorAll('img').length") == 0
+    found(run, "script")
+    assert run("return document.querySelectorAll('script').length") == 2 and run("return window.taken === undefined")
+
+
+def test_in_a_notebooks_frame(browser, show, tmp_path):
+    """The page inside an iframe with srcdoc, as a notebook shows it, where there is no address to change."""
+    run = show(graphs.seed())
+    host = tmp_path / "notebook.html"
+    host.write_text(f"<!doctype html><body>{explore(graphs.seed())._repr_html_()}", encoding="utf-8")
+    browser.get(host.as_uri())
+    until(lambda: run("const f = document.querySelector('iframe'); return Boolean(f.contentWindow.glassgrad)"))
+    run("document.querySelector('iframe').contentWindow.glassgrad.select(2)")
+    shown = run("return document.querySelector('iframe').contentDocument.getElementById('right').textContent")
+    assert "MulBackward0" in shown or "AddBackward0" in shown
+
+
+def test_ten_thousand_nodes_are_laid_out_quickly(show):
+    run = show(graphs.gpt(150))
+    run("glassgrad.openAll(true)")
+    times = run("""const times = []; for (let i = 0; i < 4; i++) { const t = performance.now(); glassgrad.relayout();
+        times.push(performance.now() - t); } return times""")
+    assert run("return glassgrad.state.items.length") > 7_000
+    assert min(times) < 1_000
