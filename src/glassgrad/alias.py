@@ -128,7 +128,7 @@ class _Existing:
 
     def get_code(self, name: str) -> Any:
         """The module's code, for who runs it as a program."""
-        loader = getattr(self.spec, "loader", None)
+        loader: Any = getattr(self.spec, "loader", None)
         return loader.get_code(self.module.__name__) if hasattr(loader, "get_code") else None
 
 

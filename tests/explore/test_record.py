@@ -20,9 +20,11 @@ def named(recording):
 
 def test_the_exact_expression_of_each_call(engine):
     def script(a, b):
+        # fmt: off
         return (a + b * 2).exp().sum() - engine.sin(
             a
         ).sum()
+        # fmt: on
 
     with record() as r:
         y = script(engine.ones(3, requires_grad=True), engine.ones(3))
@@ -32,7 +34,7 @@ def test_the_exact_expression_of_each_call(engine):
         ("sin", "engine.sin( a )"), ("sum", "engine.sin( a ).sum()"),
         ("sub", "(a + b * 2).exp().sum() - engine.sin( a ).sum()"),
     ]  # fmt: skip
-    assert {call.loc.line for call in heard[:5]} == {first_line(script) + 1}
+    assert {call.loc.line for call in heard[:5]} == {first_line(script) + 2}
     assert heard[0].loc.file.endswith("test_record.py") and heard[0].loc.function.endswith("script")
     assert heard[0].loc.code.startswith("return (a + b * 2)")
     graph = read(y, record=r)
@@ -193,3 +195,18 @@ def test_loops_are_found_in_code():
 
     spans = {tuple(loops_around(two.__code__, at)) for at in range(0, len(two.__code__.co_code), 2)}
     assert max(map(len, spans)) == 2
+
+
+def test_questions_are_functions_whatever_was_imported():
+    import importlib
+
+    explore = importlib.import_module("glassgrad.explore")
+    for name in ("check", "paths", "read", "why"):
+        importlib.import_module(f"glassgrad.explore.{name}")
+
+    assert callable(explore) and "why" in dir(explore)
+    questions = ("check", "explain", "flow", "keeps", "observe", "paths", "read", "trace_nan", "unused", "why")
+    for name in (*questions, "record"):
+        assert inspect.isfunction(getattr(explore, name)), name
+    with pytest.raises(AttributeError, match="no attribute 'wherefore'"):
+        explore.wherefore  # noqa: B018

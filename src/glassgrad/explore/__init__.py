@@ -10,10 +10,28 @@ from __future__ import annotations
 import importlib
 import sys
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .dot import Dot, make_dot
 from .text import graph_lines, graph_text
+
+if TYPE_CHECKING:
+    from .check import check as check
+    from .explain import explain as explain
+    from .flow import flow as flow
+    from .interchange import from_json as from_json
+    from .interchange import to_json as to_json
+    from .keeps import keeps as keeps
+    from .model import Graph as Graph
+    from .nan import trace_nan as trace_nan
+    from .observe import observe as observe
+    from .page.write import explore as explore
+    from .paths import paths as paths
+    from .record import Recording as Recording
+    from .record import record as record
+    from .survey import read as read
+    from .unused import unused as unused
+    from .why import why as why
 
 _PARTS = {
     "Graph": "model", "Recording": "record", "check": "check", "explain": "explain", "explore": "page.write",

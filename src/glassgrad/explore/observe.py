@@ -11,7 +11,7 @@ from typing import Any
 from .measure import info_of
 from .model import Edge, Event, Graph, Node, Problem, TensorInfo
 from .survey import _survey
-from .walk import SINK, Walk, op_name
+from .walk import SINK, Walk
 
 __all__ = ["observe", "watched"]
 
@@ -97,6 +97,8 @@ def with_gradients(graph: Graph, seen: list[Seen]) -> Graph:
             one = seen[i]
             grad = next((g for g in one.arrived if g is not None), None)
             node = replace(node, backward=one.step, grad=grad, grads_in=one.handed, ms=one.ms)
+            if not node.outputs and node.op != SINK and one.arrived and all(one.arrived):  # a gradient has its shape
+                node = replace(node, outputs=tuple(TensorInfo(g.shape, g.dtype, g.nbytes) for g in one.arrived if g))
         nodes.append(node)
     for i, node in enumerate(nodes):  # a leaf, and an output, have the gradient of the node they hang on
         if node.kind in ("leaf", "output"):
@@ -168,8 +170,3 @@ def gradient_problems(graph: Graph) -> list[Problem]:
                 words = f"{node.op} was given a gradient and handed on nothing but noughts"
                 found.append(Problem("dead", node.index, node.scope, words, node.loc))
     return found
-
-
-def is_sink(node: Any) -> bool:
-    """Whether a node only adds into a leaf."""
-    return op_name(node) == SINK

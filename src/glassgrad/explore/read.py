@@ -155,7 +155,8 @@ def contents(
         state, value = unpack(node, name, raw)
         if state != "ok":
             attrs.append((slot, f"[{state}]"))
-            saved.append(Saved(slot, state))
+            if "_sym_" not in slot:  # sizes that glassgrad reads off the saved tensor
+                saved.append(Saved(slot, state))
         elif is_tensor(value):
             attrs.append((slot, "[saved tensor]"))
             keep(slot, value)

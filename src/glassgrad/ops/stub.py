@@ -7,6 +7,7 @@ tells whether they are up to date.
 from __future__ import annotations
 
 import ast
+import importlib
 import inspect
 import re
 import sys
@@ -77,6 +78,9 @@ def package_stub() -> str:
     }
     modules -= {"__init__", "__main__", "cli", "demo", "alias", "ground", "graph", "kernels", "tensor", "ops"}
     lines += [f"from . import {name} as {name}" for name in sorted(modules)]
+    parts = importlib.import_module(PACKAGE.name)._PART_OF
+    lines += [f"from .{home} import {name} as {name}" for name, home in sorted(parts.items())]
+    taken |= parts.keys()
     lines += ["", "def __getattr__(name: str) -> Any: ...", "def __dir__() -> list[str]: ..."]
     for name, text in sorted(functions().items()):
         if name not in taken and name not in ("bool", "int", "float"):

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 import numpy as np
 from ..graph import hooks, leaf
-from ..graph.node import Node, node_of
+from ..graph.node import Node, node_of, pair_of
 from ..graph.record import OUTPUT, Record, about
 from ..ground import dtypes, errors
 from ..ground.device import device
@@ -27,6 +27,7 @@ class View:
     seen: int
     made: str | None
 reread: Callable[[Tensor, View], Any]
+carried_by: dict[type, type[Tensor]]
 construct: Callable[..., Any]
 def edge_of(tensor: Tensor) -> Any:
     """The edge that gradients of ``tensor`` take: None, a record, or the leaf itself."""
@@ -230,6 +231,14 @@ class Tensor:
     def __sub__(self, other: Tensor | _b.int | _b.float | _b.complex) -> Tensor: ...
     def __truediv__(self, other: Tensor | _b.int | _b.float | _b.complex) -> Tensor: ...
     def __xor__(self, other: Tensor | _b.int | _b.float | _b.complex) -> Tensor: ...
+    def _sample_dirichlet(self, generator: Any=None, *, out: Any=None) -> Tensor:
+        """Vectors of chances along the last dimension, of the concentrations that ``self`` holds."""
+    def _standard_gamma(self, generator: Any=None, *, out: Any=None) -> Tensor:
+        """Gamma numbers of the shape parameters that ``self`` holds and rate one."""
+    def _standard_gamma_grad(self, output: Tensor, *, out: Any=None) -> Tensor:
+        """How the gamma numbers ``output`` move with their shape parameters, at a fixed chance of smaller ones."""
+    def _typed_storage(self) -> Any:
+        """The memory of the tensor as numbers."""
     def abs(self, *, out: Any=None) -> Tensor:
         """The absolute value."""
     def abs_(self) -> Tensor: ...
@@ -315,6 +324,12 @@ class Tensor:
         """The indices of all elements that are not zero, one in a row."""
     def as_strided(self, size: Any, stride: Any, storage_offset: Any=None, *, out: Any=None) -> Tensor:
         """The view of the same memory with these sizes and strides, from an offset, all in elements."""
+    def as_strided_(self, size: Any, stride: Any, storage_offset: _b.int | None=None) -> Tensor:
+        """Make the tensor itself the view of its memory with these sizes and strides, from an offset, in elements."""
+    def as_strided_scatter(self, src: Any, size: Any, stride: Any, storage_offset: _b.int | None=None) -> Tensor:
+        """A copy of ``input`` with ``src`` in the window of these sizes, strides and offset, in elements."""
+    def as_subclass(self, cls: Any) -> Any:
+        """The same data and history as an instance of ``cls``, a subclass of Tensor."""
     def asin(self, *, out: Any=None) -> Tensor:
         """The angle with this sine."""
     def asin_(self) -> Tensor: ...
@@ -381,6 +396,12 @@ class Tensor:
         """The tensor as torch.complex64."""
     def char(self, memory_format: Any=None) -> Tensor:
         """The tensor as torch.int8."""
+    def cholesky(self, upper: _b.bool=False, *, out: Any=None) -> Tensor:
+        """The triangular roots of positive-definite matrices; the older name of ``linalg.cholesky``."""
+    def cholesky_inverse(self, upper: _b.bool=False, *, out: Any=None) -> Tensor:
+        """The inverses of the matrices that these triangles are the roots of."""
+    def cholesky_solve(self, input2: Tensor, upper: _b.bool=False, *, out: Any=None) -> Tensor:
+        """The solutions of ``A @ X = input``, where ``input2`` is the triangular root of ``A``."""
     def chunk(self, chunks: _b.int, dim: _b.int=0) -> _b.tuple[Tensor, ...]:
         """Views of at most ``chunks`` pieces of ``dim`` of one size; the last may be smaller."""
     def clamp(self, min: Any=None, max: Any=None, *, out: Any=None) -> Tensor:
@@ -401,6 +422,8 @@ class Tensor:
         """In-place :func:`clamp`."""
     def clone(self, *, memory_format: Any=None) -> Tensor:
         """A copy, through which gradients flow; dense memory keeps its order unless ``memory_format`` says otherwise."""
+    def coalesce(self, *args: Any) -> Any:
+        """PyTorch's refusal: the tensor is not sparse."""
     def combinations(self, r: _b.int=2, with_replacement: _b.bool=False) -> Tensor:
         """All choices of ``r`` elements of a vector, in the order they have in it, one in a row."""
     def conj(self) -> Tensor:
@@ -408,6 +431,8 @@ class Tensor:
     def conj_physical(self, *, out: Any=None) -> Tensor:
         """The complex conjugate; a real tensor itself."""
     def conj_physical_(self) -> Tensor: ...
+    def const_data_ptr(self) -> _b.int:
+        """The address of the first element, for reading."""
     def constant_pad_nd(self, pad: Any, value: Any=0, *, out: Any=None) -> Tensor:
         """The tensor within a border of one value; negative widths cut off.  ``pad`` counts from the last dimension."""
     def contiguous(self, memory_format: Any=None) -> Tensor:
@@ -418,6 +443,8 @@ class Tensor:
         """The sizes of ``input`` with the signs of ``other``, a tensor or a number."""
     def copysign_(self, other: Any) -> Tensor:
         """In-place :func:`copysign`."""
+    def corrcoef(self) -> Tensor:
+        """Pearson's correlations of the variables in the rows of ``input``, observed in its columns."""
     def cos(self, *, out: Any=None) -> Tensor:
         """The cosine."""
     def cos_(self) -> Tensor: ...
@@ -426,6 +453,8 @@ class Tensor:
     def cosh_(self) -> Tensor: ...
     def count_nonzero(self, dim: Any=None) -> Tensor:
         """How many elements are nonzero, in the tensor or along ``dim``."""
+    def cov(self, *, correction: _b.int=1, fweights: Any=None, aweights: Any=None) -> Tensor:
+        """The covariances of the variables in the rows of ``input``, observed in its columns."""
     def cpu(self, memory_format: Any=None) -> Tensor:
         """The tensor in main memory."""
     def cross(self, other: Tensor, dim: _b.int | None=None, *, out: Any=None) -> Tensor:
@@ -449,6 +478,8 @@ class Tensor:
     def deg2rad(self, *, out: Any=None) -> Tensor:
         """Degrees as radians."""
     def deg2rad_(self) -> Tensor: ...
+    def dense_dim(self) -> _b.int:
+        """The number of dimensions, all dense."""
     def det(self) -> Tensor:
         """The determinant of a square matrix, or of each of a batch."""
     def detach(self) -> Tensor:
@@ -472,6 +503,8 @@ class Tensor:
     def digamma_(self) -> Tensor: ...
     def dim(self) -> _b.int:
         """The number of dimensions."""
+    def dim_order(self, *, ambiguity_check: Any=False) -> _b.tuple[_b.int, ...]:
+        """The dimensions from the widest steps in memory to the narrowest."""
     def dist(self, other: Tensor | _b.int | _b.float | _b.complex, p: Any=2, *, out: Any=None) -> Tensor:
         """The ``p``-norm of the difference of two tensors."""
     def div(self, other: Any, *, rounding_mode: _b.str | None=None, out: Any=None) -> Tensor:
@@ -488,6 +521,8 @@ class Tensor:
         """The tensor as torch.float64."""
     def dsplit(self, indices_or_sections: Any) -> _b.tuple[Tensor, ...]:
         """Views of pieces behind each other."""
+    def eig(self, *args: Any, **kwargs: Any) -> Any:
+        """Removed from PyTorch: it raises what PyTorch raises, which names what to use instead."""
     def element_size(self) -> _b.int:
         """The size of one element in bytes."""
     def eq(self, other: Tensor | _b.int | _b.float | _b.complex, *, out: Any=None) -> Tensor:
@@ -561,14 +596,21 @@ class Tensor:
     def frac(self, *, out: Any=None) -> Tensor:
         """The part behind the point, with the sign of the number."""
     def frac_(self) -> Tensor: ...
+    def frexp(self, *, out: Any=None) -> Any:
+        """Mantissas from a half to one, and the powers of two that they are to be multiplied with."""
     def gather(self, dim: _b.int, index: Tensor, *, sparse_grad: _b.bool=False, out: Any=None) -> Tensor:
         """The elements that ``index`` names along ``dim``, in the shape of ``index``."""
+    def gcd(self, other: Tensor, *, out: Any=None) -> Tensor:
+        """The greatest common divisor; zero of two zeros."""
+    def gcd_(self, other: Tensor) -> Tensor: ...
     def ge(self, other: Tensor | _b.int | _b.float | _b.complex, *, out: Any=None) -> Tensor:
         """Whether elements are at least those of ``other``."""
     def ge_(self, other: Any) -> Tensor:
         """In-place :func:`ge`."""
     def geometric_(self, p: _b.float, *, generator: Any=None) -> Tensor:
         """Fill with numbers of trials up to the first success of chance ``p``."""
+    def geqrf(self, *, out: Any=None) -> Any:
+        """The triangle and the reflections that QR is made of, in one matrix, and the reflections' factors."""
     def ger(self, vec2: Tensor, *, out: Any=None) -> Tensor:
         """The product of each element of one vector with each of another."""
     def get_device(self) -> _b.int:
@@ -594,11 +636,22 @@ class Tensor:
     def heaviside_(self, values: Tensor) -> Tensor: ...
     def histc(self, bins: Any=100, min: Any=0, max: Any=0, *, out: Any=None) -> Tensor:
         """How many elements fall into each of ``bins`` equal parts of the range from ``min`` to ``max``."""
+    def histogram(self, bins: Any=100, *, range: Any=None, weight: Any=None, density: _b.bool=False, out: Any=None) -> Any:
+        """How many elements fall into each bin, and the bins' edges: ``bins`` equal ones within ``range``, or as given."""
     def hsplit(self, indices_or_sections: Any) -> _b.tuple[Tensor, ...]:
         """Views of pieces side by side."""
     def hypot(self, other: Tensor, *, out: Any=None) -> Tensor:
         """The length of the hypotenuse over two sides."""
     def hypot_(self, other: Tensor) -> Tensor: ...
+    def i0(self, *, out: Any=None) -> Tensor:
+        """The modified Bessel function of the first kind, order 0."""
+    def i0_(self) -> Tensor: ...
+    def igamma(self, other: Tensor, *, out: Any=None) -> Tensor:
+        """The regularised lower incomplete gamma function of the parameter ``self`` at ``other``."""
+    def igamma_(self, other: Tensor) -> Tensor: ...
+    def igammac(self, other: Tensor, *, out: Any=None) -> Tensor:
+        """The regularised upper incomplete gamma function of the parameter ``self`` at ``other``."""
+    def igammac_(self, other: Tensor) -> Tensor: ...
     @property
     def imag(self) -> Tensor: ...
     def index_add(self, dim: _b.int, index: Tensor, source: Tensor, *, alpha: Any=1, out: Any=None) -> Tensor:
@@ -623,12 +676,16 @@ class Tensor:
         """In-place :func:`index_reduce`."""
     def index_select(self, dim: _b.int, index: Tensor, *, out: Any=None) -> Tensor:
         """The slices of ``dim`` that ``index`` names."""
+    def indices(self, *args: Any) -> Any:
+        """PyTorch's refusal: the tensor is not sparse."""
     def inner(self, other: Tensor, *, out: Any=None) -> Tensor:
         """The product of vectors, summed over the last dimension of both."""
     def int(self, memory_format: Any=None) -> Tensor:
         """The tensor as torch.int32."""
     def inverse(self, *, out: Any=None) -> Tensor:
         """The inverse of a square matrix, or of each of a batch."""
+    def is_coalesced(self, *args: Any) -> Any:
+        """PyTorch's refusal: the tensor is not sparse."""
     def is_complex(self) -> _b.bool:
         """Whether the elements are complex."""
     def is_conj(self) -> _b.bool:
@@ -639,18 +696,28 @@ class Tensor:
     def is_cpu(self) -> Any: ...
     @property
     def is_cuda(self) -> Any: ...
+    def is_distributed(self) -> _b.bool:
+        """False: every tensor is of this process."""
     def is_floating_point(self) -> _b.bool:
         """Whether the elements are real floating point numbers."""
     def is_inference(self) -> _b.bool:
         """Whether the tensor was made in inference mode."""
+    @property
+    def is_ipu(self) -> Any: ...
+    @property
+    def is_maia(self) -> Any: ...
     @property
     def is_meta(self) -> Any: ...
     @property
     def is_mkldnn(self) -> Any: ...
     @property
     def is_mps(self) -> Any: ...
+    @property
+    def is_mtia(self) -> Any: ...
     def is_neg(self) -> _b.bool:
         """False: negations are never left for later here."""
+    @property
+    def is_nested(self) -> Any: ...
     def is_nonzero(self) -> _b.bool:
         """Whether the only element is not zero."""
     def is_pinned(self, device: Any=None) -> _b.bool:
@@ -662,11 +729,17 @@ class Tensor:
     def is_set_to(self, tensor: Tensor) -> _b.bool:
         """Whether both look at the same memory with the same sizes and strides."""
     def is_shared(self) -> _b.bool:
-        """Whether ``share_memory_`` was called."""
+        """Whether other processes can see the tensor's memory."""
     def is_signed(self) -> _b.bool:
         """Whether the elements can be negative."""
     @property
     def is_sparse(self) -> Any: ...
+    @property
+    def is_sparse_csr(self) -> Any: ...
+    @property
+    def is_vulkan(self) -> Any: ...
+    @property
+    def is_xla(self) -> Any: ...
     @property
     def is_xpu(self) -> Any: ...
     def isclose(self, other: Tensor, rtol: _b.float=1e-05, atol: _b.float=1e-08, equal_nan: _b.bool=False) -> Tensor:
@@ -685,12 +758,17 @@ class Tensor:
         """Whether elements are positive infinity."""
     def isreal(self, *, out: Any=None) -> Tensor:
         """Whether elements have no imaginary part."""
+    def istft(self, n_fft: _b.int, hop_length: _b.int | None=None, win_length: _b.int | None=None, window: Any=None, center: _b.bool=True, normalized: _b.bool=False, onesided: _b.bool | None=None, length: _b.int | None=None, return_complex: _b.bool=False) -> Tensor:
+        """The signal that is nearest to one with these transforms of frames: overlaps are added, windows divided out."""
     def item(self) -> Any:
         """The only element as a Python number."""
     def kron(self, other: Tensor, *, out: Any=None) -> Tensor:
         """The Kronecker product: ``other`` in place of each element of ``input``, times that element."""
     def kthvalue(self, k: _b.int, dim: _b.int=-1, keepdim: _b.bool=False, *, out: Any=None) -> Any:
         """The ``k``-th smallest elements along ``dim``, and where they stand."""
+    def lcm(self, other: Tensor, *, out: Any=None) -> Tensor:
+        """The least common multiple; zero beside a zero."""
+    def lcm_(self, other: Tensor) -> Tensor: ...
     def ldexp(self, other: Tensor, *, out: Any=None) -> Tensor:
         """``self`` times two to the power ``other``."""
     def ldexp_(self, other: Tensor) -> Tensor: ...
@@ -735,6 +813,8 @@ class Tensor:
         """The logarithm to base 2 of the sum of two powers of two."""
     def logcumsumexp(self, dim: Any=..., *, out: Any=None) -> Tensor:
         """The logarithms of the running sums of exponentials along ``dim``."""
+    def logdet(self) -> Tensor:
+        """The logarithms of the determinants; NaN where one is negative."""
     def logical_and(self, other: Tensor, *, out: Any=None) -> Tensor:
         """Whether both elements are nonzero."""
     def logical_and_(self, other: Tensor) -> Tensor: ...
@@ -754,10 +834,16 @@ class Tensor:
         """The logarithms of the sums of exponentials along ``dim``; integers become floats."""
     def long(self, memory_format: Any=None) -> Tensor:
         """The tensor as torch.int64."""
+    def lstsq(self, *args: Any, **kwargs: Any) -> Any:
+        """Removed from PyTorch: it raises what PyTorch raises, which names what to use instead."""
     def lt(self, other: Tensor | _b.int | _b.float | _b.complex, *, out: Any=None) -> Tensor:
         """Whether elements are less than those of ``other``."""
     def lt_(self, other: Any) -> Tensor:
         """In-place :func:`lt`."""
+    def lu(self, pivot: _b.bool=True, get_infos: _b.bool=False, out: Any=None) -> Any:
+        """Packed triangles and swapped rows; the older name of ``linalg.lu_factor``, which says nothing of zero pivots."""
+    def lu_solve(self, LU_data: Tensor, LU_pivots: Tensor, *, out: Any=None) -> Tensor:
+        """The solutions of factored equations; the older name of ``linalg.lu_solve``, with ``B`` first."""
     @property
     def mH(self) -> Tensor: ...
     @property
@@ -778,6 +864,8 @@ class Tensor:
         """The elements where ``mask`` holds, in a row."""
     def matmul(self, other: Any, *, out: Any=None) -> Tensor:
         """The matrix product: of vectors, matrices, or broadcast batches of matrices."""
+    def matrix_exp(self) -> Tensor:
+        """The exponentials of square matrices."""
     def matrix_power(self, n: _b.int, *, out: Any=None) -> Tensor:
         """A square matrix, or a batch of them, multiplied with itself ``n`` times; its inverse where ``n`` is negative."""
     def max(self, dim: Any=..., keepdim: _b.bool=False, *, out: Any=None, other: Any=None) -> Any:
@@ -812,6 +900,11 @@ class Tensor:
     def multiply_(self, other: Tensor | _b.int | _b.float | _b.complex) -> Tensor: ...
     def mv(self, vec: Tensor, *, out: Any=None) -> Tensor:
         """The product of a matrix and a vector."""
+    def mvlgamma(self, p: Any, *, out: Any=None) -> Tensor:
+        """The logarithm of the gamma function of dimension ``p``."""
+    def mvlgamma_(self, p: Any) -> Tensor: ...
+    @property
+    def name(self) -> Any: ...
     def nan_to_num(self, nan: Any=None, posinf: Any=None, neginf: Any=None, *, out: Any=None) -> Tensor:
         """The elements, NaN and the infinities replaced by numbers: zero and the dtype's limits, unless given."""
     def nan_to_num_(self, nan: Any=None, posinf: Any=None, neginf: Any=None) -> Tensor: ...
@@ -857,8 +950,13 @@ class Tensor:
         """A tensor of ``data``, with this one's dtype unless told."""
     def new_zeros(self, *size: Any, dtype: Any=None, layout: Any=None, device: Any=None, pin_memory: _b.bool=False, requires_grad: _b.bool=False, **rest: Any) -> Tensor:
         """Zeros of a size, with this tensor's dtype unless told."""
+    def nextafter(self, other: Tensor, *, out: Any=None) -> Tensor:
+        """The float next to each element in the direction of ``other``."""
+    def nextafter_(self, other: Tensor) -> Tensor: ...
     def nonzero(self, *, out: Any=None, as_tuple: _b.bool=False) -> Any:
         """The indices of all elements that are not zero: one in a row, or a vector for each dimension."""
+    def nonzero_static(self, *, size: _b.int, fill_value: _b.int=-1, out: Any=None) -> Tensor:
+        """The indices of elements that are not zero, one in a row: the first ``size``, or filled up with ``fill_value``."""
     def norm(self, p: Any='fro', dim: Any=None, keepdim: _b.bool=False, out: Any=None, dtype: Any=None) -> Tensor:
         """The ``p``-norm of all elements or along ``dim``; "fro" and "nuc" are norms of matrices."""
     def normal_(self, mean: _b.float=0.0, std: _b.float=1.0, *, generator: Any=None) -> Tensor:
@@ -871,12 +969,18 @@ class Tensor:
         """The number of elements."""
     def numpy(self, *, force: _b.bool=False) -> Any:
         """The tensor as a NumPy array on the same memory; ``force`` does without the history."""
+    def orgqr(self, input2: Tensor, *, out: Any=None) -> Tensor:
+        """The first columns of a product of reflections; the older name of ``linalg.householder_product``."""
+    def ormqr(self, input2: Tensor, input3: Tensor, left: _b.bool=True, transpose: _b.bool=False, *, out: Any=None) -> Tensor:
+        """The product of the reflections in ``input``, with factors ``input2``, times ``input3``; or what undoes it."""
     def outer(self, vec2: Tensor, *, out: Any=None) -> Tensor:
         """The product of each element of one vector with each of another."""
     def permute(self, *dims: Any, **named: Any) -> Tensor:
         """The view with the dimensions in another order."""
     def pin_memory(self, device: Any=None) -> Tensor:
         """PyTorch's refusal: there is no accelerator to pin memory for."""
+    def pinverse(self, rcond: _b.float=1e-15) -> Tensor:
+        """The pseudoinverses; singular values up to ``rcond`` times the largest count as zero."""
     def poisson(self, generator: Any=None, *, out: Any=None) -> Tensor:
         """Counts of events whose mean numbers ``self`` holds."""
     def polygamma(self, n: _b.int) -> Tensor:
@@ -897,6 +1001,8 @@ class Tensor:
         """The tensor with ``source`` put, or added, where ``index`` says, counted as if in one row."""
     def put_(self, index: Tensor, source: Tensor, accumulate: _b.bool=False) -> Tensor:
         """In-place :func:`put`."""
+    def qr(self, some: _b.bool=True, *, out: Any=None) -> Any:
+        """Orthonormal columns and an upper triangle; the older name of ``linalg.qr``."""
     def quantile(self, q: Any, dim: Any=None, keepdim: _b.bool=False, *, interpolation: _b.str='linear', out: Any=None) -> Tensor:
         """The values below which fractions ``q`` of the elements lie, of all or along ``dim``."""
     def rad2deg(self, *, out: Any=None) -> Tensor:
@@ -918,6 +1024,9 @@ class Tensor:
         """What division leaves, with the sign of the divisor."""
     def remainder_(self, other: Any) -> Tensor:
         """In-place :func:`remainder`."""
+    def renorm(self, p: Any, dim: Any, maxnorm: Any, *, out: Any=None) -> Tensor:
+        """Each slice along ``dim`` whose ``p``-norm is more than ``maxnorm``, scaled down to that."""
+    def renorm_(self, p: Any, dim: Any, maxnorm: Any) -> Tensor: ...
     def repeat(self, *repeats: Any, **named: Any) -> Tensor:
         """The tensor beside itself, so many times along every dimension."""
     def repeat_interleave(self, repeats: Any=None, dim: _b.int | None=None, *, output_size: _b.int | None=None) -> Tensor:
@@ -926,8 +1035,12 @@ class Tensor:
         """The tensor with other sizes: a view where there can be one, else a copy."""
     def reshape_as(self, other: Tensor) -> Tensor:
         """The tensor with the sizes of ``other``."""
+    def resize(self, *sizes: Any) -> Tensor:
+        """The same number of elements under other sizes; deprecated for ``view`` and ``reshape``."""
     def resize_(self, *sizes: Any, memory_format: Any=None) -> Tensor:
         """Give the tensor other sizes over the same memory, or over more of it; what is new has no particular value."""
+    def resize_as(self, tensor: Any) -> Tensor:
+        """The same number of elements under the sizes of another tensor; deprecated for ``view_as``."""
     def resize_as_(self, the_template: Tensor, *, memory_format: Any=None) -> Tensor:
         """Give the tensor the sizes of another."""
     def resolve_conj(self) -> Tensor:
@@ -963,11 +1076,13 @@ class Tensor:
         """The view at ``index`` of ``dim``, that dimension dropped."""
     def select_scatter(self, src: Tensor, dim: Any, index: Any, *, out: Any=None) -> Tensor:
         """``self`` with ``src`` at ``index`` of ``dim``."""
+    def set_(self, source: Any=None, storage_offset: Any=0, size: Any=None, stride: Any=None) -> Tensor:
+        """Make the tensor look at other memory: a storage's or another tensor's; sizes and strides in elements."""
     def sgn(self, *, out: Any=None) -> Tensor:
         """The sign; of a complex number, the unit number of the same direction."""
     def sgn_(self) -> Tensor: ...
     def share_memory_(self) -> Tensor:
-        """The tensor itself, marked as shared; threads share memory anyway."""
+        """The tensor itself, its memory moved to where other processes see it: writes in one are seen in all."""
     def short(self, memory_format: Any=None) -> Tensor:
         """The tensor as torch.int16."""
     def sigmoid(self, *, out: Any=None) -> Tensor:
@@ -991,10 +1106,18 @@ class Tensor:
         """The sizes of all dimensions, or of one."""
     def slice_scatter(self, src: Tensor, dim: Any=0, start: Any=None, end: Any=None, step: Any=1, *, out: Any=None) -> Tensor:
         """``self`` with ``src`` at a slice of ``dim``."""
+    def slogdet(self, *, out: Any=None) -> Any:
+        """The signs of the determinants and the logarithms of their sizes."""
     def softmax(self, dim: Any=..., dtype: Any=None, *, out: Any=None) -> Tensor:
         """Exponentials along ``dim``, scaled to sum to one."""
+    def solve(self, *args: Any, **kwargs: Any) -> Any:
+        """Removed from PyTorch: it raises what PyTorch raises, which names what to use instead."""
     def sort(self, dim: Any=-1, descending: _b.bool=False, *, stable: _b.bool | None=None, out: Any=None) -> Any:
         """The elements in order along ``dim``, and where they were."""
+    def sparse_dim(self) -> _b.int:
+        """0: no dimension is sparse."""
+    def sparse_mask(self, mask: Any) -> Any:
+        """The values of a tensor where the sparse tensor ``mask`` has some."""
     def split(self, split_size_or_sections: Any=None, dim: _b.int=0, *, split_size: Any=None) -> _b.tuple[Tensor, ...]:
         """Views of pieces of ``dim``: of one size (the last may be smaller), or of the sizes listed."""
     def split_with_sizes(self, split_sizes: Any, dim: _b.int=0) -> _b.tuple[Tensor, ...]:
@@ -1012,10 +1135,14 @@ class Tensor:
         """In-place :func:`squeeze`."""
     def std(self, dim: Any=None, unbiased: Any=..., keepdim: _b.bool=False, *, correction: Any=..., out: Any=None) -> Tensor:
         """The standard deviation: the square root of ``var``."""
+    def stft(self, n_fft: _b.int, hop_length: _b.int | None=None, win_length: _b.int | None=None, window: Any=None, center: _b.bool=True, pad_mode: _b.str='reflect', normalized: _b.bool=False, onesided: _b.bool | None=None, return_complex: _b.bool | None=None, align_to_window: _b.bool | None=None) -> Tensor:
+        """The Fourier transforms of frames of a signal: sizes (batch, frequencies, frames)."""
     def storage(self) -> Any:
         """The memory of the tensor as numbers; deprecated for ``untyped_storage``."""
     def storage_offset(self) -> _b.int:
         """How many elements of its memory lie before the first element."""
+    def storage_type(self) -> Any:
+        """The old class of the tensor's storage, such as FloatStorage."""
     def stride(self, dim: _b.int | None=None) -> _b.tuple[_b.int, ...] | _b.int:
         """How far apart neighbours along all dimensions (or one) lie, in elements."""
     def sub(self, other: Tensor | _b.int | _b.float | _b.complex, alpha: Any=1, *, out: Any=None) -> Tensor:
@@ -1028,6 +1155,8 @@ class Tensor:
         """The sum of all elements, or the sums along ``dim``; integers are summed in int64."""
     def sum_to_size(self, *size: Any, **named: Any) -> Tensor:
         """The tensor summed to ``size``, which must broadcast to its own shape."""
+    def svd(self, some: _b.bool=True, compute_uv: _b.bool=True, *, out: Any=None) -> Any:
+        """Orthonormal columns ``U``, falling values ``S``, orthonormal columns ``V``: ``U @ diag(S) @ V.mH = input``."""
     def swapaxes(self, dim0: Any, dim1: Any, *, out: Any=None) -> Tensor:
         """The view with two dimensions exchanged."""
     def swapaxes_(self, dim0: _b.int, dim1: _b.int) -> Tensor:
@@ -1036,6 +1165,8 @@ class Tensor:
         """The view with two dimensions exchanged."""
     def swapdims_(self, dim0: _b.int, dim1: _b.int) -> Tensor:
         """In-place :func:`transpose`."""
+    def symeig(self, *args: Any, **kwargs: Any) -> Any:
+        """Removed from PyTorch: it raises what PyTorch raises, which names what to use instead."""
     def t(self, *, out: Any=None) -> Tensor:
         """The transposed view of a matrix; vectors and scalars as they are."""
     def t_(self) -> Tensor:
@@ -1056,6 +1187,14 @@ class Tensor:
         """The tensor beside itself, so many times along the last dimensions."""
     def to(self, *args: Any, **kwargs: Any) -> Tensor:
         """The tensor in another dtype or on another device; itself where nothing changes."""
+    def to_dense(self, dtype: Any=None, *, masked_grad: _b.bool | None=None) -> Tensor:
+        """The tensor itself, which is dense, or a copy of another dtype."""
+    def to_sparse(self, sparse_dim: _b.int | None=None, *, layout: Any=None, **blocks: Any) -> Any:
+        """What is not nought: ``sparse_dim`` leading dimensions sparse (all, unless told), or in a ``layout``."""
+    def to_sparse_coo(self) -> Any:
+        """What is not nought, by coordinates."""
+    def to_sparse_csr(self, dense_dim: _b.int | None=None) -> Any:
+        """What of a matrix is not nought, by compressed rows."""
     def tolist(self) -> Any:
         """The elements as nested lists; of a 0-d tensor, its number."""
     def topk(self, k: _b.int, dim: _b.int=-1, largest: _b.bool=True, sorted: _b.bool=True, *, out: Any=None) -> Any:
@@ -1066,6 +1205,8 @@ class Tensor:
         """The view with two dimensions exchanged."""
     def transpose_(self, dim0: _b.int, dim1: _b.int) -> Tensor:
         """In-place :func:`transpose`."""
+    def triangular_solve(self, A: Tensor, upper: _b.bool=True, transpose: _b.bool=False, unitriangular: _b.bool=False, *, out: Any=None) -> Any:
+        """The solutions of triangular equations, and a copy of ``A``; an older form of ``linalg.solve_triangular``."""
     def tril(self, diagonal: Any=0, *, out: Any=None) -> Tensor:
         """Matrices with zeros above a diagonal."""
     def tril_(self, diagonal: Any=0) -> Tensor: ...
@@ -1098,12 +1239,16 @@ class Tensor:
         """What ``chunk`` gives, for whoever promises not to write into the pieces."""
     def unsafe_split(self, split_size: _b.int, dim: _b.int=0) -> _b.tuple[Tensor, ...]:
         """What ``split`` gives, for whoever promises not to write into the pieces: not tracked as views."""
+    def unsafe_split_with_sizes(self, split_sizes: Any, dim: _b.int=0) -> Any:
+        """What ``split_with_sizes`` gives, for whoever promises not to write into the pieces: not tracked as views."""
     def unsqueeze(self, dim: Any, *, out: Any=None) -> Tensor:
         """The view with a dimension of size 1 put in at ``dim``."""
     def unsqueeze_(self, dim: _b.int) -> Tensor:
         """In-place :func:`unsqueeze`."""
     def untyped_storage(self) -> Any:
         """The memory of the tensor, which its views share."""
+    def values(self, *args: Any) -> Any:
+        """PyTorch's refusal: the tensor is not sparse."""
     def var(self, dim: Any=None, unbiased: Any=..., keepdim: _b.bool=False, *, correction: Any=..., out: Any=None) -> Tensor:
         """The variance: squared deviations from the mean, summed and divided by ``n - correction``."""
     def vdot(self, other: Tensor, *, out: Any=None) -> Tensor:
@@ -1116,6 +1261,8 @@ class Tensor:
         """The view of pairs along the last dimension as complex numbers."""
     def view_as_real(self) -> Tensor:
         """The view of complex numbers as pairs along a new last dimension."""
+    @property
+    def volatile(self) -> Any: ...
     def vsplit(self, indices_or_sections: Any) -> _b.tuple[Tensor, ...]:
         """Views of pieces on top of each other."""
     def where(self, condition: Tensor, other: Any) -> Any:

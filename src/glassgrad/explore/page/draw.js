@@ -157,7 +157,7 @@ function box(it) {
   if (k < .42) return;
   const second = secondLine(i); let y = it.y + 32;
   if (second) { pen.font = SUB; pen.fillStyle = quiet; if (built || !D.small) pen.fillText(second, cx, y); y += 16; }
-  const third = thirdLine(i, step);
+  const third = thirdLine(i, pulse && kind === LEAF ? step - 1 : step); // a pulse on its way has not arrived
   if (third && (kind === LEAF || backAt[i] >= 0 && backAt[i] < step)) { pen.font = NUM; pen.fillStyle = tone ? tone.ink : C.flow; pen.fillText("grad " + third, cx, y); }
   if (nan) { pen.fillStyle = C.bad; pen.font = TITLE; pen.textAlign = "right"; pen.fillText("NaN", it.x + it.w - 3, it.y - 3); }
 }

@@ -107,9 +107,10 @@ def _add_cuts(graph: Graph, picture: Drawn, end: Callable[[int], int]) -> None:
     for cut in graph.cuts:
         sources = [i for i in cut.sources if 0 <= i < limit and graph.nodes[i].kind != "cut"]
         users = [i for i in cut.used_by if 0 <= i < limit]
-        own = {node for user in users for node in by_user.get(user, ()) if graph.nodes[node].op == cut.how}
+        own = sorted({node for user in users for node in by_user.get(user, ())})
         if own:
-            there = end(min(own))
+            told = [node for node in own if cut.how in (graph.nodes[node].op, graph.nodes[node].name)]
+            there = end((told or own)[0])
             new = {(end(i), there) for i in sources} - drawn_already
             picture.arrows += [Arrow(src, dst, 0, "cut") for src, dst in sorted(new)]
             drawn_already |= new

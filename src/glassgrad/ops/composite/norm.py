@@ -408,10 +408,11 @@ def with_statistics(
     if training and running_mean is not None and input._d.size:
         n = input._d.size // channels
         unbiased = variance._d * (n / (n - 1)) if n > 1 else variance._d * np.nan
-        for tensor, found in ((running_mean, mean._d), (running_var, unbiased)):
+        for tensor, found in ((running_mean, mean._d.astype(unbiased.dtype, copy=False)), (running_var, unbiased)):
             kept = tensor._d  # written without a new version, as PyTorch does
             if not kept.dtype.metadata:
-                np.copyto(kept, kept * (1 - momentum) + momentum * found, casting="unsafe")
+                old = kept.astype(found.dtype) if kept.dtype.itemsize == 2 else kept
+                np.copyto(kept, old * (1 - momentum) + momentum * found, casting="unsafe")
     return out, mean, deviation
 
 

@@ -111,13 +111,17 @@ def native_batch_norm(
             variance = lines.sums(out, out) / n
     else:
         means, variance = running_mean.astype(F64), running_var.astype(F64)
-    rstd = 1 / np.sqrt(variance + eps)
-    stored = kind
-    if input.dtype.itemsize == 2:  # PyTorch computes with the statistics that it keeps
-        stored = statistics_kind(input, weight, bias)
-        if training and stored.itemsize == 2:
-            means, rstd = means.astype(stored).astype(F64), rstd.astype(stored).astype(F64)
-            centred = False
+    stored = kind if input.dtype.itemsize > 2 else statistics_kind(input, weight, bias)
+    halves = training and stored.itemsize == 2  # PyTorch computes with the statistics that it keeps
+    spread = variance
+    if halves:
+        means, centred = means.astype(stored).astype(F64), False
+        if stored.kind == "V":  # in bfloat16 the sums are kept, too
+            variance = (variance * n).astype(stored).astype(F64) / n
+            spread = variance.astype(stored).astype(F64)
+    rstd = 1 / np.sqrt(spread + eps)
+    if halves:
+        rstd = rstd.astype(stored).astype(F64)
     scale = rstd if weight is None else rstd * weight.astype(F64, copy=False)
     steep = lines.meet(scale, kind)
     level = None if centred else -means * scale
