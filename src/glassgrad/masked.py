@@ -28,7 +28,9 @@ def _dims(dim: Any, ndim: int) -> tuple[int, ...]:
         if one in found:
             raise RuntimeError(f"dim={one} appears multiple times in the list of dims")
         if not -span <= one < span:
-            raise IndexError(f"Dimension out of range (expected to be in range of [{-span}, {span - 1}], but got {one})")
+            raise IndexError(
+                f"Dimension out of range (expected to be in range of [{-span}, {span - 1}], but got {one})"
+            )
         found.append(one % span)
     return tuple(sorted(found))
 
@@ -73,7 +75,7 @@ def _total_kind(input: Any, dtype: Any) -> Any:
     return dtypes.int64 if dtype is None and input.dtype in _SMALL else _kind(input, dtype)
 
 
-# -- reductions ----------------------------------------------------------------------------------------------------------
+# -- reductions --------------------------------------------------------------------------------------------------------
 
 
 def sum(input: Any, dim: Any = None, *, keepdim: bool | None = False, dtype: Any = None, mask: Any = None) -> Tensor:
@@ -221,7 +223,7 @@ def std(
     return _spread(input, dim, unbiased, correction, keepdim, dtype, mask).sqrt()  # type: ignore[no-any-return]
 
 
-# -- normalisations ------------------------------------------------------------------------------------------------------
+# -- normalisations ----------------------------------------------------------------------------------------------------
 
 
 def softmax(input: Any, dim: int, *, dtype: Any = None, mask: Any = None) -> Tensor:
@@ -250,7 +252,7 @@ def normalize(
     return _filled("normalize", input, mask, 0) / _F["maximum"](length, length.new_full([], eps))  # type: ignore[no-any-return]
 
 
-# -- masked tensors ------------------------------------------------------------------------------------------------------
+# -- masked tensors ----------------------------------------------------------------------------------------------------
 
 
 def is_masked_tensor(obj: Any, /) -> bool:

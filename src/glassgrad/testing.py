@@ -250,8 +250,8 @@ def assert_allclose(
     Source: https://docs.pytorch.org/docs/stable/testing.html#torch.testing.assert_allclose
     """
     warnings.warn(
-        "`torch.testing.assert_allclose()` is deprecated since 1.12 and will be removed in a future release. Please use "
-        "`torch.testing.assert_close()` instead. You can find detailed upgrade instructions in "
+        "`torch.testing.assert_allclose()` is deprecated since 1.12 and will be removed in a future release. Please "
+        "use `torch.testing.assert_close()` instead. You can find detailed upgrade instructions in "
         "https://github.com/pytorch/pytorch/issues/61844.",
         FutureWarning,
         stacklevel=2,

@@ -471,4 +471,3 @@ def _conj_lifted(tensor: Tensor) -> Tensor:
     from .declare import TABLE
 
     return TABLE["conj_physical"].caller(tensor)
-

@@ -411,8 +411,12 @@ def with_statistics(
         for tensor, found in ((running_mean, mean._d.astype(unbiased.dtype, copy=False)), (running_var, unbiased)):
             kept = tensor._d  # written without a new version, as PyTorch does
             if not kept.dtype.metadata:
-                old = kept.astype(found.dtype) if kept.dtype.itemsize == 2 else kept
-                np.copyto(kept, old * (1 - momentum) + momentum * found, casting="unsafe")
+                if kept.dtype.kind == "V":  # PyTorch rounds every step to bfloat16, and to float16 only the last
+                    rate, rest = kept.dtype.type(momentum), kept.dtype.type(1 - momentum)
+                    kept[...] = rate * found.astype(kept.dtype) + rest * kept
+                else:
+                    old = kept.astype(found.dtype) if kept.dtype.itemsize == 2 else kept
+                    np.copyto(kept, old * (1 - momentum) + momentum * found, casting="unsafe")
     return out, mean, deviation
 
 

@@ -78,7 +78,9 @@ def sub(self: Any, other: Any, /, alpha: Any = 1) -> Any:
     try:
         if alpha == 1:
             return self - other
-        return self - scaled(other, alpha) if self.dtype.itemsize > 2 else _wide(sub, self, other, _rounded(self, alpha))
+        if self.dtype.itemsize > 2:
+            return self - scaled(other, alpha)
+        return _wide(sub, self, other, _rounded(self, alpha))
     except TypeError:
         raise RuntimeError(TWO_BOOLS) from None
 

@@ -111,8 +111,8 @@ def native_batch_norm(
             variance = lines.sums(out, out) / n
     else:
         means, variance = running_mean.astype(F64), running_var.astype(F64)
-    stored = kind if input.dtype.itemsize > 2 else statistics_kind(input, weight, bias)
-    halves = training and stored.itemsize == 2  # PyTorch computes with the statistics that it keeps
+    stored = statistics_kind(input, weight, bias) if training and input.dtype.itemsize == 2 else kind
+    halves = stored.itemsize == 2  # PyTorch computes with the statistics that it keeps
     spread = variance
     if halves:
         means, centred = means.astype(stored).astype(F64), False
