@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import builtins
+import importlib
 import importlib.metadata
 import importlib.util
 import io
@@ -12,6 +13,7 @@ import platform
 import sys
 from collections.abc import Callable, Sequence
 from importlib.machinery import SourceFileLoader
+from pathlib import Path
 from types import CodeType, ModuleType, TracebackType
 from typing import Any
 
@@ -40,10 +42,14 @@ def _parser() -> argparse.ArgumentParser:
 
     run = commands.add_parser(
         "run",
-        usage="glassgrad run [-h] (SCRIPT | -m MODULE) [ARGUMENT ...]",
+        usage="glassgrad run [-h] [--explore FILE] [--torch] (SCRIPT | -m MODULE) [ARGUMENT ...]",
         help="run a PyTorch script unchanged, on glassgrad",
         description="Run a script in which `import torch` gives glassgrad, as `python SCRIPT` would run it.",
     )
+    run.add_argument(
+        "--explore", metavar="FILE", help="write the last backward graph to FILE: .html, .svg, .dot or .json"
+    )
+    run.add_argument("--torch", action="store_true", help="run on the real PyTorch instead, to explore its graph")
     run.add_argument("-m", dest="module", metavar="MODULE", nargs=argparse.REMAINDER, help="run a module, not a file")
     run.add_argument("script", metavar="SCRIPT", nargs="?", help="the file to run")
     run.add_argument("arguments", metavar="ARGUMENT", nargs=argparse.REMAINDER, help="the script's own arguments")
@@ -144,7 +150,8 @@ def _run(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
         find, missing, target, arguments = _script_code, 2, options.script, options.arguments
     else:
         parser.error("a SCRIPT or -m MODULE is missing")
-    install()
+    if not options.torch:
+        install()
     main_module = ModuleType("__main__")
     main_module.__dict__.update(__builtins__=builtins, __annotations__={}, __cached__=None)
     sys.argv[:] = [target, *arguments]
@@ -153,11 +160,39 @@ def _run(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
         code = find(target, main_module)
         if code is None:
             return missing  # the exit code python gives
-        exec(code, main_module.__dict__)
+        if options.explore is None:
+            exec(code, main_module.__dict__)
+        else:
+            _explored(code, main_module, options)
     except BaseException:
         sys.excepthook = _without_runner(sys.excepthook)
         raise  # Python itself then prints, finalizes and exits as it does for a script
     return 0
+
+
+def _explored(code: CodeType, main_module: ModuleType, options: argparse.Namespace) -> None:
+    """Run a script's code and write the graph of its last backward pass, also where the script ends with an error."""
+    from .explore.page.view import form_of, write
+    from .explore.script import LastBackward
+
+    try:
+        form_of(Path(options.explore))
+    except ValueError as error:
+        sys.exit(f"glassgrad: --explore: {error}")
+    try:
+        tensor = importlib.import_module("torch").Tensor
+    except ModuleNotFoundError:
+        sys.exit("glassgrad: --torch needs PyTorch, which is not installed here")
+    watched = LastBackward(tensor)
+    try:
+        with watched:
+            exec(code, main_module.__dict__)
+    finally:
+        if watched.graph is None:
+            print("glassgrad: the script ran no backward pass, so there is no graph to write", file=sys.stderr)
+        else:
+            path = write(watched.graph, options.explore, title=os.path.basename(main_module.__file__ or ""))
+            print(f"glassgrad: backward pass {watched.steps:,} is explored in {path}", file=sys.stderr)
 
 
 def _script_code(path: str, main_module: ModuleType) -> CodeType | None:
