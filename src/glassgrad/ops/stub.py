@@ -130,8 +130,13 @@ def methods() -> dict[str, list[str]]:
         if made.operator is not None:
             found.update(_operators(made.operator, False, 2 if _has_other(made.function) else 1))
     for name, value in vars(Tensor).items():  # what floors above add, such as ``backward``
-        if name not in found and (inspect.isfunction(value) or isinstance(value, property)):
+        if name in found or not (inspect.isfunction(value) or isinstance(value, property)):
+            continue
+        row = getattr(value, "row", None)  # a caller's own signature is told by its first call only
+        if row is None:
             found[name] = _member(name, value)
+        else:
+            found[name] = _def(name, ["self", *_row_parameters(row, True)], _row_answer(row), value.__doc__)
     return found
 
 
