@@ -130,13 +130,8 @@ def methods() -> dict[str, list[str]]:
         if made.operator is not None:
             found.update(_operators(made.operator, False, 2 if _has_other(made.function) else 1))
     for name, value in vars(Tensor).items():  # what floors above add, such as ``backward``
-        if name in found or not (inspect.isfunction(value) or isinstance(value, property)):
-            continue
-        row = getattr(value, "row", None)  # a caller's own signature is told by its first call only
-        if row is None:
+        if name not in found and (inspect.isfunction(value) or isinstance(value, property)):
             found[name] = _member(name, value)
-        else:
-            found[name] = _def(name, ["self", *_row_parameters(row, True)], _row_answer(row), value.__doc__)
     return found
 
 
@@ -203,6 +198,9 @@ def _member(name: str, made: Any) -> list[str]:
     if isinstance(made, property):
         answer = _words(made.fget.__annotations__.get("return"))
         return ["@property", f"def {name}(self) -> {answer}: ..."]
+    row = getattr(made, "row", None)  # a caller's own signature shows at its first call only
+    if row is not None:
+        return _def(name, ["self", *_row_parameters(row, True)], _row_answer(row), made.__doc__)
     parameters, answer = _signature(name, made)
     first = parameters.pop(0) if parameters and parameters[0] not in ("*", "/") else ""
     if first.startswith("*"):

@@ -1227,7 +1227,7 @@ class Tensor:
         """The views at every index of ``dim``, that dimension dropped."""
     def unflatten(self, dim: _b.int, sizes: Any) -> Tensor:
         """The view in which one dimension is laid out as several."""
-    def unfold(self, *args: Any, **kwargs: Any) -> Tensor:
+    def unfold(self, dimension: Any, size: Any, step: Any, *, out: Any=None) -> Tensor:
         """The view of all windows of ``size`` along ``dimension``, ``step`` apart, as a new last dimension."""
     def uniform_(self, *bounds: Any, generator: Any=None, **named: Any) -> Tensor:
         """Fill with numbers spread evenly over [from, to); over [0, 1) unless told."""
