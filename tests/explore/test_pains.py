@@ -394,22 +394,23 @@ def test_13_nodes_know_their_layer_line_and_sentence(engine):
     assert [node.forward for node in sorted(ops, key=lambda node: node.seq)] == list(range(len(ops)))
 
 
-@pytest.mark.torch
-def test_12_a_chain_of_a_hundred_thousand_operations_is_read_and_freed():
+@pytest.mark.parametrize("name", ["glassgrad", pytest.param("torch", marks=pytest.mark.torch)])
+def test_12_a_chain_of_a_hundred_thousand_operations_is_read_and_freed(name):
     import subprocess
 
+    if name == "torch":
+        from tests.torch_reference import torch  # noqa: F401  skips where there is none
     program = (
         "import {engine} as torch\nfrom glassgrad.explore import read\n"
         "x = torch.ones((), requires_grad=True)\ny = x\n"
         "for _ in range(100_000):\n    y = y * 1.5\n"
         "g = read(y)\nprint(g.totals['ops'], g.level)\ndel y\nprint('freed')\n"
     )
-    for engine in ("torch", "glassgrad"):
-        ran = subprocess.run(
-            [sys.executable, "-c", program.format(engine=engine)], capture_output=True, text=True, timeout=300
-        )
-        assert ran.returncode == 0, ran.stderr[-2000:]
-        assert ran.stdout.split() == ["100000", "1", "freed"]
+    ran = subprocess.run(
+        [sys.executable, "-c", program.format(engine=name)], capture_output=True, text=True, timeout=300, check=False
+    )
+    assert ran.returncode == 0, ran.stderr[-2000:]
+    assert ran.stdout.split() == ["100000", "1", "freed"]
 
 
 # -- 14: dot is missing: test_layout, test_dot -----------------------------------------------------------------------

@@ -58,7 +58,7 @@ def test_a_failure_stops_all(programs, how, kind, words):
 
 
 def test_old_ways_are_warned_of(programs):
-    with pytest.warns(FutureWarning, match="only supports start_method=spawn"):
+    with glassgrad.alias(), pytest.warns(FutureWarning, match="only supports start_method=spawn"):
         context = mp.spawn(programs.add_one, (glassgrad.zeros(1),), join=False, start_method="fork")
     while not context.join():
         pass

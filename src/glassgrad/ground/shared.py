@@ -57,9 +57,7 @@ def allocate(size: int) -> Shared:
 
 def _mapped(handle: Any, size: int) -> Shared:
     """The memory that a handle names, as an array; the same array while it lives."""
-    from multiprocessing.reduction import ForkingPickler
-
-    ForkingPickler.register(Shared, _reduce)
+    register()
     if sys.platform == "win32":
         key: Any = handle
         found = _known.get(key)
@@ -79,6 +77,13 @@ def _mapped(handle: Any, size: int) -> Shared:
         weakref.finalize(made, os.close, handle).atexit = False
     _known[key] = made
     return made
+
+
+def register() -> None:
+    """Have ``multiprocessing`` send shared memory as such; a pickler knows only what was registered before it."""
+    from multiprocessing.reduction import ForkingPickler
+
+    ForkingPickler.register(Shared, _reduce)
 
 
 def _reduce(memory: Shared) -> Any:

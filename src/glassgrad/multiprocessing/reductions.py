@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..ground.dtypes import dtype
-from ..ground.shared import Shared
+from ..ground.shared import Shared, register
 from ..ops.composite.interchange import warn_of_hooks
 from ..ops.composite.share import share_memory_
 from ..ops.composite.storage import owner_of
@@ -66,5 +66,6 @@ def rebuild_tensor(
 
 def init_reductions() -> None:
     """Have ``multiprocessing`` send tensors so."""
+    register()
     for kind in (Tensor, Parameter):
         ForkingPickler.register(kind, reduce_tensor)
