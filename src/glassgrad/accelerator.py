@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NoReturn
-
+from .ground.absent import refusal
 from .ground.device import device
 
 _NONE = "Cannot access accelerator device when none is available."
@@ -38,15 +37,6 @@ class device_index:  # noqa: N801  PyTorch's name
         return None
 
 
-def _refuse(name: str) -> Any:
-    def refused(*args: Any, **kwargs: Any) -> NoReturn:
-        raise RuntimeError(_NONE)
-
-    refused.__name__ = refused.__qualname__ = name
-    refused.__doc__ = "Refused: there is no accelerator."
-    return refused
-
-
 _REFUSED = (
     "current_device_index", "current_device_idx", "set_device_index", "set_device_idx", "current_stream", "set_stream",
     "synchronize", "get_device_capability", "empty_cache", "memory_stats", "memory_allocated", "max_memory_allocated",
@@ -54,6 +44,6 @@ _REFUSED = (
     "get_memory_info",
 )  # fmt: skip
 for _name in _REFUSED:
-    globals()[_name] = _refuse(_name)
+    globals()[_name] = refusal(_name, RuntimeError, _NONE)
 
 __all__ = ["current_accelerator", "device_count", "device_index", "is_available", *_REFUSED]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NoReturn
+from .ground.absent import refusal
 
 
 def is_available() -> bool:
@@ -20,15 +20,6 @@ def manual_seed(seed: int) -> None:
     int(seed)
 
 
-def _refuse(name: str, inner: str) -> Any:
-    def refused(*args: Any, **kwargs: Any) -> NoReturn:
-        raise RuntimeError(f"Cannot execute {inner}() without MPS backend.")
-
-    refused.__name__ = refused.__qualname__ = name
-    refused.__doc__ = "Refused: there is no MPS device."
-    return refused
-
-
 _REFUSED = {
     "current_allocated_memory": "getCurrentAllocatedMemory",
     "driver_allocated_memory": "getDriverAllocatedMemory",
@@ -41,6 +32,6 @@ _REFUSED = {
     "synchronize": "deviceSynchronize",
 }
 for _name, _inner in _REFUSED.items():
-    globals()[_name] = _refuse(_name, _inner)
+    globals()[_name] = refusal(_name, RuntimeError, f"Cannot execute {_inner}() without MPS backend.")
 
 __all__ = ["device_count", "is_available", "manual_seed", *_REFUSED]

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, NoReturn
+from typing import Any
+
+from .ground.absent import refusal
 
 _NOT_COMPILED = "Torch not compiled with XPU enabled"
 
@@ -43,21 +45,12 @@ def _no_memory(device: Any = None) -> int:
 memory_allocated = max_memory_allocated = memory_reserved = max_memory_reserved = _no_memory
 
 
-def _refuse(name: str) -> Any:
-    def refused(*args: Any, **kwargs: Any) -> NoReturn:
-        raise AssertionError(_NOT_COMPILED)
-
-    refused.__name__ = refused.__qualname__ = name
-    refused.__doc__ = "Refused: there is no GPU."
-    return refused
-
-
 _REFUSED = (
     "current_device", "current_stream", "get_device_capability", "get_device_name", "get_device_properties",
     "get_rng_state", "init", "initial_seed", "mem_get_info", "set_device", "set_rng_state", "synchronize",
 )  # fmt: skip
 for _name in _REFUSED:
-    globals()[_name] = _refuse(_name)
+    globals()[_name] = refusal(_name, AssertionError, _NOT_COMPILED)
 
 __all__ = [
     "device_count", "empty_cache", "is_available", "is_bf16_supported", "is_initialized", "is_tf32_supported",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from typing import Any, NoReturn
 
+from ..ground.absent import refusal
 from ..ground.device import device as _device
 from ..ground.generator import Generator
 from . import amp, nccl, nvtx
@@ -167,15 +168,6 @@ class stream:  # noqa: N801  PyTorch's name
         return None
 
 
-def _refuse(name: str) -> Any:
-    def refused(*args: Any, **kwargs: Any) -> NoReturn:
-        raise AssertionError(_NOT_COMPILED)
-
-    refused.__name__ = refused.__qualname__ = name
-    refused.__doc__ = "Refused: there is no GPU."
-    return refused
-
-
 _REFUSED = (
     "current_device", "get_device_name", "get_device_capability", "get_device_properties", "synchronize", "init",
     "get_rng_state", "set_rng_state", "current_stream", "default_stream", "set_stream", "ipc_collect", "mem_get_info",
@@ -186,7 +178,7 @@ _REFUSED = (
     "get_sync_debug_mode", "set_sync_debug_mode", "caching_allocator_alloc", "caching_allocator_delete",
 )  # fmt: skip
 for _name in _REFUSED:
-    globals()[_name] = _refuse(_name)
+    globals()[_name] = refusal(_name, AssertionError, _NOT_COMPILED)
 set_rng_state = globals()["set_rng_state"]
 
 __all__ = [
