@@ -1,0 +1,459 @@
+"""Makes a program of a capture: what is needless is left out, the rest is written, guarded, and given its way back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..graph import engine, hooks
+from ..graph.record import Bundle, Kind, Record, freed, output_of
+from ..ground import dtypes, modes
+from ..tensor.parameter import Parameter
+from ..tensor.tensor import LEAF, Tensor, View, edge_of, share, wrap
+from .capture import Capture
+from .emit import Text, uses, write_steps
+from .guards import ATOMS, Place, same
+from .program import NotCapturable, Step, Value, mapped
+from .simplify import simplified
+
+ndarray = np.ndarray
+MISS = object()  # what a program answers that does not fit the call
+
+
+class Program:
+    """One compiled form of a function: ``run(*args, **kwargs)`` gives what it gives, or MISS."""
+
+    def __init__(self, run: Callable[..., Any], source: str, steps: list[Step]) -> None:
+        self.run, self.source, self.steps = run, source, steps
+
+
+class Builder:
+    """What is put together for one program."""
+
+    def __init__(
+        self, title: str, capture: Capture, args: tuple[Any, ...], kwargs: dict[str, Any], result: Any,
+        places: Sequence[Place], grad_mode: bool,
+    ) -> None:  # fmt: skip
+        self.title, self.capture, self.args, self.kwargs, self.result = title, capture, args, kwargs, result
+        self.places, self.grad_mode = places, grad_mode
+        self.text = Text()
+        self.tree: Any = None
+        self.everything = [*args, *kwargs.values()]
+        self.outputs: list[Value] = []
+        self.graded: list[int] = []  # outputs that carry gradients, by place
+        self.back: list[Step] = []
+        self.edges: list[Value] = []
+        self.back_grads: list[Value | None] = []
+        self.incoming: list[Value] = []
+
+    def program(self) -> Program:
+        """The finished program; NotCapturable where it would not give what the function gives."""
+        capture = self.capture
+        tree = self.tree = self._tree()
+        forward = len(capture.steps)
+        if self.graded:
+            self._way_back()
+        every = capture.steps
+        kept = [value for value in self.outputs] + [value for value in self.back_grads if value is not None]
+        steps, mark, kept = simplified(every, forward, kept)
+        self.outputs, self.back_grads = kept[: len(self.outputs)], _refilled(self.back_grads, kept[len(self.outputs) :])
+        self._write(steps[:mark], steps[mark:], tree)
+        names, source = self.text.compiled(self.title)
+        return Program(names["run"], source, steps)
+
+    # -- what is given back ---------------------------------------------------------------------------------------
+
+    def _tree(self) -> Any:
+        """The result, with values in the place of tensors."""
+        capture = self.capture
+        items = {id(item.held): item for item in capture.items}
+        for item in capture.items:
+            if item.place < len(capture.steps) or not item.followed:
+                raise NotCapturable(f"{item.method}() hands a tensor's values to Python, where they may decide what runs next")
+        returned: set[int] = set()
+
+        def seen(piece: Any) -> Any:
+            if isinstance(piece, Tensor):
+                return self._output(piece)
+            if id(piece) in items:
+                returned.add(id(piece))
+                return items[id(piece)]
+            if isinstance(piece, ATOMS) or any(piece is a for a in self.everything):
+                return piece
+            raise NotCapturable(f"it gives back a {type(piece).__name__}")
+
+        tree = mapped(self.result, seen)
+        if items.keys() - returned:
+            raise NotCapturable("a tensor's value goes to Python and is not handed back as it is")
+        return tree
+
+    def _output(self, tensor: Tensor) -> Any:
+        value = self.capture.find(tensor)
+        if value is None:
+            raise NotCapturable("it gives back a tensor whose making was not seen")
+        if value.held is tensor:
+            return value  # as it was given
+        for argument in self.everything:
+            if argument is tensor:
+                return value
+        if type(tensor) is not Tensor:
+            raise NotCapturable(f"it gives back a {type(tensor).__name__}")
+        if value.source != "made":
+            raise NotCapturable("it gives back another tensor on the memory of one from outside")
+        place = len(self.outputs)
+        self.outputs.append(value)
+        edge = tensor._e
+        if type(edge) is View:
+            edge = edge_of(tensor)
+        freed_one = False
+        if edge is not None:
+            if edge is LEAF or isinstance(edge, Tensor):
+                raise NotCapturable("it gives back a leaf that it made")
+            freed_one = _is_freed(edge)
+            if not freed_one:
+                self.graded.append(place)
+        return _Given(place, tensor, freed_one)
+
+    # -- the way back ---------------------------------------------------------------------------------------------
+
+    def _way_back(self) -> None:
+        """Capture the backward pass of the outputs that carry gradients."""
+        capture = self.capture
+        if any(step.kind == "gradient" for step in capture.steps):
+            raise NotCapturable("it runs backward and also gives back tensors whose graph is still there")
+        tensors = [given.tensor for given in self.given if given.place in self.graded]
+        roots = [(edge_of(tensor), wrap(np.ones_like(tensor._d))) for tensor in tensors]
+        self.incoming = [capture._value(seed, "incoming", place) for place, (_, seed) in enumerate(roots)]
+        outer = [edge_of(t) for t in self.everything if isinstance(t, Tensor)]
+        upstream = engine._dependencies([edge for edge in outer if edge is not None])
+        below = engine._dependencies([edge for edge, _ in roots])
+        wanted: dict[Any, Value] = {}
+        for value in [value for value in capture._known.values() if value.source in ("argument", "outside")]:
+            tensor = value.held if value.source == "outside" else self.everything[value.held]
+            edge = edge_of(tensor)
+            if edge is not None and edge in below:
+                wanted.setdefault(edge, value)
+        inner = engine._dependencies([edge for edge in outer if isinstance(edge, Record)])
+        if any(edge in wanted for edge in inner if edge not in outer):
+            raise NotCapturable("its arguments were made with tensors that it uses too")
+        for edge in below:
+            if edge not in upstream and getattr(edge, "_about", None) is not None:
+                raise NotCapturable("a hook in the graph")
+            if edge not in upstream and not isinstance(edge, Record) and edge not in wanted:
+                raise NotCapturable("a leaf whose making was not seen")
+        edges = list(wanted)
+        with capture.listening():
+            found = capture._walk(roots, edges, True)
+        if capture.reason is not None:
+            raise NotCapturable(capture.reason)
+        self.edges = [wanted[edge] for edge in edges]
+        self.back_grads = [None if grad is None else capture._operand(grad) for grad in found]
+
+    @property
+    def given(self) -> list[_Given]:
+        """The new tensors among the results."""
+        return _Given.of(self.tree)
+
+    # -- the text -------------------------------------------------------------------------------------------------
+
+    def _write(self, forward: list[Step], back: list[Step], tree: Any) -> None:
+        text = self.text
+        text.names.update(
+            Parameter=Parameter, MISS=MISS, modes=modes, grad_enabled=modes.grad_enabled, new=object.__new__, same=same,
+            hooks=hooks,
+        )  # fmt: skip
+        names = [f"a{place}=MISS" for place in range(len(self.args))]
+        named = [f"{key}=MISS" for key in self.kwargs]
+        text.add(f"def run({', '.join([*names, '*rest', *named, '**others'])}):")
+        self._guards(forward, back)
+        for step in (*forward, *back):
+            text.names.update({value.name: value.held for value in step.inputs if value.source == "constant"})
+        self._loads(forward, self._kept(forward, back))
+        last = uses(forward)
+        for value in (*self.outputs, *self._saved(forward, back)):
+            last[value.number] = len(forward) + 1
+        for item in self.capture.items:
+            last[item.value.number] = len(forward) + 1
+        write_steps(text, forward, last)
+        self._results(forward, back, tree)
+
+    def _kept(self, forward: list[Step], back: list[Step]) -> list[Value]:
+        return [*self.outputs, *self._saved(forward, back), *[item.value for item in self.capture.items]]
+
+    def _saved(self, forward: list[Step], back: list[Step]) -> list[Value]:
+        """What the way back reads of what was there before it."""
+        made = {value.number for step in back for value in step.results}
+        made |= {value.number for value in self.incoming}
+        read = [value for step in back for value in step.inputs] + [value for value in self.back_grads if value is not None]
+        return list({v.number: v for v in read if v.number not in made and v.source != "constant"}.values())
+
+    def _guards(self, forward: list[Step], back: list[Step]) -> None:
+        text = self.text
+        for place, key in enumerate(self.kwargs, len(self.args)):
+            text.add(f"    a{place} = {key}")
+        text.add(f"    if rest or others or modes.watch or grad_enabled() is not {self.grad_mode}:")
+        text.add("        return MISS")
+        kind = text.name(dtypes.get_default_dtype(), "default_dtype")
+        tests = [f"{text.name(dtypes.get_default_dtype, 'get_default_dtype')}() is not {kind}"]
+        if any(step.kind == "gradient" for step in forward):
+            tests.append("hooks.on_leaves")
+        tests += self._argument_tests()
+        tests += self._outside_tests([*forward, *back])
+        text.add("    try:")
+        for start in range(0, len(tests), 8):
+            text.add(f"        if {' or '.join(tests[start : start + 8])}:")
+            text.add("            return MISS")
+        for group in self._place_tests():
+            text.add(f"        if {group}:")
+            text.add("            return MISS")
+        text.add("    except (LookupError, AttributeError, TypeError, ValueError):")
+        text.add("        return MISS")
+
+    def _argument_tests(self) -> list[str]:
+        text, tests = self.text, []
+        arrays: dict[int, str] = {}
+        for place, argument in enumerate(self.everything):
+            name = f"a{place}"
+            if isinstance(argument, Tensor):
+                cls = "Tensor" if type(argument) is Tensor else "Parameter"
+                tests.append(f"type({name}) is not {cls}")
+                tests += self._array_tests(f"{name}._d", argument._d)
+                if self.grad_mode:
+                    tests.append(f"({name}._e is None) is not {argument._e is None}")
+                if id(argument._d) in arrays:
+                    tests.append(f"{name}._d is not {arrays[id(argument._d)]}._d")
+                else:
+                    tests += [f"{name}._d is {other}._d" for other in arrays.values()]
+                    arrays[id(argument._d)] = name
+            elif isinstance(argument, ATOMS):
+                tests.append(f"not same({name}, {text.literal(argument)})")
+            else:
+                tests.append(f"{name} is not {text.name(argument, type(argument).__name__.lower())}")
+        return tests
+
+    def _array_tests(self, name: str, array: Any) -> list[str]:
+        kind = self.text.name(array.dtype, array.dtype.name)
+        if not array.shape:
+            return [f"{name}.shape", f"{name}.dtype is not {kind}"]
+        strides = "" if not array.flags.c_contiguous else f" or not {name}.flags.c_contiguous"
+        tests = [f"{name}.shape != {array.shape}", f"{name}.dtype is not {kind}"]
+        return tests + ([strides[4:]] if strides else [f"{name}.strides != {array.strides}"])
+
+    def _outside(self, steps: list[Step]) -> list[Value]:
+        found = {
+            value.number: value
+            for value in [*(v for step in steps for v in step.inputs), *self.edges, *self.outputs]
+            if value.source in ("outside", "gradient")
+        }
+        return list(found.values())
+
+    def _outside_tests(self, steps: list[Step]) -> list[str]:
+        tests = []
+        for value in self._outside(steps):
+            name = self.text.name(value.held, "outside")
+            if value.source == "gradient":
+                tests.append(f"{name}._grad is None")
+                continue
+            array = value.held._d
+            tests.append(f"{name}._d.shape != {array.shape}")
+            if array.shape:
+                tests.append(f"{name}._d.dtype is not {self.text.name(array.dtype, array.dtype.name)}")
+            if self.grad_mode:
+                tests.append(f"{name}._e is None" if value.held._e is not None else f"{name}._e is not None")
+            if value.held._e is LEAF:
+                tests.append(f"{name}._about is not None")
+                if not self._is_cleared(value.held):
+                    there = self.capture.graded.get(id(value.held))
+                    if there is not None and not there[1]:
+                        tests.append(f"{name}._grad is not None")
+        return tests
+
+    def _is_cleared(self, tensor: Tensor) -> bool:
+        return id(tensor) in self.capture.cleared
+
+    def _place_tests(self) -> list[str]:
+        text = self.text
+        empty, tests = [], []
+        for place in self.places:
+            container = text.name(place.container, place.kind if place.kind != "attribute" else "attributes")
+            if place.kind in ("length",):
+                if place.value == 0:
+                    empty.append(container)
+                else:
+                    tests.append(f"len({container}) != {place.value}")
+                continue
+            read = f"{container}.cell_contents" if place.kind == "cell" else f"{container}[{text.literal(place.key)}]"
+            if place.value is None or place.value is True or place.value is False:
+                tests.append(f"{read} is not {place.value}")
+            elif isinstance(place.value, ATOMS):
+                value = text.literal(place.value)
+                tests.append(f"({read} is not {text.name(place.value, type(place.value).__name__)} and not same({read}, {value}))")
+            else:
+                tests.append(f"{read} is not {text.name(place.value, type(place.value).__name__.lower())}")
+        groups = [" or ".join(empty[start : start + 16]) for start in range(0, len(empty), 16)]
+        return groups + [" or ".join(tests[start : start + 8]) for start in range(0, len(tests), 8)]
+
+    def _loads(self, steps: list[Step], kept: list[Value]) -> None:
+        text = self.text
+        needed = {value.number: value for step in steps for value in step.inputs} | {v.number: v for v in kept}
+        for value in sorted(needed.values(), key=lambda value: value.number):
+            if value.source == "argument":
+                text.add(f"    {value.name} = a{value.held}._d")
+            elif value.source == "outside":
+                text.add(f"    {value.name} = {text.name(value.held, 'outside')}._d")
+            elif value.source == "gradient":
+                text.add(f"    {value.name} = {text.name(value.held, 'outside')}._grad._d")
+
+    def _results(self, forward: list[Step], back: list[Step], tree: Any) -> None:
+        text = self.text
+        if self.graded:
+            self._record(forward, back)
+        for given in _Given.of(tree):
+            value = self.outputs[given.place]
+            name = f"o{given.place}"
+            text.add(f"    {name} = new(Tensor)")
+            text.add(f"    {name}._d = {value.name}")
+            text.add(f"    {name}._v = None")
+            if given.place in self.graded:
+                nth = self.graded.index(given.place)
+                edge = "record" if len(self.graded) == 1 else f"{text.name(output_of, 'output_of')}(record, {nth}, {len(self.graded)})"
+            else:
+                edge = text.name(FREED_RECORD, "freed_record") if given.freed else "None"
+            text.add(f"    {name}._e = {edge}")
+        text.add(f"    return {self._result_text(tree)}")
+        if self.graded:
+            self._back_text(forward, back)
+
+    def _result_text(self, tree: Any) -> str:
+        text = self.text
+        if isinstance(tree, _Given):
+            return f"o{tree.place}"
+        if isinstance(tree, Value):
+            return text.operand(tree, True)
+        if hasattr(tree, "method") and hasattr(tree, "followed"):
+            read = f"{tree.value.name}.item()"
+            return {"item": read, "__float__": f"float({read})", "__int__": f"int({read})"}[tree.method]
+        if isinstance(tree, (tuple, list)) and type(tree) not in (tuple, list):
+            inner = ", ".join(self._result_text(piece) for piece in tree)
+            if hasattr(tree, "_make"):
+                return f"{text.name(type(tree), type(tree).__name__)}._make([{inner}])"
+            return f"{text.name(type(tree), type(tree).__name__)}([{inner}])"
+        if isinstance(tree, list):
+            return "[" + ", ".join(self._result_text(piece) for piece in tree) + "]"
+        if isinstance(tree, tuple):
+            return "(" + ", ".join(self._result_text(piece) for piece in tree) + ("," if len(tree) == 1 else "") + ")"
+        if type(tree) is dict:
+            return "{" + ", ".join(f"{key!r}: {self._result_text(piece)}" for key, piece in tree.items()) + "}"
+        if isinstance(tree, dict):
+            inner = ", ".join(f"({key!r}, {self._result_text(piece)})" for key, piece in tree.items())
+            return f"{text.name(type(tree), type(tree).__name__)}([{inner}])"
+        for place, argument in enumerate(self.everything):
+            if argument is tree and not isinstance(tree, ATOMS):
+                return f"a{place}"
+        return text.literal(tree)
+
+    def _record(self, forward: list[Step], back: list[Step]) -> None:
+        """The record that stands for the whole program in the caller's graph."""
+        text = self.text
+        saved = self._saved(forward, back)
+        edges = ", ".join(f"{text.name(edge_of, 'edge_of')}({text.operand(value, True)})" for value in self.edges)
+        kept = ", ".join(value.name for value in saved)
+        watched = [value for value in saved if value.source in ("outside", "argument")]
+        versions = ", ".join(f"({text.operand(v, True)}, {text.name(version_of, 'version_of')}({text.operand(v, True)}))" for v in watched)
+        text.add(
+            f"    record = {text.name(record_of, 'record_of')}(({edges},), ({kept}{',' if kept else ''}), "
+            f"({versions}{',' if versions else ''}), back, {text.name(tuple((self.outputs[p].shape, self.outputs[p].dtype) for p in self.graded), 'kinds')})"
+        )
+
+    def _back_text(self, forward: list[Step], back: list[Step]) -> None:
+        text = self.text
+        saved = self._saved(forward, back)
+        text.add("")
+        text.add("")
+        text.add("def back(saved, grads):")
+        if saved:
+            text.add(f"    {', '.join(value.name for value in saved)}, = saved")
+        for place, value in enumerate(self.incoming):
+            text.add(f"    {value.name} = grads[{place}]")
+        last = uses(back)
+        for value in self.back_grads:
+            if value is not None:
+                last[value.number] = len(back) + 1
+        write_steps(text, back, last)
+        answers = ", ".join("None" if value is None else value.name for value in self.back_grads)
+        text.add(f"    return ({answers},)")
+
+
+class _Given:
+    """A tensor of the result: which output it is, and whether its graph was freed within the function."""
+
+    __slots__ = ("place", "tensor", "freed")
+
+    def __init__(self, place: int, tensor: Tensor, freed_one: bool) -> None:
+        self.place, self.tensor, self.freed = place, tensor, freed_one
+
+    @staticmethod
+    def of(tree: Any) -> list[_Given]:
+        """All of them in a result, in order."""
+        found: list[_Given] = []
+
+        def note(piece: Any) -> Any:
+            if isinstance(piece, _Given):
+                found.append(piece)
+            return piece
+
+        mapped(tree, note)
+        return found
+
+
+def _refilled(slots: list[Value | None], values: list[Value]) -> list[Value | None]:
+    rest = iter(values)
+    return [None if slot is None else next(rest) for slot in slots]
+
+
+def _is_freed(edge: Any) -> bool:
+    record = edge.e0 if edge.kind.name == "Output" else edge
+    return record.run is freed
+
+
+# -- what stands for a program in a graph ------------------------------------------------------------------------------
+
+
+def version_of(tensor: Tensor) -> int:
+    """How often a tensor's memory was written to."""
+    return share(tensor).version
+
+
+def record_of(edges: Any, saved: Any, versions: Any, back: Any, kinds: Any) -> Record:
+    """The record of one run of a program."""
+    record = Record(KIND, edges)
+    record.p0, record.p1, record.p2, record.k = saved, versions, back, kinds
+    return record
+
+
+def _run(record: Record, grad: Any, keep: bool) -> Any:
+    grads = grad.grads if isinstance(grad, Bundle) else [grad]
+    for tensor, version in record.p1:
+        if share(tensor).version != version:
+            raise RuntimeError(
+                "one of the variables needed for gradient computation has been modified by an inplace operation: "
+                f"[torch.FloatTensor {list(tensor._d.shape)}] is at version {share(tensor).version}; expected version "
+                f"{version} instead. Hint: enable anomaly detection to find the operation that failed to compute its "
+                "gradient, with torch.autograd.set_detect_anomaly(True)."
+            )
+    given = [np.zeros(*kind)[()] if g is None else g for g, kind in zip(grads, record.k, strict=True)]
+    answer = record.p2(record.p0, given)
+    if not keep:
+        record.release()
+    return answer, None
+
+
+def _twice(record: Record, grad: Any, keep: bool) -> Any:
+    raise RuntimeError("torch.compile with aot_autograd does not currently support double backward")
+
+
+KIND = Kind("CompiledFunctionBackward", _run, _twice, arity=0, frees=True)
+FREED_RECORD = Record(KIND, ())
+FREED_RECORD.run = freed

@@ -1,0 +1,180 @@
+"""Writes a program as Python: one line for each step, and a check of everything it takes for granted before them."""
+
+from __future__ import annotations
+
+import builtins
+import keyword
+import linecache
+import re
+from collections.abc import Sequence
+from itertools import count
+from typing import Any
+
+import numpy as np
+
+from ..graph import leaf
+from ..tensor.tensor import Tensor, wrap
+from .program import Step, Value
+
+_numbers = count(1).__next__
+_RESERVED = frozenset([*dir(builtins), *keyword.kwlist])
+
+
+class Text:
+    """Lines of a program, and what its names stand for."""
+
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+        self.names: dict[str, Any] = {
+            "Tensor": Tensor, "wrap": wrap, "np": np, "asarray": np.asarray, "copyto": np.copyto, "ndarray": np.ndarray,
+        }  # fmt: skip
+        self._named: dict[int, str] = {}
+        self._taken: dict[str, int] = {}
+
+    def name(self, thing: Any, wish: str) -> str:
+        """A name for an object of the program's surroundings; the same object has one name."""
+        known = self._named.get(id(thing))
+        if known is None:
+            known = self._free(wish)
+            self._named[id(thing)] = known
+            self.names[known] = thing
+        return known
+
+    def _free(self, wish: str) -> str:
+        wish = re.sub(r"\W+", "_", wish, flags=re.ASCII).strip("_") or "thing"
+        if wish[0].isdigit() or re.fullmatch(r"[vato]\d+", wish):  # values and arguments are called so
+            wish = f"n_{wish}"
+        taken = self._taken.get(wish, 0)
+        self._taken[wish] = taken + 1
+        made = wish if not taken else f"{wish}_{taken}"
+        return made if made not in self.names and made not in _RESERVED else self._free(wish)
+
+    def literal(self, thing: Any) -> str:
+        """How the text writes something that is not a value: by itself where it is short and plain, else by a name."""
+        if thing is None or type(thing) in (bool, int, str):
+            return repr(thing)
+        if type(thing) is float and thing == thing and abs(thing) != float("inf"):
+            return repr(thing)
+        if type(thing) is tuple:
+            return "(" + ", ".join(self.literal(piece) for piece in thing) + ("," if len(thing) == 1 else "") + ")"
+        return self.name(thing, type(thing).__name__)
+
+    def operand(self, thing: Any, as_tensor: bool = False) -> str:
+        """How the text writes an operand."""
+        if isinstance(thing, Value):
+            if not as_tensor:
+                return thing.name
+            if thing.source == "outside":
+                return self.name(thing.held, "outside")
+            return f"a{thing.held}" if thing.source == "argument" else f"wrap({thing.name})"
+        if isinstance(thing, (tuple, list)) and not hasattr(thing, "_fields"):
+            inner = ", ".join(self.operand(piece, as_tensor) for piece in thing)
+            return f"[{inner}]" if isinstance(thing, list) else f"({inner}{',' if len(thing) == 1 else ''})"
+        if type(thing) is dict:
+            return "{" + ", ".join(f"{key!r}: {self.operand(piece, as_tensor)}" for key, piece in thing.items()) + "}"
+        return self.literal(thing)
+
+    def add(self, line: str) -> None:
+        """One more line."""
+        self.lines.append(line)
+
+    def compiled(self, title: str) -> tuple[dict[str, Any], str]:
+        """Run the text; gives what it defines, and the text."""
+        text = "\n".join(self.lines) + "\n"
+        filename = f"<glassgrad program {_numbers()}: {title}>"
+        linecache.cache[filename] = (len(text), None, text.splitlines(keepends=True), filename)
+        exec(compile(text, filename, "exec"), self.names)
+        return self.names, text
+
+
+def write_steps(text: Text, steps: Sequence[Step], last: dict[int, int], indent: str = "    ") -> None:
+    """The lines of some steps; ``last`` says after which step a value is not needed any more."""
+    for place, step in enumerate(steps):
+        for line in _lines(text, step):
+            text.add(indent + line)
+        dead = [value for value in {*step.inputs, *step.results} if last.get(value.number) == place]
+        dead = [value for value in dead if value.source == "made" and value.size > 1024]
+        if dead:
+            text.add(f"{indent}del {', '.join(sorted(value.name for value in dead))}")
+
+
+def _lines(text: Text, step: Step) -> list[str]:
+    results = ", ".join(value.name for value in step.results) + ("," if step.several and len(step.results) == 1 else "")
+    if step.kind in ("kernel", "view"):
+        return [f"{results} = {_call(text, step)}"]
+    if step.kind == "tensors":
+        return _tensor_lines(text, step, results)
+    if step.kind == "gradient":
+        return _gradient_lines(text, step)
+    if step.kind == "optimizer":
+        return [f"{text.name(step.function, type(step.function).__name__.lower())}.step()", *_reloaded(text, step)]
+    if step.kind == "clear":
+        return [f"{text.operand(value, True)}._grad = None" for value in step.operands]
+    raise AssertionError(step.kind)
+
+
+def _call(text: Text, step: Step) -> str:
+    kernel = step.function
+    if hasattr(kernel, "kernel"):
+        kernel = kernel.kernel
+    name = text.name(kernel, step.name)
+    given = [text.operand(piece) for piece in step.operands]
+    if step.kind == "view" and isinstance(step.operands[0], Value) and not step.operands[0].is_array:
+        given[0] = f"asarray({given[0]})"
+    return f"{name}({', '.join(given)})"
+
+
+def _tensor_lines(text: Text, step: Step, results: str) -> list[str]:
+    """A call of a function of tensors; what it writes to keeps its name."""
+    name = text.name(step.function, step.name)
+    given = [text.operand(piece, True) for piece in step.operands]
+    given += [f"{key}={text.operand(piece, True)}" for key, piece in step.named.items()]
+    lines = []
+    written = [value for value in step.inputs if value.source not in ("outside", "argument")] if step.acts else []
+    for value in dict.fromkeys(written):
+        lines.append(f"t{value.number} = wrap({value.name})")
+        given = [piece.replace(f"wrap({value.name})", f"t{value.number}") for piece in given]
+    call = f"{name}({', '.join(given)})"
+    new = [value for value in step.results if value not in step.inputs]
+    if not new:
+        lines.append(call)
+    elif step.several:
+        lines.append(f"{results} = [piece._d for piece in {call}]")
+    else:
+        lines.append(f"{results} = {call}._d")
+    lines += [f"{value.name} = t{value.number}._d" for value in dict.fromkeys(written)]
+    if step.acts:
+        lines += _reloaded(text, step)
+    return lines
+
+
+def _reloaded(text: Text, step: Step) -> list[str]:
+    """Tensors from outside may hold another array after a step that writes to them."""
+    kept = [value for value in dict.fromkeys(step.inputs) if value.source in ("outside", "argument")]
+    return [f"{value.name} = {text.operand(value, True)}._d" for value in kept if value.shape == ()]
+
+
+def _gradient_lines(text: Text, step: Step) -> list[str]:
+    target, value = step.operands[:2]
+    owner = text.operand(target, True)
+    if step.name == "set":
+        (made,) = step.results
+        if step.named.get("own"):
+            return [f"{made.name} = {value.name}", f"{owner}._grad = wrap({value.name})"]
+        return [f"{made.name} = {text.name(leaf._own, 'own')}({value.name}, {target.name})", f"{owner}._grad = wrap({made.name})"]
+    return [f"{text.name(add_into, 'add_into')}({owner}, {value.name})"]
+
+
+def add_into(variable: Any, grad: Any) -> None:
+    """Add an array into the gradient that a leaf has."""
+    with leaf.adding:
+        leaf.accumulate(variable, grad)
+
+
+def uses(steps: Sequence[Step]) -> dict[int, int]:
+    """The last step that names each value."""
+    last: dict[int, int] = {}
+    for place, step in enumerate(steps):
+        for value in (*step.inputs, *step.results):
+            last[value.number] = place
+    return last

@@ -1,0 +1,132 @@
+"""A compiled function: runs the program that fits a call, captures one where none does, and tells why it cannot."""
+
+from __future__ import annotations
+
+import functools
+import threading
+from collections.abc import Callable
+from typing import Any
+
+from ..ground import modes
+from ..ops import intercept
+from .build import MISS, Builder, Program
+from .capture import Capture
+from .guards import Surroundings, names_in
+from .program import NotCapturable
+from .purity import Watch
+
+PROGRAMS = 8  # so many programs a function may have; then it runs as it is written
+TRIES = 2  # the first run of a function may set up what later runs use
+
+_capturing = threading.Lock()
+
+
+class Explanation:
+    """What ``compile.explain`` gives: how many programs a function has, and why it was run as it is written."""
+
+    def __init__(self, name: str, programs: list[Program], reasons: list[str]) -> None:
+        self.name, self.programs, self.reasons = name, programs, reasons
+
+    def __repr__(self) -> str:
+        steps = ", ".join(str(len(program.steps)) for program in self.programs)
+        lines = [f"{self.name}: {len(self.programs)} compiled program{'' if len(self.programs) == 1 else 's'}"]
+        if steps:
+            lines[0] += f" ({steps} steps)"
+        lines += [f"  runs as it is written: {reason}" for reason in dict.fromkeys(self.reasons)]
+        return "\n".join(lines)
+
+
+class Compiled:
+    """What ``compile(function)`` calls: the state of one compiled function."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self.function = function
+        self.programs: list[Program] = []
+        self.reasons: list[str] = []
+        self.runs: list[Callable[..., Any]] = []
+        self.tries = 0
+        self.open = True
+
+    @property
+    def name(self) -> str:
+        """How messages call the function."""
+        return getattr(self.function, "__qualname__", type(self.function).__name__)
+
+    def slow(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """A call that no program fits: captured if that may still succeed, else run as it is written."""
+        if not self.open or modes.watch or intercept._listeners or not _capturing.acquire(False):
+            return self.function(*args, **kwargs)
+        try:
+            return self._captured(args, kwargs)
+        finally:
+            _capturing.release()
+
+    def _captured(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        grad_mode = modes.grad_enabled()
+        around = Surroundings(self.function, args, kwargs)
+        watch = Watch()
+        code = getattr(getattr(self.function, "__func__", self.function), "__code__", None)
+        code = code or getattr(getattr(type(self.function), "forward", None), "__code__", None)
+        try:
+            capture = Capture(code, [*args, *kwargs.values()], lambda tensor: id(tensor) in around.tensors)
+        except NotCapturable as reason:
+            self._refuse(str(reason))
+            return self.function(*args, **kwargs)
+        with capture.listening(), watch:
+            result = self.function(*args, **kwargs)
+        try:
+            self._keep(capture, watch, around, args, kwargs, result, grad_mode)
+        except NotCapturable as reason:
+            self._refuse(str(reason))
+        return result
+
+    def _keep(
+        self, capture: Capture, watch: Watch, around: Surroundings, args: Any, kwargs: Any, result: Any, grad_mode: bool
+    ) -> None:
+        if capture.reason is not None:
+            raise NotCapturable(capture.reason)
+        if watch.reasons:
+            raise NotCapturable(watch.reasons[0])
+        changed = around.changed()
+        if changed is not None:
+            raise NotCapturable(f"it changes {changed}")
+        known = {id(tensor) for step in capture.steps if step.acts for tensor in step.touched}
+        for tensor in around.written():
+            if id(tensor) not in known:
+                raise NotCapturable(f"it writes to a tensor of shape {tuple(tensor.shape)} in a way that was not seen")  # type: ignore[attr-defined]
+        if modes.grad_enabled() is not grad_mode:
+            raise NotCapturable("it leaves another gradient mode")
+        names = names_in([*watch.codes, *watch.own])
+        places = around.relevant(names)
+        program = Builder(self.name, capture, args, kwargs, result, places, grad_mode).program()
+        self.programs.append(program)
+        self.runs.insert(0, program.run)
+        self.tries = 0
+        if len(self.programs) >= PROGRAMS:
+            self.open = False
+            self.reasons.append(f"it was called in more than {PROGRAMS} ways that differ in shapes or Python values")
+
+    def _refuse(self, reason: str) -> None:
+        self.reasons.append(reason)
+        self.tries += 1
+        if self.tries >= TRIES:
+            self.open = False
+
+
+def compiled(function: Callable[..., Any]) -> Any:
+    """A function that computes what ``function`` computes, by programs captured from its calls."""
+    state = Compiled(function)
+    runs = state.runs
+    slow = state.slow
+
+    @functools.wraps(function)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        for run in runs:
+            answer = run(*args, **kwargs)
+            if answer is not MISS:
+                return answer
+        return slow(args, kwargs)
+
+    call._torchdynamo_orig_callable = function  # type: ignore[attr-defined]
+    call.compiled = state  # type: ignore[attr-defined]
+    return call

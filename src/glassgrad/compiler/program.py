@@ -1,0 +1,104 @@
+"""What was captured, as data: values, and the steps that make them from each other in the order they were taken."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+
+class Value:
+    """An array of the program: where it comes from, and what its array was like when it was captured.
+
+    ``source`` is "argument", "outside" (a tensor that was there before the call, read anew at each run), "constant" or
+    "made" (by a step).  ``held`` is the tensor from outside, the constant, or the number of the argument.
+    """
+
+    __slots__ = ("number", "shape", "dtype", "dense", "source", "held", "is_array")
+
+    def __init__(self, number: int, array: Any, source: str, held: Any = None) -> None:
+        self.number, self.source, self.held = number, source, held
+        self.shape: tuple[int, ...] = array.shape
+        self.dtype: np.dtype[Any] = array.dtype
+        self.is_array = type(array) is np.ndarray
+        self.dense = not self.is_array or array.flags.c_contiguous
+
+    @property
+    def size(self) -> int:
+        """The number of elements."""
+        total = 1
+        for n in self.shape:
+            total *= n
+        return total
+
+    @property
+    def name(self) -> str:
+        """How the program calls it."""
+        return f"v{self.number}"
+
+    def __repr__(self) -> str:
+        return f"{self.name}:{self.dtype}{list(self.shape)}"
+
+
+@dataclass(slots=True, eq=False)
+class Step:
+    """One thing that the program does.
+
+    kind       "kernel": ``function(*operands)`` on arrays, which gives fresh ones; "view": one that gives views;
+               "tensors": a function of tensors; "optimizer": a step of ``function``; "gradient": what is added to the
+               ``.grad`` of an outside tensor; "clear": gradients taken away
+    operands   values, plain Python constants, and tuples, lists and dicts of them
+    results    the values that it makes
+    acts       whether it changes anything but its results
+    draws      whether it takes random numbers
+    """
+
+    kind: str
+    name: str
+    function: Callable[..., Any] | Any
+    operands: tuple[Any, ...]
+    results: tuple[Value, ...] = ()
+    named: dict[str, Any] = field(default_factory=dict)
+    acts: bool = False
+    draws: bool = False
+    several: bool = False  # whether the function gives a tuple
+
+    @property
+    def inputs(self) -> list[Value]:
+        """The values among the operands."""
+        return [*values_in(self.operands), *values_in(self.named)]
+
+    @property
+    def touched(self) -> list[Any]:
+        """The tensors from outside that a step which acts may write to."""
+        return [value.held for value in self.inputs if value.source == "outside"]
+
+
+def values_in(tree: Any) -> Iterator[Value]:
+    """The values in nested tuples, lists and dicts."""
+    if isinstance(tree, Value):
+        yield tree
+    elif isinstance(tree, (tuple, list)):
+        for piece in tree:
+            yield from values_in(piece)
+    elif isinstance(tree, dict):
+        for piece in tree.values():
+            yield from values_in(piece)
+
+
+def mapped(tree: Any, change: Callable[[Any], Any]) -> Any:
+    """Nested tuples, lists and dicts with every leaf changed."""
+    if isinstance(tree, tuple):
+        pieces = [mapped(piece, change) for piece in tree]
+        return tree._make(pieces) if hasattr(tree, "_make") else type(tree)(pieces)  # type: ignore[attr-defined,call-arg]
+    if isinstance(tree, list):
+        return [mapped(piece, change) for piece in tree]
+    if type(tree) is dict:
+        return {key: mapped(piece, change) for key, piece in tree.items()}
+    return change(tree)
+
+
+class NotCapturable(Exception):  # noqa: N818  it is no error of the user's
+    """Why a function runs as it is written instead."""
