@@ -1,4 +1,4 @@
-"""``torch.compile`` as scripts call it: what is compiled runs as it is, with the same results."""
+"""``torch.compile`` as scripts call it: functions and modules whose calls are captured, and replayed as programs."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from contextlib import contextmanager
 from typing import Any
 
 from ..nn.modules.module import Module
+from . import function
+from .function import Compiled, Explanation
 
 _BACKENDS = ("cudagraphs", "inductor", "openxla", "tvm")
 _DEBUG_BACKENDS = ("eager", "aot_eager", "aot_eager_decomp_partition", "aot_ts", "torchxla_trace_once")
@@ -19,7 +21,7 @@ class InvalidBackend(RuntimeError):
 
 
 class OptimizedModule(Module):
-    """A compiled module: it holds the module as ``_orig_mod``, calls it, and passes attributes on to it."""
+    """A compiled module: it holds the module as ``_orig_mod``, calls it by programs, and passes attributes on to it."""
 
     _opt_mod_attributes = frozenset({"_orig_mod", "training"})
 
@@ -30,7 +32,21 @@ class OptimizedModule(Module):
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
         """What the module gives."""
-        return self._orig_mod(*args, **kwargs)
+        call = self.__dict__.get("_program_call")
+        if call is None:
+            call = self.__dict__["_program_call"] = function.compiled(self._orig_mod.__call__)
+        return call(*args, **kwargs)
+
+    @property
+    def source(self) -> str:
+        """The text of the last program."""
+        call = self.__dict__.get("_program_call")
+        return "# not captured yet\n" if call is None else call.source
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = self.__dict__.copy()
+        state.pop("_program_call", None)  # programs are made anew
+        return state
 
     def __getattr__(self, name: str) -> Any:
         if name == "_orig_mod":
@@ -63,7 +79,13 @@ def compile(
     disable: bool = False,
     **kwargs: Any,
 ) -> Any:
-    """A function or module that computes what ``model`` computes; without ``model``, a decorator.
+    """A function or module that computes what ``model`` computes, in fewer steps; without ``model``, a decorator.
+
+    ``model`` is a function of tensors, a loss function, a module, or a whole training step: forward, backward and the
+    optimizer's step. Its first call runs as it is written, the next one is captured and replayed from then on, as long
+    as shapes, dtypes, modes and the Python values that it reads stay the same. What cannot be captured runs as it is
+    written; ``compile.explain`` tells why, and ``.source`` of a compiled function shows its last program. ``dynamic``,
+    ``fullgraph``, ``mode`` and ``options`` make no difference.
 
     Raises RuntimeError where ``mode`` and ``options`` are both given, or one of them or the backend is unknown.
     Source: https://docs.pytorch.org/docs/stable/generated/torch.compile.html
@@ -87,15 +109,23 @@ def compile(
         return model
     if isinstance(model, Module):
         return OptimizedModule(model)
-    if isinstance(model, type):
+    if isinstance(model, type) or backend in _DEBUG_BACKENDS:
         return model
+    return function.compiled(model)
 
-    @functools.wraps(model)
-    def compiled(*args: Any, **kwargs: Any) -> Any:
-        return model(*args, **kwargs)
 
-    compiled._torchdynamo_orig_callable = model  # type: ignore[attr-defined]
-    return compiled
+def explain(fn: Any) -> Explanation:
+    """How often a compiled function or module was captured, and why it runs as it is written where it does."""
+    call = fn.__dict__.get("_program_call") if isinstance(fn, OptimizedModule) else fn
+    state = getattr(call, "program_state", None)
+    if isinstance(fn, OptimizedModule) and state is None:
+        return Explanation(type(fn._orig_mod).__name__, [], ["it was not called yet"])
+    if not isinstance(state, Compiled):
+        raise TypeError(f"compile.explain() takes what compile() gave, not a {type(fn).__name__}")
+    return state.explanation()
+
+
+compile.explain = explain  # type: ignore[attr-defined]
 
 
 def disable(fn: Any = None, recursive: bool = True, *, reason: str | None = None) -> Any:
@@ -128,6 +158,7 @@ def list_backends(exclude_tags: Any = ("debug", "experimental")) -> list[str]:
 
 def reset() -> None:
     """Forget what was compiled."""
+    function.reset()
 
 
 def cudagraph_mark_step_begin() -> None:
@@ -136,8 +167,13 @@ def cudagraph_mark_step_begin() -> None:
 
 @contextmanager
 def set_stance(stance: str = "default", **settings: Any) -> Iterator[None]:
-    """A block with another policy of compiling; it changes nothing."""
-    yield
+    """A block with another policy of compiling: "force_eager" runs everything as it is written."""
+    before = function.stance
+    function.stance = stance
+    try:
+        yield
+    finally:
+        function.stance = before
 
 
 def wrap_numpy(fn: Callable[..., Any]) -> Callable[..., Any]:

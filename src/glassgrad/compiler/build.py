@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+import threading
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -10,10 +12,12 @@ import numpy as np
 from ..graph import engine, hooks
 from ..graph.record import Bundle, Kind, Record, freed, output_of
 from ..ground import dtypes, modes
+from ..kernels import compiled
 from ..tensor.parameter import Parameter
 from ..tensor.tensor import LEAF, Tensor, View, edge_of, share, wrap
 from .capture import Capture
 from .emit import Text, uses, write_steps
+from .fuse import fused
 from .guards import ATOMS, Place, same
 from .program import NotCapturable, Step, Value, mapped
 from .simplify import simplified
@@ -25,8 +29,8 @@ MISS = object()  # what a program answers that does not fit the call
 class Program:
     """One compiled form of a function: ``run(*args, **kwargs)`` gives what it gives, or MISS."""
 
-    def __init__(self, run: Callable[..., Any], source: str, steps: list[Step]) -> None:
-        self.run, self.source, self.steps = run, source, steps
+    def __init__(self, run: Callable[..., Any], source: str, native: str | None, steps: list[Step]) -> None:
+        self.run, self.source, self.native, self.steps = run, source, native, steps
 
 
 class Builder:
@@ -39,6 +43,7 @@ class Builder:
         self.title, self.capture, self.args, self.kwargs, self.result = title, capture, args, kwargs, result
         self.places, self.grad_mode = places, grad_mode
         self.text = Text()
+        self.native: str | None = None  # the text of the native function, if there is one
         self.tree: Any = None
         self.everything = [*args, *kwargs.values()]
         self.outputs: list[Value] = []
@@ -56,12 +61,19 @@ class Builder:
         if self.graded:
             self._way_back()
         every = capture.steps
-        kept = [value for value in self.outputs] + [value for value in self.back_grads if value is not None]
+        kept = [*self.outputs, *[item.value for item in capture.items]]
+        count = len(kept)
+        kept += [value for value in self.back_grads if value is not None]
         steps, mark, kept = simplified(every, forward, kept)
-        self.outputs, self.back_grads = kept[: len(self.outputs)], _refilled(self.back_grads, kept[len(self.outputs) :])
-        self._write(steps[:mark], steps[mark:], tree)
+        self.outputs, self.back_grads = kept[: len(self.outputs)], _refilled(self.back_grads, kept[count:])
+        for item, value in zip(capture.items, kept[len(self.outputs) : count], strict=True):
+            item.value = value
+        tiny = self._tiny(steps[:mark], kept[:count])
+        if tiny is None:
+            steps, mark = fused(steps, mark, kept)
+        self._write(steps[:mark], steps[mark:], tree, tiny)
         names, source = self.text.compiled(self.title)
-        return Program(names["run"], source, steps)
+        return Program(names["run"], source, self.native, steps)
 
     # -- what is given back ---------------------------------------------------------------------------------------
 
@@ -98,6 +110,9 @@ class Builder:
         for argument in self.everything:
             if argument is tensor:
                 return value
+        for step in self.capture.steps:
+            if step.kind == "gradient" and step.function._grad is tensor:
+                return _Gradient(step.operands[0])
         if type(tensor) is not Tensor:
             raise NotCapturable(f"it gives back a {type(tensor).__name__}")
         if value.source != "made":
@@ -158,7 +173,7 @@ class Builder:
 
     # -- the text -------------------------------------------------------------------------------------------------
 
-    def _write(self, forward: list[Step], back: list[Step], tree: Any) -> None:
+    def _write(self, forward: list[Step], back: list[Step], tree: Any, tiny: Any) -> None:
         text = self.text
         text.names.update(
             Parameter=Parameter, MISS=MISS, modes=modes, grad_enabled=modes.grad_enabled, new=object.__new__, same=same,
@@ -167,7 +182,10 @@ class Builder:
         names = [f"a{place}=MISS" for place in range(len(self.args))]
         named = [f"{key}=MISS" for key in self.kwargs]
         text.add(f"def run({', '.join([*names, '*rest', *named, '**others'])}):")
-        self._guards(forward, back)
+        self._guards(forward, back, tiny is not None)
+        if tiny is not None:
+            self._call_tiny(tiny, forward, tree)
+            return
         for step in (*forward, *back):
             text.names.update({value.name: value.held for value in step.inputs if value.source == "constant"})
         self._loads(forward, self._kept(forward, back))
@@ -179,6 +197,68 @@ class Builder:
         write_steps(text, forward, last)
         self._results(forward, back, tree)
 
+    def _tiny(self, forward: list[Step], outputs: list[Value]) -> Any:
+        """The whole program as one native function, where it is small and Numba is installed."""
+        if self.graded or compiled.least == compiled.NEVER or not forward:
+            return None
+        from .native.text import NotNative
+        from .native.tiny import Tiny
+
+        try:
+            return Tiny(forward, outputs)
+        except NotNative:
+            return None
+
+    def _call_tiny(self, tiny: Any, forward: list[Step], tree: Any) -> None:
+        """The lines that hand the arrays to the native function, and its results to whom they belong."""
+        text = self.text
+        function, self.native = tiny.function()
+        ids = np.zeros(len(tiny.slots) + 2, np.int64)
+        outs = np.zeros(max(len(tiny.outs), 1), tiny.kind)
+        room = np.zeros(max(tiny.room, 1), tiny.kind)
+        grads: list[Any] = []
+        lock = threading.Lock()
+        ids[-2:] = id(outs), id(room)
+        text.names.update(
+            native=function, where=ids.ctypes.data, ids=ids, outs=outs, room=room, grads=grads, getrefcount=sys.getrefcount, lock=lock,
+            empty_grad=empty_grad, empty=np.empty,
+        )  # fmt: skip
+        text.add("    if not lock.acquire(False):")
+        text.add("        return MISS  # another thread runs it now")
+        text.add("    try:")
+        for n, (what, thing) in enumerate(tiny.slots):
+            if what in ("value", "number"):
+                if thing.source == "outside":
+                    ids[n] = id(thing.held._d)
+                elif thing.source == "argument":
+                    text.add(f"        ids[{n}] = id(a{thing.held}._d)")
+                else:
+                    ids[n] = id(thing.held)
+                    text.names[f"held{n}"] = thing.held
+            elif what == "output":
+                text.add(f"        v{thing.number} = empty({thing.shape}, {text.name(thing.dtype, thing.dtype.name)})")
+                text.add(f"        ids[{n}] = id(v{thing.number})")
+            else:
+                place = len(grads)
+                owner = text.operand(thing.operands[0], True)
+                grads.append(empty_grad(thing.operands[0]))
+                ids[n] = id(grads[-1]._d)
+                text.add(f"        g = grads[{place}]  # the same as last time, unless somebody else holds it")
+                text.add(f"        if getrefcount(g) - ({owner}._grad is g) != 3 or getrefcount(g._d) != 2 or g._v is not None:")
+                text.add(f"            g = grads[{place}] = empty_grad({text.literal(thing.operands[0])})")
+                text.add(f"            ids[{n}] = id(g._d)")
+                text.add(f"        {owner}._grad = g")
+        rates = "".join(f", {text.name(optimizer.param_groups[0], 'group')}['lr']" for optimizer in tiny.rates)
+        text.add(f"        native(where{rates})")
+        for place, value in enumerate(tiny.outs):
+            text.add(f"        {value.name} = outs[{place}]")
+        text.add("    finally:")
+        text.add("        lock.release()")
+        for value in tiny.written:
+            share(value.held)
+            text.add(f"    {text.operand(value, True)}._v.version += 1")
+        self._results(forward, [], tree)
+
     def _kept(self, forward: list[Step], back: list[Step]) -> list[Value]:
         return [*self.outputs, *self._saved(forward, back), *[item.value for item in self.capture.items]]
 
@@ -189,7 +269,7 @@ class Builder:
         read = [value for step in back for value in step.inputs] + [value for value in self.back_grads if value is not None]
         return list({v.number: v for v in read if v.number not in made and v.source != "constant"}.values())
 
-    def _guards(self, forward: list[Step], back: list[Step]) -> None:
+    def _guards(self, forward: list[Step], back: list[Step], fixed: bool) -> None:
         text = self.text
         for place, key in enumerate(self.kwargs, len(self.args)):
             text.add(f"    a{place} = {key}")
@@ -200,7 +280,7 @@ class Builder:
         if any(step.kind == "gradient" for step in forward):
             tests.append("hooks.on_leaves")
         tests += self._argument_tests()
-        tests += self._outside_tests([*forward, *back])
+        tests += self._outside_tests([*forward, *back], fixed)
         text.add("    try:")
         for start in range(0, len(tests), 8):
             text.add(f"        if {' or '.join(tests[start : start + 8])}:")
@@ -249,29 +329,30 @@ class Builder:
         }
         return list(found.values())
 
-    def _outside_tests(self, steps: list[Step]) -> list[str]:
+    def _outside_tests(self, steps: list[Step], fixed: bool) -> list[str]:
+        """What must hold of tensors from outside; ``fixed`` ones must be in the very memory they were in."""
         tests = []
         for value in self._outside(steps):
             name = self.text.name(value.held, "outside")
             if value.source == "gradient":
                 tests.append(f"{name}._grad is None")
                 continue
+            if fixed:
+                share(value.held)  # which gives a single number memory of its own
             array = value.held._d
-            tests.append(f"{name}._d.shape != {array.shape}")
-            if array.shape:
+            if fixed:
+                tests.append(f"{name}._d is not {self.text.name(array, 'array')}")
+            else:
+                tests.append(f"{name}._d.shape != {array.shape}")
+            if array.shape and not fixed:
                 tests.append(f"{name}._d.dtype is not {self.text.name(array.dtype, array.dtype.name)}")
             if self.grad_mode:
                 tests.append(f"{name}._e is None" if value.held._e is not None else f"{name}._e is not None")
             if value.held._e is LEAF:
                 tests.append(f"{name}._about is not None")
-                if not self._is_cleared(value.held):
-                    there = self.capture.graded.get(id(value.held))
-                    if there is not None and not there[1]:
-                        tests.append(f"{name}._grad is not None")
+                if self.capture.graded.get(id(value.held)):
+                    tests.append(f"{name}._grad is not None")
         return tests
-
-    def _is_cleared(self, tensor: Tensor) -> bool:
-        return id(tensor) in self.capture.cleared
 
     def _place_tests(self) -> list[str]:
         text = self.text
@@ -332,6 +413,8 @@ class Builder:
             return f"o{tree.place}"
         if isinstance(tree, Value):
             return text.operand(tree, True)
+        if isinstance(tree, _Gradient):
+            return f"{text.operand(tree.leaf, True)}._grad"
         if hasattr(tree, "method") and hasattr(tree, "followed"):
             read = f"{tree.value.name}.item()"
             return {"item": read, "__float__": f"float({read})", "__int__": f"int({read})"}[tree.method]
@@ -386,6 +469,15 @@ class Builder:
         text.add(f"    return ({answers},)")
 
 
+class _Gradient:
+    """The gradient of a leaf among the results."""
+
+    __slots__ = ("leaf",)
+
+    def __init__(self, leaf: Value) -> None:
+        self.leaf = leaf
+
+
 class _Given:
     """A tensor of the result: which output it is, and whether its graph was freed within the function."""
 
@@ -414,8 +506,13 @@ def _refilled(slots: list[Value | None], values: list[Value]) -> list[Value | No
 
 
 def _is_freed(edge: Any) -> bool:
-    record = edge.e0 if edge.kind.name == "Output" else edge
-    return record.run is freed
+    """Whether a backward pass from an edge would meet a record that is freed."""
+    return any(getattr(below, "run", None) is freed for below in engine._dependencies([edge]))
+
+
+def empty_grad(variable: Value) -> Tensor:
+    """A tensor for the gradient of a leaf, of no particular values."""
+    return wrap(np.empty(variable.shape, variable.dtype))
 
 
 # -- what stands for a program in a graph ------------------------------------------------------------------------------

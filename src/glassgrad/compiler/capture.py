@@ -61,7 +61,7 @@ class Capture:
         self.reason: str | None = None
         self.items: list[Item] = []
         self.cleared: set[int] = set()  # leaves whose gradient was taken away, by identity
-        self.graded: dict[int, tuple[Value, bool]] = {}  # leaves that received one: was there one before?
+        self.graded: dict[int, bool] = {}  # leaves that received one: does that hang on what the call found there?
         self.values = 0
         self._known: dict[int, Value] = {}  # by the identity of their arrays
         self._by_tensor: dict[int, Value] = {}
@@ -92,7 +92,7 @@ class Capture:
         functions: list[Any] = [Generator._twister, *UNITS]
         for kind, function in (
             ("backward", api.tensor_backward), ("backward", api.backward), ("grad", api.grad),
-            ("clear", Optimizer.zero_grad), ("clear", Module.zero_grad),
+            ("clear", Optimizer.zero_grad), ("clear", Module.zero_grad), ("set gradient", Tensor.grad.fset),  # type: ignore[attr-defined]
         ):  # fmt: skip
             self._about[id(function)] = (kind, None)
             functions.append(function)
@@ -185,11 +185,14 @@ class Capture:
                 return self._optimizer(function, proceed, args, kwargs)
             if kind == "clear":
                 return self._clear(proceed, args, kwargs)
+            if kind == "set gradient":
+                return self._set_gradient(proceed, *args)
         except NotCapturable as reason:
             self.give_up(str(reason))
             return proceed(*args, **kwargs)
         tensors = [] if kind == "row" else _tensors_in((args, kwargs))
         versions = [_version(t) for t in tensors]
+        given = {id(t): self.find(t) for t in tensors}  # some calls give a tensor other sizes
         self._depth += 1
         try:
             result = proceed(*args, **kwargs)
@@ -201,11 +204,11 @@ class Capture:
             try:
                 if kind == "unit":
                     self._forget_since(start)
-                    self._call(function, what, args, kwargs, result, _tensors_in(result), result is None, drew)
+                    self._call(function, what, args, kwargs, given, result, _tensors_in(result), result is None, drew)
                 elif kind == "row" and self._unseen is None:
                     self._row(what, args, kwargs, result, start, drew)
                 else:
-                    self._function(function, what, args, kwargs, result, start, wrote, drew)
+                    self._function(function, what, args, kwargs, given, result, start, wrote, drew)
             except NotCapturable as reason:
                 self._unseen = f"{getattr(function, '__name__', kind)}: {reason}"
                 if not self._depth:
@@ -269,8 +272,9 @@ class Capture:
         return found
 
     def _function(
-        self, function: Any, name: str | None, args: Any, kwargs: Any, result: Any, start: int, wrote: bool, draws: bool
-    ) -> None:
+        self, function: Any, name: str | None, args: Any, kwargs: Any, given: dict[int, Value | None], result: Any,
+        start: int, wrote: bool, draws: bool,
+    ) -> None:  # fmt: skip
         """A function over rows, an in-place variant, or one that works on arrays by itself."""
         name = name if isinstance(name, str) else getattr(function, "__name__", "a function")
         inner = self.steps[start:]
@@ -284,26 +288,31 @@ class Capture:
             raise NotCapturable(unseen)
         if unseen is not None or wrote and not any(step.acts for step in inner):
             self._forget_since(start)
-            self._call(function, name, args, kwargs, result, made, wrote, draws)
+            self._call(function, name, args, kwargs, given, result, made, wrote, draws)
             return
         if any(self.find(t) is None for t in made):
             self._forget_since(start)
-            self._call(function, name, args, kwargs, result, made, False, draws)
+            self._call(function, name, args, kwargs, given, result, made, False, draws)
             return
         if not made and not inner and not wrote:
-            given = [t for t in _tensors_in((args, kwargs))]
-            if given and not (result is None and name.startswith("_")):
-                self._gives_away(name, given, result)
+            tensors = _tensors_in((args, kwargs))
+            if tensors and not (result is None and name.startswith("_")):
+                self._gives_away(name, tensors, result)
 
     def _call(
-        self, function: Any, name: str, args: Any, kwargs: Any, result: Any, made: list[Tensor], acts: bool, draws: bool
-    ) -> None:
+        self, function: Any, name: str, args: Any, kwargs: Any, given: dict[int, Value | None], result: Any,
+        made: list[Tensor], acts: bool, draws: bool,
+    ) -> None:  # fmt: skip
         """Note a whole call of a function of tensors."""
         if "out" in kwargs and kwargs["out"] is not None:
             raise NotCapturable("out= is given")
         if modes.local.autocast is not None:
             raise NotCapturable("autocast is on")
-        step = Step("tensors", name, function, mapped(args, self._operand), (), mapped(kwargs, self._operand), acts, draws)
+
+        def operand(piece: Any) -> Any:
+            return given.get(id(piece)) or self._operand(piece)
+
+        step = Step("tensors", name, function, mapped(args, operand), (), mapped(kwargs, operand), acts, draws)
         new = []
         for t in made:
             if type(t) is not Tensor and t._d is not None and self.find(t) is None:
@@ -391,7 +400,7 @@ class Capture:
         target, value = self.find(variable), self._operand(grad)
         if target is None or target.source not in ("outside", "argument"):
             raise NotCapturable("a leaf made within the function")
-        self.graded.setdefault(id(variable), (target, there is not None))
+        self.graded.setdefault(id(variable), there is None and id(variable) not in self.cleared)
         step = Step("gradient", "set" if there is None else "add", variable, (target, value), acts=True)
         if there is None:
             step.results = (self._value(variable._grad, "made"),)
@@ -441,21 +450,26 @@ class Capture:
 
     def _clear(self, proceed: Callable[..., Any], args: Any, kwargs: Any) -> Any:
         owner = args[0]
-        to_none = kwargs.get("set_to_none", args[1] if len(args) > 1 else True)
-        if not to_none:
+        if not kwargs.get("set_to_none", args[1] if len(args) > 1 else True):
             raise NotCapturable("zero_grad(set_to_none=False)")
         if isinstance(owner, Optimizer):
             params = [p for group in owner.param_groups for p in group["params"]]
         else:
             params = list(owner.parameters())
         proceed(*args, **kwargs)
-        places = []
-        for p in params:
-            if not p.requires_grad and self.find(p) is None:
-                continue
-            self.cleared.add(id(p))
-            places.append(self._operand(p))
-        self._add(Step("clear", "zero_grad", tuple(params), tuple(places), acts=True))
+        self._cleared([p for p in params if p.requires_grad or self.find(p) is not None])
+
+    def _set_gradient(self, proceed: Callable[..., Any], variable: Tensor, value: Any) -> None:
+        if value is not None:
+            raise NotCapturable(".grad is set to a tensor")
+        proceed(variable, value)
+        self._cleared([variable])
+
+    def _cleared(self, variables: Sequence[Tensor]) -> None:
+        """Note that the gradients of some tensors were taken away."""
+        places = tuple(self._operand(p) for p in variables)
+        self.cleared.update(id(p) for p in variables)
+        self._add(Step("clear", "zero_grad", None, places, acts=True))
 
 
 def _version(tensor: Tensor) -> int:

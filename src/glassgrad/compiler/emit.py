@@ -14,6 +14,7 @@ import numpy as np
 
 from ..graph import leaf
 from ..tensor.tensor import Tensor, wrap
+from .formulas import formula_of
 from .program import Step, Value
 
 _numbers = count(1).__next__
@@ -101,7 +102,9 @@ def write_steps(text: Text, steps: Sequence[Step], last: dict[int, int], indent:
 def _lines(text: Text, step: Step) -> list[str]:
     results = ", ".join(value.name for value in step.results) + ("," if step.several and len(step.results) == 1 else "")
     if step.kind in ("kernel", "view"):
-        return [f"{results} = {_call(text, step)}"]
+        doc = getattr(step.function, "__doc__", None) or ""
+        remark = f"  # {doc.partition(': ')[2]}" if doc.startswith("One loop") else ""
+        return [f"{results} = {_call(text, step)}{remark}"]
     if step.kind == "tensors":
         return _tensor_lines(text, step, results)
     if step.kind == "gradient":
@@ -116,12 +119,25 @@ def _lines(text: Text, step: Step) -> list[str]:
 def _call(text: Text, step: Step) -> str:
     kernel = step.function
     if hasattr(kernel, "kernel"):
+        plain = _plain(text, step)
+        if plain is not None:
+            return plain
         kernel = kernel.kernel
     name = text.name(kernel, step.name)
     given = [text.operand(piece) for piece in step.operands]
     if step.kind == "view" and isinstance(step.operands[0], Value) and not step.operands[0].is_array:
         given[0] = f"asarray({given[0]})"
     return f"{name}({', '.join(given)})"
+
+
+def _plain(text: Text, step: Step) -> str | None:
+    """A step whose kernel is a bare expression, as this expression."""
+    row = step.function
+    given = dict(zip((*row.inputs, *row.settings), step.operands, strict=False))
+    formula = formula_of(row, {name: given[name] for name in row.settings if name in given})
+    if formula is None or not formula.plain or step.kind != "kernel":
+        return None
+    return re.sub(r"\b(self|other)\b", lambda found: text.operand(given[found[0]]), formula.text)
 
 
 def _tensor_lines(text: Text, step: Step, results: str) -> list[str]:
@@ -142,7 +158,7 @@ def _tensor_lines(text: Text, step: Step, results: str) -> list[str]:
         lines.append(f"{results} = [piece._d for piece in {call}]")
     else:
         lines.append(f"{results} = {call}._d")
-    lines += [f"{value.name} = t{value.number}._d" for value in dict.fromkeys(written)]
+    lines += [f"{value.name} = t{value.number}._d" for value in dict.fromkeys(written) if value.shape == ()]
     if step.acts:
         lines += _reloaded(text, step)
     return lines

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import threading
+import weakref
 from collections.abc import Callable
 from typing import Any
 
@@ -15,24 +16,27 @@ from .guards import Surroundings, names_in
 from .program import NotCapturable
 from .purity import Watch
 
+stance = "default"  # "force_eager" runs everything as it is written
 PROGRAMS = 8  # so many programs a function may have; then it runs as it is written
 TRIES = 2  # the first run of a function may set up what later runs use
 
 _capturing = threading.Lock()
+_all: weakref.WeakSet[Compiled] = weakref.WeakSet()
 
 
 class Explanation:
-    """What ``compile.explain`` gives: how many programs a function has, and why it was run as it is written."""
+    """What ``compile.explain`` gives: the programs of a function, and why it was run as it is written where it was."""
 
     def __init__(self, name: str, programs: list[Program], reasons: list[str]) -> None:
-        self.name, self.programs, self.reasons = name, programs, reasons
+        self.name, self.programs, self.reasons = name, programs, list(dict.fromkeys(reasons))
 
     def __repr__(self) -> str:
-        steps = ", ".join(str(len(program.steps)) for program in self.programs)
-        lines = [f"{self.name}: {len(self.programs)} compiled program{'' if len(self.programs) == 1 else 's'}"]
-        if steps:
-            lines[0] += f" ({steps} steps)"
-        lines += [f"  runs as it is written: {reason}" for reason in dict.fromkeys(self.reasons)]
+        count = len(self.programs)
+        lines = [f"{self.name}: {count} program{'' if count == 1 else 's'}"]
+        for program in self.programs:
+            native = ", as one native function" if program.native else ""
+            lines.append(f"  {len(program.steps)} steps{native}")
+        lines += [f"  runs as it is written: {reason}" for reason in self.reasons]
         return "\n".join(lines)
 
 
@@ -44,8 +48,22 @@ class Compiled:
         self.programs: list[Program] = []
         self.reasons: list[str] = []
         self.runs: list[Callable[..., Any]] = []
+        self.shown_by: Any = None  # the function whose ``source`` is the last program
+        self.forget()
+        _all.add(self)
+
+    def forget(self) -> None:
+        """Begin anew."""
+        self.programs.clear()
+        self.reasons.clear()
+        self.runs.clear()
         self.tries = 0
         self.open = True
+        self.fresh = True  # the first call only sets up what later ones use
+
+    def explanation(self) -> Explanation:
+        """What is to be told of it."""
+        return Explanation(self.name, list(self.programs), self.reasons)
 
     @property
     def name(self) -> str:
@@ -54,7 +72,10 @@ class Compiled:
 
     def slow(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """A call that no program fits: captured if that may still succeed, else run as it is written."""
-        if not self.open or modes.watch or intercept._listeners or not _capturing.acquire(False):
+        if self.fresh:
+            self.fresh = False
+            return self.function(*args, **kwargs)
+        if not self.open or stance != "default" or modes.watch or intercept._listeners or not _capturing.acquire(False):
             return self.function(*args, **kwargs)
         try:
             return self._captured(args, kwargs)
@@ -90,7 +111,8 @@ class Compiled:
         changed = around.changed()
         if changed is not None:
             raise NotCapturable(f"it changes {changed}")
-        known = {id(tensor) for step in capture.steps if step.acts for tensor in step.touched}
+        everything = [*args, *kwargs.values()]
+        known = {id(tensor) for step in capture.steps if step.acts for tensor in step.touched(everything)}
         for tensor in around.written():
             if id(tensor) not in known:
                 raise NotCapturable(f"it writes to a tensor of shape {tuple(tensor.shape)} in a way that was not seen")  # type: ignore[attr-defined]
@@ -101,6 +123,7 @@ class Compiled:
         program = Builder(self.name, capture, args, kwargs, result, places, grad_mode).program()
         self.programs.append(program)
         self.runs.insert(0, program.run)
+        self.shown_by.source = program.source + (f"\n\n{program.native}" if program.native else "")
         self.tries = 0
         if len(self.programs) >= PROGRAMS:
             self.open = False
@@ -121,12 +144,20 @@ def compiled(function: Callable[..., Any]) -> Any:
 
     @functools.wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
-        for run in runs:
+        for run in runs if stance == "default" else ():
             answer = run(*args, **kwargs)
             if answer is not MISS:
                 return answer
         return slow(args, kwargs)
 
     call._torchdynamo_orig_callable = function  # type: ignore[attr-defined]
-    call.compiled = state  # type: ignore[attr-defined]
+    call.program_state = state  # type: ignore[attr-defined]
+    call.source = "# not captured yet\n"  # type: ignore[attr-defined]
+    state.shown_by = call
     return call
+
+
+def reset() -> None:
+    """Forget all programs."""
+    for state in _all:
+        state.forget()

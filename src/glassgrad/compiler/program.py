@@ -70,10 +70,13 @@ class Step:
         """The values among the operands."""
         return [*values_in(self.operands), *values_in(self.named)]
 
-    @property
-    def touched(self) -> list[Any]:
-        """The tensors from outside that a step which acts may write to."""
-        return [value.held for value in self.inputs if value.source == "outside"]
+    def touched(self, arguments: list[Any]) -> list[Any]:
+        """The tensors that were there before the call to which a step that acts may write."""
+        return [
+            value.held if value.source == "outside" else arguments[value.held]
+            for value in self.inputs
+            if value.source in ("outside", "argument")
+        ]
 
 
 def values_in(tree: Any) -> Iterator[Value]:

@@ -44,6 +44,7 @@ _BUSY_NAMES = frozenset(
     "register_forward_hook register_full_backward_hook register_parameter load_state_dict state_dict "
     "use_deterministic_algorithms set_printoptions apply deepcopy".split()
 )
+_EXCUSED = frozenset({"_notice_steps.<locals>.step"})  # through which a scheduler sees that the optimizer steps
 _HARMLESS = frozenset(
     """abs all any ascii bin bool bytearray bytes callable chr complex dict divmod enumerate filter float format
     frozenset getattr hasattr hash hex id int isinstance issubclass iter len list map max memoryview min next object
@@ -101,7 +102,7 @@ class Watch:
         name = code.co_filename
         if name.startswith((_PACKAGE, "<glassgrad")):
             self.own.add(code)
-            if name.startswith(_BUSY) or (code.co_name in _BUSY_NAMES and not name.startswith("<")):
+            if name.startswith(_BUSY) and code.co_qualname not in _EXCUSED or (code.co_name in _BUSY_NAMES and not name.startswith("<")):
                 caller = users_frame(frame)
                 if caller is not None:
                     self.reasons.append(f"{code.co_name}() is called at {_place(caller)}")

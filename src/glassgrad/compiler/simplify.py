@@ -1,16 +1,108 @@
-"""Leaves out of a program what is needless: steps nobody reads, and steps that were taken before."""
+"""Leaves out of a program what is needless: steps nobody reads, steps that were taken before, copies of what is fresh."""
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
 from typing import Any
+
+import numpy as np
 
 from .program import Step, Value, mapped
 
 
-def simplified(steps: list[Step], mark: int, kept: list[Value]) -> tuple[list[Step], int, list[Value]]:
+def simplified(steps: Sequence[Step], mark: int, kept: list[Value]) -> tuple[list[Step], int, list[Value]]:
     """The steps that are needed, how many of them come before ``mark``, and the values that stand for ``kept``."""
+    steps, kept = _without_repeats(steps, kept)
+    needed = _needed(steps, kept)
+    mark = sum(place in needed for place in range(mark))
+    steps = [step for place, step in enumerate(steps) if place in needed]
+    _own_gradients(steps, kept)
     return steps, mark, kept
 
 
+def _needed(steps: Sequence[Step], kept: Sequence[Value]) -> set[int]:
+    """The places of steps whose results are read, or that do more than making them."""
+    read = {value.number for value in kept}
+    places = set()
+    for place in reversed(range(len(steps))):
+        step = steps[place]
+        if step.acts or step.draws or any(value.number in read for value in step.results):
+            places.add(place)
+            read.update(value.number for value in step.inputs)
+    return places
+
+
+def _roots(steps: Sequence[Step]) -> dict[int, int]:
+    """The value whose memory each view looks at."""
+    roots: dict[int, int] = {}
+    for step in steps:
+        if step.kind == "view":
+            source = next(value for value in step.inputs)
+            for value in step.results:
+                roots[value.number] = roots.get(source.number, source.number)
+    return roots
+
+
+def _without_repeats(steps: Sequence[Step], kept: list[Value]) -> tuple[list[Step], list[Value]]:
+    """Steps that compute what an earlier one has computed give way to it."""
+    roots = _roots(steps)
+    fixed = {roots.get(value.number, value.number) for value in kept}  # memory that others may write to or hold
+    for step in steps:
+        if step.acts and step.kind == "tensors":
+            fixed.update(roots.get(value.number, value.number) for value in step.inputs)
+    stands_for: dict[int, Value] = {}
+    known: dict[Any, Step] = {}
+    made: list[Step] = []
+
+    def current(piece: Any) -> Any:
+        return stands_for.get(piece.number, piece) if isinstance(piece, Value) else piece
+
+    for step in steps:
+        step.operands, step.named = mapped(step.operands, current), mapped(step.named, current)
+        if step.acts:
+            known.clear()  # an outside tensor may have changed
+        elif step.kind in ("kernel", "view") and not step.draws:
+            memory = {roots.get(value.number, value.number) for value in step.results}
+            key = None if memory & fixed else _key(step)
+            if key is not None:
+                earlier = known.setdefault(key, step)
+                if earlier is not step:
+                    stands_for.update({v.number: w for v, w in zip(step.results, earlier.results, strict=True)})
+                    continue
+        made.append(step)
+    return made, [current(value) for value in kept]
+
+
 def _key(step: Step) -> Any:
-    return mapped
+    """What two steps that compute the same have in common; None where that cannot be told."""
+
+    def told(piece: Any) -> Any:
+        if isinstance(piece, Value):
+            if piece.source == "constant" and not piece.shape:
+                return ("constant", piece.dtype.str, np.asarray(piece.held).tobytes())
+            return ("value", piece.number)
+        return (type(piece).__name__, repr(piece)) if isinstance(piece, float) else (type(piece).__name__, piece)
+
+    key = (id(step.function), tuple(_frozen(mapped(step.operands, told))))
+    try:
+        hash(key)
+    except TypeError:
+        return None
+    return key
+
+
+def _frozen(tree: Any) -> Any:
+    return tuple(_frozen(piece) for piece in tree) if isinstance(tree, (list, tuple)) else tree
+
+
+def _own_gradients(steps: Sequence[Step], kept: Sequence[Value]) -> None:
+    """A gradient that nobody else reads becomes a leaf's without a copy."""
+    used = Counter(value.number for step in steps for value in step.inputs)
+    used.update(value.number for value in kept)
+    fresh = {v.number for step in steps if step.kind == "kernel" and not step.several for v in step.results}
+    for step in steps:
+        if step.kind == "gradient" and step.name == "set":
+            target, value = step.operands[:2]
+            alone = value.number in fresh and used[value.number] == 1 and value.dtype == target.dtype
+            step.named = {"own": alone and value.dense and target.dense} if alone else {}

@@ -1,0 +1,105 @@
+"""Gathers runs of elementwise steps on large arrays, each to be one loop over memory."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ..kernels import compiled
+from .formulas import formula_of
+from .program import Step, Value
+
+FEWEST = 1 << 14  # elements: below, the loop's call costs what it saves
+
+
+class Run:
+    """Elementwise steps of one shape and dtype, and what they read and make."""
+
+    def __init__(self, shape: tuple[int, ...], dtype: Any) -> None:
+        self.shape, self.dtype = shape, dtype
+        self.steps: list[Step] = []
+        self.made: set[int] = set()
+
+    def takes(self, step: Step) -> bool:
+        """Whether a step may be one of the run."""
+        return fusible(step) and step.results[0].shape == self.shape and step.results[0].dtype == self.dtype
+
+    def add(self, step: Step) -> None:
+        """One more step."""
+        self.steps.append(step)
+        self.made.update(value.number for value in step.results)
+
+    def reads(self, step: Step) -> bool:
+        """Whether a step needs something that the run makes."""
+        return any(value.number in self.made for value in step.inputs)
+
+
+def fusible(step: Step) -> bool:
+    """Whether a step is elementwise, on arrays without gaps and numbers of one floating dtype."""
+    row = step.function
+    if step.kind != "kernel" or step.several or not hasattr(row, "inputs") or step.draws:
+        return False
+    result = step.results[0]
+    if result.size < FEWEST or result.dtype.str not in ("<f4", "<f8") or not result.dense:
+        return False
+    given = dict(zip((*row.inputs, *row.settings), step.operands, strict=False))
+    if formula_of(row, {name: given[name] for name in row.settings if name in given}) is None:
+        return False
+    for value in step.operands:
+        if isinstance(value, Value):
+            if value.dtype != result.dtype or value.shape not in ((), result.shape) or not value.dense:
+                return False
+        elif not isinstance(value, (int, float, type(None))):
+            return False
+    return True
+
+
+def fused(steps: Sequence[Step], mark: int, kept: Sequence[Value]) -> tuple[list[Step], int]:
+    """The steps with runs of elementwise ones made one; ``mark`` parts those before and after, which do not mix."""
+    if compiled.least == compiled.NEVER:
+        return list(steps), mark
+    wanted = {value.number for value in kept}
+    back = {value.number for step in steps[mark:] for value in step.inputs}
+    first = _runs(steps[:mark], wanted | back)
+    return [*first, *_runs(steps[mark:], wanted)], len(first)
+
+
+def _runs(steps: Sequence[Step], wanted: set[int]) -> list[Step]:
+    made: list[Step] = []
+    run: Run | None = None
+    last: dict[int, int] = {}
+    for place, step in enumerate(steps):
+        for value in step.inputs:
+            last[value.number] = place
+
+    def close() -> None:
+        nonlocal run
+        if run is not None:
+            made.extend([_as_one(run, steps, wanted)] if len(run.steps) > 1 else run.steps)
+            run = None
+
+    for step in steps:
+        if run is not None and run.takes(step):
+            run.add(step)
+            continue
+        if run is not None and (step.acts or run.reads(step) or fusible(step)):
+            close()
+        if fusible(step):
+            run = Run(step.results[0].shape, step.results[0].dtype)
+            run.add(step)
+        else:
+            made.append(step)  # before the run, of which it needs nothing
+    close()
+    return made
+
+
+def _as_one(run: Run, steps: Sequence[Step], wanted: set[int]) -> Step:
+    """A run as one step."""
+    from .native.loops import loop_of
+
+    own = set(map(id, run.steps))
+    read_elsewhere = wanted | {value.number for step in steps if id(step) not in own for value in step.inputs}
+    inputs = {value.number: value for step in run.steps for value in step.inputs if value.number not in run.made}
+    outputs = [value for step in run.steps for value in step.results if value.number in read_elsewhere]
+    loop = loop_of(run.steps, list(inputs.values()), outputs, run.dtype)
+    return Step("kernel", loop.__name__, loop, tuple(inputs.values()), tuple(outputs), several=len(outputs) > 1)

@@ -1,0 +1,1 @@
+"""Programs as loops that Numba compiles: loaded only where Numba is installed."""

@@ -1,0 +1,59 @@
+"""Runs the same thing as it is written and compiled, and compares every bit: results, gradients, state, random stream."""
+
+import numpy as np
+
+import glassgrad as torch
+from glassgrad.compiler import compile
+
+
+def bits(tensor):
+    """The memory of a tensor, as bytes, with its shape and dtype."""
+    array = np.asarray(tensor.detach().numpy())
+    return array.shape, array.dtype.str, array.tobytes()
+
+
+def numbers(tensor):
+    return np.asarray(tensor.detach().numpy()).copy()
+
+
+def training(make_model, make_batch, loss_of, make_optimizer, steps=5, seen=bits):
+    """What a training step gives and leaves behind, as it is written and compiled; and the compiled step."""
+    found = []
+    for how in (lambda step: step, compile):
+        torch.manual_seed(0)
+        model = make_model()
+        optimizer = make_optimizer(model.parameters())
+        batches = [make_batch() for _ in range(steps)]
+
+        def step(x, y, model=model, optimizer=optimizer):
+            optimizer.zero_grad()
+            loss = loss_of(model, x, y)
+            loss.backward()
+            optimizer.step()
+            return loss
+
+        step = how(step)
+        losses = [seen(step(*batch)) for batch in batches]
+        found.append(
+            {
+                "losses": losses,
+                "state": {name: seen(value) for name, value in model.state_dict().items()},
+                "gradients": {name: p.grad is not None and seen(p.grad) for name, p in model.named_parameters()},
+                "optimizer": [
+                    {key: seen(value) for key, value in optimizer.state.get(p, {}).items() if value is not None}
+                    for p in model.parameters()
+                ],
+                "stream": torch.get_rng_state().numpy().tobytes(),
+            }
+        )
+    return found[0], found[1], step
+
+
+def programs(function):
+    """The programs of a compiled function."""
+    return compile.explain(function).programs
+
+
+def reasons(function):
+    """Why a compiled function runs as it is written."""
+    return compile.explain(function).reasons
