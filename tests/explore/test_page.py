@@ -1,10 +1,13 @@
 """The page without a browser: what is drawn, how it is grouped and ordered, and the file that is written."""
 
 import base64
+import gc
 import json
 import re
 import zlib
 from dataclasses import replace
+from importlib.resources import files
+from importlib.util import find_spec
 from time import perf_counter
 
 import pytest
@@ -17,7 +20,7 @@ from glassgrad.explore.model import Graph, Node, Problem, Scope, Stats, TensorIn
 from glassgrad.explore.page import explore, page_html
 from glassgrad.explore.page.contents import contents, number
 from glassgrad.explore.page.drawn import backward_order, drawn
-from glassgrad.explore.page.write import viewer
+from glassgrad.explore.page.write import SCRIPTS, viewer
 
 from . import page_graphs as graphs
 
@@ -253,6 +256,38 @@ def test_the_viewer_is_small_and_alone():
     assert "default-src 'none'" in frame
 
 
+def test_the_viewer_is_its_files_without_their_margins():
+    """Nothing but indentation and lines of comment is left out of what a page is given."""
+    home = files("glassgrad.explore.page")
+    told = re.sub(r"\s+", "", viewer()[2])
+    for name in SCRIPTS:
+        lines = re.sub(r"/\*\*.*?\*/", "", (home / f"{name}.js").read_text(encoding="utf-8"), flags=re.S).splitlines()
+        kept = "".join(line for line in lines if not line.lstrip().startswith("//"))
+        assert re.sub(r"\s+", "", kept) in told
+    assert "\n//" not in viewer()[2] and "\n " not in viewer()[2]
+
+
+def test_the_collector_goes_on_working():
+    for state in (True, False):
+        try:
+            (gc.enable if state else gc.disable)()
+            page_html(graphs.seed())
+            assert gc.isenabled() is state
+        finally:
+            gc.enable()
+
+
+def test_calls_of_a_function_are_folded_by_its_name():
+    b = graphs.Builder()
+    h = b.op("Exp", b.leaf("w", (2,)))
+    for i in range(5):
+        b.enter("model.norm", "", i, "function")
+        h = b.op("Sin", h)
+        b.exit()
+    data = contents(b.graph(b.op("Sum", h)))
+    assert "norm() \u00d75" in data["groups"]["name"]
+
+
 def test_forms_for_notebooks():
     page = explore(graphs.seed())
     forms = page._repr_mimebundle_()
@@ -287,9 +322,12 @@ def test_tensors_of_either_engine(engine, tmp_path):
 def test_the_command_line(tmp_path, capsys):
     source = tmp_path / "graph.json"
     source.write_text(to_json(graphs.seed()), encoding="utf-8")
-    for name, mark in (("out.html", "<!doctype html>"), ("out.svg", "<svg"), ("out.dot", "digraph {")):
+    forms = [("out.html", b"<!doctype html>"), ("out.svg", b"<svg"), ("out.dot", b"digraph {"), ("out.json", b"{")]
+    if find_spec("PIL") is not None:
+        forms.append(("out.png", b"\x89PNG"))
+    for name, mark in forms:
         assert main(["view", str(source), "-o", str(tmp_path / name)]) == 0
-        assert (tmp_path / name).read_text(encoding="utf-8").startswith(mark)
+        assert (tmp_path / name).read_bytes().startswith(mark)
         assert capsys.readouterr().out.strip() == str(tmp_path / name)
     assert main(["view", str(source)]) == 0
     assert (tmp_path / "graph.html").exists()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Sequence
+from functools import lru_cache
 from pathlib import PurePath
 from typing import Any
 
@@ -22,9 +23,19 @@ class Strings:
 
     def __init__(self) -> None:
         self.numbers: dict[str, int] = {}
+        self.sizes: dict[tuple[int, ...], int] = {}
 
     def __call__(self, text: str | None) -> int:
         return 0 if not text else self.numbers.setdefault(text, len(self.numbers) + 1)
+
+    def size(self, info: TensorInfo | None) -> int:
+        """The number of the text of a tensor's shape."""
+        if info is None:
+            return 0
+        known = self.sizes.get(info.shape)
+        if known is None:
+            known = self.sizes[info.shape] = self(info.size_text)
+        return known
 
 
 def contents(graph: Graph, title: str = "") -> dict[str, Any]:
@@ -187,7 +198,7 @@ def _boxes(graph: Graph, picture: Drawn, text: Strings) -> dict[str, list[Any]]:
         "first": [-1 if box.first is None else box.first for box in boxes],
         "op": [text(node.op if node is not None else None) for node in nodes],
         "name": [text(name) for name in names],
-        "shape": [text(info.size_text if info is not None else None) for info in results],
+        "shape": [text.size(info) for info in results],
         "dtype": [text(info.dtype if info is not None else None) for info in results],
         "value": [text(_value(info)) for info in results],
         "valueNorm": [number(_norm(info)) for info in results],
@@ -239,7 +250,7 @@ def _details(graph: Graph, picture: Drawn, text: Strings) -> dict[str, dict[str,
 def _tensor(info: TensorInfo | None, text: Strings) -> list[Any]:
     if info is None:
         return [0, 0, 0, 0]
-    return [text(info.size_text), text(info.dtype), info.nbytes, text(info.value)]
+    return [text.size(info), text(info.dtype), info.nbytes, text(info.value)]
 
 
 def _stats(info: TensorInfo | None) -> list[Any] | None:
@@ -252,8 +263,13 @@ def _stats(info: TensorInfo | None) -> list[Any] | None:
 def _loc(loc: SourceLoc | None, text: Strings) -> list[Any] | None:
     if loc is None:
         return None
-    file = PurePath(loc.file).name
-    return [text(file), loc.line, text(loc.function), text(loc.expression), text(loc.code), text(loc.file)]
+    short = _file_name(loc.file)
+    return [text(short), loc.line, text(loc.function), text(loc.expression), text(loc.code), text(loc.file)]
+
+
+@lru_cache(256)
+def _file_name(path: str) -> str:
+    return PurePath(path).name
 
 
 def _places(picture: Drawn) -> dict[int | None, int]:

@@ -1,7 +1,7 @@
 // The data: columns as Python wrote them, and what is looked up all the time.
 const $ = id => document.getElementById(id);
 let D, B, A, G, L, T;            // data, boxes, arrows, groups (cards), levels, texts
-let home, builtAt, backAt, startOf, into, from, uses, timeline, builds;
+let troubles, home, builtAt, backAt, startOf, into, from, uses, timeline, builds;
 const OP = 0, LEAF = 1, OUTPUT = 2, BASE = 3, CUT = 4;
 
 async function unpack() {
@@ -39,6 +39,9 @@ function index(data) {
   if (!D.small) for (let i = 0; i < n; i++) if (B.kind[i] === LEAF) {
     const last = Math.max(...uses(i).map(a => backAt[A.dst[a]])); if (last >= 0) backAt[i] = last;
   }
+  D.problems.forEach((p, n) => p.push(p[2] >= 0 ? builtAt[p[2]] : 1 << 30, n));
+  D.problems.sort((p, q) => p[5] - q[5] || p[6] - q[6]); // what came first is told first
+  troubles = new Map(); for (const p of D.problems) if (p[2] >= 0 && !troubles.has(p[2])) troubles.set(p[2], p[0]);
   startOf = new Int32Array(groups).fill(1 << 30);
   for (let i = 0; i < n; i++) for (let g = home[i]; g >= 0; g = G.parent[g]) startOf[g] = Math.min(startOf[g], builtAt[i]);
 }
@@ -60,8 +63,8 @@ const nameInCard = i => {
   return name;
 };
 const cardName = g => g === 0 ? "everything" : G.kind[g] === "loop" ? (G.cls[g] || "step") + " " + G.call[g]
-  : G.kind[g] === "span" ? "steps " + G.name[g] : G.name[g] || G.cls[g] || G.path[g] || "model";
-const cardClass = g => G.kind[g] === "module" || G.kind[g] === "function" ? (G.name[g] && G.cls[g] ? G.cls[g] : "") + (G.call[g] > 0 ? " call " + (G.call[g] + 1) : "") : "";
+  : G.kind[g] === "function" ? (G.name[g] || G.cls[g] || G.path[g]).replace(/(\(\))?$/, "()") : G.kind[g] === "span" ? "steps " + G.name[g] : G.name[g] || G.cls[g] || G.path[g] || "model";
+const cardClass = g => G.kind[g] === "module" || G.kind[g] === "function" ? (G.name[g] && G.cls[g] && G.cls[g] !== G.name[g] && G.cls[g] !== "function" ? G.cls[g] : "") + (G.call[g] > 0 ? " call " + (G.call[g] + 1) : "") : "";
 const unitName = u => u < 0 ? cardName(-u) : boxName(u);
 
 function round(v, digits = 4) {

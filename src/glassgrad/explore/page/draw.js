@@ -1,10 +1,10 @@
 // The drawing. What is too small to read is left out, what is out of sight is not drawn.
-let C = {}, frame = 0, scale = {};
+let C = {}, frame = 0, scale = {}, heads = [];
 const RAMP = [[68, 1, 84], [59, 82, 139], [33, 145, 140], [94, 201, 98], [253, 231, 37]];
 
 function readTheme() {
   const style = getComputedStyle(document.documentElement);
-  for (const name of ["back", "panel", "line", "ink", "quiet", "accent", "card0", "card1", "card2", "card-line", "closed", "closed-line", "op", "op-line", "leaf", "leaf-line",
+  for (const name of ["back", "panel", "line", "ink", "quiet", "accent", "card0", "card1", "card2", "card-line", "closed", "closed-line", "call", "call-line", "op", "op-line", "leaf", "leaf-line",
     "out", "out-line", "cut", "cut-line", "wire", "flow", "bad", "ghost", "hit"]) C[name] = style.getPropertyValue("--" + name).trim();
 }
 function ramp(t) {
@@ -51,7 +51,7 @@ function paint(now) {
   if (far) { pen.strokeStyle = C.wire; pen.lineWidth = thin(1); pen.beginPath(); }
   for (const w of wires) { const b = w.box;
     if (far && !warm.has(w) && !bright.has(w)) {
-      if (near(b[0], b[1], b[2], b[3]) && (b[2] - b[0] + b[3] - b[1]) * k > 2.5) { const p = w.pts, n = p.length; pen.moveTo(p[0], p[1]); if (n > 8) pen.lineTo(p[n >> 2 << 1], p[(n >> 2 << 1) + 1]); pen.lineTo(p[n - 2], p[n - 1]); }
+      if (near(b[0], b[1], b[2], b[3]) && (b[2] - b[0] + b[3] - b[1]) * k > 2.5) { const p = w.pts, n = p.length; pen.moveTo(p[0], p[1]); if (w.turns.length) for (let i = 2; i < n - 2; i += 2) pen.lineTo(p[i], p[i + 1]); else if (n > 8) pen.lineTo(p[n >> 2 << 1], p[(n >> 2 << 1) + 1]); pen.lineTo(p[n - 2], p[n - 1]); }
       continue;
     }
     if (far) pen.stroke(); if (near(b[0] - 4, b[1] - 4, b[2] + 4, b[3] + 4) && ((b[2] - b[0]) + (b[3] - b[1])) * k > 2.5) wire(w, warm.has(w), bright.has(w));
@@ -59,26 +59,34 @@ function paint(now) {
   }
   if (far) pen.stroke();
   if (k > .22) for (const s of stubs) stub(s, near);
-  for (const it of cards) cardHead(it);
+  heads = []; if (k >= .55) for (const it of cards) cardHead(it);
   for (const it of items) if (!it.open && near(it.x, it.y, it.x + it.w, it.y + it.h)) it.u < 0 ? closedCard(it) : box(it);
+  if (k < .55) for (const it of cards) cardHead(it); // from afar the names of cards lie above all
   if (k > .45) labels(shown, near);
   if (pulse) pulses(now);
+  drawMap();
 }
 
 function rounded(it, r) { pen.beginPath(); pen.roundRect(it.x, it.y, it.w, it.h, r); }
 const thin = w => Math.max(w, .7 / k);
 
+const isFunction = u => G.kind[-u] === "function";
 function card(it) {
   const sel = selected === it.u;
+  if (isFunction(it.u)) pen.setLineDash([7, 3]);
   pen.fillStyle = C[["card0", "card1", "card2"][it.depth % 3]]; pen.strokeStyle = sel ? C.accent : C["card-line"]; pen.lineWidth = thin(sel ? 2.2 : 1);
-  rounded(it, 9); pen.fill(); pen.stroke();
+  rounded(it, isFunction(it.u) ? 3 : 9); pen.fill(); pen.stroke(); pen.setLineDash([]);
 }
 function cardHead(it) {
-  if (it.w * k < 46) return;
-  const size = k < .55 ? Math.min(.55 / k, 40) : 1, g = -it.u, name = "▾ " + cardName(g), fits = (it.w - 16) / size;
-  if (k < .55 && it.h * k < 34) return;
-  pen.save(); pen.translate(it.x + 8, it.y + 5 * size); pen.scale(size, size);
-  const title = clip(TITLE, name, fits), w = wide(TITLE, title), rest = fits - w > 30 ? clip(SUB, cardClass(g), fits - w - 8) : "";
+  if (it.w * k < 22) return;
+  const size = k < .55 ? Math.min(.76 / k, k > .3 ? 1.35 : 80) : 1, g = -it.u, room = (it.w - 16) / size, bare = cardName(g), name = wide(TITLE, "▾ " + bare) > room ? bare : "▾ " + bare, fits = size > 1 && wide(TITLE, bare) > room ? 0 : room;
+  if (!fits) return;
+  if (k < .55 && it.h * k < 38) return;
+  const x = it.x + 8, y = it.y + 5 * size, title = clip(TITLE, name, fits), far = x + wide(TITLE, title) * size, low = y + 16 * size;
+  if (size > 1 && heads.some(h => x < h[2] && far > h[0] && y < h[3] && low > h[1])) return;
+  heads.push([x, y, far, low]);
+  pen.save(); pen.translate(x, y); pen.scale(size, size);
+  const w = wide(TITLE, title), rest = size === 1 && fits - w > 30 ? clip(SUB, cardClass(g), fits - w - 8) : "";
   pen.fillStyle = C[["card0", "card1", "card2"][it.depth % 3]]; pen.globalAlpha = .92; pen.fillRect(-3, 0, w + (rest ? wide(SUB, rest) + 8 : 0) + 6, 16); pen.globalAlpha = 1;
   pen.textAlign = "left"; pen.fillStyle = isBuilt(it.u) ? C.ink : C.quiet; pen.font = TITLE; pen.fillText(title, 0, 12.5);
   if (rest) { pen.font = SUB; pen.fillStyle = C.quiet; pen.fillText(rest, w + 7, 12.5); }
@@ -94,7 +102,7 @@ function clip(font, string, room) {
 function wire(w, warm, bright) {
   const built = (w.arrow >= 0 ? builtAt[A.dst[w.arrow]] : w.to < 0 ? startOf[-w.to] : builtAt[w.src]) < step && builtAt[w.src] < step;
   pen.strokeStyle = pen.fillStyle = bright ? C.flow : warm ? C.accent : !built ? C.ghost : w.kind === 2 ? C["cut-line"] : C.wire;
-  pen.lineWidth = thin(bright ? 3 : warm ? 2.2 : w.many ? 3.5 : 1.3);
+  pen.lineWidth = thin(bright ? 3 : warm ? 2.2 : w.many ? 3.5 : w.turns.length ? 1.9 : 1.3);
   pen.setLineDash(w.kind === 2 ? [5, 4] : w.kind === 1 ? [2, 3] : !built ? [3, 4] : []);
   const p = w.pts, n = p.length, back = w.head ? 6 : 0;
   pen.beginPath(); pen.moveTo(p[0], p[1]);
@@ -102,11 +110,18 @@ function wire(w, warm, bright) {
   for (let i = 2; i < n; i += 2) {
     const x = p[i - 2], y = p[i - 1]; let u = p[i], v = p[i + 1];
     if (i === n - 2) { if (sideways) u -= back; else v -= back; }
-    if (Math.abs(x - u) < .5 || Math.abs(y - v) < .5) pen.lineTo(u, v);
+    if (Math.abs(x - u) < .5 || Math.abs(y - v) < .5) {
+      const a = p[i + 2], b = p[i + 3], bends = w.turns.length && i < n - 2 && (Math.abs(x - u) < .5 ? Math.abs(v - b) < .5 && Math.abs(u - a) > 1 : Math.abs(u - a) < .5 && Math.abs(v - b) > 1);
+      bends ? pen.arcTo(u, v, a, b, Math.min(9, (Math.abs(x - u) + Math.abs(y - v)) / 2, (Math.abs(a - u) + Math.abs(b - v)) / 2)) : pen.lineTo(u, v);
+    }
     else if (sideways) { const m = (x + u) / 2; pen.bezierCurveTo(m, y, m, v, u, v); }
     else { const m = (y + v) / 2; pen.bezierCurveTo(x, m, u, m, u, v); }
   }
   pen.stroke(); pen.setLineDash([]);
+  for (const i of w.turns) { // which way a line goes that leads to the next lane
+    const s = Math.max(4.5, 2.6 / k), x = (p[i] + p[i + 2]) / 2, y = (p[i + 1] + p[i + 3]) / 2, dx = Math.sign(p[i + 2] - p[i]), dy = Math.sign(p[i + 3] - p[i + 1]);
+    pen.beginPath(); pen.moveTo(x + dx * s, y + dy * s); pen.lineTo(x - dx * s + dy * s, y - dy * s + dx * s); pen.lineTo(x - dx * s - dy * s, y - dy * s - dx * s); pen.closePath(); pen.fill();
+  }
   if (w.head && k > .12) head(ex, ey, bright || w.many ? 5 : warm ? 4.6 : 4);
   if (w.many && k > .42) { pen.font = SUB; pen.fillStyle = C.quiet; pen.textAlign = "left"; const [x, y] = samples(w).at(.55); pen.fillText("×" + w.many, x + (sideways ? -8 : 7), y + (sideways ? -7 : 4)); }
 }
@@ -150,20 +165,35 @@ function box(it) {
   const [fill, edge] = kind === LEAF ? [C.leaf, C["leaf-line"]] : kind === OUTPUT || kind === BASE ? [C.out, C["out-line"]] : kind === CUT ? [C.cut, C["cut-line"]] : [C.op, C["op-line"]];
   if (kind === CUT) pen.setLineDash([5, 3]);
   face(it, tone ? tone.fill : fill, edge, built, radius); ring(it, radius);
-  if (it.h * k < 11) return;
+  if (it.h * k < 8) return;
   const ink = built ? tone ? tone.ink : C.ink : C.quiet, cx = it.x + it.w / 2, quiet = built && tone ? tone.ink : C.quiet;
-  const nan = Number.isNaN(B.norm[i]) || Number.isNaN(B.valueNorm[i]);
-  pen.textAlign = "center"; pen.fillStyle = ink; pen.font = TITLE; pen.fillText(nameInCard(i), cx, it.y + (secondLine(i) ? 17 : 16));
-  if (k < .42) return;
+  pen.textAlign = "center"; pen.fillStyle = ink;
+  badge(it);
+  if (k < .5) return bigName(nameInCard(i), it);
+  pen.font = TITLE; pen.fillText(nameInCard(i), cx, it.y + (secondLine(i) ? 17 : 16));
   const second = secondLine(i); let y = it.y + 32;
   if (second) { pen.font = SUB; pen.fillStyle = quiet; if (built || !D.small) pen.fillText(second, cx, y); y += 16; }
   const third = thirdLine(i, pulse && kind === LEAF ? step - 1 : step); // a pulse on its way has not arrived
   if (third && (kind === LEAF || backAt[i] >= 0 && backAt[i] < step)) { pen.font = NUM; pen.fillStyle = tone ? tone.ink : C.flow; pen.fillText("grad " + third, cx, y); }
-  if (nan) { pen.fillStyle = C.bad; pen.font = TITLE; pen.textAlign = "right"; pen.fillText("NaN", it.x + it.w - 3, it.y - 3); }
 }
+/** A name alone, as large as its box lets it be: what is read of a box from afar. */
+function bigName(name, it) {
+  const f = Math.min(.74 / k, (it.h - 6) / 13, (it.w - 8) / wide(TITLE, name));
+  if (f * k < .4) return;
+  pen.save(); pen.translate(it.x + it.w / 2, it.y + it.h / 2 + 4.4 * f); pen.scale(f, f); pen.font = TITLE; pen.textAlign = "center"; pen.fillText(name, 0, 0); pen.restore();
+}
+/** What is wrong with a box, at its corner. */
+function badge(it) {
+  const kind = troubles.get(it.u) || (Number.isNaN(B.norm[it.u]) || Number.isNaN(B.valueNorm[it.u]) ? "nan" : "");
+  if (!kind || kind === "cut" || k < .25) return;
+  const mark = MARKS[kind] || "!", w = wide(NUM, mark) + 9, x = it.x + it.w - Math.min(9, w / 2), y = it.y - 8, ink = pen.fillStyle;
+  pen.fillStyle = C.bad; pen.beginPath(); pen.roundRect(x, y, w, 16, 8); pen.fill();
+  pen.fillStyle = C.panel; pen.font = NUM; pen.textAlign = "left"; pen.fillText(mark, x + 4.5, y + 12); pen.textAlign = "center"; pen.fillStyle = ink;
+}
+const DOTS = ["op-line", "leaf-line", "out-line", "out-line", "cut-line", "op-line"];
 function dot(it) {
   const tone = colour === "kind" ? null : shade(it.u);
-  pen.fillStyle = !isBuilt(it.u) ? C.ghost : tone ? tone.fill : C[["op-line", "leaf-line", "out-line", "out-line", "cut-line", "op-line"][B.kind[it.u]]];
+  pen.fillStyle = !isBuilt(it.u) ? C.ghost : tone ? tone.fill : C[DOTS[B.kind[it.u]]];
   pen.fillRect(it.x, it.y, it.w, it.h);
 }
 function closedCard(it) {
@@ -171,12 +201,13 @@ function closedCard(it) {
   if (G.kind[g] === "fold" && built && it.h * k > 9) for (const d of [6, 3]) { // a stack
     pen.fillStyle = tone ? tone.fill : C.closed; pen.strokeStyle = C["closed-line"]; pen.lineWidth = thin(1); pen.beginPath(); pen.roundRect(it.x + d, it.y + d, it.w, it.h, 8); pen.fill(); pen.stroke();
   }
-  face(it, tone ? tone.fill : C.closed, C["closed-line"], built, 8); ring(it, 8);
-  if (it.h * k < 13) return;
+  const call = isFunction(it.u), radius = call ? 3 : 8;
+  face(it, tone ? tone.fill : call ? C.call : C.closed, call ? C["call-line"] : C["closed-line"], built, radius); ring(it, radius);
+  if (it.h * k < 8) return;
   const ink = built ? tone ? tone.ink : C.ink : C.quiet, title = "▸ " + cardName(g), cls = cardClass(g), w = wide(TITLE, title) + (cls ? wide(SUB, "  " + cls) : 0);
+  if (k < .5) { pen.fillStyle = ink; return bigName(cardName(g), it); }
   pen.textAlign = "left"; pen.fillStyle = ink; pen.font = TITLE; const x = it.x + (it.w - w) / 2; pen.fillText(title, x, it.y + 19);
   if (cls) { pen.font = SUB; pen.fillStyle = tone && built ? tone.ink : C.quiet; pen.fillText("  " + cls, x + wide(TITLE, title), it.y + 19); }
-  if (k < .42) return;
   pen.font = SUB; pen.textAlign = "center"; pen.fillStyle = tone && built ? tone.ink : C.quiet; pen.fillText(cardNote(g), it.x + it.w / 2, it.y + 35);
 }
 
@@ -188,7 +219,7 @@ function labels(shown, near) {
     if (at < 0 || at >= step || !flowText(a) || pulse && pulse.arrows.includes(a)) continue;
     const ways = route(a), w = ways[ways.length - 1]; if (!w) continue;
     const fan = into[A.dst[a]], aim = spot.get(shownAs(A.dst[a])), beside = aim && D.small && fan.length === 2 && !sideways ? aim.x + aim.w / 2 : 0;
-    const spotted = samples(w).before(sideways ? 30 : D.small ? B.kind.length > 9 ? 19 : 24 : 20);
+    const run = w.box[sideways ? 2 : 3] - w.box[sideways ? 0 : 1], spotted = samples(w).before(!sideways && run < 48 ? run / 3 : sideways ? 30 : D.small ? B.kind.length > 9 ? 19 : 24 : 20);
     if (sideways) spotted[1] -= 9;
     if (!near(spotted[0] - 30, spotted[1] - 30, spotted[0] + 30, spotted[1] + 30)) continue;
     const label = now && now[0] === "back" && now[1] === A.dst[a] || D.small && selected === A.dst[a] ? equation(a) : flowText(a);

@@ -110,6 +110,8 @@ def _fold(groups: list[Group], g: int) -> None:
         members = units[run[0] : run[-1] + 1]
         first = groups[-members[0]]
         label = first.cls or re.sub(r"\W*\d+\W*$", "", first.name) or "step"
+        if first.kind == "function":
+            label = f"{first.name}()"
         stem = re.sub(r"\d+$", "", first.path).rstrip(".")
         groups.append(Group(g, "fold", f"{label} \u00d7{len(run)}", first.cls, stem, 0, None, members))
         fold = len(groups) - 1

@@ -2,7 +2,7 @@
 const PAD = 14, HEAD = 24, FONT = "system-ui, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif";
 const TITLE = "600 12.5px " + FONT, SUB = "11px " + FONT, NUM = "600 11.5px " + FONT;
 const opened = new Set([0]);
-let sideways = false, lay = new Map(), items = [], wires = [], stubs = [], spot = new Map(), wireAt = new Map(), extent = {w: 0, h: 0};
+let sideways = false, longest = 0, lay = new Map(), items = [], wires = [], stubs = [], spot = new Map(), extent = {w: 0, h: 0};
 const pen = $("canvas").getContext("2d"), widths = new Map();
 
 function wide(font, string) {
@@ -33,6 +33,7 @@ function closedSize(g) { return [Math.max(wide(TITLE, cardName(g) + "  " + cardC
 
 /** Lay out the inside of an open card (those within it first); its width and height. */
 function layOut(g) {
+  if (lay.has(g)) return;
   const level = L[g], units = level.units, n = units.length, ins = level.in.length, outs = level.out.length;
   const total = level.rows.reduce((s, r) => s + r.length, 0), inner = new Array(n);
   const sm = new Float64Array(total), sc = new Float64Array(total), at = new Float64Array(total), c = new Float64Array(total), rowOf = new Int32Array(total);
@@ -46,10 +47,10 @@ function layOut(g) {
     } else { sm[k] = 0; sc[k] = k >= n + ins + outs ? 4 : (k < n + ins ? ins : outs) > CROWD ? 0 : 10; }
   }
   level.rows.forEach((row, r) => row.forEach(k => { rowOf[k] = r; }));
-  const links = [];
+  const links = [], chain = RUNS.has(G.kind[g]); // cards in lanes stand below each other there, whatever side their lines leave at
   for (const [net, , path] of level.lines) for (let k = 1; k < path.length; k++) {
     const a = path[k - 1], b = path[k];
-    links.push([a, b, inner[a] ? inner[a].outAt.get(net) || 0 : 0, inner[b] ? inner[b].inAt.get(net) || 0 : 0]);
+    links.push([a, b, inner[a] && !(chain && inner[a].lanes) ? inner[a].outAt.get(net) || 0 : 0, inner[b] && !(chain && inner[b].lanes) ? inner[b].inAt.get(net) || 0 : 0]);
   }
   spread(level.rows, ins === 1 && outs === 1 ? links.concat([[n, n + 1, 0, 0]]) : links, sc, c, n, total); // one in, one out: a chain of cards stays straight
   if (outs > CROWD) for (let q = n + ins; q < n + ins + outs; q++) { const end = level.rows[level.rows.length - 2]; if (end && end.length) c[q] = c[end[0]]; }
@@ -62,6 +63,9 @@ function layOut(g) {
     top.push(m); m += tall; bottom.push(m);
     if (r < level.rows.length - 1) m += (tall === 0 || (r + 1 === level.rows.length - 1 && outs) ? 14 : rowGap()) + Math.min(0.07 * reach[r], 60);
   });
+  if (ins === 1 && outs === 1 && Math.abs(c[n] - c[n + 1]) < 40) c[n] = c[n + 1] = (c[n] + c[n + 1]) / 2;
+  const rows = {list: level.rows, top, bottom, c, sc, rowOf, links, ins, outs}, lanes = lanesOf(g, m, rows);
+  if (lanes) m = inLanes(lanes, rows);
   for (let k = 0; k < total; k++) at[k] = (top[rowOf[k]] + bottom[rowOf[k]] - sm[k]) / 2;
   let low = Infinity, high = -Infinity;
   for (let k = 0; k < total; k++) { low = Math.min(low, c[k] - sc[k] / 2); high = Math.max(high, c[k] + sc[k] / 2); }
@@ -74,48 +78,155 @@ function layOut(g) {
   const middle = (sideways ? h : w) / 2, inAt = new Map(), outAt = new Map();
   level.in.forEach((net, k) => inAt.set(net, c0 + c[n + k] - middle));
   level.out.forEach((net, k) => outAt.set(net, c0 + c[n + ins + k] - middle));
-  lay.set(g, {w, h, m0, c0, at, c, sm, sc, rowOf, top, bottom, inner, inAt, outAt, n, ins, outs});
+  lay.set(g, {w, h, m0, c0, at, c, sm, sc, rowOf, top, bottom, inner, inAt, outAt, n, ins, outs, lanes});
+}
+
+const RUNS = new Set(["fold", "span"]);
+/** The row that ends each lane of a long list of rows, which is broken as text is broken into lines; null for none.
+    A break comes where few lines pass, and so that the card gets about the shape of a page. */
+function lanesOf(g, m, rows) {
+  const list = rows.list, first = rows.ins ? 1 : 0, end = list.length - (rows.outs ? 2 : 1);
+  if (m < (longest || (RUNS.has(G.kind[g]) ? 800 : end - first > 20 ? 1600 : 2600)) || end - first < 2) return null;
+  const {top, bottom, c, sc} = rows, tall = (r, t) => bottom[t] - top[r];
+  let broad = 0, sum = 1; // how broad the rows are, on the average
+  const breadth = list.map((row, r) => {
+    let low = Infinity, high = -Infinity;
+    for (const k of row) { low = Math.min(low, c[k] - sc[k] / 2); high = Math.max(high, c[k] + sc[k] / 2); }
+    if (row.length) { broad += (high - low) * tall(r, r); sum += tall(r, r); }
+    return row.length ? high - low : 0;
+  });
+  if (m < (longest ? 1.2 : 1.8) * broad / sum || list.some((_, r) => tall(r, r) > .6 * m)) return null;
+  const passing = list.map(() => new Set()), count = end - first + 1, whole = tall(first, end);
+  for (const [a, b] of rows.links) passing[rows.rowOf[a]].add(a * 1e6 + b);
+  const cut = ideal => {
+    const ends = []; let from = first, length = 0, across = 0, used = 0;
+    const close = last => {
+      let wide = 0; for (let r = from; r <= last; r++) wide = Math.max(wide, breadth[r]);
+      length = Math.max(length, tall(from, last)); across += wide + 44; used += tall(from, last) * (wide + 44); from = last + 1;
+    };
+    while (tall(from, end) > 1.25 * ideal) {
+      let best = -1, least = Infinity;
+      for (let r = from; r < end; r++) {
+        const long = tall(from, r), lines = passing[r].size;
+        if (long > 1.4 * ideal && best >= 0 || tall(r + 1, end) < .3 * ideal) break;
+        const cost = Math.abs(long - ideal) / ideal + .45 * (lines - 1);
+        if (lines <= 6 && long > .3 * ideal && cost < least) { least = cost; best = r; }
+      }
+      if (best < 0) break;
+      ends.push(best); close(best);
+    }
+    close(end);
+    return [Math.log(Math.max(length, across * (sideways ? 1.25 : .85))) + .06 * (length * across / used - 1), ends]; // how small it is drawn to fit, and how much stays empty
+  };
+  let [off, ends] = longest ? cut(whole / Math.ceil(m / longest)) : [Infinity, []];
+  for (let p = 1; p <= count && !longest; p = Math.max(p + 1, Math.floor(p * 1.06))) { // about so many rows a lane
+    const [miss, found] = cut(whole * p / count);
+    if (miss < off) [off, ends] = [miss, found];
+  }
+  return ends.length ? {ends, passing, of: null, ways: new Map(), first} : null;
+}
+const TRACK = 8;
+/** Put the lanes side by side, and find the way of each line from the end of one to the beginning of the next; the length. */
+function inLanes(lanes, rows) {
+  const {list, top, bottom, c, sc} = rows, n = list.length, of = lanes.of = new Int32Array(n);
+  for (let r = 0, j = 0; r < n; r++) { of[r] = j; if (lanes.ends[j] === r) j++; }
+  const count = lanes.ends.length + 1, low = new Array(count).fill(Infinity), high = new Array(count).fill(-Infinity);
+  list.forEach((row, r) => { for (const k of row) { low[of[r]] = Math.min(low[of[r]], c[k] - sc[k] / 2); high[of[r]] = Math.max(high[of[r]], c[k] + sc[k] / 2); } });
+  const pairs = lanes.ends.map(r => [...lanes.passing[r]].map(v => [Math.floor(v / 1e6), v % 1e6]).sort((a, b) => c[b[0]] - c[a[0]]));
+  const most = Math.max(...pairs.map(p => p.length)), lead = 26 + TRACK * most, start = top[lanes.first] + lead;
+  let at = 0, length = 0, begin = 0;
+  const move = [];
+  for (let j = 0; j < count; j++) { move[j] = at - low[j]; at += high[j] - low[j] + 24 + (j < count - 1 ? TRACK * (pairs[j].length + 1) : 0); }
+  list.forEach((row, r) => {
+    if (!r || of[r] !== of[r - 1]) begin = of[r] ? top[r] : top[lanes.first];
+    if (r >= lanes.first) { const by = start - begin; top[r] += by; bottom[r] += by; length = Math.max(length, bottom[r] + (r === lanes.ends[of[r]] ? 14 + TRACK * pairs[of[r]].length : 0)); }
+    for (const k of row) c[k] += move[of[r]];
+  });
+  lanes.ends.forEach((r, j) => pairs[j].forEach(([a, b], t) => {
+    const gutter = high[j] + move[j] + 12 + TRACK * (t + 1);
+    lanes.ways.set(a * 1e6 + b, [bottom[r] + 10 + TRACK * t, gutter, start - lead + 2 + TRACK * (t + 1)]);
+  }));
+  return length;
 }
 
 /** Places across the rows: each row in its given order, as near to its neighbours as fits (pooled adjacent violators). */
 function spread(rows, links, sc, c, n, total) {
-  const up = Array.from({length: total}, () => []), down = Array.from({length: total}, () => []);
-  for (const [a, b, oa, ob] of links) { up[b].push([a, oa - ob]); down[a].push([b, ob - oa]); }
+  const m = links.length, first = [new Int32Array(total + 1), new Int32Array(total + 1)], other = [new Int32Array(m), new Int32Array(m)], off = [new Float64Array(m), new Float64Array(m)];
+  for (const [a, b] of links) { first[0][b + 1]++; first[1][a + 1]++; } // 0: the links to the row before, 1: to the row after
+  for (const side of first) for (let k = 0; k < total; k++) side[k + 1] += side[k];
+  const fill = [first[0].slice(), first[1].slice()];
+  for (const [a, b, oa, ob] of links) {
+    let i = fill[0][b]++; other[0][i] = a; off[0][i] = oa - ob;
+    i = fill[1][a]++; other[1][i] = b; off[1][i] = ob - oa;
+  }
   const gap = (a, b) => a < n && b < n ? (D.small ? 30 : 20) : sc[a] + sc[b] === 0 ? 0 : 12;
-  for (const row of rows) { let x = 0; row.forEach((k, i) => { if (i) x += (sc[row[i - 1]] + sc[k]) / 2 + gap(row[i - 1], k); c[k] = x; }); const half = x / 2; for (const k of row) c[k] -= half; }
-  const sweeps = total > 3000 ? 6 : 12;
-  for (let s = 0; s <= sweeps; s++) for (let q = 0; q < rows.length; q++) {
-    const row = rows[s % 2 ? rows.length - 1 - q : q], both = s === sweeps;
-    const sep = [0]; for (let i = 1; i < row.length; i++) sep[i] = sep[i - 1] + (sc[row[i - 1]] + sc[row[i]]) / 2 + gap(row[i - 1], row[i]);
-    const pools = [];
-    row.forEach((k, i) => {
-      const near = both ? up[k].concat(down[k]) : s % 2 ? down[k] : up[k];
-      let want = c[k], weight = .05;
-      if (near.length) { want = 0; weight = 0; for (const [o, off] of near) { const f = k >= n && o >= n ? 6 : k >= n || o >= n ? 2 : 1; want += (c[o] + off) * f; weight += f; } want /= weight; }
-      let pool = {sum: (want - sep[i]) * weight, weight, from: i, to: i};
-      while (pools.length && pools[pools.length - 1].sum / pools[pools.length - 1].weight > pool.sum / pool.weight) { const p = pools.pop(); pool = {sum: p.sum + pool.sum, weight: p.weight + pool.weight, from: p.from, to: pool.to}; }
-      pools.push(pool);
-    });
-    for (const p of pools) for (let i = p.from; i <= p.to; i++) c[row[i]] = p.sum / p.weight + sep[i];
+  const seps = rows.map(row => { const sep = new Float64Array(row.length); for (let i = 1; i < row.length; i++) sep[i] = sep[i - 1] + (sc[row[i - 1]] + sc[row[i]]) / 2 + gap(row[i - 1], row[i]); return sep; });
+  rows.forEach((row, r) => { const half = row.length ? seps[r][row.length - 1] / 2 : 0; row.forEach((k, i) => { c[k] = seps[r][i] - half; }); });
+  let want = 0, weight = 0;
+  const ask = (k, side) => { for (let i = first[side][k], e = first[side][k + 1]; i < e; i++) { const o = other[side][i], f = k >= n && o >= n ? 6 : k >= n || o >= n ? 2 : 1; want += (c[o] + off[side][i]) * f; weight += f; } };
+  const sweeps = total > 3000 ? 6 : 12, sum = [], mass = [], start = [];
+  for (let s = 0, moved = 0; s <= sweeps; s++) {
+    if (s % 2 === 0) { if (s && moved < .2) s = sweeps; moved = 0; }
+    for (let q = 0; q < rows.length; q++) {
+      const r = s % 2 && s < sweeps ? rows.length - 1 - q : q, row = rows[r], sep = seps[r]; let top = 0;
+      for (let i = 0; i < row.length; i++) {
+        const k = row[i]; want = weight = 0;
+        if (s === sweeps || s % 2 === 0) ask(k, 0);
+        if (s === sweeps || s % 2) ask(k, 1);
+        if (!weight) { want = c[k] * .05; weight = .05; }
+        let total = want - sep[i] * weight, from = i;
+        while (top && sum[top - 1] / mass[top - 1] > total / weight) { top--; total += sum[top]; weight += mass[top]; from = start[top]; }
+        sum[top] = total; mass[top] = weight; start[top++] = from;
+      }
+      for (let p = 0; p < top; p++) for (let i = start[p], e = p + 1 < top ? start[p + 1] : row.length; i < e; i++) {
+        const to = sum[p] / mass[p] + sep[i], by = Math.abs(to - c[row[i]]); if (by > moved) moved = by; c[row[i]] = to;
+      }
+    }
   }
 }
 
-/** Everything at its place on the plane: `items` (cards before what is in them), `wires`, `stubs`. */
-function relayout() {
-  sizes.clear(); lay = new Map(); items = []; wires = []; stubs = []; spot = new Map(); wireAt = new Map();
+/** Everything at its place on the plane: `items` (cards before what is in them), `wires`, `stubs`. Where only `changed`
+    were opened or closed, the inside of all other cards stays as it is, and is moved. */
+function relayout(changed) {
+  if (!changed) { if (D.small) sizes.clear(); lay = new Map(); }
+  else for (const c of changed) for (let g = c; g >= 0; g = G.parent[g]) lay.delete(g);
+  items = []; wires = []; stubs = []; spot = new Map();
   layOut(0);
   const root = lay.get(0); extent = {w: root.w, h: root.h};
   flatten(0, 0, 0, 0);
 }
 
 function flatten(g, x0, y0, depth) {
-  const level = L[g], p = lay.get(g), place = (m, c) => sideways ? [x0 + p.m0 + m, y0 + p.c0 + c] : [x0 + p.c0 + c, y0 + p.m0 + m];
-  if (g) { const it = {u: -g, open: true, x: x0, y: y0, w: p.w, h: p.h, depth}; items.push(it); spot.set(-g, it); }
-  const opens = [];
+  const p = lay.get(g);
+  if (p.own) shift(p.own, x0 - p.own.x, y0 - p.own.y); else { p.own = {x: x0, y: y0, items: [], wires: [], stubs: [], opens: [], at: null}; fillIn(g, p, x0, y0, depth); }
+  for (const it of p.own.items) { items.push(it); spot.set(it.u, it); }
+  for (const w of p.own.wires) wires.push(w);
+  for (const s of p.own.stubs) stubs.push(s);
+  for (const [u, x, y] of p.own.opens) flatten(u, x, y, depth + 1);
+}
+function shift(own, dx, dy) {
+  own.x += dx; own.y += dy;
+  if (!dx && !dy) return;
+  for (const it of own.items) { it.x += dx; it.y += dy; }
+  for (const w of own.wires) { const p = w.pts, b = w.box; for (let i = 0; i < p.length; i += 2) { p[i] += dx; p[i + 1] += dy; } b[0] += dx; b[2] += dx; b[1] += dy; b[3] += dy; }
+  for (const s of own.stubs) { s.p = [s.p[0] + dx, s.p[1] + dy]; s.q = [s.q[0] + dx, s.q[1] + dy]; s.area = null; }
+  for (const o of own.opens) { o[1] += dx; o[2] += dy; }
+}
+/** The line in card `g` that brings a value to its item `t`. */
+function wireAt(g, t, net, arrow) {
+  const own = lay.has(g) && lay.get(g).own; if (!own) return undefined;
+  if (!own.at) { own.at = new Map(); for (const [b, net, arrow, i] of own.ways) own.at.set(b + "|" + net + "|" + arrow, own.wires[i]); }
+  return own.at.get(t + "|" + net + "|" + arrow);
+}
+
+function fillIn(g, p, x0, y0, depth) {
+  const {items, wires, opens} = p.own, ways = p.own.ways = [];
+  const level = L[g], place = (m, c) => sideways ? [x0 + p.m0 + m, y0 + p.c0 + c] : [x0 + p.c0 + c, y0 + p.m0 + m];
+  if (g) items.push({u: -g, open: true, x: x0, y: y0, w: p.w, h: p.h, depth});
   level.units.forEach((u, k) => {
     const [x, y] = place(p.at[k], p.c[k] - p.sc[k] / 2), w = sideways ? p.sm[k] : p.sc[k], h = sideways ? p.sc[k] : p.sm[k];
     if (p.inner[k]) opens.push([-u, x, y]);
-    else { const it = {u, open: false, x, y, w, h, depth: depth + 1}; items.push(it); spot.set(u, it); }
+    else items.push({u, open: false, x, y, w, h, depth: depth + 1});
   });
   // where lines leave and arrive
   const leave = new Map(), arrive = new Map(), ends = new Map();
@@ -145,20 +256,24 @@ function flatten(g, x0, y0, depth) {
   }
   const firstOf = new Map();
   level.lines.forEach(([net, arrow, path], i) => {
-    const a = path[0], b = path[path.length - 1], pts = [];
-    if (follows(i)) { wireAt.set(g + "|" + b + "|" + net + "|" + arrow, wires[firstOf.get(lead.get(i))]); return; }
+    const a = path[0], b = path[path.length - 1], pts = [], turns = []; let before = 0;
+    if (follows(i)) { ways.push([b, net, arrow, firstOf.get(lead.get(i))]); return; }
     firstOf.set(i, wires.length);
     const go = (m, c) => { const [x, y] = place(m, c), l = pts.length; if (!l || Math.abs(pts[l - 2] - x) + Math.abs(pts[l - 1] - y) > .4) pts.push(x, y); };
     path.forEach((k, s) => {
       const r = p.rowOf[k], last = s === path.length - 1, off = s === 0 ? leave.get(i) || 0 : last ? arrive.get(i) || 0 : 0, c = p.c[k] + off;
       if (s === 0) { go(k >= p.n ? -p.m0 : p.at[k] + p.sm[k], c); go(p.bottom[r], c); }
-      else { go(p.top[r], c); go(last ? (k >= p.n ? (sideways ? p.w : p.h) - p.m0 : p.at[k]) : p.bottom[r], c); }
+      else {
+        const way = p.lanes && p.lanes.ways.get(path[s - 1] * 1e6 + k);
+        if (way) { go(way[0], before); go(way[0], way[1]); turns.push(pts.length - 2); go(way[2], way[1]); go(way[2], c); }
+        go(p.top[r], c); go(last ? (k >= p.n ? (sideways ? p.w : p.h) - p.m0 : p.at[k]) : p.bottom[r], c);
+      }
+      before = c;
     });
-    const wire = {g, net, arrow, pts, head: b < p.n && !p.inner[b], kind: net % 3, src: (net - net % 3) / 3, box: bounds(pts), to: b < p.n ? level.units[b] : 0, many: lead.has(i) ? bundles.get(key(path)).length : 0};
-    wires.push(wire); wireAt.set(g + "|" + b + "|" + net + "|" + arrow, wire);
+    const wire = {g, net, arrow, pts, head: b < p.n && !p.inner[b], kind: net % 3, src: (net - net % 3) / 3, box: bounds(pts), to: b < p.n ? level.units[b] : 0, turns, many: lead.has(i) ? bundles.get(key(path)).length : 0};
+    ways.push([b, net, arrow, wires.length]); wires.push(wire);
   });
-  stubsOf(g, level, p, place);
-  for (const [u, x, y] of opens) flatten(u, x, y, depth + 1);
+  stubsOf(g, level, p, place, p.own.stubs);
 }
 
 function bounds(pts) {
@@ -168,7 +283,7 @@ function bounds(pts) {
 }
 
 /** Lines too long to draw: a short end at either side, telling what is at the other. */
-function stubsOf(g, level, p, place) {
+function stubsOf(g, level, p, place, stubs) {
   const outs = new Map(), ins = new Map();
   for (const [net, arrow, a, b] of level.jumps) {
     const key = a + ":" + net;

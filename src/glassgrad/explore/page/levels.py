@@ -15,6 +15,7 @@ from .drawn import Arrow
 from .groups import ROOT, Group
 
 JUMP = 8
+CROWD = 12  # more ports than this are drawn as one, and what leads far to them as stubs
 KINDS = {"gradient": 0, "view": 1, "cut": 2}
 Pair = tuple[int, int]
 
@@ -137,7 +138,7 @@ def _ordered(count: int, inward: int, outward: int, ends: Sequence[Pair], nets: 
     for i in sorted(range(len(ends)), key=lambda i: -rank[ends[i][1]]):
         src, dst = ends[i]
         span = rank[dst] - rank[src]
-        if span > JUMP or span < 1:
+        if span > JUMP or span < 1 or (span > 1 and outward > CROWD and first_out <= dst < first_out + outward):
             continue
         trunk = trunks.setdefault((src, nets[i]), [])
         if span > 1 and not trunk:

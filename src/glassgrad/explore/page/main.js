@@ -55,7 +55,7 @@ function listen() {
   });
   addEventListener("hashchange", () => { if (location.hash.slice(1) !== spoken) heed(location.hash); });
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", e => setTheme(e.matches ? "dark" : "light"));
-  new ResizeObserver(() => { resize(); draw(); }).observe(canvas.parentElement);
+  new ResizeObserver(() => { resize(); if (selected != null && !inSight(spot.get(selected))) centre(selected); draw(); }).observe(canvas.parentElement);
 
   const fingers = new Map(); let moved = 0, spread0 = 0;
   canvas.addEventListener("pointerdown", e => { canvas.setPointerCapture(e.pointerId); fingers.set(e.pointerId, [e.offsetX, e.offsetY]); moved = 0; glide = null; canvas.focus({preventScroll: true}); });
@@ -77,8 +77,12 @@ function listen() {
   canvas.addEventListener("dblclick", e => { const h = hit(e.offsetX, e.offsetY); if (h && h.item && h.item.u < 0 && !h.head && !h.item.open) toggle(-h.item.u, true); });
   canvas.addEventListener("wheel", e => { e.preventDefault(); glide = null; if (e.ctrlKey || !e.shiftKey) zoomAt(Math.exp(-Math.max(-120, Math.min(120, e.deltaY)) * .0018), e.offsetX, e.offsetY); else { tx -= e.deltaY; draw(); } }, {passive: false});
   addEventListener("keydown", keys);
+  chart.addEventListener("pointerdown", mapPress); chart.addEventListener("pointermove", mapPress);
+  $("left").addEventListener("click", e => { if (narrow() && e.target.closest(".row") && !e.target.closest(".twist")) drawer("left", "menu", false); });
 }
+const narrow = () => getComputedStyle($("menu")).display !== "none";
 function press(x, y) {
+  if ($("left").classList.contains("shown")) return drawer("left", "menu", false);
   const h = hit(x, y);
   if (!h) return select(null);
   if (h.stub) { select(h.stub.go); return centre(h.stub.go); }
@@ -92,9 +96,9 @@ function keys(e) {
   if (e.key === "Escape") { $("keys").hidden = true; drawer("left", "menu", false); if (!field) select(null); return; }
   if (field) return;
   const act = {
-    "/": () => { if (getComputedStyle($("menu")).display !== "none") drawer("left", "menu", true); $("search").focus(); $("search").select(); }, " ": () => play(), ",": () => { play(false); goTo(step - 1); }, ".": () => { play(false); goTo(step + 1, true); },
+    "/": () => { if (narrow()) drawer("left", "menu", true); $("search").focus(); $("search").select(); }, " ": () => play(), ",": () => { play(false); goTo(step - 1); }, ".": () => { play(false); goTo(step + 1, true); },
     Home: () => { play(false); goTo(0); }, End: () => { play(false); goTo(timeline.length); }, f: () => fit(), "+": () => zoomAt(1.3), "=": () => zoomAt(1.3), "-": () => zoomAt(1 / 1.3), e: () => openAll(true), c: () => openAll(false), t: () => turn(),
-    d: () => $("theme").click(), "?": () => $("help").click(), Enter: () => { if (selected < 0) toggle(-selected); else if (selected != null && getComputedStyle($("inspect")).display !== "none") drawer("right", "inspect", true); }, Backspace: () => { const g = selected == null ? 0 : parentOf(selected); if (g > 0) select(-g); },
+    d: () => $("theme").click(), "?": () => $("help").click(), Enter: () => { if (selected < 0) toggle(-selected); else if (selected != null && narrow()) drawer("right", "inspect", true); }, Backspace: () => { const g = selected == null ? 0 : parentOf(selected); if (g > 0) select(-g); },
   }[e.key] || (e.key.startsWith("Arrow") ? () => { const u = neighbour(e.key); if (u != null) select(u); } : null);
   if (!act || button && (e.key === "Enter" || e.key === " ")) return;
   e.preventDefault(); act();
@@ -109,11 +113,10 @@ async function main() {
   $("scrub").max = timeline.length; step = timeline.length;
   $("half1").style.width = 100 * builds / Math.max(1, timeline.length) + "%"; if (timeline.length === builds) $("half2").hidden = true;
   $("half1").textContent = "build"; listen(); resize();
-  relayout(); const tall = Math.min(W / extent.w, H / extent.h);
-  sideways = true; relayout(); if (Math.min(W / extent.w, H / extent.h) < 1.2 * tall || tall >= .9) { sideways = false; relayout(); }
+  choose();
   tree(); problems(); known(); inspect(); fit(D.small || Math.min((W - 32) / extent.w, (H - 32) / extent.h) > .4);
   heed(location.hash);
   window.glassgrad = {ready: true, get state() { return {selected, step, steps: timeline.length, builds, sideways, colour, scale: k, open: [...opened], items: items.map(i => i.u), hits: [...hits], spoken, playing: Boolean(playing)}; },
-    textOf: u => u < 0 ? [cardName(-u), cardNote(-u)] : [nameInCard(u), secondLine(u), thirdLine(u, step)], place: u => { const i = spot.get(u); return i && [i.x * k + tx, i.y * k + ty, i.w * k, i.h * k]; }, names: () => items.map(i => unitName(i.u)), select, toggle, goTo, relayout, openAll, fit, turn, route, wires: () => wires.length, draws: paint};
+    textOf: u => u < 0 ? [cardName(-u), cardNote(-u)] : [nameInCard(u), secondLine(u), thirdLine(u, step)], place: u => { const i = spot.get(u); return i && [i.x * k + tx, i.y * k + ty, i.w * k, i.h * k]; }, names: () => items.map(i => unitName(i.u)), select, toggle, goTo, relayout, openAll, fit, turn, route, ways: () => wires.map(w => [w.pts.map((v, i) => v * k + (i % 2 ? ty : tx)), w.turns.length]), extent: () => extent, centre, draws: paint};
 }
 main().catch(error => { const box = $("failed"); box.hidden = false; box.textContent = "This page could not be shown. " + error.message; throw error; });

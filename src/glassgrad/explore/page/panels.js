@@ -20,13 +20,13 @@ const statsLine = s => !s ? "" : count(s[0], "number") + [[s[1], "NaN"], [s[2], 
 
 function inspect() {
   const right = $("right"); right.replaceChildren();
-  if (selected == null) { right.append(el("h1", {}, "Nothing selected"), el("p", {class: "quiet"}, D.small ? "Select a node to read what it is, or press space to see the graph being built and the gradient flow back." : "Select a node to read what it is, or open a card with a double click. / searches, space plays.")); return overview(right); }
+  if (selected == null) { right.append(el("h1", {}, D.title || "The graph"), el("p", {class: "quiet"}, D.small ? "Select a node to read what it is, or press space to see the graph being built and the gradient flow back." : "Select a node to read what it is, or open a card with a double click. / searches, space plays.")); return overview(right); }
   selected < 0 ? inspectCard(-selected, right) : inspectBox(selected, right);
   right.scrollTop = 0;
 }
 function overview(right) {
   const t = D.totals, rows = Object.keys(t).map(key => [key.replace(/_/g, " "), /bytes/.test(key) ? size(t[key]) : t[key].toLocaleString("en")]);
-  right.append(heading("The graph"), table([["engine", D.engine], ["drawn", count(B.kind.length, "node")], ...rows]));
+  right.append(heading("In numbers"), table([["engine", D.engine], ["drawn", count(B.kind.length, "node")], ...rows]));
   if (D.parameters.length) {
     right.append(heading("Parameters"), el("table", {}, el("tbody", {}, D.parameters.slice(0, 300).map(([path, i, shape, , wants]) => el("tr", {}, el("td", {}, i >= 0 ? link(path, i) : el("span", {class: wants ? "bad" : "quiet"}, path + (wants ? " (unused)" : " (frozen)"))), el("td", {class: "quiet"}, shape))))));
     if (D.parameters.length > 300) right.append(el("p", {class: "quiet"}, `and ${(D.parameters.length - 300).toLocaleString("en")} more`));
@@ -39,7 +39,7 @@ function crumbs(u) {
 function inspectCard(g, right) {
   const open = opened.has(g);
   right.append(el("h1", {}, cardName(g)), crumbs(-g) || "", el("p", {}, G.kind[g] === "fold" ? `${G.name[g]}: siblings of one kind, put into one card.` : G.kind[g] === "span" ? "A stretch of a long list of operations, in the order they were done."
-    : G.kind[g] === "loop" ? `Turn ${G.call[g]} of the loop at ${G.path[g]}.` : `${G.kind[g] === "function" ? "A call of the function" : "A call of the module"} ${G.path[g] || "(the model itself)"}${G.cls[g] ? ", a " + G.cls[g] : ""}.`),
+    : G.kind[g] === "loop" ? `Turn ${G.call[g]} of the loop at ${G.path[g]}.` : `${G.kind[g] === "function" ? "A call of the function" : "A call of the module"} ${G.kind[g] === "function" ? cardName(g) : G.path[g] || "(the model itself)"}${G.cls[g] && G.kind[g] !== "function" ? (/^[AEIO]/.test(G.cls[g]) ? ", an " : ", a ") + G.cls[g] : ""}.`),
     el("button", {type: "button", on: {click: () => toggle(g)}}, open ? "Collapse (Enter)" : "Expand (Enter)"),
     heading("Together"), table([["nodes", G.count[g].toLocaleString("en")], ["bytes kept", G.bytes[g] ? size(G.bytes[g]) : ""], ["gradient norm", G.norm[g] == null ? "" : round(G.norm[g])], ["time", G.ms[g] ? round(G.ms[g]) + " ms" : ""]]));
   right.append(heading("Holds"), el("div", {}, L[g].units.slice(0, 200).map(u => el("p", {style: {margin: "1px 0"}}, link(unitName(u), u), el("span", {class: "quiet"}, u < 0 ? " " + cardClass(-u) : " " + secondLine(u))))));
@@ -100,8 +100,8 @@ function pathTable(i, right) {
   const product = w => locals(w).reduce((s, t) => s * +t, 1);
   right.append(heading(numeric ? "Derivative: the sum over its paths" : "Paths to the output"), el("table", {id: "paths"}, el("tbody", {}, found.map(w => {
     const on = () => { lit = new Set(w); draw(); }, off = () => { lit.clear(); draw(); }, steps = w.map(a => boxName(A.dst[a])).join(" → ");
-    return el("tr", {class: "path", tabindex: "0", on: {mouseenter: on, focus: on, mouseleave: off, blur: off}}, el("td", {}, steps), numeric ? el("td", {class: "mono"}, locals(w).length > 1 ? locals(w).join(" × ") + " = " + round(product(w)) : round(product(w))) : "");
-  }), numeric ? el("tr", {}, el("td", {class: "quiet"}, found.length > 1 ? "sum" : ""), el("td", {class: "mono"}, el("b", {id: "pathSum"}, (found.length > 1 ? found.map(w => round(product(w))).join(" + ") + " = " : "") + round(found.reduce((s, w) => s + product(w), 0))))) : "")));
+    return el("tr", {class: "path", tabindex: "0", on: {mouseenter: on, focus: on, mouseleave: off, blur: off}}, el("td", {}, steps, numeric ? el("div", {class: "mono"}, locals(w).length > 1 ? locals(w).join(" × ") + " = " + round(product(w)) : round(product(w))) : ""));
+  }), numeric ? el("tr", {}, el("td", {}, found.length > 1 ? el("span", {class: "quiet"}, "sum") : "", el("div", {class: "mono"}, el("b", {id: "pathSum"}, (found.length > 1 ? found.map(w => round(product(w))).join(" + ") + " = " : "") + round(found.reduce((s, w) => s + product(w), 0)))))) : "")));
 }
 
 // ---- left: modules, problems, what is known ----
@@ -140,11 +140,18 @@ const MARKS = {cut: "✂", nan: "NaN", inf: "∞", zero: "0", freed: "∅", modi
 function problems() {
   $("problemBox").hidden = !D.problems.length;
   const ofScope = new Map(G.scope.map((s, g) => [s, g]));
-  const kinds = new Map(), row = ([kind, what, i, scope, where]) => {
-    const card = ofScope.get(scope), u = i >= 0 ? i : card !== undefined && scope >= 0 ? -card : null;
-    return el("button", {class: "row tall", type: "button", on: {click: () => { if (u !== null) select(u); }}}, el("b", {class: "bad", title: kind, style: {minWidth: "26px"}}, MARKS[kind] || "!"), el("span", {class: "grow"}, what || kind, where ? el("span", {class: "quiet"}, " " + where.split(/[\\/]/).pop()) : ""));
+  const kinds = new Map(), alike = new Map(), row = list => { // the same at many places is one row, and a click goes from one to the next
+    const [kind, what, , , where] = list[0]; let at = -1;
+    return el("button", {class: "row tall", type: "button", on: {click: () => {
+      const [, , i, scope] = list[at = (at + 1) % list.length], card = ofScope.get(scope), u = i >= 0 ? i : card !== undefined && scope >= 0 ? -card : null;
+      if (u !== null) select(u);
+    }}}, el("b", {class: "bad mark", title: kind}, MARKS[kind] || "!"), el("span", {class: "grow"}, what || kind, where ? el("span", {class: "quiet"}, " " + where.split(/[\\/]/).pop()) : ""), list.length > 1 ? el("span", {class: "chip"}, "×" + list.length) : "");
   };
-  for (const p of D.problems) (kinds.get(p[0]) || kinds.set(p[0], []).get(p[0])).push(p);
+  for (const p of D.problems) {
+    const key = [p[0], p[1], p[4]].join("\n"), known = alike.get(key);
+    if (known) { known.push(p); continue; }
+    const list = [p]; alike.set(key, list); (kinds.get(p[0]) || kinds.set(p[0], []).get(p[0])).push(list);
+  }
   $("problems").replaceChildren(...[...kinds.values()].flatMap(list => {
     const rows = list.slice(0, 4).map(row), rest = list.slice(4, 300);
     if (rest.length) { const more = el("button", {class: "link", type: "button", style: {margin: "2px 36px"}, on: {click: () => more.replaceWith(...rest.map(row))}}, `${(list.length - 4).toLocaleString("en")} more of this kind`); rows.push(more); }

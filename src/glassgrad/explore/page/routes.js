@@ -21,7 +21,7 @@ function route(arrow) {
   const net = 3 * A.src[arrow] + A.kind[arrow], found = [];
   let g = home[A.dst[arrow]], t = itemOf(g, A.dst[arrow]), number = arrow;
   for (let guard = 0; guard < 200; guard++) {
-    const wire = wireAt.get(g + "|" + t + "|" + net + "|" + number);
+    const wire = wireAt(g, t, net, number);
     if (wire) found.push(wire);
     const s = linesInto(g).get(t + "|" + net + "|" + number), level = L[g], n = level.units.length;
     if (s === undefined) break;

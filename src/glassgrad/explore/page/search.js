@@ -14,6 +14,7 @@ function parse(query) {
       const at = {nan: 1, inf: 2, zero: 3}[word];
       tests.push(i => { const d = D.details[B.first[i] < 0 ? i : B.first[i]] || {}; return [d.stats, d.gradient].some(s => s && (at < 3 ? s[at] > 0 : s[at] === s[0] && s[0] > 0)); });
     } else if (word === "leaf" || word === "output" || word === "cut") { const kind = {leaf: 1, output: 2, cut: 4}[word]; tests.push(i => B.kind[i] === kind); }
+    else if (/:\d+$/.test(word)) tests.push(i => haystack(i).includes(word + " ")); // a line: 2 is not 20
     else tests.push(i => haystack(i).includes(word));
   }
   return tests;
@@ -35,7 +36,8 @@ function search(query) {
   if (!query.trim()) { draw(); return []; }
   const tests = parse(query), list = [];
   for (let i = 0; i < B.kind.length; i++) if (B.first[i] < 0 && tests.every(t => t(i))) list.push(i);
-  list.sort((a, b) => builtAt[a] - builtAt[b]);
+  const lead = query.trim().toLowerCase().split(/\s+/)[0], far = i => boxName(i).toLowerCase().includes(lead) ? 0 : 1; // found by its name: before what is found by its line
+  list.sort((a, b) => far(a) - far(b) || builtAt[a] - builtAt[b]);
   const cards = []; const word = query.trim().toLowerCase();
   for (let g = 1; g < G.kind.length && cards.length < 8; g++) if ((G.path[g] || "").toLowerCase() === word || (G.cls[g] || "").toLowerCase() === word) cards.push(-g);
   for (const i of list) hits.add(shownAs(i));

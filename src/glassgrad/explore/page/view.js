@@ -42,16 +42,20 @@ function shownAs(u) {
 function toggle(g, open = !opened.has(g)) {
   const before = spot.get(-g), was = before && [before.x, before.y, before.w];
   open ? opened.add(g) : opened.delete(g);
-  relayout();
+  relayout([g]);
   const after = spot.get(-g);
   if (was && after) { tx += (was[0] + was[2] / 2 - after.x - after.w / 2) * k; ty += (was[1] - after.y) * k; }
-  if (shownAs(selected) !== selected && selected != null) select(-g, false); else draw();
+  if (open && after) { // what was opened is shown whole, where that leaves it legible
+    const [x, y, w, h] = [after.x * k + tx, after.y * k + ty, after.w * k, after.h * k], whole = x >= 0 && y >= 0 && x + w <= W && y + h <= H;
+    if (!whole && Math.min((W - 40) / after.w, (H - 40) / after.h) > .42) centre(-g);
+  }
+  if (shownAs(selected) !== selected && selected != null) select(-g, false); else { draw(); if (selected === -g) inspect(); }
   tell();
 }
 function reveal(u) {
-  let changed = false;
-  for (let g = parentOf(u); g > 0; g = G.parent[g]) if (!opened.has(g)) { opened.add(g); changed = true; }
-  if (changed) relayout();
+  const changed = [];
+  for (let g = parentOf(u); g > 0; g = G.parent[g]) if (!opened.has(g)) { opened.add(g); changed.push(g); }
+  if (changed.length) relayout(changed);
 }
 function select(u, go = true) {
   selected = u;
@@ -66,7 +70,17 @@ function openAll(yes) {
   }
   relayout(); if (selected != null && shownAs(selected) !== selected) selected = shownAs(selected); fit();
 }
-function turn(to = !sideways) { sideways = to; relayout(); fit(false); }
+function turn(to = !sideways) { choose([to]); fit(false); }
+/** The direction, and in a small graph the length of lanes, that leaves things largest; one lane if that is nearly as good. */
+function choose(turns = [false, true]) {
+  let best = [0];
+  for (const side of turns) for (const part of D.small ? [0, .8, .56] : [0]) {
+    sideways = side; longest = part * ((side ? W : H) - 40); relayout();
+    const worth = Math.min((W - 32) / extent.w, (H - 32) / extent.h, 1) * (part ? .78 : 1) * (side ? .85 : 1);
+    if (worth > best[0]) best = [worth, side, longest];
+  }
+  [, sideways, longest] = best; relayout();
+}
 
 function hit(px, py) {
   const x = (px - tx) / k, y = (py - ty) / k;

@@ -11,7 +11,7 @@ from ..model import Graph
 from ..picture import picture
 from .write import Page
 
-FORMS = ("html", "svg", "dot", "json")
+FORMS = ("html", "svg", "png", "dot", "json")
 
 
 def view(source: str | PathLike[str], out: str | PathLike[str] | None = None) -> str:
@@ -28,21 +28,24 @@ def form_of(path: Path) -> str:
     """The form that a file's ending asks for; ValueError for an unknown one."""
     form = path.suffix.lower().removeprefix(".")
     if form not in FORMS:
-        raise ValueError(f"unknown ending {path.suffix!r}: it must be .html, .svg, .dot or .json")
+        raise ValueError(f"unknown ending {path.suffix!r}: it must be .html, .svg, .png, .dot or .json")
     return form
 
 
 def write(graph: Graph, out: str | PathLike[str], title: str = "") -> str:
     """Write a graph to ``out`` in the form that its ending tells; gives its path.
 
-    ``.html`` is the interactive page, ``.svg`` a still picture, ``.dot`` a source for Graphviz, ``.json`` the graph as
-    data, which ``view`` reads. ValueError for another ending.
+    ``.html`` is the interactive page, ``.svg`` a still picture, ``.png`` the same in pixels (with Pillow), ``.dot`` a
+    source for Graphviz, ``.json`` the graph as data, which ``view`` reads. ValueError for another ending.
     """
     target = Path(out)
     form = form_of(target)
     if form == "html":
         return Page(graph, title).save(target)
     target.parent.mkdir(parents=True, exist_ok=True)
+    if form == "png":
+        target.write_bytes(Dot(picture(graph)).pipe("png"))
+        return str(target)
     if form == "json":
         text = to_json(graph)
     else:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import base64
+import gc
 import html
 import json
 import re
 import tempfile
 import webbrowser
 import zlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from functools import cache
 from importlib.resources import files
 from os import PathLike
@@ -24,7 +26,7 @@ from .contents import contents
 
 __all__ = ["Page", "explore", "page_html"]
 
-SCRIPTS = ("decode", "layout", "routes", "view", "draw", "panels", "search", "timeline", "main")
+SCRIPTS = ("decode", "layout", "routes", "view", "draw", "map", "panels", "search", "timeline", "main")
 STATIC_LIMIT = 1_500  # nodes that a notebook is given as a still picture too
 
 
@@ -53,8 +55,11 @@ def explore(
         from ..observe import observe
         from ..survey import read
 
-        look = observe if backward else read
-        graph = look(loss, params=params, model=model, record=record)
+        if backward:
+            graph = observe(loss, params=params, model=model, record=record)
+        else:
+            with _collector_at_rest():
+                graph = read(loss, params=params, model=model, record=record)
     page = Page(graph, title)
     if path is not None:
         page.save(path)
@@ -129,7 +134,8 @@ class Page:
 
 def page_html(graph: Graph, title: str = "") -> str:
     """The page of ``graph`` as text: the viewer, and the graph as compressed JSON. Equal graphs give equal text."""
-    data = json.dumps(contents(graph, title), separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+    with _collector_at_rest():
+        data = json.dumps(contents(graph, title), separators=(",", ":"), ensure_ascii=False, allow_nan=False)
     packed = base64.b64encode(zlib.compress(data.encode("utf-8", "replace"), 6)).decode("ascii")
     frame, style, script = viewer()
     name = f"{title} \u2013 glassgrad" if title else "glassgrad explorer"
@@ -137,11 +143,31 @@ def page_html(graph: Graph, title: str = "") -> str:
     return "".join(filling.get(part, part) for part in re.split(r"<!--(TITLE|STYLE|DATA|SCRIPT)-->", frame))
 
 
+@contextmanager
+def _collector_at_rest() -> Iterator[None]:
+    """A block that makes very many objects and no circles: to look for some would be a third of the time."""
+    at_work = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if at_work:
+            gc.enable()
+
+
 @cache
 def viewer() -> tuple[str, str, str]:
-    """The viewer's frame, style and script, as they lie in the package."""
+    """The viewer's frame, style and script: the files of the package without their indentation and whole-line comments.
+
+    No text in them goes over a line's end, so this changes nothing but their size.
+    """
     home = files(__package__)
-    scripts = "\n".join((home / f"{name}.js").read_text(encoding="utf-8") for name in SCRIPTS)
-    script = f'"use strict";\n(() => {{\n{scripts}\n}})();'
-    frame = (home / "viewer.html").read_text(encoding="utf-8")
-    return frame, (home / "viewer.css").read_text(encoding="utf-8"), script
+
+    def part(name: str) -> str:
+        text = (home / name).read_text(encoding="utf-8")
+        if name.endswith(".js"):
+            text = re.sub(r"^[ \t]*(?:/\*\*(?s:.*?)\*/|//.*)\n", "", text, flags=re.MULTILINE)
+        return re.sub(r"^[ \t]+", "", text, flags=re.MULTILINE)
+
+    script = "".join(part(f"{name}.js") for name in SCRIPTS)
+    return part("viewer.html"), part("viewer.css"), f'"use strict";\n(() => {{\n{script}}})();'
