@@ -1,1 +1,1 @@
-"""Benchmarks side by side with PyTorch, in one process, in pairs: ``python -m benchmarks``."""
+"""Benchmarks side by side with PyTorch and other engines: ``python -m benchmarks``; the code is glassgrad.bench."""

@@ -1,0 +1,277 @@
+"""`glassgrad bench` in its short mode: tables, JSON, picture, verdicts; and that a rival that is wrong is found out."""
+
+import json
+import subprocess
+import sys
+from dataclasses import replace
+from importlib.util import find_spec
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+import glassgrad
+from glassgrad.bench import engines, timing
+from glassgrad.bench.command import _columns
+from glassgrad.bench.engines import COLUMNS, Absent, Engine
+from glassgrad.bench.fresh import FRESH, installed_size
+from glassgrad.bench.plot import plot
+from glassgrad.bench.rivals import make
+from glassgrad.bench.rows import Goal, Row, rows, scaling
+from glassgrad.bench.table import data, readable, tables, verdicts
+from glassgrad.bench.timing import Different, Result, measure
+from glassgrad.bench.workloads import WORKLOADS
+from tests.test_cli import ROOT, command
+
+OURS = Engine("glassgrad", "torch", glassgrad)
+SMALL = {
+    "chain": {"length": 20, "shape": (8,), "factor": 1.01},
+    "mlp": {"batch": 4},
+    "gpt": {"layers": 1, "heads": 2, "width": 16, "context": 8, "batch": 2},
+    "lenet": {"batch": 2},
+    "lstm": {"width": 4, "steps": 3, "batch": 2},
+    "conv": {"batch": 1},
+    "reduction": {"side": 20, "dims": (1,)},
+    "elementwise": {"size": 100},
+    **dict.fromkeys(("softmax", "layer_norm", "cross_entropy"), {"count": 3, "length": 5}),
+}
+
+
+def row(workload, **more):
+    """A row that takes no time."""
+    return Row(workload, "group", workload, SMALL.get(workload, {}), **{"rounds": 2, "seconds": 0, "warm": 0, **more})
+
+
+def found(**figures):
+    """A result with figures as given, one goal against torch and one against the fastest of two."""
+    made = Row(
+        "row", "group", "product", eager=(Goal(3.0),), compiled=(Goal(2.0, ("torch", "torch.compile")),), rounds=3
+    )
+    return Result(made, {name.replace("_", "."): values for name, values in figures.items()})
+
+
+# -- the command -------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def shown(tmp_path_factory):
+    """The finished short mode on a few rows, and its JSON."""
+    file = tmp_path_factory.mktemp("bench") / "figures.json"
+    done = command("bench", "--short", "--only", "x*z", "--rivals", "torch,mygrad", "--threads", "1", "--json", file)
+    assert done.returncode == 0, done.stderr
+    return done, json.loads(file.read_text(encoding="utf-8"))
+
+
+def test_it_prints_environment_and_tables(shown):
+    text = shown[0].stdout
+    for name in ("python: ", "processor: ", "threads: 1 ", "numpy: ", "BLAS: ", "OPENBLAS_CORETYPE: ", "numba: "):
+        assert f"\n- {name}" in text
+    assert "## Many small operations\n\n| workload | torch | glassgrad | ratio | goal |" in text
+    assert "\n| `x*z`, 0-d, both require grad, forward | " in text
+    assert "goals met; " in text and "(short mode: its figures are not for comparing)" in text
+
+
+def test_its_json_has_every_figure(shown):
+    product, expression = shown[1]["rows"]
+    assert shown[1]["short"] and shown[1]["environment"]["glassgrad"] == glassgrad.__version__
+    ours = product["columns"]["glassgrad"]
+    assert len(ours["figures"]) == 3 and min(ours["figures"]) <= ours["median"] <= max(ours["figures"])
+    assert 0 < ours["median"] < 1e-3
+    assert {goal["goal"] for goal in expression["goals"]} == {3.0, 20.0}
+
+
+def test_absent_rivals_are_named(shown, monkeypatch):
+    for name in ("torch", "mygrad"):
+        assert (f"- {name}: not installed" in shown[0].stdout) == (find_spec(name) is None)
+    assert "- torch.compile: left out of the short mode" in shown[0].stdout
+    monkeypatch.setitem(sys.modules, "jax", None)
+    assert engines.engines(["glassgrad", "jax", "jax.jit"])[1] == {"jax": "not installed", "jax.jit": "not installed"}
+
+
+@pytest.mark.torch
+def test_with_torch_every_goal_has_a_verdict(shown):
+    from tests.torch_reference import torch
+
+    assert shown[1]["environment"]["torch"] == torch.__version__
+    for one in shown[1]["rows"]:
+        ratio = one["ratios"]["glassgrad"]["torch"]
+        assert 0 < ratio["min"] <= ratio["median"] <= ratio["max"]
+        (goal,) = (goal for goal in one["goals"] if goal["column"] == "glassgrad")
+        assert goal["verdict"] == "met" or goal["verdict"] == "slower" or goal["verdict"].startswith("missed by ")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--only", "nothing at all"], "no row contains 'nothing at all'"),
+        (["--rivals", "abacus"], "'abacus' is no rival"),
+        (["--threads", "0"], "at least 1"),
+    ],
+)
+def test_wrong_usage_exits_with_2(arguments, words):
+    done = command("bench", *arguments)
+    assert done.returncode == 2
+    assert words in done.stderr
+
+
+@pytest.mark.parametrize("asked", ["scaling", "--scaling"])
+def test_scaling_prints_the_cost_of_a_node(asked):
+    done = command("bench", asked, "--short", "--only", "chain of 100 ", "--rivals", "mygrad", "--threads", "1")
+    assert done.returncode == 0, done.stderr
+    assert "## Scaling: cost of a node" in done.stdout
+    assert "| chain of 100 products, 0-d, for each operation |" in done.stdout
+
+
+def test_the_clone_s_entry_is_the_same():
+    done = subprocess.run([sys.executable, "-m", "benchmarks", "--help"], cwd=ROOT, capture_output=True, text=True)
+    assert done.stdout == command("bench", "--help").stdout != ""
+
+
+def test_importing_glassgrad_loads_nothing_of_it():
+    code = "import sys, glassgrad, glassgrad.cli; print([m for m in sys.modules if m.startswith('glassgrad.bench')])"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout == "[]\n"
+
+
+def test_rivals_stand_for_what_they_compile():
+    assert _columns(["torch", "jax"], False)[0] == [*COLUMNS[:6]]
+    assert _columns(["jax.jit"], False)[0] == [*COLUMNS[:2], "jax.jit"]
+    assert "torch.compile" not in _columns(None, True)[0]
+    assert "torch.compile" in _columns(["torch.compile"], True)[0]
+
+
+# -- the same results --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("workload", WORKLOADS)
+def test_every_workload_repeats_itself(workload):
+    result = measure(row(workload, checks=2), [OURS, Engine("again", "torch", glassgrad)])
+    assert result.figures.keys() == {"glassgrad", "again"} and not result.absent
+
+
+@pytest.mark.torch
+@pytest.mark.parametrize("workload", WORKLOADS)
+def test_every_workload_is_the_same_in_torch(workload):
+    from tests.torch_reference import torch
+
+    measure(row(workload, checks=3), [OURS, Engine("torch", "torch", torch)])
+
+
+@pytest.mark.parametrize("name", ["jax", "autograd", "mygrad", "micrograd"])
+def test_every_rival_computes_the_same(name):
+    there, absent = engines.engines([name])
+    if absent:
+        pytest.skip(f"{name}: {absent[name]}")
+    for workload in WORKLOADS.keys() - {"gpt", "lenet", "conv"}:  # JAX compiles each for seconds; a run compares them
+        made = row(workload, checks=2, rounds=1)
+        if workload == "chain":
+            made = replace(made, sizes={**made.sizes, "shape": ()})  # micrograd has scalars only
+        result = measure(made, [OURS, there[0]])
+        assert result.absent.get(name, engines.UNWRITTEN) == engines.UNWRITTEN
+
+
+@pytest.mark.parametrize("wrong", [lambda x: glassgrad.sin(x) * 1.001, lambda x: glassgrad.sin(x) + float("nan")])
+def test_a_rival_that_computes_something_else_stops_the_run(wrong):
+    rival = SimpleNamespace(tensor=glassgrad.tensor, cos=glassgrad.cos, sin=wrong)
+    if wrong(glassgrad.ones(())).isnan():  # NaN in the value only, which the gradient does not see
+        rival.sin = lambda x: x * float("nan")
+    with pytest.raises(Different, match=r"expression: rival and glassgrad computed different things"):
+        measure(row("expression"), [OURS, Engine("rival", "torch", rival)])
+
+
+def test_a_rival_s_update_is_compared_too():
+    """Losses of several steps: the first alone would not see the optimizer."""
+
+    class Slower(glassgrad.optim.SGD):
+        def __init__(self, parameters, lr):
+            super().__init__(parameters, lr=lr / 2)
+
+    names = {"nn": glassgrad.nn, "randn": glassgrad.randn, "manual_seed": glassgrad.manual_seed}
+    rival = Engine("rival", "torch", SimpleNamespace(optim=SimpleNamespace(SGD=Slower), **names))
+    (tinynet,) = (one for one in rows() if one.workload == "tinynet")
+    with pytest.raises(Different):
+        measure(tinynet, [OURS, rival])
+
+
+def test_a_rival_that_fails_is_named_and_left_out():
+    result = measure(row("product"), [OURS, Engine("rival", "torch", SimpleNamespace())])
+    assert result.absent == {"rival": "AttributeError: 'types.SimpleNamespace' object has no attribute 'tensor'"}
+    assert list(result.figures) == ["glassgrad"]
+
+
+def test_what_is_not_written_for_an_engine_is_absent():
+    with pytest.raises(Absent, match=engines.UNWRITTEN):
+        make(Engine("micrograd", "micrograd", None), "gpt")
+
+
+# -- rounds, ratios, verdicts ------------------------------------------------------------------------------------------
+
+
+def test_engines_run_in_turns(monkeypatch):
+    calls = []
+    monkeypatch.setattr(timing, "make", lambda engine, *_, **__: lambda: calls.append(engine.name) or 1.0)
+    measure(row("product", rounds=3), [Engine(name, "torch", None) for name in ("glassgrad", "torch")])
+    assert calls[2:] == ["glassgrad", "torch"] * 3
+
+
+def test_ratios_are_taken_round_by_round():
+    """A machine that slows down for a while changes both sides, and not their ratio."""
+    result = found(glassgrad=[1.0, 10.0, 1.0], torch=[4.0, 40.0, 5.0])
+    assert result.ratios("torch", "glassgrad") == [4.0, 4.0, 5.0]
+    assert result.ratio("torch", "glassgrad") == 4.0
+
+
+@pytest.mark.parametrize(
+    ("figure", "verdict"), [(3.0, "met"), (2.7, "missed by 10%"), (0.9, "slower"), (1.0, "missed by 67%")]
+)
+def test_verdicts(figure, verdict):
+    eager, compiled = verdicts(found(glassgrad=[1.0], torch=[figure]))
+    assert (eager["verdict"], compiled["verdict"], compiled["ratio"]) == (verdict, "-", None)
+
+
+def test_a_goal_against_several_is_against_the_fastest():
+    result = found(glassgrad=[1.0], glassgrad_compile=[0.5], torch=[4.0], torch_compile=[0.6])
+    goal = verdicts(result)[1]
+    assert (goal["against"], goal["verdict"]) == ("torch.compile", "missed by 40%")
+    assert goal["ratio"] == pytest.approx(1.2)
+
+
+def test_a_table_shows_spread_verdicts_and_reasons():
+    result = found(glassgrad=[1e-6, 1e-6, 1e-6], torch=[4e-6, 2e-6, 3e-6])
+    result.absent = {"glassgrad.compile": "not captured", "autograd": engines.UNWRITTEN}
+    text = tables("group", [result])
+    assert "| row | 3 us | 1 us | 3.00x (2.00..4.00) | 3x: met | - | - | 2x torch or torch.compile: - |" in text
+    assert text.endswith("\n- row: glassgrad.compile: not captured\n")
+    assert data([result])[0]["columns"]["torch"]["figures"] == [4e-6, 2e-6, 3e-6]
+
+
+def test_readable():
+    assert [readable(value, "s") for value in (2.5, 0.0125, 3.7e-7, 0.9999)] == ["2.5 s", "12.5 ms", "370 ns", "1 s"]
+    assert readable(1234.5, "MB") == "1,234 MB"
+
+
+# -- the rows ----------------------------------------------------------------------------------------------------------
+
+
+def test_every_row_has_its_maker_and_its_sizes():
+    for one in [*rows(), *rows(short=True), *scaling(), *scaling(short=True)]:
+        assert one.workload in WORKLOADS or one.workload in FRESH
+        assert "{" not in one.title
+        assert set(one.without) <= set(COLUMNS)
+    assert all(one.eager for one in rows())
+    assert [one.workload for one in rows(short=True)] == [one.workload for one in rows()]
+
+
+def test_sizes_of_installed_packages():
+    assert 1 < installed_size("numpy") < 1000
+    package = Path(glassgrad.__file__).parent
+    own = sum(path.stat().st_size for path in package.rglob("*") if path.is_file() and "__pycache__" not in path.parts)
+    assert installed_size("glassgrad") > own / 1e6 + installed_size("numpy")
+
+
+def test_the_picture(tmp_path):
+    pytest.importorskip("matplotlib")
+    results = [found(glassgrad=[1.0, 1.0, 1.1], glassgrad_compile=[0.5, 0.4, 0.5], torch=[4.0, 5.0, 4.0])] * 3
+    plot(results, str(tmp_path / "ratios.svg"), "a note")
+    assert "</svg>" in (tmp_path / "ratios.svg").read_text(encoding="utf-8")
+    with pytest.raises(ValueError, match="nothing to draw"):
+        plot([found(glassgrad=[1.0])], str(tmp_path / "none.png"), "")
