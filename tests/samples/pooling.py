@@ -49,6 +49,7 @@ SAMPLES = [
     sample(F + "avg_pool2d", t(2, 3, 7, 8), 3, 2, 1, True, True),
     sample(F + "avg_pool2d", t(2, 3, 7, 8), 3, 2, 1, divisor_override=5),
     sample(F + "avg_pool2d", t(2, 3, 7, 8), (7, 8)),
+    sample(F + "avg_pool2d", t(2, 2, 2), (1, 4), (1, 3), (0, 2), True, False),  # a tap that only padding has
     sample(F + "avg_pool2d", ints(1, 2, 5, 5, low=-9, high=9), 2, ceil_mode=True),
     sample(F + "avg_pool2d", t(2, 2, 4, 6, layout="transposed"), 3, 1, label="transposed"),
     sample(F + "avg_pool3d", t(1, 2, 4, 5, 6), 2),

@@ -41,11 +41,14 @@ class Generator:
     the last scalar normal pair, or None. Source: Matsumoto and Nishimura (1998), MT19937, through NumPy.
     """
 
-    __slots__ = ("__weakref__", "_bits", "_fill", "_float_normal", "_reseed", "_seed", "device", "lock", "next_normal")
+    __slots__ = (
+        "__weakref__", "_bits", "_fill", "_float_normal", "_reseed", "_seed", "device", "lock", "next_normal", "words",
+    )  # fmt: skip
 
     device: Device
     lock: Any
     next_normal: float | None
+    words: Any  # the twister's state as an array, kept for compiled kernels; False where they cannot have it
 
     def __init__(self, device: Any = "cpu") -> None:
         place = Device("cpu") if device is None else Device(device)
@@ -59,6 +62,7 @@ class Generator:
         self._bits: Any = None  # numpy.random is imported, and the twister made, when the first number is wanted
         self._fill: Any = None
         self._reseed: Any = None
+        self.words = None
 
     # --- seeding ------------------------------------------------------------------------------------------------------
 

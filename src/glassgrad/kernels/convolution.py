@@ -1,10 +1,10 @@
-"""Convolutions of arrays, of any number of dimensions, and their gradients by input and by weight; knows NumPy only.
+"""Convolutions of arrays, of any number of dimensions, and their gradients by input and by weight, as products.
 
-All three are products of matrices.  The windows that the kernel sees are copied side by side into one matrix (its
-*columns*), block by block, so that a block stays in cache; one product of matrices does the rest.  A block is a few
-samples, or a few rows of the output of one sample.  Two layouts of columns serve: *apart*, a matrix for each sample,
-whose product lies where the result wants it; *joined*, one matrix for all samples of a block, where the output of one
-sample is too small for a product of its own.
+Large ones are computed by ``native/convolution.py`` where Numba is.  With NumPy, all three are products of matrices.
+The windows that the kernel sees are copied side by side into one matrix (its *columns*), block by block, so that a
+block stays in cache; one product of matrices does the rest.  A block is a few samples, or a few rows of the output of
+one sample.  Two layouts of columns serve: *apart*, a matrix for each sample, whose product lies where the result wants
+it; *joined*, one matrix for all samples of a block, where the output of one sample is too small for its own product.
 """
 
 from __future__ import annotations
@@ -17,6 +17,8 @@ from typing import Any
 
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
+
+from . import compiled
 
 Sizes = tuple[int, ...]
 Pairs = list[tuple[int, int]]
@@ -161,6 +163,10 @@ def convolve(x: Any, w: Any, bias: Any, stride: Sizes, pads: Pairs, dilation: Si
     if _is_half(kind):
         wide = None if bias is None else bias.astype(F4)
         return convolve(x.astype(F4), w.astype(F4), wide, stride, pads, dilation, groups).astype(kind)
+    if x.size >= compiled.least:
+        found = compiled.convolution.convolve(x, w, bias, stride, pads, dilation, groups)
+        if found is not None:
+            return found
     n, c = x.shape[:2]
     o, kernel = w.shape[0], w.shape[2:]
     outs = tuple(
@@ -237,6 +243,10 @@ def input_gradient(
     if _is_half(kind):
         plus = None if bias is None else bias.astype(F4)
         return input_gradient(g.astype(F4), w.astype(F4), sizes, stride, padding, dilation, groups, plus).astype(kind)
+    if g.size >= compiled.least:
+        found = compiled.convolution.input_gradient(g, w, sizes, stride, padding, dilation, groups, bias)
+        if found is not None:
+            return found
     n, o = g.shape[:2]
     kernel, outs, inner = w.shape[2:], g.shape[2:], w.shape[1]
     before = [d * (k - 1) - p for k, p, d in zip(kernel, padding, dilation, strict=True)]
@@ -306,6 +316,10 @@ def weight_gradient(
     if _is_half(kind):
         wide = weight_gradient(x.astype(F4), g.astype(F4), kernel, stride, padding, dilation, groups)
         return wide.astype(kind)
+    if x.size >= compiled.least:
+        found = compiled.convolution.weight_gradient(x, g, kernel, stride, padding, dilation, groups)
+        if found is not None:
+            return found
     n, c = x.shape[:2]
     o, outs = g.shape[1], g.shape[2:]
     rows = c // groups * math.prod(kernel)

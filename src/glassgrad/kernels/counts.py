@@ -10,13 +10,23 @@ import numpy as np
 
 from glassgrad.ground.generator import Generator
 from glassgrad.kernels.serial import Stream
+from glassgrad.kernels.uniform import serving
 
 Unit = Callable[[], float]
+_NO_RATE = "invalid Poisson rate, expected rate to be non-negative"
+_WORTH = 64  # numbers that the compiled form makes while a loop in Python makes one
 _MANY = 10.0  # from this mean on a count is found by rejection
 
 
 def poisson(gen: Generator, rates: np.ndarray) -> np.ndarray:
     """Counts of events whose mean numbers ``rates`` holds, as float64, element by element in row-major order."""
+    # a loop in Python takes some microseconds for each number
+    with gen.lock:
+        if (found := serving(gen, _WORTH * rates.size)) is not None:
+            drawn = np.empty(rates.size)
+            if not found[0].poisson(found[1], rates.reshape(-1).astype(np.float64), drawn):
+                raise RuntimeError(_NO_RATE)
+            return drawn.reshape(rates.shape)
     listed = rates.reshape(-1).astype(np.float64).tolist()
     expected = int(sum(rate + 1 if rate < _MANY else 3 for rate in listed if rate >= 0)) + 1
     with Stream(gen, expected) as stream:
@@ -27,7 +37,7 @@ def poisson(gen: Generator, rates: np.ndarray) -> np.ndarray:
 def _poisson(rate: float, unit: Unit) -> int:
     """By products of uniform numbers, or for high rates by rejection. Source: Hoermann (1993), PTRS."""
     if not rate >= 0:
-        raise RuntimeError("invalid Poisson rate, expected rate to be non-negative")
+        raise RuntimeError(_NO_RATE)
     if rate >= _MANY:
         return _poisson_rejected(rate, unit)
     count, product, end = 0, 1.0, exp(-rate)
@@ -74,7 +84,13 @@ def binomial(gen: Generator, count: np.ndarray, prob: np.ndarray) -> np.ndarray:
         deviation = np.sqrt(mean * (one - rare))
         odds = rare / (one - rare)
         middle = np.floor((n + one) * rare)
-    rows = zip(*(a.tolist() for a in (n, p, rare, mean, log_other, deviation, odds, middle)), strict=True)
+    facts = (n, p, rare, mean, log_other, deviation, odds, middle)
+    with gen.lock:
+        if (native := serving(gen, _WORTH * n.size)) is not None:
+            drawn = np.empty(n.size)
+            native[0].binomial(native[1], np.array(facts, np.float64), drawn)
+            return drawn.astype(count.dtype).reshape(count.shape)
+    rows = zip(*(a.tolist() for a in facts), strict=True)
     found = []
     with Stream(gen, 3 * n.size) as stream:
         for trials, chance, rarer, average, log_rest, spread, ratio, peak in rows:
@@ -105,15 +121,15 @@ def _binomial_by_gaps(trials: float, log_rest: float, unit: Unit) -> float:
 
 
 # the error of Stirling's formula for 0 to 9
-_TAILS = (
+TAILS = (
     0.0810614667953272, 0.0413406959554092, 0.0276779256849983, 0.02079067210376509, 0.0166446911898211,
     0.0138761288230707, 0.0118967099458917, 0.0104112652619720, 0.00925546218271273, 0.00833056343336287,
 )  # fmt: skip
 
 
 def _tail(k: float) -> float:
-    if k < len(_TAILS):
-        return _TAILS[int(k)]
+    if k < len(TAILS):
+        return TAILS[int(k)]
     square = (k + 1) * (k + 1)
     return (1.0 / 12 - (1.0 / 360 - 1.0 / 1260 / square) / square) / (k + 1)
 

@@ -15,10 +15,13 @@ from typing import Any
 import numpy as np
 
 from glassgrad.ground.generator import Generator
-from glassgrad.kernels.uniform import COMPLEX, FLOATS, SCALAR_NAMES, number, rounded, scaled, unit32, unit64
+from glassgrad.kernels import compiled
+from glassgrad.kernels.uniform import COMPLEX, FLOATS, SCALAR_NAMES, number, rounded, scaled, serving, unit32, unit64
 
 _PAIRS_IN_PYTHON = 16  # more pairs than this are computed by NumPy
 _ROWS = 2048  # of sixteen numbers each, worked on at a time: what they need stays in the cache
+_OFTEN = 500  # so many small arrays take as long as to load the compiled form
+_asked = 0
 _U53 = 2.0**-53
 _MASK53 = 2**53 - 1
 
@@ -103,7 +106,12 @@ def _by_pairs(gen: Generator, size: int) -> np.ndarray:
         else:
             kept = None
         pairs = (size + 1) // 2
-        values = _few_pairs(gen, pairs) if pairs <= _PAIRS_IN_PYTHON else _many_pairs(gen, pairs)
+        found = serving(gen, size) if pairs <= _PAIRS_IN_PYTHON or size >= compiled.least else None
+        if found is not None:
+            values = np.empty(2 * pairs)
+            found[0].normals(found[1], np.zeros(2), values)
+        else:
+            values = _few_pairs(gen, pairs) if pairs <= _PAIRS_IN_PYTHON else _many_pairs(gen, pairs)
         if size % 2:
             gen.next_normal = float(values[-1])
             values = values[:-1]
@@ -157,8 +165,16 @@ def _sixteens64(values: np.ndarray) -> None:
 
 
 def _by_sixteen32(gen: Generator, size: int, mean: float, std: float, dtype: np.dtype[Any]) -> np.ndarray:
+    global _asked
     whole = size // 16 * 16
     with gen.lock:
+        _asked += size < compiled.least
+        found = serving(gen, size if _asked < _OFTEN else compiled.least) if size else None
+        if found is not None and dtype.itemsize == 4:
+            values = np.empty(size, np.float32)
+            with np.errstate(over="ignore"):
+                found[0].normal32(found[1], values, _F(mean), _F(std))
+            return values
         values = unit32(gen, size if dtype.itemsize == 4 else whole)  # narrower types skip the draws they would lose
         last = unit32(gen, 16) if size % 16 else None
     _sixteens32(values[:whole], mean, std)
@@ -193,20 +209,20 @@ def _sixteens32(values: np.ndarray, mean: float, std: float) -> None:
 
 _F = np.float32
 _ZERO, _ONE, _HALF, _MINUS_TWO, _TWO_PI = _F(0), _F(1), _F(0.5), _F(-2), _F(2 * pi)
-_ROOT_HALF = np.int32(0x3F3504F3)  # the bits of the square root of one half
-_LOG = [
+ROOT_HALF = np.int32(0x3F3504F3)  # the bits of the square root of one half
+LOG = [
     float(_F(c))
     for c in (
         7.0376836292e-2, -1.1514610310e-1, 1.1676998740e-1, -1.2420140846e-1, 1.4249322787e-1,
         -1.6668057665e-1, 2.0000714765e-1, -2.4999993993e-1, 3.3333331174e-1,
     )
 ]  # fmt: skip
-_LN2_LOW, _LN2_HIGH = _F(-2.12194440e-4), _F(0.693359375)
-_QUARTERS = _F(1.27323954473516)  # 4 / pi
-_TURN_HIGH, _TURN_MIDDLE = _F(-0.78515625), _F(-2.4187564849853515625e-4)  # the two parts whose products are exact
-_TURN_LOW = float(_F(-3.77489497744594108e-8))
-_COS = [float(_F(c)) for c in (2.443315711809948e-5, -1.388731625493765e-3, 4.166664568298827e-2)]
-_SIN = [float(_F(c)) for c in (-1.9515295891e-4, 8.3321608736e-3, -1.6666654611e-1)]
+LN2_LOW, LN2_HIGH = _F(-2.12194440e-4), _F(0.693359375)
+QUARTERS = _F(1.27323954473516)  # 4 / pi
+TURN_HIGH, TURN_MIDDLE = _F(-0.78515625), _F(-2.4187564849853515625e-4)  # the two parts whose products are exact
+TURN_LOW = float(_F(-3.77489497744594108e-8))
+COS = [float(_F(c)) for c in (2.443315711809948e-5, -1.388731625493765e-3, 4.166664568298827e-2)]
+SIN = [float(_F(c)) for c in (-1.9515295891e-4, 8.3321608736e-3, -1.6666654611e-1)]
 
 
 def _fused(a: np.ndarray, b: Any, c: Any) -> np.ndarray:
@@ -231,36 +247,36 @@ def _polynomial(coefficients: list[float], x: np.ndarray) -> np.ndarray:
 def _log(x: np.ndarray) -> np.ndarray:
     """The natural logarithm of float32 numbers in (0, 1], in their memory. Source: Cephes, logf."""
     bits = x.view(np.int32)
-    bits -= _ROOT_HALF
+    bits -= ROOT_HALF
     exponent = (bits >> 23).astype(_F)
     bits &= 0x7FFFFF
-    bits += _ROOT_HALF
+    bits += ROOT_HALF
     x -= _ONE  # from [1/sqrt 2, sqrt 2)
     square = x * x
-    value = _polynomial(_LOG, x.astype(np.float64))
+    value = _polynomial(LOG, x.astype(np.float64))
     value *= x
-    value = _fused(value.astype(np.float64), square, exponent * _LN2_LOW)
+    value = _fused(value.astype(np.float64), square, exponent * LN2_LOW)
     square *= _HALF
     value -= square
     x += value
-    exponent *= _LN2_HIGH
+    exponent *= LN2_HIGH
     x += exponent
     return x
 
 
 def _sine_cosine(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The sine and cosine of float32 angles in [0, 2 pi]. Source: Cephes, sinf."""
-    eighth = (x * _QUARTERS).astype(np.int32)
+    eighth = (x * QUARTERS).astype(np.int32)
     eighth += 1
     eighth &= -2
     turns = eighth.astype(_F)
-    x += turns * _TURN_HIGH
-    x += turns * _TURN_MIDDLE
-    x = _fused(turns.astype(np.float64), _TURN_LOW, x)
+    x += turns * TURN_HIGH
+    x += turns * TURN_MIDDLE
+    x = _fused(turns.astype(np.float64), TURN_LOW, x)
     square = x * x
     wide = square.astype(np.float64)
-    sine = _polynomial(_SIN, wide)
-    cosine = _polynomial(_COS, wide)
+    sine = _polynomial(SIN, wide)
+    cosine = _polynomial(COS, wide)
     sine *= square
     cosine *= square
     square *= _HALF

@@ -1,4 +1,4 @@
-"""Pooling on arrays: windows along the last axes, their largest elements, sums, and the adjoints; knows NumPy only.
+"""Pooling on arrays: windows along the last axes, their largest elements, sums, and the adjoints, of arrays.
 
 Windows are products of intervals, so every sum and every maximum runs along one axis after the other: a *tap* is the
 j-th element of all windows of an axis, a strided slice where it can be.  The largest element of a window is found with
@@ -14,6 +14,8 @@ from math import prod
 from typing import Any
 
 import numpy as np
+
+from . import compiled
 
 ndarray = np.ndarray
 _ALL = slice(None)
@@ -79,9 +81,11 @@ def output_size(size: int, kernel: int, stride: int, padding: int, dilation: int
 
 def _progression(places: Any) -> Any:
     """Places as a slice, where they are evenly apart."""
+    if not len(places):
+        return slice(0, 0)
     if len(places) == 1:
         return slice(int(places[0]), int(places[0]) + 1)
-    if len(places) and places[1] > places[0] and np.all(np.diff(places) == places[1] - places[0]):
+    if places[1] > places[0] and np.all(np.diff(places) == places[1] - places[0]):
         return slice(int(places[0]), int(places[-1]) + 1, int(places[1] - places[0]))
     return places
 
@@ -292,6 +296,10 @@ def _flat(indices: Any, area: int, ndim: int) -> Any:
 
 def put(values: Any, indices: Any, sizes: tuple[int, ...], apart: bool) -> Any:
     """Planes of ``sizes`` of zeros that hold each value at its place; values at one place add up unless ``apart``."""
+    if values.size >= compiled.least:
+        found = compiled.pooling.put_back(values, indices, sizes, apart)
+        if found is not None:
+            return found
     ndim = len(sizes)
     shape = (*values.shape[: values.ndim - ndim], *sizes)
     places = _flat(indices, prod(sizes), ndim)

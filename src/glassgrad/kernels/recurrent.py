@@ -9,7 +9,8 @@ overflow.
 A packed batch is taken in *runs* of steps with equally many samples.  ``state`` holds the columns of all samples: a run
 takes those it has, and leaves them where the next one, longer or shorter in samples, finds them.
 
-``reserve`` is what the way back needs of the way there, as one flat array.
+``reserve`` is what the way back needs of the way there, as one flat array; a matrix is the reserve of the compiled
+kernels, which take over where there is enough to compute.
 """
 
 from __future__ import annotations
@@ -19,6 +20,8 @@ from math import prod
 from typing import Any, NamedTuple
 
 import numpy as np
+
+from . import compiled
 
 Array = np.ndarray[Any, Any]
 
@@ -128,6 +131,10 @@ def rnn_forward(
     way: Way, relu: bool, x: Array, w_ih: Array, w_hh: Array, b_ih: Array, b_hh: Array, hx: Array
 ) -> tuple[Array, Array, Array]:
     """Output of all steps, last state, reserve."""
+    if x.size // x.shape[-1] * w_hh.size >= compiled.least:
+        made = compiled.recurrent.rnn_forward(way, relu, x, w_ih, w_hh, b_ih, b_hh, hx)
+        if made is not None:
+            return made  # type: ignore[no-any-return]
     hidden, features = w_ih.shape
     weights = _beside(w_ih, w_hh, b_ih + b_hh)
     state = np.array(hx.T)
@@ -156,6 +163,11 @@ def rnn_backward(
     w_ih: Array, w_hh: Array, b_ih: Array, b_hh: Array, hx: Array, flat: Array,
 ) -> list[Array | None]:  # fmt: skip
     """The gradients of input, weights, biases and first state, where ``needs`` says so."""
+    if flat.ndim == 2:
+        made = compiled.recurrent.rnn_backward(
+            way, relu, needs, grad_out, grad_h, x, w_ih, w_hh, b_ih, b_hh, hx, flat
+        )
+        return made  # type: ignore[no-any-return]
     hidden, features = w_ih.shape
     flow = _Flow(grad_out, hidden, hx.shape[0], x)
     dh = flow.states(grad_h, hidden)
@@ -190,6 +202,10 @@ def lstm_forward(
     w_hr: Array | None = None,
 ) -> tuple[Array, Array, Array, Array]:  # fmt: skip
     """Output of all steps, last hidden and cell state, reserve (of use only if ``keep``)."""
+    if w_hr is None and x.size // x.shape[-1] * w_hh.size >= compiled.least:
+        made = compiled.recurrent.lstm_forward(way, keep, x, w_ih, w_hh, b_ih, b_hh, hx, cx)
+        if made is not None:
+            return made  # type: ignore[no-any-return]
     features, hidden, shown = w_ih.shape[1], w_ih.shape[0] // 4, w_hh.shape[1]
     order = [slice(0, 2 * hidden), slice(3 * hidden, 4 * hidden), slice(2 * hidden, 3 * hidden)]  # i, f, o, g
     weights = _beside(w_ih, w_hh, b_ih + b_hh)
@@ -243,6 +259,11 @@ def lstm_backward(
     x: Array, w_ih: Array, w_hh: Array, b_ih: Array, b_hh: Array, hx: Array, cx: Array, w_hr: Array | None = None,
 ) -> list[Array | None]:  # fmt: skip
     """The gradients of input, weights, biases, both first states and the projection, where ``needs`` says so."""
+    if flat.ndim == 2:
+        made = compiled.recurrent.lstm_backward(
+            way, needs, grad_out, grad_h, grad_c, flat, x, w_ih, w_hh, b_ih, b_hh, hx, cx
+        )
+        return made  # type: ignore[no-any-return]
     features, hidden, shown = w_ih.shape[1], w_ih.shape[0] // 4, w_hh.shape[1]
     flow = _Flow(grad_out, shown, hx.shape[0], x)
     dh, dc = flow.states(grad_h, shown), flow.states(grad_c, hidden)
@@ -314,6 +335,10 @@ def gru_forward(
     way: Way, x: Array, w_ih: Array, w_hh: Array, b_ih: Array, b_hh: Array, hx: Array
 ) -> tuple[Array, Array, Array]:
     """Output of all steps, last state, reserve."""
+    if x.size // x.shape[-1] * w_hh.size >= compiled.least:
+        made = compiled.recurrent.gru_forward(way, x, w_ih, w_hh, b_ih, b_hh, hx)
+        if made is not None:
+            return made  # type: ignore[no-any-return]
     features, hidden = w_ih.shape[1], w_hh.shape[1]
     half = x.dtype.type(0.5)
     w_in, w_state = _beside(w_ih, b_ih), _beside(w_hh, b_hh)
@@ -357,6 +382,11 @@ def gru_backward(
     b_ih: Array, b_hh: Array, hx: Array, flat: Array,
 ) -> list[Array | None]:  # fmt: skip
     """The gradients of input, weights, biases and first state, where ``needs`` says so."""
+    if flat.ndim == 2:
+        made = compiled.recurrent.gru_backward(
+            way, needs, grad_out, grad_h, x, w_ih, w_hh, b_ih, b_hh, hx, flat
+        )
+        return made  # type: ignore[no-any-return]
     features, hidden = w_ih.shape[1], w_hh.shape[1]
     flow = _Flow(grad_out, hidden, hx.shape[0], x)
     dh = flow.states(grad_h, hidden)

@@ -10,6 +10,7 @@ import ml_dtypes
 import numpy as np
 
 from glassgrad.ground.generator import Generator
+from glassgrad.kernels import compiled
 
 
 class Floating(NamedTuple):
@@ -56,10 +57,27 @@ _F64 = np.dtype(np.float64)
 _F32 = np.dtype(np.float32)
 
 
+def serving(gen: Generator, n: int) -> tuple[Any, Any] | None:
+    """The compiled samplers, and the state of ``gen`` that they draw from; None where NumPy draws ``n`` numbers.
+
+    Fewer than are worth loading them for come from them too once they are loaded: the numbers are the same.
+    """
+    if n < compiled.least and (compiled.least == compiled.NEVER or "random" not in vars(compiled)):
+        return None
+    native = compiled.random
+    words = gen.words
+    if words is None:
+        words = native.words(gen)
+    return None if words is None or words is False else (native, words)
+
+
 def unit32(gen: Generator, n: int) -> np.ndarray:
     """``n`` float32 numbers from [0, 1), multiples of 2**-24, one 32-bit draw each."""
     values = np.empty(n, np.float32)
     with gen.lock:
+        if (found := serving(gen, n)) is not None:
+            found[0].uniform32(found[1], values)
+            return values
         for start in range(0, n, PIECE):
             piece = values[start : start + PIECE]
             draws = gen.random32(len(piece))
@@ -73,6 +91,9 @@ def unit64(gen: Generator, n: int) -> np.ndarray:
     """``n`` float64 numbers from [0, 1), multiples of 2**-53, one 64-bit draw each."""
     values = np.empty(n, np.float64)
     with gen.lock:
+        if (found := serving(gen, n)) is not None:
+            found[0].uniform64(found[1], values)
+            return values
         for start in range(0, n, PIECE):
             piece = values[start : start + PIECE]
             draws = gen.random64(len(piece))

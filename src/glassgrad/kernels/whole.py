@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from glassgrad.ground.generator import Generator
-from glassgrad.kernels.uniform import BARE_UNSIGNED, C_NAMES, FLOATS, PIECE, SCALAR_NAMES
+from glassgrad.kernels.uniform import BARE_UNSIGNED, C_NAMES, FLOATS, PIECE, SCALAR_NAMES, serving
 
 _WIDE_RANGE = 2**28  # from here on whole numbers take 64-bit draws
 
@@ -83,6 +83,11 @@ def randperm(gen: Generator, n: int, dtype: Any = np.int64) -> np.ndarray:
     _check_permutation(dtype, n)
     if n < 2:
         return np.zeros(n, dtype)
+    with gen.lock:
+        if n < 2**31 and (found := serving(gen, n)) is not None:
+            shuffled = np.empty(n, np.int64)
+            found[0].shuffled(found[1], shuffled)
+            return shuffled.astype(dtype, copy=False)
     partner = np.arange(n - 1)
     partner += gen.random32(n - 1) % np.arange(n, 1, -1, dtype=np.uint32)
     if n < 256:

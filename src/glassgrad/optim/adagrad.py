@@ -9,7 +9,7 @@ import numpy as np
 
 from ..kernels.sparse import coalesced
 from ..tensor.tensor import Tensor, share
-from .elementwise import Elementwise, both, check, check_decay, check_rate, filled, scalar, writable
+from .elementwise import Elementwise, both, check, check_decay, check_rate, direction, filled, scalar, writable
 from .numbers import number
 
 
@@ -89,6 +89,11 @@ class Adagrad(Elementwise):
         version = share(param)
         param._d[place] -= (rate * (held.values / (np.sqrt(total[place]) + eps))).astype(held.dtype, copy=False)
         version.version += 1
+
+    def _compiled(self, group: dict[str, Any], numbers: Any) -> tuple[Any, ...] | None:
+        rate, eps = numbers
+        sign, decay = direction(group)
+        return "adagrad", 1, (sign, decay, eps, rate), decay != 0
 
     def _rule(self, group: dict[str, Any], numbers: Any, p: Any, g: Any, *kept: Any) -> None:
         rate, eps = numbers

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..tensor.tensor import Tensor
-from .elementwise import Elementwise, check, check_betas, check_decay, check_rate
+from .elementwise import Elementwise, check, check_betas, check_decay, check_rate, direction
 from .numbers import F32, F64, check_one_element, number
 from .values import Values
 
@@ -88,6 +88,14 @@ class Adam(Elementwise):
             lr = number(lr)
         root = (1 - beta2**step) ** 0.5  # this and the next make up for running means that began at nought
         return (step,), (lr / (1 - beta1**step), 1 - beta1, beta2, 1 - beta2, root, group["eps"])
+
+    def _compiled(self, group: dict[str, Any], numbers: Any) -> tuple[Any, ...] | None:
+        rate, fresh1, beta2, fresh2, root, eps = numbers
+        sign, decay = direction(group)
+        apart = number(group["weight_decay"]) if group["decoupled_weight_decay"] else 0
+        shrink = 1 - number(group["lr"]) * apart
+        constants = (sign, decay, shrink, fresh1, beta2, fresh2, eps * root, rate * root)
+        return "adam", 1 if apart == 0 else 2, constants, decay != 0, bool(group["amsgrad"])
 
     def _run(self, group: dict[str, Any], numbers: Any, arrays: Sequence[Any]) -> int:
         """The rule on arrays; where no setting is out of the ordinary, in as few calls as there can be."""

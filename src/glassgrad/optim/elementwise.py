@@ -2,7 +2,8 @@
 
 A rule is written once and runs in two ways. On `Values`, which are arrays (complex ones as pairs): large ones block by
 block, which stay in the cache; many small ones laid end to end, which is one call for all of them. And on tensors, for
-steps that are themselves to be differentiated.
+steps that are themselves to be differentiated. Where Numba is installed, a compiled form takes the place of the first,
+for all parameters in one call.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..ground import dtypes, modes
+from ..kernels import compiled
 from ..ops.primitive.cast import view_as_real
 from ..tensor.sparse import SparseTensor
 from ..tensor.tensor import Tensor, share, wrap
@@ -26,6 +28,7 @@ ndarray = np.ndarray
 REAL: dict[Any, np.dtype[Any]] = {F32: F32, F64: F64, np.dtype("c8"): F32, np.dtype("c16"): F64}
 NARROW = {dtypes.float16.numpy, dtypes.bfloat16.numpy}
 _SMALL = 3 << 10  # up to here, a step costs more for its calls than for its elements
+_EACH = 256  # elements that a parameter more counts for, where it is asked whether a compiled step is worth while
 _ROOMS = 16  # arrays that an optimizer holds on to
 _FEW = 4  # from so many small parameters on, laying them end to end costs less than it saves
 CAPTURABLE = (
@@ -34,14 +37,16 @@ CAPTURABLE = (
 
 
 class _Batch:
-    """Parameters of one dtype that have come equally far: what their numbers were and become, and the small ones."""
+    """Parameters of one dtype that have come equally far: what their numbers were and become, and their arrays."""
 
-    __slots__ = ("before", "after", "numbers", "small")
+    __slots__ = ("before", "after", "numbers", "size", "versions", "arrays")
 
     def __init__(self, before: Any, after: Any, numbers: Any) -> None:
         self.before = before  # kept alive, for their identities
         self.after, self.numbers = after, numbers
-        self.small: list[tuple[Any, list[Any]]] = []
+        self.size = 0
+        self.versions: list[Any] = []
+        self.arrays: list[list[Any]] = []
 
 
 class Elementwise(Optimizer):
@@ -88,6 +93,13 @@ class Elementwise(Optimizer):
     def _rule(self, group: dict[str, Any], numbers: Any, p: Any, g: Any, *kept: Any) -> None:
         """Change a parameter and the arrays kept for it, given the gradient: of class Values, or tensors."""
         raise NotImplementedError
+
+    def _compiled(self, group: dict[str, Any], numbers: Any) -> tuple[Any, ...] | None:
+        """The compiled form of the rule, what it computes with, and how often it writes to a parameter; None without.
+
+        ``(name, writes, numbers, *settings)``, as ``kernels/native/optimizer.py`` takes them.
+        """
+        return None
 
     @classmethod
     def _over(cls, group: dict[str, Any], params: list[Any], grads: list[Any], kept: dict[str, list[Any]]) -> None:
@@ -141,25 +153,34 @@ class Elementwise(Optimizer):
         by_tensors = group.get("differentiable", False)
         batches: dict[Any, _Batch] = {}
         same: dict[Any, _Batch] = {}  # the same, by the identities of numbers: after a step, parameters share them
+        only = names[0] if len(names) == 1 else None
+        batch: Any = None
+        latest = latest_kind = None  # the number and the dtype that the last batch was found by
         for param, grad, state in todo:
             kind = param._d.dtype
-            counts = [state[name] for name in names]
-            identity = (id(kind), *[id(count._d) for count in counts])
-            batch = same.get(identity)
-            if batch is None:
-                batch = self._batch(group, batches, kind, counts)
-                if all(count._v is None for count in counts):
-                    same[identity] = batch
-            for count, after in zip(counts, batch.after, strict=True):
-                if count._v is None:
-                    count._d = after
-                else:
-                    count._d[...] = after
-                    count._v.version += 1
+            count = None if only is None else state[only]
+            if kind is not latest_kind or count is not None and (count._d is not latest or count._v is not None):
+                counts = [state[name] for name in names]
+                identity = (id(kind), *[id(count._d) for count in counts])
+                batch = same.get(identity)
+                if batch is None:
+                    batch = self._batch(group, batches, kind, counts)
+                    if all(count._v is None for count in counts):
+                        same[identity] = batch
+                if len(names) < 2:
+                    latest, latest_kind = None if count is None else count._d, kind
+                for count, after in zip(counts, batch.after, strict=True):
+                    if count._v is None:
+                        count._d = after
+                    else:
+                        count._d[...] = after
+                        count._v.version += 1
+            elif count is not None:
+                count._d = batch.after[0]
             version = param._v or share(param)
             data, g = param._d, grad._d
-            arrays = [data, g]
             by_itself = by_tensors or g.dtype is not kind
+            arrays = [data, g if type(g) is ndarray else np.asarray(g)]
             for name in kept:
                 tensor = state[name]
                 array = tensor._d
@@ -170,16 +191,44 @@ class Elementwise(Optimizer):
                 arrays.append(array)
             if by_itself:
                 self._step_by_tensors(group, batch.numbers, param, grad, [state[name] for name in kept])
-            elif data.size > _SMALL:
+            else:
+                batch.size += data.size
+                batch.versions.append(version)
+                batch.arrays.append(arrays)
+        for batch in batches.values():
+            if not batch.arrays:
+                continue
+            if batch.size + _EACH * len(batch.arrays) < compiled.least or not self._step_compiled(group, batch):
+                self._step_arrays(group, batch)
+
+    def _step_compiled(self, group: dict[str, Any], batch: _Batch) -> bool:
+        """One step of a batch, all in one call; False where there is none."""
+        kind = REAL.get(batch.arrays[0][0].dtype)
+        if kind is None or (found := self._compiled(group, batch.numbers)) is None:
+            return False
+        name, writes, numbers, *settings = found
+        native = compiled.optimizer
+        if len(set(batch.versions)) < len(batch.versions):  # parameters that share memory
+            return False
+        if not native.step(getattr(native, name), batch.arrays, kind, numbers, *settings):
+            return False
+        for version in batch.versions:
+            version.version += writes
+        return True
+
+    def _step_arrays(self, group: dict[str, Any], batch: _Batch) -> None:
+        """One step of a batch: large parameters block by block, small ones together."""
+        small = []
+        for version, arrays in zip(batch.versions, batch.arrays, strict=True):
+            if arrays[0].size > _SMALL:
                 version.version += self._step_by_blocks(group, batch.numbers, arrays)
             else:
-                batch.small.append((version, arrays))
-        for batch in batches.values():
-            if len(batch.small) < _FEW or len({id(version) for version, _ in batch.small}) < len(batch.small):
-                for version, arrays in batch.small:
-                    version.version += self._step_by_blocks(group, batch.numbers, arrays)
-            else:
-                self._step_together(group, batch)
+                small.append((version, arrays))
+        if len(small) < _FEW or len({id(version) for version, _ in small}) < len(small):
+            for version, arrays in small:
+                version.version += self._step_by_blocks(group, batch.numbers, arrays)
+        else:
+            self._step_together(group, batch.numbers, small)
 
     def _batch(self, group: dict[str, Any], batches: dict[Any, _Batch], kind: Any, counts: list[Any]) -> _Batch:
         """The batch that parameters of some dtype belong to, given the numbers kept for them."""
@@ -192,22 +241,22 @@ class Elementwise(Optimizer):
             batch = batches[key] = _Batch([count._d for count in counts], after, numbers)
         return batch
 
-    def _step_together(self, group: dict[str, Any], batch: _Batch) -> None:
+    def _step_together(self, group: dict[str, Any], numbers: Any, small: list[tuple[Any, list[Any]]]) -> None:
         """One step of many small parameters, laid end to end; what changed is put back."""
         start = 0
-        while start < len(batch.small):
+        while start < len(small):
             stop, size = start, 0
-            while stop < len(batch.small) and size < BLOCK:
-                size += batch.small[stop][1][0].size
+            while stop < len(small) and size < BLOCK:
+                size += small[stop][1][0].size
                 stop += 1
-            piece = batch.small[start:stop]
+            piece = small[start:stop]
             start = stop
             columns = list(zip(*[arrays for _, arrays in piece], strict=True))
             flat, views = self._laid_out(size, columns)
             for column, within in zip(columns, views, strict=True):
                 for array, view in zip(column, within, strict=True):
                     view[...] = array
-            writes = self._run(group, batch.numbers, flat)
+            writes = self._run(group, numbers, flat)
             for column, within in zip((columns[0], *columns[2:]), (views[0], *views[2:]), strict=True):
                 for array, view in zip(column, within, strict=True):
                     array[...] = view
@@ -280,6 +329,12 @@ class Elementwise(Optimizer):
             self._rule(group, numbers, p, decayed(group, p, g), *kept)
         finally:
             modes.set_grad(before)
+
+
+def direction(group: dict[str, Any]) -> tuple[float, float]:
+    """By what the gradient is multiplied, and how much of the parameter is then added to it."""
+    apart = group.get("decoupled_weight_decay")
+    return -1.0 if group.get("maximize") else 1.0, 0.0 if apart else number(group.get("weight_decay", 0))
 
 
 def decayed(group: dict[str, Any], p: Any, g: Any) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from .elementwise import Elementwise, check, check_decay, check_rate
+from .elementwise import Elementwise, check, check_decay, check_rate, direction
 from .numbers import number
 
 
@@ -67,6 +67,12 @@ class RMSprop(Elementwise):
 
     def _advance(self, group: dict[str, Any], *scalars: Any) -> tuple[tuple[Any, ...], Any]:
         return (float(scalars[0]) + 1,), number(group["lr"])
+
+    def _compiled(self, group: dict[str, Any], numbers: Any) -> tuple[Any, ...] | None:
+        sign, decay = direction(group)
+        alpha, momentum = group["alpha"], group["momentum"]
+        constants = (sign, decay, alpha, 1 - alpha, momentum, group["eps"], numbers)
+        return "rmsprop", 1, constants, decay != 0, momentum > 0, bool(group["centered"])
 
     def _rule(self, group: dict[str, Any], numbers: Any, p: Any, g: Any, *kept: Any) -> None:
         lr, alpha = numbers, group["alpha"]

@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from ..kernels import compiled
 from ..tensor.sparse import SparseTensor
 from ..tensor.tensor import Tensor, share
-from .elementwise import Elementwise, filled
+from .elementwise import Elementwise, direction, filled
 from .numbers import F32, F64, check_one_element, constant, number
 from .optimizer import evaluated
 
@@ -81,6 +82,8 @@ class SGD(Elementwise):
                 self._step_with_settings(group, [param for param in group["params"] if param._grad is not None])
                 continue
             kind: Any = None
+            least = compiled.least
+            large: list[Any] = []
             for param in group["params"]:  # the everyday step: as little as possible for each parameter
                 grad = param._grad
                 if grad is None:
@@ -93,20 +96,26 @@ class SGD(Elementwise):
                         self._step_all(group, [(param, grad, {})])
                         continue
                     rate = constant(lr, kind)
+                if data.size >= least:
+                    large.append((param, grad, {}))
+                    continue
                 version = param._v
                 if version is None:
                     version = share(param)
                     data = param._d
                 subtract(data, grad._d * rate, data)
                 version.version += 1
+            if large:
+                self._step_all(group, large)
         return loss
 
     def _step_with_settings(self, group: dict[str, Any], params: list[Tensor]) -> None:
         """One step of some parameters, whatever the settings."""
-        for param in params:
-            if isinstance(param._grad, SparseTensor):
-                self._step_sparse(group, param, param._grad)
-        params = [param for param in params if not isinstance(param._grad, SparseTensor)]
+        if any(type(param._grad) is not Tensor for param in params):
+            for param in params:
+                if isinstance(param._grad, SparseTensor):
+                    self._step_sparse(group, param, param._grad)
+            params = [param for param in params if not isinstance(param._grad, SparseTensor)]
         if group["momentum"] == 0:
             self._step_all(group, [(param, param._grad, {}) for param in params])
             return
@@ -118,7 +127,8 @@ class SGD(Elementwise):
                 fresh.append((param, param._grad, state))
             else:
                 known.append((param, param._grad, state))
-        self._step_all({**group, "fresh": True}, fresh)
+        if fresh:
+            self._step_all({**group, "fresh": True}, fresh)
         self._step_all(group, known)
 
     def _step_sparse(self, group: dict[str, Any], param: Any, grad: Any) -> None:
@@ -144,6 +154,12 @@ class SGD(Elementwise):
 
     def _advance(self, group: dict[str, Any], *scalars: Any) -> tuple[tuple[Any, ...], Any]:
         return (), group["lr"] if group["differentiable"] else number(group["lr"])
+
+    def _compiled(self, group: dict[str, Any], numbers: Any) -> tuple[Any, ...] | None:
+        sign, decay = direction(group)
+        momentum, part = (0.0, 1.0) if group.get("fresh") else (group["momentum"], 1 - group["dampening"])
+        constants = (sign, decay, momentum, part, group["momentum"], numbers)
+        return "descend", 1, constants, decay != 0, bool(group["nesterov"])
 
     def _rule(self, group: dict[str, Any], numbers: Any, p: Any, g: Any, *kept: Any) -> None:
         lr, momentum = numbers, group["momentum"]

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ...kernels import special
+from ...kernels import compiled, special
 from ...kernels.choose import choose, drop, keep
 from ...tensor.tensor import wrap
 from ..declare import op
@@ -19,6 +19,7 @@ from .pointwise import exp, one_of, sigmoid, single, tanh
 ndarray = np.ndarray
 _F4, _F8 = np.dtype("f4"), np.dtype("f8")
 _ZERO = {kind: np.zeros((), kind) for kind in (_F4, _F8)}
+_ZERO_F4 = np.float32(0)
 _INFINITY = {kind: np.array(np.inf, kind) for kind in (_F4, _F8)}
 _SIGN_LOST = (
     "In-place {name} backward calculation is triggered with a negative slope which is not supported. This is caused by "
@@ -68,12 +69,13 @@ def relu(self: Any, /) -> Any:
     return np.maximum(self, kind.type(0))
 
 
-_ZERO_F4 = np.float32(0)
-
-
 @op()
 def threshold_backward(grad_output: Any, self: Any, /, threshold: Any) -> Any:
     """``grad_output``, zero where ``self`` is at most ``threshold``."""
+    if self.size >= compiled.least:
+        made = compiled.activation.threshold_backward(grad_output, self, threshold)
+        if made is not None:
+            return made
     limit = None if threshold else _ZERO.get(self.dtype)
     return drop(self <= (threshold if limit is None else limit), grad_output)
 
@@ -93,6 +95,8 @@ def threshold_written(self: Any, /, threshold: Any, value: Any) -> Any:
 @op()
 def leaky_relu(self: Any, /, negative_slope: Any = 0.01) -> Any:
     """The elements, negative ones times a small slope."""
+    if self.size >= compiled.least and (made := compiled.activation.leaky_relu(self, negative_slope)) is not None:
+        return made
     floating(self, "leaky_relu_cpu")
     if self.dtype.itemsize == 2:
         return single(lambda x: leaky_relu.row.kernel(x, negative_slope), self)
@@ -109,6 +113,10 @@ def leaky_relu_written(self: Any, /, negative_slope: Any = 0.01) -> Any:
 @op()
 def leaky_relu_backward(grad_output: Any, self: Any, /, negative_slope: Any) -> Any:
     """``grad_output``, times the slope where ``self`` is not positive."""
+    if self.size >= compiled.least:
+        made = compiled.activation.leaky_relu_backward(grad_output, self, negative_slope)
+        if made is not None:
+            return made
     return choose(self > zero_of(self), grad_output, grad_output * negative_slope)
 
 
@@ -189,6 +197,8 @@ shrink_backward.derivative(
 @op()
 def elu(self: Any, /, alpha: Any = 1.0, scale: Any = 1, input_scale: Any = 1) -> Any:
     """The elements, negative ones replaced by alpha (exp(x) - 1); all times ``scale``."""
+    if self.size >= compiled.least and (made := compiled.activation.elu(self, alpha, scale, input_scale)) is not None:
+        return made
     floating(self, "elu_cpu")
     if self.dtype.itemsize == 2:
         return single(lambda x: elu.row.kernel(x, alpha, scale, input_scale), self)
@@ -226,7 +236,10 @@ def elu_backward(
     grad_output: Any, self_or_result: Any, /, alpha: Any, scale: Any, input_scale: Any, is_result: Any
 ) -> Any:
     """``grad_output`` times the slope of ``elu``, found from its input or from its result."""
-    x = self_or_result
+    if (x := self_or_result).size >= compiled.least:
+        made = compiled.activation.elu_backward(grad_output, x, alpha, scale, input_scale, is_result)
+        if made is not None:
+            return made
     if is_result:
         if alpha < 0:
             raise RuntimeError(_SIGN_LOST.format(name="elu"))
@@ -274,6 +287,8 @@ _TANH_SCALE, _CUBIC = math.sqrt(2 / math.pi), 0.044715
 @op()
 def gelu(self: Any, /, approximate: Any = "none") -> Any:
     """x times the normal distribution function of x, exact or by a hyperbolic tangent."""
+    if self.size >= compiled.least and (made := compiled.activation.gelu(self, approximate)) is not None:
+        return made
     floating(self, "GeluKernelImpl")
     if self.dtype.itemsize == 2:
         return single(lambda x: gelu.row.kernel(x, approximate), self)
@@ -285,15 +300,18 @@ def gelu(self: Any, /, approximate: Any = "none") -> Any:
 @op()
 def gelu_backward(grad_output: Any, self: Any, /, approximate: Any = "none") -> Any:
     """``grad_output`` times the slope of ``gelu``."""
+    if self.size >= compiled.least:
+        made = compiled.activation.gelu_backward(grad_output, self, approximate)
+        if made is not None:
+            return made
     if self.dtype.itemsize == 2:
         return _by_single(gelu_backward, grad_output, self, approximate)
     x = self
+    square = x * x
     if approximate == "tanh":
-        square = x * x
         t = np.tanh((square * _CUBIC + 1) * x * _TANH_SCALE)
-        inner = (square * (3 * _CUBIC) + 1) * _TANH_SCALE
-        return grad_output * (((1 - t * t) * x * inner + t + 1) * 0.5)
-    return grad_output * ((special.erf(x * _ROOT_HALF) + 1) * 0.5 + x * np.exp(x * x * -0.5) * (1 / _ROOT_2PI))
+        return grad_output * (((1 - t * t) * x * (square * (3 * _CUBIC) + 1) * _TANH_SCALE + t + 1) * 0.5)
+    return grad_output * ((special.erf(x * _ROOT_HALF) + 1) * 0.5 + x * np.exp(square * -0.5) * (1 / _ROOT_2PI))
 
 
 gelu.derivative(self=lambda grad, self, approximate: gelu_backward(grad, self, approximate))
@@ -325,6 +343,8 @@ def bends_of_gelu(grad: Any, grad_output: Any, self: Any, approximate: Any) -> A
 @op()
 def silu(self: Any, /) -> Any:
     """x times its logistic function."""
+    if self.size >= compiled.least and (made := compiled.activation.silu(self)) is not None:
+        return made
     floating(self, "silu_cpu", "biu")
     if self.dtype.itemsize == 2:
         return single(silu.row.kernel, self)
@@ -336,15 +356,18 @@ def silu(self: Any, /) -> Any:
 @op()
 def silu_backward(grad_output: Any, self: Any, /) -> Any:
     """``grad_output`` times the slope of ``silu``."""
+    if self.size >= compiled.least and (made := compiled.activation.silu_backward(grad_output, self)) is not None:
+        return made
     if self.dtype.itemsize == 2:
         return _by_single(silu_backward, grad_output, self)
-    s = sigmoid.row.kernel(self)
-    return grad_output * ((self * (1 - s) + 1) * s)
+    return grad_output * ((self * (1 - (s := sigmoid.row.kernel(self))) + 1) * s)
 
 
 @op()
 def mish(self: Any, /) -> Any:
     """x times the hyperbolic tangent of log(1 + exp(x))."""
+    if self.size >= compiled.least and (made := compiled.activation.mish(self)) is not None:
+        return made
     floating(self, "mish_cpu")
     if self.dtype.itemsize == 2:
         return single(mish.row.kernel, self)
@@ -354,10 +377,11 @@ def mish(self: Any, /) -> Any:
 @op()
 def mish_backward(grad_output: Any, self: Any, /) -> Any:
     """``grad_output`` times the slope of ``mish``."""
+    if self.size >= compiled.least and (made := compiled.activation.mish_backward(grad_output, self)) is not None:
+        return made
     if self.dtype.itemsize == 2:
         return _by_single(mish_backward, grad_output, self)
-    t = np.tanh(_softplus(self))
-    return grad_output * (self * sigmoid.row.kernel(self) * (1 - t * t) + t)
+    return grad_output * (self * sigmoid.row.kernel(self) * (1 - (t := np.tanh(_softplus(self))) * t) + t)
 
 
 def _softplus(x: Any) -> Any:
@@ -368,30 +392,37 @@ def _softplus(x: Any) -> Any:
 @op()
 def softplus(self: Any, /, beta: Any = 1, threshold: Any = 20) -> Any:
     """log(1 + exp(beta x)) / beta; x itself where ``beta`` x exceeds ``threshold``."""
+    if self.size >= compiled.least and (made := compiled.activation.softplus(self, beta, threshold)) is not None:
+        return made
     floating(self, "softplus_cpu")
     if self.dtype.itemsize == 2:
         return single(lambda x: softplus.row.kernel(x, beta, threshold), self)
     scaled = self if beta == 1 else self * beta
-    soft = _softplus(scaled)
+    soft = _softplus(scaled) if beta == 1 else _softplus(scaled) / beta
     if threshold >= 17 and self.dtype is _F4:  # up there the two are one number
-        return soft if beta == 1 else soft / beta
-    return choose(scaled > threshold, self, soft if beta == 1 else soft / beta)
+        return soft
+    return choose(scaled > threshold, self, soft)
 
 
 @op()
 def softplus_backward(grad_output: Any, self: Any, /, beta: Any, threshold: Any) -> Any:
     """``grad_output`` times the slope of ``softplus``."""
+    if self.size >= compiled.least:
+        made = compiled.activation.softplus_backward(grad_output, self, beta, threshold)
+        if made is not None:
+            return made
     if self.dtype.itemsize == 2:
         return _by_single(softplus_backward, grad_output, self, beta, threshold)
     scaled = self if beta == 1 else self * beta
-    slope = sigmoid.row.kernel(scaled)
-    above = scaled > threshold
+    slope, above = sigmoid.row.kernel(scaled), scaled > threshold
     return grad_output * (choose(above, np.ones_like(slope), slope) if np.any(above) else slope)
 
 
 @op(node="LogSigmoidBackward0")
 def logsigmoid(self: Any, /) -> Any:
     """The logarithm of the logistic function."""
+    if self.size >= compiled.least and (made := compiled.activation.logsigmoid(self)) is not None:
+        return made
     floating(self, "log_sigmoid_cpu")
     if self.dtype.itemsize == 2:
         return single(logsigmoid.row.kernel, self)
@@ -401,6 +432,8 @@ def logsigmoid(self: Any, /) -> Any:
 @op()
 def log_sigmoid_backward(grad_output: Any, self: Any, /) -> Any:
     """``grad_output`` times the slope of ``logsigmoid``."""
+    if self.size >= compiled.least and (made := compiled.activation.logsigmoid_backward(grad_output, self)) is not None:
+        return made
     if self.dtype.itemsize == 2:
         return _by_single(log_sigmoid_backward, grad_output, self)
     return grad_output * sigmoid.row.kernel(-self)
@@ -459,6 +492,8 @@ def hardsigmoid(self: Any, /) -> Any:
 @op(inplace=True)
 def hardswish(self: Any, /) -> Any:
     """x times its hardsigmoid."""
+    if self.size >= compiled.least and (made := compiled.activation.hardswish(self)) is not None:
+        return made
     floating(self, "hardswish_cpu")
     if self.dtype.itemsize == 2:
         return single(hardswish.row.kernel, self)
@@ -474,10 +509,11 @@ def hardsigmoid_backward(grad_output: Any, self: Any, /) -> Any:
 @op()
 def hardswish_backward(grad_output: Any, self: Any, /) -> Any:
     """``grad_output`` times the slope of ``hardswish``: zero up to -3, one from 3, x / 3 + 1/2 between."""
+    if self.size >= compiled.least and (made := compiled.activation.hardswish_backward(grad_output, self)) is not None:
+        return made
     if self.dtype.itemsize == 2:
         return _by_single(hardswish_backward, grad_output, self)
-    between = grad_output * (self / 3 + 0.5)
-    return drop(self <= -3, choose(self < 3, between, grad_output))
+    return drop(self <= -3, choose(self < 3, grad_output * (self / 3 + 0.5), grad_output))
 
 
 hardsigmoid.derivative(self=lambda grad, self: hardsigmoid_backward(grad, self))

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from ...kernels import compiled
 from ...tensor.tensor import wrap
 from ..declare import op
 from .batch import bmm, each_by_transposed, each_transposed_by
@@ -184,14 +185,18 @@ def flash_attention(
             query.astype(F32), key.astype(F32), value.astype(F32), attn_mask, dropout_p, is_causal, scale
         )
         return out.astype(kind), logs
-    out = np.empty_like(query)
     n, heads, rows, width = query.shape
     columns = key.shape[2]
+    times = kind.type(factor(scale, width))
+    bias = _whole_bias(attn_mask, (n, heads, rows, columns), kind)
+    if n * heads * rows * columns >= compiled.least:
+        made = compiled.attention.forward(query, key, value, bias, is_causal, times)
+        if made is not None:
+            return made
+    out = np.empty_like(query)
     shared = _shared_heads(query, key)
     keys, values = _spread(key, shared), _spread(value, shared)
     logs = np.empty((n, heads, rows), kind)
-    times = kind.type(factor(scale, width))
-    bias = _whole_bias(attn_mask, (n, heads, rows, columns), kind)
     bounded = True
     room = _scratch(n, heads, rows, columns, kind)
     for block in _blocks(n, heads, rows, columns, is_causal):
@@ -241,11 +246,17 @@ def flash_attention_backward(
         return tuple(array.astype(kind) for array in made)
     n, heads, rows, width = query.shape
     columns = key.shape[2]
+    times = kind.type(factor(scale, width))
+    bias = _whole_bias(attn_mask, (n, heads, rows, columns), kind)
+    if n * heads * rows * columns >= compiled.least:
+        made = compiled.attention.backward(
+            grad_output, query, key, value, output, logsumexp, bias, is_causal, times
+        )
+        if made is not None:
+            return made
     shared = _shared_heads(query, key)
     keys, values = _spread(key, shared), _spread(value, shared)
     by_query, by_key, by_value = np.empty_like(query), np.empty_like(keys), np.empty_like(values)
-    times = kind.type(factor(scale, width))
-    bias = _whole_bias(attn_mask, (n, heads, rows, columns), kind)
     if grad_output.strides[3] != kind.itemsize or grad_output.strides[2] < width * kind.itemsize:
         grad_output = np.ascontiguousarray(grad_output)  # a spread-out number, say, which BLAS cannot read
     room, room2 = (_scratch(n, heads, rows, columns, kind) for _ in range(2))

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ...kernels import compiled
 from ..declare import op
 from .sparse import embedding_sparse_backward
 
@@ -23,6 +24,8 @@ def rows_added(values: Any, index: Any, n: int) -> Any:
         chosen[index, np.arange(len(index))] = 1
         return chosen.dot(values)
     out = np.zeros((n, width), values.dtype)
+    if values.size >= compiled.least and compiled.scatter.add_rows(out, index, values):
+        return out
     order = np.argsort(index, kind="stable")
     ordered = index[order]
     starts = np.flatnonzero(np.concatenate(([True], ordered[1:] != ordered[:-1])))

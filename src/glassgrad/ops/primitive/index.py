@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ...ground import dtypes, errors
+from ...kernels.scatter import add_rows
 from .. import fit, saved
 from ..declare import op
 from .shape import axis_of, on_arrays, strided, sum_to, unsigned
@@ -387,21 +388,6 @@ def add_at(out: Any, key: tuple[Any, ...], values: Any) -> None:
         add_rows(out, key[0], np.broadcast_to(values, (*key[0].shape, *out.shape[1:])))
         return
     np.add.at(out, key, values)
-
-
-def add_rows(out: Any, index: Any, values: Any) -> None:
-    """Add ``values[i]`` into ``out[index[i]]``, one after the other.
-
-    Wide rows are added by themselves, which is far quicker than ``np.add.at``; narrow ones element by element.
-    """
-    if out.ndim == 1 or (out[:1].size < 32 and index.size > 16):
-        np.add.at(out, index, values)
-        return
-    add = np.add
-    rows = out if len(out) > 4 * index.size else list(out)
-    for row, value in zip(index.reshape(-1).tolist(), values.reshape(-1, *out.shape[1:]), strict=True):
-        row = rows[row]
-        add(row, value, row)
 
 
 @op(inplace=True)

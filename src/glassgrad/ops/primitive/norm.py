@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ...kernels import compiled
 from ..declare import op
 from .cast import to_copy
 from .extreme import not_implemented
@@ -400,6 +401,9 @@ def native_layer_norm(
     """Each sample standardised over its last dimensions, scaled and shifted; its mean and inverse deviation."""
     a = as_floating(input, "LayerNormKernelImpl")
     n = count(normalized_shape)
+    kept = (*a.shape[: a.ndim - len(normalized_shape)], *(1,) * len(normalized_shape))
+    if a.size >= compiled.least and (made := compiled.norm.layer_forward(input, weight, bias, n, eps)) is not None:
+        return made[0], made[1].reshape(kept), made[2].reshape(kept)
     shape = (a.size // n if n else 0, n)
     lines = a.reshape(shape)
     means = along(lines, 1) / n
@@ -411,7 +415,6 @@ def native_layer_norm(
         out *= weight.reshape(-1)
     if bias is not None:
         out += bias.reshape(-1)
-    kept = (*a.shape[: a.ndim - len(normalized_shape)], *(1,) * len(normalized_shape))
     if input.dtype.itemsize == 2:
         kind = statistics_kind(input, weight, bias)
         means, rstd = means.astype(kind), rstd.astype(kind)
@@ -420,26 +423,74 @@ def native_layer_norm(
 
 native_layer_norm.returns("result0", "result1", "result2", differentiable=("result0",))
 native_layer_norm.internal()
-native_layer_norm.derivative(
-    input=lambda grad, input, weight, result1, result2, input_sizes, normalized_shape: standardize_backward(
-        grad if weight is None else wide(grad) * wide(weight),
-        input,
-        result1,
-        result2,
-        last_dims(input_sizes, normalized_shape),
-        False,
-    ),
-    weight=lambda grad, input, result1, result2, input_sizes, normalized_shape: as_of(
-        sum_dim(
-            wide(grad) * standardized(wide(input), result1, result2, last_dims(input_sizes, normalized_shape), False),
-            first_dims(input_sizes, normalized_shape),
-        ),
-        result1,
-    ),
-    bias=lambda grad, result1, input_sizes, normalized_shape: as_of(
-        sum_dim(wide(grad), first_dims(input_sizes, normalized_shape)), result1
-    ),
-)
+@op()
+def native_layer_norm_backward(
+    grad_output: Any, input: Any, mean: Any, rstd: Any, weight: Any = None, /, normalized_shape: Any = (),
+    wanted: Any = (),
+) -> Any:  # fmt: skip
+    """The gradients of input, weight and bias; those not ``wanted`` are empty."""
+    affine = wanted[1] or wanted[2]
+    if input.size >= compiled.least:
+        made = compiled.norm.layer_backward(grad_output, input, mean, rstd, weight, count(normalized_shape), affine)
+        if made is not None:
+            back, of_weight, of_bias = made
+            if affine and len(normalized_shape) != 1:
+                of_weight, of_bias = of_weight.reshape(normalized_shape), of_bias.reshape(normalized_shape)
+            return back, of_weight if wanted[1] else _NONE, of_bias if wanted[2] else _NONE
+    first, last = first_dims(input.shape, normalized_shape), last_dims(input.shape, normalized_shape)
+    grad = grad_output if grad_output.dtype.itemsize > 2 else grad_output.astype(F32)
+    of_weight = of_bias = back = _NONE
+    if wanted[0]:
+        scaled = grad_output if weight is None else grad * (weight if weight.dtype.itemsize > 2 else weight.astype(F32))
+        back = standardize_backward.row.kernel(scaled, input, mean, rstd, last, False)
+    if wanted[1]:
+        x = standardized.row.kernel(wide.row.kernel(input), mean, rstd, last, False)
+        of_weight = sum_dim.row.kernel(grad * x, first).astype(mean.dtype, copy=False)
+    if wanted[2]:
+        of_bias = sum_dim.row.kernel(grad, first).astype(mean.dtype, copy=False)
+    return back, of_weight, of_bias
+
+
+_NONE = np.empty(0, F32)
+native_layer_norm_backward.returns("result0", "result1", "result2")
+native_layer_norm_backward.sets_apart("mean", "rstd")
+native_layer_norm_backward.internal()
+
+
+@native_layer_norm.derivative("input", "weight", "bias")
+def _layer_norm_rule(
+    grad: Any, input: Any, weight: Any, result1: Any, result2: Any, normalized_shape: Any, needs: Any
+) -> Any:
+    found = native_layer_norm_backward(grad, input, result1, result2, weight, normalized_shape, tuple(needs))
+    return tuple([gradient if need else None for gradient, need in zip(found, needs, strict=True)])
+
+
+@native_layer_norm_backward.derivative("grad_output", "input", "weight")
+def _layer_norm_backward_rule(
+    grads: Any, grad_output: Any, input: Any, weight: Any, mean: Any, rstd: Any, input_sizes: Any, normalized_shape: Any
+) -> Any:
+    """Through each of ``standardize_backward(grad * weight)``, ``sum(grad * x)`` and ``sum(grad)``."""
+    of_input, of_weight, of_bias = grads
+    dims, grad = last_dims(input_sizes, normalized_shape), wide(grad_output)
+    to_grad = to_input = to_weight = None
+    if of_input is not None:
+        scale = None if weight is None else wide(weight)
+        through = standardize_backward(of_input, input, mean, rstd, dims, False)
+        to_grad = through if scale is None else through * scale
+        to_input = standardize_twice(
+            of_input, grad_output if scale is None else grad * scale, input, mean, rstd, input_sizes, dims, False
+        )
+        if scale is not None:
+            to_weight = sum_dim(through * grad, first_dims(input_sizes, normalized_shape))
+    if of_weight is not None:
+        more = of_weight * standardized(wide(input), mean, rstd, dims, False)
+        to_grad = more if to_grad is None else to_grad + more
+        more = standardize_backward(grad * of_weight, input, mean, rstd, dims, False)
+        to_input = more if to_input is None else to_input + more
+    if of_bias is not None:
+        more = grad * 0 + of_bias
+        to_grad = more if to_grad is None else to_grad + more
+    return to_grad, to_input, to_weight
 
 
 @op()
@@ -491,5 +542,5 @@ cdist_forward.shows(hidden=("x1_sizes", "x2_sizes"))
 dist.shows(hidden=("other_sizes", "self_sizes"))
 for _row in (linalg_vector_norm, norm_dim):
     _row.shows(hidden=("self_sizes",))
-for _row in (native_group_norm, native_layer_norm):
+for _row in (native_group_norm, native_layer_norm_backward):
     _row.shows(hidden=("input_sizes",))

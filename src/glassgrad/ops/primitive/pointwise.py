@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ...kernels import compiled
 from ..declare import op
 from .compare import unsupported, where
 
@@ -168,6 +169,8 @@ def tanh(self: Any, /) -> Any:
 @op()
 def tanh_backward(grad_output: Any, output: Any, /) -> Any:
     """``grad_output`` times one minus the square of a hyperbolic tangent."""
+    if output.size >= compiled.least and (made := compiled.activation.tanh_backward(grad_output, output)) is not None:
+        return made
     one = one_of(output)
     return grad_output * (one - output * output)
 
@@ -211,6 +214,8 @@ _HALF = {np.dtype(code): np.array(0.5, code) for code in ("f4", "f8")}
 @op(inplace=True)
 def sigmoid(self: Any, /) -> Any:
     """The logistic function 1 / (1 + exp(-x))."""
+    if self.size >= compiled.least and (made := compiled.activation.sigmoid(self)) is not None:
+        return made
     if type(self) is ndarray and self.size > _MANY and self.dtype in _HALF and self.min() > -8:
         half = _HALF[self.dtype]  # faster; further down the tangent would lose the small results
         out = np.tanh(self * half)
@@ -227,6 +232,8 @@ def sigmoid(self: Any, /) -> Any:
 @op()
 def sigmoid_backward(grad_output: Any, output: Any, /) -> Any:
     """``grad_output`` times the slope of the logistic function whose value is ``output``."""
+    if output.size >= compiled.least and (g := compiled.activation.sigmoid_backward(grad_output, output)) is not None:
+        return g
     one = one_of(output)
     return grad_output * ((one - output) * output)
 

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from ...kernels import compiled
 from ..declare import op
 from .scan import others
 
@@ -19,6 +20,7 @@ F16, F32, F64, I64 = np.dtype("f2"), np.dtype("f4"), np.dtype("f8"), np.dtype("i
 _add: Any = np.add
 _LONGEST = 65536  # ones kept; longer sums go block by block, which also keeps them accurate
 _BLOCK = 4096
+_LARGE = 1 << 16  # elements from which on compiled sums pay: below, BLAS and the cache are quick enough
 SMALL = 2048  # elements up to which a call costs more than the arithmetic in it
 _BASE: dict[Any, Any] = {F32: np.ones(_LONGEST, F32), F64: np.ones(_LONGEST, F64)}
 ones32: dict[int, Any] = {n: _BASE[F32][:n] for n in range(1025)}
@@ -76,6 +78,8 @@ def _total(a: Any) -> Any:
         return np.add.reduce(a, axis=None, dtype=I64)
     if d == F32 or d == F64:
         flat = a.ravel("K")
+        if flat.size >= _LARGE and flat.size >= compiled.least and (found := compiled.reduce.total(flat)) is not None:
+            return found
         ones = _BASE[d]
         if flat.size <= _LONGEST:
             return flat.dot(ones[: flat.size])
@@ -125,8 +129,12 @@ def _along(a: Any, dim: Any, keepdim: bool) -> Any:
         n, m = a.ndim, len(axes)
         places = sorted(i % n for i in axes)
         size = count(a.shape, axes)
-        if places == list(range(n - m, n)) and size <= _LONGEST:
-            sums = a.reshape(prod(a.shape[: n - m]), size).dot(_BASE[d][:size])
+        large = a.size >= _LARGE and a.size >= compiled.least
+        if places == list(range(n - m, n)) and (large or size <= _LONGEST):
+            matrix = a.reshape(prod(a.shape[: n - m]), size)
+            sums = compiled.reduce.rows(matrix) if large else None
+            if sums is None:
+                sums = matrix.dot(_BASE[d][:size]) if size <= _LONGEST else _add.reduce(matrix, axis=1)
             return sums.reshape(kept_sizes(a.shape, axes) if keepdim else a.shape[: n - m])[()]
         if places == list(range(m)) and m < n:
             sums = _columns(a.reshape(size, prod(a.shape[m:])))
@@ -136,6 +144,8 @@ def _along(a: Any, dim: Any, keepdim: bool) -> Any:
 
 def _columns(a: Any) -> Any:
     """The column sums of a matrix; long columns block by block, for accuracy."""
+    if a.size >= _LARGE and a.size >= compiled.least and (found := compiled.reduce.columns(a)) is not None:
+        return found
     ones = _BASE[a.dtype]
     rows = a.shape[0]
     if rows <= 2048:
@@ -272,11 +282,25 @@ mean_dim.internal()
 # -- products ----------------------------------------------------------------------------------------------------------
 
 
+def _compiled_product(a: Any, axis: Any, keepdim: bool) -> Any:
+    """The product of everything, or along the last dimension."""
+    if axis is None:
+        found = compiled.reduce.product(a)
+    elif axis % a.ndim == a.ndim - 1 and a.size:
+        found = compiled.reduce.rows(a.reshape(-1, a.shape[-1]), True)
+        found = None if found is None else found.reshape(a.shape[:-1])
+    else:
+        return None
+    return found if found is None or not keepdim else np.reshape(found, kept_sizes(a.shape, axis))
+
+
 def _product(a: Any, dim: Any, keepdim: bool) -> Any:
     d = a.dtype
     axis = axes_of(a, dim)
     if d.kind in "bui":
         return np.multiply.reduce(a, axis=axis, keepdims=keepdim and a.ndim > 0, dtype=I64)
+    if a.size >= compiled.least and a.ndim and (found := _compiled_product(a, axis, keepdim)) is not None:
+        return found
     if d == F16 or d.kind == "V":
         return np.multiply.reduce(a.astype(F32), axis=axis, keepdims=keepdim and a.ndim > 0).astype(d)
     return np.multiply.reduce(a, axis=axis, keepdims=keepdim and a.ndim > 0)
@@ -332,6 +356,14 @@ def _variance(self: Any, dim: Any, correction: Any, keepdim: bool) -> tuple[Any,
             return (off * off).dot(ones32[n]) / F32.type(degrees if degrees > 0 else 0), means
     a = self.astype(F32) if self.dtype == F16 or self.dtype.kind == "V" else self
     means = along(a, dim, True) / count(a.shape, dim)
+    if dim is None and a.size >= compiled.least and a.ndim:
+        summed = compiled.reduce.deviations(a, means.reshape(()))
+        if summed is not None:
+            degrees = freedom(a.shape, dim, correction)
+            sizes = (1,) * a.ndim if keepdim else ()
+            return np.reshape(summed / summed.dtype.type(degrees if degrees > 0 else 0), sizes)[()], (
+                means.reshape(sizes)[()]
+            )
     off = a - means
     if a.dtype.kind == "c":
         off = np.abs(off)

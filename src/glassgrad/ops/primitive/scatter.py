@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import builtins
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
 from ...ground import dtypes
+from ...kernels.scatter import add_rows, added, covered, fetched, inside, place, put_where
 from ..declare import op
-from .index import ALL, add_rows, blank, masked_fill
+from .index import ALL, blank, masked_fill
 from .shape import axis_of, expand, reshape, sum_to, unsigned, view
 
 ndarray = np.ndarray
@@ -20,15 +20,7 @@ def _name(array: Any) -> str:
     return dtypes.of(array.dtype).scalar_name
 
 
-_UNSIGNED = {8: np.dtype(np.uint64), 4: np.dtype(np.uint32)}
 _BEYOND = "index {} is out of bounds for dimension {} with size {}"
-
-
-def inside(index: Any, size: int) -> bool:
-    """Whether all indices are in [0, ``size``); read as unsigned, negative ones are too large."""
-    if not index.size:
-        return True
-    return bool(np.maximum.reduce(index.view(_UNSIGNED[index.itemsize]), None) < size)
 
 
 def _bounds(index: Any, size: int, axis: int, wording: str = _BEYOND) -> None:
@@ -36,20 +28,6 @@ def _bounds(index: Any, size: int, axis: int, wording: str = _BEYOND) -> None:
     if not inside(index, size):
         bad = index[(index < 0) | (index >= size)]
         raise RuntimeError(wording.format(int(bad.reshape(-1)[0]), axis, size))
-
-
-@lru_cache(256)
-def _line(size: int, after: int) -> Any:
-    """The numbers up to ``size`` along a dimension with ``after`` dimensions behind it."""
-    return np.arange(size).reshape((-1,) + (1,) * after)
-
-
-def place(index: Any, axis: int) -> tuple[Any, ...]:
-    """What an array is indexed with so that ``index`` counts along ``axis`` and all else stays in place."""
-    ndim = index.ndim
-    if ndim <= 1:
-        return (index,) if ndim else (index.reshape(1),)
-    return tuple([index if at == axis else _line(size, ndim - 1 - at) for at, size in enumerate(index.shape)])
 
 
 def _checked(name: str, self: Any, index: Any, dim: int, src: Any = None) -> int:
@@ -96,7 +74,7 @@ def gather(self: Any, index: Any, /, dim: Any, sparse_grad: Any = False) -> Any:
     """The elements that ``index`` names along ``dim``, in the shape of ``index``."""
     axis = _checked("gather", self, index, dim)
     if index.ndim > 1 and index.size:
-        return self[place(index, axis)]
+        return fetched(self, index, axis)
     if not index.size:
         return np.empty(index.shape, self.dtype)
     return np.asarray(self).reshape(-1)[index]
@@ -105,35 +83,7 @@ def gather(self: Any, index: Any, /, dim: Any, sparse_grad: Any = False) -> Any:
 @op()
 def gather_backward(grad_output: Any, index: Any, /, sizes: Any, dim: Any) -> Any:
     """Zeros of ``sizes`` with ``grad_output`` added where ``index`` points along ``dim``."""
-    return _added(np.zeros(sizes, grad_output.dtype), index, grad_output, axis_of(dim, len(sizes)))
-
-
-def _added(out: Any, index: Any, src: Any, axis: int) -> Any:
-    """``out`` with ``src`` added into it where ``index`` points along ``axis``."""
-    if not index.size:
-        return out
-    flat = out.reshape(out.shape or (1,))
-    at_index = place(index, axis)
-    src = _corner(src, index)
-    if index.ndim and index.shape[axis] == 1:  # nothing is named twice
-        flat[at_index] += src
-    elif flat.ndim == 1:
-        np.add.at(flat, at_index, src.reshape(-1))
-    else:
-        step = 1
-        at: Any = 0
-        for part, size in zip(reversed(at_index), reversed(flat.shape), strict=True):
-            at = at + part * step
-            step *= size
-        np.add.at(flat.reshape(-1), at.reshape(-1), src.reshape(-1))
-    return out
-
-
-def _corner(src: Any, index: Any) -> Any:
-    """The part of ``src`` that ``index`` covers."""
-    if src.shape == index.shape:
-        return src
-    return src.reshape(src.shape or (1,))[tuple(builtins.slice(size) for size in index.shape or (1,))]
+    return added(np.zeros(sizes, grad_output.dtype), index, grad_output, axis_of(dim, len(sizes)))
 
 
 @op()
@@ -157,7 +107,7 @@ def scatter(self: Any, index: Any, src: Any, /, dim: Any) -> Any:
     _same_dtype(self, src)
     out = np.array(self, order="C")
     if index.size:
-        out.reshape(out.shape or (1,))[place(index, axis)] = _corner(src, index)
+        put_where(out.reshape(out.shape or (1,)), index, covered(src, index), axis)
     return out
 
 
@@ -176,7 +126,7 @@ def scatter_add(self: Any, index: Any, src: Any, /, dim: Any) -> Any:
     """``self`` with the elements of ``src`` added where ``index`` points along ``dim``."""
     axis = _checked("scatter", self, index, dim, src)
     _same_dtype(self, src)
-    return _added(np.array(self, order="C"), index, src, axis)
+    return added(np.array(self, order="C"), index, src, axis)
 
 
 def _same_dtype(self: Any, src: Any) -> None:
@@ -206,7 +156,7 @@ def scatter_reduce(self: Any, index: Any, src: Any, /, dim: Any, reduce: Any, in
     out = np.array(self, order="C")
     if not index.size:
         return out
-    flat, at_index, part = out.reshape(out.shape or (1,)), place(index, axis), _corner(src, index)
+    flat, at_index, part = out.reshape(out.shape or (1,)), place(index, axis), covered(src, index)
     if not include_self:
         flat[at_index] = _neutral(reduce, self.dtype)
     _REDUCE[reduce].at(flat, at_index, part)

@@ -143,6 +143,8 @@ def unsafe_view(self: Any, /, sizes: Any) -> Any:
 @op(view=True)
 def reshape_alias(self: Any, /, sizes: Any) -> Any:
     """The view with other sizes of memory that has gaps or another order: what ``reshape`` gives where it can."""
+    if sizes == self.shape and 1 not in sizes and self.size:
+        return self[...]
     return strided(self, sizes, steps(self.shape, self.strides, sizes))
 
 
@@ -152,6 +154,8 @@ def reshape(input: Any, sizes: tuple[int, ...]) -> Any:
     array = input._d
     if type(array) is not ndarray or array.flags.c_contiguous:
         return view(input, sizes)
+    if sizes == array.shape and 1 not in sizes and array.size:
+        return reshape_alias(input, sizes)
     wanted = inferred(sizes, array.size)
     if not array.size:
         return view(input, wanted)
@@ -237,6 +241,8 @@ def expand(self: Any, /, sizes: Any) -> Any:
         )
     wide = sizes[lead:]
     if wide == shape:
+        if not lead and type(self) is ndarray:
+            return self[...]
         found = self.strides
     else:
         sizes, found = list(sizes), list(self.strides)

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ...kernels import compiled
 from ..declare import op
 from .extreme import not_implemented
 from .pointwise import exp
@@ -47,6 +48,8 @@ def _below_top(a: Any, dim: int) -> Any:
 @op()
 def softmax(self: Any, /, dim: int) -> Any:
     """Exponentials along ``dim``, scaled to sum to one."""
+    if self.size >= compiled.least and (made := compiled.softmax.forward(self, dim)) is not None:
+        return made
     d = self.dtype
     shape = self.shape
     ndim = len(shape)
@@ -69,6 +72,8 @@ def softmax(self: Any, /, dim: int) -> Any:
 @op()
 def softmax_backward(grad_output: Any, output: Any, /, dim: int) -> Any:
     """The gradient of ``softmax`` at its ``output``."""
+    if output.size >= compiled.least and (made := compiled.softmax.backward(grad_output, output, dim)) is not None:
+        return made
     g = grad_output * output
     shape = g.shape
     if dim == 1 and len(shape) == 2 and g.size <= SMALL:
@@ -94,6 +99,8 @@ softmax_backward.internal()
 @op()
 def log_softmax(self: Any, /, dim: int) -> Any:
     """The logarithm of ``softmax``, without its rounding."""
+    if self.size >= compiled.least and (made := compiled.softmax.log_forward(self, dim)) is not None:
+        return made
     d = self.dtype
     shape = self.shape
     if dim == 1 and len(shape) == 2 and d is F32 and self.size <= SMALL and shape[1] in ones32:
@@ -117,6 +124,8 @@ def log_softmax(self: Any, /, dim: int) -> Any:
 @op()
 def log_softmax_backward(grad_output: Any, output: Any, /, dim: int) -> Any:
     """The gradient of ``log_softmax`` at its ``output``."""
+    if output.size >= compiled.least and (made := compiled.softmax.log_backward(grad_output, output, dim)) is not None:
+        return made
     e = _exp(output)
     shape = e.shape
     if dim == 1 and len(shape) == 2 and e.size <= SMALL:

@@ -1,0 +1,193 @@
+"""How a kernel is compiled, where the compiled code is kept, and how its rows are shared out among threads."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from functools import lru_cache
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numba
+import numpy as np
+from numba import extending, types
+
+from glassgrad.ground import runtime
+
+# Numba's own types for these know less than they take.
+njit: Any = numba.njit
+intrinsic: Any = extending.intrinsic
+overload: Any = extending.overload
+
+#: Liberties with sums that vectorising needs. NaN, infinities and signs of zero keep their meaning.
+LIBERTIES = {"reassoc", "contract"}
+#: What a function that makes arrays names.
+_MAKERS = {
+    "array", "asarray", "ascontiguousarray", "carray", "arange", "concatenate", "copy", "dot", "empty", "empty_like",
+    "flatten", "full", "full_like", "ones", "ones_like", "outer", "zeros", "zeros_like",
+}  # fmt: skip
+#: Elements below which handing a part to another thread costs more than it saves.
+WORTH_SHARING = 1 << 17
+
+# -- compiling ---------------------------------------------------------------------------------------------------------
+
+
+def kernel(function: Callable[..., Any], *, strict: bool = False) -> Any:
+    """``function`` compiled at its first call with arrays of new types, and kept on disk where that is possible.
+
+    It runs without Python's lock. ``strict`` leaves every sum in the order it is written in.
+    """
+    made = _function(function, strict)
+    try:
+        made.enable_caching()
+    except (RuntimeError, OSError, AttributeError):  # no directory to keep it in; no compiling at all
+        return made
+    _keep_fresh(made, function)
+    return made
+
+
+def inlined(function: Callable[..., Any], *, strict: bool = False) -> Any:
+    """A function for other kernels to call, compiled into them, be it ever so long."""
+    return _function(function, strict, forceinline=True)
+
+
+def _function(function: Callable[..., Any], strict: bool, **options: Any) -> Any:
+    """A compiled function. Where it makes no array, none is counted: else each row of a matrix, a view, costs calls."""
+    counting = not _MAKERS.isdisjoint(function.__code__.co_names)
+    fastmath = set() if strict else LIBERTIES
+    return njit(nogil=True, _nrt=counting, error_model="numpy", fastmath=fastmath, **options)(function)
+
+
+def _keep_fresh(made: Any, function: Callable[..., Any]) -> None:
+    """Let what is kept on disk be tied to all the sources it was made from, and a full disk be no error.
+
+    Numba looks at the kernel's own file alone, though functions from other files are compiled into it.
+    """
+    cache = made._cache
+    found = getattr(cache, "_cache_file", None)
+    if found is None or not hasattr(found, "_source_stamp"):
+        return
+    found._source_stamp = tuple([_digest(path) for path in sorted(_sources(function))])
+    save = cache.save_overload
+
+    def save_if_possible(signature: Any, data: Any) -> None:
+        try:
+            save(signature, data)
+        except OSError:
+            cache.save_overload = _forgotten
+
+    cache.save_overload = save_if_possible
+
+
+def _forgotten(signature: Any, data: Any) -> None:
+    """What saves nothing."""
+
+
+def _sources(function: Callable[..., Any]) -> set[str]:
+    """The files of a kernel, and of the compiled functions that its module knows."""
+    files = {__file__, function.__code__.co_filename, str(Path(__file__).with_name("mathematics.py"))}
+    package = __package__ or ""
+    for value in function.__globals__.values():
+        if isinstance(value, ModuleType):
+            if value.__name__.startswith(package) and value.__file__:
+                files.add(value.__file__)
+        elif hasattr(value, "py_func"):
+            files.add(value.py_func.__code__.co_filename)
+    return files
+
+
+@lru_cache(None)
+def _digest(path: str) -> str:
+    try:
+        return hashlib.sha256(Path(path).read_bytes()).hexdigest()
+    except OSError:  # imported from an archive: numba's own stamp would be of the archive, ours is of the name
+        return path
+
+
+@intrinsic
+def wide_vectors(typing: Any) -> Any:
+    """In a kernel's first line: vectors of 512 bits where the processor has them, which LLVM else leaves half empty.
+
+    It pays where much is computed for each number: a tenth to a fourth for exponentials.
+    """
+
+    def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        set.add(builder.function.attributes, '"prefer-vector-width"="512"')  # llvmlite's own add knows only older ones
+        return context.get_dummy_value()
+
+    return types.void(), code
+
+
+@intrinsic
+def apart(typing: Any) -> Any:
+    """In a kernel's first line: no array that it writes shares memory with another of its arguments.
+
+    LLVM then need not test for that before each row, and vectorises loops that it would give up on for the number of
+    tests. Arrays that are only read may be the same.
+    """
+
+    def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        for argument in builder.function.args[2:]:
+            if argument.name.endswith(".4") and argument.type.is_pointer:  # where an array's data is
+                argument.add_attribute("noalias")
+        return context.get_dummy_value()
+
+    return types.void(), code
+
+
+def lines(a: Any, width: int) -> Any:
+    """An array as a matrix of rows of ``width``, in memory as kernels are compiled for: a copy where it is not."""
+    return (a if a.flags.carray else np.array(a, order="C")).reshape(-1, width)
+
+
+# -- threads -----------------------------------------------------------------------------------------------------------
+
+_pool: ThreadPoolExecutor | None = None
+
+
+def _forget_threads() -> None:
+    global _pool
+    _pool = None  # a forked process has none of its parent's threads
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget_threads)
+
+
+def _handed_over(work: Callable[..., None], *arguments: Any) -> Future[None] | None:
+    """Work given to another thread; ``None`` where the process is ending and takes no more."""
+    global _pool
+    if _pool is None:
+        _pool = ThreadPoolExecutor(os.cpu_count() or 1, "glassgrad kernel")
+    try:
+        return _pool.submit(work, *arguments)
+    except RuntimeError:
+        return None
+
+
+def shared_out(work: Callable[..., None], rows: int, elements: int, *arguments: Any, grain: int = 1) -> None:
+    """Run ``work(first, last, *arguments)`` over ``rows`` rows, in parts on several threads where that pays.
+
+    ``elements`` says how much there is to do in all; parts begin at multiples of ``grain``. What is computed for a row
+    must not depend on the part it falls into: then the result is the same for any number of threads.
+    """
+    parts = min(elements // WORTH_SHARING + 1, rows // grain)
+    if parts > 1:
+        parts = min(parts, runtime.get_num_threads())
+    if parts <= 1:
+        work(0, rows, *arguments)
+        return
+    size = -(-rows // parts // grain) * grain
+    others = [(first, min(first + size, rows)) for first in range(size, rows, size)]
+    waiting = [_handed_over(work, first, last, *arguments) for first, last in others]
+    try:
+        work(0, min(size, rows), *arguments)
+    finally:
+        for (first, last), part in zip(others, waiting, strict=True):
+            if part is None:
+                work(first, last, *arguments)
+            else:
+                part.result()

@@ -1,0 +1,185 @@
+"""Normalisation of rows and of groups of channels, and its ways back: a row stays in the cache from pass to pass."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from .binding import apart, inlined, kernel, lines, shared_out
+from .mathematics import like
+
+F4, F8 = np.dtype("f4"), np.dtype("f8")
+_LINE = 4096  # elements added up in their own precision at most; the sums of lines are added up in float64
+_PARTS = 32  # into how many parts the rows go, each with sums of its own over its rows
+
+
+@lru_cache(64)
+def _constant(value: float, width: int, kind: Any) -> Any:
+    return np.full(width, value, kind)
+
+
+def _served(*arrays: Any) -> bool:
+    """Whether all are floats of one kind."""
+    d = arrays[0].dtype
+    return (d is F4 or d is F8) and all(a is None or a.dtype is d for a in arrays)
+
+
+@inlined
+def _sum(line: Any) -> Any:
+    total = like(0, line[0])
+    for j in range(line.size):
+        total += line[j]
+    return total
+
+
+@inlined
+def _squares(line: Any, mean: Any) -> Any:
+    """The sum of the squares of what is beyond the mean."""
+    total = like(0, mean)
+    for j in range(line.size):
+        off = line[j] - mean
+        total += off * off
+    return total
+
+
+@inlined
+def _moments(row: Any, inverse: Any) -> Any:
+    """The mean of a row and its variance: of each line, while the cache holds it, then put together.
+
+    Source: Chan, Golub and LeVeque, "Algorithms for computing the sample variance" (1983).
+    """
+    if row.size <= _LINE:
+        own = like(_sum(row) * inverse, row[0])
+        return float(own), _squares(row, own) * inverse
+    mean = squares = 0.0
+    for start in range(0, row.size, _LINE):
+        line = row[start : start + _LINE]
+        part = 1 / (start + line.size)
+        own = like(_sum(line) * (1 / line.size), line[0])
+        off = own - mean
+        squares += _squares(line, own) + off * off * (start * line.size * part)
+        mean += off * (line.size * part)
+    return mean, squares * inverse
+
+
+@inlined
+def _slopes(g: Any, row: Any, weight: Any, mean: Any) -> Any:
+    """The sums of ``g * weight``, and of that times what is beyond the mean."""
+    a = b = like(0, mean)
+    for j in range(g.size):
+        steep = g[j] * weight[j]
+        a += steep
+        b += steep * (row[j] - mean)
+    return a, b
+
+
+# -- layers ------------------------------------------------------------------------------------------------------------
+
+
+@kernel
+def _layer_forward(
+    first: Any, last: Any, x: Any, weight: Any, bias: Any, eps: Any, out: Any, means: Any, scales: Any
+) -> None:
+    apart()
+    inverse = 1 / x.shape[1]
+    for i in range(first, last):
+        row, made = x[i], out[i]
+        average, variance = _moments(row, inverse)
+        mean, scale = like(average, row[0]), like(1 / np.sqrt(variance + eps), row[0])
+        means[i], scales[i] = mean, scale
+        for j in range(row.size):
+            made[j] = (row[j] - mean) * scale * weight[j] + bias[j]
+
+
+@inlined
+def _add_four(g: Any, x: Any, means: Any, scales: Any, times: Any, plain: Any) -> None:
+    """Add up four rows of ``grad * x`` and of ``grad`` at once."""
+    a, b, c, d = g[0], g[1], g[2], g[3]
+    p, q, r, s = x[0], x[1], x[2], x[3]
+    for j in range(times.size):
+        times[j] += (
+            a[j] * ((p[j] - means[0]) * scales[0])
+            + b[j] * ((q[j] - means[1]) * scales[1])
+            + (c[j] * ((r[j] - means[2]) * scales[2]) + d[j] * ((s[j] - means[3]) * scales[3]))
+        )
+        plain[j] += (a[j] + b[j]) + (c[j] + d[j])
+
+
+@inlined
+def _add_one(g: Any, row: Any, mean: Any, scale: Any, times: Any, plain: Any) -> None:
+    for j in range(times.size):
+        times[j] += g[j] * ((row[j] - mean) * scale)
+        plain[j] += g[j]
+
+
+@kernel
+def _layer_backward(
+    first: Any, last: Any, grad: Any, x: Any, means: Any, scales: Any, weight: Any, height: Any, back: Any,
+    of_weight: Any, of_bias: Any,
+) -> None:  # fmt: skip
+    """Parts ``first`` to ``last`` of the rows, ``height`` rows each, with sums of their own for weight and bias."""
+    apart()
+    inverse = 1 / x.shape[1]
+    for part in range(first, last):
+        begin, end = part * height, min((part + 1) * height, len(x))
+        for i in range(begin, end):
+            g, row, made = grad[i], x[i], back[i]
+            mean, scale = means[i], scales[i]
+            level = slope = 0.0
+            for start in range(0, row.size, _LINE):
+                stop = start + _LINE
+                a, b = _slopes(g[start:stop], row[start:stop], weight[start:stop], mean)
+                level += a
+                slope += b
+            level, slope = like(level * inverse, mean), like(slope * inverse, mean) * scale * scale
+            for j in range(row.size):
+                made[j] = (g[j] * weight[j] - level - (row[j] - mean) * slope) * scale
+            if len(of_weight):
+                if (i - begin) % 4 == 3:
+                    four = slice(i - 3, i + 1)
+                    _add_four(grad[four], x[four], means[four], scales[four], of_weight[part], of_bias[part])
+                elif i >= begin + (end - begin) // 4 * 4:
+                    _add_one(g, row, mean, scale, of_weight[part], of_bias[part])
+
+
+def layer_forward(a: Any, weight: Any, bias: Any, width: int, eps: float) -> Any:
+    """The normalised rows of ``width``, the mean of each row, and its inverse deviation."""
+    if not width or not a.size or not _served(a, weight, bias):
+        return None
+    d = a.dtype
+    out = np.empty(a.shape, d)
+    found = out.reshape(-1, width)
+    rows = len(found)
+    means, scales = np.empty(rows, d), np.empty(rows, d)
+    shared_out(
+        _layer_forward, rows, out.size, lines(a, width), _vector(weight, 1, width, d), _vector(bias, 0, width, d),
+        eps, found, means, scales,
+    )  # fmt: skip
+    return out, means, scales
+
+
+def _vector(given: Any, otherwise: float, width: int, kind: Any) -> Any:
+    return _constant(otherwise, width, kind) if given is None else lines(given, width)[0]
+
+
+def layer_backward(grad: Any, a: Any, means: Any, scales: Any, weight: Any, width: int, affine: bool) -> Any:
+    """The gradients of the input, of the weight and of the bias; the latter are ``None`` unless ``affine``."""
+    if not width or not a.size or not _served(a, grad, means, scales, weight) or grad.shape != a.shape:
+        return None
+    d = a.dtype
+    back = np.empty(a.shape, d)
+    made = back.reshape(-1, width)
+    rows = len(made)
+    height = max(-(-rows // _PARTS), 4)
+    parts = -(-rows // height)
+    sums = np.zeros((2, parts if affine else 0, width), d)
+    shared_out(
+        _layer_backward, parts, back.size, lines(grad, width), lines(a, width), lines(means, rows)[0],
+        lines(scales, rows)[0], _vector(weight, 1, width, d), height, made, sums[0], sums[1],
+    )  # fmt: skip
+    if not affine:
+        return back, None, None
+    found = np.add.reduce(sums, axis=1) if parts > 1 else sums[:, 0]
+    return back, found[0], found[1]

@@ -1,0 +1,132 @@
+"""Sums and products of large arrays, compiled: block by block, the blocks' sums added up in float64.
+
+A block's bounds follow from the array's sizes, so that the result is the same for any number of threads.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .binding import inlined, kernel, shared_out
+
+_BLOCK = 1 << 14  # of what is shared out
+_RUN = 512  # added up in the array's own type
+_COLUMNS, _ROWS = 512, 64  # of a tile, in column sums
+_KINDS = {np.dtype("f4"), np.dtype("f8")}
+
+
+@inlined
+def _sum(a: Any) -> Any:
+    whole = 0.0
+    for start in range(0, a.size, _RUN):
+        part = a[start : start + _RUN]
+        value = a.dtype.type(0)
+        for i in range(part.size):
+            value += part[i]
+        whole += value
+    return whole
+
+
+@inlined
+def _product(a: Any) -> Any:
+    whole = 1.0
+    for start in range(0, a.size, _RUN):
+        part = a[start : start + _RUN]
+        value = a.dtype.type(1)
+        for i in range(part.size):
+            value *= part[i]
+        whole *= value
+    return whole
+
+
+@kernel
+def _heads(first: int, last: int, flat: Any, heads: Any, product: bool) -> None:
+    for block in range(first, last):
+        part = flat[block * _BLOCK : (block + 1) * _BLOCK]
+        heads[block] = _product(part) if product else _sum(part)
+
+
+@kernel
+def _deviations(first: int, last: int, flat: Any, heads: Any, mean: Any) -> None:
+    for block in range(first, last):
+        whole = 0.0
+        for start in range(block * _BLOCK, min((block + 1) * _BLOCK, flat.size), _RUN):
+            part = flat[start : start + _RUN]
+            value = flat.dtype.type(0)
+            for i in range(part.size):
+                off = part[i] - mean
+                value += off * off
+            whole += value
+        heads[block] = whole
+
+
+@kernel
+def _of_rows(first: int, last: int, a: Any, out: Any, product: bool) -> None:
+    for row in range(first, last):
+        out[row] = _product(a[row]) if product else _sum(a[row])
+
+
+@kernel
+def _of_columns(first: int, last: int, a: Any, out: Any) -> None:
+    rows, width = a.shape
+    whole, part = np.empty(_COLUMNS), np.empty(_COLUMNS, a.dtype)
+    for tile in range(first, last):
+        begin = tile * _COLUMNS
+        count = min(_COLUMNS, width - begin)
+        whole[:count] = 0
+        for start in range(0, rows, _ROWS):
+            part[:count] = 0
+            for row in range(start, min(start + _ROWS, rows)):
+                line = a[row, begin : begin + count]
+                for i in range(count):
+                    part[i] += line[i]
+            for i in range(count):
+                whole[i] += part[i]
+        for i in range(count):
+            out[begin + i] = whole[i]
+
+
+def _served(a: Any) -> bool:
+    return type(a) is np.ndarray and a.dtype in _KINDS and a.flags.c_contiguous and a.size > 0
+
+
+def _over(work: Any, a: Any, *settings: Any) -> Any:
+    flat = a.reshape(-1)
+    heads = np.empty(-(-flat.size // _BLOCK))
+    shared_out(work, heads.size, flat.size, flat, heads, *settings)
+    return heads
+
+
+def total(a: Any) -> Any:
+    """The sum of all elements; None where it is not served."""
+    return a.dtype.type(_over(_heads, a, False).sum()) if _served(a) else None
+
+
+def product(a: Any) -> Any:
+    """The product of all elements; None where it is not served."""
+    return a.dtype.type(_over(_heads, a, True).prod()) if _served(a) else None
+
+
+def deviations(a: Any, mean: Any) -> Any:
+    """The sum of the squares of all differences from ``mean``; None where it is not served."""
+    return a.dtype.type(_over(_deviations, a, a.dtype.type(mean)).sum()) if _served(a) else None
+
+
+def rows(a: Any, product: bool = False) -> Any:
+    """The sums, or products, of the rows of a matrix; None where it is not served."""
+    if not _served(a):
+        return None
+    out = np.empty(len(a), a.dtype)
+    shared_out(_of_rows, len(a), a.size, a, out, product)
+    return out
+
+
+def columns(a: Any) -> Any:
+    """The sums of the columns of a matrix; None where it is not served."""
+    if not _served(a):
+        return None
+    out = np.empty(a.shape[1], a.dtype)
+    shared_out(_of_columns, -(-a.shape[1] // _COLUMNS), a.size, a, out)
+    return out

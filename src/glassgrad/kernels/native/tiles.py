@@ -1,0 +1,322 @@
+"""Products of matrices that are in the cache, for kernels to call: tiles of results held in vector registers.
+
+A tile is a few rows by one or two vectors (or many vectors of few rows); for each step in depth it takes the vectors
+of the right matrix, and multiplies them by a number of each row of the left one.  The left matrix may lie in any way;
+the rows of the right one must be whole vectors: ``packed`` makes them so.  Every sum runs over the depth from first to
+last, whatever tile it is in: rows can be shared out freely.
+
+A compiler does not find this form by itself, so the tile is written in LLVM's own words: vectors of ``LANES`` numbers,
+which LLVM makes of smaller ones where the processor has no such vectors.
+Source: Goto and van de Geijn (2008), Anatomy of high-performance matrix multiplication.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numba
+import numpy as np
+from llvmlite import ir  # type: ignore[import-untyped]
+from llvmlite.binding import get_host_cpu_features  # type: ignore[import-untyped]
+from numba import extending, types
+from numba.core import cgutils
+
+intrinsic: Any = extending.intrinsic
+compiled_once: Any = numba.njit
+
+try:
+    _WIDE = bool(get_host_cpu_features().get("avx512f"))
+except RuntimeError:  # the processor does not tell
+    _WIDE = False
+_BYTES = 64 if _WIDE else 32  # a vector
+#: Rows of the largest tile: its results, with what they are made of, fit the registers.
+HEIGHT = 8 if _WIDE else 4
+_HALF = HEIGHT // 2
+
+
+def lanes(kind: np.dtype[Any]) -> int:
+    """How many numbers of a dtype a vector has."""
+    return _BYTES // kind.itemsize
+
+
+@intrinsic
+def place(typing: Any, array: Any, offset: Any) -> Any:
+    """Where the element number ``offset`` of an array is, were it flat."""
+
+    def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        data = context.make_array(signature.args[0])(context, builder, arguments[0]).data
+        return builder.gep(data, [arguments[1]])
+
+    return types.CPointer(array.dtype)(array, types.intp), code
+
+
+@intrinsic
+def placed(typing: Any, address: Any, like: Any) -> Any:
+    """The place with an address, of numbers as ``like`` has them."""
+
+    def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return builder.inttoptr(arguments[0], context.get_value_type(signature.return_type))
+
+    return types.CPointer(like.dtype)(types.intp, like), code
+
+
+@intrinsic
+def further(typing: Any, pointer: Any, offset: Any) -> Any:
+    """A place so many elements further on."""
+
+    def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return builder.gep(arguments[0], [arguments[1]])
+
+    return pointer(pointer, types.intp), code
+
+
+@intrinsic
+def get(typing: Any, pointer: Any, offset: Any) -> Any:
+    """The number so many elements further on."""
+
+    def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        found = builder.load(builder.gep(arguments[0], [arguments[1]]))
+        found.align = pointer.dtype.bitwidth // 8
+        return found
+
+    return pointer.dtype(pointer, types.intp), code
+
+
+@intrinsic
+def put(typing: Any, pointer: Any, offset: Any, value: Any) -> Any:
+    """Put a number so many elements further on."""
+
+    def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        stored = builder.store(arguments[2], builder.gep(arguments[0], [arguments[1]]))
+        stored.align = pointer.dtype.bitwidth // 8
+        return context.get_dummy_value()
+
+    return types.void(pointer, types.intp, pointer.dtype), code
+
+
+@intrinsic
+def alone(typing: Any) -> Any:
+    """In a function's first line: it stays out of those that call it, and its places share no memory.
+
+    So a loop over numbers is vectorised once for all callers, and without tests for what overlaps.
+    """
+
+    def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        builder.function.attributes.add("noinline")
+        for argument in builder.function.args[2:]:  # the first two are where the result and an exception go
+            if isinstance(argument.type, ir.PointerType):
+                argument.add_attribute("noalias")
+        return context.get_dummy_value()
+
+    return types.void(), code
+
+
+def _along(join: Any, doc: str) -> Any:
+    """What ``join`` makes of all numbers of some vectors that lie side by side, at least one."""
+
+    @intrinsic
+    def walk(typing: Any, pointer: Any, vectors: Any) -> Any:
+        size = pointer.dtype.bitwidth // 8
+        n = _BYTES // size
+
+        def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            data, count = arguments
+            vector = ir.VectorType(context.get_value_type(pointer.dtype), n)
+            data = builder.bitcast(data, vector.as_pointer())
+            index = count.type
+
+            def loaded(step: Any) -> Any:
+                made = builder.load(builder.gep(data, [step]))
+                made.align = size
+                return made
+
+            first = loaded(index(0))
+            start = builder.block
+            head, body, end = (builder.append_basic_block(name) for name in ("head", "body", "end"))
+            builder.branch(head)
+            builder.position_at_end(head)
+            step, total = builder.phi(index), builder.phi(vector)
+            step.add_incoming(index(1), start)
+            total.add_incoming(first, start)
+            builder.cbranch(builder.icmp_signed("<", step, count), body, end)
+            builder.position_at_end(body)
+            joined = join(builder, total, loaded(step))
+            step.add_incoming(builder.add(step, index(1)), body)
+            total.add_incoming(joined, body)
+            builder.branch(head)
+            builder.position_at_end(end)
+            unset = ir.Constant(vector, ir.Undefined)
+            result: Any = total
+            half = n // 2
+            while half:
+                order = [*range(half, 2 * half), *([0] * (n - half))]
+                mask = ir.Constant(ir.VectorType(ir.IntType(32), n), order)
+                result = join(builder, result, builder.shuffle_vector(result, unset, mask))
+                half //= 2
+            return builder.extract_element(result, ir.IntType(32)(0))
+
+        return pointer.dtype(pointer, types.intp), code
+
+    walk.__doc__ = doc
+    return walk
+
+
+def _larger(builder: Any, one: Any, other: Any) -> Any:
+    return builder.select(builder.fcmp_ordered(">", one, other), one, other)
+
+
+largest = _along(_larger, "The largest number of some vectors; NaN may be passed over.")
+total = _along(lambda builder, one, other: builder.fadd(one, other), "The sum of the numbers of some vectors.")
+
+
+def _tile(rows: int, vectors: int) -> Any:
+    """The product of ``rows`` rows with ``vectors`` vectors, put in the place of ``c``, or ``added`` to what is there.
+
+    ``left_row`` and ``left_step`` lead from row to row and from step to step in the left matrix, ``right_step`` and
+    ``right_vector`` from step to step and from vector to vector in the right one, ``c_row`` from row to row of the
+    result, whose vectors lie side by side.
+    """
+
+    @intrinsic
+    def tile(
+        typing: Any, a: Any, left_row: Any, left_step: Any, b: Any, right_step: Any, right_vector: Any, c: Any,
+        c_row: Any, depth: Any, added: Any,
+    ) -> Any:  # fmt: skip
+        kind, size = a.dtype, a.dtype.bitwidth // 8
+        n, whole = _BYTES // size, types.intp
+
+        def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            a, left_row, left_step, b, right_step, right_vector, c, c_row, depth, added = arguments
+            vector = ir.VectorType(context.get_value_type(kind), n)
+            i32 = ir.IntType(32)
+            index = depth.type
+            fused = cgutils.get_or_insert_function(
+                builder.module, ir.FunctionType(vector, [vector] * 3), f"llvm.fmuladd.v{n}f{8 * size}"
+            )
+            unset, nought = ir.Constant(vector, ir.Undefined), ir.Constant(vector, None)
+            first = ir.Constant(ir.VectorType(i32, n), None)
+            places = [(row, part) for row in range(rows) for part in range(vectors)]
+
+            def vector_at(pointer: Any, offset: Any) -> Any:
+                return builder.bitcast(builder.gep(pointer, [offset]), vector.as_pointer())
+
+            def loaded(pointer: Any) -> Any:
+                made = builder.load(pointer)
+                made.align = size
+                return made
+
+            targets = [
+                vector_at(c, builder.add(builder.mul(c_row, index(row)), index(part * n))) for row, part in places
+            ]
+            down = [builder.mul(left_row, index(row)) for row in range(rows)]
+            across = [builder.mul(right_vector, index(part)) for part in range(vectors)]
+            start = builder.block
+            begun, walk, end = (builder.append_basic_block(name) for name in ("begun", "walk", "end"))
+            builder.cbranch(added, begun, walk)
+            builder.position_at_end(begun)
+            there = [loaded(target) for target in targets]
+            builder.branch(walk)
+            builder.position_at_end(walk)
+            step = builder.phi(index)
+            sums = [builder.phi(vector) for _ in places]
+            for block, firsts in ((start, [nought] * len(places)), (begun, there)):
+                step.add_incoming(index(0), block)
+                for total, value in zip(sums, firsts, strict=True):
+                    total.add_incoming(value, block)
+            here = builder.gep(b, [builder.mul(step, right_step)])
+            right = [loaded(vector_at(here, offset)) for offset in across]
+            left = builder.gep(a, [builder.mul(step, left_step)])
+            made = []
+            for row in range(rows):
+                number = builder.load(builder.gep(left, [down[row]]))
+                spread = builder.shuffle_vector(builder.insert_element(unset, number, i32(0)), unset, first)
+                for part in range(vectors):
+                    made.append(builder.call(fused, [spread, right[part], sums[row * vectors + part]]))
+            following = builder.add(step, index(1))
+            step.add_incoming(following, walk)
+            for total, value in zip(sums, made, strict=True):
+                total.add_incoming(value, walk)
+            builder.cbranch(builder.icmp_signed("<", following, depth), walk, end)
+            builder.position_at_end(end)
+            for target, value in zip(targets, made, strict=True):
+                builder.store(value, target).align = size
+            return context.get_dummy_value()
+
+        pointer = types.CPointer(kind)
+        return types.void(
+            pointer, whole, whole, pointer, whole, whole, pointer, whole, whole, types.boolean
+        ), code
+
+    return tile
+
+
+_high_two, _high_one = _tile(HEIGHT, 2), _tile(HEIGHT, 1)
+_half_two, _half_one = _tile(_HALF, 4 if _WIDE else 2), _tile(_HALF, 1)
+_line_many, _line_one = _tile(1, 8 if _WIDE else 4), _tile(1, 1)
+_TWO, _MANY = (4, 8) if _WIDE else (2, 4)
+
+
+@compiled_once(nogil=True, _nrt=False, error_model="numpy")
+def multiply(
+    a: Any, left_row: int, left_step: int, b: Any, right_step: int, right_vector: int, c: Any, c_row: int, rows: int,
+    vectors: int, depth: int, added: bool, n: int,
+) -> None:  # fmt: skip
+    """The product of ``rows`` rows and ``vectors`` vectors of ``n`` numbers: see ``_tile``; ``depth`` is positive."""
+    alone()
+    row = 0
+    while row + HEIGHT <= rows:
+        left, target, part = further(a, row * left_row), further(c, row * c_row), 0
+        while part + 2 <= vectors:
+            _high_two(
+                left, left_row, left_step, further(b, part * right_vector), right_step, right_vector,
+                further(target, part * n), c_row, depth, added,
+            )  # fmt: skip
+            part += 2
+        if part < vectors:
+            _high_one(
+                left, left_row, left_step, further(b, part * right_vector), right_step, right_vector,
+                further(target, part * n), c_row, depth, added,
+            )  # fmt: skip
+        row += HEIGHT
+    while row + _HALF <= rows:
+        left, target, part = further(a, row * left_row), further(c, row * c_row), 0
+        while part + _TWO <= vectors:
+            _half_two(
+                left, left_row, left_step, further(b, part * right_vector), right_step, right_vector,
+                further(target, part * n), c_row, depth, added,
+            )  # fmt: skip
+            part += _TWO
+        while part < vectors:
+            _half_one(
+                left, left_row, left_step, further(b, part * right_vector), right_step, right_vector,
+                further(target, part * n), c_row, depth, added,
+            )  # fmt: skip
+            part += 1
+        row += _HALF
+    while row < rows:
+        left, target, part = further(a, row * left_row), further(c, row * c_row), 0
+        while part + _MANY <= vectors:
+            _line_many(
+                left, left_row, left_step, further(b, part * right_vector), right_step, right_vector,
+                further(target, part * n), c_row, depth, added,
+            )  # fmt: skip
+            part += _MANY
+        while part < vectors:
+            _line_one(
+                left, left_row, left_step, further(b, part * right_vector), right_step, right_vector,
+                further(target, part * n), c_row, depth, added,
+            )  # fmt: skip
+            part += 1
+        row += 1
+
+
+def packed(matrix: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """A matrix as vectors, step by step: (vectors, steps, lanes), noughts in lanes that are too many."""
+    depth, width = matrix.shape
+    n = lanes(matrix.dtype)
+    vectors = -(-width // n)
+    if width == vectors * n:
+        return np.ascontiguousarray(matrix.reshape(depth, vectors, n).swapaxes(0, 1))
+    made = np.zeros((vectors * n, depth), matrix.dtype)
+    made[:width] = matrix.T
+    return np.ascontiguousarray(made.reshape(vectors, n, depth).swapaxes(1, 2))

@@ -1,0 +1,152 @@
+"""Where compiled code is kept, what happens where it cannot be, threads, forks, and a Numba that refuses to load."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+pytest.importorskip("numba", reason="compiled kernels need Numba")
+
+import glassgrad  # noqa: E402
+from glassgrad.kernels import compiled  # noqa: E402
+from glassgrad.kernels.native import binding  # noqa: E402
+
+PROGRAM = """
+import numpy as np
+from glassgrad.kernels import compiled
+a = np.ones((4, 8), "f4")
+assert (compiled.softmax.backward(a, a, 1) == -7).all()
+print(sum(compiled.softmax._backward.stats.cache_hits.values()), compiled.softmax._backward._cache.cache_path)
+"""
+
+
+def ran(program, **surroundings):
+    """What a program prints in a process of its own."""
+    place = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1", **surroundings}
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, env=place, timeout=300)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.split()
+
+
+def test_a_second_process_finds_what_the_first_compiled(tmp_path):
+    """The first compiles and keeps, the second loads."""
+    assert ran(PROGRAM, NUMBA_CACHE_DIR=str(tmp_path))[0] == "0"
+    assert ran(PROGRAM, NUMBA_CACHE_DIR=str(tmp_path))[0] == "1"
+
+
+def test_no_directory_to_keep_anything_in(tmp_path):
+    """A package that cannot be written to, a home that is a file: compiled for this process alone, without a word."""
+    package = tmp_path / "package" / "glassgrad"
+    shutil.copytree(Path(glassgrad.__file__).parent, package, ignore=shutil.ignore_patterns("__pycache__"))
+    (package / "kernels" / "native" / "__pycache__").write_text("in the way")
+    blocked = tmp_path / "file"
+    blocked.write_text("")
+    program = f"import sys; sys.path.insert(0, {str(package.parent)!r})\n" + PROGRAM.replace("assert", "assert ", 1)
+    found = ran(program, HOME=str(blocked), XDG_CACHE_HOME=str(blocked), NUMBA_CACHE_DIR=str(blocked / "below"))
+    assert found == ["0", "None"]
+
+
+def test_a_full_disk_is_no_error(tmp_path, monkeypatch):
+    """What cannot be saved is compiled all the same."""
+
+    @binding.kernel
+    def double(first, last, x, out):
+        for i in range(first, last):
+            out[i] = x[i] + x[i]
+
+    cache = double._cache
+
+    def full(*_):
+        raise OSError("No space left on device")
+
+    if not hasattr(cache, "_cache_file"):
+        pytest.skip("this test's file lies where nothing can be kept")
+    monkeypatch.setattr(cache._cache_file, "save", full)
+    out = np.empty(3)
+    double(0, 3, np.arange(3.0), out)
+    assert out.tolist() == [0, 2, 4]
+
+
+def test_what_is_kept_is_tied_to_the_sources_it_was_made_from():
+    """A kernel's stamp names its own file, and those of the functions compiled into it."""
+    names = {Path(path).name for path in binding._sources(compiled.softmax._forward.py_func)}
+    assert names >= {"softmax.py", "mathematics.py", "binding.py"}
+
+
+def test_work_shared_out_covers_every_row_once(monkeypatch):
+    """Whatever the number of rows, of threads and the grain."""
+    for threads in (1, 2, 3, 7):
+        monkeypatch.setattr(binding.runtime, "get_num_threads", lambda threads=threads: threads)
+        for rows, grain in ((0, 1), (1, 1), (2, 1), (7, 2), (64, 16), (100, 16), (5, 8)):
+            seen = np.zeros(rows, int)
+
+            def work(first, last, seen=seen, grain=grain):
+                assert first % grain == 0
+                seen[first:last] += 1
+
+            binding.shared_out(work, rows, 10 * binding.WORTH_SHARING, grain=grain)
+            assert (seen == 1).all()
+
+
+def test_errors_of_other_threads_arrive(monkeypatch):
+    """What a part raises is raised."""
+    monkeypatch.setattr(binding.runtime, "get_num_threads", lambda: 2)
+
+    def work(first, last):
+        if first:
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        binding.shared_out(work, 8, 10 * binding.WORTH_SHARING)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
+def test_a_forked_process_has_threads_of_its_own():
+    """Work is shared out before a fork, and after it in the child."""
+    program = """
+import os
+import numpy as np
+from glassgrad.ground import runtime
+from glassgrad.kernels import compiled
+runtime._set.threads = 2
+a = np.ones((1024, 512), "f4")
+before = compiled.softmax.backward(a, a, 1)
+child = os.fork()
+if not child:
+    os._exit(0 if (compiled.softmax.backward(a, a, 1) == before).all() else 1)
+assert os.waitpid(child, 0)[1] == 0
+print("same")
+"""
+    assert ran(program) == ["same"]
+
+
+def test_numba_that_refuses_to_load(tmp_path):
+    """Everything goes on with NumPy."""
+    (tmp_path / "numba.py").write_text("raise ImportError('Numba needs NumPy 1.0 or less')")
+    program = f"import sys; sys.path.insert(0, {str(tmp_path)!r})\n" + (
+        "import glassgrad as g\nfrom glassgrad.kernels import compiled\n"
+        "assert compiled.least == compiled.LEAST\n"
+        "print(float(g.softmax(g.ones(100, 100), 1).sum().round()), compiled.least == compiled.NEVER)"
+    )
+    assert ran(program, GLASSGRAD_NUMBA="") == ["100.0", "True"]
+
+
+def test_the_choice_can_be_made_from_outside():
+    """GLASSGRAD_NUMBA=0 leaves Numba alone; so does a Numba that compiles nothing."""
+    program = (
+        "import sys\nimport glassgrad as g\ng.softmax(g.ones(100, 100), 1).sum()\n"
+        "from glassgrad.kernels import compiled\nprint('numba' in sys.modules, compiled.least)"
+    )
+    assert ran(program, GLASSGRAD_NUMBA="0") == ["False", str(compiled.NEVER)]
+    assert ran(program, NUMBA_DISABLE_JIT="1") == ["False", str(compiled.NEVER)]
+    assert ran(program, GLASSGRAD_NUMBA="all") == ["True", "0"]
+
+
+def test_a_name_that_is_none():
+    """A module that does not exist is not there."""
+    with pytest.raises(AttributeError):
+        _ = compiled.nothing_of_that_name
