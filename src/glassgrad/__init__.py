@@ -90,7 +90,7 @@ from .ops import catalogue as _catalogue  # noqa: E402
 from .tensor.format import get_printoptions, set_printoptions  # noqa: E402
 from .tensor.tensor import Tensor  # noqa: E402
 
-globals().update(_catalogue.FUNCTIONS)
+_FUNCTIONS = _catalogue.FUNCTIONS  # each comes into this namespace when somebody first wants it
 bool = _dtypes.bool
 int = _dtypes.int
 float = _dtypes.float
@@ -120,6 +120,9 @@ _PART_OF = {  # names of this namespace that a module brings which not every pro
 
 
 def __getattr__(name: str) -> Any:
+    if name in _FUNCTIONS:
+        function = globals()[name] = _FUNCTIONS[name]
+        return function
     if name in _PART_OF:
         return getattr(importlib.import_module(f"{__name__}.{_PART_OF[name]}"), name)
     if name in _LAZY:
@@ -132,11 +135,14 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_LAZY, *_PART_OF, "alias"})
+    return sorted({*globals(), *_LAZY, *_PART_OF, *_FUNCTIONS.families, "alias"})
 
+
+for _name in _FUNCTIONS.families.keys() & globals().keys():  # a part of this package is no function of its name
+    del globals()[_name]
 
 __all__ = [
     name
-    for name in list(globals())
+    for name in [*globals(), *_FUNCTIONS.families]
     if not name.startswith("_") and name not in ("importlib", "math", "sys", "warnings", "annotations", "Any")
 ]

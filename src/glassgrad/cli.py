@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import builtins
 import importlib
-import importlib.metadata
 import importlib.util
 import io
 import os
@@ -27,7 +26,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = _parser()
     options = parser.parse_args(argv)
     if options.command is None:
-        parser.error("a command is missing: run, view, demo or info")
+        parser.error("a command is missing: run, view, demo, bench or info")
     code: int = options.action(options)
     return code
 
@@ -47,7 +46,7 @@ def _parser() -> argparse.ArgumentParser:
         description="Run a script in which `import torch` gives glassgrad, as `python SCRIPT` would run it.",
     )
     run.add_argument(
-        "--explore", metavar="FILE", help="write the last backward graph to FILE: .html, .svg, .dot or .json"
+        "--explore", metavar="FILE", help="write the last backward graph to FILE: .html, .svg, .png, .dot or .json"
     )
     run.add_argument("--torch", action="store_true", help="run on the real PyTorch instead, to explore its graph")
     run.add_argument("-m", dest="module", metavar="MODULE", nargs=argparse.REMAINDER, help="run a module, not a file")
@@ -58,7 +57,7 @@ def _parser() -> argparse.ArgumentParser:
     view = commands.add_parser(
         "view",
         help="show a graph that was saved as JSON: a page, a still picture, or a DOT source",
-        description="Write a graph saved by glassgrad.explore.to_json as .html (an interactive page), .svg or .dot.",
+        description="A graph saved by glassgrad.explore.to_json as .html (an interactive page), .svg, .png or .dot.",
     )
     view.add_argument("graph", metavar="GRAPH", help="the JSON file")
     view.add_argument("-o", "--out", metavar="FILE", help="the file to write (default: beside the graph, as .html)")
@@ -72,6 +71,15 @@ def _parser() -> argparse.ArgumentParser:
     demo.add_argument("--out", metavar="DIR", default="glassgrad-demo", help="where files go (default: %(default)s)")
     demo.set_defaults(action=_demo)
 
+    bench = commands.add_parser(
+        "bench",
+        add_help=False,
+        prefix_chars=" ",  # every argument is the benchmark's own
+        help="measure the engine beside PyTorch and other engines",
+    )
+    bench.add_argument("arguments", nargs=argparse.REMAINDER)
+    bench.set_defaults(action=_bench)
+
     info = commands.add_parser("info", help="print versions, the linear algebra library and the number of cores")
     info.set_defaults(action=_info)
     return parser
@@ -83,9 +91,11 @@ def _version(distribution: str) -> str:
     version = getattr(package, "__version__", None)
     if isinstance(version, str):
         return version
+    from importlib import metadata  # slow to import, and only `info` asks
+
     try:
-        return importlib.metadata.version(distribution)
-    except importlib.metadata.PackageNotFoundError:
+        return metadata.version(distribution)
+    except metadata.PackageNotFoundError:
         return "not installed"
 
 
@@ -105,6 +115,12 @@ def _demo(options: argparse.Namespace) -> int:
     from .demo import demo
 
     return demo(options.out)
+
+
+def _bench(options: argparse.Namespace) -> int:
+    from .bench.command import main as bench
+
+    return bench(options.arguments)
 
 
 def _info(options: argparse.Namespace) -> int:

@@ -112,9 +112,10 @@ def get_ignored_functions() -> set[Any]:
 
 
 def _public() -> list[Any]:
+    from .ground.later import whole
     from .nn import functional
 
-    return [*intercept.table_functions(), *(v for v in vars(functional).values() if isinstance(v, FunctionType))]
+    return [*intercept.table_functions(), *(v for v in whole(functional).values() if isinstance(v, FunctionType))]
 
 
 def get_overridable_functions() -> dict[Any, list[Any]]:

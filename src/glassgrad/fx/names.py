@@ -10,6 +10,7 @@ from importlib import import_module
 from types import FunctionType, GenericAlias
 from typing import Any
 
+from ..ground.later import whole
 from ..nn import functional
 from ..ops import intercept
 from ..ops.catalogue import FUNCTIONS
@@ -66,7 +67,7 @@ def _tables() -> tuple[dict[int, str], list[Any]]:
             names[id(function)] = name
             kept.append(function)
 
-    for name, function in vars(functional).items():
+    for name, function in whole(functional).items():
         if type(function) is FunctionType and not name.startswith("_"):
             if name in _NATIVE:
                 note(function, f"torch._C._nn.{name}")

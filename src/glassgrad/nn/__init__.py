@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from . import attention, common_types, functional, grad, init, modules, parallel, parameter, utils
-from .modules import *  # noqa: F403
+from ..ground.later import later
 from .modules import __all__ as _layers
-from .parallel import DataParallel
-from .parameter import Buffer, Parameter, UninitializedBuffer, UninitializedParameter
+
+if TYPE_CHECKING:  # the same for type checkers, which read no strings
+    from . import attention, common_types, functional, grad, init, modules, parallel, parameter, utils
+    from .modules import *  # noqa: F403
+    from .parallel import DataParallel
+    from .parameter import Buffer, Parameter, UninitializedBuffer, UninitializedParameter
+
+__getattr__, __dir__ = later(globals(), "torch.nn", {
+    ".modules": " ".join(_layers),
+    ".parallel": "DataParallel",
+    ".parameter": "Buffer Parameter UninitializedBuffer UninitializedParameter",
+}, modules="attention common_types functional grad init modules parallel parameter utils")  # fmt: skip
 
 __all__ = [
     *_layers, "Buffer", "DataParallel", "Parameter", "UninitializedBuffer", "UninitializedParameter", "attention",

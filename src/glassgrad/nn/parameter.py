@@ -10,6 +10,7 @@ from collections.abc import Callable
 from types import FunctionType
 from typing import Any
 
+from ..ops.catalogue import Later
 from ..ops.composite.create import empty
 from ..tensor import tensor as tensors
 from ..tensor.parameter import Parameter
@@ -159,11 +160,11 @@ _OPERATORS = {"__add__": "add", "__radd__": "add", "__mul__": "mul", "__rmul__":
 _OF_OBJECTS = {"__new__", "__init__", "__repr__", "__reduce_ex__", "__setstate__", "__dir__", "_is_view"}
 
 
-def _as_empty(name: str, method: Callable[..., Any]) -> Callable[..., Any]:
+def _as_empty(name: str) -> Callable[..., Any]:
     """A method that takes the tensor for what it holds, an empty one; converted buffers stay uninitialized."""
 
     def call(self: Any, *args: Any, **kwargs: Any) -> Any:
-        plain = alias(self)
+        plain, method = alias(self), getattr(Tensor, name)
         if name == "copy_":
             method(plain, *[alias(a) if is_lazy(a) else a for a in args], **kwargs)
             return self
@@ -179,7 +180,7 @@ def _as_empty(name: str, method: Callable[..., Any]) -> Callable[..., Any]:
         return found
 
     call.__name__ = call.__qualname__ = name
-    call.__doc__ = method.__doc__
+    call.__doc__ = f"What :meth:`Tensor.{name}` gives for an empty tensor."
     return call
 
 
@@ -196,8 +197,9 @@ def _refused(name: str) -> Callable[..., Any]:
 
 
 for _name, _method in list(vars(Tensor).items()):
-    if isinstance(_method, FunctionType) and _name not in _OF_OBJECTS and _name not in vars(UninitializedTensorMixin):
-        _made = _as_empty(_name, _method) if _name in _ALLOWED else _refused(_name)
+    _is_method = isinstance(_method, FunctionType) or (isinstance(_method, Later) and not _method.is_property)
+    if _is_method and _name not in _OF_OBJECTS and _name not in vars(UninitializedTensorMixin):
+        _made = _as_empty(_name) if _name in _ALLOWED else _refused(_name)
         setattr(UninitializedTensorMixin, _name, _made)
 
 __all__ = [

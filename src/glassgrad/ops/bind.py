@@ -1,4 +1,4 @@
-"""Gives Tensor its methods, in-place variants and operators, and the package its functions, from the table."""
+"""What rows and composites are called: functions, methods, in-place variants and operators."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 from ..tensor.tensor import Tensor
 from . import write
-from .declare import COMPOSITES, TABLE, Row
+from .declare import COMPOSITES, TABLE, Composite, Row
 
 #: Operators that have a reflected form under the same function.
 _COMMUTE = {"add", "mul", "and", "or", "xor"}
@@ -22,20 +22,44 @@ _BUILTIN_OPERATORS = {
 }  # fmt: skip
 
 
+Spelled = tuple[str, Any]
+
+
+def spelled_by_row(row: Row) -> tuple[list[Spelled], list[Spelled]]:
+    """The functions and the methods that a row brings, by name."""
+    functions: list[Spelled] = []
+    methods: list[Spelled] = []
+    if row.public:
+        is_method = bool(row.inputs) and row.inputs[0] == "self"
+        for name in (row.name, *row.aliases):
+            functions.append((name, row.caller))
+            if row.inplace:
+                functions.append((f"{name}_", writer(row)))
+        if is_method:
+            methods += functions
+    if row.operator is not None:
+        methods += _operators(row.operator, row.operate)
+        if row.inplace:
+            methods.append((f"__i{row.operator}__", _in_place_operator(writer(row))))
+    return functions, methods
+
+
+def spelled_by_composite(made: Composite) -> tuple[list[Spelled], list[Spelled]]:
+    """The functions and the methods that a composite brings, by name."""
+    functions = [(name, made.function) for name in made.names] if made.is_function else []
+    methods: list[Spelled] = [(name, made.function) for name in made.names] if made.method else []
+    if made.operator is not None:
+        methods += _operators(made.operator, made.function)
+    return functions, methods
+
+
 def functions() -> dict[str, Callable[..., Any]]:
     """Every public function by name: rows first, composites over them."""
     found: dict[str, Callable[..., Any]] = {}
     for row in TABLE.values():
-        if row.public:
-            for name in (row.name, *row.aliases):
-                found[name] = row.caller
-            if row.inplace:
-                for name in (row.name, *row.aliases):
-                    found[f"{name}_"] = writer(row)
+        found.update(spelled_by_row(row)[0])
     for made in COMPOSITES.values():
-        if made.is_function:
-            for name in made.names:
-                found[name] = made.function
+        found.update(spelled_by_composite(made)[0])
     return found
 
 
@@ -47,8 +71,11 @@ def writer(row: Row) -> Callable[..., Any]:
     made = _writers.get(row.name)
     if made is None:
         n_inputs, settings, defaults = len(row.inputs), row.settings, row.defaults
+        usual = tuple(defaults[name] for name in settings) if len(defaults) == len(settings) else None
 
         def in_place(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
+            if len(args) == n_inputs - 1 and usual is not None and not kwargs:
+                return write.in_place(row, self, args, usual)
             values = list(args)
             for name in row.inputs[1 + len(values) : n_inputs]:
                 values.append(kwargs.pop(name) if name in kwargs or name not in row.optional else None)
@@ -64,26 +91,6 @@ def writer(row: Row) -> Callable[..., Any]:
     return made
 
 
-def bind() -> None:
-    """Install methods and operators on Tensor."""
-    for row in TABLE.values():
-        if row.public and row.inputs and row.inputs[0] == "self":
-            for name in (row.name, *row.aliases):
-                setattr(Tensor, name, row.caller)
-                if row.inplace:
-                    setattr(Tensor, f"{name}_", writer(row))
-        if row.operator is not None:
-            _operator(row.operator, row.operate)
-            if row.inplace:
-                setattr(Tensor, f"__i{row.operator}__", _in_place_operator(writer(row)))
-    for made in COMPOSITES.values():
-        if made.method:
-            for name in made.names:
-                setattr(Tensor, name, made.function)
-        if made.operator is not None:
-            _operator(made.operator, made.function)
-
-
 def _in_place_operator(write_: Callable[..., Any]) -> Callable[..., Any]:
     def operate(self: Tensor, other: Any) -> Any:
         if not isinstance(other, (Tensor, int, float, complex, np.generic)):
@@ -93,9 +100,7 @@ def _in_place_operator(write_: Callable[..., Any]) -> Callable[..., Any]:
     return operate
 
 
-def _operator(name: str, function: Callable[..., Any]) -> None:
+def _operators(name: str, function: Callable[..., Any]) -> list[Spelled]:
     if name not in _BUILTIN_OPERATORS:
         raise ValueError(f"no such operator: {name}")
-    setattr(Tensor, f"__{name}__", function)
-    if name in _COMMUTE:
-        setattr(Tensor, f"__r{name}__", function)
+    return [(f"__{p}{name}__", function) for p in (("", "r") if name in _COMMUTE else ("",))]

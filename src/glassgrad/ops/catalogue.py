@@ -1,15 +1,222 @@
-"""Imports every file of the catalogue, so that the table is whole, and binds it to Tensor."""
+"""The catalogue: where every operation is declared; a family is imported when one of its names is first wanted.
+
+``contents.py`` tells which names each family brings.  ``FUNCTIONS`` are the package's functions by name.  Tensor has a
+:class:`Later` in place of each method, which imports the family, puts the method itself in its place, and is gone.
+"""
 
 from __future__ import annotations
 
 import importlib
 import pkgutil
+import sys
+import textwrap
+import threading
+from collections.abc import Callable, Iterator
+from typing import Any
 
-from . import bind, composite, primitive
+from ..ground.generator import Generator
+from ..tensor import sparse, tensor
+from ..tensor.tensor import Tensor
+from . import bind, composite, declare, primitive, write
+from .contents import CONTENTS, SPARSE
+from .declare import COMPOSITES, TABLE, Register
 
-for package in (primitive, composite):
-    for module in pkgutil.iter_modules(package.__path__):
-        importlib.import_module(f"{package.__name__}.{module.name}")
+FUNCTIONS: Register[Callable[..., Any]] = Register()
+_METHODS: Register[Any] = Register()
+_PROPERTIES: set[str] = set()
+_ARITHMETIC = "composite.sparse_arithmetic"  # with which all comes that sparse tensors do
+_binding = threading.RLock()
+_waiting: list[tuple[Any, str]] = []  # declared, and not yet bound: their file is still being run
 
-bind.bind()
-FUNCTIONS = bind.functions()
+
+def load(family: str) -> None:
+    """Import a family ("primitive.loss"), and give what it declares its names."""
+    importlib.import_module(f"{__package__}.{family}")
+    _bind()
+
+
+_whole = False
+
+
+def load_all() -> None:
+    """Import every family."""
+    global _whole
+    if _whole:
+        return
+    for family in families():
+        importlib.import_module(f"{__package__}.{family}")
+    _whole = True
+    _bind()
+
+
+def families() -> Iterator[str]:
+    """The names of all families: primitive ones, then composite ones."""
+    for package in (primitive, composite):
+        for module in pkgutil.iter_modules(package.__path__):
+            yield f"{package.__name__.rpartition('.')[2]}.{module.name}"
+
+
+def _bind() -> None:
+    """Bind the names of what was declared since, in files that are imported to their end."""
+    with _binding:
+        rows, composites = TABLE.fresh, COMPOSITES.fresh
+        kinds: tuple[tuple[list[Any], Any, Any], ...] = (
+            (rows, lambda row: row.kernel.__module__, bind.spelled_by_row),
+            (composites, lambda made: made.home, bind.spelled_by_composite),
+        )
+        for fresh, home_of, spelled_by in kinds:
+            taken, fresh[:] = fresh[:], []
+            for made in taken:
+                if _is_running(home_of(made)):
+                    fresh.append(made)
+                    continue
+                for register, pairs in zip((FUNCTIONS, _METHODS), spelled_by(made), strict=True):
+                    for name, function in pairs:
+                        if fresh is composites or not register.families.get(name, "").startswith("composite"):
+                            _name(register, name, function)
+
+
+def _is_running(module: str) -> bool:
+    return bool(getattr(getattr(sys.modules.get(module), "__spec__", None), "_initializing", False))
+
+
+def _name(register: Register[Any], name: str, function: Any) -> None:
+    if register is _METHODS:
+        there = Tensor.__dict__.get(name)
+        if there is None or type(there) is Later or there is dict.get(register, name):  # not what somebody put there
+            setattr(Tensor, name, function)
+    dict.__setitem__(register, name, function)
+
+
+class Later:
+    """Stands for a method of a class of tensors whose family nobody has imported yet."""
+
+    __slots__ = ("owner", "name", "family")
+
+    def __init__(self, owner: type, name: str, family: str) -> None:
+        self.owner, self.name, self.family = owner, name, family
+
+    @property
+    def is_property(self) -> bool:
+        """Whether a property will come in its place, not a function."""
+        return self.name in _PROPERTIES
+
+    def made(self) -> Any:
+        """The method itself, which now is in this one's place."""
+        load(self.family)
+        if self.owner.__dict__[self.name] is self:
+            setattr(self.owner, self.name, _METHODS[self.name])
+        return self.owner.__dict__[self.name]
+
+    def __get__(self, tensor: Any, owner: Any = None) -> Any:
+        return self.made().__get__(tensor, owner)
+
+    def __set__(self, tensor: Any, value: Any) -> None:
+        self.made()
+        object.__setattr__(tensor, self.name, value)
+
+    def __delete__(self, tensor: Any) -> None:
+        self.made()
+        object.__delattr__(tensor, self.name)
+
+
+def _hand_in(holder: Any, name: str, family: str) -> None:
+    """Let a floor below call what a family hands to it: the first call imports the family."""
+
+    def first(*args: Any, **kwargs: Any) -> Any:
+        load(family)
+        return getattr(holder, name)(*args, **kwargs)
+
+    setattr(holder, name, first)
+
+
+def _open() -> None:
+    """Note where every name is declared, and put a :class:`Later` in the place of each method."""
+    for family, text in CONTENTS.items():
+        both, functions, methods, properties, hidden = (names.split() for names in text.split("|"))
+        FUNCTIONS.families.update(dict.fromkeys(both, family))
+        FUNCTIONS.families.update(dict.fromkeys(functions, family))
+        _METHODS.families.update(dict.fromkeys(both, family))
+        _METHODS.families.update(dict.fromkeys(methods, family))
+        _METHODS.families.update(dict.fromkeys(properties, family))
+        _PROPERTIES.update(properties)
+        register: Any = TABLE if family.startswith("primitive") else COMPOSITES
+        register.families.update(dict.fromkeys((*both, *functions, *methods, *properties, *hidden), family))
+    for name, family in _METHODS.families.items():
+        setattr(Tensor, name, Later(Tensor, name, family))
+    for class_name, text in SPARSE.items():
+        owner = getattr(sparse, class_name)
+        for name in text.split():
+            setattr(owner, name, Later(owner, name, _ARITHMETIC))
+
+
+def contents() -> dict[str, list[list[str]]]:
+    """For each family the names of its functions and methods: both, functions only, methods, properties, hidden."""
+    load_all()
+    found: dict[str, list[list[str]]] = {family: [[], [], [], [], []] for family in families()}
+    owners: list[dict[str, tuple[str, Any]]] = [{}, {}]
+    keys: dict[str, list[str]] = {family: [] for family in found}
+    registers: tuple[Any, Any] = TABLE, COMPOSITES
+    for register in registers:
+        for key, made in sorted(dict.items(register), key=lambda pair: _home(pair[1])):
+            keys[_home(made)].append(key)
+            spelled = bind.spelled_by_row(made) if register is TABLE else bind.spelled_by_composite(made)
+            for owner, pairs in zip(owners, spelled, strict=True):
+                for name, function in pairs:
+                    owner[name] = _home(made), function
+    functions, methods = owners
+    for name in sorted({*functions, *methods}):
+        function, method = functions.get(name, ("", None)), methods.get(name, ("", None))
+        is_property = isinstance(method[1], property)
+        if function[0] == method[0] and not is_property:
+            found[function[0]][0].append(name)
+            continue
+        if function[0]:
+            found[function[0]][1].append(name)
+        if method[0]:
+            found[method[0]][3 if is_property else 2].append(name)
+    for family, lists in found.items():
+        known = {name for names in lists for name in names}
+        lists[4] = sorted(key for key in keys[family] if key not in known and " " not in key)
+    return {family: lists for family, lists in found.items() if any(lists)}
+
+
+def _home(made: Any) -> str:
+    module = made.kernel.__module__ if isinstance(made, declare.Row) else made.home
+    return module.removeprefix(f"{__package__}.")  # type: ignore[no-any-return]
+
+
+def contents_text() -> str:
+    """The text of ``contents.py``."""
+    lines = [
+        '"""Where the catalogue declares what: written by ``python -m glassgrad.ops.stub``, read by ``catalogue.py``.',
+        "",
+        "For each family its names: function and method | function only | method only | property | neither.",
+        '"""',
+        "",
+        "CONTENTS = {",
+    ]
+    for family, lists in contents().items():
+        lines += _entry(family, " | ".join(" ".join(names) for names in lists))
+    lines += ["}  # fmt: skip", "", "#: The methods of sparse tensors, by class.", "SPARSE = {"]
+    for owner in (sparse.SparseTensor, sparse.CooTensor, sparse.CsrTensor):
+        homes = {name: getattr(value, "__module__", None) or "" for name, value in vars(owner).items()}
+        names = sorted(name for name, home in homes.items() if home.startswith(f"{__package__}.composite"))
+        key = next(name for name, value in vars(sparse).items() if value is owner)
+        lines += _entry(key, " ".join(names))
+    return "\n".join([*lines, "}  # fmt: skip"]) + "\n"
+
+
+def _entry(key: str, text: str) -> list[str]:
+    wrapped = textwrap.wrap(text, 108, break_long_words=False, break_on_hyphens=False)
+    return [f'    "{key}":', *(f'        "{line} "' for line in wrapped[:-1]), f'        "{wrapped[-1]}",']
+
+
+_hand_in(tensor, "reread", "primitive.window")
+_hand_in(write, "rebase_view", "primitive.window")
+_hand_in(tensor, "construct", "composite.typed_tensors")
+_hand_in(sparse, "dispatch", _ARITHMETIC)
+_hand_in(Generator, "get_state", "composite.random")
+_hand_in(Generator, "set_state", "composite.random")
+declare.load, declare.load_all = load, load_all
+_open()

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..tensor.tensor import Tensor, new
 
-F32, F64, I64 = np.dtype("f4"), np.dtype("f8"), np.dtype("i8")
+F32, F64, I64, B1 = np.dtype("f4"), np.dtype("f8"), np.dtype("i8"), np.dtype("?")
 
 _scalars: dict[Any, Tensor] = {}
 _arrays: dict[Any, dict[Any, Tensor]] = {F32: {}, F64: {}, I64: {}}

@@ -8,13 +8,69 @@ its record saves.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+import sys
+from collections.abc import Callable, Iterator
+from typing import Any, Generic, TypeVar
 
 from ..graph.record import Kind
 
-TABLE: dict[str, Row] = {}
-COMPOSITES: dict[str, Composite] = {}
+Kept = TypeVar("Kept")
+
+
+class Register(dict[str, Kept], Generic[Kept]):
+    """What is declared, by name.  A name looked up has its family imported first; all of it, all families."""
+
+    def __init__(self) -> None:
+        self.families: dict[str, str] = {}  # where names are declared, in the order of the catalogue
+        self.fresh: list[Kept] = []  # declared, and without their names yet
+
+    def __setitem__(self, name: str, made: Kept) -> None:
+        dict.__setitem__(self, name, made)
+        self.fresh.append(made)
+
+    def __missing__(self, name: str) -> Kept:
+        if name not in self.families:
+            raise KeyError(name)
+        load(self.families[name])
+        if not dict.__contains__(self, name):
+            raise KeyError(name)
+        return self[name]
+
+    def __contains__(self, name: object) -> bool:
+        if not dict.__contains__(self, name) and name in self.families:
+            load(self.families[name])  # type: ignore[index]
+        return dict.__contains__(self, name)
+
+    def get(self, name: str, default: Any = None) -> Any:
+        """What goes by this name, or the default."""
+        return self[name] if name in self else default
+
+    def keys(self) -> list[str]:  # type: ignore[override]  # in the catalogue's order, whatever was imported first
+        """All names."""
+        load_all()
+        known = dict.fromkeys(name for name in self.families if dict.__contains__(self, name))
+        return [*known, *(name for name in dict.__iter__(self) if name not in known)]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.keys())
+
+    def __len__(self) -> int:
+        return len(self.keys())
+
+    def values(self) -> list[Kept]:  # type: ignore[override]
+        """All that is declared."""
+        return [self[name] for name in self.keys()]
+
+    def items(self) -> list[tuple[str, Kept]]:  # type: ignore[override]
+        """All names with what they stand for."""
+        return [(name, self[name]) for name in self.keys()]
+
+
+TABLE: Register[Row] = Register()
+COMPOSITES: Register[Composite] = Register()
+UNITS: list[Callable[..., Any]] = []  # what :func:`unit` marks
+load: Callable[[str], None] = NotImplemented  # imports a family; handed in by catalogue.py
+load_all: Callable[[], None] = NotImplemented
 make_caller: Callable[[Row], Any] = NotImplemented  # handed in by generate.py
 
 #: How inputs are made to agree before the kernel sees them.
@@ -67,6 +123,7 @@ class Row:
         self.derived: dict[str, tuple[str, Callable[[Any], Any]]] = {}
         self.caller: Callable[..., Any]
         self._kind: Kind | None = None
+        self._followed: tuple[str, ...] | None = None
 
     # -- columns --------------------------------------------------------------------------------------------------
 
@@ -98,6 +155,7 @@ class Row:
             if name not in known:
                 raise TypeError(f"row {self.name}: the rule of {names} names '{name}', which the row does not have")
         self.rules.append((names, rule, wanted))
+        self._followed = None
 
     def typed_as(self, kind: str) -> None:
         """How inputs agree: "promote" to their common dtype, or "float", where integers become the default dtype."""
@@ -170,8 +228,11 @@ class Row:
     @property
     def followed(self) -> tuple[str, ...]:
         """The inputs that have a rule, in order: each is an edge of the node."""
-        ruled = {name for names, _, _ in self.rules for name in names}
-        return tuple(name for name in self.inputs if name in ruled)
+        found = self._followed
+        if found is None:
+            ruled = {name for names, _, _ in self.rules for name in names}
+            found = self._followed = tuple(name for name in self.inputs if name in ruled)
+        return found
 
     @property
     def saves(self) -> dict[str, tuple[str, int]]:
@@ -216,7 +277,7 @@ def op(
 
     def declare(kernel: Callable[..., Any]) -> Any:
         row = Row(kernel, aliases, node, operator, inplace, view, constant)
-        if row.name in TABLE:
+        if dict.__contains__(TABLE, row.name):
             raise TypeError(f"row {row.name} is declared twice")
         TABLE[row.name] = row
         row.caller = make_caller(row)
@@ -235,9 +296,10 @@ class Composite:
         method: bool,
         operator: str | None,
         is_function: bool,
+        home: str,
     ) -> None:
         self.function, self.names, self.method = function, names, method
-        self.operator, self.is_function = operator, is_function
+        self.operator, self.is_function, self.home = operator, is_function, home
 
 
 def composite(
@@ -252,10 +314,23 @@ def composite(
     name      its public name, where it is not its own (``all`` and ``sum`` would hide builtins)
     """
 
+    frame: Any = sys._getframe(1)
+    while frame.f_code.co_name != "<module>":
+        frame = frame.f_back
+    home = frame.f_globals["__name__"]  # the file being run: a property knows no module of its own
+
     def declare(made: Callable[..., Any]) -> Callable[..., Any]:
-        own = name or made.__name__
-        key = own if own not in COMPOSITES else f"{own} ({'method' if method else 'function'})"  # where they differ
-        COMPOSITES[key] = Composite(made, (own, *aliases), method, operator, function)
+        own = key = name or made.__name__
+        other = COMPOSITES.families.get(own)
+        if dict.__contains__(COMPOSITES, own) or (other is not None and not home.endswith(other)):
+            key = f"{own} ({'method' if method else 'function'})"  # where they differ
+        COMPOSITES[key] = Composite(made, (own, *aliases), method, operator, function, home)
         return made
 
     return declare
+
+
+def unit(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Mark a function below composites that makes tensors by itself, not by rows: whoever follows calls sees it whole."""
+    UNITS.append(function)
+    return function

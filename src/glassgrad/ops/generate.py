@@ -19,7 +19,7 @@ from ..ground import modes
 from ..tensor.parameter import Parameter
 from ..tensor.tensor import LEAF, Tensor, View, edge_of, share
 from . import call, declare, override, saved
-from .constant import F32, F64, I64, number
+from .constant import B1, F32, F64, I64, number
 from .declare import TABLE, Row
 from .fit import fit
 from .text import NAMES, text_of
@@ -28,7 +28,7 @@ NAMES.update(
     Tensor=Tensor, Parameter=Parameter, View=View, Record=Record, LEAF=LEAF, new=new, tick=tick, freed=freed,
     modes=modes,
     grad_enabled=modes.grad_enabled, edge_of=edge_of, share=share, careful=call.careful, output_of=call.output_of,
-    stale=saved.stale, fit=fit, shape_error=override.shape_error, number=number, F32=F32, F64=F64, I64=I64,
+    stale=saved.stale, fit=fit, shape_error=override.shape_error, number=number, F32=F32, F64=F64, I64=I64, B1=B1,
     float32=np.float32, ndarray=np.ndarray, TABLE=TABLE,
 )  # fmt: skip
 

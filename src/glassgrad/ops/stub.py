@@ -1,7 +1,7 @@
 """Writes what editors and type checkers read: the names that arrive from the table at run time, with their signatures.
 
-``python -m glassgrad.ops.stub`` writes ``tensor/tensor.pyi`` and the package's ``__init__.pyi``; with ``--check`` it
-tells whether they are up to date.
+``python -m glassgrad.ops.stub`` writes ``tensor/tensor.pyi``, the package's ``__init__.pyi``, and the catalogue's own
+``contents.py``; with ``--check`` it tells whether they are up to date.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from ..tensor.tensor import Tensor
+from . import catalogue
 from .declare import COMPOSITES, TABLE, Row
 
 PACKAGE = Path(__file__).resolve().parents[1]
@@ -89,12 +90,11 @@ def package_stub() -> str:
 
 
 FILES: dict[str, Callable[[], str]] = {"tensor/tensor.pyi": tensor_stub, "__init__.pyi": package_stub}
+FILES["ops/contents.py"] = catalogue.contents_text
 
 
 def main(arguments: list[str]) -> int:
     """Write the stubs, or check them; gives the exit status."""
-    from . import catalogue  # noqa: F401  # fills the table
-
     stale = 0
     for name, text in FILES.items():
         path, wanted = PACKAGE / name, text()

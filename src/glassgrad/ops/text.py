@@ -93,6 +93,8 @@ def _caller(row: Row) -> list[str]:
         elif inp not in row.apart:
             lines += [f"{pad}if a{i}.dtype is not a0.dtype:", f"{pad}    {fallback}"]
     fast = ["F32", "F64"] if row.typed == "float" or row.outputs else ["F32", "F64", "I64"]
+    if len(fast) == 3 and row.check is None:  # truth values, which have no history, need no other care
+        fast.append("B1")
     if checked:
         first = checked[0]
         all_scalar = " or ".join(f"type(a{i}) is not float32" for i in checked)

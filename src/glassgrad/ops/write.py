@@ -11,8 +11,10 @@ import numpy as np
 
 from ..graph.record import Record
 from ..ground import dtypes, errors, modes
+from ..tensor.parameter import Parameter
 from ..tensor.tensor import LEAF, Tensor, View, edge_of, share, view_error, wrap
 from . import override
+from .constant import F32, F64, I64, number
 from .declare import Row
 
 ndarray = np.ndarray
@@ -36,11 +38,73 @@ def _check_shape(row: Row, arrays: Sequence[Any], target: Tensor) -> None:
     check_fits(target, shape)
 
 
+def memory(target: Any) -> Any:
+    """The array of a tensor that may be written without a further question; None where the careful path must ask."""
+    kind = type(target)
+    if (kind is not Tensor and kind is not Parameter) or modes.watch:
+        return None
+    if target._e is not None and not (modes.off and not modes.grad_enabled()):
+        return None
+    data = target._d
+    if type(data) is not ndarray:
+        if type(data) is not np.float32:
+            return None
+        share(target)
+        data = target._d
+    dtype = data.dtype
+    if (dtype is not F32 and dtype is not F64 and dtype is not I64) or target._inference or 0 in data.strides:
+        return None
+    return data
+
+
+def _short(row: Row, target: Any, others: Sequence[Any], settings: Sequence[Any]) -> bool:
+    """Write over plain memory, all of one everyday dtype and without history; whether that was possible."""
+    data = memory(target)
+    if data is None:
+        return False
+    dtype, silent = data.dtype, modes.off and not modes.grad_enabled()
+    arrays = [data]
+    for name, other in zip(row.inputs[1:], others, strict=False):
+        kind = type(other)
+        if name in row.apart:
+            if (kind is not Tensor and kind is not Parameter) or other._d.dtype.metadata is not None:
+                return False
+            if other._v is not None and other._v is target._v:
+                return False
+            arrays.append(other._d)
+            continue
+        if kind is not Tensor and kind is not Parameter:
+            if row.typed is None or row.strict or (kind is not float and kind is not int):
+                return False
+            other = number(other, data)
+            if other is None:
+                return False
+        elif other is not target and other._v is not None and other._v is target._v:
+            return False  # they may overlap
+        if other._d.dtype is not dtype or (other._e is not None and not silent):
+            return False
+        arrays.append(other._d)
+    try:
+        result = row.kernel(*arrays, *settings)
+    except ValueError:
+        return False
+    if result.dtype is not dtype or result.shape != data.shape:
+        return False
+    data[...] = result
+    version = target._v
+    if version is None:
+        version = share(target)
+    version.version += 1
+    return True
+
+
 def in_place(row: Row, target: Tensor, others: Sequence[Any], settings: Sequence[Any]) -> Tensor:
     """Compute a row and write its result into ``target``; gives ``target``.
 
     Nothing is changed unless everything succeeds.
     """
+    if not modes.watch and _short(row, target, others, settings):
+        return target
     from . import call
 
     if not isinstance(target, Tensor):

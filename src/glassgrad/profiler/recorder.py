@@ -12,6 +12,7 @@ from typing import Any
 from ..graph import engine
 from ..graph.record import Bundle, Record
 from ..ground import modes
+from ..ground.later import whole
 from ..nn import functional
 from ..ops import intercept
 from ..ops.declare import COMPOSITES, TABLE
@@ -80,7 +81,7 @@ class Recorder:
         self._name_functions()
         active = self
         self.zero_ns = perf_counter_ns()
-        outside = [function for name, function in vars(functional).items() if not name.startswith("_")]
+        outside = [function for name, function in whole(functional).items() if not name.startswith("_")]
         intercept.start(self._call, more=[function for function in outside if callable(function)])
         intercept.start(self._zero_grad, only=[Optimizer.zero_grad])
         from ..optim import optimizer
@@ -106,7 +107,7 @@ class Recorder:
         active = None
 
     def _name_functions(self) -> None:
-        for name, function in vars(functional).items():
+        for name, function in whole(functional).items():
             self.names[id(function)] = name
         for made in COMPOSITES.values():
             self.names[id(made.function)] = made.names[0]

@@ -9,6 +9,7 @@ from collections.abc import ItemsView, Iterable, Iterator, KeysView, Mapping, Va
 from itertools import chain, islice
 from typing import Any
 
+from ...ground.later import later
 from .module import Module, indented
 
 
@@ -289,3 +290,8 @@ def _checked_pairs(members: Iterable[Any], kind: str) -> Iterator[tuple[Any, Any
 def _check_sequential(other: Any) -> None:
     if not isinstance(other, Sequential):
         raise ValueError(f"add operator supports only objects of Sequential class, but {type(other)} is given.")
+
+
+__getattr__, __dir__ = later(  # PyTorch has these here too
+    globals(), "torch.nn.modules.container", {".parameters": "ParameterDict ParameterList"}
+)

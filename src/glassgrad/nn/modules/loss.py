@@ -6,6 +6,7 @@ import math
 import warnings
 from typing import Any
 
+from ...ground.later import later
 from ...tensor.tensor import Tensor
 from .. import functional as F
 from .linear import Linear
@@ -311,3 +312,11 @@ class LinearCrossEntropyLoss(_WeightedLoss):
             f"bias={linear.bias is not None}, reduction={self.reduction}, ignore_index={self.ignore_index}, "
             f"label_smoothing={self.label_smoothing}, options={self.options}"
         )
+
+
+__getattr__, __dir__ = later(globals(), "torch.nn.modules.loss", {  # PyTorch has these here too
+    ".margin":
+        "CosineEmbeddingLoss GaussianNLLLoss HingeEmbeddingLoss MarginRankingLoss MultiLabelMarginLoss "
+        "MultiLabelSoftMarginLoss MultiMarginLoss PoissonNLLLoss SoftMarginLoss TripletMarginLoss "
+        "TripletMarginWithDistanceLoss",
+})  # fmt: skip

@@ -10,9 +10,11 @@ from typing import Any
 import numpy as np
 
 from ...ground import dtypes
+from ...ops.declare import unit
 from ...tensor.tensor import Tensor, share, wrap
 
 
+@unit
 def get_total_norm(
     tensors: Tensor | Iterable[Tensor],
     norm_type: float = 2.0,
@@ -57,6 +59,7 @@ def _norm(array: Any, p: float) -> Any:
     return (sizes**p).sum() ** (1 / p)
 
 
+@unit
 def clip_grads_with_norm_(
     parameters: Tensor | Iterable[Tensor], max_norm: float, total_norm: Tensor, foreach: bool | None = None
 ) -> None:
@@ -103,6 +106,7 @@ def clip_grad_norm(
     return clip_grad_norm_(parameters, max_norm, norm_type, error_if_nonfinite, foreach)
 
 
+@unit
 def clip_grad_value_(parameters: Tensor | Iterable[Tensor], clip_value: float, foreach: bool | None = None) -> None:
     """Keep every element of the gradients between ``-clip_value`` and ``clip_value``, in place."""
     clip_value = float(clip_value)

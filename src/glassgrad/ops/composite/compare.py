@@ -119,4 +119,4 @@ def equal(input: Tensor, other: Tensor) -> bool:
     """Whether two tensors have the same sizes and elements."""
     need_tensor("equal", "input", 1, input)
     need_tensor("equal", "other", 2, other)
-    return input._d.shape == other._d.shape and bool(np.all(input._d == other._d))
+    return input._d.shape == other._d.shape and bool((input._d == other._d).all())

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ...ground import device as devices
-from ...ground import dtypes
+from ...ground import dtypes, modes
 from ...ground.device import device as device_type
 from ...ground.dtypes import called, memory_format
 from ...ground.runtime import warn_once
@@ -225,6 +225,12 @@ def is_contiguous(self: Tensor, memory_format: Any = None) -> bool:
 @composite(function=False)
 def copy_(self: Tensor, src: Any, non_blocking: bool = False) -> Tensor:
     """Write the elements of ``src``, broadcast and cast, into the tensor."""
+    data = write.memory(self)
+    if data is not None and type(src) is Tensor and src._d.dtype is data.dtype and src._d.shape == data.shape:
+        if (src._e is None or not modes.grad_enabled()) and (src._v is None or src._v is not self._v):
+            data[...] = src._d
+            write.touched(self)
+            return self
     if not isinstance(src, Tensor):
         if not is_number(src):
             raise TypeError(f"copy_(): argument 'other' (position 1) must be Tensor, not {called(src)}")
@@ -289,6 +295,13 @@ def fill(input: Tensor, value: Any) -> Tensor:
 @composite()
 def fill_(self: Tensor, value: Any) -> Tensor:
     """Fill the tensor with ``value``, a number or a 0-d tensor."""
+    kind = type(value)
+    if kind is float or kind is int:
+        data = write.memory(self)
+        if data is not None and data.dtype.kind == "f" and -(2**63) <= value < 2**63:
+            data.fill(value)
+            write.touched(self)
+            return self
     row, tensors, settings = _filling(self, value, cast.fill_with_number, cast.fill_with_tensor, "fill_")
     return write.in_place(row.row, self, tensors, settings)
 
@@ -296,6 +309,11 @@ def fill_(self: Tensor, value: Any) -> Tensor:
 @composite()
 def zero_(self: Tensor) -> Tensor:
     """Fill the tensor with zeros."""
+    data = write.memory(self)
+    if data is not None:
+        data.fill(0)
+        write.touched(self)
+        return self
     return write.in_place(cast.zero.row, self, (), ())
 
 

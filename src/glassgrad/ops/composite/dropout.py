@@ -9,7 +9,7 @@ import numpy as np
 from ...ground.generator import default_generator
 from ...kernels.random import bernoulli
 from ...tensor.tensor import Tensor, wrap
-from ..declare import composite
+from ..declare import composite, unit
 from ..primitive.random import placed
 from .reduce import check_tensor
 
@@ -33,30 +33,42 @@ def _kept(input: Tensor, p: float, by_channel: bool) -> Any:
     return placed(like, lambda n: bernoulli(default_generator, 1 - p, n, kind))
 
 
-def _times(input: Any, factor: Any, inplace: bool) -> Any:
-    return input.mul_(wrap(factor)) if inplace else input * wrap(factor)
+@unit
+def dropout_factor(input: Tensor, p: float, by_channel: bool) -> Tensor:
+    """What dropout multiplies by: zeros, and ``1 / (1 - p)`` where something is kept."""
+    kept = _kept(input, p, by_channel)
+    return wrap(kept / kept.dtype.type(1 - p))
+
+
+@unit
+def alpha_dropout_terms(input: Tensor, p: float, by_channel: bool) -> tuple[Tensor, Tensor]:
+    """What alpha dropout multiplies by, and what it adds."""
+    kept = _kept(input, p, by_channel)
+    kind = kept.dtype.type
+    a = 1 / ((_ALPHA * _ALPHA * p + 1) * (1 - p)) ** 0.5
+    return wrap(kept * kind(a)), wrap((kept - kind(1)) * kind(_ALPHA * a) + kind(_ALPHA * a * p))
+
+
+def _times(input: Any, factor: Tensor, inplace: bool) -> Any:
+    return input.mul_(factor) if inplace else input * factor
 
 
 def _dropped(input: Any, p: float, train: bool, by_channel: bool, inplace: bool = False) -> Any:
     if p == 0 or not train or not input._d.size:
         return input
     if p == 1:
-        return _times(input, np.zeros((), input._d.dtype), inplace)
-    kept = _kept(input, p, by_channel)
-    return _times(input, kept / kept.dtype.type(1 - p), inplace)
+        return _times(input, wrap(np.zeros((), input._d.dtype)), inplace)
+    return _times(input, dropout_factor(input, p, by_channel), inplace)
 
 
 def _alpha_dropped(input: Any, p: float, train: bool, by_channel: bool, inplace: bool = False) -> Any:
     if p == 0 or not train or not input._d.size:
         return input
     if p == 1:
-        return _times(input, np.zeros((), input._d.dtype), inplace)
-    kept = _kept(input, p, by_channel)
-    kind = kept.dtype.type
-    a = 1 / ((_ALPHA * _ALPHA * p + 1) * (1 - p)) ** 0.5
-    shift = (kept - kind(1)) * kind(_ALPHA * a) + kind(_ALPHA * a * p)
-    scaled = _times(input, kept * kind(a), inplace)
-    return scaled.add_(wrap(shift)) if inplace else scaled + wrap(shift)
+        return _times(input, wrap(np.zeros((), input._d.dtype)), inplace)
+    factor, shift = alpha_dropout_terms(input, p, by_channel)
+    scaled = _times(input, factor, inplace)
+    return scaled.add_(shift) if inplace else scaled + shift
 
 
 def _pair(name: str, doc: str, drop: Any, by_channel: bool) -> tuple[Any, Any]:

@@ -49,6 +49,9 @@ def clamp(input: Tensor, min: Any = None, max: Any = None, *, out: Any = None) -
 @composite("clip_")
 def clamp_(self: Tensor, min: Any = None, max: Any = None) -> Tensor:
     """In-place :func:`clamp`."""
+    if type(min) in _PLAIN and type(max) in _PLAIN and type(self) is Tensor and self._d.dtype.kind == "f":
+        if min is not None or max is not None:
+            return written(limit.clamp_numbers, self, settings=(min, max))
     row, raised_, tensors, settings = _clamp_row("clamp_", self, min, max)
     write.check_cast(raised_._d.dtype, self)
     return written(row, self, *tensors, settings=settings)

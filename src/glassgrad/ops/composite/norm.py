@@ -12,7 +12,7 @@ from ...ground.dtypes import called, finfo, float32
 from ...tensor.tensor import Tensor
 from .. import write
 from ..call import careful
-from ..declare import composite
+from ..declare import composite, unit
 from ..primitive.arithmetic import pow_number
 from ..primitive.batchnorm import native_batch_norm
 from ..primitive.cast import clone
@@ -406,18 +406,25 @@ def with_statistics(
     _check_parameters(input, [t for t in (weight, bias, running_mean, running_var) if t is not None])
     out, mean, deviation, variance = native_batch_norm(input, weight, bias, running_mean, running_var, training, eps)
     if training and running_mean is not None and input._d.size:
-        n = input._d.size // channels
-        unbiased = variance._d * (n / (n - 1)) if n > 1 else variance._d * np.nan
-        for tensor, found in ((running_mean, mean._d.astype(unbiased.dtype, copy=False)), (running_var, unbiased)):
-            kept = tensor._d  # written without a new version, as PyTorch does
-            if not kept.dtype.metadata:
-                if kept.dtype.kind == "V":  # PyTorch rounds every step to bfloat16, and to float16 only the last
-                    rate, rest = kept.dtype.type(momentum), kept.dtype.type(1 - momentum)
-                    kept[...] = rate * found.astype(kept.dtype) + rest * kept
-                else:
-                    old = kept.astype(found.dtype) if kept.dtype.itemsize == 2 else kept
-                    np.copyto(kept, old * (1 - momentum) + momentum * found, casting="unsafe")
+        move_statistics(running_mean, running_var, mean, variance, momentum, input._d.size // channels)
     return out, mean, deviation
+
+
+@unit
+def move_statistics(
+    running_mean: Tensor, running_var: Tensor, mean: Tensor, variance: Tensor, momentum: float, count: int
+) -> None:
+    """Move running statistics towards those of a batch; the memory is written without a new version, as in PyTorch."""
+    unbiased = variance._d * (count / (count - 1)) if count > 1 else variance._d * np.nan
+    for tensor, found in ((running_mean, mean._d.astype(unbiased.dtype, copy=False)), (running_var, unbiased)):
+        kept = tensor._d
+        if not kept.dtype.metadata:
+            if kept.dtype.kind == "V":  # PyTorch rounds every step to bfloat16, and to float16 only the last
+                rate, rest = kept.dtype.type(momentum), kept.dtype.type(1 - momentum)
+                kept[...] = rate * found.astype(kept.dtype) + rest * kept
+            else:
+                old = kept.astype(found.dtype) if kept.dtype.itemsize == 2 else kept
+                np.copyto(kept, old * (1 - momentum) + momentum * found, casting="unsafe")
 
 
 def _check_parameters(input: Tensor, parameters: list[Tensor]) -> None:

@@ -1,4 +1,4 @@
-"""Functions known at sample points: their slopes; and the powers of points, Vandermonde's matrix."""
+"""Functions known at sample points: their slopes."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from ..declare import composite
 from ..primitive.index import slice as piece
 from ..primitive.join import cat
 from ..primitive.number import div_number, mul_number
-from .construct import tensor
 from .operand import is_number, need_tensor, no_match, plain
 from .reduce import one_dim
 
@@ -129,23 +128,3 @@ def gradient(input: Any, *, spacing: Any = None, dim: Any = None, edge_order: in
                 )  # fmt: skip
         return tuple(_uneven(input, one, points, edge_order) for one, points in zip(dims, steps, strict=True))
     return tuple(_even(input, one, plain(step), edge_order) for one, step in zip(dims, steps, strict=True))
-
-
-@composite(method=False)
-def vander(x: Any, N: int | None = None, increasing: bool = False) -> Tensor:
-    """Vandermonde's matrix: the powers of each element of a vector, falling from ``N - 1`` unless ``increasing``.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.vander.html
-    """
-    need_tensor("vander", "x", 1, x)
-    if x._d.ndim != 1:
-        raise RuntimeError("x must be a one-dimensional tensor.")
-    wide = len(x._d) if N is None else N
-    if wide < 0:
-        raise RuntimeError("N must be non-negative.")
-    kind = tensor(0).dtype if x._d.dtype.kind in "iub" else x.dtype
-    pieces = [x.new_ones((len(x._d), min(wide, 1)), dtype=kind)]
-    if wide > 1:
-        pieces.append(x.to(kind).unsqueeze(1).expand(-1, wide - 1).cumprod(1))
-    found = cat(pieces, 1)
-    return found if increasing else found.flip(1)  # type: ignore[no-any-return]

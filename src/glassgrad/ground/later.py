@@ -1,0 +1,42 @@
+"""Namespaces whose names come from many files: each file is imported when one of its names is first wanted."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable
+from types import ModuleType
+from typing import Any
+
+
+def later(
+    names: dict[str, Any], called: str, files: dict[str, str], modules: str = ""
+) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+    """The ``__getattr__`` and ``__dir__`` of a package with the namespace ``names``, in messages ``called`` torch.x.
+
+    ``files`` has the names that each file brings, the file as relative imports write it, with spaces between them;
+    ``modules`` are names that are files themselves.
+    """
+    homes = {name: file for file, brought in files.items() for name in brought.split()}
+    package = names["__package__"]
+
+    parts = modules.split()
+
+    def get(name: str) -> Any:
+        if name in homes:
+            found = names[name] = getattr(importlib.import_module(homes[name], package), name)
+            return found
+        if name in parts:
+            return importlib.import_module(f".{name}", package)
+        raise AttributeError(f"module '{called}' has no attribute '{name}'")
+
+    def list_names() -> list[str]:
+        return sorted({*names, *homes, *parts})
+
+    return get, list_names
+
+
+def whole(module: ModuleType) -> dict[str, Any]:
+    """The namespace of a module with all its names in it."""
+    for name in dir(module):
+        getattr(module, name)
+    return vars(module)

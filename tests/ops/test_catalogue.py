@@ -1,0 +1,128 @@
+"""The catalogue imports a family when one of its names is first wanted; nobody can tell in which order that happens."""
+
+import ast
+import importlib
+import inspect
+import subprocess
+import sys
+
+import pytest
+
+from glassgrad.ops import catalogue
+
+
+def answer(script):
+    """What a process of its own, in which nothing has been looked up yet, prints."""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.split()
+
+
+def test_nothing_is_imported_before_it_is_wanted():
+    script = """
+import sys, glassgrad
+print([name for name in sys.modules if name.startswith(("glassgrad.ops.primitive.", "glassgrad.ops.composite."))])
+print(*[name for name in ("glassgrad.nn", "glassgrad.optim") if name in sys.modules])
+glassgrad.bernoulli
+print("glassgrad.ops.composite.random" in sys.modules, "glassgrad.ops.primitive.loss" in sys.modules)
+"""
+    assert answer(script) == ["[]", "True", "False"]
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_names_mean_the_same_in_any_order(seed):
+    script = f"""
+import random, glassgrad
+from glassgrad.ops import bind, catalogue
+wanted = [(glassgrad, name) for name in catalogue.FUNCTIONS.families if name not in ("bool", "int", "float")]
+wanted += [(glassgrad.Tensor, name) for name in catalogue._METHODS.families]
+random.Random({seed}).shuffle(wanted)
+found = [(owner, name, getattr(owner, name)) for owner, name in wanted]
+whole = bind.functions()
+print(*[name for owner, name, function in found if owner is glassgrad and whole[name] is not function])
+print(*[name for name in vars(glassgrad.Tensor) if type(vars(glassgrad.Tensor)[name]) is catalogue.Later])
+print(len(found) > 1000)
+"""
+    assert answer(script) == ["True"]
+
+
+def test_every_family_can_come_first():
+    script = """
+import importlib, os, sys
+import glassgrad
+from glassgrad.ops import catalogue
+for family in sys.argv[1:] or list(catalogue.families()):
+    child = os.fork()
+    if not child:
+        try:
+            importlib.import_module(f"glassgrad.ops.{family}")
+        except BaseException as error:
+            print(family, error, flush=True)
+        os._exit(0)
+    os.waitpid(child, 0)
+"""
+    if not hasattr(__import__("os"), "fork"):
+        pytest.skip("needs fork")
+    assert answer(script) == []
+
+
+def test_what_somebody_puts_there_stays():
+    script = """
+import glassgrad as torch
+def mine(self, dim): return "mine"
+torch.Tensor.cumsum = mine
+torch.cumsum(torch.ones(2), 0), torch.ones(2).cumprod(0)
+print(torch.ones(2).cumsum(0))
+class Own(torch.Tensor):
+    def cummax(self, dim): return "own"
+print(torch.ones(2).as_subclass(Own).cummax(0))
+"""
+    assert answer(script) == ["mine", "own"]
+
+
+def test_properties_can_be_set_first_of_all():
+    script = """
+import glassgrad as torch
+x = torch.zeros(2, dtype=torch.complex64)
+x.real = torch.ones(2)
+print(x.sum().item())
+try:
+    x.is_cuda = True
+except AttributeError:
+    print("refused")
+"""
+    assert answer(script) == ["(2+0j)", "refused"]
+
+
+def test_sparse_gradients_have_their_methods():
+    script = """
+import sys, glassgrad as torch
+table = torch.nn.Embedding(5, 3, sparse=True)
+table(torch.tensor([1, 2, 1])).sum().backward()
+print("glassgrad.ops.composite.sparse" in sys.modules)
+print(table.weight.grad.coalesce().indices().tolist(), (table.weight.grad * 2).to_dense().sum().item())
+"""
+    assert answer(script) == ["False", "[[1,", "2]]", "18.0"]
+
+
+def test_a_table_counts_as_whole():
+    assert len(catalogue.TABLE) == len(list(catalogue.TABLE)) == len(catalogue.TABLE.values())
+    assert "add" in catalogue.TABLE and "no_such_row" not in catalogue.TABLE
+    assert catalogue.TABLE.get("no_such_row") is None
+    with pytest.raises(KeyError):
+        catalogue.TABLE["no_such_row"]
+    homes = [row.kernel.__module__ for row in catalogue.TABLE.values()]
+    assert homes == sorted(homes, key=lambda home: list(dict.fromkeys(homes)).index(home))  # one family after another
+
+
+@pytest.mark.parametrize("name", ["nn", "nn.functional", "nn.modules", "nn.modules.loss", "optim"])
+def test_namespaces_bring_what_type_checkers_read(name):
+    module = importlib.import_module(f"glassgrad.{name}")
+    block = [node for node in ast.parse(inspect.getsource(module)).body if isinstance(node, ast.If)]
+    imported = {alias.name for node in block for part in node.body for alias in getattr(part, "names", ())} - {"*"}
+    assert imported <= set(dir(module))
+    for wanted in {*imported, *getattr(module, "__all__", ()), *dir(module)}:
+        assert getattr(module, wanted, None) is not None or wanted in ("__doc__", "__spec__", "__loader__", "__path__",
+                                                                       "__cached__", "__file__")  # fmt: skip
+    with pytest.raises(AttributeError, match="no_such_name"):
+        module.no_such_name
