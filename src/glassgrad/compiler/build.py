@@ -316,7 +316,8 @@ class Builder:
     def _array_tests(self, name: str, array: Any) -> list[str]:
         kind = self.text.name(array.dtype, array.dtype.name)
         if not array.shape:
-            return [f"{name}.shape", f"{name}.dtype is not {kind}"]
+            held = "not " if type(array) is ndarray else ""
+            return [f"{name}.shape", f"{name}.dtype is not {kind}", f"type({name}) is {held}ndarray"]
         strides = "" if not array.flags.c_contiguous else f" or not {name}.flags.c_contiguous"
         tests = [f"{name}.shape != {array.shape}", f"{name}.dtype is not {kind}"]
         return tests + ([strides[4:]] if strides else [f"{name}.strides != {array.strides}"])

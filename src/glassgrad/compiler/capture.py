@@ -8,6 +8,7 @@ reason, and the run goes on as it is written.
 from __future__ import annotations
 
 import threading
+import zlib
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -73,7 +74,6 @@ class Capture:
         self._muted = 0
         self._depth = 0  # calls of the table's functions around the present one
         self._unseen: str | None = None  # what an inner call could not note: the one around it may be noted whole
-        self._draws = 0
         self.arguments: list[Value | None] = []
         for place, argument in enumerate(arguments):
             if not isinstance(argument, Tensor):
@@ -87,9 +87,8 @@ class Capture:
             self._alive.append(argument)
             self.arguments.append(value)
         self._about = _listened()
-        self._about[id(Generator._twister)] = ("draw", None)
         self._about |= {id(function): ("unit", function.__name__) for function in UNITS}
-        functions: list[Any] = [Generator._twister, *UNITS]
+        functions: list[Any] = [*UNITS]
         for kind, function in (
             ("backward", api.tensor_backward), ("backward", api.backward), ("grad", api.grad),
             ("clear", Optimizer.zero_grad), ("clear", Module.zero_grad), ("set gradient", Tensor.grad.fset),  # type: ignore[attr-defined]
@@ -172,10 +171,7 @@ class Capture:
         if self.reason is not None or self._muted or threading.get_ident() != self._thread:
             return proceed(*args, **kwargs)
         kind, what = self._about.get(id(function), ("other", None))
-        if kind == "draw":
-            self._draws += 1
-            return proceed(*args, **kwargs)
-        start, draws, waiting = len(self.steps), self._draws, default_generator.next_normal
+        start, stream = len(self.steps), _stream()
         try:
             if kind == "backward":
                 return self._backward(args, kwargs)
@@ -199,7 +195,7 @@ class Capture:
         finally:
             self._depth -= 1
         if self.reason is None and result is not NotImplemented:
-            drew = self._draws != draws or default_generator.next_normal is not waiting
+            drew = _stream() != stream or _has_generator((args, kwargs))
             wrote = any(_version(t) > before for t, before in zip(tensors, versions, strict=True))
             try:
                 if kind == "unit":
@@ -312,6 +308,10 @@ class Capture:
         def operand(piece: Any) -> Any:
             return given.get(id(piece)) or self._operand(piece)
 
+        for number in (*args, *kwargs.values()):
+            if type(number) in (int, float):
+                for t in _tensors_in((args, kwargs)):
+                    self._numbers.add((t._d.dtype, np.asarray(number).astype(t._d.dtype).item()))
         step = Step("tensors", name, function, mapped(args, operand), (), mapped(kwargs, operand), acts, draws)
         new = []
         for t in made:
@@ -470,6 +470,17 @@ class Capture:
         places = tuple(self._operand(p) for p in variables)
         self.cleared.update(id(p) for p in variables)
         self._add(Step("clear", "zero_grad", None, places, acts=True))
+
+
+def _stream() -> int:
+    """Where the stream of random numbers is."""
+    return zlib.crc32(default_generator.get_state_bytes().tobytes())
+
+
+def _has_generator(tree: Any) -> bool:
+    """Whether a generator is among the arguments of a call."""
+    args, kwargs = tree
+    return any(isinstance(piece, Generator) for piece in (*args, *kwargs.values()))
 
 
 def _version(tensor: Tensor) -> int:

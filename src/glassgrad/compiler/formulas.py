@@ -49,7 +49,7 @@ FORMULAS: dict[str, list[Formula]] = {
     **{name: [Formula(text, {"alpha": 1}, plain=True)] for name, text in _ONE.items()},
     **{name: [Formula(text)] for name, text in _LOOPS.items()},
     "pow_number": [Formula("self * self", {"exponent": 2}), Formula("self * self * self", {"exponent": 3})],
-    "add_number": [Formula("self + other", {"alpha": 1})],
+    "add_number": [Formula("self + other")],
     "rsub_number": [Formula("other - self", {"alpha": 1})],
     "mul_number": [Formula("self * other")],
 }

@@ -57,7 +57,7 @@ def _compiled(lines: Sequence[str], numbers: Sequence[bool], count: int, kind: n
     text += [f"        {line}" for line in lines]
     names = dict(functions_for(kind))
     exec(compile("\n".join(text) + "\n", "<glassgrad fused loop>", "exec"), names)
-    return numba.njit(nogil=True, _nrt=False, error_model="numpy", fastmath={"contract"})(names["loop"])
+    return numba.njit(nogil=True, _nrt=False, error_model="numpy")(names["loop"])
 
 
 def _caller(work: Any, numbers: Sequence[bool], count: int, kind: np.dtype[Any], title: str) -> Callable[..., Any]:

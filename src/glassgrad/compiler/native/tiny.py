@@ -105,7 +105,7 @@ class Tiny:
             elif value.source == "made" or value.dtype != self.kind:
                 raise NotNative("a number that was not made here")
             else:
-                place = self._slot("value" if value.is_array else "number", value, ())
+                place = self._slot("value" if value.is_array or value.source == "outside" else "number", value, ())
                 known = f"s{value.number}"
                 self.lines.append(f"{known} = {place.name}[0]")
             self.numbers[value.number] = known
@@ -352,8 +352,6 @@ class Tiny:
         for param, grad in step.operands:
             self.written.append(param)
             if is_number(param):
-                if not param.is_array:
-                    raise NotNative("a parameter without memory")
                 self._number(param)
                 place = next(Place(f"p{n}", ()) for n, slot in enumerate(self.slots) if slot == ("value", param))
                 self.lines.append(f"{place.name}[0] = {place.name}[0] - {self._number(grad)} * {rate}")
@@ -387,7 +385,7 @@ class Tiny:
         }  # fmt: skip
         exec(compile(text, "<glassgrad native program>", "exec"), names)
         signature = types.void(types.int64, *[types.float64] * len(self.rates))
-        made = numba.njit(signature, error_model="numpy", fastmath={"contract"})(names["tiny"])
+        made = numba.njit(signature, error_model="numpy")(names["tiny"])
         return made, text
 
 
