@@ -45,9 +45,9 @@ def test_the_readme_shows_what_is_printed(tmp_path):
     """The console block of the README: the example that it names prints the lines that it shows."""
     block = re.search(r"^\$ glassgrad run (examples/\w+\.py) --steps 20\n(.*?)^\.\.\.$", README, re.M | re.S)
     _, printed = losses(ROOT / block[1], tmp_path, "glassgrad")
-    shown = [re.sub(r"\d+\.\d s$", "", line) for line in block[2].splitlines()]
+    shown = [re.sub(r"\s+\d+\.\d s$", "", line) for line in block[2].splitlines()]
     assert len(shown) >= 2
-    assert [re.sub(r"\d+\.\d s$", "", line) for line in printed.splitlines()][: len(shown)] == shown
+    assert [re.sub(r"\s+\d+\.\d s$", "", line) for line in printed.splitlines()][: len(shown)] == shown
 
 
 @EACH

@@ -137,6 +137,22 @@ def test_two_to_the_hundred_paths_are_counted_not_walked(torch):
     assert "about 10^30 paths from y back to x, the largest 102 shown" in str(found)
 
 
+def test_two_to_the_forty_paths_of_matrices(torch):
+    w = torch.eye(2).requires_grad_()
+    mix = torch.tensor([[0.5, 0.1], [0.2, 0.4]])
+    y = w
+    for _ in range(40):
+        y = y @ mix + y * 0.5
+    total = y.sum()
+    found = paths(total, w, limit=2)
+    (expected,) = torch.autograd.grad(total, w)
+    assert found.count == 2**40 and len(found.paths) == 2 and not found.ranked
+    assert torch.allclose(found.total, expected, rtol=1e-4)
+    assert all(path.value.shape == (2, 2) for path in found.paths)
+    assert "the first 2 shown" in str(found) and "norm" in str(found)
+    assert found._repr_html_().startswith("<pre>d")
+
+
 def test_equal_paths_do_not_slow_the_search(torch):
     x = torch.tensor(1.0, requires_grad=True)
     y = x

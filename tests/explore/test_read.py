@@ -200,6 +200,22 @@ def test_reading_changes_nothing(engine):
     assert y._version == 0
 
 
+def test_reading_leaves_glassgrad_s_numbers_as_they_are():
+    import glassgrad
+    from glassgrad.explore import explain, paths
+    from glassgrad.explore import read as survey
+
+    x = glassgrad.ones(3, requires_grad=True)
+    h = x.sin() * 2
+    y = h.sum()
+    two = h.grad_fn._record.p0  # a tensor that calls share: as an array with an owner it would be another thing
+    assert two._v is None
+    survey(y, {"x": x})
+    explain(y, names={"x": x})
+    paths(y, x)
+    assert two._v is None
+
+
 @pytest.mark.parametrize("bad", [1, None, "x", [1], ("a", None)])
 def test_only_tensors_have_graphs(bad):
     with pytest.raises(TypeError, match=r"expected a tensor or a tuple of tensors, but got (int|NoneType|str)"):

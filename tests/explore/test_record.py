@@ -69,7 +69,7 @@ def test_turns_of_loops(engine):
                 h = h.sin()
             h = once(h)
     assert turns(r, "sin") == [(0, 0), (0, 1), (1, 0), (1, 1)]
-    assert turns(r, "exp") == turns(r, "tanh") == [(0,), (0,), (1,), (1,)]
+    assert turns(r, "exp") == turns(r, "tanh") == [(0, 0), (0, 1), (1, 2), (1, 3)]  # turns, and calls of ``once``
 
 
 def test_a_while_loop_and_a_comprehension(engine):
@@ -185,6 +185,111 @@ def test_an_observed_backward_pass(engine):
     assert {n.name: n.grad.value for n in graph.nodes if n.kind == "leaf"} == {"x": "4", "z": "3"}
     local = {(e.dst, e.dst_input): e.local for e in graph.edges if graph.nodes[e.dst].op == "MulBackward0"}
     assert set(local.values()) == {"3", "2"}
+
+
+def functions(graph):
+    return [(scope.path, scope.call) for scope in graph.scopes if scope.kind == "function"]
+
+
+def test_calls_of_functions(engine):
+    w = engine.ones(3, requires_grad=True)
+
+    def layer(h):
+        h = h * w
+        return h.tanh()
+
+    def single(h):
+        return h.exp()  # one operation is no scope
+
+    def outer(h):  # all there is: no scope either
+        for _ in range(3):
+            h = layer(h)
+        return single(layer(h)).sum()
+
+    with record() as r:
+        y = outer(engine.ones(3))
+    graph = read(y, record=r)
+    assert functions(graph) == [("layer", i) for i in range(4)]
+    assert not [scope for scope in graph.scopes if scope.kind == "loop"]  # each turn is one call
+    inside = [n.op for n in graph.nodes if n.scope == graph.scopes[-1].index]
+    assert sorted(inside) == ["MulBackward0", "TanhBackward0"]
+
+
+def test_forward_is_no_function_and_a_method_is_one(engine):
+    class Net(engine.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.linear = engine.nn.Linear(3, 3)
+
+        def forward(self, x):
+            return self.twice(self.linear(x)).relu().sum()
+
+        def twice(self, x):
+            return x.sin() * 2
+
+    model = Net()
+    with record(model) as r:
+        y = model(engine.ones(2, 3))
+    graph = read(y, model=model, record=r)
+    assert functions(graph) == [("Net.twice", 0)]
+    scope = next(s for s in graph.scopes if s.kind == "function")
+    assert graph.scopes[scope.parent].kind == "module" and graph.scopes[scope.parent].cls == "Net"
+
+
+def test_a_function_that_calls_itself(engine):
+    w = engine.ones(3, requires_grad=True)
+
+    def down(h, depth):
+        h = h * w
+        return down(h, depth - 1) if depth else h
+
+    with record() as r:
+        y = (down(w, 200) + 1).sum()
+    assert len(functions(read(y, record=r))) == 200  # the innermost holds one operation
+
+
+def test_generators_go_on_from_where_they_are_asked(engine):
+    w = engine.ones(3, requires_grad=True)
+
+    def values():
+        h = w
+        while True:
+            h = h.sin()
+            yield h
+
+    with record() as r:
+        asked = values()
+        next(asked)
+        y = next(asked).exp()
+    assert [call.loc.expression for call in named(r)] == ["h.sin()", "h.sin()", "next(asked).exp()"]
+    assert r.made_by(y).name == "exp"
+
+
+def test_recordings_within_one_another_and_other_threads(engine):
+    import threading
+
+    w = engine.ones(3, requires_grad=True)
+    model = engine.nn.Linear(3, 3)
+    with record() as outer:
+        w.sin()
+        with record() as inner:
+            model(w).exp()
+            other = threading.Thread(target=lambda: w.cos())
+            other.start()
+            other.join()
+        w.tanh()
+    assert [call.name for call in named(inner)] == ["linear", "exp"]
+    assert [call.name for call in named(outer)] == ["sin", "linear", "exp", "tanh"]
+    assert [(p.kind, p.path) for p in outer.arrange()] == [(p.kind, p.path) for p in inner.arrange()]
+
+
+def test_the_module_class_is_as_it_was(engine):
+    before = engine.nn.Module.__call__, dict(vars(engine.nn.Module)).get("__call__")
+    with record() as r:
+        assert engine.nn.Module.__call__ is not before[0]
+        engine.nn.Identity()(engine.ones(2))
+    assert (engine.nn.Module.__call__, dict(vars(engine.nn.Module)).get("__call__")) == before
+    assert [entered.cls for entered in r.entered] == ["Identity"]
 
 
 def test_loops_are_found_in_code():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable
@@ -48,6 +49,10 @@ class Reading:
         )
 
     __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        """The reading as a block for notebooks."""
+        return f"<pre style='white-space:pre-wrap'>{html.escape(str(self))}</pre>"
 
 
 def explain(y: Any, *, names: Names = None, limit: int = 40) -> Reading:

@@ -94,15 +94,17 @@ def saved_operand(node: Any, slot: int) -> Any:
 
 def place(tensor: Any) -> tuple[Any, ...]:
     """Equal for a tensor and for the copy of it that a node hands out: same memory, shape and dtype."""
+    if getattr(tensor, "_v", 0) is None and not tensor.shape:  # glassgrad's: its address would move it
+        return id(tensor._d), (), str(tensor.dtype)
     return tensor.data_ptr(), tuple(tensor.shape), str(tensor.dtype)
 
 
 def as_text(value: Any) -> str:
     """A tensor as text: a number, a short row of numbers, or the shape of what is larger."""
-    value = value.detach()
-    if value.dim() == 0:
+    if value.dim() == 0:  # read as it is: an alias of a number that calls share would mark it as shared
         number = value.item()
         return str(number) if isinstance(number, (bool, int)) else f"{number:.4g}"
+    value = value.detach()
     if value.dim() == 1 and len(value) <= 6:
         return "[" + ", ".join(as_text(entry) for entry in value) + "]"
     return f"(shape {list(value.shape)})"

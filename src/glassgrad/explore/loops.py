@@ -7,18 +7,17 @@ as its identity, its code and the instruction it is at.
 from __future__ import annotations
 
 import dis
-import functools
 from collections.abc import Hashable, Iterator, Sequence
 from types import CodeType
-
-from .source import is_users
 
 Step = tuple[int, CodeType, int]
 Trail = Sequence[Step]
 Span = tuple[int, int]
 
 
-@functools.lru_cache(4096)
+_known: dict[int, tuple[CodeType, tuple[Span, ...], dict[int, list[Span]]]] = {}  # by identity: codes hash slowly
+
+
 def _loops(code: CodeType) -> tuple[Span, ...]:
     """The loops of a piece of code as spans of instructions, the widest first."""
     found: dict[int, int] = {}
@@ -32,7 +31,13 @@ def _loops(code: CodeType) -> tuple[Span, ...]:
 
 def loops_around(code: CodeType, at: int) -> list[Span]:
     """The loops that instruction ``at`` is in, the widest first."""
-    return [span for span in _loops(code) if span[0] <= at <= span[1]]
+    known = _known.get(id(code))
+    if known is None:
+        known = _known[id(code)] = code, _loops(code), {}
+    found = known[2].get(at)
+    if found is None:
+        found = known[2][at] = [span for span in known[1] if span[0] <= at <= span[1]]
+    return found
 
 
 class Turns:
@@ -42,24 +47,24 @@ class Turns:
     """
 
     def __init__(self) -> None:
-        self.last: dict[Hashable, tuple[Trail, int, int]] = {}  # loop: trail from its frame on, its turn, ...
+        self.last: dict[Hashable, tuple[Trail, int]] = {}  # loop: the trail from its frame on, and its turn
 
-    def of(self, trail: Trail) -> Iterator[tuple[Hashable, CodeType, Span, int]]:
-        """The turns that a call by ``trail`` is in, outermost first: their loop's key, code, span and number."""
-        around: Hashable = None
-        for depth, (frame, code, at) in enumerate(trail):
-            if not is_users(code):
-                continue
-            for span in loops_around(code, at):
-                key = (around, frame, code, span)
-                rest = trail[depth:]
-                before = self.last.get(key)
-                number = 0
-                if before is not None:
-                    number = before[1] + (not _goes_on(before[0], rest, span))
-                self.last[key] = (rest, number, at)
-                yield key, code, span, number
-                around = (key, number)
+    def of(self, trail: Trail, depth: int, around: Hashable) -> Iterator[tuple[Hashable, CodeType, Span, int]]:
+        """The turns that a call by ``trail`` is in with its frame ``depth``: their loop's key, code, span and number.
+
+        ``around`` is the key and number of the turn around that frame.
+        """
+        frame, code, at = trail[depth]
+        for span in loops_around(code, at):
+            key = (around, frame, span)
+            rest = trail[depth:]
+            before = self.last.get(key)
+            number = 0
+            if before is not None:
+                number = before[1] + (not _goes_on(before[0], rest, span))
+            self.last[key] = (rest, number)
+            yield key, code, span, number
+            around = (key, number)
 
 
 def _goes_on(before: Trail, now: Trail, span: Span) -> bool:

@@ -13,6 +13,9 @@ FEW = 6  # elements up to which a value is shown
 
 def array_of(tensor: Any) -> Any:
     """The tensor's elements as an array (of a dtype that NumPy counts with); None where it has none to show."""
+    data = getattr(tensor, "_d", None)
+    if isinstance(data, (np.ndarray, np.generic)) and data.dtype.kind != "c" and not data.dtype.metadata:
+        return np.asarray(data, np.float32 if data.dtype.kind == "V" else None)  # glassgrad's: looked at, not shared
     tensor = tensor.detach()
     if str(getattr(tensor, "device", "cpu")) == "meta" or "strided" not in str(getattr(tensor, "layout", "strided")):
         return None

@@ -92,8 +92,8 @@ class Saved:
 class Scope:
     """Where operations were done: one call of a module, one turn of a loop, or one call of a function.
 
-    ``path`` is the module's name in the model (or the loop's place), ``cls`` its class, ``call`` the number of the call
-    or turn, from 0.
+    ``path`` is the module's name in the model, the loop's place or the function's qualified name, ``cls`` the module's
+    class, ``call`` the number of the call or turn, from 0.
     """
 
     index: int

@@ -5,6 +5,7 @@ It asks each node for its local derivative by calling it, as a backward pass doe
 
 from __future__ import annotations
 
+import html
 import math
 import sys
 from collections import defaultdict
@@ -54,7 +55,8 @@ class Path:
         """The route, and under it the product."""
         names = [step.operation for step in self.steps]
         numbers = " * ".join(_shortened([str(step) for step in self.steps])) or "1"
-        product = [numbers, as_text(self.value)] if numbers != as_text(self.value) else [numbers]
+        value = _told(self.value)
+        product = [numbers, value] if numbers != value else [numbers]
         if any(step.symbol for step in self.steps):
             product.insert(0, " * ".join(_shortened([step.symbol or str(step) for step in self.steps])))
         return [" -> ".join(_shortened([root, *names, end])), f"  {' = '.join(product)}"]
@@ -83,13 +85,17 @@ class PathSum:
             lines[0] += f", {'the largest' if self.ranked else 'the first'} {len(self.paths)} shown"
         for path in self.paths:
             lines += [f"  {line}" for line in path.lines(self.root, self.end)]
-        values = " + ".join(as_text(path.value) for path in self.paths)
+        values = " + ".join(_told(path.value) for path in self.paths)
         few = 1 < self.count == len(self.paths) <= STEPS
         if self.count > 1:
-            lines.append(f"  sum over {_paths(self.count)}: {f'{values} = ' if few else ''}{as_text(self.total)}")
+            lines.append(f"  sum over {_paths(self.count)}: {f'{values} = ' if few else ''}{_told(self.total)}")
         return "\n".join(lines)
 
     __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        """The sum as a block for notebooks."""
+        return f"<pre>{html.escape(str(self))}</pre>"
 
 
 def paths(y: Any, x: Any, *, names: Names = None, limit: int = 10) -> PathSum:
@@ -291,6 +297,17 @@ def _logarithm(size: float) -> int:
     if math.isnan(size) or math.isinf(size):
         return ENDLESS
     return round(math.log2(size) * FINE) if size else -ENDLESS
+
+
+def _told(value: Any) -> str:
+    """A value on a path as text: numbers where there are few, else the shape and the Euclidean norm."""
+    text = as_text(value)
+    return f"{text[:-1]}, norm {_norm(value):.4g})" if text.startswith("(shape") else text
+
+
+def _norm(value: Any) -> float:
+    numbers = value.detach().abs()
+    return float((numbers * numbers).sum().sqrt().item())
 
 
 def _shortened(words: list[str]) -> list[str]:

@@ -9,7 +9,7 @@ from typing import Any
 
 from .loops import Turns
 from .model import Scope
-from .source import location
+from .source import is_users, location
 
 _NAME = re.compile(r"^(?:self\.)?([A-Za-z_][\w.]*(?:\[\w+\])?)\s*\(")
 
@@ -27,71 +27,105 @@ class Place:
 def arrange(recording: Any) -> list[Place]:
     """The scopes of everything a recording heard, parents first; calls and module calls are told theirs.
 
-    A loop is a scope only if it came round, and not if each turn is nothing but one module call: those speak for
-    themselves.
+    A loop is a scope only if it came round, and not if each turn is nothing but one call of a module or function: those
+    speak for themselves. A function is one only if it did several things, and not all there was to do.
     """
     names = _names(recording)
     turns: dict[Any, Turns] = {}
     made: dict[Hashable, Place] = {}
     found: list[Place] = []
-    inside: dict[Hashable, list[Any]] = {}  # a turn: what lies right in it
+    called: Counter[int] = Counter()  # functions, by the identity of their code
     items = sorted([*recording.entered, *recording.calls], key=_order)
     placed: list[tuple[Any, Place | None]] = []
     for item in items:
-        is_module = hasattr(item, "frame")
+        is_module = item.__class__.__name__ == "Entered"
         around = item.parent if is_module else item.module
         parent = None if around is None else recording.entered[around].place
         if is_module or item.name:
             heard = turns.setdefault(around, Turns())
-            for key, code, span, number in heard.of(item.trail):
-                whole = (around, key, number)
-                place = made.get(whole)
-                if place is None:
-                    line = location(code, span[0]).line
-                    place = made[whole] = Place(parent, f"line {line}", "loop", number, "loop", (around, key))
-                    found.append(place)
-                    inside[whole] = []
-                place.key = (around, key)
-                parent = place
-                inside[whole].append(item)
+            trail = item.trail
+            first, turn = True, None
+            for depth, (frame, code, _) in enumerate(trail):
+                if not is_users(code):
+                    continue
+                if not first and not code.co_name.startswith("<"):
+                    whole: Hashable = (around, frame)
+                    place = made.get(whole)
+                    if place is None:
+                        path = code.co_qualname.rpartition("<locals>.")[2]
+                        place = made[whole] = Place(parent, path, "", called[id(code)], "function", None)
+                        called[id(code)] += 1
+                        found.append(place)
+                    parent = place
+                first = False
+                for key, _, span, number in heard.of(trail, depth, turn):
+                    whole = (around, key, number)
+                    place = made.get(whole)
+                    if place is None:
+                        line = location(code, span[0]).line
+                        place = made[whole] = Place(parent, f"line {line}", "loop", number, "loop", (around, key))
+                        found.append(place)
+                    parent, turn = place, (key, number)
         if is_module:
-            path, cls = names[item.index], item.cls
-            item.place = Place(parent, path, cls, item.call, "module", None)
+            item.place = Place(parent, names[item.index], item.cls, item.call, "module", None)
             found.append(item.place)
         placed.append((item, parent))
-    rounds = Counter(place.key for place in found if place.kind == "loop")
-    plain = _plain_loops(made, inside)
-    gone = {id(place) for place in found if place.kind == "loop" and (rounds[place.key] < 2 or place.key in plain)}
+    gone = _gone(found, placed)
 
     def standing(place: Place | None) -> Place | None:
-        while place is not None and id(place) in gone:
+        while place is not None and place in gone:
             place = place.parent
         return place
 
     for item, parent in placed:
-        if not hasattr(item, "frame"):
+        if item.__class__.__name__ != "Entered":
             item.place = standing(parent)
-    left = [place for place in found if id(place) not in gone]
+    left = [place for place in found if place not in gone]
     for place in left:
         place.parent = standing(place.parent)
+    numbers: Counter[str] = Counter()
     for index, place in enumerate(left):
         place.index = index
+        if place.kind == "function":
+            place.call = numbers[place.path]
+            numbers[place.path] += 1
     return left
 
 
 def _order(item: Any) -> tuple[int, int]:
-    return (item.first, 0) if hasattr(item, "frame") else (item.index, 1)
+    return (item.index, 1) if item.__class__.__name__ == "Call" else (item.first, 0)
 
 
-def _plain_loops(made: dict[Hashable, Place], inside: dict[Hashable, list[Any]]) -> set[Hashable]:
-    """The loops each of whose turns is one module call and nothing else."""
-    plain: set[Hashable] = set()
-    mixed: set[Hashable] = set()
-    for whole, items in inside.items():
-        key = made[whole].key
-        modules = [item for item in items if hasattr(item, "frame")]
-        (plain if len(modules) == len(items) == 1 else mixed).add(key)
-    return plain - mixed
+def _gone(found: list[Place], placed: list[tuple[Any, Place | None]]) -> set[Place]:
+    """The turns and functions that are no scopes."""
+    within: dict[Place | None, list[Any]] = {None: []}  # what lies right in each: places and calls
+    for place in found:
+        within[place] = []
+    for place in found:
+        within[place.parent].append(place)
+    for item, parent in placed:
+        if item.__class__.__name__ == "Call" and item.name:
+            within[parent].append(item)
+    gone: set[Place] = set()
+    first_two: dict[Place, list[Any]] = {}  # of what lies right in each, that in places that are gone included
+    for place in reversed(found):  # the innermost first
+        inside: list[Any] = []
+        for one in within[place]:
+            inside += first_two[one] if one in gone else [one]
+            if len(inside) > 1:
+                break
+        first_two[place] = inside[:2]
+        if place.kind == "function" and len(inside) < 2:
+            gone.add(place)
+    rounds = Counter(place.key for place in found if place.kind == "loop")
+    mixed = set()
+    for place in found:
+        if place.kind == "loop":
+            inside = first_two[place]
+            if not (len(inside) == 1 and isinstance(inside[0], Place) and inside[0].kind in ("module", "function")):
+                mixed.add(place.key)
+    gone |= {p for p in found if p.kind == "loop" and (rounds[p.key] < 2 or p.key not in mixed)}
+    return gone
 
 
 def scopes_of(places: list[Place]) -> tuple[Scope, ...]:
@@ -118,7 +152,8 @@ def _names(recording: Any) -> list[str]:
                     path = f"{paths[entered.parent]}.{name}" if paths[entered.parent] else name
                     break
         if path is None and entered.code is not None:
-            said = _NAME.match(location(entered.code, entered.at).expression or "")
+            loc = entered.loc
+            said = _NAME.match(loc.expression or "") if loc is not None else None
             path = said.group(1) if said else None
         paths.append(path or "")
     return paths

@@ -122,12 +122,17 @@ def ends_of(
     return tensors, edges, ends
 
 
-_slots: dict[type, tuple[str, ...]] = {}
+_slots: dict[Any, tuple[str, ...]] = {}
 
 
 def slots_of(node: Any) -> tuple[str, ...]:
     """The names of ``node``'s saved values; remembered per class unless instances answer for themselves."""
     kind = type(node)
+    if kind.__module__ is None and hasattr(node, "_record"):  # glassgrad's: a record's kind has a face of its own
+        row = node._record.kind
+        if row not in _slots:
+            _slots[row] = tuple(sorted(f"_saved_{name}" for name in row.saved))
+        return _slots[row]
     if kind.__dir__ is not object.__dir__ or hasattr(node, "__dict__"):
         return tuple(name for name in dir(node) if name.startswith("_saved_"))
     if kind not in _slots:

@@ -6,6 +6,7 @@ import ast
 import functools
 import inspect
 import linecache
+import textwrap
 from typing import Any
 
 from ..ops.declare import TABLE
@@ -37,30 +38,26 @@ def rule_of(op: str) -> str | None:
     return "\n".join(lines)
 
 
-@functools.lru_cache(64)
-def _tree(file: str) -> ast.Module | None:
-    try:
-        return ast.parse("".join(linecache.getlines(file)))
-    except SyntaxError:
-        return None
-
-
 def _text(rule: Any) -> str | None:
+    """A rule's own lines, read alone: the whole file would take long."""
     code = inspect.unwrap(rule).__code__
-    tree = _tree(code.co_filename)
-    if tree is None:
+    lines = linecache.getlines(code.co_filename)
+    if not lines:
         return None
-    wanted = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Lambda) and node.lineno == code.co_firstlineno:
-            if tuple(a.arg for a in (*node.args.args, *node.args.kwonlyargs)) == wanted:
-                return _cut(ast.unparse(node.body))
-        elif isinstance(node, ast.FunctionDef) and node.name == code.co_name:
-            first = min([node.lineno, *(d.lineno for d in node.decorator_list)])
-            if first == code.co_firstlineno:
-                body = [part for part in node.body if not _is_doc(part)]
-                return _cut("; ".join(ast.unparse(part) for part in body))
-    return None
+    try:
+        if code.co_name != "<lambda>":
+            block = inspect.getblock(lines[code.co_firstlineno - 1 :])
+            body = ast.parse(textwrap.dedent("".join(block))).body[0].body  # type: ignore[attr-defined]
+            return _cut("; ".join(ast.unparse(part) for part in body if not _is_doc(part)))
+        places = [p for p in code.co_positions() if None not in p and (p[0], p[2]) != (p[1], p[3])]
+        first, left = min((p[0], p[2]) for p in places)  # type: ignore[type-var]
+        last, right = max((p[1], p[3]) for p in places)  # type: ignore[type-var]
+        piece = [line.encode() for line in lines[first - 1 : last]]  # type: ignore[operator]
+        piece[-1] = piece[-1][:right]
+        piece[0] = piece[0][left:]
+        return _cut(ast.unparse(ast.parse(f"({b''.join(piece).decode()})", mode="eval").body))
+    except (SyntaxError, ValueError, IndexError):
+        return None
 
 
 def _is_doc(part: ast.stmt) -> bool:

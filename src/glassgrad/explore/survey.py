@@ -262,8 +262,39 @@ def _name_of(record: Any, at: int, names: Mapping[int, str]) -> str | None:
     return names.get(id(tensor)) if tensor is not None else None
 
 
+def _without_idle_functions(nodes: Any, scopes: Any) -> tuple[Any, Any]:
+    """Nodes and scopes without the calls of functions that hold all there is around them, or one thing only."""
+    if not any(scope.kind == "function" for scope in scopes):
+        return nodes, scopes
+    within: dict[int | None, int] = {}  # how much lies right in each scope
+    filled: set[int] = set()
+    for node in nodes:
+        at = node.scope
+        if at is None:
+            within[None] = within.get(None, 0) + (node.kind == "op" and node.op != SINK)
+            continue
+        within[at] = within.get(at, 0) + 1
+        while at is not None and at not in filled:
+            filled.add(at)
+            at = scopes[at].parent
+    for at in filled:
+        within[scopes[at].parent] = within.get(scopes[at].parent, 0) + 1
+    home: dict[int | None, int | None] = {None: None}  # the scope that stands for each
+    for scope in scopes:  # parents come first
+        parent = home[scope.parent]
+        inside = within.get(scope.index, 0)
+        if scope.kind == "function" and (within.get(parent, 0) == 1 or inside < 2):
+            home[scope.index] = parent
+            within[parent] = within.get(parent, 0) - 1 + inside
+        else:
+            home[scope.index] = scope.index
+    moved = [node if home[node.scope] == node.scope else replace(node, scope=home[node.scope]) for node in nodes]
+    return moved, [replace(scope, parent=home[scope.parent]) for scope in scopes]
+
+
 def _used_scopes(nodes: Any, scopes: Any, cuts: Any) -> tuple[tuple[Node, ...], tuple[Scope, ...], tuple[Cut, ...]]:
     """Only the scopes that something lies in, and those around them, numbered anew."""
+    nodes, scopes = _without_idle_functions(nodes, scopes)
     wanted: set[int] = set()
     for node in nodes:
         at = node.scope
@@ -271,14 +302,26 @@ def _used_scopes(nodes: Any, scopes: Any, cuts: Any) -> tuple[tuple[Node, ...], 
             wanted.add(at)
             at = scopes[at].parent
     if len(wanted) == len(scopes):
-        return tuple(nodes), tuple(scopes), tuple(cuts)
+        return tuple(nodes), _numbered(scopes), tuple(cuts)
     new = {old: number for number, old in enumerate(sorted(wanted))}
     left = [
         replace(scopes[old], index=new[old], parent=None if scopes[old].parent is None else new[scopes[old].parent])
         for old in sorted(wanted)
     ]
     moved = [node if node.scope is None else replace(node, scope=new[node.scope]) for node in nodes]
-    return tuple(moved), tuple(left), tuple(cuts)
+    return tuple(moved), _numbered(left), tuple(cuts)
+
+
+def _numbered(scopes: Any) -> tuple[Scope, ...]:
+    """The scopes with calls of functions counted anew."""
+    so_far: dict[str, int] = {}
+    made = []
+    for scope in scopes:
+        if scope.kind == "function":
+            number = so_far[scope.path] = so_far.get(scope.path, -1) + 1
+            scope = scope if scope.call == number else replace(scope, call=number)
+        made.append(scope)
+    return tuple(made)
 
 
 def _events(nodes: Any, record: Any, calls: list[Any]) -> tuple[Event, ...]:

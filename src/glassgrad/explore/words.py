@@ -3,6 +3,15 @@
 from __future__ import annotations
 
 IN_PLACE = {"setitem", "iadd", "isub", "imul", "itruediv", "ipow", "data="}
+#: Functions that take a value out of a tensor, whatever it is.
+READS = {"item", "float", "int", "tolist", "numpy", "index", "complex"}
+#: Functions that give new memory, and a gradient whenever they made a node.
+FRESH = {
+    "add", "sub", "rsub", "mul", "div", "neg", "pow", "exp", "log", "sqrt", "rsqrt", "sin", "cos", "tanh", "sigmoid",
+    "relu", "gelu", "silu", "softmax", "log_softmax", "softplus", "abs", "square", "reciprocal", "matmul", "mm", "bmm",
+    "addmm", "linear", "conv1d", "conv2d", "layer_norm", "batch_norm", "embedding", "sum", "mean", "cat", "stack",
+    "cross_entropy", "mse_loss", "scaled_dot_product_attention",
+}  # fmt: skip
 #: Functions that read no element of their tensors: what they give depends on nothing but shapes.
 SHAPE_ONLY = {
     "zeros_like", "ones_like", "empty_like", "full_like", "rand_like", "randn_like", "randint_like", "new_zeros",

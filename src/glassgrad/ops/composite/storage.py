@@ -28,6 +28,8 @@ def owner_of(array: Any) -> Any:
     while True:
         base = getattr(array.base, "keeper", array.base)
         if not isinstance(base, np.ndarray):
+            base = getattr(base, "base", None)  # what ``as_strided`` puts between a view and its array
+        if not isinstance(base, np.ndarray):
             return array
         array = base
 

@@ -1,0 +1,421 @@
+"""What a recording notes while the program runs, floor 8: as little as can be, to be made sense of afterwards.
+
+A call becomes one tuple: which function, the ages of nodes before and after, where the program stood, weak references
+to what it took and gave. ``lineage.py`` reads the tuples when somebody asks.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections.abc import Callable, Mapping
+from types import CodeType, FrameType
+from typing import Any, TypeAlias
+from weakref import ref
+
+from .measure import info_of
+from .source import is_users
+from .words import IN_PLACE, NO_TENSOR_READ, READS, SHAPE_ONLY, how_cut, plain_name
+
+#: A generator's frame may be called from elsewhere the next time.
+MOVES = 0x20 | 0x80 | 0x200
+_get_ident = threading.get_ident
+boundaries: set[int] = set()  # the code that stands in for the call of a module, by identity
+passed: set[int] = set()  # the code of an engine between there and the module's ``forward``
+inner: set[int] = set()  # the code of an engine's own ``forward``, as it was met right behind a module's call
+_codes: list[CodeType] = []  # so that these identities stay their own
+
+
+class Spec:
+    """What is known of a function before it is called: its plain name, and whether a call of it may be told briefly."""
+
+    __slots__ = ("name", "brief", "writes", "owner")
+
+    def __init__(self, name: str, owner: Any = None) -> None:
+        self.name = plain_name(name)
+        self.owner = owner  # kept, so that its identity stays its own
+        name = self.name
+        self.writes = name in IN_PLACE or bool(name.endswith("_") and name[:-1] and name != "requires_grad_")
+        self.brief = not (self.writes or name in SHAPE_ONLY or name in ("backward", "detach", "data", "requires_grad_"))
+
+
+#: A frame of the program as it was met: a number of its own, its code, the seat and the instruction it was called from.
+#: The number is 0 for a layer of the engine's, whose outer seat is the one that called the module.
+Seat: TypeAlias = "tuple[int, CodeType, Seat | None, int]"
+
+
+class Heard:
+    """A call that could not be told briefly: everything that is to be known of it."""
+
+    __slots__ = ("given", "numbers", "outs", "target", "raw", "told", "how", "taken")
+
+    def __init__(self) -> None:
+        self.given: list[Any] = []  # (reference, wants a gradient, reference to its base)
+        self.numbers: list[Any] = []  # numbers and arrays among the arguments that came out of the graph
+        self.outs: list[Any] = []
+        self.target: Any = None
+        self.raw: Any = None
+        self.told: Any = None
+        self.how: str | None = None
+        self.taken: Any = None  # a reference to the array that was taken out, or True for numbers
+
+
+class Kinds(dict[type, int]):
+    """What the classes of arguments are: 1 a tensor, 2 a sequence, 3 a float, 4 NumPy's, 0 anything else."""
+
+    def __init__(self, tensor: type) -> None:
+        super().__init__({float: 3, list: 2, tuple: 2})
+        self.tensor = tensor
+
+    def __missing__(self, kind: type) -> int:
+        found = 0
+        if issubclass(kind, self.tensor):
+            found = 1
+        elif issubclass(kind, (list, tuple)):
+            found = 2
+        elif kind.__module__ == "numpy" and kind.__name__ != "dtype":
+            found = 4
+        self[kind] = found
+        return found
+
+
+class Notes:
+    """The notes of one recording: what the listeners of engines write into, in the thread that began it."""
+
+    __slots__ = (
+        "inside", "thread", "top", "seat", "scope", "log", "values", "numbers", "arrays", "entered", "root", "chain",
+        "_where", "_frames",
+    )  # fmt: skip
+
+    def __init__(self, values: bool) -> None:
+        self.values = values
+        self.inside = True
+        self.thread = 0
+        self.top: FrameType | None = None  # the frame that ``seat`` is of
+        self.seat: Seat | None = None
+        self.scope: int | None = None
+        self.log: list[Any] = []
+        self.numbers: dict[float, int] = {}
+        self.arrays = False
+        self.entered: list[Any] = []
+        self.root: FrameType | None = None
+        self.chain: list[tuple[FrameType, Seat]] = []
+        self._where: dict[int, int] = {}
+        self._frames = 0
+
+    def start(self, root: FrameType) -> None:
+        """Begin, in the block of ``root``."""
+        self.thread, self.root, self.scope, self.inside = _get_ident(), root, None, False
+
+    def stop(self) -> None:
+        """End: no frame is kept any longer."""
+        self.inside, self.root = True, None
+        self.cut(0)
+        self.scope = None
+
+    # -- where the program stands -----------------------------------------------------------------------------------
+
+    def sit(self, frame: FrameType) -> Seat:
+        """Make ``frame`` the top: find or make the seats of all frames from the block to it."""
+        if id(frame.f_code) in inner and frame.f_back is not None and id(frame.f_back.f_code) in passed:
+            told = self.entered[self.scope] if self.scope is not None else None
+            if told is not None:  # a layer of the engine's: where it was called from is all there is to know
+                return 0, frame.f_code, told[4], told[5]
+        where, root, chain = self._where, self.root, self.chain
+        fresh: list[FrameType] = []
+        here: FrameType | None = frame
+        depth = 0
+        while here is not None:
+            at = where.get(id(here))
+            if at is not None and not here.f_code.co_flags & MOVES:
+                depth = at + 1
+                break
+            if here is frame or id(here.f_code) not in passed:
+                fresh.append(here)
+            if here is root:
+                break
+            here = here.f_back
+        left: list[Any] = []  # kept a while, so that no identity is used again meanwhile
+        while len(chain) > depth:
+            gone = chain.pop()
+            del where[id(gone[0])]
+            left.append(gone)
+        seat = chain[-1][1] if chain else None
+        while fresh:
+            one = fresh.pop()
+            back = one.f_back
+            key = 0
+            if left and one.f_code.co_flags & MOVES:
+                key = next((s[0] for f, s in left if f is one), 0)
+            if not key:
+                key = self._frames = self._frames + 1
+            seat = (key, one.f_code, seat, -1 if seat is None or back is None else back.f_lasti)
+            where[id(one)] = len(chain)
+            chain.append((one, seat))
+        self.top = None if frame.f_code.co_flags & MOVES else frame
+        self.seat = seat
+        back = frame.f_back
+        if back is not None and id(back.f_code) in passed and not is_users(frame.f_code):
+            _codes.append(frame.f_code)
+            inner.add(id(frame.f_code))
+        return seat  # type: ignore[return-value]  # ``frame`` itself has one
+
+    def cut(self, depth: int) -> None:
+        """Forget the frames of the chain from ``depth`` on."""
+        chain, where = self.chain, self._where
+        while len(chain) > depth:
+            del where[id(chain.pop()[0])]
+        self.top = None
+
+    # -- calls that need more than a line ---------------------------------------------------------------------------
+
+    def find(self, value: Any, kinds: Kinds) -> Any:
+        """What is noted of an argument that is no plain tensor: a reference, those in a sequence, or a number's origin.
+
+        A number's origin is the place of the note that tells how it was taken out of the graph.
+        """
+        kind = kinds[type(value)]
+        if kind == 1:
+            return ref(value)
+        if kind == 0:
+            return None
+        if kind == 2:
+            return tuple([self.find(piece, kinds) for piece in value])
+        if kind == 3:
+            return self.numbers.get(value) if self.numbers else None
+        return self._array(value)
+
+    def _array(self, value: Any) -> Any:
+        if self.arrays and getattr(value, "shape", None) is not None:
+            try:
+                return "array", ref(value)
+            except TypeError:
+                pass
+        if self.numbers and getattr(value, "size", 0) == 1 and value.dtype.kind == "f":
+            return self.numbers.get(float(value.item()))
+        return None
+
+    def tell(
+        self, listener: Any, spec: Spec, start: int, stop: int, frame: FrameType, args: tuple[Any, ...],
+        kwargs: Mapping[str, Any], result: Any,
+    ) -> None:  # fmt: skip
+        """Note a call in full."""
+        tensor, name = listener.tensor, spec.name
+        outs = tensors_in((result,), {}, tensor) if result is not None else []
+        target = None
+        if spec.writes:
+            target = args[0] if args and isinstance(args[0], tensor) else None
+        elif kwargs and kwargs.get("out") is not None:
+            target = kwargs["out"] if isinstance(kwargs["out"], tensor) else None
+        heard = Heard()
+        array = None
+        if not outs and target is None and name != "backward":
+            array = result if type(result).__module__ == "numpy" and hasattr(result, "dtype") else None
+            if name in NO_TENSOR_READ or not (
+                array is not None or isinstance(result, (float, complex, list)) or name in READS
+            ):
+                return
+        given = tensors_in(args, kwargs, tensor)
+        wants = False
+        for one in given:
+            needs = bool(getattr(one, "requires_grad", False))
+            wants = wants or needs
+            base = getattr(one, "_base", None)
+            heard.given.append((ref(one), needs, None if base is None else ref(base)))
+        if self.numbers or self.arrays:
+            kinds = listener.kinds
+            for value in (*args, *kwargs.values()):
+                if kinds[type(value)] >= 2 and not (isinstance(value, (list, tuple)) and len(value) > 64):
+                    found = self.find(value, kinds)
+                    if found is not None:
+                        heard.numbers.append(found)
+        if not outs and target is None:
+            if name != "backward":
+                self._taken(heard, result, array, wants)
+        else:
+            self._made(listener, heard, spec, args, outs, target, wants)
+        seat = self.seat if frame is self.top else self.sit(frame)
+        self.log.append((spec, start, stop, seat, frame.f_lasti, self.scope, heard))
+
+    def _made(
+        self, listener: Any, heard: Heard, spec: Spec, args: Any, outs: list[Any], target: Any, wants: bool
+    ) -> None:
+        if target is not None:
+            base = getattr(target, "_base", None)
+            heard.target = ref(target), bool(target.requires_grad), None if base is None else ref(base)
+        gives = False
+        for out in outs:
+            if out is not target:
+                needs = bool(out.requires_grad)
+                gives = gives or needs
+                base = getattr(out, "_base", None)
+                heard.outs.append((ref(out), needs, None if base is None else ref(base)))
+        if outs:
+            first = outs[0]
+            if self.values:
+                inside, self.inside = self.inside, True
+                try:
+                    heard.told = info_of(first, stats=True, value=True)
+                finally:
+                    self.inside = inside
+            else:
+                heard.raw = first.shape, first.dtype, first.nbytes
+        if wants and outs and target is None and not gives and spec.name not in SHAPE_ONLY:
+            heard.how = how_cut(spec.name, str(outs[0].dtype), listener.is_on(), listener.inference())
+        if spec.name == "detach_":
+            heard.how = "detach"
+
+    def _taken(self, heard: Heard, result: Any, array: Any, wants: bool) -> None:
+        """A call gave no tensor: perhaps a number or an array was taken out of the graph."""
+        if array is not None:
+            heard.how = "numpy" if wants else None
+            heard.taken = ref(array) if hasattr(array, "__weakref__") or hasattr(array, "base") else True
+            self.arrays = True
+            return
+        heard.how = "item" if wants else None
+        heard.taken = True
+        for number in result if isinstance(result, list) else [result]:
+            if isinstance(number, float) and number not in (0.0, 1.0, -1.0):
+                self.numbers[number] = len(self.log)
+
+    def stepped(self, name: str, tensors: list[Any], frame: FrameType) -> None:
+        """An optimizer has changed ``tensors`` in place."""
+        if self.inside or _get_ident() != self.thread or not tensors:
+            return
+        seat = self.seat if frame is self.top else self.sit(frame)
+        at, spec = frame.f_lasti, Spec(f"{name}_")
+        spec.name = name
+        for tensor in tensors:
+            heard = Heard()
+            base = getattr(tensor, "_base", None)
+            heard.target = ref(tensor), bool(tensor.requires_grad), None if base is None else ref(base)
+            self.log.append((spec, -1, -1, seat, at, self.scope, heard))
+
+    def hear(
+        self, listener: Any, spec: Spec, run: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any],
+        told: tuple[Any, ...], frame: FrameType,
+    ) -> Any:  # fmt: skip
+        """One call, run and noted in full; ``told`` are the arguments that count."""
+        self.inside = True
+        try:
+            start = listener.age()
+            result = run(*args, **kwargs)
+            stop = listener.age()
+            self.tell(listener, spec, start, stop, frame, told, kwargs, result)
+        finally:
+            self.inside = False
+        return result
+
+
+def tensors_in(args: Any, kwargs: Mapping[str, Any], kind: Any) -> list[Any]:
+    """The tensors among arguments, those in lists too."""
+    found = []
+    for value in (*args, *kwargs.values()) if kwargs else args:
+        if isinstance(value, kind):
+            found.append(value)
+        elif isinstance(value, (list, tuple)) and value:
+            for piece in value:
+                if isinstance(piece, kind):
+                    found.append(piece)
+                elif isinstance(piece, (list, tuple)):
+                    found += [one for one in piece if isinstance(one, kind)]
+    return found
+
+
+# -- calls of modules -------------------------------------------------------------------------------------------------
+
+_rings: dict[type, _Ring] = {}
+
+
+class _Ring:
+    """Stands in for the call of a class of modules while recordings listen; nothing of it is left afterwards."""
+
+    def __init__(self, kind: Any) -> None:
+        self.kind, self.own = kind, None
+        self.active: list[Notes] = []
+        self.sole: Notes | None = None
+
+    def add(self, notes: Notes) -> None:
+        self.active.append(notes)
+        self.sole = notes if len(self.active) == 1 else None
+        if len(self.active) == 1:
+            self.own = self.kind.__dict__.get("__call__")
+            self.kind.__call__ = self._caller(self.kind.__call__)
+
+    def remove(self, notes: Notes) -> None:
+        self.active.remove(notes)
+        self.sole = self.active[0] if len(self.active) == 1 else None
+        if not self.active:
+            if self.own is None:
+                del self.kind.__call__
+            else:
+                self.kind.__call__ = self.own
+
+    def _caller(self, inner: Any) -> Any:
+        ring, get_frame, get_ident = self, sys._getframe, _get_ident
+        for name in ("__call__", "_call_impl", "_wrapped_call_impl"):
+            for kind in self.kind.__mro__:
+                code = getattr(kind.__dict__.get(name), "__code__", None)
+                if code is not None:
+                    _codes.append(code)
+                    passed.add(id(code))
+
+        def __call__(self: Any, /, *args: Any, **kwargs: Any) -> Any:
+            notes = ring.sole
+            if notes is None:
+                return ring.several(self, inner, args, kwargs, get_frame(1))
+            if notes.inside or get_ident() != notes.thread:
+                return inner(self, *args, **kwargs)
+            frame = get_frame(1)
+            top, seat = frame is notes.top, notes.seat
+            if not top:
+                seat = notes.sit(frame)
+                top = frame is notes.top
+            scope, entered, depth = notes.scope, notes.entered, len(notes.chain)
+            notes.scope = len(entered)
+            entered.append((ref(self), type(self), scope, len(notes.log), seat, frame.f_lasti))
+            try:
+                return inner(self, *args, **kwargs)
+            finally:
+                notes.scope = scope
+                if len(notes.chain) > depth:
+                    notes.cut(depth)
+                    if top:
+                        notes.top, notes.seat = frame, seat
+
+        boundaries.add(id(__call__.__code__))  # one code for all, which this function keeps
+        return __call__
+
+    def several(self, module: Any, inner: Any, args: Any, kwargs: Any, frame: FrameType) -> Any:
+        """The call of a module that several recordings hear."""
+        entered = []
+        for notes in [*self.active]:
+            if not notes.inside and _get_ident() == notes.thread:
+                seat = notes.seat if frame is notes.top else notes.sit(frame)
+                entered.append((notes, notes.scope, len(notes.chain)))
+                notes.entered.append((ref(module), type(module), notes.scope, len(notes.log), seat, frame.f_lasti))
+                notes.scope = len(notes.entered) - 1
+        try:
+            return inner(module, *args, **kwargs)
+        finally:
+            for notes, scope, depth in entered:
+                notes.scope = scope
+                notes.cut(depth)
+
+
+_ring_lock = threading.Lock()
+
+
+def listen_to_modules(kind: type, notes: Notes) -> None:
+    """Let ``notes`` be told of every call of a module of class ``kind``."""
+    with _ring_lock:
+        ring = _rings.get(kind)
+        if ring is None:
+            ring = _rings[kind] = _Ring(kind)
+        ring.add(notes)
+
+
+def leave_modules(kind: type, notes: Notes) -> None:
+    """Let ``notes`` be told no more."""
+    with _ring_lock:
+        _rings[kind].remove(notes)
