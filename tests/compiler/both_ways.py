@@ -1,4 +1,4 @@
-"""Runs the same thing as it is written and compiled, and compares every bit: results, gradients, state, random stream."""
+"""Runs the same thing as it is written and compiled, and compares every bit of results, gradients, state and stream."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Compiled functions of tensors: their results and gradients, what they are guarded by, and what runs as it is written."""
+"""Compiled functions of tensors: results and gradients, what they are guarded by, what runs as it is written."""
 
 import copy
 import pickle

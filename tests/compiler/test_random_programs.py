@@ -13,7 +13,8 @@ from .both_ways import bits, programs, reasons
 
 ONE = {
     "exp": lambda x: (x * 0.1).exp(), "tanh": torch.tanh, "sigmoid": torch.sigmoid, "relu": F.relu,
-    "square": lambda x: x * x, "cube": lambda x: (x * 0.1) ** 3, "softmax": lambda x: F.softmax(x, -1), "neg": lambda x: -x,
+    "square": lambda x: x * x, "cube": lambda x: (x * 0.1) ** 3, "softmax": lambda x: F.softmax(x, -1),
+    "neg": lambda x: -x,
     "mean": lambda x: x - x.mean(dim=-1, keepdim=True), "turned": lambda x: x.t().contiguous().t(),
     "half": lambda x: torch.cat([x[:, 1:], x[:, :1]], 1), "norm": lambda x: F.layer_norm(x, x.shape[-1:]),
     "clamp": lambda x: x.clamp(-1, 1), "written": lambda x: x.clone().mul_(0.5).add_(1), "gelu": F.gelu,
@@ -26,7 +27,9 @@ TWO = {
     "where": lambda x, y: torch.where(x > y, x, y), "lerp": lambda x, y: torch.lerp(x, y, 0.3),
 }  # fmt: skip
 STEPS = st.lists(
-    st.tuples(st.sampled_from(sorted(ONE) + sorted(TWO)), st.integers(0, 100), st.integers(0, 100)), min_size=1, max_size=12
+    st.tuples(st.sampled_from(sorted(ONE) + sorted(TWO)), st.integers(0, 100), st.integers(0, 100)),
+    min_size=1,
+    max_size=12,
 )
 OPTIMIZERS = {
     "SGD": lambda p: torch.optim.SGD(p, 0.1),

@@ -124,7 +124,7 @@ def test_a_step_gives_the_same_bits(case):
     with compiled.serving(compiled.NEVER):
         written, replayed, step = training(*case)
     assert written == replayed
-    assert len(programs(step)) == 1 and not reasons(step)
+    assert len(programs(step)) == 1 and not reasons(step), reasons(step)
 
 
 def test_gradients_clipped_within_the_step():

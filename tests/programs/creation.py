@@ -176,6 +176,11 @@ def dropout_mask(torch, show):
     show("y", y.detach())
     y.sum().backward()
     show("x.grad", x.grad)
+    for whole in (torch.ones(10).long(), torch.ones(10).bool()):
+        try:
+            torch.nn.functional.dropout(whole, 0.4)
+        except RuntimeError as problem:
+            show("refused", str(problem))
     show("following", torch.rand(2))
 
 

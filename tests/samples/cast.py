@@ -36,6 +36,8 @@ SAMPLES = [
     sample("fill", _A, t()),
     sample("fill", ints(3), 2),
     sample("row.spread_over", t(), (2, 3)),
+    sample("row.fill_with_number", t(2, 3), 2.5),
+    sample("row.zero", t(2, 3)),
     sample("Tensor.fill_", _PLAIN, 2.5),
     sample("Tensor.fill_", _PLAIN, t(grad=False)),
     sample("Tensor.zero_", _PLAIN),

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..graph import engine, hooks
-from ..graph.record import Bundle, Kind, Record, freed, output_of
+from ..graph.record import Record, freed, output_of
 from ..ground import dtypes, modes
 from ..kernels import compiled
 from ..tensor.parameter import Parameter
@@ -18,9 +18,10 @@ from ..tensor.tensor import LEAF, Tensor, View, edge_of, share, wrap
 from .capture import Capture
 from .emit import Text, uses, write_steps
 from .fuse import fused
-from .guards import ATOMS, Place, same
+from .guards import ATOMS, Place, place_tests, same
 from .program import NotCapturable, Step, Value, mapped
-from .simplify import simplified
+from .replayed import FREED_RECORD, record_of, version_of
+from .simplify import memory_of, simplified
 
 ndarray = np.ndarray
 MISS = object()  # what a program answers that does not fit the call
@@ -38,15 +39,17 @@ class Builder:
 
     def __init__(
         self, title: str, capture: Capture, args: tuple[Any, ...], kwargs: dict[str, Any], result: Any,
-        places: Sequence[Place], grad_mode: bool,
+        places: Sequence[Place], grad_mode: bool, grads: Sequence[tuple[Tensor, bool]] = (),
     ) -> None:  # fmt: skip
         self.title, self.capture, self.args, self.kwargs, self.result = title, capture, args, kwargs, result
         self.places, self.grad_mode = places, grad_mode
+        self.grads = grads  # tensors of which the function asks whether they have a gradient, and had none
         self.text = Text()
         self.native: str | None = None  # the text of the native function, if there is one
         self.tree: Any = None
         self.everything = [*args, *kwargs.values()]
         self.outputs: list[Value] = []
+        self._answers: dict[int, _Given] = {}
         self.graded: list[int] = []  # outputs that carry gradients, by place
         self.back: list[Step] = []
         self.edges: list[Value] = []
@@ -57,6 +60,7 @@ class Builder:
         """The finished program; NotCapturable where it would not give what the function gives."""
         capture = self.capture
         tree = self.tree = self._tree()
+        self._alone()
         forward = len(capture.steps)
         if self.graded:
             self._way_back()
@@ -83,7 +87,13 @@ class Builder:
         items = {id(item.held): item for item in capture.items}
         for item in capture.items:
             if item.place < len(capture.steps) or not item.followed:
-                raise NotCapturable(f"{item.method}() hands a tensor's values to Python, where they may decide what runs next")
+                reason = "hands a tensor's values to Python, where they may decide what runs next"
+                raise NotCapturable(f"{item.method}() {reason}")
+            if isinstance(item.held, int) and (isinstance(item.held, bool) or -6 < item.held < 257):
+                raise NotCapturable(
+                    f"{item.method}() gives a small whole number, which cannot be told from others: "
+                    "give back the tensor"
+                )
         returned: set[int] = set()
 
         def seen(piece: Any) -> Any:
@@ -117,6 +127,8 @@ class Builder:
             raise NotCapturable(f"it gives back a {type(tensor).__name__}")
         if value.source != "made":
             raise NotCapturable("it gives back another tensor on the memory of one from outside")
+        if id(tensor) in self._answers:
+            return self._answers[id(tensor)]  # the same tensor twice
         place = len(self.outputs)
         self.outputs.append(value)
         edge = tensor._e
@@ -129,7 +141,25 @@ class Builder:
             freed_one = _is_freed(edge)
             if not freed_one:
                 self.graded.append(place)
-        return _Given(place, tensor, freed_one)
+        given = self._answers[id(tensor)] = _Given(place, tensor, freed_one)
+        return given
+
+    def _alone(self) -> None:
+        """Each tensor that is given back must have memory of its own: writes to it reach nobody else."""
+        taken = [
+            value.held._d if value.source == "outside" else self.everything[value.held]._d
+            for value in self.capture._known.values()
+            if value.source in ("outside", "argument")
+        ]
+        if len({value.number for value in self.outputs}) < len(self.outputs):
+            raise NotCapturable("it gives back two tensors on the same memory")
+        for given in self.given:
+            array = given.tensor._d
+            if type(array) is not ndarray or not array.size:
+                continue
+            if any(np.may_share_memory(array, other) for other in taken):
+                raise NotCapturable("it gives back a view of memory that others hold")
+            taken.append(array)
 
     # -- the way back ---------------------------------------------------------------------------------------------
 
@@ -180,8 +210,7 @@ class Builder:
             hooks=hooks,
         )  # fmt: skip
         names = [f"a{place}=MISS" for place in range(len(self.args))]
-        named = [f"{key}=MISS" for key in self.kwargs]
-        text.add(f"def run({', '.join([*names, '*rest', *named, '**others'])}):")
+        text.add(f"def run({', '.join([*names, *(['/'] if names else []), '*rest', '**others'])}):")
         self._guards(forward, back, tiny is not None)
         if tiny is not None:
             self._call_tiny(tiny, forward, tree)
@@ -213,6 +242,18 @@ class Builder:
         """The lines that hand the arrays to the native function, and its results to whom they belong."""
         text = self.text
         function, self.native = tiny.function()
+        for optimizer in tiny.rates:  # whose step is taken without it: its settings must be those that the loops know
+            group = text.name(optimizer.param_groups[0], "group")
+            read = [f"{group}[{key!r}]" for key in ("momentum", "weight_decay", "maximize", "differentiable")]
+            held = text.name(optimizer, "optimizer")
+            params = text.name(optimizer.param_groups[0]["params"], "params")
+            held_ones = enumerate(optimizer.param_groups[0]["params"])
+            moved = [f"{params}[{n}] is not {text.name(p, 'outside')}" for n, p in held_ones]
+            moved.append(f"{group}['params'] is not {params}")
+            tests = [*read, f"type({group}['lr']) is not float", f"{held}._optimizer_step_pre_hooks"]
+            tests += [f"{held}._optimizer_step_post_hooks", f"len({params}) != {len(moved) - 1}", *moved]
+            text.add(f"    if {' or '.join(tests)}:")
+            text.add("        return MISS")
         ids = np.zeros(len(tiny.slots) + 2, np.int64)
         outs = np.zeros(max(len(tiny.outs), 1), tiny.kind)
         room = np.zeros(max(tiny.room, 1), tiny.kind)
@@ -220,8 +261,8 @@ class Builder:
         lock = threading.Lock()
         ids[-2:] = id(outs), id(room)
         text.names.update(
-            native=function, where=ids.ctypes.data, ids=ids, outs=outs, room=room, grads=grads, getrefcount=sys.getrefcount, lock=lock,
-            empty_grad=empty_grad, empty=np.empty,
+            native=function, where=ids.ctypes.data, ids=ids, outs=outs, room=room, grads=grads, lock=lock,
+            getrefcount=sys.getrefcount, empty_grad=empty_grad, empty=np.empty,
         )  # fmt: skip
         text.add("    if not lock.acquire(False):")
         text.add("        return MISS  # another thread runs it now")
@@ -244,7 +285,8 @@ class Builder:
                 grads.append(empty_grad(thing.operands[0]))
                 ids[n] = id(grads[-1]._d)
                 text.add(f"        g = grads[{place}]  # the same as last time, unless somebody else holds it")
-                text.add(f"        if getrefcount(g) - ({owner}._grad is g) != 3 or getrefcount(g._d) != 2 or g._v is not None:")
+                shared = f"getrefcount(g) - ({owner}._grad is g) != 3 or getrefcount(g._d) != 2"
+                text.add(f"        if {shared} or g._v is not None:")
                 text.add(f"            g = grads[{place}] = empty_grad({text.literal(thing.operands[0])})")
                 text.add(f"            ids[{n}] = id(g._d)")
                 text.add(f"        {owner}._grad = g")
@@ -266,26 +308,29 @@ class Builder:
         """What the way back reads of what was there before it."""
         made = {value.number for step in back for value in step.results}
         made |= {value.number for value in self.incoming}
-        read = [value for step in back for value in step.inputs] + [value for value in self.back_grads if value is not None]
+        read = [value for step in back for value in step.inputs]
+        read += [value for value in self.back_grads if value is not None]
         return list({v.number: v for v in read if v.number not in made and v.source != "constant"}.values())
 
     def _guards(self, forward: list[Step], back: list[Step], fixed: bool) -> None:
         text = self.text
-        for place, key in enumerate(self.kwargs, len(self.args)):
-            text.add(f"    a{place} = {key}")
-        text.add(f"    if rest or others or modes.watch or grad_enabled() is not {self.grad_mode}:")
+        other = f"[*others] != {[*self.kwargs]!r}" if self.kwargs else "others"  # their order counts
+        text.add(f"    if rest or {other} or modes.watch or grad_enabled() is not {self.grad_mode}:")
         text.add("        return MISS")
+        for place, key in enumerate(self.kwargs, len(self.args)):
+            text.add(f"    a{place} = others[{key!r}]")
         kind = text.name(dtypes.get_default_dtype(), "default_dtype")
         tests = [f"{text.name(dtypes.get_default_dtype, 'get_default_dtype')}() is not {kind}"]
         if any(step.kind == "gradient" for step in forward):
             tests.append("hooks.on_leaves")
+        tests += [f"({text.name(t, 'outside')}._grad is None) is not {before}" for t, before in self.grads]
         tests += self._argument_tests()
         tests += self._outside_tests([*forward, *back], fixed)
         text.add("    try:")
         for start in range(0, len(tests), 8):
             text.add(f"        if {' or '.join(tests[start : start + 8])}:")
             text.add("            return MISS")
-        for group in self._place_tests():
+        for group in place_tests(self.places, text):
             text.add(f"        if {group}:")
             text.add("            return MISS")
         text.add("    except (LookupError, AttributeError, TypeError, ValueError):")
@@ -300,8 +345,10 @@ class Builder:
                 cls = "Tensor" if type(argument) is Tensor else "Parameter"
                 tests.append(f"type({name}) is not {cls}")
                 tests += self._array_tests(f"{name}._d", argument._d)
-                if self.grad_mode:
-                    tests.append(f"({name}._e is None) is not {argument._e is None}")
+                if argument._e is None or argument._e is LEAF:
+                    tests.append(f"{name}._e is not {'None' if argument._e is None else text.name(LEAF, 'leaf')}")
+                else:
+                    tests.append(f"{name}._e is None or {name}._e is {text.name(LEAF, 'leaf')}")
                 if id(argument._d) in arrays:
                     tests.append(f"{name}._d is not {arrays[id(argument._d)]}._d")
                 else:
@@ -345,37 +392,17 @@ class Builder:
                 tests.append(f"{name}._d is not {self.text.name(array, 'array')}")
             else:
                 tests.append(f"{name}._d.shape != {array.shape}")
-            if array.shape and not fixed:
+            if not fixed:
                 tests.append(f"{name}._d.dtype is not {self.text.name(array.dtype, array.dtype.name)}")
-            if self.grad_mode:
+            if value.held._e is None or value.held._e is LEAF:
+                tests.append(f"{name}._e is not {'None' if value.held._e is None else self.text.name(LEAF, 'leaf')}")
+            else:
                 tests.append(f"{name}._e is None" if value.held._e is not None else f"{name}._e is not None")
             if value.held._e is LEAF:
                 tests.append(f"{name}._about is not None")
                 if self.capture.graded.get(id(value.held)):
                     tests.append(f"{name}._grad is not None")
         return tests
-
-    def _place_tests(self) -> list[str]:
-        text = self.text
-        empty, tests = [], []
-        for place in self.places:
-            container = text.name(place.container, place.kind if place.kind != "attribute" else "attributes")
-            if place.kind in ("length",):
-                if place.value == 0:
-                    empty.append(container)
-                else:
-                    tests.append(f"len({container}) != {place.value}")
-                continue
-            read = f"{container}.cell_contents" if place.kind == "cell" else f"{container}[{text.literal(place.key)}]"
-            if place.value is None or place.value is True or place.value is False:
-                tests.append(f"{read} is not {place.value}")
-            elif isinstance(place.value, ATOMS):
-                value = text.literal(place.value)
-                tests.append(f"({read} is not {text.name(place.value, type(place.value).__name__)} and not same({read}, {value}))")
-            else:
-                tests.append(f"{read} is not {text.name(place.value, type(place.value).__name__.lower())}")
-        groups = [" or ".join(empty[start : start + 16]) for start in range(0, len(empty), 16)]
-        return groups + [" or ".join(tests[start : start + 8]) for start in range(0, len(tests), 8)]
 
     def _loads(self, steps: list[Step], kept: list[Value]) -> None:
         text = self.text
@@ -392,6 +419,8 @@ class Builder:
         text = self.text
         if self.graded:
             self._record(forward, back)
+        roots = memory_of(forward)
+        kept = {roots.get(value.number, value.number) for value in self._saved(forward, back)}
         for given in _Given.of(tree):
             value = self.outputs[given.place]
             name = f"o{given.place}"
@@ -400,10 +429,15 @@ class Builder:
             text.add(f"    {name}._v = None")
             if given.place in self.graded:
                 nth = self.graded.index(given.place)
-                edge = "record" if len(self.graded) == 1 else f"{text.name(output_of, 'output_of')}(record, {nth}, {len(self.graded)})"
+                edge = "record"
+                if len(self.graded) > 1:
+                    edge = f"{text.name(output_of, 'output_of')}(record, {nth}, {len(self.graded)})"
             else:
                 edge = text.name(FREED_RECORD, "freed_record") if given.freed else "None"
             text.add(f"    {name}._e = {edge}")
+        for given in _Given.of(tree):
+            if self.graded and roots.get(self.outputs[given.place].number, self.outputs[given.place].number) in kept:
+                text.add(f"    record.p1 += (({text.name(share, 'share')}(o{given.place}), 0),)")
         text.add(f"    return {self._result_text(tree)}")
         if self.graded:
             self._back_text(forward, back)
@@ -445,10 +479,12 @@ class Builder:
         edges = ", ".join(f"{text.name(edge_of, 'edge_of')}({text.operand(value, True)})" for value in self.edges)
         kept = ", ".join(value.name for value in saved)
         watched = [value for value in saved if value.source in ("outside", "argument")]
-        versions = ", ".join(f"({text.operand(v, True)}, {text.name(version_of, 'version_of')}({text.operand(v, True)}))" for v in watched)
+        of = text.name(version_of, "version_of")
+        versions = ", ".join(f"({text.operand(v, True)}, {of}({text.operand(v, True)}))" for v in watched)
+        kinds = text.name(tuple((self.outputs[p].shape, self.outputs[p].dtype) for p in self.graded), "kinds")
         text.add(
             f"    record = {text.name(record_of, 'record_of')}(({edges},), ({kept}{',' if kept else ''}), "
-            f"({versions}{',' if versions else ''}), back, {text.name(tuple((self.outputs[p].shape, self.outputs[p].dtype) for p in self.graded), 'kinds')})"
+            f"({versions}{',' if versions else ''}), back, {kinds})"
         )
 
     def _back_text(self, forward: list[Step], back: list[Step]) -> None:
@@ -462,9 +498,9 @@ class Builder:
         for place, value in enumerate(self.incoming):
             text.add(f"    {value.name} = grads[{place}]")
         last = uses(back)
-        for value in self.back_grads:
-            if value is not None:
-                last[value.number] = len(back) + 1
+        for answer in self.back_grads:
+            if answer is not None:
+                last[answer.number] = len(back) + 1
         write_steps(text, back, last)
         answers = ", ".join("None" if value is None else value.name for value in self.back_grads)
         text.add(f"    return ({answers},)")
@@ -493,7 +529,7 @@ class _Given:
         found: list[_Given] = []
 
         def note(piece: Any) -> Any:
-            if isinstance(piece, _Given):
+            if isinstance(piece, _Given) and piece not in found:
                 found.append(piece)
             return piece
 
@@ -514,44 +550,3 @@ def _is_freed(edge: Any) -> bool:
 def empty_grad(variable: Value) -> Tensor:
     """A tensor for the gradient of a leaf, of no particular values."""
     return wrap(np.empty(variable.shape, variable.dtype))
-
-
-# -- what stands for a program in a graph ------------------------------------------------------------------------------
-
-
-def version_of(tensor: Tensor) -> int:
-    """How often a tensor's memory was written to."""
-    return share(tensor).version
-
-
-def record_of(edges: Any, saved: Any, versions: Any, back: Any, kinds: Any) -> Record:
-    """The record of one run of a program."""
-    record = Record(KIND, edges)
-    record.p0, record.p1, record.p2, record.k = saved, versions, back, kinds
-    return record
-
-
-def _run(record: Record, grad: Any, keep: bool) -> Any:
-    grads = grad.grads if isinstance(grad, Bundle) else [grad]
-    for tensor, version in record.p1:
-        if share(tensor).version != version:
-            raise RuntimeError(
-                "one of the variables needed for gradient computation has been modified by an inplace operation: "
-                f"[torch.FloatTensor {list(tensor._d.shape)}] is at version {share(tensor).version}; expected version "
-                f"{version} instead. Hint: enable anomaly detection to find the operation that failed to compute its "
-                "gradient, with torch.autograd.set_detect_anomaly(True)."
-            )
-    given = [np.zeros(*kind)[()] if g is None else g for g, kind in zip(grads, record.k, strict=True)]
-    answer = record.p2(record.p0, given)
-    if not keep:
-        record.release()
-    return answer, None
-
-
-def _twice(record: Record, grad: Any, keep: bool) -> Any:
-    raise RuntimeError("torch.compile with aot_autograd does not currently support double backward")
-
-
-KIND = Kind("CompiledFunctionBackward", _run, _twice, arity=0, frees=True)
-FREED_RECORD = Record(KIND, ())
-FREED_RECORD.run = freed

@@ -10,6 +10,7 @@ from __future__ import annotations
 import threading
 import zlib
 from collections.abc import Callable, Sequence
+from types import GeneratorType
 from typing import Any
 
 import numpy as np
@@ -44,6 +45,9 @@ ABOUT_SHAPES = frozenset(
 ELSEWHERE = frozenset("manual_seed seed initial_seed get_rng_state set_rng_state".split())
 
 
+UNHEARD = "it writes to a tensor in a way that was not seen"
+
+
 class Item:
     """A Python number that a tensor gave away, and what had been noted until then."""
 
@@ -71,6 +75,7 @@ class Capture:
         self._is_outside = outside
         self._thread = threading.get_ident()
         self._numbers: set[Any] = set()  # Python numbers that operations were given: they reach rules as tensors
+        self._sums: dict[int, tuple[Any, int]] = {}  # of gradients and parameters after the last write heard
         self._muted = 0
         self._depth = 0  # calls of the table's functions around the present one
         self._unseen: str | None = None  # what an inner call could not note: the one around it may be noted whole
@@ -148,12 +153,25 @@ class Capture:
             if value is None:
                 raise NotCapturable("a tensor whose making was not seen")
             return value
+        if hasattr(tensor, "__next__"):
+            raise NotCapturable(f"an operation is given a {type(tensor).__name__}: make it a list")
         if isinstance(tensor, Generator) or tensor is None or not hasattr(tensor, "__array__"):
             return tensor
         raise NotCapturable("a NumPy array among the arguments of an operation")
 
     def _add(self, step: Step) -> None:
         self.steps.append(step)
+
+    def _remember(self, tensors: Sequence[Tensor]) -> None:
+        """What is in memory that has just been written to."""
+        for t in tensors:
+            if type(t._d) is ndarray:
+                self._sums[id(t._d)] = t._d, checksum(t._d)
+
+    def unheard(self, tensors: Sequence[Tensor] | None = None) -> bool:
+        """Whether memory was written to since, in a way that was not heard."""
+        ids = self._sums if tensors is None else [id(t._d) for t in tensors if id(t._d) in self._sums]
+        return any(checksum(self._sums[place][0]) != self._sums[place][1] for place in ids)
 
     def _forget_since(self, start: int) -> None:
         """Drop the steps from ``start`` on, and the values they made."""
@@ -186,7 +204,11 @@ class Capture:
         except NotCapturable as reason:
             self.give_up(str(reason))
             return proceed(*args, **kwargs)
+        if kind == "unit":
+            args = tuple(list(piece) if isinstance(piece, GeneratorType) else piece for piece in args)
         tensors = [] if kind == "row" else _tensors_in((args, kwargs))
+        if self._sums and self.unheard(tensors):
+            self.give_up(UNHEARD)
         versions = [_version(t) for t in tensors]
         given = {id(t): self.find(t) for t in tensors}  # some calls give a tensor other sizes
         self._depth += 1
@@ -196,8 +218,16 @@ class Capture:
             self._depth -= 1
         if self.reason is None and result is not NotImplemented:
             drew = _stream() != stream or _has_generator((args, kwargs))
-            wrote = any(_version(t) > before for t, before in zip(tensors, versions, strict=True))
+            written = [t for t, before in zip(tensors, versions, strict=True) if _version(t) > before]
+            wrote = bool(written)
+            for place, (array, _) in self._sums.items():
+                if kind == "unit" or any(np.may_share_memory(array, t._d) for t in written):
+                    self._sums[place] = array, checksum(array)
             try:
+                for t in written if modes.grad_enabled() else ():
+                    value = given[id(t)]
+                    if t._e is not None and value is not None and value.source in ("outside", "argument"):
+                        raise NotCapturable("it writes to a tensor from outside that carries gradients")
                 if kind == "unit":
                     self._forget_since(start)
                     self._call(function, what, args, kwargs, given, result, _tensors_in(result), result is None, drew)
@@ -242,7 +272,7 @@ class Capture:
         self._add(step)
 
     def _operands(self, row: Row, inputs: Sequence[Any]) -> list[Any] | None:
-        """The arrays that the kernel is given, made to agree as a call makes them; None where that is more than casts."""
+        """The arrays that the kernel is given, made to agree as in a call; None where that is more than casts."""
         flat = list(inputs[0]) if row.listed else list(inputs)
         for t in flat:
             if isinstance(t, Tensor) and type(t) not in PLAIN:
@@ -360,6 +390,7 @@ class Capture:
                 there = variable._grad
                 with leaf.adding:
                     leaf.accumulate(variable, grad._d)  # which copies, as the capture holds the array too
+                self._remember([variable._grad])
                 if self.reason is None:
                     try:
                         self._into(variable, grad, there)
@@ -429,11 +460,15 @@ class Capture:
         optimizer = args[0]
         if len(args) > 1 or kwargs:
             raise NotCapturable("a closure is given to the optimizer")
+        every = [p for group in optimizer.param_groups for p in group["params"]]
+        if self.unheard([*every, *(p._grad for p in every if p._grad is not None)]):
+            self.give_up(UNHEARD)
         self._muted += 1
         try:
             result = proceed(*args, **kwargs)
         finally:
             self._muted -= 1
+        self._remember([*every, *(p._grad for p in every if p._grad is not None)])
         params = [p for group in optimizer.param_groups for p in group["params"] if p._grad is not None]
         places = []
         for p in params:
@@ -472,6 +507,11 @@ class Capture:
         self._add(Step("clear", "zero_grad", None, places, acts=True))
 
 
+def checksum(array: Any) -> int:
+    """A checksum of an array's memory."""
+    return zlib.crc32(np.ascontiguousarray(array).tobytes()) if isinstance(array, (ndarray, np.generic)) else 0
+
+
 def _stream() -> int:
     """Where the stream of random numbers is."""
     return zlib.crc32(default_generator.get_state_bytes().tobytes())
@@ -504,8 +544,9 @@ def _listened() -> dict[int, tuple[str, Any]]:
     return about
 
 
-def _optimizers() -> list[type]:
-    found, waiting = [], [Optimizer]
+def _optimizers() -> list[Any]:
+    found: list[Any] = []
+    waiting: list[Any] = [Optimizer]
     while waiting:
         cls = waiting.pop()
         waiting += cls.__subclasses__()

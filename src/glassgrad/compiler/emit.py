@@ -7,12 +7,14 @@ import keyword
 import linecache
 import re
 from collections.abc import Sequence
+from functools import cache
 from itertools import count
 from typing import Any
 
 import numpy as np
 
 from ..graph import leaf
+from ..ground import modes
 from ..tensor.tensor import Tensor, wrap
 from .formulas import formula_of
 from .program import Step, Value
@@ -142,7 +144,8 @@ def _plain(text: Text, step: Step) -> str | None:
 
 def _tensor_lines(text: Text, step: Step, results: str) -> list[str]:
     """A call of a function of tensors; what it writes to keeps its name."""
-    name = text.name(step.function, step.name)
+    guarded = any(v.source == "argument" or v.source == "outside" and v.held._e is not None for v in step.inputs)
+    name = text.name(unrecorded(step.function) if guarded else step.function, step.name)
     given = [text.operand(piece, True) for piece in step.operands]
     given += [f"{key}={text.operand(piece, True)}" for key, piece in step.named.items()]
     lines = []
@@ -164,6 +167,20 @@ def _tensor_lines(text: Text, step: Step, results: str) -> list[str]:
     return lines
 
 
+@cache
+def unrecorded(function: Any) -> Any:
+    """A function whose calls record no gradients: the program has a way back of its own."""
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        before = modes.set_grad(False)
+        try:
+            return function(*args, **kwargs)
+        finally:
+            modes.set_grad(before)
+
+    return call
+
+
 def _reloaded(text: Text, step: Step) -> list[str]:
     """Tensors from outside may hold another array after a step that writes to them."""
     kept = [value for value in dict.fromkeys(step.inputs) if value.source in ("outside", "argument")]
@@ -177,7 +194,8 @@ def _gradient_lines(text: Text, step: Step) -> list[str]:
         (made,) = step.results
         if step.named.get("own"):
             return [f"{made.name} = {value.name}", f"{owner}._grad = wrap({value.name})"]
-        return [f"{made.name} = {text.name(leaf._own, 'own')}({value.name}, {target.name})", f"{owner}._grad = wrap({made.name})"]
+        own = text.name(leaf._own, "own")
+        return [f"{made.name} = {own}({value.name}, {target.name})", f"{owner}._grad = wrap({made.name})"]
     return [f"{text.name(add_into, 'add_into')}({owner}, {value.name})"]
 
 

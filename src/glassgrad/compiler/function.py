@@ -10,14 +10,16 @@ from typing import Any
 
 from ..ground import modes
 from ..ops import intercept
+from ..optim.optimizer import Optimizer
 from .build import MISS, Builder, Program
-from .capture import Capture
-from .guards import Surroundings, names_in
+from .capture import UNHEARD, Capture
+from .guards import Met, Surroundings
 from .program import NotCapturable
 from .purity import Watch
 
 stance = "default"  # "force_eager" runs everything as it is written
 PROGRAMS = 8  # so many programs a function may have; then it runs as it is written
+AGAIN = 4  # so often a capture may wait for the next call, as new code ran
 TRIES = 2  # the first run of a function may set up what later runs use
 
 _capturing = threading.Lock()
@@ -58,6 +60,8 @@ class Compiled:
         self.reasons.clear()
         self.runs.clear()
         self.tries = 0
+        self.again = 0
+        self.met = Met()
         self.open = True
         self.fresh = True  # the first call only sets up what later ones use
 
@@ -74,7 +78,7 @@ class Compiled:
         """A call that no program fits: captured if that may still succeed, else run as it is written."""
         if self.fresh:
             self.fresh = False
-            return self.function(*args, **kwargs)
+            return self._first(args, kwargs)
         if not self.open or stance != "default" or modes.watch or intercept._listeners or not _capturing.acquire(False):
             return self.function(*args, **kwargs)
         try:
@@ -82,9 +86,18 @@ class Compiled:
         finally:
             _capturing.release()
 
+    def _first(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """The first call, which tells what code runs, so that the next one knows where to look."""
+        watch = Watch(collect=True)
+        try:
+            with watch:
+                return self.function(*args, **kwargs)
+        finally:
+            self.met.add(watch.codes, watch.own)
+
     def _captured(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         grad_mode = modes.grad_enabled()
-        around = Surroundings(self.function, args, kwargs)
+        around = Surroundings(self.function, args, kwargs, self.met)
         watch = Watch()
         code = getattr(getattr(self.function, "__func__", self.function), "__code__", None)
         code = code or getattr(getattr(type(self.function), "forward", None), "__code__", None)
@@ -108,6 +121,11 @@ class Compiled:
             raise NotCapturable(capture.reason)
         if watch.reasons:
             raise NotCapturable(watch.reasons[0])
+        if self.met.add(watch.codes, watch.own):  # what that code reads was not looked at before the call
+            self.again += 1
+            if self.again <= AGAIN:
+                return
+            raise NotCapturable("it runs other code in each call")
         changed = around.changed()
         if changed is not None:
             raise NotCapturable(f"it changes {changed}")
@@ -116,11 +134,24 @@ class Compiled:
         for tensor in around.written():
             if id(tensor) not in known:
                 raise NotCapturable(f"it writes to a tensor of shape {tuple(tensor.shape)} in a way that was not seen")  # type: ignore[attr-defined]
+        if around.moved():
+            raise NotCapturable("it gives a tensor other memory, as setting .data does")
+        if capture.unheard():
+            raise NotCapturable(UNHEARD)
         if modes.grad_enabled() is not grad_mode:
             raise NotCapturable("it leaves another gradient mode")
-        names = names_in([*watch.codes, *watch.own])
-        places = around.relevant(names)
-        program = Builder(self.name, capture, args, kwargs, result, places, grad_mode).program()
+        self._look_at(result, around)
+        told = {"_version", "next_functions"} & self.met.users
+        if told:
+            raise NotCapturable(f"it reads .{min(told)} of something, which is not followed")
+        if "state" in self.met.users and any(isinstance(thing, Optimizer) for thing in around.seen.values()):
+            raise NotCapturable("it may read the state of an optimizer")
+        closed = self.met.closed(around.functions)
+        if closed is not None:
+            raise NotCapturable(f"it calls {closed.co_name}(), whose surroundings cannot be looked at")
+        places = around.relevant(self.met)
+        grads = around.gradients(self.met)
+        program = Builder(self.name, capture, args, kwargs, result, places, grad_mode, grads).program()
         self.programs.append(program)
         self.runs.insert(0, program.run)
         self.shown_by.source = program.source + (f"\n\n{program.native}" if program.native else "")
@@ -128,6 +159,18 @@ class Compiled:
         if len(self.programs) >= PROGRAMS:
             self.open = False
             self.reasons.append(f"it was called in more than {PROGRAMS} ways that differ in shapes or Python values")
+
+    def _look_at(self, result: Any, around: Surroundings) -> None:
+        """A container that is given back must be a new one."""
+        waiting, met = [result], set()
+        while waiting:
+            piece = waiting.pop()
+            if isinstance(piece, (list, dict)):
+                if id(piece) in around.seen or id(piece) in met:
+                    raise NotCapturable(f"it gives back a {type(piece).__name__} that others hold too")
+                met.add(id(piece))
+            if isinstance(piece, (list, tuple, dict)):
+                waiting.extend(piece.values() if isinstance(piece, dict) else piece)
 
     def _refuse(self, reason: str) -> None:
         self.reasons.append(reason)

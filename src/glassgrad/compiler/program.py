@@ -57,7 +57,7 @@ class Step:
 
     kind: str
     name: str
-    function: Callable[..., Any] | Any
+    function: Any
     operands: tuple[Any, ...]
     results: tuple[Value, ...] = ()
     named: dict[str, Any] = field(default_factory=dict)

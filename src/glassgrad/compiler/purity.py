@@ -1,13 +1,14 @@
 """Watches what a captured function does besides operations on tensors: a program could not do that again.
 
 Python's profiler tells of every call. Functions written in C are known to be harmless or not; code of the package is
-known too; in everybody else's code a store into a global or a nonlocal variable is found by reading its bytecode. Stores
-into objects are found by comparing them before and after (``guards.py``).
+known too; in everybody else's code a store into a global or a nonlocal variable is found by reading its bytecode.
+Stores into objects are found by comparing them before and after (``guards.py``).
 """
 
 from __future__ import annotations
 
 import dis
+import gc
 import itertools
 import os
 import sys
@@ -19,13 +20,14 @@ from typing import Any
 import numpy
 
 _PACKAGE = str(Path(__file__).parent.parent)
+_GUESTS = tuple(f"{_PACKAGE}/{part}" for part in ("bench", "demo"))  # programs that use the package, within it
 #: Code that is known as the package's own is: what it calls in C is its affair, but for parts that are named here.
 _TRUSTED = (
-    _PACKAGE, "<glassgrad", "<frozen importlib", "<string>", "<dynamic", str(Path(numpy.__file__).parent),
+    _PACKAGE, "<glassgrad", "<frozen importlib", "<dynamic", str(Path(numpy.__file__).parent),
     *(
         str(Path(os.__file__).parent / name)
         for name in (
-            "functools.py", "contextlib.py", "collections/", "typing.py", "abc.py", "_collections_abc.py", "enum.py",
+            "functools.py", "contextlib.py", "typing.py", "abc.py", "_collections_abc.py", "enum.py",
             "dataclasses.py", "types.py", "operator.py", "weakref.py", "re/", "warnings.py", "importlib/", "inspect.py",
             "dis.py", "opcode.py", "numbers.py", "threading.py", "string.py", "linecache.py", "ast.py",
         )
@@ -44,12 +46,15 @@ _BUSY_NAMES = frozenset(
     "register_forward_hook register_full_backward_hook register_parameter load_state_dict state_dict "
     "use_deterministic_algorithms set_printoptions apply deepcopy".split()
 )
+_CALLERS = frozenset({"map", "filter", "reduce", "starmap"})  # they call without Python's telling of it
+_LOUD = frozenset({"print", "input", "open", "exec", "eval", "next", "setattr", "delattr"})
+_STDLIB = (str(Path(os.__file__).parent) + os.sep, "<frozen ")
 _EXCUSED = frozenset({"_notice_steps.<locals>.step"})  # through which a scheduler sees that the optimizer steps
 _HARMLESS = frozenset(
     """abs all any ascii bin bool bytearray bytes callable chr complex dict divmod enumerate filter float format
     frozenset getattr hasattr hash hex id int isinstance issubclass iter len list map max memoryview min next object
     oct ord pow property range repr reversed round set slice sorted str sum super tuple type vars zip __build_class__
-    setattr locals globals dir""".split()
+    setattr locals dir""".split()
 )
 _MODULES = frozenset(
     {"math", "cmath", "_operator", "operator", "itertools", "_functools", "functools", "_abc", "_collections",
@@ -57,66 +62,102 @@ _MODULES = frozenset(
 )  # fmt: skip
 #: Classes in C whose methods change nothing but the object, which is looked at otherwise.
 _PLAIN = (list, dict, set, frozenset, tuple, str, bytes, int, float, complex, bool, slice, range, type(None), type)
-_ITERATORS = tuple(
-    type(made)
-    for made in (iter([]), iter(()), iter({}), iter({}.items()), iter({}.values()), iter(set()), iter(""), iter(range(1)),
-                 enumerate([]), zip(), map(len, []), filter(None, []), reversed([]), itertools.chain(), {}.items(),
-                 {}.keys(), {}.values(), iter(range(2**70)))
+_SOME: tuple[Any, ...] = (
+    iter([]), iter(()), iter({}), iter({}.items()), iter({}.values()), iter(set()), iter(""), iter(range(1)),
+    enumerate([]), zip(), map(len, []), filter(None, []), reversed([]), itertools.chain(), {}.items(), {}.keys(), {}.values(),
+    iter(range(2**70)),
 )  # fmt: skip
+_ITERATORS = tuple(type(made) for made in _SOME)
 
 
 class Watch:
     """A block in which everything that is called is looked at; ``reasons`` are what a program could not repeat."""
 
-    def __init__(self) -> None:
+    def __init__(self, collect: bool = False) -> None:
+        self.collect = collect  # code only, without judging it
         self.reasons: list[str] = []
-        self.codes: dict[CodeType, dict[str, Any]] = {}  # everybody else's code that ran, with its globals
+        self.codes: dict[tuple[CodeType, int], tuple[CodeType, dict[str, Any]]] = {}  # others', with globals
         self.own: set[CodeType] = set()  # code of the package that ran
         self._before: Any = None
+        self._importing: FrameType | None = None
+        self._collects = False
 
     def __enter__(self) -> Watch:
         self._before = sys.getprofile()
         if self._before is not None:
             self.reasons.append("a profiler is on")
         else:
+            self._collects = gc.isenabled()
+            gc.disable()  # what is called when garbage is collected is nobody's doing here
             sys.setprofile(self._look)
         return self
 
     def __exit__(self, *_: Any) -> None:
         if self._before is None:
             sys.setprofile(None)
+            if self._collects:
+                gc.enable()
 
     def _look(self, frame: FrameType, event: str, called: Any) -> None:
-        if self.reasons:
+        if self._importing is not None:  # what a module does when it is loaded, it does once
+            if event == "return" and frame is self._importing:
+                self._importing = None
+            return
+        if self.reasons and not self.collect:
             return
         if event == "call":
             self._enter(frame)
-        elif event == "c_call" and not _trusted(frame.f_code.co_filename):
+        elif event == "c_call" and not self.collect and not _trusted(frame.f_code.co_filename):
             if not harmless(called):
-                owner = type(called.__self__).__name__ + "." if isinstance(called, BuiltinMethodType) and not isinstance(
-                    called.__self__, type(sys)) and called.__self__ is not None else ""
-                self.reasons.append(f"{owner}{called.__name__}() is called at {_place(frame)}")
+                owner = called.__self__ if isinstance(called, BuiltinMethodType) else None
+                of = "" if owner is None or isinstance(owner, type(sys)) else f"{type(owner).__name__}."
+                self.reasons.append(f"{of}{called.__name__}() is called at {_place(frame)}")
 
     def _enter(self, frame: FrameType) -> None:
         code = frame.f_code
         name = code.co_filename
-        if name.startswith((_PACKAGE, "<glassgrad")):
+        if code.co_name == "_find_and_load" and name.startswith("<frozen importlib"):
+            self._importing = frame
+            return
+        if _own(name) or name == "<string>" and _of_package(frame):
             self.own.add(code)
-            if name.startswith(_BUSY) and code.co_qualname not in _EXCUSED or (code.co_name in _BUSY_NAMES and not name.startswith("<")):
+            busy = name.startswith(_BUSY) and code.co_qualname not in _EXCUSED
+            if busy or (code.co_name in _BUSY_NAMES and not name.startswith("<")):
                 caller = users_frame(frame)
                 if caller is not None:
                     self.reasons.append(f"{code.co_name}() is called at {_place(caller)}")
             return
-        if code in self.codes or _trusted(name):
+        if code.co_qualname == "suppress.__exit__":
+            self.reasons.append("errors are suppressed: which way it goes may hang on the values of tensors")
+        key = code, id(frame.f_globals)
+        if key in self.codes or _trusted(name):
             return
-        self.codes[code] = frame.f_globals
+        self.codes[key] = code, frame.f_globals
         stored = _stores(code)
         if stored:
             self.reasons.append(f"{code.co_name}() sets {stored}")
+        elif not name.startswith(_STDLIB) and catches(code):
+            self.reasons.append(
+                f"{code.co_name}() catches exceptions: which way it goes may hang on the values of tensors"
+            )
+        elif _CALLERS.intersection(code.co_names) and _LOUD.intersection(code.co_names):
+            through = min(_CALLERS.intersection(code.co_names))
+            self.reasons.append(f"{code.co_name}() calls functions unseen, through {through}()")
+
+
+def _of_package(frame: FrameType) -> bool:
+    """Whether code that was written by code, such as a dataclass's, is of the package."""
+    return str(frame.f_globals.get("__name__")).startswith(f"{__name__.partition('.')[0]}.")
+
+
+def _own(filename: str) -> bool:
+    """Whether a file is of the package, and no program of its own."""
+    return filename.startswith((_PACKAGE, "<glassgrad")) and not filename.startswith(_GUESTS)
 
 
 def _trusted(filename: str) -> bool:
-    return filename.startswith(_TRUSTED) or f"{os.sep}numba{os.sep}" in filename
+    known = any(f"{os.sep}{name}{os.sep}" in filename for name in ("numba", "llvmlite"))
+    return (known or filename.startswith(_TRUSTED)) and not filename.startswith(_GUESTS)
 
 
 def harmless(called: Any) -> bool:
@@ -128,10 +169,50 @@ def harmless(called: Any) -> bool:
             return called.__name__ in _HARMLESS or module is None
         top = (module or "").partition(".")[0]
         return module in _MODULES or (top == "numpy" and "random" not in (module or ""))
+    if isinstance(owner, type):
+        return owner.__module__ in ("builtins", "numpy", "collections", "types", "enum") or not _in_c(owner)
     if isinstance(owner, (*_PLAIN, *_ITERATORS)):
         return True
     kind = type(owner)
-    return kind.__module__ == "numpy" or kind.__module__ in _MODULES or kind.__name__ in ("cell", "generator", "mappingproxy")
+    known = kind.__module__ == "numpy" or kind.__module__ in _MODULES
+    return known or kind.__name__ in ("cell", "generator", "mappingproxy")
+
+
+def _in_c(cls: type) -> bool:
+    """Whether a class is written in C: its methods may read a clock, say."""
+    return not cls.__flags__ & (1 << 9)
+
+
+_ANY_NAME = frozenset("vars __dict__ attrgetter methodcaller globals locals __getattribute__".split())
+_PUT_TOGETHER = frozenset({"BUILD_STRING", "FORMAT_VALUE", "FORMAT_SIMPLE", "BINARY_OP"})
+
+
+@cache
+def reads_any_name(code: CodeType) -> bool:
+    """Whether a function reads attributes by names that its code does not spell out."""
+    if _ANY_NAME.intersection(code.co_names):
+        return True
+    every = list(dis.get_instructions(code))
+    for place, instruction in enumerate(every):
+        if instruction.argval in ("getattr", "hasattr") and instruction.opname.startswith("LOAD"):
+            calls = (n for n in range(place, len(every)) if every[n].opname.startswith("CALL"))
+            within = every[place + 1 : next(calls, len(every))]
+            spelt = any(one.opname == "LOAD_CONST" and isinstance(one.argval, str) for one in within)
+            if not spelt or any(one.opname in _PUT_TOGETHER for one in within):
+                return True
+    return any(reads_any_name(const) for const in code.co_consts if isinstance(const, CodeType))
+
+
+@cache
+def catches(code: CodeType) -> bool:
+    """Whether a function may go on after an error in what it calls."""
+    every = list(dis.get_instructions(code))
+    for one, other in itertools.pairwise(every):
+        if one.opname == "CHECK_EXC_MATCH" or one.opname == "PUSH_EXC_INFO" and other.opname == "POP_TOP":
+            return True
+        if code.co_name == "__exit__" and other.opname == "RETURN_VALUE" and one.argval not in (None, False):
+            return True
+    return False
 
 
 @cache
@@ -152,7 +233,7 @@ def _place(frame: FrameType) -> str:
 def users_frame(frame: FrameType | None = None) -> FrameType | None:
     """The innermost frame that is not the package's."""
     frame = frame or sys._getframe(1)
-    while frame is not None and frame.f_code.co_filename.startswith((_PACKAGE, "<glassgrad")):
+    while frame is not None and _own(frame.f_code.co_filename):
         frame = frame.f_back
     return frame
 
@@ -169,6 +250,7 @@ def handed_back(until: CodeType) -> bool:
 
 def straight_to_return(frame: FrameType) -> bool:
     """Whether a frame, from where it is on, only puts its result together and returns it."""
+    asked = ""  # what is called next, as the code spells it
     for instruction in dis.get_instructions(frame.f_code):
         if instruction.offset <= frame.f_lasti:
             continue
@@ -177,6 +259,12 @@ def straight_to_return(frame: FrameType) -> bool:
             return True
         if name not in _STRAIGHT:
             return False
+        if name in ("LOAD_GLOBAL", "LOAD_METHOD", "LOAD_ATTR"):
+            asked = instruction.argval
+            if asked in ("real", "imag", "numerator", "denominator"):
+                return False
+        if name == "CALL" and (asked, instruction.arg) not in (("item", 0), ("float", 1)):
+            return False  # it may look at the number
     return False
 
 

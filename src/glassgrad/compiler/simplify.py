@@ -1,7 +1,8 @@
-"""Leaves out of a program what is needless: steps nobody reads, steps that were taken before, copies of what is fresh."""
+"""Leaves out of a program what is needless: steps nobody reads or that were taken before, copies of what is fresh."""
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 from typing import Any
@@ -9,6 +10,11 @@ from typing import Any
 import numpy as np
 
 from .program import Step, Value, mapped
+
+_CHECKED = re.compile(
+    "index|embedding|gather|scatter|nll|take|one_hot|multinomial|bernoulli|cholesky|inv|solve|linalg|svd|eig|qr|bincount"
+    "|binary_cross_entropy|repeat_interleave|ctc"
+)
 
 
 def simplified(steps: Sequence[Step], mark: int, kept: list[Value]) -> tuple[list[Step], int, list[Value]]:
@@ -27,13 +33,18 @@ def _needed(steps: Sequence[Step], kept: Sequence[Value]) -> set[int]:
     places = set()
     for place in reversed(range(len(steps))):
         step = steps[place]
-        if step.acts or step.draws or any(value.number in read for value in step.results):
+        if step.acts or step.draws or _may_fail(step) or any(value.number in read for value in step.results):
             places.add(place)
             read.update(value.number for value in step.inputs)
     return places
 
 
-def _roots(steps: Sequence[Step]) -> dict[int, int]:
+def _may_fail(step: Step) -> bool:
+    """Whether a step checks the values that it is given: its error is to come even where nobody reads its result."""
+    return _CHECKED.search(step.name) is not None and not step.name.endswith("backward")
+
+
+def memory_of(steps: Sequence[Step]) -> dict[int, int]:
     """The value whose memory each view looks at."""
     roots: dict[int, int] = {}
     for step in steps:
@@ -46,7 +57,7 @@ def _roots(steps: Sequence[Step]) -> dict[int, int]:
 
 def _without_repeats(steps: Sequence[Step], kept: list[Value]) -> tuple[list[Step], list[Value]]:
     """Steps that compute what an earlier one has computed give way to it."""
-    roots = _roots(steps)
+    roots = memory_of(steps)
     fixed = {roots.get(value.number, value.number) for value in kept}  # memory that others may write to or hold
     for step in steps:
         if step.acts and step.kind == "tensors":

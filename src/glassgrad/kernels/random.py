@@ -28,6 +28,7 @@ from glassgrad.kernels.uniform import (
     number,
     rounded,
     scaled,
+    serving,
     uniform,
     unit32,
     unit64,
@@ -170,13 +171,16 @@ def multinomial(gen: Generator, probs: np.ndarray, num_samples: int, replacement
 def _below(gen: Generator, n: int, p: float) -> np.ndarray:
     """Whether each of ``n`` 53-bit draws from [0, 1) is below ``p``."""
     yes = np.empty(n, np.bool_)
-    bound = np.uint64(ceil(p * 2.0**53))
+    bound = ceil(p * 2.0**53)
     with gen.lock:
+        if (found := serving(gen, n)) is not None:
+            found[0].below(found[1], bound, yes)
+            return yes
         for start in range(0, n, PIECE):
             piece = yes[start : start + PIECE]
             draws = gen.random64(len(piece))
             draws &= MASK53
-            np.less(draws, bound, out=piece)
+            np.less(draws, np.uint64(bound), out=piece)
     return yes
 
 

@@ -93,8 +93,8 @@ CONTENTS = {
         "addmm addmv addmv_ addr addr_ dot mm mv vdot | addmm_ |  |  | column_sums squeezed_row",
     "primitive.norm":
         "dist renorm renorm_ |  |  |  | cdist_forward inverse_deviation linalg_vector_norm longer native_group_norm "
-        "native_layer_norm native_layer_norm_backward norm_dim peaks power_of_size shaped standardize_backward "
-        "standardized",
+        "native_group_norm_backward native_layer_norm native_layer_norm_backward norm_dim peaks power_of_size shaped "
+        "standardize_backward standardized",
     "primitive.number":
         " |  |  |  | add_number div_number mul_number sub_number",
     "primitive.orthogonal":

@@ -331,6 +331,6 @@ def composite(
 
 
 def unit(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Mark a function below composites that makes tensors by itself, not by rows: whoever follows calls sees it whole."""
+    """Mark a function below composites that makes tensors by itself, not by rows: who follows calls sees it whole."""
     UNITS.append(function)
     return function

@@ -77,19 +77,30 @@ def test_a_query_that_sees_nothing_gives_noughts():
 @pytest.mark.parametrize("extreme", [np.inf, -np.inf, np.nan, 1e20, -1e20])
 def test_extreme_numbers(extreme):
     query, key, value, _ = _tensors("f4", 1, 2, 2, 20, 20, 16)
-    usual = forward(query, key, value, None, 0.0, True, None)[0]
     key[0, 1, 7, 3] = extreme
     made = []
     with np.errstate(all="ignore"):
         for least in (compiled.NEVER, 0):
             with compiled.serving(least):
                 made.append(forward(query, key, value, None, 0.0, False, None)[0])
-        with compiled.serving(0):
-            causal = forward(query, key, value, None, 0.0, True, None)[0]
     np.testing.assert_array_equal(np.isnan(made[0]), np.isnan(made[1]))
     np.testing.assert_allclose(made[1], made[0], rtol=1e-4, atol=1e-5)
-    np.testing.assert_allclose(causal[:, :, :7], usual[:, :, :7], rtol=1e-4, atol=1e-5)  # they do not see it
-    assert np.isnan(causal[0, 1, 7:]).any() == (not np.isfinite(extreme))
+
+
+@pytest.mark.parametrize("extreme", [np.inf, -np.inf, np.nan, 1e20])
+@pytest.mark.parametrize("least", [0, compiled.NEVER])
+@pytest.mark.parametrize("rows", [20, 150])
+def test_what_comes_later_is_not_seen(rows, least, extreme):
+    """Whatever a key is, queries before it are as they were; from it on NaN and infinities spread as in PyTorch."""
+    query, key, value, _ = _tensors("f4", 1, 2, 2, rows, rows, 16)
+    with compiled.serving(least), np.errstate(all="ignore"):
+        usual = forward(query, key, value, None, 0.0, True, None)[0]
+        key[0, 1, 7, 3] = extreme
+        found = forward(query, key, value, None, 0.0, True, None)[0]
+    np.testing.assert_allclose(found[0, 0], usual[0, 0], rtol=1e-4, atol=1e-5)
+    np.testing.assert_allclose(found[0, 1, :7], usual[0, 1, :7], rtol=1e-4, atol=1e-5)
+    assert np.isnan(found[0, 1, 7:]).any() == (not np.isfinite(extreme))
+    assert np.isnan(found[0, 1, 7:]).all() == np.isnan(extreme)
 
 
 def test_large_scores_do_not_overflow():

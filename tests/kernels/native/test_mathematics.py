@@ -74,6 +74,16 @@ def test_float64_within_units_in_the_last_place(name):
     assert apart.max() <= ULPS[name]
 
 
+def test_normal_distribution():
+    """The chance of a smaller number, to the last bits of one; nothing and all of it far out."""
+    for kind, bound in (("f4", 2e-7), ("f8", 4.5e-16)):
+        x = np.concatenate([RNG.normal(0, 2.5, 30000), np.linspace(-6, 6, 5001)]).astype(kind)
+        exact = (1 + EXACT["erf"](x.astype("f8") / math.sqrt(2))) / 2
+        assert np.abs(applied("normal", x) - exact).max() <= bound
+        ends = applied("normal", np.array([-np.inf, -50, -0.0, 0, 50, np.inf, np.nan], kind))
+        assert np.array_equal(ends, np.array([0, 0, 0.5, 0.5, 1, 1, np.nan], kind), equal_nan=True)
+
+
 def test_erf_in_float64():
     """The error function agrees with the C library's, which is itself good to one unit."""
     x = np.concatenate([arguments("erf", "f8"), np.linspace(0.99, 1.01, 999)])

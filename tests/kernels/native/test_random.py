@@ -16,6 +16,7 @@ DRAWS = {
     "float32": lambda gen, n: uniform.unit32(gen, n),
     "float64": lambda gen, n: uniform.unit64(gen, n),
     "uniform": lambda gen, n: random.uniform(gen, (n,), np.float32, -3.0, 7.5),
+    "coins": lambda gen, n: random.bernoulli(gen, 0.3, (n,)),
     "normal": lambda gen, n: normal.normal(gen, (n,)),
     "normal with settings": lambda gen, n: normal.normal(gen, (n,), np.float32, -1.5, 0.02),
     "half": lambda gen, n: normal.normal(gen, (n,), np.float16),
@@ -47,7 +48,7 @@ def test_bit_for_bit(name, n, before):
         assert np.array_equal(after, expected[2])
 
 
-@pytest.mark.parametrize("name", ["float32", "float64", "normal", "permutation"])
+@pytest.mark.parametrize("name", ["float32", "float64", "coins", "normal", "permutation"])
 def test_long(name):
     values, state, _ = drawn(0, DRAWS[name], 50_001, 7, 100)
     expected = drawn(compiled.NEVER, DRAWS[name], 50_001, 7, 100)

@@ -57,7 +57,8 @@ def _compiled(lines: Sequence[str], numbers: Sequence[bool], count: int, kind: n
     text += [f"        {line}" for line in lines]
     names = dict(functions_for(kind))
     exec(compile("\n".join(text) + "\n", "<glassgrad fused loop>", "exec"), names)
-    return numba.njit(nogil=True, _nrt=False, error_model="numpy")(names["loop"])
+    settings: dict[str, Any] = {"nogil": True, "_nrt": False, "error_model": "numpy"}
+    return numba.njit(**settings)(names["loop"])
 
 
 def _caller(work: Any, numbers: Sequence[bool], count: int, kind: np.dtype[Any], title: str) -> Callable[..., Any]:

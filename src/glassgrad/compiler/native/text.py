@@ -46,7 +46,7 @@ class Place:
 
     __slots__ = ("name", "offset", "strides", "shape")
 
-    def __init__(self, name: str, shape: tuple[int, ...], strides: tuple[int, ...] | None = None, offset: int = 0) -> None:
+    def __init__(self, name: str, shape: tuple[int, ...], strides: Any = None, offset: int = 0) -> None:
         self.name, self.shape, self.offset = name, shape, offset
         if strides is None:
             steps, total = [], 1

@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 
 from .binding import apart, kernel, shared_out, wide_vectors
-from .mathematics import erf, exp, expm1_below, like
+from .mathematics import exp, expm1_below, like, normal
 from .mathematics import sigmoid as sigmoid_of
 from .mathematics import softplus as softplus_of
 from .mathematics import tanh as tanh_of
 
 F4, F8 = np.dtype("f4"), np.dtype("f8")
-_ROOT_HALF, _PER_ROOT_2PI = math.sqrt(0.5), 1 / math.sqrt(2 * math.pi)
+_PER_ROOT_2PI = 1 / math.sqrt(2 * math.pi)
 _TANH_SCALE, _CUBIC = math.sqrt(2 / math.pi), 0.044715
 
 
@@ -50,7 +50,7 @@ def _gelu(first: Any, last: Any, x: Any, out: Any) -> None:
     x, out = x[first:last], out[first:last]
     for i in range(out.size):
         v = x[i]
-        out[i] = v * like(0.5, v) * (like(1, v) + erf(v * like(_ROOT_HALF, v)))
+        out[i] = v * normal(v)
 
 
 @kernel
@@ -60,8 +60,7 @@ def _gelu_backward(first: Any, last: Any, grad: Any, x: Any, out: Any) -> None:
     grad, x, out = grad[first:last], x[first:last], out[first:last]
     for i in range(out.size):
         v = x[i]
-        below = like(0.5, v) * (like(1, v) + erf(v * like(_ROOT_HALF, v)))
-        out[i] = grad[i] * (below + v * (exp(v * v * like(-0.5, v)) * like(_PER_ROOT_2PI, v)))
+        out[i] = grad[i] * (normal(v) + v * (exp(v * v * like(-0.5, v)) * like(_PER_ROOT_2PI, v)))
 
 
 @kernel

@@ -15,14 +15,14 @@ import numpy as np
 from numba.extending import overload
 
 from . import binding, mathematics, tiles
-from .binding import kernel, shared_out
+from .binding import INWARD, kernel, shared_out
 from .tiles import alone, further, get, largest, multiply, place, placed, put, total
 
 Array = np.ndarray[Any, Any]
 f4, f8, i4 = np.float32, np.float64, np.int32
 wide_vectors: Any = binding.wide_vectors
 _recast: Any = mathematics.recast
-_PLAIN: Any = {"nogil": True, "_nrt": False, "error_model": "numpy", "fastmath": {"contract"}}
+_PLAIN: Any = {"nogil": True, "_nrt": False, "error_model": "numpy", "fastmath": {"contract"}, **INWARD}
 _BLOCK = 1 << 16  # weights of a block of queries: a quarter of a megabyte of single precision
 
 

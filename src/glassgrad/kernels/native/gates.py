@@ -13,7 +13,7 @@ import numba
 from numba.extending import overload
 
 from . import binding, mathematics
-from .binding import kernel
+from .binding import INWARD, kernel
 from .tiles import alone, further, get, multiply, place, put
 
 # -- the functions that bend, by dtype ---------------------------------------------------------------------------------
@@ -28,7 +28,7 @@ def _tanh(x):  # type: ignore[no-untyped-def]
 
 
 wide_vectors: Any = binding.wide_vectors
-_PLAIN: Any = {"nogil": True, "_nrt": False, "error_model": "numpy", "fastmath": {"contract"}}
+_PLAIN: Any = {"nogil": True, "_nrt": False, "error_model": "numpy", "fastmath": {"contract"}, **INWARD}
 
 
 @overload(_sigmoid, jit_options=_PLAIN)

@@ -36,30 +36,30 @@ def _sum(line: Any) -> Any:
 
 @inlined
 def _squares(line: Any, mean: Any) -> Any:
-    """The sum of the squares of what is beyond the mean."""
-    total = like(0, mean)
+    """The sums of what is beyond the mean, which is what rounding took from it, and of the squares of that."""
+    rest = squares = like(0, mean)
     for j in range(line.size):
         off = line[j] - mean
-        total += off * off
-    return total
+        rest += off
+        squares += off * off
+    return rest, squares
 
 
 @inlined
 def _moments(row: Any, inverse: Any) -> Any:
-    """The mean of a row and its variance: of each line, while the cache holds it, then put together.
+    """The mean of a row, in float64, and its variance: of each line, while the cache holds it, then put together.
 
     Source: Chan, Golub and LeVeque, "Algorithms for computing the sample variance" (1983).
     """
-    if row.size <= _LINE:
-        own = like(_sum(row) * inverse, row[0])
-        return float(own), _squares(row, own) * inverse
     mean = squares = 0.0
     for start in range(0, row.size, _LINE):
         line = row[start : start + _LINE]
         part = 1 / (start + line.size)
-        own = like(_sum(line) * (1 / line.size), line[0])
+        near = like(_sum(line) * (1 / line.size), line[0])
+        rest, found = _squares(line, near)
+        own = near + rest * (1 / line.size)
         off = own - mean
-        squares += _squares(line, own) + off * off * (start * line.size * part)
+        squares += found - (own - near) * rest + off * off * (start * line.size * part)
         mean += off * (line.size * part)
     return mean, squares * inverse
 
@@ -88,9 +88,10 @@ def _layer_forward(
         row, made = x[i], out[i]
         average, variance = _moments(row, inverse)
         mean, scale = like(average, row[0]), like(1 / np.sqrt(variance + eps), row[0])
+        rest = like((mean - average) * scale, row[0])  # what the mean lost when it was rounded
         means[i], scales[i] = mean, scale
         for j in range(row.size):
-            made[j] = (row[j] - mean) * scale * weight[j] + bias[j]
+            made[j] = ((row[j] - mean) * scale + rest) * weight[j] + bias[j]
 
 
 @inlined
@@ -183,3 +184,127 @@ def layer_backward(grad: Any, a: Any, means: Any, scales: Any, weight: Any, widt
         return back, None, None
     found = np.add.reduce(sums, axis=1) if parts > 1 else sums[:, 0]
     return back, found[0], found[1]
+
+
+@kernel
+def _rms_forward(first: Any, last: Any, x: Any, weight: Any, eps: Any, out: Any) -> None:
+    apart()
+    inverse = 1 / x.shape[1]
+    for i in range(first, last):
+        row, made = x[i], out[i]
+        squares = 0.0
+        for start in range(0, row.size, _LINE):
+            line = row[start : start + _LINE]
+            found = like(0, line[0])
+            for j in range(line.size):
+                found += line[j] * line[j]
+            squares += found
+        scale = like(1 / np.sqrt(squares * inverse + eps), row[0])
+        for j in range(row.size):
+            made[j] = row[j] * scale * weight[j]
+
+
+def rms_forward(a: Any, weight: Any, width: int, eps: float) -> Any:
+    """The rows of ``width`` divided by the roots of their mean squares."""
+    if not width or not a.size or not _served(a, weight):
+        return None
+    out = np.empty(a.shape, a.dtype)
+    found = out.reshape(-1, width)
+    shared_out(_rms_forward, len(found), a.size, lines(a, width), _vector(weight, 1, width, a.dtype), eps, found)
+    return out
+
+
+# -- groups of channels ------------------------------------------------------------------------------------------------
+
+
+@kernel
+def _group_forward(
+    first: Any, last: Any, x: Any, s: Any, weight: Any, bias: Any, eps: Any, out: Any, means: Any, scales: Any
+) -> None:
+    """Groups ``first`` to ``last`` of all samples; row after row of ``weight`` is of the groups of a sample."""
+    apart()
+    inverse, groups = 1 / x.shape[1], len(weight)
+    for i in range(first, last):
+        row, made, w, b = x[i], out[i], weight[i % groups], bias[i % groups]
+        average, variance = _moments(row, inverse)
+        mean, scale = like(average, row[0]), like(1 / np.sqrt(variance + eps), row[0])
+        rest = like((mean - average) * scale, row[0])
+        means[i], scales[i] = mean, scale
+        for c in range(w.size):
+            steep, level = scale * w[c], rest * w[c] + b[c]
+            line, one = row[c * s : (c + 1) * s], made[c * s : (c + 1) * s]
+            for j in range(line.size):
+                one[j] = (line[j] - mean) * steep + level
+
+
+@inlined
+def _dots(g: Any, line: Any, mean: Any) -> Any:
+    """The sums of ``g``, and of ``g`` times what is beyond the mean."""
+    total = dot = 0.0
+    for start in range(0, g.size, _LINE):
+        piece, x = g[start : start + _LINE], line[start : start + _LINE]
+        a = b = like(0, mean)
+        for j in range(piece.size):
+            a += piece[j]
+            b += piece[j] * (x[j] - mean)
+        total += a
+        dot += b
+    return total, dot
+
+
+@kernel
+def _group_backward(
+    first: Any, last: Any, grad: Any, x: Any, s: Any, means: Any, scales: Any, weight: Any, back: Any, times: Any,
+    plain: Any,
+) -> None:  # fmt: skip
+    """The gradients of groups ``first`` to ``last``; for each of their channels the sums of ``grad * x``, ``grad``."""
+    apart()
+    inverse, groups = 1 / x.shape[1], len(weight)
+    for i in range(first, last):
+        g, row, w = grad[i], x[i], weight[i % groups]
+        mean, scale = means[i], scales[i]
+        level = slope = 0.0
+        for c in range(w.size):
+            total, dot = _dots(g[c * s : (c + 1) * s], row[c * s : (c + 1) * s], mean)
+            times[i, c], plain[i, c] = dot * scale, total
+            level += total * w[c]
+            slope += dot * w[c]
+        flat, steep = like(level * inverse, mean), like(slope * inverse * scale * scale, mean)
+        for c in range(w.size * (i < len(back))):
+            up, line, one = g[c * s : (c + 1) * s], row[c * s : (c + 1) * s], back[i, c * s : (c + 1) * s]
+            own = w[c]
+            for j in range(up.size):
+                one[j] = (up[j] * own - flat - (line[j] - mean) * steep) * scale
+
+
+def group_forward(a: Any, weight: Any, bias: Any, samples: int, channels: int, groups: int, eps: float) -> Any:
+    """The normalised groups, their means and their inverse deviations, a row for each sample."""
+    if not a.size or not _served(a, weight, bias):
+        return None
+    d, rows, width = a.dtype, samples * groups, a.size // (samples * groups)
+    out = np.empty(a.shape, d)
+    means, scales = np.empty((samples, groups), d), np.empty((samples, groups), d)
+    w, b = (_vector(v, n, channels, d).reshape(groups, -1) for v, n in ((weight, 1), (bias, 0)))
+    shared_out(
+        _group_forward, rows, a.size, lines(a, width), width * groups // channels, w, b, eps, out.reshape(rows, width),
+        means.reshape(rows), scales.reshape(rows),
+    )  # fmt: skip
+    return out, means, scales
+
+
+def group_backward(
+    grad: Any, a: Any, means: Any, scales: Any, weight: Any, samples: int, channels: int, groups: int, inward: bool
+) -> Any:
+    """The gradients of the input (``None`` unless ``inward``), of the weight and of the bias."""
+    if not a.size or not _served(a, grad, means, scales, weight) or grad.size != a.size:
+        return None
+    d, rows, width = a.dtype, samples * groups, a.size // (samples * groups)
+    back = np.empty(a.shape if inward else (0, width), d)
+    sums = np.empty((2, rows, channels // groups))
+    shared_out(
+        _group_backward, rows, a.size, lines(grad, width), lines(a, width), width * groups // channels,
+        lines(means, rows)[0], lines(scales, rows)[0], _vector(weight, 1, channels, d).reshape(groups, -1),
+        back.reshape(-1, width), sums[0], sums[1],
+    )  # fmt: skip
+    found = np.add.reduce(sums.reshape(2, samples, channels), axis=1).astype(d)
+    return back if inward else None, found[0], found[1]

@@ -148,7 +148,19 @@ def _uniform64(state: Any, out: Any) -> None:
             out[first + i] = np.float64(np.int64(both & _MASK53)) * _STEP53
 
 
+def _below(state: Any, bound: Any, out: Any) -> None:
+    drawn = np.empty(_PIECE, u4)
+    for first in range(0, out.size, _PIECE // 2):
+        count = min(_PIECE // 2, out.size - first)
+        _fill_raw(state, drawn, 2 * count)
+        for i in range(count):
+            both = np.uint64(drawn[2 * i]) << np.uint64(32) | np.uint64(drawn[2 * i + 1])
+            out[first + i] = np.int64(both & _MASK53) < bound
+
+
 uniform32, uniform64 = kernel(_uniform32, strict=True), kernel(_uniform64, strict=True)
+#: Whether each number, 53 bits of the stream, is below a whole number.
+below = kernel(_below, strict=True)
 
 
 # -- normal numbers, sixteen at a time ---------------------------------------------------------------------------------

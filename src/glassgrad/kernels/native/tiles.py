@@ -21,6 +21,8 @@ from llvmlite.binding import get_host_cpu_features  # type: ignore[import-untype
 from numba import extending, types
 from numba.core import cgutils
 
+from .binding import INWARD
+
 intrinsic: Any = extending.intrinsic
 compiled_once: Any = numba.njit
 
@@ -256,7 +258,7 @@ _line_many, _line_one = _tile(1, 8 if _WIDE else 4), _tile(1, 1)
 _TWO, _MANY = (4, 8) if _WIDE else (2, 4)
 
 
-@compiled_once(nogil=True, _nrt=False, error_model="numpy")
+@compiled_once(nogil=True, _nrt=False, error_model="numpy", **INWARD)
 def multiply(
     a: Any, left_row: int, left_step: int, b: Any, right_step: int, right_vector: int, c: Any, c_row: int, rows: int,
     vectors: int, depth: int, added: bool, n: int,

@@ -11,6 +11,7 @@ from ...kernels.random import bernoulli
 from ...tensor.tensor import Tensor, wrap
 from ..declare import composite, unit
 from ..primitive.random import placed
+from ..write import check_cast
 from .reduce import check_tensor
 
 _ALPHA = 1.7580993408473766  # SELU's scale times its alpha: where dropped elements of alpha dropout go
@@ -37,7 +38,10 @@ def _kept(input: Tensor, p: float, by_channel: bool) -> Any:
 def dropout_factor(input: Tensor, p: float, by_channel: bool) -> Tensor:
     """What dropout multiplies by: zeros, and ``1 / (1 - p)`` where something is kept."""
     kept = _kept(input, p, by_channel)
-    return wrap(kept / kept.dtype.type(1 - p))
+    if kept.dtype.kind in "bui":
+        check_cast(np.dtype("f4"), input)
+    kept /= kept.dtype.type(1 - p)
+    return wrap(kept)
 
 
 @unit

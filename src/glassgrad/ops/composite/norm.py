@@ -9,7 +9,8 @@ import numpy as np
 
 from ...ground import modes
 from ...ground.dtypes import called, finfo, float32
-from ...tensor.tensor import Tensor
+from ...kernels import compiled
+from ...tensor.tensor import Tensor, wrap
 from .. import write
 from ..call import careful
 from ..declare import composite, unit
@@ -334,6 +335,13 @@ def rms_norm(input: Any, normalized_shape: Any, weight: Any = None, eps: float |
         input = input.to(float32)
     if eps is None:
         eps = finfo(input.dtype).eps
+    if input._d.size >= compiled.least and not modes.watch:  # nothing to record: one pass does it all
+        silent = input._e is None and (weight is None or weight._e is None)
+        if (silent or not modes.grad_enabled()) and type(input) is Tensor:
+            width, scale = prod(normalized_shape), None if weight is None else weight._d
+            made = compiled.norm.rms_forward(input._d, scale, width, eps)
+            if made is not None:
+                return wrap(made)
     first = input._d.ndim - len(normalized_shape)
     squares = mean_dim(pow_number(input, 2), tuple(range(first, input._d.ndim)), True)
     scaled = input * rsqrt(add_number(squares, eps))

@@ -69,16 +69,15 @@ def added(mask: Any, kind: Any) -> Any:
     return mask.astype(kind, copy=False)
 
 
-_later: dict[Any, Any] = {}
+_later = np.empty((0, 0), bool)
 
 
-def later(count: int, kind: Any) -> Any:
-    """Minus infinity wherever a key comes later than its query, else zero."""
-    made = _later.get(kind)
-    if made is None or len(made) < count:
-        size = max(count, _ROWS)
-        made = _later[kind] = np.triu(np.full((size, size), -np.inf, kind), 1)
-    return made[:count, :count]
+def later(count: int) -> Any:
+    """Whether a key comes later than its query."""
+    global _later
+    if len(_later) < count:
+        _later = np.triu(np.ones((max(count, _ROWS),) * 2, bool), 1)
+    return _later[:count, :count]
 
 
 @on_arrays(lambda query, key, attn_mask, is_causal: _bias(query, key, attn_mask, is_causal))
@@ -134,7 +133,7 @@ def _products(queries: Any, keys: Any, room: Any, bias: Any, block: Any, causal:
         start = block[2].start or 0
         wide = min(seen, start + rows) - start
         if wide > 0:
-            made[..., start : start + wide] += later(rows, made.dtype)[:, :wide]
+            np.copyto(made[..., start : start + wide], -np.inf, where=later(rows)[:, :wide])  # whatever was there
             made[..., start + wide :] = -np.inf
     return made
 

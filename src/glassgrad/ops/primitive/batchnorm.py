@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from ...kernels import compiled
 from ..declare import op
 from .norm import as_floating, shaped, standardize_backward, standardized, statistics_kind
 from .norm import standardize_twice as _twice
@@ -95,6 +96,10 @@ def native_batch_norm(
 ) -> Any:  # fmt: skip
     """Each channel standardised by the batch's statistics, or by running ones; and the statistics used."""
     a = as_floating(input, "batch_norm")
+    if a.size >= compiled.least:
+        made = compiled.batchnorm.forward(input, weight, bias, running_mean, running_var, training, eps)
+        if made is not None:
+            return made
     kind = a.dtype
     lines = _lines(a.shape)
     x = a.reshape(lines.shape)
@@ -147,6 +152,10 @@ def native_batch_norm_backward(
     grad_output: Any, input: Any, mean: Any, rstd: Any, weight: Any = None, /, training: bool = True, wanted: Any = ()
 ) -> Any:
     """The gradients of input, weight and bias; those not ``wanted`` are empty."""
+    if input.size >= compiled.least:
+        made = compiled.batchnorm.backward(grad_output, input, mean, rstd, weight, training, wanted)
+        if made is not None:
+            return tuple([part if want else np.empty(0, input.dtype) for part, want in zip(made, wanted, strict=True)])
     a, g = as_floating(input, "batch_norm"), as_floating(grad_output, "batch_norm")
     kind = a.dtype
     lines = _lines(a.shape)

@@ -380,12 +380,6 @@ def wide(tensor: Any) -> Any:
     return to_copy(tensor, F32) if tensor._d.dtype.itemsize == 2 else tensor
 
 
-@on_arrays(lambda a, like: a.astype(like.dtype, copy=False))
-def as_of(tensor: Any, like: Any) -> Any:
-    """``tensor`` in the dtype of ``like``."""
-    return tensor if tensor._d.dtype == like._d.dtype else to_copy(tensor, like._d.dtype)
-
-
 def statistics_kind(input: Any, weight: Any, bias: Any) -> Any:
     """The dtype in which PyTorch keeps means and deviations: the input's, but float32 beside float32 parameters."""
     if input.dtype.itemsize > 2:
@@ -499,7 +493,12 @@ def native_group_norm(
     eps: float = 1e-5,
 ) -> Any:  # fmt: skip
     """Each group of channels of each sample standardised, each channel scaled and shifted."""
-    a = as_floating(input, "GroupNormKernelImpl").reshape(N, group, C // group * HxW)
+    a = as_floating(input, "GroupNormKernelImpl")
+    if a.size >= compiled.least:
+        made = compiled.norm.group_forward(input, weight, bias, N, C, group, eps)
+        if made is not None:
+            return made
+    a = a.reshape(N, group, C // group * HxW)
     means, _, rstd = statistics(a, (2,), eps)
     out = ((a - means) * rstd).reshape(N, C, HxW)
     if weight is not None:
@@ -516,24 +515,75 @@ native_group_norm.returns("result0", "result1", "result2", differentiable=("resu
 native_group_norm.internal()
 
 
+@op()
+def native_group_norm_backward(
+    grad_output: Any, input: Any, mean: Any, rstd: Any, weight: Any = None, /, N: int = 0, C: int = 0, HxW: int = 0,
+    group: int = 1, wanted: Any = (),
+) -> Any:  # fmt: skip
+    """The gradients of input, weight and bias; those not ``wanted`` are empty."""
+    if input.size >= compiled.least:
+        made = compiled.norm.group_backward(grad_output, input, mean, rstd, weight, N, C, group, wanted[0])
+        if made is not None:
+            return tuple([part if want else _NONE for part, want in zip(made, wanted, strict=True)])
+    grad, x = wide.row.kernel(grad_output).reshape(N, C, HxW), input.reshape(N, group, C // group * HxW)
+    of_weight = of_bias = back = _NONE
+    if wanted[0]:
+        scaled = grad if weight is None else grad * wide.row.kernel(weight).reshape(C, 1)
+        back = standardize_backward.row.kernel(scaled.reshape(x.shape), x, mean, rstd, (2,), False).reshape(input.shape)
+    if wanted[1]:
+        x = standardized.row.kernel(wide.row.kernel(x), mean, rstd, (2,), False)
+        of_weight = sum_dim.row.kernel(grad * x.reshape(grad.shape), (0, 2)).astype(mean.dtype, copy=False)
+    if wanted[2]:
+        of_bias = sum_dim.row.kernel(grad, (0, 2)).astype(mean.dtype, copy=False)
+    return back, of_weight, of_bias
+
+
+native_group_norm_backward.returns("result0", "result1", "result2")
+native_group_norm_backward.sets_apart("mean", "rstd")
+native_group_norm_backward.internal()
+
+
 @native_group_norm.derivative("input", "weight", "bias")
 def _group_norm_rule(
-    grad: Any, input: Any, weight: Any, result1: Any, result2: Any, input_sizes: Any, N: Any, C: Any, HxW: Any,
-    group: Any, needs: Any,
+    grad: Any, input: Any, weight: Any, result1: Any, result2: Any, N: Any, C: Any, HxW: Any, group: Any, needs: Any
+) -> Any:
+    found = native_group_norm_backward(grad, input, result1, result2, weight, N, C, HxW, group, tuple(needs))
+    return tuple([gradient if need else None for gradient, need in zip(found, needs, strict=True)])
+
+
+@native_group_norm_backward.derivative("grad_output", "input", "weight")
+def _group_norm_backward_rule(
+    grads: Any, grad_output: Any, input: Any, weight: Any, mean: Any, rstd: Any, input_sizes: Any, N: Any, C: Any,
+    HxW: Any, group: Any,
 ) -> Any:  # fmt: skip
-    grad = wide(shaped(grad, (N, C, HxW)))
-    x = shaped(input, (N, group, C // group * HxW))
-    back = scale = None
-    if needs[0]:
-        scaled = grad if weight is None else grad * shaped(wide(weight), (C, 1))
-        scaled = shaped(scaled, (N, group, C // group * HxW))
-        back = shaped(standardize_backward(scaled, x, result1, result2, (2,), False), input_sizes)
-    if needs[1]:
-        x = wide(x)
-        scale = as_of(
-            sum_dim(grad * shaped(standardized(x, result1, result2, (2,), False), (N, C, HxW)), (0, 2)), result1
-        )
-    return back, scale, as_of(sum_dim(grad, (0, 2)), result1) if needs[2] else None
+    """Through each of ``standardize_backward(grad * weight)``, ``sum(grad * x)`` and ``sum(grad)``."""
+    of_input, of_weight, of_bias = grads
+    channels, groups = (N, C, HxW), (N, group, C // group * HxW)
+    grad, x = shaped(wide(grad_output), channels), shaped(input, groups)
+    to_grad = to_input = to_weight = None
+    if of_input is not None:
+        scale = None if weight is None else shaped(wide(weight), (C, 1))
+        scaled = shaped(grad if scale is None else grad * scale, groups)
+        of_input = shaped(of_input, groups)
+        through = shaped(standardize_backward(of_input, x, mean, rstd, (2,), False), channels)
+        to_grad = through if scale is None else through * scale
+        to_input = standardize_twice(of_input, scaled, x, mean, rstd, groups, (2,), False)
+        if scale is not None:
+            to_weight = sum_dim(through * grad, (0, 2))
+    if of_weight is not None:
+        spread = shaped(of_weight, (C, 1))
+        more = shaped(standardized(wide(x), mean, rstd, (2,), False), channels) * spread
+        to_grad = more if to_grad is None else to_grad + more
+        more = standardize_backward(shaped(grad * spread, groups), x, mean, rstd, (2,), False)
+        to_input = more if to_input is None else to_input + more
+    if of_bias is not None:
+        more = grad * 0 + shaped(of_bias, (C, 1))
+        to_grad = more if to_grad is None else to_grad + more
+    return (
+        None if to_grad is None else shaped(to_grad, input_sizes),
+        None if to_input is None else shaped(to_input, input_sizes),
+        to_weight,
+    )
 
 
 # -- the saved names that PyTorch does not show ----------------------------------------------------------------------
@@ -542,5 +592,5 @@ cdist_forward.shows(hidden=("x1_sizes", "x2_sizes"))
 dist.shows(hidden=("other_sizes", "self_sizes"))
 for _row in (linalg_vector_norm, norm_dim):
     _row.shows(hidden=("self_sizes",))
-for _row in (native_group_norm, native_layer_norm_backward):
+for _row in (native_group_norm_backward, native_layer_norm_backward):
     _row.shows(hidden=("input_sizes",))

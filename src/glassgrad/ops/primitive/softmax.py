@@ -12,9 +12,12 @@ from .extreme import not_implemented
 from .pointwise import exp
 from .reduce import F32, F64, SMALL, along, kept_sizes, ones32, ones64, spread_dim, sum_dim
 
-_exp = np.exp
+_exp, _log = np.exp, np.log
 # Sums of exponentials between these are exact enough that nothing need be subtracted first.
 _LEAST, _MOST = {F32: 1e-12, F64: 1e-150}, {F32: 1e30, F64: 1e300}
+# A few short rows times a square of ones: each row's sum, spread over the row, in one call where there would be three.
+_FEW = 1024
+_SQUARES = {n: np.ones((n, n), F32) for n in range(1, 17)}
 
 
 def _refuse(a: Any, log: str, dim: int) -> None:
@@ -77,6 +80,9 @@ def softmax_backward(grad_output: Any, output: Any, /, dim: int) -> Any:
     g = grad_output * output
     shape = g.shape
     if dim == 1 and len(shape) == 2 and g.size <= SMALL:
+        if g.size <= _FEW and shape[1] in _SQUARES and g.dtype is F32:
+            g -= output * g.dot(_SQUARES[shape[1]])
+            return g
         g -= output * along(g, 1).repeat(shape[1]).reshape(shape)
         return g
     if not shape:
@@ -104,6 +110,10 @@ def log_softmax(self: Any, /, dim: int) -> Any:
     d = self.dtype
     shape = self.shape
     if dim == 1 and len(shape) == 2 and d is F32 and self.size <= SMALL and shape[1] in ones32:
+        if self.size <= 256 and shape[1] in _SQUARES:
+            spread = _exp(self).dot(_SQUARES[shape[1]])
+            if _between(spread[:, 0], 1e-3, 1e3):
+                return np.subtract(self, _log(spread, spread), spread)
         sums = _exp(self).dot(ones32[shape[1]])
         if _between(sums, 1e-3, 1e3):  # beyond, rounding would show
             return self - np.log(sums).repeat(shape[1]).reshape(shape)
@@ -129,6 +139,9 @@ def log_softmax_backward(grad_output: Any, output: Any, /, dim: int) -> Any:
     e = _exp(output)
     shape = e.shape
     if dim == 1 and len(shape) == 2 and e.size <= SMALL:
+        if e.size <= _FEW and shape[1] in _SQUARES and e.dtype is F32:
+            e *= grad_output.dot(_SQUARES[shape[1]])
+            return np.subtract(grad_output, e, e)
         e *= along(grad_output, 1).repeat(shape[1]).reshape(shape)
         return grad_output - e
     if not shape:

@@ -1,0 +1,50 @@
+"""The record that stands for a replayed program in the caller's graph: its way back is the program's."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..graph.record import Bundle, Kind, Record, freed
+from ..tensor.tensor import Tensor, share
+
+
+def version_of(tensor: Tensor) -> int:
+    """How often a tensor's memory was written to."""
+    return share(tensor).version
+
+
+def record_of(edges: Any, saved: Any, versions: Any, back: Any, kinds: Any) -> Record:
+    """The record of one run of a program."""
+    record = Record(KIND, edges)
+    record.p0, record.p1, record.p2, record.k = saved, versions, back, kinds
+    return record
+
+
+def _run(record: Any, grad: Any, keep: bool) -> Any:
+    grads = grad.grads if isinstance(grad, Bundle) else [grad]
+    for tensor, version in record.p1:  # or its storage, of what was given back
+        now = share(tensor).version if isinstance(tensor, Tensor) else tensor.version
+        if now != version:
+            shape = tensor._d.shape if isinstance(tensor, Tensor) else record.k[0][0]
+            raise RuntimeError(
+                "one of the variables needed for gradient computation has been modified by an inplace operation: "
+                f"[torch.FloatTensor {list(shape)}] is at version {now}; expected version "
+                f"{version} instead. Hint: enable anomaly detection to find the operation that failed to compute its "
+                "gradient, with torch.autograd.set_detect_anomaly(True)."
+            )
+    given = [np.zeros(*kind)[()] if g is None else g for g, kind in zip(grads, record.k, strict=True)]
+    answer = record.p2(record.p0, given)
+    if not keep:
+        record.release()
+    return answer, None
+
+
+def _twice(record: Record, grad: Any, keep: bool) -> Any:
+    raise RuntimeError("torch.compile with aot_autograd does not currently support double backward")
+
+
+KIND = Kind("CompiledFunctionBackward", _run, _twice, arity=0, frees=True)
+FREED_RECORD = Record(KIND, ())
+FREED_RECORD.run = freed

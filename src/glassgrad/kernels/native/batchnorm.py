@@ -1,0 +1,327 @@
+"""Batch normalisation and its way back: a channel, or a few narrow ones, stays in the cache from pass to pass.
+
+Where a channel of a sample is a line long enough to work along, its lines are taken one after the other; else the batch
+is a matrix of samples, and numbers that lie side by side are worked on together, a column each, until the columns of a
+channel are put together. Means come first, then the squares of what is beyond them: no digit is lost where a mean is
+large. Sums run in the array's own precision over no more than a line's piece, or four rows, and go on in float64.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .binding import apart, inlined, kernel, lines, shared_out
+from .mathematics import like
+
+F4, F8 = np.dtype("f4"), np.dtype("f8")
+_PIECE = 4096  # elements of a line added up in their own precision at most
+_SHORT = 24  # lines shorter than this are worked on side by side
+_TILE = 1024  # columns worked on together: their sums stay in the nearest cache
+
+
+# -- along lines -------------------------------------------------------------------------------------------------------
+
+
+@inlined
+def _sum(line: Any) -> Any:
+    total = 0.0
+    for start in range(0, line.size, _PIECE):
+        piece = line[start : start + _PIECE]
+        part = like(0, line[0])
+        for j in range(piece.size):
+            part += piece[j]
+        total += part
+    return total
+
+
+@inlined
+def _squares(line: Any, mean: Any) -> Any:
+    """The sum of the squares of what is beyond the mean."""
+    total = 0.0
+    for start in range(0, line.size, _PIECE):
+        piece = line[start : start + _PIECE]
+        part = like(0, mean)
+        for j in range(piece.size):
+            off = piece[j] - mean
+            part += off * off
+        total += part
+    return total
+
+
+@inlined
+def _slopes(g: Any, line: Any, mean: Any) -> Any:
+    """The sums of ``g``, and of ``g`` times what is beyond the mean."""
+    total = dot = 0.0
+    for start in range(0, g.size, _PIECE):
+        piece, x = g[start : start + _PIECE], line[start : start + _PIECE]
+        a = b = like(0, mean)
+        for j in range(piece.size):
+            a += piece[j]
+            b += piece[j] * (x[j] - mean)
+        total += a
+        dot += b
+    return total, dot
+
+
+@kernel
+def _along(
+    first: Any, last: Any, x: Any, weight: Any, bias: Any, eps: Any, training: Any, out: Any, means: Any,
+    variances: Any, scales: Any,
+) -> None:  # fmt: skip
+    """Channels ``first`` to ``last`` standardised by their own statistics, or by those given in ``means``."""
+    apart()
+    samples, inverse = len(x), 1 / (x.shape[0] * x.shape[2])
+    for c in range(first, last):
+        beyond = 0.0  # the mean less the number that is subtracted for it
+        variance = float(variances[c])
+        if training:
+            total = squares = 0.0
+            for i in range(samples):
+                total += _sum(x[i, c])
+            average = total * inverse
+            means[c] = like(average, x[0, 0, 0])
+            for i in range(samples):
+                squares += _squares(x[i, c], means[c])
+            beyond = average - means[c]
+            variance = squares * inverse - beyond * beyond
+            variances[c] = like(variance, x[0, 0, 0])
+        mean, deviation = means[c], 1 / np.sqrt(variance + eps)
+        scale, shift = like(deviation * weight[c], mean), like(bias[c] - beyond * deviation * weight[c], mean)
+        scales[c] = like(deviation, mean)
+        for i in range(samples):
+            line, made = x[i, c], out[i, c]
+            for j in range(line.size):
+                made[j] = (line[j] - mean) * scale + shift
+
+
+@kernel
+def _back_along(
+    first: Any, last: Any, grad: Any, x: Any, means: Any, scales: Any, weight: Any, training: Any, summed: Any,
+    back: Any, of_weight: Any, of_bias: Any,
+) -> None:  # fmt: skip
+    """The gradients of channels ``first`` to ``last``: sums where ``summed``, and where ``back`` has room."""
+    apart()
+    samples, inverse = len(x), 1 / (x.shape[0] * x.shape[2])
+    for c in range(first, last):
+        mean, total, dot = means[c], 0.0, 0.0
+        if summed:
+            for i in range(samples):
+                a, b = _slopes(grad[i, c], x[i, c], mean)
+                total += a
+                dot += b
+            of_weight[c], of_bias[c] = like(dot * scales[c], mean), like(total, mean)
+        steep = like(scales[c] * weight[c], mean)
+        level = slope = like(0, mean)
+        if training:
+            level, slope = like(total * inverse, mean), like(dot * inverse * scales[c] * scales[c], mean)
+        for i in range(len(back)):
+            g, line, made = grad[i, c], x[i, c], back[i, c]
+            for j in range(g.size):
+                made[j] = (g[j] - level - (line[j] - mean) * slope) * steep
+
+
+# -- columns side by side ----------------------------------------------------------------------------------------------
+
+
+@inlined
+def _spread(value: Any, at: Any, c: Any, s: Any) -> None:
+    """A channel's number for each of its columns."""
+    for j in range(c * s, (c + 1) * s):
+        at[j] = value
+
+
+@inlined
+def _folded(sums: Any, c: Any, s: Any) -> Any:
+    total = 0.0
+    for j in range(c * s, (c + 1) * s):
+        total += sums[j]
+    return total
+
+
+@inlined
+def _add_columns(x: Any, begin: Any, end: Any, sums: Any) -> None:
+    """The sums of columns ``begin`` to ``end``."""
+    total = sums[begin:end]
+    total[:] = 0
+    for i in range(0, len(x) - 3, 4):
+        a, b, c, d = x[i, begin:end], x[i + 1, begin:end], x[i + 2, begin:end], x[i + 3, begin:end]
+        for j in range(total.size):
+            total[j] += (a[j] + b[j]) + (c[j] + d[j])
+    for i in range(len(x) // 4 * 4, len(x)):
+        a = x[i, begin:end]
+        for j in range(total.size):
+            total[j] += a[j]
+
+
+@inlined
+def _add_squares(x: Any, begin: Any, end: Any, mean: Any, sums: Any) -> None:
+    """The sums of the squares of what is beyond the mean, for columns ``begin`` to ``end``."""
+    total, mean = sums[begin:end], mean[begin:end]
+    total[:] = 0
+    for i in range(0, len(x) - 3, 4):
+        a, b, c, d = x[i, begin:end], x[i + 1, begin:end], x[i + 2, begin:end], x[i + 3, begin:end]
+        for j in range(total.size):
+            m = mean[j]
+            p, q, r, s = a[j] - m, b[j] - m, c[j] - m, d[j] - m
+            total[j] += (p * p + q * q) + (r * r + s * s)
+    for i in range(len(x) // 4 * 4, len(x)):
+        a = x[i, begin:end]
+        for j in range(total.size):
+            off = a[j] - mean[j]
+            total[j] += off * off
+
+
+@inlined
+def _add_slopes(g: Any, x: Any, begin: Any, end: Any, mean: Any, sums: Any, dots: Any) -> None:
+    """The sums of ``g``, and of ``g`` times what is beyond the mean, for columns ``begin`` to ``end``."""
+    total, dot, mean = sums[begin:end], dots[begin:end], mean[begin:end]
+    total[:] = 0
+    dot[:] = 0
+    for i in range(0, len(x) - 1, 2):
+        a, b, p, q = g[i, begin:end], g[i + 1, begin:end], x[i, begin:end], x[i + 1, begin:end]
+        for j in range(total.size):
+            total[j] += a[j] + b[j]
+            dot[j] += a[j] * (p[j] - mean[j]) + b[j] * (q[j] - mean[j])
+    for i in range(len(x) // 2 * 2, len(x)):
+        a, p = g[i, begin:end], x[i, begin:end]
+        for j in range(total.size):
+            total[j] += a[j]
+            dot[j] += a[j] * (p[j] - mean[j])
+
+
+@kernel
+def _beside(
+    first: Any, last: Any, x: Any, s: Any, weight: Any, bias: Any, eps: Any, training: Any, out: Any, means: Any,
+    variances: Any, scales: Any, sums: Any, at: Any,
+) -> None:  # fmt: skip
+    """What ``_along`` does, with ``sums`` and ``at`` as room for numbers of each column."""
+    apart()
+    inverse, tile = 1 / (len(x) * s), max(_TILE // s, 1)
+    centre, steep, level = at[0], at[1], at[2]
+    for start in range(first, last, tile):
+        stop = min(start + tile, last)
+        begin, end = start * s, stop * s
+        if training:
+            _add_columns(x, begin, end, sums[0])
+            for c in range(start, stop):
+                average = _folded(sums[0], c, s) * inverse
+                means[c] = like(average, x[0, 0])
+                sums[1, c] = average - means[c]
+        for c in range(start, stop):
+            _spread(means[c], centre, c, s)
+        if training:
+            _add_squares(x, begin, end, centre, sums[0])
+        for c in range(start, stop):
+            beyond, variance = 0.0, float(variances[c])
+            if training:
+                beyond = sums[1, c]
+                variance = _folded(sums[0], c, s) * inverse - beyond * beyond
+                variances[c] = like(variance, x[0, 0])
+            deviation = 1 / np.sqrt(variance + eps)
+            scales[c] = like(deviation, x[0, 0])
+            _spread(like(deviation * weight[c], x[0, 0]), steep, c, s)
+            _spread(like(bias[c] - beyond * deviation * weight[c], x[0, 0]), level, c, s)
+        m, t, u = centre[begin:end], steep[begin:end], level[begin:end]
+        for i in range(len(x)):
+            line, made = x[i, begin:end], out[i, begin:end]
+            for j in range(line.size):
+                made[j] = (line[j] - m[j]) * t[j] + u[j]
+
+
+@kernel
+def _back_beside(
+    first: Any, last: Any, grad: Any, x: Any, s: Any, means: Any, scales: Any, weight: Any, training: Any,
+    summed: Any, back: Any, of_weight: Any, of_bias: Any, sums: Any, at: Any,
+) -> None:  # fmt: skip
+    """What ``_back_along`` does, with ``sums`` and ``at`` as room for numbers of each column."""
+    apart()
+    inverse, tile = 1 / (len(x) * s), max(_TILE // s, 1)
+    centre, steep, level, slope = at[0], at[1], at[2], at[3]
+    for start in range(first, last, tile):
+        stop = min(start + tile, last)
+        begin, end = start * s, stop * s
+        for c in range(start, stop):
+            _spread(means[c], centre, c, s)
+        if summed:
+            _add_slopes(grad, x, begin, end, centre, sums[0], sums[1])
+        for c in range(start, stop):
+            total = dot = 0.0
+            if summed:
+                total, dot = _folded(sums[0], c, s), _folded(sums[1], c, s)
+                of_weight[c], of_bias[c] = like(dot * scales[c], x[0, 0]), like(total, x[0, 0])
+            if not training:
+                total = dot = 0.0
+            _spread(like(total * inverse, x[0, 0]), level, c, s)
+            _spread(like(dot * inverse * scales[c] * scales[c], x[0, 0]), slope, c, s)
+            _spread(like(scales[c] * weight[c], x[0, 0]), steep, c, s)
+        m, t, u, v = centre[begin:end], steep[begin:end], level[begin:end], slope[begin:end]
+        for i in range(len(back)):
+            g, line, made = grad[i, begin:end], x[i, begin:end], back[i, begin:end]
+            for j in range(g.size):
+                made[j] = (g[j] - u[j] - (line[j] - m[j]) * v[j]) * t[j]
+
+
+# -- what rows ask for -------------------------------------------------------------------------------------------------
+
+
+def _served(a: Any, *others: Any) -> bool:
+    """Whether all are floats of one kind."""
+    d = a.dtype
+    return bool((d is F4 or d is F8) and a.size and all([b is None or b.dtype is d for b in others]))
+
+
+def _vector(given: Any, otherwise: float, channels: int, kind: Any) -> Any:
+    return np.full(channels, otherwise, kind) if given is None else lines(given, channels)[0]
+
+
+def forward(
+    a: Any, weight: Any, bias: Any, running_mean: Any, running_var: Any, training: bool, eps: float
+) -> Any:
+    """The channels standardised, the means and inverse deviations used, and the variances."""
+    if not _served(a, weight, bias, *(() if training else (running_mean, running_var))):
+        return None
+    d, n, c = a.dtype, a.shape[0], a.shape[1]
+    s = a.size // (n * c)
+    out, scales = np.empty(a.shape, d), np.empty(c, d)
+    if training:
+        means, variances = np.empty(c, d), np.zeros(c, d)
+    else:
+        means, variances = np.array(running_mean).reshape(c), np.array(running_var).reshape(c)
+    given = _vector(weight, 1, c, d), _vector(bias, 0, c, d), eps, training
+    if s >= _SHORT:
+        x = lines(a, s).reshape(n, c, s)
+        shared_out(_along, c, a.size, x, *given, out.reshape(n, c, s), means, variances, scales)
+    else:
+        room, at = np.empty((2, c * s)), np.empty((3, c * s), d)
+        shared_out(
+            _beside, c, a.size, lines(a, c * s), s, *given, out.reshape(n, c * s), means, variances, scales, room, at
+        )
+    return out, means, scales, variances
+
+
+def backward(
+    grad: Any, a: Any, means: Any, scales: Any, weight: Any, training: bool, wanted: tuple[bool, bool, bool]
+) -> Any:
+    """The gradients of the input (``None`` if not ``wanted``), of the weight and of the bias."""
+    if not _served(a, grad, means, scales, weight) or grad.shape != a.shape:
+        return None
+    d, n, c = a.dtype, a.shape[0], a.shape[1]
+    s = a.size // (n * c)
+    back = np.empty(a.shape if wanted[0] else 0, d)
+    sums = np.empty((2, c), d)
+    summed = bool(wanted[1] or wanted[2] or (wanted[0] and training))
+    used = lines(means, c)[0], lines(scales, c)[0], _vector(weight, 1, c, d), bool(training), summed
+    if s >= _SHORT:
+        shape = (n, c, s)
+        made = back.reshape(shape if wanted[0] else (0, c, s))
+        g, x = lines(grad, s).reshape(shape), lines(a, s).reshape(shape)
+        shared_out(_back_along, c, a.size, g, x, *used, made, sums[0], sums[1])
+    else:
+        made = back.reshape((n, c * s) if wanted[0] else (0, c * s))
+        room, at = np.empty((2, c * s)), np.empty((4, c * s), d)
+        shared_out(
+            _back_beside, c, a.size, lines(grad, c * s), lines(a, c * s), s, *used, made, sums[0], sums[1], room, at
+        )
+    return back if wanted[0] else None, sums[0], sums[1]
