@@ -20,7 +20,7 @@ from .emit import Text, uses, write_steps
 from .fuse import fused
 from .guards import ATOMS, Place, place_tests, same
 from .program import NotCapturable, Step, Value, mapped
-from .replayed import FREED_RECORD, record_of, version_of
+from .replayed import FREED_RECORD, any_hooked, record_of, version_of
 from .simplify import memory_of, simplified
 
 ndarray = np.ndarray
@@ -322,7 +322,9 @@ class Builder:
         kind = text.name(dtypes.get_default_dtype(), "default_dtype")
         tests = [f"{text.name(dtypes.get_default_dtype, 'get_default_dtype')}() is not {kind}"]
         if any(step.kind == "gradient" for step in forward):
-            tests.append("hooks.on_leaves")
+            leaves = dict.fromkeys(text.operand(s.operands[0], True) for s in forward if s.kind == "gradient")
+            hooked = text.name(any_hooked, "any_hooked")
+            tests.append(f"hooks.on_leaves and {hooked}({', '.join(leaves)})")
         tests += [f"({text.name(t, 'outside')}._grad is None) is not {before}" for t, before in self.grads]
         tests += self._argument_tests()
         tests += self._outside_tests([*forward, *back], fixed)

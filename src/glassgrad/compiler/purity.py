@@ -64,8 +64,8 @@ _MODULES = frozenset(
 _PLAIN = (list, dict, set, frozenset, tuple, str, bytes, int, float, complex, bool, slice, range, type(None), type)
 _SOME: tuple[Any, ...] = (
     iter([]), iter(()), iter({}), iter({}.items()), iter({}.values()), iter(set()), iter(""), iter(range(1)),
-    enumerate([]), zip(), map(len, []), filter(None, []), reversed([]), itertools.chain(), {}.items(), {}.keys(), {}.values(),
-    iter(range(2**70)),
+    enumerate([]), zip(), map(len, []), filter(None, []), reversed([]), itertools.chain(), {}.items(), {}.keys(),
+    {}.values(), iter(range(2**70)),
 )  # fmt: skip
 _ITERATORS = tuple(type(made) for made in _SOME)
 

@@ -15,6 +15,11 @@ def version_of(tensor: Tensor) -> int:
     return share(tensor).version
 
 
+def any_hooked(*leaves: Tensor) -> bool:
+    """Whether a hook waits for the gradient of one of these leaves."""
+    return any(leaf._about is not None or leaf.__dict__.get("_post_accumulate") for leaf in leaves)
+
+
 def record_of(edges: Any, saved: Any, versions: Any, back: Any, kinds: Any) -> Record:
     """The record of one run of a program."""
     record = Record(KIND, edges)

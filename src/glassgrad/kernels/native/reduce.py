@@ -13,7 +13,6 @@ from .binding import inlined, kernel, shared_out
 
 _BLOCK = 1 << 14  # of what is shared out
 _RUN = 512  # added up in the array's own type
-_COLUMNS, _ROWS = 512, 64  # of a tile, in column sums
 _KINDS = {np.dtype("f4"), np.dtype("f8")}
 
 
@@ -68,26 +67,6 @@ def _of_rows(first: int, last: int, a: Any, out: Any, product: bool) -> None:
         out[row] = _product(a[row]) if product else _sum(a[row])
 
 
-@kernel
-def _of_columns(first: int, last: int, a: Any, out: Any) -> None:
-    rows, width = a.shape
-    whole, part = np.empty(_COLUMNS), np.empty(_COLUMNS, a.dtype)
-    for tile in range(first, last):
-        begin = tile * _COLUMNS
-        count = min(_COLUMNS, width - begin)
-        whole[:count] = 0
-        for start in range(0, rows, _ROWS):
-            part[:count] = 0
-            for row in range(start, min(start + _ROWS, rows)):
-                line = a[row, begin : begin + count]
-                for i in range(count):
-                    part[i] += line[i]
-            for i in range(count):
-                whole[i] += part[i]
-        for i in range(count):
-            out[begin + i] = whole[i]
-
-
 def _served(a: Any) -> bool:
     return type(a) is np.ndarray and a.dtype in _KINDS and a.flags.c_contiguous and a.size > 0
 
@@ -120,13 +99,4 @@ def rows(a: Any, product: bool = False) -> Any:
         return None
     out = np.empty(len(a), a.dtype)
     shared_out(_of_rows, len(a), a.size, a, out, product)
-    return out
-
-
-def columns(a: Any) -> Any:
-    """The sums of the columns of a matrix; None where it is not served."""
-    if not _served(a):
-        return None
-    out = np.empty(a.shape[1], a.dtype)
-    shared_out(_of_columns, -(-a.shape[1] // _COLUMNS), a.size, a, out)
     return out

@@ -129,7 +129,7 @@ def _along(a: Any, dim: Any, keepdim: bool) -> Any:
         n, m = a.ndim, len(axes)
         places = sorted(i % n for i in axes)
         size = count(a.shape, axes)
-        large = a.size >= _LARGE and a.size >= compiled.least
+        large = a.size >= _LARGE and a.size >= compiled.least and size > _LONGEST  # shorter lines are quicker by BLAS
         if places == list(range(n - m, n)) and (large or size <= _LONGEST):
             matrix = a.reshape(prod(a.shape[: n - m]), size)
             sums = compiled.reduce.rows(matrix) if large else None
@@ -144,8 +144,6 @@ def _along(a: Any, dim: Any, keepdim: bool) -> Any:
 
 def _columns(a: Any) -> Any:
     """The column sums of a matrix; long columns block by block, for accuracy."""
-    if a.size >= _LARGE and a.size >= compiled.least and (found := compiled.reduce.columns(a)) is not None:
-        return found
     ones = _BASE[a.dtype]
     rows = a.shape[0]
     if rows <= 2048:
