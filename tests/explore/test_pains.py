@@ -254,6 +254,27 @@ def test_6_nan_on_the_way_back(engine):
     assert x.grad is None
 
 
+def test_6_infinities_of_a_mask_are_not_to_blame(engine):
+    x = engine.ones(3, 3, requires_grad=True)
+
+    def forward(spoiled):
+        added = engine.full((3, 3), float("-inf")).triu(1)
+        filled = x.masked_fill(engine.ones(3, 3).triu(1) == 1, float("-inf"))
+        y = ((x + added).softmax(-1) * filled.softmax(-1)).sum()
+        return y + (x * 0).log().sum() if spoiled else y
+
+    assert trace_nan(lambda: forward(False)).op == ""
+    assert trace_nan(lambda: forward(True)).op == "log"
+    with record(values=True) as recording:
+        loss = forward(True)
+    graph = read(loss, record=recording)
+    (log,) = [node for node in graph.nodes if node.op == "LogBackward0"]
+    assert log.outputs[0].stats.inf == 9  # both engines' operations have their numbers
+    told = [problem.text for problem in graph.problems]
+    assert "LogBackward0 gave infinity in the forward pass" in told
+    assert not any(text.startswith("MaskedFill") for text in told)
+
+
 def test_6_nan_on_the_way_forward(engine):
     x = engine.tensor([-1.0, 4.0], requires_grad=True)
 

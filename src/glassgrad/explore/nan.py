@@ -103,14 +103,22 @@ def trace_nan(what: Any, *, record: Any = None, model: Any = None) -> TraceNan:
     return TraceNan(verdict, "backward", node.op, node.loc, scope, graph, tuple(lines), _advice(node.op))
 
 
+#: Operations that are asked for infinities, as masks are made of; what only hands those on is not to blame either.
+MASKS = frozenset({"masked_fill", "masked_fill_", "full", "full_like", "fill_", "where"})
+
+
 def _forward(record: Any) -> Any:
-    """The first recorded call whose result is not finite, and what it was given."""
+    """The first recorded call whose result is not finite, unbidden, and what it was given."""
     if not _has_values(record):
         return None
     record.arrange()
-    for call in record.calls:
+    bidden: set[int] = set()
+    for place, call in enumerate(record.calls):
         stats = call.info.stats if call.info is not None else None
         if call.name and stats is not None and not stats.finite:
+            if not stats.nan and (call.name in MASKS or not bidden.isdisjoint(call.inputs)):
+                bidden.add(place)
+                continue
             sources = []
             for at in call.inputs:
                 told = record.calls[at].info

@@ -7,6 +7,7 @@ a rule saved, the tensors at the ends, and operations that give what they were g
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from .labels import family_of, outputs_of
@@ -49,7 +50,8 @@ def outputs(found: Walk, known: Known, attrs: list[Mapping[str, str]]) -> list[t
         count = outputs_of(node)
         if told:
             for k, one in enumerate(told):
-                known[i, k] = info(one.shape, _name(one.dtype))
+                heard = known.get((i, k))
+                known[i, k] = replace(info(one.shape, _name(one.dtype)), stats=None if heard is None else heard.stats)
         elif count == 1:
             _spread(found, i, known, attrs[i])
         gathered = [known.get((i, k)) for k in range(count)]

@@ -373,6 +373,8 @@ def _problems(graph: Graph) -> tuple[Problem, ...]:
             found.append(Problem("modified", node.index, node.scope, words, node.loc))
         for output in node.outputs:
             if output.stats is not None and not output.stats.finite:
+                if not output.stats.nan and node.op.startswith(("MaskedFill", "Where")):
+                    continue  # a mask is made of infinities
                 kind, word = ("nan", "NaN") if output.stats.nan else ("inf", "infinity")
                 words = f"{node.op} gave {word} in the forward pass"
                 found.append(Problem(kind, node.index, node.scope, words, node.loc))  # type: ignore[arg-type]
