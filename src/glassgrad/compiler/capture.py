@@ -109,6 +109,11 @@ class Capture:
         """The block in which calls are noted."""
         return intercept.listening(self._hear, self._more)
 
+    def let_go(self) -> None:
+        """Hold no array of the run any more."""
+        for held in (self._alive, self._known, self._by_tensor):
+            held.clear()
+
     def give_up(self, reason: str) -> None:
         """Note no more; the first reason counts."""
         if self.reason is None:

@@ -112,6 +112,8 @@ class Compiled:
             self._keep(capture, watch, around, args, kwargs, result, grad_mode)
         except NotCapturable as reason:
             self._refuse(str(reason))
+        finally:
+            capture.let_go()
         return result
 
     def _keep(
