@@ -54,7 +54,7 @@ def outcome(program, optimizer, shape, seed, how):
         loss = values[-1].square().mean() + sum((w * w).sum() for w in weights) * 0.01
         loss.backward()
         opt.step()
-        return loss, values[-1].detach()
+        return loss, values[-1].detach().clone()
 
     step = how(step)
     found = [step(batch) for batch in batches]
