@@ -16,7 +16,7 @@ import numpy as np
 from ..graph import leaf
 from ..ground import modes
 from ..tensor.tensor import Tensor, wrap
-from .formulas import formula_of
+from .formulas import given_to
 from .program import Step, Value
 
 _numbers = count(1).__next__
@@ -134,9 +134,7 @@ def _call(text: Text, step: Step) -> str:
 
 def _plain(text: Text, step: Step) -> str | None:
     """A step whose kernel is a bare expression, as this expression."""
-    row = step.function
-    given = dict(zip((*row.inputs, *row.settings), step.operands, strict=False))
-    formula = formula_of(row, {name: given[name] for name in row.settings if name in given})
+    formula, given = given_to(step)
     if formula is None or not formula.plain or step.kind != "kernel":
         return None
     return re.sub(r"\b(self|other)\b", lambda found: text.operand(given[found[0]]), formula.text)

@@ -8,6 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from .program import Step
+
 
 @dataclass(frozen=True)
 class Formula:
@@ -61,3 +63,12 @@ def formula_of(row: Any, settings: dict[str, Any]) -> Formula | None:
         if all(settings.get(name) == value for name, value in formula.when.items()):
             return formula
     return None
+
+
+def given_to(step: Step) -> tuple[Formula | None, dict[str, Any]]:
+    """The formula of a step that calls a row, and its operands by name; no formula where there is none."""
+    row = step.function
+    if not hasattr(row, "inputs"):
+        return None, {}
+    given = dict(zip((*row.inputs, *row.settings), step.operands, strict=False))
+    return formula_of(row, {name: given[name] for name in row.settings if name in given}), given

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..kernels import compiled
-from .formulas import formula_of
+from .formulas import given_to
 from .program import Step, Value
 
 FEWEST = 1 << 14  # elements: below, the loop's call costs what it saves
@@ -36,14 +36,12 @@ class Run:
 
 def fusible(step: Step) -> bool:
     """Whether a step is elementwise, on arrays without gaps and numbers of one floating dtype."""
-    row = step.function
-    if step.kind != "kernel" or step.several or not hasattr(row, "inputs") or step.draws:
+    if step.kind != "kernel" or step.several or step.draws:
         return False
     result = step.results[0]
     if result.size < FEWEST or result.dtype.str not in ("<f4", "<f8") or not result.dense:
         return False
-    given = dict(zip((*row.inputs, *row.settings), step.operands, strict=False))
-    if formula_of(row, {name: given[name] for name in row.settings if name in given}) is None:
+    if given_to(step)[0] is None:
         return False
     for value in step.operands:
         if isinstance(value, Value):

@@ -9,9 +9,9 @@ import numba
 import numpy as np
 
 from ...kernels.native.binding import shared_out
-from ..formulas import formula_of
+from ..formulas import given_to
 from ..program import Step, Value
-from .text import filled_in, functions_for, is_number
+from .text import filled_in, functions_for, is_number, is_numeric
 
 _made: dict[Any, Any] = {}
 
@@ -21,11 +21,9 @@ def loop_of(steps: Sequence[Step], inputs: Sequence[Value], outputs: Sequence[Va
     names = {value.number: f"x{n}" for n, value in enumerate(inputs)}
     lines = []
     for n, step in enumerate(steps):
-        row = step.function
-        given = dict(zip((*row.inputs, *row.settings), step.operands, strict=False))
-        formula = formula_of(row, {name: given[name] for name in row.settings if name in given})
+        formula, given = given_to(step)
         assert formula is not None
-        texts = {name: _text(value, names) for name, value in given.items() if _numeric(value)}
+        texts = {name: _text(value, names) for name, value in given.items() if is_numeric(value)}
         lines.append(f"t{n} = {filled_in(formula.text, texts)}")
         names[step.results[0].number] = f"t{n}"
     lines += [f"y{n}[i] = {names[value.number]}" for n, value in enumerate(outputs)]
@@ -42,10 +40,6 @@ def _text(value: Any, names: dict[int, str]) -> str:
         return f"number({value!r})"
     name = names[value.number]
     return name if name[0] == "t" or is_number(value) else f"{name}[i]"
-
-
-def _numeric(value: Any) -> bool:
-    return isinstance(value, (Value, int, float)) and not isinstance(value, bool)
 
 
 def _compiled(lines: Sequence[str], numbers: Sequence[bool], count: int, kind: np.dtype[Any]) -> Any:

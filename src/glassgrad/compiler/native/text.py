@@ -84,3 +84,8 @@ class NotNative(Exception):  # noqa: N818  it is no error of the user's
 def is_number(value: Value) -> bool:
     """Whether a value is a single number, kept in a local."""
     return value.shape == ()
+
+
+def is_numeric(value: Any) -> bool:
+    """Whether an operand has a place in a formula: a value, or a plain number."""
+    return isinstance(value, (Value, int, float)) and not isinstance(value, bool)

@@ -11,9 +11,9 @@ from numba import types
 from numba.extending import intrinsic
 
 from ...optim.sgd import SGD
-from ..formulas import formula_of
+from ..formulas import given_to
 from ..program import Step, Value
-from .text import NotNative, Place, filled_in, functions_for, is_number
+from .text import NotNative, Place, filled_in, functions_for, is_number, is_numeric
 
 MOST_STEPS = 400
 MOST_WORK = 1 << 17  # multiplications and elements in all: beyond, BLAS and wide loops are quicker
@@ -183,11 +183,7 @@ class Tiny:
         return list(names[: len(shape)]), indent
 
     def _elementwise(self, step: Step) -> None:
-        row = step.function
-        names = [*getattr(row, "inputs", ()), *getattr(row, "settings", ())]
-        given = dict(zip(names, step.operands, strict=False))
-        settings = {name: given[name] for name in getattr(row, "settings", ()) if name in given}
-        formula = formula_of(row, settings) if hasattr(row, "inputs") else None
+        formula, given = given_to(step)
         if formula is None:
             raise NotNative(f"no loop for {step.name}")
         self._map(step.results[0], formula.text, given)
@@ -195,7 +191,7 @@ class Tiny:
     def _map(self, result: Value, text: str, given: dict[str, Any]) -> None:
         """Write a formula of values for each element of a result."""
         if is_number(result):
-            texts = {name: self._read(value, ()) for name, value in given.items() if _numeric(value)}
+            texts = {name: self._read(value, ()) for name, value in given.items() if is_numeric(value)}
             name = self.numbers[result.number] = f"s{result.number}"
             self.lines.append(f"{name} = {filled_in(text, texts)}")
             self.work += 1
@@ -205,7 +201,7 @@ class Tiny:
                 self._read(value, ["0"] * len(result.shape))
         place = self._new(result)
         index, indent = self._loops(result.shape)
-        texts = {name: self._read(value, index) for name, value in given.items() if _numeric(value)}
+        texts = {name: self._read(value, index) for name, value in given.items() if is_numeric(value)}
         self.lines.append(f"{indent}{place.at(index)} = {filled_in(text, texts)}")
 
     def _product(self, result: Value, a: Place, b: Place, bias: Any = None) -> None:
@@ -387,7 +383,3 @@ class Tiny:
         signature = types.void(types.int64, *[types.float64] * len(self.rates))
         made = numba.njit(signature, error_model="numpy")(names["tiny"])
         return made, text
-
-
-def _numeric(value: Any) -> bool:
-    return isinstance(value, (Value, int, float)) and not isinstance(value, bool)

@@ -92,6 +92,14 @@ def _over_rows(work: Any, width: int, *arrays: Any) -> Any:
     return out
 
 
+def _back(work: Any, grad_output: Any, output: Any, dim: int) -> Any:
+    """What ``work`` makes of gradients and the outputs that they are of."""
+    width = _rows(output, dim)
+    if not width or grad_output.dtype != output.dtype or grad_output.shape != output.shape:
+        return None
+    return _over_rows(work, width, grad_output, output)
+
+
 def forward(self: Any, dim: int) -> Any:
     """Exponentials of each row, scaled to sum to one."""
     width = _rows(self, dim)
@@ -100,10 +108,7 @@ def forward(self: Any, dim: int) -> Any:
 
 def backward(grad_output: Any, output: Any, dim: int) -> Any:
     """The gradient of ``forward`` at its ``output``."""
-    width = _rows(output, dim)
-    if not width or grad_output.dtype != output.dtype or grad_output.shape != output.shape:
-        return None
-    return _over_rows(_backward, width, grad_output, output)
+    return _back(_backward, grad_output, output, dim)
 
 
 def log_forward(self: Any, dim: int) -> Any:
@@ -114,7 +119,4 @@ def log_forward(self: Any, dim: int) -> Any:
 
 def log_backward(grad_output: Any, output: Any, dim: int) -> Any:
     """The gradient of ``log_forward`` at its ``output``."""
-    width = _rows(output, dim)
-    if not width or grad_output.dtype != output.dtype or grad_output.shape != output.shape:
-        return None
-    return _over_rows(_log_backward, width, grad_output, output)
+    return _back(_log_backward, grad_output, output, dim)
