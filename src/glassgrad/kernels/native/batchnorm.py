@@ -14,6 +14,7 @@ import numpy as np
 
 from .binding import apart, inlined, kernel, lines, shared_out
 from .mathematics import like
+from .norm import slopes
 
 F4, F8 = np.dtype("f4"), np.dtype("f8")
 _PIECE = 4096  # elements of a line added up in their own precision at most
@@ -48,21 +49,6 @@ def _squares(line: Any, mean: Any) -> Any:
             part += off * off
         total += part
     return total
-
-
-@inlined
-def _slopes(g: Any, line: Any, mean: Any) -> Any:
-    """The sums of ``g``, and of ``g`` times what is beyond the mean."""
-    total = dot = 0.0
-    for start in range(0, g.size, _PIECE):
-        piece, x = g[start : start + _PIECE], line[start : start + _PIECE]
-        a = b = like(0, mean)
-        for j in range(piece.size):
-            a += piece[j]
-            b += piece[j] * (x[j] - mean)
-        total += a
-        dot += b
-    return total, dot
 
 
 @kernel
@@ -108,7 +94,7 @@ def _back_along(
         mean, total, dot = means[c], 0.0, 0.0
         if summed:
             for i in range(samples):
-                a, b = _slopes(grad[i, c], x[i, c], mean)
+                a, b = slopes(grad[i, c], x[i, c], mean)
                 total += a
                 dot += b
             of_weight[c], of_bias[c] = like(dot * scales[c], mean), like(total, mean)
@@ -174,7 +160,7 @@ def _add_squares(x: Any, begin: Any, end: Any, mean: Any, sums: Any) -> None:
 
 
 @inlined
-def _add_slopes(g: Any, x: Any, begin: Any, end: Any, mean: Any, sums: Any, dots: Any) -> None:
+def _addslopes(g: Any, x: Any, begin: Any, end: Any, mean: Any, sums: Any, dots: Any) -> None:
     """The sums of ``g``, and of ``g`` times what is beyond the mean, for columns ``begin`` to ``end``."""
     total, dot, mean = sums[begin:end], dots[begin:end], mean[begin:end]
     total[:] = 0
@@ -245,7 +231,7 @@ def _back_beside(
         for c in range(start, stop):
             _spread(means[c], centre, c, s)
         if summed:
-            _add_slopes(grad, x, begin, end, centre, sums[0], sums[1])
+            _addslopes(grad, x, begin, end, centre, sums[0], sums[1])
         for c in range(start, stop):
             total = dot = 0.0
             if summed:

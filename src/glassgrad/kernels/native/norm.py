@@ -238,7 +238,7 @@ def _group_forward(
 
 
 @inlined
-def _dots(g: Any, line: Any, mean: Any) -> Any:
+def slopes(g: Any, line: Any, mean: Any) -> Any:
     """The sums of ``g``, and of ``g`` times what is beyond the mean."""
     total = dot = 0.0
     for start in range(0, g.size, _LINE):
@@ -265,7 +265,7 @@ def _group_backward(
         mean, scale = means[i], scales[i]
         level = slope = 0.0
         for c in range(w.size):
-            total, dot = _dots(g[c * s : (c + 1) * s], row[c * s : (c + 1) * s], mean)
+            total, dot = slopes(g[c * s : (c + 1) * s], row[c * s : (c + 1) * s], mean)
             times[i, c], plain[i, c] = dot * scale, total
             level += total * w[c]
             slope += dot * w[c]
