@@ -11,19 +11,27 @@ from types import SimpleNamespace
 import pytest
 
 import glassgrad
-from glassgrad.bench import engines, timing
+from glassgrad.bench import engines, seats, timing
 from glassgrad.bench.command import _columns
 from glassgrad.bench.engines import COLUMNS, Absent, Engine
 from glassgrad.bench.fresh import FRESH, installed_size
 from glassgrad.bench.plot import plot
 from glassgrad.bench.rivals import make
 from glassgrad.bench.rows import Goal, Row, rows, scaling
+from glassgrad.bench.seats import Failed, Here, Process
 from glassgrad.bench.table import data, readable, tables, verdicts
-from glassgrad.bench.timing import Different, Result, measure
+from glassgrad.bench.timing import Different, Result
 from glassgrad.bench.workloads import WORKLOADS
 from tests.test_cli import ROOT, command
 
 OURS = Engine("glassgrad", "torch", glassgrad)
+
+
+def measure(row, there):
+    """Figures of engines in this process."""
+    return timing.measure(row, [Here(engine) for engine in there])
+
+
 SMALL = {
     "chain": {"length": 20, "shape": (8,), "factor": 1.01},
     "mlp": {"batch": 4},
@@ -208,9 +216,30 @@ def test_what_is_not_written_for_an_engine_is_absent():
 
 def test_engines_run_in_turns(monkeypatch):
     calls = []
-    monkeypatch.setattr(timing, "make", lambda engine, *_, **__: lambda: calls.append(engine.name) or 1.0)
+    monkeypatch.setattr(seats, "make", lambda engine, *_, **__: lambda: calls.append(engine.name) or 1.0)
     measure(row("product", rounds=3), [Engine(name, "torch", None) for name in ("glassgrad", "torch")])
     assert calls[2:] == ["glassgrad", "torch"] * 3
+
+
+def test_an_engine_has_a_process_of_its_own():
+    process = Process(["glassgrad"], 1)
+    (seat,) = process.seats
+    small = row("chain", seconds=0.01, rounds=3)
+    result = timing.measure(small, [Here(OURS), seat])
+    assert len(result.figures["glassgrad"]) == 6  # of both, which have the same name
+    with pytest.raises(Failed, match="TypeError: .*nonsense"):
+        seat.prepare(replace(small, sizes={"nonsense": 1}))
+    with pytest.raises(Absent, match=engines.UNWRITTEN):
+        seat.prepare(replace(small, workload="nonsense"))
+    assert len(seat.prepare(small).found) > 0  # it lives on
+    process.close()
+
+
+def test_a_process_that_dies_says_so():
+    process = Process(["glassgrad"], 1)
+    process._process.kill()
+    with pytest.raises(Failed, match="ended with code -9"):
+        process.seats[0].seconds(1)
 
 
 def test_ratios_are_taken_round_by_round():

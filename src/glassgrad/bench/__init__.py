@@ -1,1 +1,1 @@
-"""Roof: ``glassgrad bench``; every row of the goals beside PyTorch and other rivals, in pairs, in one process."""
+"""Roof: ``glassgrad bench``; every row of the goals beside PyTorch and other rivals, in turns."""

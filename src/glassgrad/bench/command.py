@@ -11,11 +11,12 @@ from typing import Any
 
 from . import rows as catalogue
 from .conditions import cores, environment, limit, prepared, restarted
-from .engines import COLUMNS, engines
+from .engines import COLUMNS
 from .fresh import FRESH, fresh
 from .plot import plot
+from .seats import Process
 from .table import data, tables, verdicts
-from .timing import Different, Result, measure
+from .timing import Different, measure
 
 __all__ = ["arguments", "main"]
 
@@ -94,16 +95,18 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _run(options: argparse.Namespace, chosen: Sequence[catalogue.Row]) -> None:
     start = time.perf_counter()
     limit(options.threads)
-    wanted, left_out = _columns(options.rivals, options.short)
-    found, absent = engines(wanted)
-    absent |= left_out
-    limit(options.threads)  # once more: torch is there now
+    wanted, absent = _columns(options.rivals, options.short)
     families = list(dict.fromkeys(name.partition(".")[0] for name in wanted))
+    members = [[name for name in wanted if name.partition(".")[0] == family] for family in families]
+    processes = [Process(columns, options.threads) for columns in members]
+    seats = [seat for process in processes for seat in process.seats]
+    for process in processes:
+        absent |= process.absent
     conditions = environment(options.threads, families)
     print("\n".join(f"- {key}: {value}" for key, value in conditions.items()))
     print("\n".join(f"- {name}: {reason}" for name, reason in absent.items() if reason))
     print("- ratios: torch / glassgrad, medians over rounds (min..max)\n")
-    results: list[Result] = []
+    results = []
     groups = list(dict.fromkeys(row.group for row in chosen))
     for group in groups:
         part = []
@@ -111,10 +114,12 @@ def _run(options: argparse.Namespace, chosen: Sequence[catalogue.Row]) -> None:
             if row.group == group:
                 print(f"measuring: {row.title}", file=sys.stderr, end="", flush=True)
                 begin = time.perf_counter()
-                part.append(fresh(row, found) if row.workload in FRESH else measure(row, found))
+                part.append(fresh(row, [seat.name for seat in seats]) if row.workload in FRESH else measure(row, seats))
                 print(f" ({time.perf_counter() - begin:.1f} s)", file=sys.stderr, flush=True)
         print(tables(group, part), flush=True)
         results += part
+    for process in processes:
+        process.close()
     goals = [one for result in results for one in verdicts(result)]
     taken = time.perf_counter() - start
     if goals:

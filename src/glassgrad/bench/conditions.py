@@ -89,14 +89,13 @@ def _version(distribution: str) -> str:
 def environment(threads: int, families: Sequence[str]) -> dict[str, str]:
     """What the figures depend on."""
     rivals = {name: _version(name) for name in families if name != "glassgrad"}
-    torch, numba = sys.modules.get("torch"), os.environ.get("GLASSGRAD_NUMBA")
+    numba = os.environ.get("GLASSGRAD_NUMBA")
     return {
         "glassgrad": glassgrad.__version__,
         "python": f"{platform.python_implementation()} {platform.python_version()}",
         "system": platform.platform(),
         "processor": f"{_processor()} ({platform.machine()}), cores: {os.cpu_count()}",
         "threads": f"{threads} for every engine"
-        + (f" (torch: {torch.get_num_threads()})" if torch else "")
         + ("" if hasattr(os, "sched_setaffinity") or threads == cores() else "; JAX and tinygrad use all cores here"),
         "numpy": np.__version__,
         "BLAS": _linear_algebra(),

@@ -13,7 +13,6 @@ from pathlib import Path
 
 import glassgrad
 
-from .engines import Engine
 from .rows import Row
 from .timing import Result
 
@@ -101,17 +100,17 @@ def installed_size(distribution: str) -> float:
     return total / 1e6
 
 
-def _figures(row: Row, engine: Engine) -> list[float] | None:
+def _figures(row: Row, name: str) -> list[float] | None:
     """A row's figures for one engine, or None where it does not have any."""
-    if row.workload == "import" and engine.name in _IMPORTS:
-        return _import_seconds(_IMPORTS[engine.name], row.rounds)
-    if row.workload == "installed" and engine.name in _DISTRIBUTIONS:
-        return [installed_size(_DISTRIBUTIONS[engine.name])]
-    if row.workload == "node" and engine.name in ("glassgrad", "torch"):
-        code = _NODE.format(module=engine.name, **row.sizes)
+    if row.workload == "import" and name in _IMPORTS:
+        return _import_seconds(_IMPORTS[name], row.rounds)
+    if row.workload == "installed" and name in _DISTRIBUTIONS:
+        return [installed_size(_DISTRIBUTIONS[name])]
+    if row.workload == "node" and name in ("glassgrad", "torch"):
+        code = _NODE.format(module=name, **row.sizes)
         return [float(run(code)) for _ in range(row.rounds)]
-    if row.workload == "peak" and engine.family == "torch":
-        code = _PEAK.format(column=engine.name, sizes=json.dumps(dict(row.sizes)))
+    if row.workload == "peak" and name.partition(".")[0] in ("glassgrad", "torch"):
+        code = _PEAK.format(column=name, sizes=json.dumps(dict(row.sizes)))
         return [float(run(code)) for _ in range(row.rounds)]
     return None
 
@@ -119,11 +118,11 @@ def _figures(row: Row, engine: Engine) -> list[float] | None:
 FRESH = ("import", "installed", "node", "peak")
 
 
-def fresh(row: Row, engines: Sequence[Engine]) -> Result:
+def fresh(row: Row, columns: Sequence[str]) -> Result:
     """A row of the footprint."""
     result = Result(row)
-    for engine in engines:
-        figures = _figures(row, engine)
+    for name in columns:
+        figures = _figures(row, name)
         if figures is not None:
-            result.figures[engine.name] = figures
+            result.figures[name] = figures
     return result

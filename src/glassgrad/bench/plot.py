@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import statistics
 from collections.abc import Sequence
 
 from .timing import Result
@@ -36,15 +37,16 @@ def plot(results: Sequence[Result], path: str, note: str) -> None:
                 continue
             here = [one for one in ours if result.ratio("torch", one) is not None]
             height = line + (here.index(name) - (len(here) - 1) / 2) * thick
+            low, high = _middle(pairs)
             axes.barh(
                 height, ratio - 1, thick * 0.92, left=1, color=_COLOURS[name],
-                xerr=[[ratio - min(pairs)], [max(pairs) - ratio]], error_kw={"elinewidth": 0.8, "ecolor": "#333333"},
+                xerr=[[ratio - low], [high - ratio]], error_kw={"elinewidth": 0.8, "ecolor": "#333333"},
                 label=name if line == _first(shown, name) else None, zorder=2,
             )  # fmt: skip
             right = ratio >= 1
             axes.annotate(
-                f"{ratio:.3g}x" if ratio >= 10 else f"{ratio:.2g}x",
-                (max(pairs) if right else min(pairs), height), xytext=(4 if right else -4, 0),
+                f"{ratio:.0f}x" if ratio >= 10 else f"{ratio:.1f}x" if ratio >= 1.95 else f"{ratio:.2f}x",
+                (high if right else low, height), xytext=(4 if right else -4, 0),
                 textcoords="offset points", ha="left" if right else "right", va="center", fontsize=8, zorder=5,
                 bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.6, "alpha": 0.8},
             )  # fmt: skip
@@ -60,14 +62,17 @@ def plot(results: Sequence[Result], path: str, note: str) -> None:
     low, high = axes.get_xlim()
     axes.set_xlim(min(low / 1.4, 0.5), max(high * 1.6, 4))
     axes.xaxis.set_major_formatter(lambda value, _: f"{value:g}x")
-    axes.xaxis.set_minor_formatter(lambda value, _: f"{value:g}x" if f"{value:e}"[0] in "25" else "")
-    axes.tick_params(axis="x", which="minor", labelsize=8, labelcolor="#555555")
+    if axes.get_xlim()[1] / axes.get_xlim()[0] < 200:
+        axes.xaxis.set_minor_formatter(lambda value, _: f"{value:g}x" if f"{value:e}"[0] in "25" else "")
+    else:  # there is no room for more numbers
+        axes.xaxis.set_minor_formatter("")
+    axes.tick_params(axis="x", which="both", labelsize=8, labelcolor="#555555")
     axes.set_yticks(range(len(shown)), [result.row.title.replace("`", "") for result in shown], fontsize=9)
     axes.set_ylim(len(shown) - 0.4, -0.6)
     axes.grid(axis="x", color="#dddddd", zorder=0)
     axes.spines[["top", "right", "left"]].set_visible(False)
     axes.tick_params(axis="y", length=0)
-    axes.set_xlabel("times as fast (or as small) as torch eager, logarithmic", fontsize=9)
+    axes.set_xlabel("times as fast (or as small) as torch eager; lines: the middle half of the rounds", fontsize=9)
     handles, labels = axes.get_legend_handles_labels()
     order = sorted(range(len(labels)), key=lambda place: [*ours, *marks].index(labels[place]))
     figure.legend(
@@ -76,6 +81,14 @@ def plot(results: Sequence[Result], path: str, note: str) -> None:
     )  # fmt: skip
     figure.supxlabel(note, fontsize=7, color="#555555")
     figure.savefig(path, dpi=160)
+
+
+def _middle(pairs: Sequence[float]) -> tuple[float, float]:
+    """Where the middle half of the rounds lies."""
+    if len(pairs) < 2:
+        return pairs[0], pairs[0]
+    quarters = statistics.quantiles(pairs, n=4, method="inclusive")
+    return quarters[0], quarters[2]
 
 
 def _first(shown: Sequence[Result], name: str) -> int:

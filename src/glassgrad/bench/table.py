@@ -105,12 +105,14 @@ def tables(group: str, results: Sequence[Result]) -> str:
     others = [name for name in COLUMNS if name not in (*_OURS, "torch") and any(name in r.figures for r in results)]
     if others:
         what = "smaller" if footprint else "faster"
-        text += ["", f"Other engines; in brackets their figure over glassgrad's (above 1, glassgrad is {what}):", ""]
+        text += ["", f"Other engines; in brackets their figure over glassgrad's (above 1, glassgrad is {what})"]
+        text[-1] += ", those that compile beside glassgrad.compile:" if compiled else ":"
+        text.append("")
         rows = []
         for result in results:
             cells = [result.row.title]
             for column in others:
-                ratio = result.ratio(column, "glassgrad")
+                ratio = result.ratio(column, _beside(result, column))
                 cells.append("-" if ratio is None else f"{_figure(result, column)} ({_times(ratio)})")
             rows.append(cells)
         text += _lines(["workload", *others], rows)
@@ -124,6 +126,11 @@ def tables(group: str, results: Sequence[Result]) -> str:
         text += _lines(["workload", *used], waits)
     left_out = _absences(results)
     return "\n".join([*text, *(["", *left_out] if left_out else []), ""])
+
+
+def _beside(result: Result, column: str) -> str:
+    """Which of our columns a rival's stands beside: what compiles, beside what compiles."""
+    return _OURS[column in COMPILED and _OURS[1] in result.figures]
 
 
 def _absences(results: Sequence[Result]) -> list[str]:

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import gc
 import statistics
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
-from .engines import COMPILED, Absent, Engine, Step
-from .rivals import make
-from .rivals.numbers import arrays
+from .engines import COMPILED, Absent
 from .rows import Row
+from .seats import Failed, Seat
 
 __all__ = ["Different", "Result", "measure"]
 
@@ -52,75 +49,54 @@ class Result:
         return statistics.median(found) if found else None
 
 
-def seconds_of(step: Step, times: int) -> float:
-    """Seconds for one of ``times`` calls in a row."""
-    start = time.perf_counter()
-    for _ in range(times):
-        step()
-    return (time.perf_counter() - start) / times
-
-
-def _warmed(row: Row, engine: Engine) -> tuple[Step, list[np.ndarray], float]:
-    """A step, what its first calls gave, and the seconds they took."""
-    start = time.perf_counter()
-    step = make(engine, row.workload, **row.sizes)
-    found = [one for _ in range(row.checks) for one in arrays(step())]
-    for _ in range(row.warm if engine.name in COMPILED else 0):
-        step()
-    taken = time.perf_counter() - start
-    if engine.name == "glassgrad.compile" and not step.source:  # type: ignore[attr-defined]
-        raise Absent("not captured: it ran as it is written")
-    return step, found, taken
-
-
-def _compare(row: Row, engine: Engine, found: list[np.ndarray], expected: list[np.ndarray]) -> None:
+def _compare(row: Row, name: str, found: list[np.ndarray], expected: list[np.ndarray]) -> None:
     """Raise ``Different`` where an engine's first results are not the base's."""
     if [one.size for one in found] != [one.size for one in expected]:
-        raise Different(f"{row.title}: {engine.name} gave other shapes than {BASE}")
+        raise Different(f"{row.title}: {name} gave other shapes than {BASE}")
     for one, other in zip(found, expected, strict=True):
         scale = max(1.0, float(np.abs(other).max(initial=0)))
         apart = np.abs(one.reshape(other.shape).astype(np.float64) - other)
         if not np.all(apart <= 1e-4 * np.abs(other) + 1e-5 * scale):
             raise Different(
-                f"{row.title}: {engine.name} and {BASE} computed different things (up to {np.nanmax(apart):.3g} apart)"
+                f"{row.title}: {name} and {BASE} computed different things (up to {np.nanmax(apart):.3g} apart)"
             )
 
 
-def measure(row: Row, engines: Sequence[Engine]) -> Result:
+def measure(row: Row, seats: Sequence[Seat]) -> Result:
     """Figures of a row for all engines that can express it; the first one is the base that the others must agree with.
 
     Raises ``Different`` where one of them computes something else.
     """
     result = Result(row)
     expected: list[np.ndarray] | None = None
-    steps: dict[str, Step] = {}
+    there: list[Seat] = []
     warm: dict[str, float] = {}
-    gc.collect()
-    gc.freeze()  # what the rivals' modules hold must not make everybody's garbage collection dearer
-    for engine in engines:
-        if engine.name in row.without:
-            result.absent[engine.name] = row.without[engine.name]
+    for seat in seats:
+        if seat.name in row.without:
+            result.absent[seat.name] = row.without[seat.name]
             continue
         try:
-            step, found, warm[engine.name] = _warmed(row, engine)
+            found, warm[seat.name] = seat.prepare(row)
         except Absent as reason:
-            result.absent[engine.name] = str(reason)
+            result.absent[seat.name] = str(reason)
             continue
-        except Exception as error:
-            if expected is None or engine.name == "torch":
+        except Failed as error:
+            if expected is None or seat.name == "torch":
                 raise
-            result.absent[engine.name] = f"{type(error).__name__}: {error}".split("\n")[0][:200]
+            result.absent[seat.name] = str(error).split("\n")[0][:200]
             continue
         if expected is None:
             expected = found
         else:
-            _compare(row, engine, found, expected)
-        steps[engine.name] = step
-    counts = {name: _calls(row, step) for name, step in steps.items()}
-    result.figures = {name: [] for name in steps}
+            _compare(row, seat.name, found, expected)
+        there.append(seat)
+    counts = [_calls(row, seat) for seat in there]
+    result.figures = {seat.name: [] for seat in there}
     for _ in range(row.rounds):
-        for name, step in steps.items():
-            result.figures[name].append(seconds_of(step, counts[name]))
+        for seat, count in zip(there, counts, strict=True):
+            if count > 1:
+                seat.seconds(1)  # wakes its threads
+            result.figures[seat.name].append(seat.seconds(count))
     for name, figures in result.figures.items():
         usual = (row.checks + (row.warm if name in COMPILED else 0)) * statistics.median(figures)
         result.first[name] = max(warm[name] - usual, 0.0)
@@ -129,12 +105,12 @@ def measure(row: Row, engines: Sequence[Engine]) -> Result:
     return result
 
 
-def _calls(row: Row, step: Step) -> int:
+def _calls(row: Row, seat: Seat) -> int:
     """How many calls fill the time of one round."""
     if not row.seconds:
         return 1
     share = row.seconds / row.rounds
-    one = seconds_of(step, 1)
+    one = seat.seconds(1)
     if one < share / 3:  # a single short call tells little
-        one = min(seconds_of(step, max(min(int(share / 10 / max(one, 1e-7)), 100), 3)) for _ in range(2))
+        one = min(seat.seconds(max(min(int(share / 10 / max(one, 1e-7)), 100), 3)) for _ in range(2))
     return max(int(share / max(one, 1e-8)), 1)
