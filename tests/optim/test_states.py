@@ -173,6 +173,10 @@ def steps_refused(torch, show):
     m.grad = torch.ones(2, 2)
     show.error(o.Muon([m], ns_steps=100).step)
     show.error(o.Muon([m], ns_coefficients=(1, 2)).step)
+    m.grad = None
+    torch.nn.functional.embedding(torch.tensor([0]), m, sparse=True).sum().backward()
+    show.error(o.Adafactor([m]).step)
+    show.error(o.Muon([m]).step)
 
 
 def made_and_shown(torch, show):

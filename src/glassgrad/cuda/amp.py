@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
-from ..amp import autocast_mode, grad_scaler
+from ..amp import autocast_mode
 from ..amp.autocast_mode import custom_bwd as _custom_bwd
 from ..amp.autocast_mode import custom_fwd as _custom_fwd
+from ..amp.former import FormerScaler, warn_of_name
 from ..ground import dtypes
 
 
@@ -18,33 +18,14 @@ class autocast(autocast_mode.autocast):  # noqa: N801  PyTorch's name
     """
 
     def __init__(self, enabled: bool = True, dtype: Any = dtypes.float16, cache_enabled: bool = True) -> None:
-        warnings.warn(
-            "`torch.cuda.amp.autocast(args...)` is deprecated. "
-            "Please use `torch.amp.autocast('cuda', args...)` instead.",
-            FutureWarning,
-            stacklevel=2,
-        )
+        warn_of_name("cuda", "autocast")
         super().__init__("cuda", enabled=enabled, dtype=dtype, cache_enabled=cache_enabled)
 
 
-class GradScaler(grad_scaler.GradScaler):
+class GradScaler(FormerScaler):
     """``torch.amp.GradScaler("cuda", ...)`` by its deprecated name."""
 
-    def __init__(
-        self,
-        init_scale: float = 2.0**16,
-        growth_factor: float = 2.0,
-        backoff_factor: float = 0.5,
-        growth_interval: int = 2000,
-        enabled: bool = True,
-    ) -> None:
-        warnings.warn(
-            "`torch.cuda.amp.GradScaler(args...)` is deprecated. "
-            "Please use `torch.amp.GradScaler('cuda', args...)` instead.",
-            FutureWarning,
-            stacklevel=2,
-        )
-        super().__init__("cuda", init_scale, growth_factor, backoff_factor, growth_interval, enabled)
+    _former = "cuda"
 
 
 def custom_fwd(fwd: Any = None, *, cast_inputs: Any = None) -> Any:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .distributed_c10d import _resolve, get_group_rank
+from .distributed_c10d import _rank_inside, _resolve
 from .process_group import ProcessGroup
 from .reduce_op import ReduceOp, way_of
 from .tensors import check_kind, check_list, check_sizes, check_tensor, dense, outside, room, store
@@ -27,16 +27,11 @@ def _begin(group: ProcessGroup, steps: Any, tensors: list[Any], async_op: bool) 
 
 
 def _root(group: ProcessGroup, given: int | None, inside: int | None, default: int | None, name: str) -> int:
-    """The rank in ``group`` of a root that is given by its global rank or by that in the group."""
-    if given is not None and inside is not None:
-        raise ValueError("Can't specify both group_rank and global_rank")
-    if inside is None:
-        if given is None and default is None:
-            raise ValueError("Must specify global_rank or group_rank")
-        inside = get_group_rank(group, default if given is None else given)  # type: ignore[arg-type]
-    if not 0 <= inside < group.size():
-        raise RuntimeError(f"ProcessGroupGloo::{name}: invalid root rank: {inside}")
-    return inside
+    """The rank in ``group`` of a root, as :func:`_rank_inside`; RuntimeError where there is none."""
+    root = _rank_inside(group, given, inside, default)
+    if not 0 <= root < group.size():
+        raise RuntimeError(f"ProcessGroupGloo::{name}: invalid root rank: {root}")
+    return root
 
 
 def all_reduce(tensor: Any, op: Any = ReduceOp.SUM, group: Any = None, async_op: bool = False) -> Work | None:
@@ -417,5 +412,3 @@ def monitored_barrier(
     found = _resolve(group)
     seconds = (found.timeout if timeout is None else timeout).total_seconds()
     found.run(lambda: found.monitored_barrier(seconds, wait_all_ranks), [], wait=True)
-
-

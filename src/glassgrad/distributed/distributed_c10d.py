@@ -345,6 +345,17 @@ def get_group_rank(group: ProcessGroup, global_rank: int) -> int:
     return group.ranks.index(global_rank)
 
 
+def _rank_inside(group: ProcessGroup, given: int | None, inside: int | None, default: int | None = None) -> int:
+    """The rank in ``group`` of a process that is given by its global rank or by that in the group."""
+    if given is not None and inside is not None:
+        raise ValueError("Can't specify both group_rank and global_rank")
+    if inside is not None:
+        return inside
+    if given is None and default is None:
+        raise ValueError("Must specify global_rank or group_rank")
+    return get_group_rank(group, default if given is None else given)  # type: ignore[arg-type]
+
+
 def get_global_rank(group: ProcessGroup, group_rank: int) -> int:
     """The global rank of the process with ``group_rank`` in ``group``."""
     if group is _World._default:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..tensor.tensor import share
-from .distributed_c10d import _resolve, get_group_rank
+from .distributed_c10d import _rank_inside, _resolve
 from .errors import DistBackendError
 from .process_group import ProcessGroup, flat
 from .tensors import check_tensor, dense, outside
@@ -19,19 +19,14 @@ __all__ = ["P2POp", "batch_isend_irecv", "irecv", "isend", "recv", "send"]
 
 def _peer(group: ProcessGroup, given: int | None, inside: int | None, word: str) -> int:
     """The rank in the group of the other side."""
-    if given is not None and inside is not None:
-        raise ValueError("Can't specify both group_rank and global_rank")
-    if inside is None:
-        if given is None:
-            raise ValueError("Must specify global_rank or group_rank")
-        inside = get_group_rank(group, given)
-    if inside == group.rank():
+    peer = _rank_inside(group, given, inside)
+    if peer == group.rank():
         raise ValueError(
             f"Invalid {word} rank: {word} rank should not be the same as the rank of the current process."
         )
-    if not 0 <= inside < group.size():
-        raise ValueError(f"Invalid {word} rank {inside}: the group has {group.size()} ranks")
-    return inside
+    if not 0 <= peer < group.size():
+        raise ValueError(f"Invalid {word} rank {peer}: the group has {group.size()} ranks")
+    return peer
 
 
 def isend(

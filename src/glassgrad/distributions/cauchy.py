@@ -6,28 +6,19 @@ import math
 from typing import Any
 
 from ..ground.size import Size
-from . import constraints
-from .distribution import Distribution
 from .functions import functions as f
-from .utils import batch_of, broadcast_all
+from .location import LocationScale
 
 __all__ = ["Cauchy"]
 
 
-class Cauchy(Distribution):
+class Cauchy(LocationScale):
     """Numbers around ``loc``, half of them within ``scale`` of it, without a mean.
 
     Source: https://docs.pytorch.org/docs/stable/distributions.html#cauchy
     """
 
-    arg_constraints = {"loc": constraints.real, "scale": constraints.positive}
-    support = constraints.real
-    has_rsample = True
     _parameters = {"loc": 0, "scale": 0}
-
-    def __init__(self, loc: Any, scale: Any, validate_args: bool | None = None) -> None:
-        self.loc, self.scale = broadcast_all(loc, scale)
-        super().__init__(batch_of(self.loc, loc, scale), validate_args=validate_args)
 
     def _filled(self, value: float) -> Any:
         return f.full(self._extended_shape(), value, dtype=self.loc.dtype, device=self.loc.device)
@@ -36,11 +27,6 @@ class Cauchy(Distribution):
     def mean(self) -> Any:
         """NaN: there is none."""
         return self._filled(math.nan)
-
-    @property
-    def mode(self) -> Any:
-        """``loc``."""
-        return self.loc
 
     @property
     def variance(self) -> Any:

@@ -5,28 +5,20 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from . import constraints
-from .functions import functions as f
+from .half import Half
 from .normal import Normal
-from .transformed_distribution import TransformedDistribution
-from .transforms import AbsTransform
 
 __all__ = ["HalfNormal"]
 
 
-class HalfNormal(TransformedDistribution):
+class HalfNormal(Half):
     """The absolute values of normal numbers of mean zero and deviation ``scale``.
 
     Source: https://docs.pytorch.org/docs/stable/distributions.html#halfnormal
     """
 
-    arg_constraints = {"scale": constraints.positive}
-    support = constraints.nonnegative
-    has_rsample = True
     _parameters = {}
-
-    def __init__(self, scale: Any, validate_args: bool | None = None) -> None:
-        super().__init__(Normal(0, scale, validate_args=False), AbsTransform(), validate_args=validate_args)
+    _whole = Normal
 
     @property
     def scale(self) -> Any:
@@ -39,31 +31,6 @@ class HalfNormal(TransformedDistribution):
         return self.scale * math.sqrt(2 / math.pi)
 
     @property
-    def mode(self) -> Any:
-        """Zero."""
-        return f.zeros_like(self.scale)
-
-    @property
     def variance(self) -> Any:
         """The square of the scale times 1 - 2 / pi."""
         return self.scale.pow(2) * (1 - 2 / math.pi)
-
-    def log_prob(self, value: Any) -> Any:
-        """The logarithm of the density: minus infinity below zero."""
-        if self._validate_args:
-            self._validate_sample(value)
-        return f.where(value >= 0, self.base_dist.log_prob(value) + math.log(2), -math.inf)
-
-    def cdf(self, value: Any) -> Any:
-        """The chance of at most ``value``."""
-        if self._validate_args:
-            self._validate_sample(value)
-        return 2 * self.base_dist.cdf(value) - 1
-
-    def icdf(self, prob: Any) -> Any:
-        """The quantile of ``prob``."""
-        return self.base_dist.icdf((prob + 1) / 2)
-
-    def entropy(self) -> Any:
-        """The entropy in nats."""
-        return self.base_dist.entropy() - math.log(2)

@@ -6,37 +6,18 @@ from typing import Any
 
 from ..ground import dtypes
 from ..ground.size import Size
-from . import constraints
-from .distribution import Distribution
-from .utils import batch_of, broadcast_all
+from .location import LocationScale
 
 __all__ = ["Laplace"]
 
 
-class Laplace(Distribution):
+class Laplace(LocationScale):
     """Numbers around ``loc`` whose distance from it is exponential of mean ``scale``.
 
     Source: https://docs.pytorch.org/docs/stable/distributions.html#laplace
     """
 
-    arg_constraints = {"loc": constraints.real, "scale": constraints.positive}
-    support = constraints.real
-    has_rsample = True
     _parameters = {"loc": 0, "scale": 0}
-
-    def __init__(self, loc: Any, scale: Any, validate_args: bool | None = None) -> None:
-        self.loc, self.scale = broadcast_all(loc, scale)
-        super().__init__(batch_of(self.loc, loc, scale), validate_args=validate_args)
-
-    @property
-    def mean(self) -> Any:
-        """``loc``."""
-        return self.loc
-
-    @property
-    def mode(self) -> Any:
-        """``loc``."""
-        return self.loc
 
     @property
     def variance(self) -> Any:

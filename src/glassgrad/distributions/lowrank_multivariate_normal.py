@@ -7,8 +7,8 @@ from typing import Any
 
 from ..ground.size import Size
 from . import constraints
-from .distribution import Distribution
 from .functions import functions as f
+from .location import Centred
 from .matrices import cholesky, log_diagonal, solve_lower, squared_distance, times
 from .utils import _standard_normal, lazy_property
 
@@ -32,7 +32,7 @@ def _batch_lowrank_mahalanobis(factor: Any, diagonal: Any, x: Any, capacitance_t
     return (x.pow(2) / diagonal).sum(-1) - squared_distance(capacitance_tril, along)
 
 
-class LowRankMultivariateNormal(Distribution):
+class LowRankMultivariateNormal(Centred):
     """Vectors (*, n) around ``loc`` of covariance ``cov_factor @ cov_factor.mT + diag(cov_diag)``; factor (*, n, m).
 
     Source: https://docs.pytorch.org/docs/stable/distributions.html#lowrankmultivariatenormal
@@ -75,16 +75,6 @@ class LowRankMultivariateNormal(Distribution):
 
     def _over_batch(self, matrix: Any) -> Any:
         return matrix.expand(self._batch_shape + self._event_shape + self._event_shape)
-
-    @property
-    def mean(self) -> Any:
-        """``loc``."""
-        return self.loc
-
-    @property
-    def mode(self) -> Any:
-        """``loc``."""
-        return self.loc
 
     @lazy_property
     def variance(self) -> Any:

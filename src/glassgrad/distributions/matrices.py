@@ -60,6 +60,21 @@ def factor_of_inverse(precision: Any) -> Any:
     return solve_lower(upper, f.eye(precision.shape[-1], dtype=precision.dtype, device=precision.device))
 
 
+def only_one(error: type[Exception], **matrices: Any) -> tuple[str, Any]:
+    """The one of several matrices that is given, with its name; ``error`` where it is not one."""
+    given = [(name, matrix) for name, matrix in matrices.items() if matrix is not None]
+    if len(given) != 1:
+        raise error("Exactly one of covariance_matrix or precision_matrix or scale_tril may be specified.")
+    return given[0]
+
+
+def factor_of(name: str, matrix: Any) -> Any:
+    """The lower triangular factor of the covariance, which is given itself, by its inverse or by the factor."""
+    if name == "scale_tril":
+        return matrix
+    return cholesky(matrix) if name == "covariance_matrix" else factor_of_inverse(matrix)
+
+
 def times(matrix: Any, vector: Any) -> Any:
     """Matrices times vectors, batch by batch."""
     return f.matmul(matrix, vector.unsqueeze(-1)).squeeze(-1)

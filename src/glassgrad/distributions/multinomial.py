@@ -9,23 +9,20 @@ from ..ground import dtypes
 from ..ground.size import Size
 from . import constraints
 from .binomial import Binomial
-from .categorical import Categorical
-from .distribution import Distribution
+from .chances import ByCategories
 from .functions import functions as f
 from .utils import broadcast_all, lazy_property
 
 __all__ = ["Multinomial"]
 
 
-class Multinomial(Distribution):
+class Multinomial(ByCategories):
     """Counts (*, K) of ``total_count`` draws among K categories of chances ``probs`` or their logarithms ``logits``.
 
     Source: https://docs.pytorch.org/docs/stable/distributions.html#multinomial
     """
 
-    arg_constraints = {"probs": constraints.simplex, "logits": constraints.real_vector}
     _parameters = {}
-    _parts = ("_categorical",)
     _constants = ("total_count",)
     total_count: int
 
@@ -35,38 +32,17 @@ class Multinomial(Distribution):
         if not isinstance(total_count, int):
             raise NotImplementedError("inhomogeneous total_count is not supported")
         self.total_count = total_count
-        self._categorical = Categorical(probs=probs, logits=logits)
-        super().__init__(
-            self._categorical.batch_shape, self._categorical.param_shape[-1:], validate_args=validate_args
-        )
+        super().__init__(probs, logits, validate_args)
 
     @lazy_property
     def _binomial(self) -> Any:
         """The counts of each category alone."""
         return Binomial(total_count=self.total_count, probs=self.probs)
 
-    def _new(self, *args: Any, **kwargs: Any) -> Any:
-        return self._categorical._new(*args, **kwargs)
-
     @constraints.dependent_property(is_discrete=True, event_dim=1)
     def support(self) -> Any:
         """Counts of the total."""
         return constraints.multinomial(self.total_count)
-
-    @property
-    def logits(self) -> Any:
-        """Logarithms of the chances."""
-        return self._categorical.logits
-
-    @property
-    def probs(self) -> Any:
-        """The chances, which sum to one."""
-        return self._categorical.probs
-
-    @property
-    def param_shape(self) -> Any:
-        """The shape of the chances."""
-        return self._categorical.param_shape
 
     @property
     def mean(self) -> Any:

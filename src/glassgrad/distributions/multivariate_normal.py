@@ -7,9 +7,9 @@ from typing import Any
 
 from ..ground.size import Size
 from . import constraints
-from .distribution import Distribution
 from .functions import functions as f
-from .matrices import cholesky, factor_of_inverse, log_diagonal, times
+from .location import Centred
+from .matrices import factor_of, log_diagonal, only_one, times
 from .matrices import squared_distance as _batch_mahalanobis
 from .utils import _standard_normal, lazy_property
 
@@ -17,7 +17,7 @@ __all__ = ["MultivariateNormal"]
 _batch_mv = times
 
 
-class MultivariateNormal(Distribution):
+class MultivariateNormal(Centred):
     """Vectors (*, n) around ``loc``, by exactly one of covariance, precision (its inverse) and triangular factor.
 
     Source: https://docs.pytorch.org/docs/stable/distributions.html#multivariatenormal
@@ -40,17 +40,9 @@ class MultivariateNormal(Distribution):
     ) -> None:  # fmt: skip
         if loc.dim() < 1:
             raise ValueError("loc must be at least one-dimensional.")
-        matrices = {
-            "scale_tril": scale_tril,
-            "covariance_matrix": covariance_matrix,
-            "precision_matrix": precision_matrix,
-        }
-        given = [(name, matrix) for name, matrix in matrices.items() if matrix is not None]
-        if len(given) != 1:
-            raise ValueError(
-                "Exactly one of covariance_matrix or precision_matrix or scale_tril may be specified."
-            )
-        ((name, matrix),) = given
+        name, matrix = only_one(
+            ValueError, scale_tril=scale_tril, covariance_matrix=covariance_matrix, precision_matrix=precision_matrix
+        )
         if matrix.dim() < 2:
             what = f"{name} matrix" if name == "scale_tril" else name
             raise ValueError(f"{what} must be at least two-dimensional, with optional leading batch dimensions")
@@ -58,12 +50,7 @@ class MultivariateNormal(Distribution):
         setattr(self, name, matrix.expand((*batch, -1, -1)))
         self.loc = loc.expand((*batch, -1))
         super().__init__(batch, self.loc.shape[-1:], validate_args=validate_args)
-        if scale_tril is not None:
-            self._unbroadcasted_scale_tril = scale_tril
-        elif covariance_matrix is not None:
-            self._unbroadcasted_scale_tril = cholesky(covariance_matrix)
-        else:
-            self._unbroadcasted_scale_tril = factor_of_inverse(precision_matrix)
+        self._unbroadcasted_scale_tril = factor_of(name, matrix)
 
     def _over_batch(self, matrix: Any) -> Any:
         return matrix.expand(self._batch_shape + self._event_shape + self._event_shape)
@@ -83,16 +70,6 @@ class MultivariateNormal(Distribution):
     def precision_matrix(self) -> Any:
         """The inverse of the covariance."""
         return self._over_batch(f.cholesky_inverse(self._unbroadcasted_scale_tril))
-
-    @property
-    def mean(self) -> Any:
-        """``loc``."""
-        return self.loc
-
-    @property
-    def mode(self) -> Any:
-        """``loc``."""
-        return self.loc
 
     @property
     def variance(self) -> Any:

@@ -7,40 +7,23 @@ from typing import Any
 
 from ..autograd.grad_mode import no_grad
 from ..ground.size import Size
-from . import constraints
 from .exp_family import ExponentialFamily
 from .functions import functions as f
-from .utils import _standard_normal, batch_of, broadcast_all
+from .location import LocationScale
+from .utils import _standard_normal
 
 __all__ = ["Normal"]
 _HALF_LOG_TAU = math.log(math.sqrt(2 * math.pi))
 
 
-class Normal(ExponentialFamily):
+class Normal(LocationScale, ExponentialFamily):
     """Numbers around ``loc`` with standard deviation ``scale``.
 
     Source: https://docs.pytorch.org/docs/stable/distributions.html#normal
     """
 
-    arg_constraints = {"loc": constraints.real, "scale": constraints.positive}
-    support = constraints.real
-    has_rsample = True
     _mean_carrier_measure = 0
     _parameters = {"loc": 0, "scale": 0}
-
-    def __init__(self, loc: Any, scale: Any, validate_args: bool | None = None) -> None:
-        self.loc, self.scale = broadcast_all(loc, scale)
-        super().__init__(batch_of(self.loc, loc, scale), validate_args=validate_args)
-
-    @property
-    def mean(self) -> Any:
-        """``loc``."""
-        return self.loc
-
-    @property
-    def mode(self) -> Any:
-        """``loc``."""
-        return self.loc
 
     @property
     def stddev(self) -> Any:

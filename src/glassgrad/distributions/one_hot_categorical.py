@@ -7,47 +7,25 @@ from typing import Any
 from ..ground.size import Size
 from ..nn.functional import one_hot
 from . import constraints
-from .categorical import Categorical
-from .distribution import Distribution
+from .chances import ByCategories
 from .functions import functions as f
 
 __all__ = ["OneHotCategorical", "OneHotCategoricalStraightThrough"]
 
 
-class OneHotCategorical(Distribution):
+class OneHotCategorical(ByCategories):
     """One-hot vectors (*, K) by the chances ``probs`` or their logarithms ``logits``.
 
     Source: https://docs.pytorch.org/docs/stable/distributions.html#onehotcategorical
     """
 
-    arg_constraints = {"probs": constraints.simplex, "logits": constraints.real_vector}
     support = constraints.one_hot
     has_enumerate_support = True
     _parameters = {}
-    _parts = ("_categorical",)
-
-    def __init__(self, probs: Any = None, logits: Any = None, validate_args: bool | None = None) -> None:
-        self._categorical = Categorical(probs, logits)
-        super().__init__(
-            self._categorical.batch_shape, self._categorical.param_shape[-1:], validate_args=validate_args
-        )
-
-    def _new(self, *args: Any, **kwargs: Any) -> Any:
-        return self._categorical._new(*args, **kwargs)
 
     @property
     def _param(self) -> Any:
         return self._categorical._param
-
-    @property
-    def probs(self) -> Any:
-        """The chances, which sum to one."""
-        return self._categorical.probs
-
-    @property
-    def logits(self) -> Any:
-        """Logarithms of the chances."""
-        return self._categorical.logits
 
     @property
     def mean(self) -> Any:
@@ -63,11 +41,6 @@ class OneHotCategorical(Distribution):
     def variance(self) -> Any:
         """p (1 - p) for each component."""
         return self.probs * (1 - self.probs)
-
-    @property
-    def param_shape(self) -> Any:
-        """The shape of the chances."""
-        return self._categorical.param_shape
 
     def sample(self, sample_shape: Any = Size()) -> Any:  # noqa: B008
         """One-hot vectors, in the dtype of the chances."""

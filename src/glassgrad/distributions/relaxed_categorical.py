@@ -6,8 +6,7 @@ from typing import Any
 
 from ..ground.size import Size
 from . import constraints
-from .categorical import Categorical
-from .distribution import Distribution
+from .chances import ByCategories
 from .functions import functions as f
 from .transformed_distribution import TransformedDistribution
 from .transforms import ExpTransform
@@ -16,45 +15,22 @@ from .utils import broadcast_all, clamp_probs
 __all__ = ["ExpRelaxedCategorical", "RelaxedOneHotCategorical"]
 
 
-class ExpRelaxedCategorical(Distribution):
+class ExpRelaxedCategorical(ByCategories):
     """The logarithms of relaxed one-hot vectors, at a ``temperature``.
 
     Source: Maddison et al., The concrete distribution (2016)
     """
 
-    arg_constraints = {"probs": constraints.simplex, "logits": constraints.real_vector}
     support = constraints.real_vector
     has_rsample = True
     _parameters = {}
-    _parts = ("_categorical",)
     _constants = ("temperature",)
 
     def __init__(
         self, temperature: Any, probs: Any = None, logits: Any = None, validate_args: bool | None = None
     ) -> None:
-        self._categorical = Categorical(probs, logits)
         self.temperature = temperature
-        super().__init__(
-            self._categorical.batch_shape, self._categorical.param_shape[-1:], validate_args=validate_args
-        )
-
-    def _new(self, *args: Any, **kwargs: Any) -> Any:
-        return self._categorical._new(*args, **kwargs)
-
-    @property
-    def param_shape(self) -> Any:
-        """The shape of the chances."""
-        return self._categorical.param_shape
-
-    @property
-    def logits(self) -> Any:
-        """Logarithms of the chances."""
-        return self._categorical.logits
-
-    @property
-    def probs(self) -> Any:
-        """The chances, which sum to one."""
-        return self._categorical.probs
+        super().__init__(probs, logits, validate_args)
 
     def rsample(self, sample_shape: Any = Size()) -> Any:  # noqa: B008
         """Gumbel numbers moved by the logits, over the temperature, normalised."""

@@ -9,8 +9,8 @@ from ..autograd.grad_mode import no_grad
 from ..ground import dtypes
 from ..ground.size import Size
 from . import constraints
-from .distribution import Distribution
 from .functions import functions as f
+from .location import Centred
 from .utils import broadcast_all, lazy_property
 
 __all__ = ["VonMises"]
@@ -47,7 +47,7 @@ def _log_modified_bessel_fn(x: Any, order: int = 0) -> Any:
     return f.where(x < 3.75, near.log(), far)
 
 
-class VonMises(Distribution):
+class VonMises(Centred):
     """Angles in radians around ``loc``, closer to it the larger ``concentration``.
 
     Source: D. Best and N. Fisher, Efficient simulation of the von Mises distribution (1979)
@@ -105,11 +105,6 @@ class VonMises(Distribution):
     @property
     def mean(self) -> Any:
         """``loc``, the circular mean."""
-        return self.loc
-
-    @property
-    def mode(self) -> Any:
-        """``loc``."""
         return self.loc
 
     @lazy_property

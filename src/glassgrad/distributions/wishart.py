@@ -12,13 +12,13 @@ from .chi2 import Chi2
 from .exp_family import ExponentialFamily
 from .functions import functions as f
 from .matrices import (
-    cholesky,
     clamp_above_eps,
     digamma_sum,
-    factor_of_inverse,
+    factor_of,
     log_abs_det,
     log_diagonal,
     log_multigamma,
+    only_one,
     solved_by_factor,
 )
 from .utils import NUMBERS, lazy_property
@@ -43,17 +43,10 @@ class Wishart(ExponentialFamily):
         self, df: Any, covariance_matrix: Any = None, precision_matrix: Any = None, scale_tril: Any = None,
         validate_args: bool | None = None,
     ) -> None:  # fmt: skip
-        matrices = {
-            "scale_tril": scale_tril,
-            "covariance_matrix": covariance_matrix,
-            "precision_matrix": precision_matrix,
-        }
-        given = [(name, matrix) for name, matrix in matrices.items() if matrix is not None]
-        if len(given) != 1:
-            raise AssertionError(
-                "Exactly one of covariance_matrix or precision_matrix or scale_tril may be specified."
-            )
-        ((name, matrix),) = given
+        name, matrix = only_one(
+            AssertionError, scale_tril=scale_tril, covariance_matrix=covariance_matrix,
+            precision_matrix=precision_matrix,
+        )  # fmt: skip
         if matrix.dim() < 2:
             raise ValueError("scale_tril must be at least two-dimensional, with optional leading batch dimensions")
         batch, event = matrix.shape[:-2], matrix.shape[-2:]
@@ -72,12 +65,7 @@ class Wishart(ExponentialFamily):
             )
         super().__init__(batch, event, validate_args=validate_args)
         self._batch_dims = [-(x + 1) for x in range(len(batch))]
-        if scale_tril is not None:
-            self._unbroadcasted_scale_tril = scale_tril
-        elif covariance_matrix is not None:
-            self._unbroadcasted_scale_tril = cholesky(covariance_matrix)
-        else:
-            self._unbroadcasted_scale_tril = factor_of_inverse(precision_matrix)
+        self._unbroadcasted_scale_tril = factor_of(name, matrix)
         self._dist_chi2 = self._squares()
 
     def _squares(self) -> Chi2:

@@ -10,12 +10,11 @@ import numpy as np
 
 from ..ground.dtypes import dtype
 from ..ground.shared import Shared, register
-from ..ops.composite.interchange import warn_of_hooks
+from ..ops.composite.interchange import rebuild, warn_of_hooks
 from ..ops.composite.share import share_memory_
 from ..ops.composite.storage import owner_of
-from ..ops.override import blank
 from ..tensor.parameter import Parameter
-from ..tensor.tensor import LEAF, Tensor, new, share
+from ..tensor.tensor import Tensor
 
 _NOT_A_LEAF = (
     "Cowardly refusing to serialize non-leaf tensor which requires_grad, since autograd does not support crossing "
@@ -50,18 +49,7 @@ def rebuild_tensor(
     requires_grad: bool,
 ) -> Any:
     """The tensor that was sent, on memory that came with it or is shared; ``memory`` None: one without data."""
-    out: Any = new(cls)
-    if memory is None:
-        out._d = blank(sizes, kind.numpy)
-    elif 0 in sizes:
-        out._d = np.empty(sizes, kind.numpy)
-    else:
-        out._d = np.ndarray(sizes, kind.numpy, memory, offset, strides)
-    out._e = LEAF if requires_grad else None
-    out._v = None
-    if memory is not None:
-        share(out)
-    return out
+    return rebuild(cls, memory, offset, sizes, strides, kind, requires_grad, None)
 
 
 def init_reductions() -> None:

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Any
 
-from ..ground import dtypes, modes
+from ..ground import dtypes
 from ..tensor.tensor import Tensor
+from .by_parameter import ByParameter
 from .elementwise import filled, scalar
 from .numbers import check_one_element, number
-from .optimizer import Optimizer, evaluated
 
 
-class Adafactor(Optimizer):
+class Adafactor(ByParameter):
     """Adam's second running mean from little memory, clipped steps, and rates relative to the parameters.
 
     beta2_decay   the power by which the running means lengthen
@@ -21,6 +21,8 @@ class Adafactor(Optimizer):
     weight_decay  shrink the parameters by ``lr * weight_decay``
     Source: Shazeer and Stern (2018); https://docs.pytorch.org/docs/stable/generated/torch.optim.Adafactor.html
     """
+
+    _name = "Adafactor"
 
     def __init__(
         self,
@@ -67,27 +69,6 @@ class Adafactor(Optimizer):
                 if held and not isinstance(held["step"], Tensor):
                     held["step"] = scalar(float(held["step"]), group)
 
-    def step(self, closure: Callable[[], Any] | None = None) -> Any:
-        """Change the parameters once; gives the loss that ``closure`` computed."""
-        loss = evaluated(closure)
-        before = modes.set_grad(False)
-        try:
-            for group in self.param_groups:
-                for param in group["params"]:
-                    if param.grad is None:
-                        continue
-                    if param.is_complex():
-                        raise RuntimeError("Adafactor does not support complex parameters")
-                    if param.grad.is_sparse:
-                        raise RuntimeError("Adafactor does not support sparse gradients")
-                    state = self.state[param]
-                    if not state:
-                        self._start(group, state, param.grad)
-                    self._step(group, state, param)
-        finally:
-            modes.set_grad(before)
-        return loss
-
     def _start(self, group: dict[str, Any], state: dict[str, Any], grad: Any) -> None:
         state["step"] = scalar(0.0, group)
         if grad.dim() > 1:
@@ -97,6 +78,8 @@ class Adafactor(Optimizer):
             state["variance"] = filled(grad, 0)
 
     def _step(self, group: dict[str, Any], state: dict[str, Any], param: Any) -> None:
+        if not state:
+            self._start(group, state, param.grad)
         grad = -param.grad if group["maximize"] else param.grad
         lr, decay = number(group["lr"]), group["weight_decay"]
         eps, least = group["eps"]

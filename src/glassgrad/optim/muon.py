@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Any
 
-from ..ground import modes
 from ..ops.primitive.matrix import addmm
+from .by_parameter import ByParameter
 from .elementwise import filled
 from .numbers import check_one_element, number
-from .optimizer import Optimizer, evaluated
 
 
-class Muon(Optimizer):
+class Muon(ByParameter):
     """Steps along the nearest orthogonal matrix to the running mean of the gradients; for 2-d parameters only.
 
     weight_decay     shrink the parameters by ``lr * weight_decay``
@@ -23,6 +22,8 @@ class Muon(Optimizer):
     adjust_lr_fn     "original" or "match_rms_adamw": how the rate depends on the shape
     Source: Jordan (2024); https://docs.pytorch.org/docs/stable/generated/torch.optim.Muon.html
     """
+
+    _name = "Muon"
 
     def __init__(
         self,
@@ -63,26 +64,10 @@ class Muon(Optimizer):
                         f"Muon only supports 2D parameters whereas we found a parameter with size: {param.size()}"
                     )
 
-    def step(self, closure: Callable[[], Any] | None = None) -> Any:
-        """Change the parameters once; gives the loss that ``closure`` computed."""
-        loss = evaluated(closure)
-        before = modes.set_grad(False)
-        try:
-            for group in self.param_groups:
-                for param in group["params"]:
-                    if param.grad is None:
-                        continue
-                    if param.is_complex():
-                        raise RuntimeError("Muon does not support complex parameters")
-                    state = self.state[param]
-                    if "momentum_buffer" not in state:
-                        state["momentum_buffer"] = filled(param.grad, 0)
-                    self._step(group, state["momentum_buffer"], param)
-        finally:
-            modes.set_grad(before)
-        return loss
-
-    def _step(self, group: dict[str, Any], buffer: Any, param: Any) -> None:
+    def _step(self, group: dict[str, Any], state: dict[str, Any], param: Any) -> None:
+        if "momentum_buffer" not in state:
+            state["momentum_buffer"] = filled(param.grad, 0)
+        buffer = state["momentum_buffer"]
         grad, lr, momentum = param.grad, number(group["lr"]), group["momentum"]
         if grad.ndim != 2:
             raise ValueError("Param gradient must be a 2D matrix")

@@ -10,44 +10,17 @@ from __future__ import annotations
 from typing import Any
 
 import numba
-from numba.extending import overload
 
 from . import binding, mathematics
 from .binding import INWARD, kernel
 from .tiles import alone, further, get, multiply, place, put
 
-# -- the functions that bend, by dtype ---------------------------------------------------------------------------------
-
-
-def _sigmoid(x):  # type: ignore[no-untyped-def]
-    """``1 / (1 + exp(-x))``."""
-
-
-def _tanh(x):  # type: ignore[no-untyped-def]
-    """The hyperbolic tangent."""
-
-
 wide_vectors: Any = binding.wide_vectors
 _PLAIN: Any = {"nogil": True, "_nrt": False, "error_model": "numpy", "fastmath": {"contract"}, **INWARD}
 
 
-@overload(_sigmoid, jit_options=_PLAIN)
-def _of_sigmoid(x):  # type: ignore[no-untyped-def]
-    if x == numba.float32:
-        return lambda x: mathematics.sigmoid32(x)
-    return lambda x: mathematics.sigmoid64(x)
-
-
-@overload(_tanh, jit_options=_PLAIN)
-def _of_tanh(x):  # type: ignore[no-untyped-def]
-    if x == numba.float32:
-        return lambda x: mathematics.tanh32(x)
-    return lambda x: mathematics.tanh64(x)
-
-
 def _part(function: Any) -> Any:
     return numba.njit(**_PLAIN)(function)
-
 
 
 @_part
@@ -56,7 +29,7 @@ def _opened(gates: Any, sums: Any, bias: Any, count: int) -> None:
     alone()
     wide_vectors()
     for j in range(count):
-        put(gates, j, _sigmoid(get(sums, j) + get(bias, j)))
+        put(gates, j, mathematics.sigmoid(get(sums, j) + get(bias, j)))
 
 
 @_part
@@ -65,7 +38,7 @@ def _bent(gates: Any, sums: Any, bias: Any, count: int) -> None:
     alone()
     wide_vectors()
     for j in range(count):
-        put(gates, j, _tanh(get(sums, j) + get(bias, j)))
+        put(gates, j, mathematics.tanh(get(sums, j) + get(bias, j)))
 
 
 @_part
@@ -105,7 +78,7 @@ def _shown(out: Any, cell: Any, gate: Any, hidden: int) -> None:
     alone()
     wide_vectors()
     for j in range(hidden):
-        put(out, j, get(gate, j) * _tanh(get(cell, j)))
+        put(out, j, get(gate, j) * mathematics.tanh(get(cell, j)))
 
 
 @kernel
@@ -169,7 +142,7 @@ def _bent_cell(cell: Any, bent: Any, hidden: int) -> None:
     alone()
     wide_vectors()
     for j in range(hidden):
-        put(bent, j, _tanh(get(cell, j)))
+        put(bent, j, mathematics.tanh(get(cell, j)))
 
 
 @_part
@@ -223,7 +196,7 @@ def _candidate(gates: Any, reset: Any, own: Any, count: int) -> None:
     alone()
     wide_vectors()
     for j in range(count):
-        put(gates, j, _tanh(get(gates, j) + get(reset, j) * get(own, j)))
+        put(gates, j, mathematics.tanh(get(gates, j) + get(reset, j) * get(own, j)))
 
 
 @_part

@@ -153,15 +153,8 @@ def fractional_max_pool2d_with_indices(
 
     Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.fractional_max_pool2d.html
     """
-    if output_size is None and output_ratio is None:
-        raise ValueError("fractional_max_pool2d requires specifying either an output_size or an output_ratio")
-    if output_size is None:
-        if len(output_ratio) > 2:
-            raise ValueError("fractional_max_pool2d requires output_ratio to either be a single Int or tuple of Ints.")
-        output_size = _parts(input, output_ratio, 2)
-    if _random_samples is None:
-        _random_samples = _samples(input, 2)
-    return unpooling.fractional_max_pool2d(input, kernel_size, output_size, _random_samples)
+    settings = _at_random(2, input, output_size, output_ratio, _random_samples)
+    return unpooling.fractional_max_pool2d(input, kernel_size, *settings)
 
 
 def fractional_max_pool3d_with_indices(
@@ -172,24 +165,24 @@ def fractional_max_pool3d_with_indices(
 
     Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.fractional_max_pool3d.html
     """
-    if output_size is None and output_ratio is None:
-        raise ValueError("fractional_max_pool3d requires specifying either an output_size or an output_ratio")
+    settings = _at_random(3, input, output_size, output_ratio, _random_samples)
+    return unpooling.fractional_max_pool3d(input, kernel_size, *settings)
+
+
+def _at_random(dims: int, input: Tensor, output_size: Any, ratio: Any, samples: Tensor | None) -> tuple[Any, Tensor]:
+    """How many windows there are, and a random number for each plane and dimension."""
+    function = f"fractional_max_pool{dims}d"
     if output_size is None:
-        output_size = _parts(input, output_ratio, 3)
-    if _random_samples is None:
-        _random_samples = _samples(input, 3)
-    return unpooling.fractional_max_pool3d(input, kernel_size, output_size, _random_samples)
-
-
-def _parts(input: Tensor, ratio: Any, dims: int) -> list[int]:
-    ratios = repeated(ratio, dims)
-    return [int(input.size(place - dims) * ratios[place]) for place in range(dims)]
-
-
-def _samples(input: Tensor, dims: int) -> Tensor:
-    """A random number for each plane and dimension."""
-    batch = 1 if input.dim() == dims + 1 else input.size(0)
-    return rand(batch, input.size(-dims - 1), dims, dtype=input.dtype, device=input.device)
+        if ratio is None:
+            raise ValueError(f"{function} requires specifying either an output_size or an output_ratio")
+        if dims == 2 and len(ratio) > 2:
+            raise ValueError(f"{function} requires output_ratio to either be a single Int or tuple of Ints.")
+        ratios = repeated(ratio, dims)
+        output_size = [int(input.size(place - dims) * ratios[place]) for place in range(dims)]
+    if samples is None:
+        batch = 1 if input.dim() == dims + 1 else input.size(0)
+        samples = rand(batch, input.size(-dims - 1), dims, dtype=input.dtype, device=input.device)
+    return output_size, samples
 
 
 fractional_max_pool2d = _by_indices(4, fractional_max_pool2d_with_indices, _first(fractional_max_pool2d_with_indices))
@@ -199,12 +192,14 @@ fractional_max_pool3d = _by_indices(4, fractional_max_pool3d_with_indices, _firs
 # -- back to where elements came from ----------------------------------------------------------------------------------
 
 
-def _unpooled_size(input: Tensor, kernel: Any, stride: Any, padding: Any, output_size: Any) -> Any:
-    """The size before pooling: the smallest that fits, or ``output_size`` if that fits."""
-    dims, sizes = len(kernel), tuple(input.shape)
-    smallest = [
-        (sizes[place - dims] - 1) * stride[place] + kernel[place] - 2 * padding[place] for place in range(dims)
-    ]
+def _unpooled(
+    dims: int, input: Tensor, kernel_size: Any, stride: Any, padding: Any, output_size: Any
+) -> tuple[Any, Any, Any]:
+    """The size before pooling, the smallest that fits or ``output_size`` if that fits; stride and padding."""
+    kernel, pads, sizes = repeated(kernel_size, dims), repeated(padding, dims), tuple(input.shape)
+    steps = kernel if stride is None else repeated(stride, dims)
+    dims = len(kernel)  # as given
+    smallest = [(sizes[place - dims] - 1) * steps[place] + kernel[place] - 2 * pads[place] for place in range(dims)]
     wanted = smallest
     if output_size is not None:
         wanted = output_size[2:] if len(output_size) == dims + 2 else output_size
@@ -213,7 +208,7 @@ def _unpooled_size(input: Tensor, kernel: Any, stride: Any, padding: Any, output
                 f"output_size should be a sequence containing {dims} or {dims + 2} elements, but it has a length of "
                 f"'{len(wanted)}'"
             )
-        for place, (n, step) in enumerate(zip(smallest, stride, strict=True)):
+        for place, (n, step) in enumerate(zip(smallest, steps, strict=True)):
             if not n - step < wanted[place] < n + step:
                 raise ValueError(
                     f'invalid output_size "{wanted}" (dim {place} must be between {n - step} and {n + step})'
@@ -224,7 +219,7 @@ def _unpooled_size(input: Tensor, kernel: Any, stride: Any, padding: Any, output
                 "max_unpooling: output_size must contain non-negative spatial dimensions, but got "
                 f"output_size[{place}]={n}"
             )
-    return wanted
+    return wanted, steps, pads
 
 
 def max_unpool1d(
@@ -234,9 +229,7 @@ def max_unpool1d(
 
     Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.max_unpool1d.html
     """
-    kernel = repeated(kernel_size, 1)
-    steps = kernel if stride is None else repeated(stride, 1)
-    wanted = _unpooled_size(input, kernel, steps, repeated(padding, 1), output_size)
+    wanted, _, _ = _unpooled(1, input, kernel_size, stride, padding, output_size)
     found = unpooling.max_unpool2d(unsqueeze(input, -1), unsqueeze(indices, -1), [*wanted, 1])
     return squeeze_dim(found, -1)  # type: ignore[no-any-return]
 
@@ -248,11 +241,8 @@ def max_unpool2d(
 
     Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.max_unpool2d.html
     """
-    kernel = repeated(kernel_size, 2)
-    steps = kernel if stride is None else repeated(stride, 2)
-    return unpooling.max_unpool2d(
-        input, indices, _unpooled_size(input, kernel, steps, repeated(padding, 2), output_size)
-    )
+    wanted, _, _ = _unpooled(2, input, kernel_size, stride, padding, output_size)
+    return unpooling.max_unpool2d(input, indices, wanted)
 
 
 def max_unpool3d(
@@ -262,12 +252,8 @@ def max_unpool3d(
 
     Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.max_unpool3d.html
     """
-    kernel = repeated(kernel_size, 3)
-    steps = kernel if stride is None else repeated(stride, 3)
-    pads = repeated(padding, 3)
-    return unpooling.max_unpool3d(
-        input, indices, _unpooled_size(input, kernel, steps, pads, output_size), steps, pads
-    )
+    settings = _unpooled(3, input, kernel_size, stride, padding, output_size)
+    return unpooling.max_unpool3d(input, indices, *settings)
 
 
 # -- power averages ----------------------------------------------------------------------------------------------------

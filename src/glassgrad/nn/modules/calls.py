@@ -76,6 +76,7 @@ class Calls:
     _backward_hooks: OrderedDict[int, Callable[..., Any]]
     _backward_pre_hooks: OrderedDict[int, Callable[..., Any]]
     _is_full_backward_hook: bool | None
+    _compiled_call_impl: Callable[..., Any] | None = None  # what :meth:`compile` made
     _hooked: bool = True  # whether a hook was ever added; False from ``__init__`` on
 
     def forward(self, *input: Any) -> Any:
@@ -86,6 +87,8 @@ class Calls:
         if self._hooked or _listening or kwargs or args or input is _NOTHING:
             args = args if input is _NOTHING else (input, *args)
             if self._hooked or _listening:
+                if self._compiled_call_impl is not None:
+                    return self._compiled_call_impl(*args, **kwargs)
                 return _Call(self, args, kwargs).run()
             return self.forward(*args, **kwargs)
         return self.forward(input)  # the everyday call: handing on ``*args`` would cost as much again
@@ -96,16 +99,26 @@ class Calls:
         return _add(hooks, hook, *marks, prepend=prepend)
 
     def _call_impl(self, *args: Any, **kwargs: Any) -> Any:
-        """What a call does; for classes with a ``__call__`` of their own."""
-        return Calls.__call__(self, *args, **kwargs)
+        """What a call does that is not compiled; for classes with a ``__call__`` of their own."""
+        if self._hooked or _listening:
+            return _Call(self, args, kwargs).run()
+        return self.forward(*args, **kwargs)
 
-    _wrapped_call_impl = _call_impl
+    def _wrapped_call_impl(self, *args: Any, **kwargs: Any) -> Any:
+        return Calls.__call__(self, *args, **kwargs)
 
     def _slow_forward(self, *input: Any, **kwargs: Any) -> Any:
         return self.forward(*input, **kwargs)
 
     def compile(self, *args: Any, **kwargs: Any) -> None:
-        """Take the arguments of ``torch.compile``; the module runs as it is."""
+        """Have calls of this module go through ``torch.compile``, which takes the arguments; its keys stay as they are.
+
+        Copies and pickles of the module are not compiled.
+        """
+        from ...compiler.api import compile  # a floor above: loaded by those who ask for it
+
+        self.__dict__["_compiled_call_impl"] = compile(self._call_impl, *args, **kwargs)
+        self.__dict__["_hooked"] = True  # calls look for more than ``forward``
 
     def _get_backward_hooks(self) -> tuple[list[Any], list[Any]]:
         """The full backward hooks and the others that a call minds, those at every module first."""

@@ -81,6 +81,7 @@ class Module(Calls, Conversion, State, Tree):
 
     def __getstate__(self) -> dict[str, Any]:
         state = self.__dict__.copy()
+        state.pop("_compiled_call_impl", None)
         for kind in KINDS:
             for name, member in state[kind].items():
                 if state.get(name) is member:

@@ -48,6 +48,16 @@ class _ConstantPad(_Padded):
         return f"padding={self.padding}, value={self.value}"
 
 
+class _ZeroPad(_ConstantPad):
+    """A border of zeros."""
+
+    def __init__(self, padding: Any) -> None:
+        super().__init__(padding, 0.0)
+
+    def extra_repr(self) -> str:
+        return f"{self.padding}"
+
+
 class _ReflectionPad(_Padded):
     """A border of the mirror image of what lies next to it."""
 
@@ -195,40 +205,22 @@ class CircularPad3d(_CircularPad):
     _dims = 3
 
 
-class ZeroPad1d(ConstantPad1d):
+class ZeroPad1d(_ZeroPad, ConstantPad1d):
     """A border of zeros around the last dimension.
 
     Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.ZeroPad1d.html
     """
 
-    def __init__(self, padding: Any) -> None:
-        super().__init__(padding, 0.0)
 
-    def extra_repr(self) -> str:
-        return f"{self.padding}"
-
-
-class ZeroPad2d(ConstantPad2d):
+class ZeroPad2d(_ZeroPad, ConstantPad2d):
     """A border of zeros around the last two dimensions.
 
     Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.ZeroPad2d.html
     """
 
-    def __init__(self, padding: Any) -> None:
-        super().__init__(padding, 0.0)
 
-    def extra_repr(self) -> str:
-        return f"{self.padding}"
-
-
-class ZeroPad3d(ConstantPad3d):
+class ZeroPad3d(_ZeroPad, ConstantPad3d):
     """A border of zeros around the last three dimensions.
 
     Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.ZeroPad3d.html
     """
-
-    def __init__(self, padding: Any) -> None:
-        super().__init__(padding, 0.0)
-
-    def extra_repr(self) -> str:
-        return f"{self.padding}"

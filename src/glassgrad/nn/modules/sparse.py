@@ -13,13 +13,57 @@ from ..parameter import Parameter
 from .module import Module
 
 
-class Embedding(Module):
+class _Table(Module):
+    """What they share: a matrix drawn from the normal distribution, of which one row may stand for padding."""
+
+    weight: Parameter
+    padding_idx: int | None
+
+    def _make(self, shape: list[int], given: Tensor | None, learns: bool, device: Any, dtype: Any) -> None:
+        if given is None:
+            self.weight = Parameter(empty(tuple(shape), device=device, dtype=dtype), requires_grad=learns)
+            self.reset_parameters()
+        elif list(given.shape) != shape:
+            raise AssertionError("Shape of weight does not match num_embeddings and embedding_dim")
+        else:
+            self.weight = Parameter(given, requires_grad=learns)
+
+    def reset_parameters(self) -> None:
+        """Draw all rows anew; the one for padding becomes noughts."""
+        init.normal_(self.weight)
+        self._fill_padding_idx_with_zero()
+
+    def _fill_padding_idx_with_zero(self) -> None:
+        if self.padding_idx is not None:
+            before = modes.set_grad(False)
+            try:
+                self.weight[self.padding_idx].fill_(0)  # type: ignore[index]
+            finally:
+                modes.set_grad(before)
+
+
+def _place(name: str, padding_idx: int | None, rows: int) -> int | None:
+    """The row for padding, counted from the front; AssertionError where there is none, with its ``name``."""
+    if padding_idx is None:
+        return None
+    if not -rows <= padding_idx < max(rows, 1):
+        raise AssertionError(f"{name} must be within num_embeddings")
+    return padding_idx + rows if padding_idx < 0 else padding_idx
+
+
+def _sizes(embeddings: Tensor) -> tuple[int, int]:
+    """How many vectors there are, and how long they are."""
+    if embeddings.ndim != 2:
+        raise AssertionError("Embeddings parameter is expected to be 2-dimensional")
+    rows, columns = embeddings.shape
+    return rows, columns
+
+
+class Embedding(_Table):
     """A table of ``num_embeddings`` vectors: indices of any shape (*) become (*, embedding_dim).
 
     Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.Embedding.html
     """
-
-    weight: Parameter
 
     def __init__(
         self,
@@ -37,31 +81,10 @@ class Embedding(Module):
     ) -> None:
         super().__init__()
         self.num_embeddings, self.embedding_dim = num_embeddings, embedding_dim
-        if padding_idx is not None:
-            if not -num_embeddings <= padding_idx < max(num_embeddings, 1):
-                raise AssertionError("Padding_idx must be within num_embeddings")
-            if padding_idx < 0:
-                padding_idx += num_embeddings
-        self.padding_idx, self.max_norm, self.norm_type = padding_idx, max_norm, norm_type
+        self.padding_idx = _place("Padding_idx", padding_idx, num_embeddings)
+        self.max_norm, self.norm_type = max_norm, norm_type
         self.scale_grad_by_freq, self.sparse = scale_grad_by_freq, sparse
-        if _weight is None:
-            rows = empty((num_embeddings, embedding_dim), device=device, dtype=dtype)
-            self.weight = Parameter(rows, requires_grad=not _freeze)
-            self.reset_parameters()
-        else:
-            if list(_weight.shape) != [num_embeddings, embedding_dim]:
-                raise AssertionError("Shape of weight does not match num_embeddings and embedding_dim")
-            self.weight = Parameter(_weight, requires_grad=not _freeze)
-
-    def reset_parameters(self) -> None:
-        """Draw all vectors anew; the one for padding becomes noughts."""
-        init.normal_(self.weight)
-        if self.padding_idx is not None:
-            before = modes.set_grad(False)
-            try:
-                self.weight[self.padding_idx].fill_(0)  # type: ignore[index]
-            finally:
-                modes.set_grad(before)
+        self._make([num_embeddings, embedding_dim], _weight, not _freeze, device, dtype)
 
     def forward(self, input: Tensor) -> Tensor:
         """The vectors of the indices."""
@@ -101,9 +124,7 @@ class Embedding(Module):
         sparse: bool = False,
     ) -> Embedding:
         """A layer over given vectors, which do not learn unless ``freeze`` is False."""
-        if embeddings.ndim != 2:
-            raise AssertionError("Embeddings parameter is expected to be 2-dimensional")
-        rows, columns = embeddings.shape
+        rows, columns = _sizes(embeddings)
         return cls(
             num_embeddings=rows,
             embedding_dim=columns,
@@ -117,7 +138,7 @@ class Embedding(Module):
         )
 
 
-class EmbeddingBag(Module):
+class EmbeddingBag(_Table):
     """A table whose rows are summed, averaged or maximised in bags: indices (bags, n), or (all,) with offsets.
 
     Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.EmbeddingBag.html
@@ -127,8 +148,6 @@ class EmbeddingBag(Module):
         "num_embeddings", "embedding_dim", "max_norm", "norm_type", "scale_grad_by_freq", "mode", "sparse",
         "include_last_offset", "padding_idx",
     ]  # fmt: skip
-
-    weight: Parameter
 
     def __init__(
         self,
@@ -148,33 +167,9 @@ class EmbeddingBag(Module):
         super().__init__()
         self.num_embeddings, self.embedding_dim = num_embeddings, embedding_dim
         self.max_norm, self.norm_type, self.scale_grad_by_freq = max_norm, norm_type, scale_grad_by_freq
-        if padding_idx is not None:
-            if not -num_embeddings <= padding_idx < max(num_embeddings, 1):
-                raise AssertionError("padding_idx must be within num_embeddings")
-            if padding_idx < 0:
-                padding_idx += num_embeddings
-        self.padding_idx = padding_idx
-        if _weight is None:
-            self.weight = Parameter(empty((num_embeddings, embedding_dim), device=device, dtype=dtype))
-            self.reset_parameters()
-        else:
-            if list(_weight.shape) != [num_embeddings, embedding_dim]:
-                raise AssertionError("Shape of weight does not match num_embeddings and embedding_dim")
-            self.weight = Parameter(_weight)
+        self.padding_idx = _place("padding_idx", padding_idx, num_embeddings)
+        self._make([num_embeddings, embedding_dim], _weight, True, device, dtype)
         self.mode, self.sparse, self.include_last_offset = mode, sparse, include_last_offset
-
-    def reset_parameters(self) -> None:
-        """Draw all rows anew; the one for padding becomes noughts."""
-        init.normal_(self.weight)
-        self._fill_padding_idx_with_zero()
-
-    def _fill_padding_idx_with_zero(self) -> None:
-        if self.padding_idx is not None:
-            before = modes.set_grad(False)
-            try:
-                self.weight[self.padding_idx].fill_(0)  # type: ignore[index]
-            finally:
-                modes.set_grad(before)
 
     def forward(
         self, input: Tensor, offsets: Tensor | None = None, per_sample_weights: Tensor | None = None
@@ -212,9 +207,7 @@ class EmbeddingBag(Module):
         padding_idx: int | None = None,
     ) -> EmbeddingBag:
         """A layer over given rows, which do not learn unless ``freeze`` is False."""
-        if embeddings.ndim != 2:
-            raise AssertionError("Embeddings parameter is expected to be 2-dimensional")
-        rows, columns = embeddings.shape
+        rows, columns = _sizes(embeddings)
         made = cls(
             num_embeddings=rows,
             embedding_dim=columns,

@@ -313,16 +313,7 @@ class TransformerEncoderLayer(Module):
         self, x: Tensor, attn_mask: Tensor | None, key_padding_mask: Tensor | None, is_causal: bool = False
     ) -> Tensor:
         """Self-attention, then dropout."""
-        made = self.self_attn(
-            x,
-            x,
-            x,
-            attn_mask=attn_mask,
-            key_padding_mask=key_padding_mask,
-            need_weights=False,
-            is_causal=is_causal,
-        )
-        return self.dropout1(made[0])  # type: ignore[no-any-return]
+        return self.dropout1(_attended(self.self_attn, x, x, attn_mask, key_padding_mask, is_causal))  # type: ignore[no-any-return]
 
     def _ff_block(self, x: Tensor) -> Tensor:
         """The two linear layers, dropout between and after them."""
@@ -398,16 +389,7 @@ class TransformerDecoderLayer(Module):
         self, x: Tensor, attn_mask: Tensor | None, key_padding_mask: Tensor | None, is_causal: bool = False
     ) -> Tensor:
         """Self-attention, then dropout."""
-        made = self.self_attn(
-            x,
-            x,
-            x,
-            attn_mask=attn_mask,
-            key_padding_mask=key_padding_mask,
-            is_causal=is_causal,
-            need_weights=False,
-        )
-        return self.dropout1(made[0])  # type: ignore[no-any-return]
+        return self.dropout1(_attended(self.self_attn, x, x, attn_mask, key_padding_mask, is_causal))  # type: ignore[no-any-return]
 
     def _mha_block(
         self,
@@ -418,20 +400,16 @@ class TransformerDecoderLayer(Module):
         is_causal: bool = False,
     ) -> Tensor:
         """Attention to the encoder's output, then dropout."""
-        made = self.multihead_attn(
-            x,
-            mem,
-            mem,
-            attn_mask=attn_mask,
-            key_padding_mask=key_padding_mask,
-            is_causal=is_causal,
-            need_weights=False,
-        )
-        return self.dropout2(made[0])  # type: ignore[no-any-return]
+        return self.dropout2(_attended(self.multihead_attn, x, mem, attn_mask, key_padding_mask, is_causal))  # type: ignore[no-any-return]
 
     def _ff_block(self, x: Tensor) -> Tensor:
         """The two linear layers, dropout between and after them."""
         return self.dropout3(self.linear2(self.dropout(self.activation(self.linear1(x)))))  # type: ignore[no-any-return]
+
+
+def _attended(attention: Any, x: Tensor, to: Tensor, mask: Any, padding: Any, is_causal: bool) -> Any:
+    """What the positions ``x`` see of those of ``to``."""
+    return attention(x, to, to, attn_mask=mask, key_padding_mask=padding, need_weights=False, is_causal=is_causal)[0]
 
 
 def _generate_square_subsequent_mask(sz: int, device: Any = None, dtype: Any = None) -> Tensor:

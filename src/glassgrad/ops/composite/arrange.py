@@ -11,8 +11,8 @@ from ...ground.dtypes import called
 from ...tensor.tensor import Tensor, wrap
 from ..declare import composite
 from ..primitive import arrange as rows
-from ..primitive.scatter import index_select
 from ..primitive.shape import axis_of, compact, expand, reshape, unsqueeze, view
+from ..primitive.slices import index_select
 from .shape import sizes_of
 
 

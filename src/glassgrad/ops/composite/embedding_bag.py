@@ -11,7 +11,7 @@ from ...tensor.tensor import Tensor, wrap
 from .. import write
 from ..declare import composite
 from ..primitive import embedding_bag as bags
-from ..primitive.norm import norm_of
+from ..primitive.distance import norm_of
 from .reduce import check_tensor
 
 _KINDS = (

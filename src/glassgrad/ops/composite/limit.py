@@ -8,7 +8,7 @@ from ...tensor.tensor import Tensor
 from .. import write
 from ..declare import composite
 from ..primitive import limit
-from .operand import PAIR, is_number, need_tensor, no_match, number_aside, plain, raised, written
+from .operand import PAIR, is_number, need_tensor, no_match, number_aside, of_two, plain, raised, written
 
 # -- limits ----------------------------------------------------------------------------------------------------------
 
@@ -121,13 +121,7 @@ def copysign(input: Tensor, other: Any, *, out: Any = None) -> Tensor:
 @composite()
 def xlogy(input: Any, other: Any, *, out: Any = None) -> Tensor:
     """``input * log(other)``, zero where ``input`` is zero; one of them may be a number."""
-    if isinstance(input, Tensor) and is_number(other):
-        return limit.xlogy_number(raised(input, float(other)), plain(other), out=out)
-    if is_number(input) and isinstance(other, Tensor):
-        return limit.xlogy_of_number(raised(other, float(input)), plain(input), out=out)
-    if not (isinstance(input, Tensor) and isinstance(other, Tensor)):
-        raise no_match("xlogy", (input, other), PAIR[0], "Number self, Tensor other, *, Tensor out = None", PAIR[1])
-    return limit.xlogy(input, other, out=out)
+    return of_two("xlogy", limit.xlogy, limit.xlogy_number, limit.xlogy_of_number, input, other, out)
 
 
 @composite()

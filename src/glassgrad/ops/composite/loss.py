@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...tensor.tensor import Tensor, wrap
-from ..declare import composite
+from ..declare import composite, unit
 from ..primitive import embed, loss
 from ..primitive.activation import logsigmoid
 from ..primitive.arithmetic import mul, neg
@@ -289,6 +289,7 @@ def embedding(
     return embed.embedding(weight, indices, padding_idx, scale_grad_by_freq, sparse)
 
 
+@unit
 def one_hot(tensor: Any, num_classes: int = -1) -> Any:
     """Zeros, and a one in a new last dimension where each element points."""
     check_tensor(tensor, "one_hot")

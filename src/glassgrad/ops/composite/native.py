@@ -14,6 +14,7 @@ from ...kernels.random import bernoulli
 from ...tensor.tensor import Tensor, wrap
 from ..declare import composite
 from ..primitive import norm as rows
+from ..primitive.distance import norm_dim
 from ..primitive.number import mul_number
 from .norm import check_kinds, check_normalized, with_statistics
 from .operand import need_tensor
@@ -87,7 +88,7 @@ def frobenius_norm(input: Any, dim: Any = None, keepdim: bool = False, *, out: A
     Source: https://docs.pytorch.org/docs/stable/generated/torch.norm.html
     """
     need_tensor("frobenius_norm", "input", 1, input)
-    return rows.norm_dim(input, 2.0, some_dims(dim, input._d.ndim, "frobenius_norm"), keepdim, out=out)  # type: ignore[no-any-return]
+    return norm_dim(input, 2.0, some_dims(dim, input._d.ndim, "frobenius_norm"), keepdim, out=out)  # type: ignore[no-any-return]
 
 
 @composite(method=False)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...ground import modes
-from ...ground.dtypes import called, finfo, float32
+from ...ground.dtypes import called, finfo, float32, float64
 from ...kernels import compiled
 from ...tensor.tensor import Tensor, wrap
 from .. import write
@@ -17,18 +17,15 @@ from ..declare import composite, unit
 from ..primitive.arithmetic import pow_number
 from ..primitive.batchnorm import native_batch_norm
 from ..primitive.cast import clone
-from ..primitive.norm import (
-    cdist_forward,
-    linalg_vector_norm,
-    native_group_norm,
-    native_layer_norm,
-    norm_dim,
-)
+from ..primitive.distance import cdist_forward, linalg_vector_norm, norm_dim
+from ..primitive.norm import native_group_norm, native_layer_norm
 from ..primitive.number import add_number
 from ..primitive.pointwise import rsqrt
 from ..primitive.reduce import mean_dim, sum_dim
+from ..primitive.rms_norm import fused_rms_norm
 from ..primitive.shape import expand, permute, unsqueeze
 from ..primitive.singular import linalg_svd
+from ..unfold import FORMS, Form, unfolding
 from .reduce import amax, amin, check_tensor, given_kind, one_dim, some_dims, sum
 
 # -- norms -------------------------------------------------------------------------------------------------------------
@@ -260,7 +257,6 @@ def pdist(input: Any, p: float = 2.0) -> Any:
     if p < 0:
         raise RuntimeError("pdist only supports non-negative p values")
     first, second = np.triu_indices(len(input._d), 1)
-    from ...tensor.tensor import wrap
 
     return norm_dim(input.index_select(0, wrap(first)) - input.index_select(0, wrap(second)), float(p), (1,), False)
 
@@ -335,19 +331,25 @@ def rms_norm(input: Any, normalized_shape: Any, weight: Any = None, eps: float |
         input = input.to(float32)
     if eps is None:
         eps = finfo(input.dtype).eps
-    if input._d.size >= compiled.least and not modes.watch:  # nothing to record: one pass does it all
-        silent = input._e is None and (weight is None or weight._e is None)
-        if (silent or not modes.grad_enabled()) and type(input) is Tensor:
-            width, scale = prod(normalized_shape), None if weight is None else weight._d
-            made = compiled.norm.rms_forward(input._d, scale, width, eps)
-            if made is not None:
-                return wrap(made)
+    tensors = [input] if weight is None else [input, weight]
+    large = input._d.size >= compiled.least and input._d.size and not modes.watch and type(input) is Tensor
+    if large and (input.dtype is float32 or input.dtype is float64) and tensors[-1]._d.dtype is input._d.dtype:
+        return fused_rms_norm(tensors, normalized_shape, eps)[0]
+    scaled = _by_root_mean_square(*tensors, normalized_shape, eps)[0]
+    return scaled.to(kind) if kind.itemsize == 2 else scaled
+
+
+def _by_root_mean_square(input: Any, *others: Any) -> tuple[Any]:
+    """What ``rms_norm`` is, from the input, the weight if there is one, the normalised shape, and eps."""
+    *weight, normalized_shape, eps = others
     first = input._d.ndim - len(normalized_shape)
     squares = mean_dim(pow_number(input, 2), tuple(range(first, input._d.ndim)), True)
     scaled = input * rsqrt(add_number(squares, eps))
-    if weight is not None:
-        scaled = scaled * weight
-    return scaled.to(kind) if kind.itemsize == 2 else scaled
+    return (scaled * weight[0] if weight else scaled,)
+
+
+FORMS["rms_norm"] = Form(_by_root_mean_square, 1)
+fused_rms_norm.unfolds_by(unfolding("rms_norm", ("normalized_shape", "eps")))
 
 
 @composite(method=False)

@@ -76,6 +76,19 @@ def raised(tensor: Tensor, number: Any) -> Tensor:
     return tensor.to(kind)  # type: ignore[attr-defined]
 
 
+def of_two(
+    function: str, both: Any, with_number: Any, of_number: Any, input: Any, other: Any, out: Any
+) -> Tensor:
+    """A function of two tensors, or of a tensor and a number on either side: a row for each of the three."""
+    if isinstance(input, Tensor) and is_number(other):
+        return with_number(raised(input, float(other)), plain(other), out=out)  # type: ignore[no-any-return]
+    if is_number(input) and isinstance(other, Tensor):
+        return of_number(raised(other, float(input)), plain(input), out=out)  # type: ignore[no-any-return]
+    if not (isinstance(input, Tensor) and isinstance(other, Tensor)):
+        raise no_match(function, (input, other), PAIR[0], "Number self, Tensor other, *, Tensor out = None", PAIR[1])
+    return both(input, other, out=out)  # type: ignore[no-any-return]
+
+
 def written(row: Any, target: Tensor, *others: Any, settings: Any = ()) -> Tensor:
     """Write a row's result over its first input; gives that."""
     return write.in_place(row.row, target, others, settings)

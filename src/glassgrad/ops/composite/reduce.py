@@ -297,8 +297,21 @@ def std_mean(
 # -- extremes ----------------------------------------------------------------------------------------------------------
 
 
-def _binary(name: str, input: Any, other: Any, out: Any) -> Any:
-    return (maximum if name == "maximum" else minimum)(input, other, out=out)
+def _extreme(
+    name: str, pair: Any, along: Any, elementwise: Any, input: Any, dim: Any, keepdim: bool, out: Any, other: Any
+) -> Any:
+    """What ``max`` and ``min`` give where there is more than a tensor: along a dimension, or of two tensors."""
+    if type(dim) is int and isinstance(input, Tensor):
+        if not 0 <= dim < input._d.ndim:
+            dim = one_dim(dim, input._d.ndim)
+        if out is None:
+            return _new(pair, along(input, dim, keepdim))
+        check_pair(out, name)
+        return _new(pair, along(input, dim, keepdim, out=out))
+    if other is not None or isinstance(dim, Tensor):
+        return elementwise(input, dim if other is None else other, out=out)
+    check_tensor(input, name)
+    return _new(pair, along(input, one_dim(dim, input._d.ndim, name), keepdim, out=out))
 
 
 @composite(name="max")
@@ -309,17 +322,7 @@ def max(input: Any, dim: Any = UNSET, keepdim: bool = False, *, out: Any = None,
     """
     if dim is UNSET and other is None:
         return max_all(input) if out is None else max_all(input, out=out)
-    if type(dim) is int and isinstance(input, Tensor):
-        if not 0 <= dim < input._d.ndim:
-            dim = one_dim(dim, input._d.ndim)
-        if out is None:
-            return _new(results.max, max_dim(input, dim, keepdim))
-        check_pair(out, "max")
-        return _new(results.max, max_dim(input, dim, keepdim, out=out))
-    if other is not None or isinstance(dim, Tensor):
-        return _binary("maximum", input, dim if other is None else other, out)
-    check_tensor(input, "max")
-    return _new(results.max, max_dim(input, one_dim(dim, input._d.ndim, "max"), keepdim, out=out))
+    return _extreme("max", results.max, max_dim, maximum, input, dim, keepdim, out, other)
 
 
 @composite(name="min")
@@ -327,17 +330,7 @@ def min(input: Any, dim: Any = UNSET, keepdim: bool = False, *, out: Any = None,
     """The smallest element; or along ``dim`` the smallest and their places; or the smaller of two tensors."""
     if dim is UNSET and other is None:
         return min_all(input) if out is None else min_all(input, out=out)
-    if type(dim) is int and isinstance(input, Tensor):
-        if not 0 <= dim < input._d.ndim:
-            dim = one_dim(dim, input._d.ndim)
-        if out is None:
-            return _new(results.min, min_dim(input, dim, keepdim))
-        check_pair(out, "min")
-        return _new(results.min, min_dim(input, dim, keepdim, out=out))
-    if other is not None or isinstance(dim, Tensor):
-        return _binary("minimum", input, dim if other is None else other, out)
-    check_tensor(input, "min")
-    return _new(results.min, min_dim(input, one_dim(dim, input._d.ndim, "min"), keepdim, out=out))
+    return _extreme("min", results.min, min_dim, minimum, input, dim, keepdim, out, other)
 
 
 @composite()

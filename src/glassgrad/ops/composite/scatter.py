@@ -12,6 +12,7 @@ from ...tensor.tensor import Tensor, wrap
 from .. import write
 from ..declare import composite
 from ..primitive import scatter as rows
+from ..primitive import slices
 from ..primitive.index import blank, masked_fill
 from .getitem import fits_number
 from .shape import whole
@@ -33,7 +34,7 @@ def gather(input: Tensor, dim: int, index: Tensor, *, sparse_grad: bool = False,
 def index_select(input: Tensor, dim: int, index: Tensor, *, out: Any = None) -> Tensor:
     """The slices of ``dim`` that ``index`` names."""
     _index("index_select", index)
-    return rows.index_select(input, index, dim, out=out)
+    return slices.index_select(input, index, dim, out=out)
 
 
 # -- scatter -----------------------------------------------------------------------------------------------------------
@@ -145,28 +146,28 @@ def index_add(
 ) -> Tensor:
     """The tensor with ``alpha`` times the slices of ``source`` added where ``index`` says."""
     _index("index_add", index)
-    return rows.index_add(input, index, source, dim, alpha, out=out)
+    return slices.index_add(input, index, source, dim, alpha, out=out)
 
 
 @composite(function=False)
 def index_add_(self: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: Any = 1) -> Tensor:
     """In-place :func:`index_add`."""
     _index("index_add_", index)
-    return write.in_place(rows.index_add.row, self, (index, source), (dim, alpha))
+    return write.in_place(slices.index_add.row, self, (index, source), (dim, alpha))
 
 
 @composite()
 def index_copy(input: Tensor, dim: int, index: Tensor, source: Tensor, *, out: Any = None) -> Tensor:
     """The tensor with its slices replaced by those of ``source`` where ``index`` says."""
     _index("index_copy", index)
-    return rows.index_copy(input, index, source, dim, out=out)
+    return slices.index_copy(input, index, source, dim, out=out)
 
 
 @composite(function=False)
 def index_copy_(self: Tensor, dim: int, index: Tensor, source: Tensor) -> Tensor:
     """In-place :func:`index_copy`."""
     _index("index_copy_", index)
-    return write.in_place(rows.index_copy.row, self, (index, source), (dim,))
+    return write.in_place(slices.index_copy.row, self, (index, source), (dim,))
 
 
 def _filling(input: Tensor, dim: int, index: Any, value: Any) -> tuple[Any, Any, Any]:
@@ -177,10 +178,10 @@ def _filling(input: Tensor, dim: int, index: Any, value: Any) -> tuple[Any, Any,
                 f"index_fill_ only supports a 0-dimensional value tensor, but got tensor with {value._d.ndim} "
                 "dimension(s)."
             )
-        return rows.index_fill_tensor, (index, value), (dim,)
+        return slices.index_fill_tensor, (index, value), (dim,)
     if type(value) is complex and input._d.dtype.kind != "c":
         raise RuntimeError("index_fill_(): Converting complex Scalar to non-complex type is not supported")
-    return rows.index_fill, (index,), (dim, value)
+    return slices.index_fill, (index,), (dim, value)
 
 
 @composite()
@@ -215,7 +216,7 @@ def index_reduce(
 ) -> Tensor:
     """The tensor with the slices of ``source`` reduced into those that ``index`` names."""
     _check_reduce(reduce)
-    return rows.index_reduce(input, index, source, dim, reduce, include_self, out=out)
+    return slices.index_reduce(input, index, source, dim, reduce, include_self, out=out)
 
 
 @composite(function=False)
@@ -224,7 +225,7 @@ def index_reduce_(
 ) -> Tensor:
     """In-place :func:`index_reduce`."""
     _check_reduce(reduce)
-    return write.in_place(rows.index_reduce.row, self, (index, source), (dim, reduce, include_self))
+    return write.in_place(slices.index_reduce.row, self, (index, source), (dim, reduce, include_self))
 
 
 # -- as if in one row --------------------------------------------------------------------------------------------------

@@ -13,10 +13,9 @@ from ..primitive import gamma, special
 from ..primitive.number import add_number, mul_number
 from ..primitive.polynomial import POLYNOMIALS
 from ..primitive.representation import frexp_parts
-from .operand import PAIR, is_number, need_tensor, no_match, plain, raised
+from .operand import is_number, need_tensor, no_match, of_two, plain
 from .reduce import check_pair
 
-_THREE = (PAIR[0], "Number self, Tensor other, *, Tensor out = None", PAIR[1])
 _DEGREE = (
     "Tensor input, Tensor n, *, Tensor out = None",
     "Number x, Tensor n, *, Tensor out = None",
@@ -42,13 +41,8 @@ def special_xlog1py(input: Any, other: Any, *, out: Any = None) -> Tensor:
 
     Source: https://docs.pytorch.org/docs/stable/special.html#torch.special.xlog1py
     """
-    if isinstance(input, Tensor) and is_number(other):
-        return special.xlog1py_number(raised(input, float(other)), plain(other), out=out)
-    if is_number(input) and isinstance(other, Tensor):
-        return special.xlog1py_of_number(raised(other, float(input)), plain(input), out=out)
-    if not (isinstance(input, Tensor) and isinstance(other, Tensor)):
-        raise no_match("special_xlog1py", (input, other), *_THREE)
-    return special.special_xlog1py(input, other, out=out)
+    rows = special.special_xlog1py, special.xlog1py_number, special.xlog1py_of_number
+    return of_two("special_xlog1py", *rows, input, other, out)
 
 
 def special_zeta(input: Any, other: Any, *, out: Any = None) -> Tensor:
@@ -56,13 +50,8 @@ def special_zeta(input: Any, other: Any, *, out: Any = None) -> Tensor:
 
     Source: https://docs.pytorch.org/docs/stable/special.html#torch.special.zeta
     """
-    if isinstance(input, Tensor) and is_number(other):
-        return gamma.zeta_number(raised(input, float(other)), plain(other), out=out)
-    if is_number(input) and isinstance(other, Tensor):
-        return gamma.zeta_of_number(raised(other, float(input)), plain(input), out=out)
-    if not (isinstance(input, Tensor) and isinstance(other, Tensor)):
-        raise no_match("special_zeta", (input, other), *_THREE)
-    return gamma.special_zeta(input, other, out=out)
+    rows = gamma.special_zeta, gamma.zeta_number, gamma.zeta_of_number
+    return of_two("special_zeta", *rows, input, other, out)
 
 
 def _polynomial(name: str, row: Any) -> Callable[..., Tensor]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..declare import composite
-from ..primitive.norm import linalg_vector_norm, norm_dim
+from ..primitive.distance import linalg_vector_norm, norm_dim
 from ..primitive.weight_norm import weight_norm_interface
 
 

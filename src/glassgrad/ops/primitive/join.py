@@ -170,39 +170,27 @@ def _sized(sizes: tuple[int, ...], dim: int, size: int) -> tuple[int, ...]:
     return (*sizes[:axis], size, *sizes[axis + 1 :])
 
 
+def _all_parts(grads: Any, sizes: tuple[int, ...], lengths: Any, dim: int) -> list[Any]:
+    """The gradients of all parts, zeros where none came."""
+    given = next(grad for grad in grads if grad is not None)
+    return [
+        blank(given, _sized(sizes, dim, length)) if grad is None else grad
+        for grad, length in zip(grads, lengths, strict=True)
+    ]
+
+
 @split.derivative("self")
-def _joined(grads: Any, self_sizes: Any, split_size: Any, dim: Any) -> Any:
-    """The gradients one after the other, zeros where none came."""
-    given = next(grad for grad in grads if grad is not None)
-    lengths = portions(self_sizes[axis_of(dim, len(self_sizes))], split_size)
-    pieces = [
-        blank(given, _sized(self_sizes, dim, length)) if grad is None else grad
-        for grad, length in zip(grads, lengths, strict=True)
-    ]
-    return cat(pieces, dim)
-
-
 @unsafe_split.derivative("self")
-def _joined_unsafe(grads: Any, self_sizes: Any, split_size: Any, dim: Any) -> Any:
-    """The same."""
-    given = next(grad for grad in grads if grad is not None)
+def _joined(grads: Any, self_sizes: Any, split_size: Any, dim: Any) -> Any:
+    """The gradients one after the other."""
     lengths = portions(self_sizes[axis_of(dim, len(self_sizes))], split_size)
-    pieces = [
-        blank(given, _sized(self_sizes, dim, length)) if grad is None else grad
-        for grad, length in zip(grads, lengths, strict=True)
-    ]
-    return cat(pieces, dim)
+    return cat(_all_parts(grads, self_sizes, lengths, dim), dim)
 
 
 @split_with_sizes.derivative("self")
 def _joined_sizes(grads: Any, self_sizes: Any, split_sizes: Any, dim: Any) -> Any:
     """The same, with the sizes as given."""
-    given = next(grad for grad in grads if grad is not None)
-    pieces = [
-        blank(given, _sized(self_sizes, dim, length)) if grad is None else grad
-        for grad, length in zip(grads, split_sizes, strict=True)
-    ]
-    return cat(pieces, dim)
+    return cat(_all_parts(grads, self_sizes, split_sizes, dim), dim)
 
 
 @op()

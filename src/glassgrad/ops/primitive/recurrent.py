@@ -123,63 +123,39 @@ def came(grads: Any) -> tuple[bool, ...]:
     return tuple([grad is not None for grad in grads])
 
 
-def _back_lstm(grads: Any, tensors: Any, result3: Any, sizes: Any, reverse: Any, biased: Any, needs: Any) -> list[Any]:
+def _handed_back(backward: Any, grads: Any, tensors: Any, reserve: Any, needs: Any, *settings: Any) -> list[Any]:
+    """The gradients of a layer's tensors by its backward row, as the rule sees that."""
     arrived = [grad for grad in grads if grad is not None]
-    places = [*arrived, *tensors, result3]
-    return _asked(lstm_layer_backward(places, came(grads[:3]), needs, sizes, reverse, biased), needs)
+    return _asked(backward([*arrived, *tensors, reserve], came(grads), needs, *settings), needs)
 
 
 @mkldnn_rnn_layer.derivative("tensors")
 def _mkldnn_rule(grads: Any, tensors: Any, result3: Any, sizes: Any, reverse: Any, biased: Any, needs: Any) -> Any:
-    return _back_lstm(grads, tensors, result3, sizes, reverse, biased, needs)
+    return _handed_back(lstm_layer_backward, grads[:3], tensors, result3, needs, sizes, reverse, biased)
 
 
 @lstm_layer.derivative("tensors")
 def _lstm_rule(
-    grads: Any,
-    tensors: Any,
-    tensors_sizes: Any,
-    result3: Any,
-    sizes: Any,
-    reverse: Any,
-    biased: Any,
-    dense: Any,
+    grads: Any, tensors: Any, tensors_sizes: Any, result3: Any, sizes: Any, reverse: Any, biased: Any, dense: Any,
     needs: Any,
-) -> Any:
-    return _back_lstm(grads, tensors, result3, sizes, reverse, biased, needs)
+) -> Any:  # fmt: skip
+    return _handed_back(lstm_layer_backward, grads[:3], tensors, result3, needs, sizes, reverse, biased)
 
 
 @gru_layer.derivative("tensors")
 def _gru_rule(
-    grads: Any,
-    tensors: Any,
-    tensors_sizes: Any,
-    result2: Any,
-    sizes: Any,
-    reverse: Any,
-    biased: Any,
-    dense: Any,
+    grads: Any, tensors: Any, tensors_sizes: Any, result2: Any, sizes: Any, reverse: Any, biased: Any, dense: Any,
     needs: Any,
-) -> Any:
-    places = [*[grad for grad in grads if grad is not None], *tensors, result2]
-    return _asked(gru_layer_backward(places, came(grads[:2]), needs, sizes, reverse, biased), needs)
+) -> Any:  # fmt: skip
+    return _handed_back(gru_layer_backward, grads[:2], tensors, result2, needs, sizes, reverse, biased)
 
 
 @rnn_layer.derivative("tensors")
 def _rnn_rule(
-    grads: Any,
-    tensors: Any,
-    tensors_sizes: Any,
-    result2: Any,
-    sizes: Any,
-    reverse: Any,
-    biased: Any,
-    dense: Any,
-    relu: Any,
-    needs: Any,
-) -> Any:
-    places = [*[grad for grad in grads if grad is not None], *tensors, result2]
-    return _asked(rnn_layer_backward(places, came(grads[:2]), needs, sizes, reverse, biased, relu), needs)
+    grads: Any, tensors: Any, tensors_sizes: Any, result2: Any, sizes: Any, reverse: Any, biased: Any, dense: Any,
+    relu: Any, needs: Any,
+) -> Any:  # fmt: skip
+    return _handed_back(rnn_layer_backward, grads[:2], tensors, result2, needs, sizes, reverse, biased, relu)
 
 
 @lstm_layer_backward.derivative("tensors")

@@ -8,22 +8,23 @@ from typing import Any
 import numpy as np
 
 from ...ground import dtypes
-from ...kernels.scatter import add_rows, added, covered, fetched, inside, place, put_where
+from ...kernels.scatter import added, covered, fetched, inside, place, put_where
 from ..declare import op
-from .index import ALL, blank, masked_fill
-from .shape import axis_of, expand, reshape, sum_to, unsigned, view
+from .index import blank, masked_fill
+from .shape import axis_of, reshape, unsigned
 
 ndarray = np.ndarray
 
 
-def _name(array: Any) -> str:
+def name_of(array: Any) -> str:
+    """The name of an array's dtype, as in "Float"."""
     return dtypes.of(array.dtype).scalar_name
 
 
-_BEYOND = "index {} is out of bounds for dimension {} with size {}"
+BEYOND = "index {} is out of bounds for dimension {} with size {}"
 
 
-def _bounds(index: Any, size: int, axis: int, wording: str = _BEYOND) -> None:
+def check_bounds(index: Any, size: int, axis: int, wording: str = BEYOND) -> None:
     """RuntimeError where an index is not in [0, ``size``)."""
     if not inside(index, size):
         bad = index[(index < 0) | (index >= size)]
@@ -42,7 +43,7 @@ def _checked(name: str, self: Any, index: Any, dim: int, src: Any = None) -> int
         raise RuntimeError(f"Index tensor must have the same number of dimensions as {whose} tensor")
     shape, sizes = index.shape or (1,), self.shape or (1,)
     if shape == sizes and src is None:
-        _bounds(index, sizes[axis], axis)
+        check_bounds(index, sizes[axis], axis)
         return axis
     if src is not None and max(src.ndim, 1) != len(shape):
         raise RuntimeError("Index tensor must have the same number of dimensions as src tensor")
@@ -65,7 +66,7 @@ def _checked(name: str, self: Any, index: Any, dim: int, src: Any = None) -> int
             f"Expected index {list(index.shape)} to be no larger than self {list(self.shape)} apart from dimension "
             f"{axis}"
         )
-    _bounds(index, sizes[axis], axis)
+    check_bounds(index, sizes[axis], axis)
     return axis
 
 
@@ -179,15 +180,9 @@ corner_backward.derivative(grad_output=lambda grad, grad_output_sizes: corner(gr
 
 
 @scatter.derivative("src")
-def _fetch(grad: Any, index: Any, index_sizes: Any, src_sizes: Any, dim: Any) -> Any:
-    """The gradient that the places written to have; none for what ``index`` does not cover."""
-    found = gather(grad, index, dim)
-    return found if index_sizes == src_sizes else corner_backward(found, src_sizes)
-
-
 @scatter_add.derivative("src")
-def _fetch_added(grad: Any, index: Any, index_sizes: Any, src_sizes: Any, dim: Any) -> Any:
-    """The same: adding and placing have one adjoint."""
+def _fetch(grad: Any, index: Any, index_sizes: Any, src_sizes: Any, dim: Any) -> Any:
+    """The gradient that the places written or added to have; none for what ``index`` does not cover."""
     found = gather(grad, index, dim)
     return found if index_sizes == src_sizes else corner_backward(found, src_sizes)
 
@@ -198,7 +193,7 @@ scatter_add.derivative(self=lambda grad: grad)
 
 
 @scatter_reduce.derivative("self", "src")
-def _share(
+def shared_out(
     grad: Any,
     self: Any,
     index: Any,
@@ -250,241 +245,13 @@ for row in (scatter, scatter_add):
 scatter_reduce.shows(hidden=("self_sizes", "index_sizes", "src_sizes"), dim=("dim", unsigned))
 
 
-# -- one index for a whole slice ---------------------------------------------------------------------------------------
-
-
-def _along(axis: int, index: Any) -> tuple[Any, ...]:
-    return (*(ALL,) * axis, index.reshape(-1))
-
-
-@op()
-def index_select(self: Any, index: Any, /, dim: Any) -> Any:
-    """The slices of ``dim`` that ``index`` names."""
-    axis = axis_of(dim, self.ndim)
-    if index.ndim > 1:
-        raise IndexError("index_select(): Index is supposed to be a vector")
-    if index.dtype.kind != "i" or index.itemsize < 4:
-        raise RuntimeError("index_select(): Expected dtype int32 or int64 for index")
-    if not self.ndim:
-        if index.size != 1:
-            raise RuntimeError(f"index_select(): Index to scalar can have only 1 value, got {index.size} value(s)")
-        return np.array(self)
-    if index.size and not self.shape[axis]:
-        raise RuntimeError("index_select(): self indexing axis dim should be positive")
-    if not inside(index, self.shape[axis]):
-        raise IndexError("index out of range in self")
-    return self.take(index.reshape(-1), axis)
-
-
-@op()
-def index_select_backward(grad_output: Any, index: Any, /, sizes: Any, dim: Any) -> Any:
-    """Zeros of ``sizes`` with slices added where ``index`` says."""
-    return _slices_added(np.zeros(sizes, grad_output.dtype), index, grad_output, axis_of(dim, len(sizes)))
-
-
-def _slices_added(out: Any, index: Any, source: Any, axis: int) -> Any:
-    if not out.ndim:
-        out += source.reshape(()) if source.size == 1 else source.sum()
-    elif index.size > 1:
-        if axis:
-            add_rows(np.moveaxis(out, axis, 0), index, np.moveaxis(source, axis, 0))
-        else:
-            add_rows(out, index, source)
-    elif index.size:
-        out[_along(axis, index)] += source.reshape((*out.shape[:axis], 1, *out.shape[axis + 1 :]))
-    return out
-
-
-def _slices(self: Any, index: Any, source: Any, dim: int) -> int:
-    """The dimension of ``index_add``; PyTorch's errors where something does not fit."""
-    axis = axis_of(dim, self.ndim)
-    if index.ndim > 1:
-        raise IndexError(
-            f"index_add_(): Index is supposed to be a vector, but got dim: {index.ndim} with type: {_name(index)} and "
-            f"size: {list(index.shape)}"
-        )
-    if index.dtype.kind != "i" or index.itemsize < 4:
-        raise RuntimeError(f"index_add_(): Expected dtype int32/int64 for index but got: {_name(index)}")
-    if source.dtype != self.dtype:
-        raise RuntimeError(
-            f"index_add_(): self ({_name(self)}) and source ({_name(source)}) must have the same scalar type"
-        )
-    count = source.shape[axis] if source.ndim > axis else 1
-    if index.size != count:
-        raise RuntimeError(
-            f"index_add_(): Number of indices ({index.size}) should be equal to source.size(dim): ({count}), for dim: "
-            f"{dim}"
-        )
-    if (*self.shape[:axis], *self.shape[axis + 1 :]) != (*source.shape[:axis], *source.shape[axis + 1 :]) or (
-        self.ndim != source.ndim
-    ):
-        raise RuntimeError(
-            "source tensor shape must match self tensor shape, excluding the specified dimension. Got self.shape = "
-            f"{list(self.shape)} source.shape = {list(source.shape)}"
-        )
-    _bounds(index, self.shape[axis] if self.ndim else 1, axis)
-    return axis
-
-
-@op(inplace=True)
-def index_add(self: Any, index: Any, source: Any, /, dim: Any, alpha: Any = 1) -> Any:
-    """``self`` with ``alpha`` times the slices of ``source`` added where ``index`` says."""
-    axis = _slices(self, index, source, dim)
-    if alpha != 1:
-        source = source * np.asarray(alpha).astype(self.dtype)
-    return _slices_added(np.array(self, order="C"), index, source, axis)
-
-
-@op(inplace=True)
-def index_copy(self: Any, index: Any, source: Any, /, dim: Any) -> Any:
-    """``self`` with its slices replaced by those of ``source`` where ``index`` says."""
-    axis = axis_of(dim, self.ndim)
-    if index.ndim > 1:
-        raise IndexError(f"index_copy_(): Index should have dimension 1 or 0 (got {index.ndim})")
-    if index.dtype != np.int64:
-        raise RuntimeError(f"index_copy_(): Expected a long tensor for index, but got {_name(index)}")
-    if source.dtype != self.dtype:
-        raise RuntimeError(
-            f"index_copy_(): self and source expected to have the same dtype, but got (self) {_name(self)} and "
-            "(source) "
-            f"{_name(source)}"
-        )
-    if source.ndim and self.ndim and source.ndim != self.ndim:
-        raise IndexError(
-            f"index_copy_(): When source and destination are not scalars, their dimensionality must match. Source "
-            f"dimensionality ({source.ndim}), destination dimensionality ({self.ndim})"
-        )
-    rest = (*self.shape[:axis], *self.shape[axis + 1 :])
-    others = (*source.shape[:axis], *source.shape[axis + 1 :])
-    if rest != others:
-        shown, theirs = " ".join(map(str, rest)), " ".join(map(str, others))
-        raise RuntimeError(
-            "index_copy_(): Source/destination tensor must have same slice shapes. Destination slice shape: "
-            f"{shown} at dimension {axis} and source slice shape: {theirs} at dimension "
-            f"{0 if not source.ndim else axis}."
-        )
-    count = source.shape[axis] if source.ndim else 1
-    if index.size != count:
-        raise IndexError(
-            f"index_copy_(): Number of indices ({index.size}) should be equal to source.size(dim) ({count})"
-        )
-    try:
-        _bounds(index, self.shape[axis] if self.ndim else 1, axis, f"index_copy_(): {_BEYOND}")
-    except RuntimeError as error:
-        raise IndexError(str(error)) from None
-    out = np.array(self, order="C")
-    if not self.ndim:
-        out[...] = source.reshape(())
-    elif index.size:
-        out[_along(axis, index)] = source.reshape((*rest[:axis], count, *rest[axis:]))
-    return out
-
-
-def _filled(self: Any, index: Any, dim: int, value: Any) -> Any:
-    axis = axis_of(dim, self.ndim)
-    if index.ndim > 1:
-        raise RuntimeError("Index has to be a vector/scalar")
-    if index.dtype != np.int64:
-        raise IndexError("index_fill_(): Expected dtype int64 for index.")
-    size = self.shape[axis] if self.ndim else 1
-    if index.size and (index.min() < -size or index.max() >= size):
-        bad = index[(index < -size) | (index >= size)]
-        raise IndexError(f"index {int(bad.reshape(-1)[0])} is out of bounds for dimension {axis} with size {size}")
-    out = np.array(self)
-    if self.ndim:
-        out[_along(axis, index)] = value
-    elif index.size:
-        out[...] = value
-    return out
-
-
-@op(inplace=True)
-def index_fill(self: Any, index: Any, /, dim: Any, value: Any) -> Any:
-    """``self`` with the slices that ``index`` names filled with a number."""
-    return _filled(self, index, dim, np.asarray(value).astype(self.dtype))
-
-
-@op(node="IndexFillBackward1", inplace=True)
-def index_fill_tensor(self: Any, index: Any, value: Any, /, dim: Any) -> Any:
-    """``self`` with the slices that ``index`` names filled with a 0-d tensor's value."""
-    return _filled(self, index, dim, value.astype(self.dtype))
-
-
-for row in (index_select, index_select_backward, index_add, index_copy, index_fill, index_fill_tensor):
-    row.internal()
-    row.sets_apart("index")
-index_fill_tensor.sets_apart("index", "value")
-index_select.derivative(self=lambda grad, index, self_sizes, dim: index_select_backward(grad, index, self_sizes, dim))
-index_select_backward.derivative(grad_output=lambda grad, index, dim: index_select(grad, index, dim))
-index_add.derivative(
-    self=lambda grad: grad,
-    source=lambda grad, index, source_sizes, dim, alpha: (
-        reshape(index_select(grad, index, dim), source_sizes)
-        if alpha == 1
-        else reshape(index_select(grad, index, dim) * alpha, source_sizes)
-    ),
-)
-index_copy.derivative(
-    self=lambda grad, index, dim: index_fill(grad, index, dim, 0),
-    source=lambda grad, index, source_sizes, dim: reshape(index_select(grad, index, dim), source_sizes),
-)
-index_fill.derivative(self=lambda grad, index, dim: index_fill(grad, index, dim, 0))
-index_fill_tensor.derivative(
-    self=lambda grad, index, dim: index_fill(grad, index, dim, 0),
-    value=lambda grad, index, dim: sum_to(index_select(grad, index, dim), ()),
-)
-index_select.shows(dim=("dim", unsigned))
-for row in (index_add, index_copy):
-    row.shows(hidden=("source_sizes",), dim=("dim", unsigned), source_dim=("source_sizes", len))
-for row in (index_fill, index_fill_tensor):
-    row.shows(dim=("dim", unsigned))
-
-
-def _line_of(ndim: int, axis: int) -> tuple[int, ...]:
-    return tuple(-1 if at == axis else 1 for at in range(ndim))
-
-
-@op(inplace=True)
-def index_reduce(self: Any, index: Any, source: Any, /, dim: Any, reduce: Any, include_self: Any = True) -> Any:
-    """``self`` with the slices of ``source`` reduced into those that ``index`` names."""
-    axis = axis_of(dim, self.ndim)
-    wide = np.broadcast_to(index.reshape(_line_of(source.ndim, axis)), source.shape)
-    return scatter_reduce.row.kernel(self, wide, source, axis, reduce, include_self)
-
-
-@index_reduce.derivative("self", "source")
-def _share_slices(
-    grad: Any,
-    self: Any,
-    index: Any,
-    source: Any,
-    result: Any,
-    self_sizes: Any,
-    source_sizes: Any,
-    dim: Any,
-    reduce: Any,
-    include_self: Any,
-) -> Any:
-    """What ``scatter_reduce`` hands on, with one index for every element."""
-    axis = axis_of(dim, len(self_sizes))
-    wide = expand(view(index, _line_of(len(source_sizes), axis)), source_sizes)
-    return _share(
-        grad, self, wide, source, result, self_sizes, source_sizes, source_sizes, axis, reduce, include_self
-    )
-
-
-index_reduce.internal()
-index_reduce.sets_apart("index")
-index_reduce.shows(hidden=("self_sizes", "source_sizes"), dim=("dim", unsigned))
-
-
 # -- elements counted as if in one row ---------------------------------------------------------------------------------
 
 
 def _counted(name: str, self: Any, index: Any) -> Any:
     """Flat indices from the front; PyTorch's errors where there is no such element."""
     if index.dtype != np.int64:
-        raise RuntimeError(f"{name}(): Expected a long tensor for index, but got {_name(index)}")
+        raise RuntimeError(f"{name}(): Expected a long tensor for index, but got {name_of(index)}")
     if not self.size and index.size:
         tried = "take from" if name == "take" else "put elements into"
         raise IndexError(f"{name}(): tried to {tried} an empty tensor")
@@ -507,9 +274,9 @@ def put(self: Any, index: Any, source: Any, /, accumulate: Any = False) -> Any:
     """``self`` with the elements of ``source`` put, or added, where ``index`` says, counted as if in one row."""
     if source.dtype != self.dtype:
         raise RuntimeError(
-            f"put_(): self and source expected to have the same dtype, but got self.dtype = {_name(self)} and "
+            f"put_(): self and source expected to have the same dtype, but got self.dtype = {name_of(self)} and "
             "source.dtype = "
-            f"{_name(source)}"
+            f"{name_of(source)}"
         )
     if index.size != source.size:
         raise IndexError(

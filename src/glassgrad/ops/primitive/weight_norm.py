@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..declare import op
-from .norm import linalg_vector_norm, norm_of
+from .distance import linalg_vector_norm, norm_of
 from .reduce import F32, F64, sum_dim
 
 
