@@ -16,6 +16,9 @@ __version__ = RELEASE  # where `import torch` means this package, alias.py makes
 # NumPy tells of overflow and division by zero inside our kernels; PyTorch is silent about them.
 warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"glassgrad(\.|$)")
 
+from .ground import process as _process  # noqa: E402, F401 - before NumPy
+
+# isort: split
 from .alias import alias  # noqa: E402
 from .autograd import api as _api  # noqa: E402
 from .autograd.anomaly_mode import is_anomaly_check_nan_enabled, is_anomaly_enabled  # noqa: E402

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
+from functools import lru_cache
 from typing import Any
 
 
@@ -49,11 +50,20 @@ def set_num_threads(number: int) -> None:
 
 def get_num_threads() -> int:
     """How many threads matrix products use."""
-    if _set.threads is not None:
-        return _set.threads
+    return _set.threads if _set.threads is not None else _first_threads()
+
+
+@lru_cache(None)
+def _first_threads() -> int:
+    """How many threads the linear algebra library began with."""
     for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"):
         if os.environ.get(name, "").isdecimal():
             return int(os.environ[name])
+    return cores()
+
+
+def cores() -> int:
+    """How many processors this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 

@@ -163,6 +163,10 @@ def largest(array: Any, axes: tuple[Windows, ...]) -> tuple[Any, Any]:
     if not array.size or not all([plan.number for plan in axes]):
         shape = (*array.shape[: array.ndim - len(axes)], *[plan.number for plan in axes])
         return np.zeros(shape, kind), np.zeros(shape, np.int64)
+    if array.size >= compiled.least:
+        found = compiled.pooling.largest(array, axes)
+        if found is not None:
+            return found
     if all([plan.whole for plan in axes]):
         lines = array.reshape(*array.shape[: array.ndim - len(axes)], -1)
         places = lines.argmax(-1)

@@ -39,6 +39,13 @@ GEOMETRIES = [
     (16, 2, (23,), 3, (2,), (4,), (0,), (1,), 1),  # ends beyond what the last tap sees
     (2, 4, (7,), 6, (2,), (2,), (3,), (2,), 2),  # an input as wide as what taps see, but not the same
     (16, 2, (17,), 3, (1,), (1,), (4,), (2,), 1),
+    (5, 16, (9, 11), 16, (3, 3), (1, 1), (1, 1), (1, 1), 1),  # from here on channels fill lanes
+    (3, 32, (9, 11), 48, (3, 2), (2, 1), (1, 1), (1, 2), 1),
+    (37, 64, (4, 4), 32, (1, 1), (1, 1), (0, 0), (1, 1), 2),
+    (33, 80, (5, 4), 96, (3, 3), (1, 1), (1, 1), (1, 1), 1),
+    (20, 144, (4, 4), 256, (3, 3), (1, 1), (1, 1), (1, 1), 1),  # channels are shared out, not samples
+    (3, 16, (6, 7, 8), 32, (3, 3, 2), (2, 1, 1), (1, 2, 1), (1, 1, 2), 1),
+    (2, 32, (40,), 16, (5,), (3,), (9,), (2,), 1),
 ]
 
 
@@ -111,7 +118,10 @@ def test_any_geometry_agrees_with_numpy(data):
 _LARGE = (40, 16, (20, 20), 24, (3, 3), (2, 2), (1, 1), (1, 1), 1)
 
 
-@pytest.mark.parametrize("geometry", [GEOMETRIES[1], GEOMETRIES[3], _LARGE], ids=str)
+_MANY_CHANNELS = (49, 48, (6, 5), 64, (3, 3), (1, 1), (1, 1), (1, 1), 1)
+
+
+@pytest.mark.parametrize("geometry", [GEOMETRIES[1], GEOMETRIES[3], _LARGE, _MANY_CHANNELS], ids=str)
 def test_threads_do_not_change_a_bit(geometry):
     x, w, bias, rng = _case(geometry, "f4")
     g = _outputs(geometry, rng, "f4")
@@ -154,6 +164,30 @@ def test_what_is_not_finite_reaches_only_those_who_see_it():
     assert np.array_equal(np.isnan(found), np.isnan(wanted))
     assert np.array_equal(np.isinf(found), np.isinf(wanted))
     assert np.isfinite(found).sum() == found.size - 2 * 5 * 6 + 5 * 0 + (6 - 4) * 5
+
+
+def test_taps_that_see_only_padding_are_passed_over():
+    geometry = (32, 1, (1, 8, 8), (1, 3, 3), (1, 8, 8), (1, 1, 1), (0, 1, 1), (1, 1, 1))
+    group = lowering.Group(16, 16, True)
+    for make in (lowering.forward, lowering.backward):
+        plan = make(group, *geometry)
+        vectors = lowering.work(plan, 1) * 16 * lowering.WIDTH / 9
+        assert 22 * 22 / 9 <= vectors < 58  # of 64 places; at best (22 / 24) ** 2 of their taps are needed
+        held = plan.origins // 16
+        assert sorted(held.tolist()) == sorted(set(held.tolist()))
+    alike = lowering.forward(group, *geometry, True)
+    assert lowering.work(alike, 1) * 16 * lowering.WIDTH / 9 == 66
+
+
+@pytest.mark.parametrize("dilation", [1, 2, 5])
+def test_outputs_that_see_only_padding_are_the_bias(dilation):
+    geometry = (16, 3, (5, 4), 2, (2, 3), (1, 2), (6, 7), (dilation, 1), 1)
+    x, w, bias, _ = _case(geometry, "f4")
+    with compiled.serving(compiled.NEVER):
+        wanted = kernels.convolve(x, w, bias, (1, 2), [(6, 6), (7, 7)], (dilation, 1), 1)
+    found = native.convolve(x, w, bias, (1, 2), [(6, 6), (7, 7)], (dilation, 1), 1)
+    assert np.array_equal(found == bias[:, None, None], wanted == bias[:, None, None])
+    _assert_close([found], [wanted])
 
 
 @pytest.mark.parametrize("kind", ["i8", "f2", "c8"])

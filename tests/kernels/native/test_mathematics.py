@@ -15,7 +15,6 @@ SPREAD = {
     "tanh": (-10.0, 10.0),
     "sigmoid": (-80.0, 80.0),
     "softplus": (-80.0, 80.0),
-    "erf": (-5.0, 5.0),
     "expm1_below": (-30.0, 0.0),
     "log": (0.0, 100.0),
 }
@@ -28,7 +27,7 @@ EXACT = {
     "expm1_below": np.expm1,
     "log": np.log,
 }
-ULPS = {"exp": 1.5, "tanh": 3.0, "sigmoid": 3.0, "softplus": 2.5, "erf": 2.0, "expm1_below": 1.5, "log": 1.5}
+ULPS = {"exp": 1.5, "tanh": 3.0, "sigmoid": 3.0, "softplus": 2.5, "expm1_below": 1.5, "log": 1.5}
 _LOOPS = {}
 
 
@@ -65,7 +64,7 @@ def test_float32_within_units_in_the_last_place(name):
 
 
 @pytest.mark.skipif(np.finfo(np.longdouble).nmant < 60, reason="needs a float longer than float64")
-@pytest.mark.parametrize("name", [name for name in SPREAD if name != "erf"])
+@pytest.mark.parametrize("name", SPREAD)
 def test_float64_within_units_in_the_last_place(name):
     """The same in float64, against the longer floats that some processors have."""
     x = arguments(name, "f8")
@@ -86,9 +85,12 @@ def test_normal_distribution():
 
 def test_erf_in_float64():
     """The error function agrees with the C library's, which is itself good to one unit."""
-    x = np.concatenate([arguments("erf", "f8"), np.linspace(0.99, 1.01, 999)])
+    x = np.concatenate([RNG.uniform(-5, 5, 30000), RNG.uniform(-1, 1, 5000) ** 9, np.linspace(0.99, 1.01, 999)])
     exact = EXACT["erf"](x)
-    assert (np.abs(applied("erf", x) - exact) / np.spacing(np.abs(exact))).max() <= 2
+    assert (np.abs(applied("erf64", x) - exact) / np.spacing(np.abs(exact))).max() <= 2
+    ends = applied("erf64", np.array([np.inf, -np.inf, np.nan, 0.0, -0.0]))
+    np.testing.assert_array_equal(ends, [1, -1, np.nan, 0, 0])
+    assert np.signbit(ends)[3:].tolist() == [False, True]
 
 
 @pytest.mark.parametrize("kind", ["f4", "f8"])
@@ -100,7 +102,6 @@ def test_ends_of_the_line(kind):
         "exp": [inf, 0, nan, 1, 1],
         "tanh": [1, -1, nan, 0.0, -0.0],
         "sigmoid": [1, 0, nan, 0.5, 0.5],
-        "erf": [1, -1, nan, 0.0, -0.0],
         "log": [inf, nan, nan, -inf, -inf],
     }
     for name, wanted in cases.items():

@@ -118,19 +118,59 @@ def test_narrow_rows_beside_a_large_mean(name, width):
 
 @pytest.mark.parametrize("kind", ["f4", "f8"])
 def test_root_mean_square_norm(kind):
-    """Where nothing is recorded, one pass gives what the recorded operations give, and NaN where they give it."""
-    for shape in [(3, 5), (2, 3, 17), (2, 9000)]:
-        x = drawn(shape, kind)
-        x[0, 0] = np.nan if len(shape) == 3 else 1e3
-        x = glassgrad.from_numpy(x)
-        for weight in (None, glassgrad.from_numpy(drawn(shape[-1], kind))):
-            with compiled.serving(0):
-                one = glassgrad.rms_norm(x, shape[-1:], weight)
-                recorded = glassgrad.rms_norm(x.clone().requires_grad_(), shape[-1:], weight)
-            assert one.grad_fn is None
-            assert recorded.grad_fn is not None
-            bound = 8 * np.finfo(kind).eps
-            np.testing.assert_allclose(one.numpy(), recorded.detach().numpy(), rtol=bound, atol=bound)
+    """One record gives what the operations that it stands for give: values, gradients twice, nodes."""
+    for shape, dims in [((3, 5), 1), ((2, 3, 17), 2), ((2, 9000), 1), ((150, 24), 1), ((67, 3), 1)]:
+        for layout in ("C", "turned", "apart"):
+            a, g, w = drawn(shape, kind, 1, layout), drawn(shape, kind, 0, layout), drawn(shape[-dims:], kind)
+            for weight in (w, None):
+                found = [_of_root_mean_square(limit, a, weight, g) for limit in (0, compiled.NEVER)]
+                for one, other in zip(*found, strict=True):
+                    if isinstance(one, list):
+                        assert one == other
+                    else:
+                        bound = (60 if kind == "f4" else 1e3) * np.finfo(kind).eps * np.abs(other).max()
+                        np.testing.assert_allclose(one, other, rtol=0, atol=bound)
+
+
+def _of_root_mean_square(limit, a, weight, grad):
+    """Output, node names, first and second gradients."""
+    inputs = [glassgrad.from_numpy(v.copy(order="K")).requires_grad_() for v in (a, weight) if v is not None]
+    sizes = a.shape[-1:] if weight is None else weight.shape
+    with compiled.serving(limit):
+        out = glassgrad.rms_norm(inputs[0], sizes, *inputs[1:], eps=0.1)
+        first = glassgrad.autograd.grad(out, inputs, glassgrad.from_numpy(grad.copy(order="K")), create_graph=True)
+        plain = glassgrad.rms_norm(inputs[0], sizes, *inputs[1:], eps=0.1)
+        once = glassgrad.autograd.grad(plain, inputs[-1:], glassgrad.from_numpy(grad.copy(order="K")))
+        twice = glassgrad.autograd.grad(sum((v * v).sum() for v in first), inputs)
+        names = _names(glassgrad.rms_norm(inputs[0], sizes, *inputs[1:], eps=0.1).grad_fn)
+    return [out.detach().numpy(), *[v.detach().numpy() for v in (*first, *once, *twice)], names]
+
+
+def _names(node):
+    return [] if node is None else [node.name(), *[name for n, _ in node.next_functions for name in _names(n)]]
+
+
+def test_root_mean_square_norm_of_not_a_number_stays_in_its_row():
+    a, g, w = drawn((4, 4000), "f4"), drawn((4, 4000), "f4"), drawn(4000, "f4")
+    a[1, 7], a[2, 3] = np.nan, np.inf
+    usual, found = [_of_root_mean_square(limit, a, w, g) for limit in (compiled.NEVER, 0)]
+    for one, other in zip(found[:2], usual[:2], strict=True):  # the output and the gradient of the input
+        np.testing.assert_array_equal(np.isnan(one), np.isnan(other))
+        assert np.isnan(one[1]).all() and not np.isnan(one[[0, 3]]).any()
+        assert np.isnan(one[2]).any() and np.isfinite(one[[0, 3]]).all()
+
+
+def test_root_mean_square_norm_without_numba():
+    """The row's own form in NumPy agrees with the compiled one."""
+    a, g, w = drawn((40, 30), "f4"), drawn((40, 30), "f4"), drawn(30, "f4")
+    found = []
+    for limit in (0, compiled.NEVER):
+        with compiled.serving(limit):
+            out, roots = TABLE["fused_rms_norm"].kernel([a, w], normalized_shape=(30,), eps=0.1)
+            back = TABLE["fused_rms_norm_backward"].kernel([g, a, w, roots], (30,), 0.1, (True, True))
+            found.append((out, roots, *back))
+    for one, other in zip(*found, strict=True):
+        np.testing.assert_allclose(one, other, rtol=2e-5, atol=2e-6)
 
 
 def test_not_a_number_and_infinities_stay_in_their_channel():
@@ -146,6 +186,17 @@ def test_not_a_number_and_infinities_stay_in_their_channel():
         np.testing.assert_allclose(found[:, ::3], usual[:, ::3], rtol=1e-5, atol=1e-5)
 
 
+@pytest.mark.parametrize("kind", ["f4", "f8"])
+def test_batch_norm_of_many_samples(kind):
+    """Blocks of samples have sums of their own, the last block is a shorter one; a large mean costs no digits."""
+    for shape, middle in (((601, 20, 3), 0), ((530, 70), 50), ((1000, 5, 7), 1)):
+        a, g, w, b = drawn(shape, kind, middle), drawn(shape, kind), drawn(shape[1], kind), drawn(shape[1], kind)
+        for training in (True, False):
+            statistics = drawn(shape[1], kind), RNG.uniform(0.5, 2, shape[1]).astype(kind)
+            found = agree("native_batch_norm", a, w, b, *statistics, training=training, eps=1e-5)
+            agree("native_batch_norm_backward", g, a, *found[1:3], w, training=training, wanted=ALL)
+
+
 def test_any_number_of_threads_gives_the_same_bits():
     """A channel, and a row, is computed alike in whatever part it is."""
 
@@ -154,6 +205,9 @@ def test_any_number_of_threads_gives_the_same_bits():
         found = TABLE["native_batch_norm"].kernel(a, w, w, training=True, eps=1e-5)
         back = TABLE["native_batch_norm_backward"].kernel(g, a, *found[1:3], w, training=True, wanted=ALL)
         grouped = TABLE["native_group_norm"].kernel(a, w, w, eps=1e-5, **groups)
+        by_root = TABLE["fused_rms_norm"].kernel([a, w.repeat(a[0, 0].size)], a.shape[1:], 1e-5)
+        tensors = [g, a, w.repeat(a[0, 0].size), by_root[1]]
+        back = *back, *by_root, *TABLE["fused_rms_norm_backward"].kernel(tensors, a.shape[1:], 1e-5, (True, True))
         return *found, *back, *grouped, *TABLE["native_group_norm_backward"].kernel(
             g, a, *grouped[1:], w, wanted=ALL, **groups
         )

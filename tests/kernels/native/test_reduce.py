@@ -1,4 +1,4 @@
-"""Compiled sums, products and running sums: NumPy's to rounding, the same bits for any number of threads."""
+"""Compiled sums, products, extremes and running sums: NumPy's to rounding, the same bits for any number of threads."""
 
 from __future__ import annotations
 
@@ -19,6 +19,12 @@ REDUCTIONS = {
     "var": lambda x, **how: x.var(**how),
     "std": lambda x, **how: x.std(**how),
     "prod": lambda x, **how: x.prod(**how),
+}
+EXTREMES = {
+    "amax": lambda x, **how: x.amax(**how),
+    "amin": lambda x, **how: x.amin(**how),
+    "max": lambda x: x.max(),
+    "min": lambda x: x.min(),
 }
 RUNNING = {
     "cumsum": lambda x, dim: (x.cumsum(dim),),
@@ -52,6 +58,27 @@ def test_reductions(name, kind, monkeypatch):
                     expected = REDUCTIONS[name](x, **how)
                 assert (found.dtype, found.shape) == (expected.dtype, expected.shape)
                 np.testing.assert_allclose(found.numpy(), expected.numpy(), rtol=3e-5 if kind == "f4" else 1e-11)
+
+
+@pytest.mark.parametrize("kind", ["f4", "f8"])
+@pytest.mark.parametrize("name", EXTREMES)
+def test_extremes(name, kind):
+    """The element itself; NaN of either sign wins, infinities are numbers like others."""
+    for shape in SHAPES:
+        for a in arrays(kind, shape):
+            for special in (None, np.nan, -np.nan, np.inf, -np.inf):
+                a = (a - 1).copy(order="K")
+                if special is not None:
+                    a[..., -1] = special
+                x = glassgrad.from_numpy(a)
+                ways = ({}, {"dim": 0}, {"dim": -1}, {"dim": (-1,), "keepdim": True}, {"dim": tuple(range(len(shape)))})
+                for how in ways if name[0] == "a" else ways[:1]:
+                    with compiled.serving(0):
+                        found = EXTREMES[name](x, **how)
+                    with compiled.serving(compiled.NEVER):
+                        expected = EXTREMES[name](x, **how)
+                    assert (found.dtype, found.shape) == (expected.dtype, expected.shape)
+                    np.testing.assert_array_equal(found.numpy(), expected.numpy())
 
 
 @pytest.mark.parametrize("kind", ["f4", "f8"])
@@ -109,6 +136,7 @@ def test_threads():
             runtime._set.threads = threads
             native, scan = compiled.reduce, compiled.scan
             found.append([native.total(a), native.deviations(a, 0.1), native.rows(a)])
+            found[-1] += [native.most(a, 1), native.most_of_rows(a, -1)]
             found[-1] += [scan.running(a, 1), scan.running(a, 0), *scan.extremes(a, 1, 1)]
     finally:
         runtime._set.threads = before

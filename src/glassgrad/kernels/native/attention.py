@@ -30,22 +30,11 @@ def _exp(x):  # type: ignore[no-untyped-def]
     """The exponential of a number that is hardly above nought; nought where it would not be a normal number."""
 
 
-def _log(x):  # type: ignore[no-untyped-def]
-    """The natural logarithm."""
-
-
 @overload(_exp, jit_options=_PLAIN)
 def _of_exp(x):  # type: ignore[no-untyped-def]
     if x == numba.float32:
         return lambda x: _weight32(x)
     return lambda x: mathematics.exp64(x)
-
-
-@overload(_log, jit_options=_PLAIN)
-def _of_log(x):  # type: ignore[no-untyped-def]
-    if x == numba.float32:
-        return lambda x: mathematics.log32(x)
-    return lambda x: mathematics.log64(x)
 
 
 def _part(function: Any) -> Any:
@@ -135,13 +124,14 @@ def _times(source: Any, target: Any, count: int, factor: Any) -> None:
 
 @kernel
 def _there(
-    first: int, last: int, room: Any, logs: Any, q: int, k: int, v: int, o: int, bias: int, qs: Any, ks: Any, vs: Any,
+    first: int, last: int, size: int, logs: Any, q: int, k: int, v: int, o: int, bias: int, qs: Any, ks: Any, vs: Any,
     os: Any, bs: Any, heads: int, shared: int, rows: int, columns: int, width: int, wide: int, n: int, height: int,
     causal: bool, times: Any, one: Any, endless: Any,
 ) -> None:  # fmt: skip
     """The heads from ``first`` to ``last`` of all samples; ``q`` to ``bias`` are addresses, ``qs`` to ``bs`` steps."""
     nought = one - one
     across = -(-columns // n) * n
+    room = np.empty(size, logs.dtype)  # for whichever thread takes the part
     turned = place(room, 0)
     values = further(turned, across * width)
     queries = further(values, columns * wide)
@@ -180,7 +170,7 @@ def _there(
                 sums = total(line, vectors)
                 if sums == nought:
                     sums = one
-                put(place(logs, item * rows), row, top + _log(sums))
+                put(place(logs, item * rows), row, top + mathematics.log(sums))
                 put(mixed, height * wide + index, one / sums)
             multiply(scores, across, 1, values, wide, n, mixed, wide, count, wide // n, seen, False, n)
             for index in range(count):
@@ -209,7 +199,7 @@ def _dot(one: Any, other: Any, width: int, start: Any) -> Any:
 
 @kernel
 def _back(
-    first: int, last: int, room: Any, logs: Any, g: int, q: int, k: int, v: int, o: int, bias: int, dq: int, dk: int,
+    first: int, last: int, size: int, logs: Any, g: int, q: int, k: int, v: int, o: int, bias: int, dq: int, dk: int,
     dv: int, gs: Any, qs: Any, ks: Any, vs: Any, os: Any, bs: Any, dqs: Any, dks: Any, dvs: Any, heads: int,
     shared: int, rows: int, columns: int, width: int, wide: int, n: int, height: int, causal: bool, times: Any,
     one: Any,
@@ -218,6 +208,7 @@ def _back(
     nought = one - one
     across = -(-columns // n) * n
     few = heads // shared
+    room = np.empty(size, logs.dtype)
     turned_keys = place(room, 0)
     turned_values = further(turned_keys, across * width)
     keys = further(turned_values, across * width)
@@ -332,23 +323,20 @@ def forward(
     height = _height(rows, columns, is_causal)
     size = across * width + columns * wide + height * (2 * wide + across + 1)
 
-    def part(first: int, last: int) -> None:
-        _there(
-            first, last, np.empty(size, kind), logs, _address(query), _address(key), _address(value), _address(out),
-            _address(bias), _steps(query), _steps(key), _steps(value), _steps(out), _mask_steps(bias), heads,
-            heads // few, rows, columns, width, wide, lanes, height, is_causal, kind.type(times), kind.type(1),
-            kind.type(np.inf),
-        )  # fmt: skip
-
-    shared_out(part, n * heads, n * heads * rows * columns)
+    shared_out(
+        _there, n * heads, n * heads * rows * columns, size, logs, _address(query), _address(key), _address(value),
+        _address(out), _address(bias), _steps(query), _steps(key), _steps(value), _steps(out), _mask_steps(bias), heads,
+        heads // few, rows, columns, width, wide, lanes, height, is_causal, kind.type(times), kind.type(1),
+        kind.type(np.inf),
+    )  # fmt: skip
     return out, logs
 
 
 def backward(
     grad: Array, query: Array, key: Array, value: Array, out: Array, logs: Array, bias: Array | None,
-    is_causal: bool, times: Any,
+    is_causal: bool, times: Any, into: tuple[Array, Array, Array] | None = None,
 ) -> tuple[Array, Array, Array] | None:  # fmt: skip
-    """The gradients of queries, keys and values."""
+    """The gradients of queries, keys and values, put where ``into`` says."""
     if not _served(query, key, value, out):
         return None
     n, heads, rows, width = query.shape
@@ -357,18 +345,15 @@ def backward(
     if grad.strides[3] != kind.itemsize:
         grad = np.ascontiguousarray(grad)
     logs = np.ascontiguousarray(logs)
-    by_query, by_key, by_value = np.empty_like(query), np.empty_like(key), np.empty_like(value)
+    by_query, by_key, by_value = into or (np.empty_like(query), np.empty_like(key), np.empty_like(value))
     wide, across = -(-width // lanes) * lanes, -(-columns // lanes) * lanes
     height = _height(rows, columns, is_causal)
     size = 2 * across * width + 3 * columns * wide + height * (3 * wide + 2 * across)
     arrays = (grad, query, key, value, out, bias, by_query, by_key, by_value)
 
-    def part(first: int, last: int) -> None:
-        _back(
-            first, last, np.empty(size, kind), logs, *map(_address, arrays), *map(_steps, arrays[:5]),
-            _mask_steps(bias), *map(_steps, arrays[6:]), heads, heads // few, rows, columns, width, wide, lanes,
-            height, is_causal, kind.type(times), kind.type(1),
-        )  # fmt: skip
-
-    shared_out(part, n * few, 2 * n * heads * rows * columns)
+    shared_out(
+        _back, n * few, 2 * n * heads * rows * columns, size, logs, *map(_address, arrays), *map(_steps, arrays[:5]),
+        _mask_steps(bias), *map(_steps, arrays[6:]), heads, heads // few, rows, columns, width, wide, lanes, height,
+        is_causal, kind.type(times), kind.type(1),
+    )  # fmt: skip
     return by_query, by_key, by_value

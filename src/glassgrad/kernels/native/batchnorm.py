@@ -1,9 +1,10 @@
 """Batch normalisation and its way back: a channel, or a few narrow ones, stays in the cache from pass to pass.
 
 Where a channel of a sample is a line long enough to work along, its lines are taken one after the other; else the batch
-is a matrix of samples, and numbers that lie side by side are worked on together, a column each, until the columns of a
-channel are put together. Means come first, then the squares of what is beyond them: no digit is lost where a mean is
-large. Sums run in the array's own precision over no more than a line's piece, or four rows, and go on in float64.
+is a matrix of samples, and numbers that lie side by side are worked on together, a column each: blocks of rows have
+sums of their own, which are put together, as are the columns of a channel, before all rows are read once more. Means
+come first, then the squares of what is beyond them: no digit is lost where a mean is large. Sums run in the array's own
+precision over no more than a line's piece, or four rows, and go on in float64.
 """
 
 from __future__ import annotations
@@ -20,6 +21,8 @@ F4, F8 = np.dtype("f4"), np.dtype("f8")
 _PIECE = 4096  # elements of a line added up in their own precision at most
 _SHORT = 24  # lines shorter than this are worked on side by side
 _TILE = 1024  # columns worked on together: their sums stay in the nearest cache
+_BLOCKS, _LEAST_ROWS = 16, 16  # into how many blocks the rows go, with sums of their own; fewer of fewer rows
+_ONE_BLOCK = 1 << 15  # elements up to which there is but one
 
 
 # -- along lines -------------------------------------------------------------------------------------------------------
@@ -178,75 +181,124 @@ def _addslopes(g: Any, x: Any, begin: Any, end: Any, mean: Any, sums: Any, dots:
 
 
 @kernel
-def _beside(
-    first: Any, last: Any, x: Any, s: Any, weight: Any, bias: Any, eps: Any, training: Any, out: Any, means: Any,
-    variances: Any, scales: Any, sums: Any, at: Any,
-) -> None:  # fmt: skip
-    """What ``_along`` does, with ``sums`` and ``at`` as room for numbers of each column."""
+def _gather(first: Any, last: Any, x: Any, height: Any, centres: Any, sums: Any, squares: Any) -> None:
+    """Of blocks of ``height`` rows: the sums of columns, centres near their means, the squares of what is beyond."""
     apart()
-    inverse, tile = 1 / (len(x) * s), max(_TILE // s, 1)
-    centre, steep, level = at[0], at[1], at[2]
-    for start in range(first, last, tile):
-        stop = min(start + tile, last)
-        begin, end = start * s, stop * s
-        if training:
-            _add_columns(x, begin, end, sums[0])
-            for c in range(start, stop):
-                average = _folded(sums[0], c, s) * inverse
-                means[c] = like(average, x[0, 0])
-                sums[1, c] = average - means[c]
-        for c in range(start, stop):
-            _spread(means[c], centre, c, s)
-        if training:
-            _add_squares(x, begin, end, centre, sums[0])
-        for c in range(start, stop):
-            beyond, variance = 0.0, float(variances[c])
-            if training:
-                beyond = sums[1, c]
-                variance = _folded(sums[0], c, s) * inverse - beyond * beyond
-                variances[c] = like(variance, x[0, 0])
-            deviation = 1 / np.sqrt(variance + eps)
-            scales[c] = like(deviation, x[0, 0])
-            _spread(like(deviation * weight[c], x[0, 0]), steep, c, s)
-            _spread(like(bias[c] - beyond * deviation * weight[c], x[0, 0]), level, c, s)
-        m, t, u = centre[begin:end], steep[begin:end], level[begin:end]
-        for i in range(len(x)):
-            line, made = x[i, begin:end], out[i, begin:end]
-            for j in range(line.size):
-                made[j] = (line[j] - m[j]) * t[j] + u[j]
+    columns = x.shape[1]
+    for block in range(first, last):
+        part = x[block * height : (block + 1) * height]
+        inverse = 1 / len(part)
+        for begin in range(0, columns, _TILE):
+            end = min(begin + _TILE, columns)
+            _add_columns(part, begin, end, sums[block])
+            total, centre = sums[block, begin:end], centres[block, begin:end]
+            for j in range(total.size):
+                centre[j] = total[j] * inverse
+            _add_squares(part, begin, end, centres[block], squares[block])
+
+
+@inlined
+def _put_together(sums: Any, total: Any) -> None:
+    total[:] = 0
+    for block in range(len(sums)):
+        part = sums[block]
+        for j in range(total.size):
+            total[j] += part[j]
 
 
 @kernel
-def _back_beside(
-    first: Any, last: Any, grad: Any, x: Any, s: Any, means: Any, scales: Any, weight: Any, training: Any,
-    summed: Any, back: Any, of_weight: Any, of_bias: Any, sums: Any, at: Any,
+def _settle(
+    rows: Any, height: Any, s: Any, centres: Any, sums: Any, squares: Any, weight: Any, bias: Any, eps: Any, means: Any,
+    variances: Any, scales: Any, at: Any,
 ) -> None:  # fmt: skip
-    """What ``_back_along`` does, with ``sums`` and ``at`` as room for numbers of each column."""
+    """The channels' statistics, those of blocks put together if there are any; for each column what it takes."""
     apart()
-    inverse, tile = 1 / (len(x) * s), max(_TILE // s, 1)
-    centre, steep, level, slope = at[0], at[1], at[2], at[3]
-    for start in range(first, last, tile):
-        stop = min(start + tile, last)
-        begin, end = start * s, stop * s
-        for c in range(start, stop):
-            _spread(means[c], centre, c, s)
-        if summed:
-            _addslopes(grad, x, begin, end, centre, sums[0], sums[1])
-        for c in range(start, stop):
+    inverse = 1 / (rows * s)
+    centre, steep, level = at[0], at[1], at[2]
+    total = np.empty(at.shape[1])
+    if len(sums):
+        _put_together(sums, total)
+        for c in range(means.size):
+            average = _folded(total, c, s) * inverse
+            means[c] = average
+            _spread(average, total, c, s)
+        for block in range(len(sums)):
+            count = min(height, rows - block * height)
+            near, part, beyond = centres[block], sums[block], squares[block]
+            for j in range(total.size):
+                off = near[j] - total[j]
+                beyond[j] += off * (2 * (part[j] - count * near[j]) + count * off)
+        spread = squares[0]
+        for block in range(1, len(sums)):
+            beyond = squares[block]
+            for j in range(spread.size):
+                spread[j] += beyond[j]
+    for c in range(means.size):
+        variance, lost = float(variances[c]), 0.0
+        if len(sums):
+            variance = _folded(squares[0], c, s) * inverse
+            variance = 0.0 if variance < 0 else variance
+            variances[c] = variance
+            lost = total[c * s] - means[c]  # what rounding took from the mean
+        deviation = 1 / np.sqrt(variance + eps)
+        scales[c] = deviation
+        _spread(means[c], centre, c, s)
+        _spread(deviation * weight[c], steep, c, s)
+        _spread(bias[c] - lost * deviation * weight[c], level, c, s)
+
+
+@kernel
+def _standardise(first: Any, last: Any, x: Any, at: Any, out: Any) -> None:
+    apart()
+    m, t, u = at[0], at[1], at[2]
+    for i in range(first, last):
+        line, made = x[i], out[i]
+        for j in range(line.size):
+            made[j] = (line[j] - m[j]) * t[j] + u[j]
+
+
+@kernel
+def _gather_slopes(first: Any, last: Any, grad: Any, x: Any, height: Any, centre: Any, sums: Any, dots: Any) -> None:
+    """Of blocks of ``height`` rows: the sums of ``grad``, and of ``grad`` times what is beyond the mean."""
+    apart()
+    columns = x.shape[1]
+    for block in range(first, last):
+        rows = slice(block * height, (block + 1) * height)
+        for begin in range(0, columns, _TILE):
+            end = min(begin + _TILE, columns)
+            _addslopes(grad[rows], x[rows], begin, end, centre, sums[block], dots[block])
+
+
+@kernel
+def _settle_slopes(
+    rows: Any, s: Any, sums: Any, dots: Any, scales: Any, weight: Any, training: Any, of_weight: Any, of_bias: Any,
+    at: Any,
+) -> None:  # fmt: skip
+    """The gradients of weight and bias; for each column what the way back takes."""
+    apart()
+    inverse = 1 / (rows * s)
+    steep, level, slope = at[1], at[2], at[3]
+    found = np.zeros((2, at.shape[1]))
+    _put_together(sums, found[0])
+    _put_together(dots, found[1])
+    for c in range(scales.size):
+        total, dot = _folded(found[0], c, s), _folded(found[1], c, s)
+        of_weight[c], of_bias[c] = dot * scales[c], total
+        if not training:
             total = dot = 0.0
-            if summed:
-                total, dot = _folded(sums[0], c, s), _folded(sums[1], c, s)
-                of_weight[c], of_bias[c] = like(dot * scales[c], x[0, 0]), like(total, x[0, 0])
-            if not training:
-                total = dot = 0.0
-            _spread(like(total * inverse, x[0, 0]), level, c, s)
-            _spread(like(dot * inverse * scales[c] * scales[c], x[0, 0]), slope, c, s)
-            _spread(like(scales[c] * weight[c], x[0, 0]), steep, c, s)
-        m, t, u, v = centre[begin:end], steep[begin:end], level[begin:end], slope[begin:end]
-        for i in range(len(back)):
-            g, line, made = grad[i, begin:end], x[i, begin:end], back[i, begin:end]
-            for j in range(g.size):
-                made[j] = (g[j] - u[j] - (line[j] - m[j]) * v[j]) * t[j]
+        _spread(total * inverse, level, c, s)
+        _spread(dot * inverse * scales[c] * scales[c], slope, c, s)
+        _spread(scales[c] * weight[c], steep, c, s)
+
+
+@kernel
+def _back_beside(first: Any, last: Any, grad: Any, x: Any, at: Any, back: Any) -> None:
+    apart()
+    m, t, u, v = at[0], at[1], at[2], at[3]
+    for i in range(first, last):
+        g, line, made = grad[i], x[i], back[i]
+        for j in range(g.size):
+            made[j] = (g[j] - u[j] - (line[j] - m[j]) * v[j]) * t[j]
 
 
 # -- what rows ask for -------------------------------------------------------------------------------------------------
@@ -262,9 +314,13 @@ def _vector(given: Any, otherwise: float, channels: int, kind: Any) -> Any:
     return np.full(channels, otherwise, kind) if given is None else lines(given, channels)[0]
 
 
-def forward(
-    a: Any, weight: Any, bias: Any, running_mean: Any, running_var: Any, training: bool, eps: float
-) -> Any:
+def _shares(rows: int, columns: int, summed: bool) -> tuple[int, int]:
+    """How many rows have sums of their own, and how many sums there are."""
+    height = rows if rows * columns <= _ONE_BLOCK else max(-(-rows // _BLOCKS), _LEAST_ROWS)
+    return height, -(-rows // height) if summed else 0
+
+
+def forward(a: Any, weight: Any, bias: Any, running_mean: Any, running_var: Any, training: bool, eps: float) -> Any:
     """The channels standardised, the means and inverse deviations used, and the variances."""
     if not _served(a, weight, bias, *(() if training else (running_mean, running_var))):
         return None
@@ -275,15 +331,18 @@ def forward(
         means, variances = np.empty(c, d), np.zeros(c, d)
     else:
         means, variances = np.array(running_mean).reshape(c), np.array(running_var).reshape(c)
-    given = _vector(weight, 1, c, d), _vector(bias, 0, c, d), eps, training
+    given = _vector(weight, 1, c, d), _vector(bias, 0, c, d), eps
     if s >= _SHORT:
         x = lines(a, s).reshape(n, c, s)
-        shared_out(_along, c, a.size, x, *given, out.reshape(n, c, s), means, variances, scales)
+        shared_out(_along, c, a.size, x, *given, training, out.reshape(n, c, s), means, variances, scales)
     else:
-        room, at = np.empty((2, c * s)), np.empty((3, c * s), d)
-        shared_out(
-            _beside, c, a.size, lines(a, c * s), s, *given, out.reshape(n, c * s), means, variances, scales, room, at
-        )
+        x, at = lines(a, c * s), np.empty((3, c * s), d)
+        height, blocks = _shares(n, c * s, training)
+        centres, (sums, squares) = np.empty((blocks, c * s), d), np.empty((2, blocks, c * s))
+        if training:
+            shared_out(_gather, blocks, a.size, x, height, centres, sums, squares)
+        _settle(n, height, s, centres, sums, squares, *given, means, variances, scales, at)
+        shared_out(_standardise, n, a.size, x, at, out.reshape(n, c * s))
     return out, means, scales, variances
 
 
@@ -306,8 +365,13 @@ def backward(
         shared_out(_back_along, c, a.size, g, x, *used, made, sums[0], sums[1])
     else:
         made = back.reshape((n, c * s) if wanted[0] else (0, c * s))
-        room, at = np.empty((2, c * s)), np.empty((4, c * s), d)
-        shared_out(
-            _back_beside, c, a.size, lines(grad, c * s), lines(a, c * s), s, *used, made, sums[0], sums[1], room, at
-        )
+        g, x, at = lines(grad, c * s), lines(a, c * s), np.empty((4, c * s), d)
+        at[0] = used[0].repeat(s) if s > 1 else used[0]
+        height, blocks = _shares(n, c * s, summed)
+        parts = np.empty((2, blocks, c * s))
+        if summed:
+            shared_out(_gather_slopes, blocks, a.size, g, x, height, at[0], parts[0], parts[1])
+        _settle_slopes(n, s, parts[0], parts[1], used[1], used[2], used[3], sums[0], sums[1], at)
+        if wanted[0]:
+            shared_out(_back_beside, n, a.size, g, x, at, made)
     return back if wanted[0] else None, sums[0], sums[1]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import threading
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import lru_cache
@@ -14,6 +15,7 @@ from typing import Any
 import numba
 import numpy as np
 from numba import extending, types
+from numba.core.dispatcher import Dispatcher
 
 from glassgrad.ground import runtime
 
@@ -31,8 +33,12 @@ _MAKERS = {
     "array", "asarray", "ascontiguousarray", "carray", "arange", "concatenate", "copy", "dot", "empty", "empty_like",
     "flatten", "full", "full_like", "ones", "ones_like", "outer", "zeros", "zeros_like",
 }  # fmt: skip
-#: Elements below which handing a part to another thread costs more than it saves.
-WORTH_SHARING = 1 << 17
+#: Elements that a part has at least: with fewer, handing it over costs more than it saves.
+WORTH_SHARING = 1 << 14
+#: Elements from which on parts are given to threads of Python's.
+WORTH_A_FUTURE = 1 << 17
+PARTS = 4  # for each thread: whoever begins late, or is held up, does fewer
+_LONG, _LINE = 1 << 10, 1 << 6  # parts longer than this begin at multiples of that: a cache line has but one writer
 
 # -- compiling ---------------------------------------------------------------------------------------------------------
 
@@ -93,7 +99,8 @@ def _forgotten(signature: Any, data: Any) -> None:
 
 def _sources(function: Callable[..., Any]) -> set[str]:
     """The files of a kernel, and of the compiled functions that its module knows."""
-    files = {__file__, function.__code__.co_filename, str(Path(__file__).with_name("mathematics.py"))}
+    files = {__file__, function.__code__.co_filename}
+    files.update(str(Path(__file__).with_name(name)) for name in ("mathematics.py", "memory.py"))
     package = __package__ or ""
     for value in function.__globals__.values():
         if isinstance(value, ModuleType):
@@ -151,19 +158,37 @@ def lines(a: Any, width: int) -> Any:
 # -- threads -----------------------------------------------------------------------------------------------------------
 
 _pool: ThreadPoolExecutor | None = None
+_team: Any = None
+_gathering = threading.Lock()
 
 
 def _forget_threads() -> None:
-    global _pool
-    _pool = None  # a forked process has none of its parent's threads
+    """A forked process has none of its parent's threads."""
+    global _pool, _team, _gathering
+    if _team:
+        _team.forget()
+    _pool, _team, _gathering = None, None, threading.Lock()
 
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_forget_threads)
 
 
+def _the_team() -> Any:
+    """The threads that kernels are shared out among; ``False`` where the system has none for compiled code."""
+    global _team
+    with _gathering:
+        if _team is None:
+            _team = False
+            if os.name == "posix":
+                from .team import Team
+
+                _team = Team(runtime.cores())
+    return _team
+
+
 def _handed_over(work: Callable[..., None], *arguments: Any) -> Future[None] | None:
-    """Work given to another thread; ``None`` where the process is ending and takes no more."""
+    """Work given to another of Python's threads; ``None`` where the process is ending and takes no more."""
     global _pool
     if _pool is None:
         _pool = ThreadPoolExecutor(os.cpu_count() or 1, "glassgrad kernel")
@@ -176,15 +201,28 @@ def _handed_over(work: Callable[..., None], *arguments: Any) -> Future[None] | N
 def shared_out(work: Callable[..., None], rows: int, elements: int, *arguments: Any, grain: int = 1) -> None:
     """Run ``work(first, last, *arguments)`` over ``rows`` rows, in parts on several threads where that pays.
 
-    ``elements`` says how much there is to do in all; parts begin at multiples of ``grain``. What is computed for a row
-    must not depend on the part it falls into: then the result is the same for any number of threads.
+    ``elements`` says how much there is to do in all, one for a nanosecond; parts begin at multiples of ``grain``. What
+    is computed for a row must not depend on the part it falls into: then the result is the same for any number of
+    threads. A kernel's parts are handed over in a microsecond (``team.py``), those of Python's functions in fifty.
     """
-    parts = min(elements // WORTH_SHARING + 1, rows // grain)
-    if parts > 1:
-        parts = min(parts, runtime.get_num_threads())
-    if parts <= 1:
+    parts = min(elements // WORTH_SHARING, rows // grain)
+    if parts <= 1 or (threads := runtime.get_num_threads()) == 1:
         work(0, rows, *arguments)
         return
+    if isinstance(work, Dispatcher) and (team := _team or _the_team()) and (place := team.place(work, arguments)):
+        size = -(-rows // min(parts, threads * PARTS))
+        step = grain * _LINE if size > grain * _LONG else grain
+        size = -(-size // step) * step
+        if not team.run(place, rows, size, threads, arguments):
+            work(0, rows, *arguments)  # raises what the part raised
+    elif elements < WORTH_A_FUTURE:
+        work(0, rows, *arguments)
+    else:
+        _through_futures(work, rows, min(rows // grain, threads), grain, arguments)
+
+
+def _through_futures(work: Callable[..., None], rows: int, parts: int, grain: int, arguments: tuple[Any, ...]) -> None:
+    """Rows shared out among Python's threads."""
     size = -(-rows // parts // grain) * grain
     others = [(first, min(first + size, rows)) for first in range(size, rows, size)]
     waiting = [_handed_over(work, first, last, *arguments) for first, last in others]

@@ -9,7 +9,7 @@ from typing import Any
 import numba
 import numpy as np
 
-from . import lowering
+from . import lowering, outer
 from .binding import kernel, shared_out
 from .lowering import Group, Plan, Three
 from .sliding import WIDTH, inner_tile, into_lanes, move, out_of_lanes, tile
@@ -21,8 +21,11 @@ _DEPTH = 256  # taps whose weights stay in the innermost cache
 _TILES = 8  # tiles of outputs that meet them in turn
 _SPAN = 64  # vectors of an inner product, after which others take their turn
 _PARTS = 4  # parts in which samples are summed: a fixed number, so that sums do not depend on threads
+_UNITS = 16  # units from which on their channels stay together
 _CROWDED = 0.8  # lanes in use below which samples become lanes
-_HELD = 1 << 19  # elements of an operand in the workspace up to which it has several samples
+_LESS = 0.85  # of the work, for many taps
+_HELD = 1 << 17  # elements of an operand in the workspace up to which it has several samples
+_IN_LANES = 1 << 19  # the same, where they are lanes
 _MANY = 8  # samples of a unit at most, if they lie one after the other
 
 _once = numba.njit(nogil=True, error_model="numpy", fastmath=False)
@@ -94,7 +97,7 @@ def _give(
     start = unit * samples * channels * area
     if plan.layout.lanes:
         for channel in range(first, last):
-            source, target = place(y, (channel - first) * row), place(out, start + channel * area)
+            source, target = further(y, (channel - first) * row), place(out, start + channel * area)
             at = 0
             while True:
                 out_of_lanes(source, place(plan.origins, at), further(target, at), channels * area)
@@ -108,7 +111,7 @@ def _give(
             plane, line = phase[5], phase[6]
             whole = plane == b * c and line == c and len(plan.phases) == 1  # the outputs lie as they shall
             for channel in range(first, last):
-                source = place(y, (channel - first) * row + (phase[2] + number * phase[4]) * n)
+                source = further(y, (channel - first) * row + (phase[2] + number * phase[4]) * n)
                 target = place(out, start + (number * channels + channel) * area)
                 if whole:
                     move(target, source, area)
@@ -129,40 +132,56 @@ def _give(
 
 @kernel
 def _correlate(
-    first: int, last: int, x: Any, plan: Any, w: Any, starts: Any, bias: Any, out: Any, groups: int, given: int,
-    sizes: Any, n: int, rows: int,
+    first: int, last: int, pieces: int, x: Any, plan: Any, w: Any, starts: Any, bias: Any, out: Any, groups: int,
+    given: int, sizes: Any, n: int, rows: int,
 ) -> None:  # fmt: skip
-    """The outputs of units from ``first`` to ``last``, ``given`` channels of each group."""
+    """The outputs of items from ``first`` to ``last``: a unit, a piece of its channels, ``given`` in each group."""
     blocks = -(-given // rows)
     row = (len(plan.places) | 1) * n
     layout = plan.layout
     sample = layout.channels * layout.pitch
+    channels = layout.channels // groups
     spare = (WIDTH + 1) * n + layout.extents[2]  # outputs that nobody wants may see what lies behind
     seen = np.zeros(sample * (1 if layout.lanes else layout.samples) + spare, x.dtype)
     y = np.empty(blocks * rows * row, x.dtype)
-    for unit in range(first, last):
-        _take(x, unit, layout, seen, sample)
-        for group in range(groups):
-            start = place(seen, group * (layout.channels // groups) * layout.pitch)
+    for item in range(first, last):
+        unit, piece = item // pieces, item % pieces
+        if piece == 0 or item == first:
+            _take(x, unit, layout, seen, sample)
+        begins, ends = piece * groups * blocks // pieces, (piece + 1) * groups * blocks // pieces
+        for group in range(begins // blocks, -(-ends // blocks)):
+            low, high = max(begins - group * blocks, 0), min(ends - group * blocks, blocks)
+            start = place(seen, group * channels * layout.pitch)
             for number in range(len(plan.phases)):
                 phase = plan.phases[number]
                 depth, begin, vectors = phase[1], phase[2], phase[3]
+                taps = depth // channels
+                together = plan.order if plan.order > 1 else max(_DEPTH // max(taps, 1), 1)
                 offsets, places = place(plan.offsets, phase[0]), place(plan.places, begin)
                 weights = starts[number] + group * blocks * rows * depth
                 for some in range(0, vectors, WIDTH * _TILES):
                     until = min(some + WIDTH * _TILES, vectors)
-                    for tap in range(0, max(depth, 1), _DEPTH):
-                        stop = min(tap + _DEPTH, depth)
-                        for block in range(blocks):
+                    for channel in range(0, channels, together):
+                        width = min(together, channels - channel)
+                        for block in range(low, high):
                             beside = place(bias, (group * blocks + block) * rows)
                             given_weights = place(w, weights + block * rows * depth)
                             for v in range(some, until, WIDTH):
-                                tile(
-                                    given_weights, start, offsets, tap, stop, get(places, v), get(places, v + 1),
-                                    get(places, v + 2), place(y, block * rows * row + (begin + v) * n), row, beside,
-                                    rows,
-                                )  # fmt: skip
-            _give(y, row, out, unit, group * given, (group + 1) * given, groups * given, sizes, plan, n)
+                                run = (begin + v) // WIDTH
+                                for step in range(plan.runs[run, 1]):
+                                    span = plan.runs[run, 0] + step
+                                    tile(
+                                        given_weights, start, offsets, channel * taps + plan.spans[span, 0] * width,
+                                        channel * taps + plan.spans[span, 1] * width, get(places, v),
+                                        get(places, v + 1), get(places, v + 2),
+                                        place(y, block * rows * row + (begin + v) * n), row, beside,
+                                        channel == 0 and step == 0, rows,
+                                    )  # fmt: skip
+            first_channel = group * given + low * rows
+            last_channel = min(group * given + high * rows, (group + 1) * given)
+            _give(
+                place(y, low * rows * row), row, out, unit, first_channel, last_channel, groups * given, sizes, plan, n
+            )
 
 
 @kernel
@@ -230,9 +249,14 @@ def _chosen(
     alone = Group(n, 1, False)
     plan = make(alone, *geometry)
     elements = channels * plan.layout.pitch
-    if batch >= n and lowering.filled(plan) < _CROWDED * n and min(area, outputs) >= n:
-        if max(channels * area, given * outputs) * n <= _HELD:
-            return Group(n, n, True)
+    if batch >= n and min(area, outputs) >= n and max(channels * area, given * outputs) * n <= _IN_LANES:
+        together = Group(n, n, True)
+        if lowering.filled(plan) < _CROWDED * n:
+            return together
+        own = int(plan.phases[:, 4] @ plan.phases[:, 1]) / WIDTH
+        less = lowering.work(make(together, *geometry), geometry[0] // geometry[1])
+        if plan.phases[:, 1].min() >= _DEPTH and less < _LESS * own:
+            return together
     vectors = int(plan.phases[:, 4].min())
     best, least = 1, 1e9
     for many in range(1, min(_MANY, (batch + 1) // 2) + 1):
@@ -244,36 +268,63 @@ def _chosen(
     return Group(n, best, False)
 
 
-def _packed(w: Any, plan: Plan, groups: int, rows: int) -> tuple[Any, Any]:
-    """The weights (groups, outputs, channels, taps) tile by tile, phase by phase, and where each phase's begin."""
-    made, starts, at = [], [], 0
-    outputs, channels = w.shape[1:3]
+@kernel
+def _pack(
+    first: int, last: int, w: Any, outputs: int, channels: int, area: int, from_group: int, from_output: int,
+    from_channel: int, phases: Any, taps: Any, starts: Any, made: Any, rows: int, order: int,
+) -> None:  # fmt: skip
+    """The weights of tiles from ``first`` to ``last`` as they are wanted: those of all rows together, tap by tap."""
     blocks = -(-outputs // rows)
-    if blocks * rows != outputs:
-        wider = np.zeros((groups, blocks * rows, *w.shape[2:]), w.dtype)
-        wider[:, :outputs] = w
-        w = wider
-    for first, depth in (plan.phases[:, :2] // channels).tolist():
-        part = w if depth == w.shape[3] else w[..., plan.taps[first : first + depth]]
-        part = part.reshape(groups, blocks, rows, -1).swapaxes(2, 3)
-        made.append(_flat(part))
-        starts.append(at)
-        at += part.size
-    return made[0] if len(made) == 1 else np.concatenate(made), np.array(starts, np.int64)
+    for block in range(first, last):
+        row = block % blocks * rows
+        source = place(w, block // blocks * from_group + row * from_output)
+        there = min(rows, outputs - row)
+        for number in range(len(phases)):
+            begin, count = phases[number, 0] // channels, phases[number, 1] // channels
+            target = place(made, starts[number] + block * rows * channels * count)
+            for some in range(0, channels, order):
+                for tap in range(count):
+                    for channel in range(some, min(some + order, channels)):
+                        own = further(source, channel * from_channel + (tap if count == area else taps[begin + tap]))
+                        for r in range(there):
+                            put(target, r, get(own, r * from_output))
+                        for r in range(there, rows):
+                            put(target, r, w.dtype.type(0))
+                        target = further(target, rows)
 
 
-def _run(plan: Plan, x: Any, units: int, w: Any, bias: Any, out: Any, groups: int, sizes: Three) -> None:
-    """Fill ``out``; w (groups, outputs, channels, taps)."""
-    given = w.shape[1]
+def _packed(w: Any, plan: Plan, groups: int, rows: int, turned: bool) -> tuple[Any, Any]:
+    """The weights tile by tile, phase by phase, and where each phase's begin; ``turned``: outputs are summed over."""
+    given, summed = len(w) // groups, w.shape[1]
+    area = math.prod(w.shape[2:])
+    steps = given * summed * area, summed * area, area
+    outputs, channels = given, summed
+    if turned:
+        outputs, channels, steps = summed, given, (steps[0], steps[2], steps[1])
+    tiles = groups * -(-outputs // rows)
+    sizes = tiles * rows * plan.phases[:, 1]
+    starts = np.cumsum(sizes) - sizes
+    made = np.empty(int(sizes.sum()), w.dtype)
+    shared_out(
+        _pack, tiles, made.size, _flat(w), outputs, channels, area, *steps, plan.phases, plan.taps, starts, made, rows,
+        plan.order,
+    )  # fmt: skip
+    return made, starts
+
+
+def _run(
+    plan: Plan, x: Any, units: int, packed: Any, starts: Any, bias: Any, out: Any, groups: int, given: int, taps: int,
+    sizes: Three,
+) -> None:  # fmt: skip
+    """Fill ``out``, which has ``given`` channels in each group, of so many ``taps``."""
     rows = lowering.height(given)
-    packed, starts = _packed(w, plan, groups, rows)
+    pieces = min(groups * -(-given // rows), 1 if units >= _UNITS else 2 if units > 1 else _PARTS)
     beside = np.zeros((groups, -(-given // rows) * rows), x.dtype)
     if bias is not None:
         beside[:, :given] = bias.reshape(groups, given)
-    work = w[0, 0].size * out.size // 8
     shared_out(
-        _correlate, units, work, _flat(x), plan, packed, starts, beside.reshape(-1), out, groups, given, sizes,
-        lanes(x.dtype), rows,
+        _correlate, units * pieces, taps * out.size // 32, pieces, _flat(x), plan, packed, starts, beside.reshape(-1),
+        out, groups, given, sizes, lanes(x.dtype), rows,
     )  # fmt: skip
 
 
@@ -297,15 +348,20 @@ def convolve(
     out = np.empty((batch, o, *outs[5 - w.ndim :]), x.dtype)
     if not out.size:
         return out
-    weights = np.ascontiguousarray(w).reshape(groups, o // groups, channels // groups, -1)
     geometry = channels, groups, size, kernel, outs, steps, before, spread
-    done = 0
+    done = order = 0
     while done < batch:
         group = _group(lowering.forward, n, batch - done, channels, o, geometry, size, outs)
         units = (batch - done) // group.samples
         many = done + units * group.samples
         plan = lowering.forward(group, *geometry)
-        _run(plan, x[done:many], units, weights, bias, out[done:many].reshape(-1), groups, outs)
+        if plan.order != order:
+            order = plan.order
+            packed, starts = _packed(w, plan, groups, lowering.height(o // groups), False)
+        _run(
+            plan, x[done:many], units, packed, starts, bias, out[done:many].reshape(-1), groups, o // groups,
+            w[0].size, outs,
+        )  # fmt: skip
         done = many
     return out
 
@@ -321,15 +377,20 @@ def input_gradient(
     if not out.size:
         return out
     size, kernel, outs = _three(sizes, 1), _three(w.shape[2:], 1), _three(g.shape[2:], 1)
-    weights = np.ascontiguousarray(w).reshape(groups, o // groups, inner, -1).swapaxes(1, 2)
     geometry = o, groups, size, kernel, outs, _three(stride, 1), _three(padding, 0), _three(dilation, 1)
-    done = 0
+    done = order = 0
     while done < batch:
         group = _group(lowering.backward, n, batch - done, o, groups * inner, geometry, outs, size)
         units = (batch - done) // group.samples
         many = done + units * group.samples
         plan = lowering.backward(group, *geometry)
-        _run(plan, g[done:many], units, weights, bias, out[done:many].reshape(-1), groups, size)
+        if plan.order != order:
+            order = plan.order
+            packed, starts = _packed(w, plan, groups, lowering.height(inner), True)
+        _run(
+            plan, g[done:many], units, packed, starts, bias, out[done:many].reshape(-1), groups, inner,
+            w[0, 0].size * (o // groups), size,
+        )  # fmt: skip
         done = many
     return out
 
@@ -342,7 +403,13 @@ def weight_gradient(
         return None
     n, (batch, channels), o = lanes(x.dtype), x.shape[:2], g.shape[1]
     size, taps, outs = _three(x.shape[2:], 1), _three(kernel, 1), _three(g.shape[2:], 1)
-    geometry = channels, groups, size, taps, outs, _three(stride, 1), _three(padding, 0), _three(dilation, 1)
+    rest = _three(stride, 1), _three(padding, 0), _three(dilation, 1)
+    seen, back = _flat(x), _flat(g)
+    found = outer.weight_gradient(seen, back, batch, channels, o, groups, size, taps, outs, *rest)
+    if found is not None:
+        return found.reshape(o, channels // groups, *kernel)
+    geometry = channels, groups, size, taps, outs, *rest
+    x, g = seen.reshape(x.shape), back.reshape(g.shape)
     given, depth = o // groups, channels // groups * math.prod(kernel)
     high, wide = lowering.shape(given, depth)
     blocks, turns, length = -(-given // high), -(-depth // wide), -(-high * wide // n) * n

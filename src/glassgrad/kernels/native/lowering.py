@@ -61,6 +61,9 @@ class Plan(NamedTuple):
     places   where each vector of outputs begins
     steps    between elements of a phase in the result
     origins  where each element of the result lies among the outputs, if lanes are samples
+    order    channels that go together: of so many, what the first tap sees, what the second sees ...
+    runs     for each tile of places, phase by phase: its first span, and their number
+    spans    first and last of taps that may see more than zeros
     """
 
     layout: Layout
@@ -70,6 +73,9 @@ class Plan(NamedTuple):
     places: Any
     steps: Three
     origins: Any
+    order: int
+    runs: Any
+    spans: Any
 
 
 class Group(NamedTuple):
@@ -81,6 +87,8 @@ class Group(NamedTuple):
 
 
 _NO_TABLE = np.zeros(0, np.int64)
+_TOGETHER = 32  # channels that go together where tiles pass over taps that see nothing but zeros
+_BREAK = 4  # steps of a tile that beginning it anew costs
 
 
 def _numbers(values: Any) -> Any:
@@ -106,7 +114,7 @@ def _whole_tiles(places: Any) -> Any:
     return np.concatenate([places, np.zeros(-len(places) % WIDTH, np.int64)])
 
 
-def _targets(sizes: Three, extents: Three, before: Three, n: int) -> Any:
+def positions(sizes: Three, extents: Three, before: Three, n: int) -> Any:
     """Where each element of a channel goes: behind all others, what no tap sees."""
     at = [np.arange(size) + b for size, b in zip(sizes, before, strict=True)]
     a, b, c = np.meshgrid(*at, indexing="ij")
@@ -126,7 +134,7 @@ def _laid(
 ) -> Layout:
     n = group.n if group.lanes else 1
     elements = math.prod(extents) * math.prod([len(r) for r in residues])
-    targets = _targets(sizes, extents, before, n) if group.lanes else _NO_TABLE
+    targets = positions(sizes, extents, before, n) if group.lanes else _NO_TABLE
     if len(targets) and targets.max() == elements * n:
         elements += 1
     pitch = odd(elements * n, group.n)
@@ -144,12 +152,89 @@ def _for_all(places: Any, group: Group, layout: Layout) -> Any:
     return _whole_tiles((samples + places).reshape(-1))
 
 
+def _area(ranges: Any) -> int:
+    return math.prod([max(high - low, 0) for low, high in ranges])
+
+
+def _both(some: Any, others: Any) -> Any:
+    """The least box of taps that holds two of them."""
+    if not _area(some) or not _area(others):
+        return others if _area(others) else some
+    return tuple([(min(a[0], b[0]), max(a[1], b[1])) for a, b in zip(some, others, strict=True)])
+
+
+def _kinds(seen: list[list[tuple[int, int]]]) -> list[tuple[Any, list[int]]]:
+    """Tiles of places, whose lanes are samples, and the box of taps that each needs.
+
+    ``seen`` has, for each index along each dimension, the first and the last tap that see more than zeros there.
+    """
+    own: dict[Any, list[int]] = {}
+    for number, ranges in enumerate(product(*seen)):
+        own.setdefault(ranges, []).append(number)
+    tiles: list[tuple[Any, list[int]]] = []
+    left: list[tuple[Any, int]] = []
+    for ranges, numbers in own.items():
+        whole = len(numbers) // WIDTH * WIDTH
+        tiles += [(ranges, numbers[at : at + WIDTH]) for at in range(0, whole, WIDTH)]
+        left += [(ranges, number) for number in numbers[whole:]]
+    left.sort(key=lambda one: -_area(one[0]))  # stable
+    while left:
+        ranges, number = left.pop(0)
+        members = [number]
+        while left and len(members) < WIDTH:
+            grown = [_area(_both(ranges, other)) for other, _ in left]
+            other, number = left.pop(grown.index(min(grown)))
+            ranges = _both(ranges, other)
+            members.append(number)
+        tiles.append((ranges, members))
+    return sorted(tiles, key=lambda one: one[1][0])
+
+
+def _passed_over(
+    seen: list[list[tuple[int, int]]], kernel: Any, channels: int, known: list[Any]
+) -> tuple[Any, Any, Any]:
+    """Which place each slot of the tiles holds (-1: none), where each place went, and each tile's run of spans.
+
+    Spans are added to those that are ``known``.
+    """
+    gap = _BREAK // min(channels, _TOGETHER)  # taps that are passed over at no gain
+    slots: list[int] = []
+    runs = []
+    for ranges, members in _kinds(seen):
+        slots += members + [-1] * (WIDTH - len(members))
+        spans: list[list[int]] = []
+        for a, b in product(*[range(*part) for part in ranges[:2]]):
+            first, last = [(a * kernel[1] + b) * kernel[2] + at for at in ranges[2]]
+            if first >= last:
+                continue
+            if spans and first - spans[-1][1] <= gap:
+                spans[-1][1] = last
+            else:
+                spans.append([first, last])
+        runs.append([len(known), max(len(spans), 1)])
+        known += spans or [[0, 0]]
+    held = _numbers(slots)
+    went = np.empty(math.prod([len(line) for line in seen]), np.int64)
+    went[held[held >= 0]] = np.flatnonzero(held >= 0)
+    return held, went, runs
+
+
+def _ordered(channels: int, pitch: int, found: Any, order: int) -> Any:
+    """The distances of all channels' taps, ``order`` channels after ``order`` channels."""
+    taps = _numbers(found)
+    parts = [
+        np.add.outer(taps, np.arange(first, min(first + order, channels)) * pitch).reshape(-1)
+        for first in range(0, channels, order)
+    ]
+    return np.concatenate(parts) if len(parts) > 1 else parts[0]
+
+
 @lru_cache(256)
 def forward(
     group: Group, channels: int, groups: int, sizes: Three, kernel: Three, outs: Three, stride: Three, before: Three,
-    dilation: Three,
+    dilation: Three, alike: bool = False,
 ) -> Plan:  # fmt: skip
-    """The plan of a convolution of ``channels`` in ``groups``."""
+    """The plan of a convolution of ``channels`` in ``groups``; all places have all taps if they are ``alike``."""
     each = list(zip(outs, kernel, stride, dilation, strict=True))
     n, lanes = group.n, group.lanes
     extents: Any
@@ -173,11 +258,35 @@ def forward(
             phase = phase * len(rs) + (0 if lanes else rs.index(t * d % s))
         a, b, c = (move[t] for move, t in zip(moves, tap, strict=True))
         found.append((((phase * extents[0] + a) * extents[1] + b) * extents[2] + c) * scale)
-    offsets = (np.arange(channels // groups)[:, None] * layout.pitch + _numbers(found)).reshape(-1)
-    whole = _for_all(places, group, layout)
-    phases = _numbers([[0, len(offsets), 0, len(whole), len(places), plane, line, 0, 0, 0, *outs]])
+    skips = lanes and not alike
+    order = _TOGETHER if skips else 1
+    offsets = _ordered(channels // groups, layout.pitch, found, order)
     origins = np.arange(math.prod(outs)) * n if lanes else _NO_TABLE
-    return Plan(layout, offsets, np.arange(len(found)), phases, whole, (1, 1, 1), origins)
+    if skips:
+        seen = [
+            [(max(-((i * s - b) // d), 0), min((size - 1 - i * s + b) // d + 1, k)) for i in range(m)]
+            for (m, k, s, d), b, size in zip(each, before, sizes, strict=True)
+        ]
+        spans: list[Any] = []
+        held, went, runs = _passed_over(seen, kernel, channels // groups, spans)
+        whole, origins = places[np.maximum(held, 0)], went * n
+    else:
+        whole = _for_all(places, group, layout)
+        spans, runs = [[0, len(found)]], [[0, 1]] * (len(whole) // WIDTH)
+    phases = _numbers([[0, len(offsets), 0, len(whole), len(places), plane, line, 0, 0, 0, *outs]])
+    return Plan(
+        layout, offsets, np.arange(len(found)), phases, whole, (1, 1, 1), origins, order, _numbers(runs),
+        _numbers(spans),
+    )  # fmt: skip
+
+
+def _seen(first: int, count: int, moves: list[int], size: int) -> list[tuple[int, int]]:
+    """For each of ``count`` places, from ``first`` on, the taps that see one of ``size`` outputs; ``moves`` grow."""
+    found = []
+    for place in range(first, first + count):
+        inside = [number for number, moved in enumerate(moves) if 0 <= place - moved < size]
+        found.append((inside[0], inside[-1] + 1) if inside else (0, 0))
+    return found
 
 
 @lru_cache(256)
@@ -211,6 +320,9 @@ def backward(
     places: list[Any] = []
     chosen: list[int] = []
     origins = np.zeros(sizes if lanes else (0, 0, 0), np.int64)
+    order = _TOGETHER if lanes else 1
+    spans_of: list[Any] = []
+    runs: list[Any] = []
     remainders: Any
     for remainders in product(*[range(s) for s in stride]):
         parts = [spans[axis][r] for axis, r in enumerate(remainders)]
@@ -225,9 +337,21 @@ def backward(
                 for (first, _, _), t, d, s, b in zip(parts, tap, dilation, stride, before, strict=True)
             ]
             found.append(((at[0] * extents[1] + at[1]) * extents[2] + at[2]) * scale)
-        ours = (np.arange(channels // groups)[:, None] * layout.pitch + _numbers(found)).reshape(-1)
+        ours = _ordered(channels // groups, layout.pitch, found, order)
         one, plane, pitch = _vectors(counts, extents, ones, n, lanes)
-        here = _for_all(one, group, layout)
+        if lanes:
+            seen = [
+                _seen(first, count, [t * d // s for t in own], size)
+                for (first, count, own), d, s, size in zip(parts, dilation, stride, outs, strict=True)
+            ]
+            counted = [len(part[2]) for part in parts]
+            held, went, own_runs = _passed_over(seen, counted, channels // groups, spans_of)
+            here = one[np.maximum(held, 0)]
+        else:
+            here = _for_all(one, group, layout)
+            own_runs = [[len(spans_of), 1]] * (len(here) // WIDTH)
+            spans_of.append([0, len(found)])
+        runs += own_runs
         starts = [first * s + r - p for (first, _, _), r, s, p in zip(parts, remainders, stride, padding, strict=True)]
         begin = sum(map(len, places))
         phases.append(
@@ -235,13 +359,13 @@ def backward(
         )
         if lanes:
             where = tuple([slice(start, None, s) for start, s in zip(starts, stride, strict=True)])
-            origins[where] = (begin + np.arange(math.prod(counts)).reshape(counts)) * n
+            origins[where] = (begin + went.reshape(counts)) * n
         offsets.append(ours)
         places.append(here)
         chosen += [(t[0] * kernel[1] + t[1]) * kernel[2] + t[2] for t in taps]
     return Plan(
         layout, np.concatenate(offsets), _numbers(chosen), _numbers(phases), np.concatenate(places), stride,
-        origins.reshape(-1),
+        origins.reshape(-1), order, _numbers(runs), _numbers(spans_of),
     )  # fmt: skip
 
 
@@ -268,6 +392,12 @@ def filled(plan: Plan) -> float:
     return wanted / int(plan.phases[:, 4].sum())
 
 
+def work(plan: Plan, channels: int) -> float:
+    """The steps of tiles that one sample takes for so many channels in each group, if samples are lanes."""
+    taps = np.add.reduceat(plan.spans[:, 1] - plan.spans[:, 0], plan.runs[:, 0])  # of each tile: runs leave none out
+    return int(taps.sum()) * channels / plan.layout.samples
+
+
 @lru_cache(64)
 def beside(group: Group, channels: int, outs: Three, row: int, plane: int, line: int) -> Layout:
     """The layout of the outputs' gradient, each element where its output would lie, in rows of ``row``."""
@@ -279,6 +409,6 @@ def beside(group: Group, channels: int, outs: Three, row: int, plane: int, line:
 @lru_cache(256)
 def inner(columns: int, *geometry: Any) -> Plan:
     """The plan ``forward``, its taps made up to whole inner tiles of so many columns, which see what the first does."""
-    plan = forward(*geometry)
+    plan = forward(*geometry, True)
     extra = -len(plan.offsets) % columns
     return plan._replace(offsets=np.concatenate([plan.offsets, np.zeros(extra, np.int64)])) if extra else plan

@@ -1,4 +1,4 @@
-"""Functions of one number that vectorise when they are compiled into a loop: exponentials, logarithms, tanh, erf.
+"""Functions of one number that vectorise when they are compiled into a loop: exponentials, logarithms, tanh.
 
 Each splits its argument, takes a polynomial of the rest, and puts the power of two back by way of the number's bits.
 There is no branch and no call in them, so LLVM works on 8 or 16 numbers at once. Within 3 units in the last place, most
@@ -47,6 +47,38 @@ def pick(typing: Any, condition: Any, one: Any, other: Any) -> Any:
         return builder.select(*arguments)
 
     return one(types.boolean, one, one), code
+
+
+# -- for either kind of number -------------------------------------------------------------------------------------
+#
+# ``exp(x)`` in a kernel is ``exp32`` or ``exp64``, as the kernel is compiled for. ``like(c, x)`` is the constant ``c``
+# as a number of the kind of ``x``, so that float32 is not computed with as float64.
+
+
+def _either(single: Any, double: Any) -> Any:
+    def function(x: Any) -> Any:
+        """The function for numbers of either kind."""
+        raise TypeError("this function is for compiled kernels")
+
+    @overload(function, strict=False, jit_options=_INTO)
+    def _choose(x: Any) -> Any:
+        if x == types.float32:
+            return lambda x: single(x)
+        return lambda x: double(x)
+
+    return function
+
+
+def like(constant: Any, x: Any) -> Any:
+    """``constant`` as a number of the kind of ``x``."""
+    raise TypeError("this function is for compiled kernels")
+
+
+@overload(like, strict=False, jit_options=_INTO)
+def _choose_like(constant: Any, x: Any) -> Any:
+    if x == types.float32:
+        return lambda constant, x: f4(constant)
+    return lambda constant, x: f8(constant)
 
 
 # -- constants -----------------------------------------------------------------------------------------------------
@@ -133,35 +165,25 @@ def expm1_below64(x: Any) -> Any:
     return _tail64(r) * scale + (scale - _ONE8)
 
 
+exp, expm1_below = _either(exp32, exp64), _either(expm1_below32, expm1_below64)
+
+
 # -- what exponentials give ----------------------------------------------------------------------------------------
 
 
 @_part
-def tanh32(x: Any) -> Any:
-    """The hyperbolic tangent of a float32."""
-    e = expm1_below32(-_TWO4 * abs(x))
-    t = -e / (e + _TWO4)
-    return f4(np.copysign(t, x))
+def tanh(x: Any) -> Any:
+    """The hyperbolic tangent."""
+    e = expm1_below(like(-2, x) * abs(x))
+    t = -e / (e + like(2, x))
+    return like(np.copysign(t, x), x)
 
 
 @_part
-def tanh64(x: Any) -> Any:
-    """The hyperbolic tangent of a float64."""
-    e = expm1_below64(-_TWO8 * abs(x))
-    t = -e / (e + _TWO8)
-    return np.copysign(t, x)
-
-
-@_part
-def sigmoid32(x: Any) -> Any:
-    """``1 / (1 + exp(-x))`` of a float32."""
-    return _ONE4 / (_ONE4 + exp32(-x))
-
-
-@_part
-def sigmoid64(x: Any) -> Any:
-    """``1 / (1 + exp(-x))`` of a float64."""
-    return _ONE8 / (_ONE8 + exp64(-x))
+def sigmoid(x: Any) -> Any:
+    """``1 / (1 + exp(-x))``."""
+    one = like(1, x)
+    return one / (one + exp(-x))
 
 
 # -- logarithms ----------------------------------------------------------------------------------------------------
@@ -216,6 +238,8 @@ def log64(x: Any) -> Any:
     return y if x >= _NAUGHT8 else _NAN8
 
 
+log = _either(log32, log64)
+
 _P40, _P41, _P42, _P43, _P44 = f4(0.66666675), f4(0.3999888), f4(0.28616807), f4(0.21428452), f4(0.24298069)
 _P80, _P81, _P82, _P83 = 0.6666666666666667, 0.39999999999993974, 0.2857142857251037, 0.22222222125454943
 _P84, _P85, _P86, _P87 = 0.18181823203340788, 0.15384451925277876, 0.13336805886656233, 0.11715950311648185
@@ -241,24 +265,18 @@ def _log1p_share64(u: Any) -> Any:
     return u - s * (u - z * poly)
 
 
-@_part
-def softplus32(x: Any) -> Any:
-    """``log(1 + exp(x))`` of a float32, without overflow."""
-    return _log1p_share32(exp32(-abs(x))) + (x if x > _NAUGHT4 else _NAUGHT4)
+_log1p_share = _either(_log1p_share32, _log1p_share64)
 
 
 @_part
-def softplus64(x: Any) -> Any:
-    """``log(1 + exp(x))`` of a float64, without overflow."""
-    return _log1p_share64(exp64(-abs(x))) + (x if x > _NAUGHT8 else _NAUGHT8)
+def softplus(x: Any) -> Any:
+    """``log(1 + exp(x))``, without overflow."""
+    nought = like(0, x)
+    return _log1p_share(exp(-abs(x))) + (x if x > nought else nought)
 
 
 # -- the error function --------------------------------------------------------------------------------------------
 
-_S40, _S41, _S42 = f4(0.12837915), f4(-0.37612498), f4(0.11281843)
-_S43, _S44, _S45 = f4(-0.026767058), f4(0.004993219), f4(-0.00059884955)
-_T40, _T41, _T42, _T43 = f4(0.12865226), f4(0.6351354), f4(0.1062641), f4(-0.02378633)
-_T44, _T45, _T46 = f4(0.003654321), f4(-0.00032581564), f4(1.1541517e-05)
 _S80, _S81, _S82, _S83 = 0.12837916709551256, -0.3761263890318355, 0.11283791670945245, -0.026866170643274925
 _S84, _S85, _S86, _S87 = 0.005223977607413488, -0.0008548325989245598, 0.00012055295307739071, -1.4924744431117065e-05
 _S88, _S89, _S810 = 1.644751495573515e-06, -1.6209156057778263e-07, 1.3722894290212712e-08
@@ -268,18 +286,6 @@ _T84, _T85, _T86 = -0.0002641596781479857, 0.0017634873784575912, -0.00064774089
 _T87, _T88, _T89 = 5.7375873091452935e-05, 5.896761638884852e-05, -3.802263535335122e-05
 _T810, _T811, _T812, _T813 = 1.3346115650774512e-05, -3.250618773455273e-06, 5.746461404564019e-07, -7.303315776297356e-08  # noqa: E501
 _T814, _T815, _T816 = 6.359682094047311e-09, -3.4062438942218557e-10, 8.471156989541453e-12
-
-
-@_part
-def erf32(x: Any) -> Any:
-    """The error function of a float32: a polynomial near zero, else one less an exponential."""
-    z = x * x
-    near = (((((_S45 * z + _S44) * z + _S43) * z + _S42) * z + _S41) * z + _S40) * x + x
-    t = abs(x)
-    t = f4(4.0) if t > f4(4.0) else t
-    bend = (((((_T46 * t + _T45) * t + _T44) * t + _T43) * t + _T42) * t + _T41) * t + _T40
-    far = -expm1_below32(-(t * bend) - t)
-    return pick(t < f4(0.92), near, f4(np.copysign(far, x)))
 
 
 @_part
@@ -323,29 +329,10 @@ def normal64(x: Any) -> Any:
     return _HALF8 + _HALF8 * erf64(x * _ROOT_HALF8)
 
 
-# -- for either kind of number -------------------------------------------------------------------------------------
-#
-# ``exp(x)`` in a kernel is ``exp32`` or ``exp64``, as the kernel is compiled for. ``like(c, x)`` is the constant ``c``
-# as a number of the kind of ``x``, so that float32 is not computed with as float64.
+normal = _either(normal32, normal64)
 
 
-def _either(single: Any, double: Any) -> Any:
-    def function(x: Any) -> Any:
-        """The function for numbers of either kind."""
-        raise TypeError("this function is for compiled kernels")
-
-    @overload(function, strict=False, jit_options=_INTO)
-    def _choose(x: Any) -> Any:
-        if x == types.float32:
-            return lambda x: single(x)
-        return lambda x: double(x)
-
-    return function
-
-
-exp, expm1_below, log = _either(exp32, exp64), _either(expm1_below32, expm1_below64), _either(log32, log64)
-tanh, sigmoid, erf = _either(tanh32, tanh64), _either(sigmoid32, sigmoid64), _either(erf32, erf64)
-softplus, normal = _either(softplus32, softplus64), _either(normal32, normal64)
+# -- order ---------------------------------------------------------------------------------------------------------
 
 
 @_part
@@ -385,15 +372,3 @@ def _choose_unsorted(whole: Any) -> Any:
     if whole == types.int32:
         return lambda whole: _unsorted32(whole)
     return lambda whole: _unsorted64(whole)
-
-
-def like(constant: Any, x: Any) -> Any:
-    """``constant`` as a number of the kind of ``x``."""
-    raise TypeError("this function is for compiled kernels")
-
-
-@overload(like, strict=False, jit_options=_INTO)
-def _choose_like(constant: Any, x: Any) -> Any:
-    if x == types.float32:
-        return lambda constant, x: f4(constant)
-    return lambda constant, x: f8(constant)

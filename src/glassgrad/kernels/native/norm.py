@@ -12,7 +12,7 @@ from .mathematics import like
 
 F4, F8 = np.dtype("f4"), np.dtype("f8")
 _LINE = 4096  # elements added up in their own precision at most; the sums of lines are added up in float64
-_PARTS = 32  # into how many parts the rows go, each with sums of its own over its rows
+_PARTS, _LEAST_ROWS = 32, 8  # into how many parts the rows go, with sums of their own; fewer of fewer rows
 
 
 @lru_cache(64)
@@ -165,6 +165,12 @@ def _vector(given: Any, otherwise: float, width: int, kind: Any) -> Any:
     return _constant(otherwise, width, kind) if given is None else lines(given, width)[0]
 
 
+def _shares(rows: int) -> tuple[int, int]:
+    """How many rows have sums of their own, and how many sums there are."""
+    height = max(-(-rows // _PARTS), _LEAST_ROWS)
+    return height, -(-rows // height)
+
+
 def layer_backward(grad: Any, a: Any, means: Any, scales: Any, weight: Any, width: int, affine: bool) -> Any:
     """The gradients of the input, of the weight and of the bias; the latter are ``None`` unless ``affine``."""
     if not width or not a.size or not _served(a, grad, means, scales, weight) or grad.shape != a.shape:
@@ -173,8 +179,7 @@ def layer_backward(grad: Any, a: Any, means: Any, scales: Any, weight: Any, widt
     back = np.empty(a.shape, d)
     made = back.reshape(-1, width)
     rows = len(made)
-    height = max(-(-rows // _PARTS), 4)
-    parts = -(-rows // height)
+    height, parts = _shares(rows)
     sums = np.zeros((2, parts if affine else 0, width), d)
     shared_out(
         _layer_backward, parts, back.size, lines(grad, width), lines(a, width), lines(means, rows)[0],
@@ -187,7 +192,7 @@ def layer_backward(grad: Any, a: Any, means: Any, scales: Any, weight: Any, widt
 
 
 @kernel
-def _rms_forward(first: Any, last: Any, x: Any, weight: Any, eps: Any, out: Any) -> None:
+def _rms_forward(first: Any, last: Any, x: Any, weight: Any, eps: Any, out: Any, scales: Any) -> None:
     apart()
     inverse = 1 / x.shape[1]
     for i in range(first, last):
@@ -200,18 +205,63 @@ def _rms_forward(first: Any, last: Any, x: Any, weight: Any, eps: Any, out: Any)
                 found += line[j] * line[j]
             squares += found
         scale = like(1 / np.sqrt(squares * inverse + eps), row[0])
+        scales[i] = scale
         for j in range(row.size):
             made[j] = row[j] * scale * weight[j]
 
 
+@kernel
+def _rms_backward(
+    first: Any, last: Any, grad: Any, x: Any, scales: Any, weight: Any, height: Any, back: Any, of_weight: Any
+) -> None:
+    """Parts ``first`` to ``last`` of the rows, ``height`` rows each, with sums of their own for the weight."""
+    apart()
+    inverse = 1 / x.shape[1]
+    for part in range(first, last):
+        for i in range(part * height, min((part + 1) * height, len(x))):
+            g, row, made, scale = grad[i], x[i], back[i], scales[i]
+            dot = 0.0
+            for start in range(0, row.size, _LINE):
+                up, line, w = g[start : start + _LINE], row[start : start + _LINE], weight[start : start + _LINE]
+                found = like(0, line[0])
+                for j in range(up.size):
+                    found += up[j] * w[j] * line[j]
+                dot += found
+            slope = like(dot * inverse, scale) * scale * scale
+            for j in range(row.size):
+                made[j] = (g[j] * weight[j] - row[j] * slope) * scale
+            if len(of_weight):
+                sums = of_weight[part]
+                for j in range(row.size):
+                    sums[j] += g[j] * (row[j] * scale)
+
+
 def rms_forward(a: Any, weight: Any, width: int, eps: float) -> Any:
-    """The rows of ``width`` divided by the roots of their mean squares."""
+    """The rows of ``width`` divided by the roots of their mean squares; the inverse roots."""
     if not width or not a.size or not _served(a, weight):
         return None
     out = np.empty(a.shape, a.dtype)
     found = out.reshape(-1, width)
-    shared_out(_rms_forward, len(found), a.size, lines(a, width), _vector(weight, 1, width, a.dtype), eps, found)
-    return out
+    scales = np.empty(len(found), a.dtype)
+    weight = _vector(weight, 1, width, a.dtype)
+    shared_out(_rms_forward, len(found), a.size, lines(a, width), weight, eps, found, scales)
+    return out, scales
+
+
+def rms_backward(grad: Any, a: Any, scales: Any, weight: Any, width: int, of_weight: bool) -> Any:
+    """The gradients of the input and of the weight; the latter is ``None`` unless asked for."""
+    if not width or not a.size or not _served(a, grad, scales, weight) or grad.shape != a.shape:
+        return None
+    d = a.dtype
+    back = np.empty(a.shape, d)
+    made = back.reshape(-1, width)
+    height, parts = _shares(len(made))
+    sums = np.zeros((parts if of_weight else 0, width), d)
+    shared_out(
+        _rms_backward, parts, back.size, lines(grad, width), lines(a, width), scales, _vector(weight, 1, width, d),
+        height, made, sums,
+    )  # fmt: skip
+    return back, np.add.reduce(sums, axis=0) if of_weight else None
 
 
 # -- groups of channels ------------------------------------------------------------------------------------------------

@@ -11,46 +11,18 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-from numba import carray, types
-from numba.extending import intrinsic
+from numba import carray
 
 from .binding import inlined, kernel, shared_out
+from .memory import COLUMNS, DATA, FIT, FLAGS, NDIM, ROWS, SIZES, WRITABLE, numbers_at, word_at
 
 BLOCK = 1 << 14
-_DATA = object.__basicsize__  # of PyArrayObject_fields: bytes from an array's head to the address of its data
-_NDIM, _SIZES, _FLAGS = _DATA + 8, _DATA + 16, _DATA + 48
-_ROWS, _COLUMNS, _FIT = 0x0001, 0x0002, 0x0100  # NPY_ARRAY_C_CONTIGUOUS, F_CONTIGUOUS, ALIGNED
-_WRITABLE = 0x0400
-
-
-def _word_at(typing: Any, address: Any) -> Any:
-    """The eight bytes at an address."""
-
-    def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        kind = context.get_value_type(types.CPointer(types.int64))
-        return builder.load(builder.inttoptr(arguments[0], kind))
-
-    return types.int64(types.int64), code
-
-
-def _pointer_to(typing: Any, address: Any, like: Any) -> Any:
-    """An address as that of elements like an array's."""
-    kind = types.CPointer(like.dtype)
-
-    def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        return builder.inttoptr(arguments[0], context.get_value_type(kind))
-
-    return kind(types.int64, like), code
-
-
-_word: Any = intrinsic(_word_at)
-_pointer: Any = intrinsic(_pointer_to)
 
 
 @inlined
 def _block(ids: Any, row: int, column: int, begin: int, size: int, like: Any) -> Any:
     """A block of the elements of one of the arrays."""
-    return carray(_pointer(_word(ids[row, column] + _DATA) + begin * like.itemsize, like), size)
+    return carray(numbers_at(word_at(ids[row, column] + DATA) + begin * like.itemsize, like), size)
 
 
 @kernel
@@ -62,18 +34,18 @@ def _placed(ids: Any, parts: int, places: Any) -> int:
     """
     blocks = total = 0
     for row in range(ids.shape[0]):
-        order = _ROWS | _COLUMNS
+        order = ROWS | COLUMNS
         size = 0
         for column in range(ids.shape[1]):
             head = ids[row, column]
-            flags: int = _word(head + _FLAGS)
+            flags: int = word_at(head + FLAGS)
             order &= flags
-            if order == 0 or flags & _FIT == 0 or (column != 1 and flags & _WRITABLE == 0):
+            if order == 0 or flags & FIT == 0 or (column != 1 and flags & WRITABLE == 0):
                 return -1
             count = parts
-            sizes = _word(head + _SIZES)
-            for axis in range(_word(head + _NDIM) & 0xFF):
-                count *= _word(sizes + 8 * axis)
+            sizes = word_at(head + SIZES)
+            for axis in range(word_at(head + NDIM) & 0xFF):
+                count *= word_at(sizes + 8 * axis)
             if column > 0 and count != size:
                 return -1
             size = count
@@ -101,7 +73,7 @@ def _understood() -> bool:
 
 @kernel
 def _address(head: int) -> int:
-    return _word(head + _DATA)
+    return word_at(head + DATA)
 
 
 _trusted: bool | None = None
@@ -133,11 +105,12 @@ def step(
 
 
 @inlined
-def _following(places: Any, row: int, block: int) -> int:
-    """The parameter that a block belongs to, from ``row`` on."""
+def _following(places: Any, row: int, block: int) -> tuple[int, int, int]:
+    """The parameter that a block belongs to, from ``row`` on, and the block's first element and length."""
     while places[row + 1, 0] <= block:
         row += 1
-    return row
+    begin = (block - places[row, 0]) * BLOCK
+    return row, begin, min(BLOCK, places[row, 1] - begin)
 
 
 @kernel
@@ -148,36 +121,24 @@ def adam(first: int, last: int, ids: Any, places: Any, numbers: Any, decays: boo
     )  # fmt: skip
     row = 0
     for block in range(first, last):
-        row = _following(places, row, block)
-        begin = (block - places[row, 0]) * BLOCK
-        size = min(BLOCK, places[row, 1] - begin)
+        row, begin, size = _following(places, row, block)
         p = _block(ids, row, 0, begin, size, numbers)
         g = _block(ids, row, 1, begin, size, numbers)
         mean = _block(ids, row, 2, begin, size, numbers)
         square = _block(ids, row, 3, begin, size, numbers)
-        if amsgrad:
-            most = _block(ids, row, 4, begin, size, numbers)
-            for i in range(size):
-                slope = sign * g[i]
-                if decays:
-                    slope += decay * p[i]
-                m = mean[i] + (slope - mean[i]) * fresh1
-                s = square[i] * beta2 + slope * slope * fresh2
-                mean[i] = m
-                square[i] = s
+        most = _block(ids, row, 4 if amsgrad else 3, begin, size, numbers)
+        for i in range(size):
+            slope = sign * g[i]
+            if decays:
+                slope += decay * p[i]
+            m = mean[i] + (slope - mean[i]) * fresh1
+            s = square[i] * beta2 + slope * slope * fresh2
+            mean[i] = m
+            square[i] = s
+            if amsgrad:
                 s = most[i] if most[i] > s or most[i] != most[i] else s
                 most[i] = s
-                p[i] = p[i] * shrink - rate * m / (np.sqrt(s) + eps)
-        else:
-            for i in range(size):
-                slope = sign * g[i]
-                if decays:
-                    slope += decay * p[i]
-                m = mean[i] + (slope - mean[i]) * fresh1
-                s = square[i] * beta2 + slope * slope * fresh2
-                mean[i] = m
-                square[i] = s
-                p[i] = p[i] * shrink - rate * m / (np.sqrt(s) + eps)
+            p[i] = p[i] * shrink - rate * m / (np.sqrt(s) + eps)
 
 
 @kernel
@@ -188,26 +149,20 @@ def descend(first: int, last: int, ids: Any, places: Any, numbers: Any, decays: 
     )  # fmt: skip
     row = 0
     for block in range(first, last):
-        row = _following(places, row, block)
-        begin = (block - places[row, 0]) * BLOCK
-        size = min(BLOCK, places[row, 1] - begin)
+        row, begin, size = _following(places, row, block)
         p = _block(ids, row, 0, begin, size, numbers)
         g = _block(ids, row, 1, begin, size, numbers)
-        if ids.shape[1] == 2:
-            for i in range(size):
-                slope = sign * g[i]
-                if decays:
-                    slope += decay * p[i]
-                p[i] -= rate * slope
-        else:
-            mean = _block(ids, row, 2, begin, size, numbers)
-            for i in range(size):
-                slope = sign * g[i]
-                if decays:
-                    slope += decay * p[i]
+        moved = ids.shape[1] > 2
+        mean = _block(ids, row, 2 if moved else 1, begin, size, numbers)
+        for i in range(size):
+            slope = sign * g[i]
+            if decays:
+                slope += decay * p[i]
+            if moved:
                 m = momentum * mean[i] + fresh * slope
                 mean[i] = m
-                p[i] -= rate * (slope + ahead * m if nesterov else m)
+                slope = slope + ahead * m if nesterov else m
+            p[i] -= rate * slope
 
 
 @kernel
@@ -220,9 +175,7 @@ def rmsprop(
     )  # fmt: skip
     row = 0
     for block in range(first, last):
-        row = _following(places, row, block)
-        begin = (block - places[row, 0]) * BLOCK
-        size = min(BLOCK, places[row, 1] - begin)
+        row, begin, size = _following(places, row, block)
         p = _block(ids, row, 0, begin, size, numbers)
         g = _block(ids, row, 1, begin, size, numbers)
         square = _block(ids, row, 2, begin, size, numbers)
@@ -260,9 +213,7 @@ def adagrad(first: int, last: int, ids: Any, places: Any, numbers: Any, decays: 
     sign, decay, eps, rate = numbers[0], numbers[1], numbers[2], numbers[3]
     row = 0
     for block in range(first, last):
-        row = _following(places, row, block)
-        begin = (block - places[row, 0]) * BLOCK
-        size = min(BLOCK, places[row, 1] - begin)
+        row, begin, size = _following(places, row, block)
         p = _block(ids, row, 0, begin, size, numbers)
         g = _block(ids, row, 1, begin, size, numbers)
         total = _block(ids, row, 2, begin, size, numbers)

@@ -1,4 +1,4 @@
-"""Sums and products of large arrays, compiled: block by block, the blocks' sums added up in float64.
+"""Sums, products and extremes of large arrays, compiled: block by block, the blocks' sums added up in float64.
 
 A block's bounds follow from the array's sizes, so that the result is the same for any number of threads.
 """
@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from .binding import inlined, kernel, shared_out
+from .binding import inlined, kernel, shared_out, wide_vectors
+from .mathematics import like, sortable, unsorted
 
 _BLOCK = 1 << 14  # of what is shared out
 _RUN = 512  # added up in the array's own type
@@ -67,13 +68,39 @@ def _of_rows(first: int, last: int, a: Any, out: Any, product: bool) -> None:
         out[row] = _product(a[row]) if product else _sum(a[row])
 
 
+@inlined
+def _most(a: Any, sign: Any) -> Any:
+    """The largest of ``sign * a``, times ``sign``; NaN if one is."""
+    side = like(sign, a[0])
+    most, far = sortable(a[0] * side), sortable(abs(a[0]))
+    for i in range(a.size):
+        at, size = sortable(a[i] * side), sortable(abs(a[i]))
+        most = at if at > most else most
+        far = size if size > far else far
+    return like(np.nan, side) if far > sortable(like(np.inf, side)) else unsorted(most) * side
+
+
+@kernel
+def _most_of_blocks(first: int, last: int, flat: Any, heads: Any, sign: Any) -> None:
+    wide_vectors()
+    for block in range(first, last):
+        heads[block] = _most(flat[block * _BLOCK : (block + 1) * _BLOCK], sign)
+
+
+@kernel
+def _most_of_rows(first: int, last: int, a: Any, out: Any, sign: Any) -> None:
+    wide_vectors()
+    for row in range(first, last):
+        out[row] = _most(a[row], sign)
+
+
 def _served(a: Any) -> bool:
     return type(a) is np.ndarray and a.dtype in _KINDS and a.flags.c_contiguous and a.size > 0
 
 
-def _over(work: Any, a: Any, *settings: Any) -> Any:
+def _over(work: Any, a: Any, *settings: Any, kind: Any = np.float64) -> Any:
     flat = a.reshape(-1)
-    heads = np.empty(-(-flat.size // _BLOCK))
+    heads = np.empty(-(-flat.size // _BLOCK), kind)
     shared_out(work, heads.size, flat.size, flat, heads, *settings)
     return heads
 
@@ -99,4 +126,21 @@ def rows(a: Any, product: bool = False) -> Any:
         return None
     out = np.empty(len(a), a.dtype)
     shared_out(_of_rows, len(a), a.size, a, out, product)
+    return out
+
+
+def most(a: Any, sign: int) -> Any:
+    """The largest element (``sign`` 1) or the smallest (-1), NaN if there is one; None where it is not served."""
+    if not _served(a):
+        return None
+    heads = _over(_most_of_blocks, a, sign, kind=a.dtype)
+    return np.maximum.reduce(heads) if sign > 0 else np.minimum.reduce(heads)
+
+
+def most_of_rows(a: Any, sign: int) -> Any:
+    """That of each row of a matrix; None where it is not served."""
+    if not _served(a):
+        return None
+    out = np.empty(len(a), a.dtype)
+    shared_out(_most_of_rows, len(a), a.size, a, out, sign)
     return out

@@ -113,27 +113,49 @@ def _one_of(builder: Any, number: Any, choices: dict[int, Any]) -> None:
 @intrinsic
 def tile(
     typing: Any, w: Any, x: Any, offsets: Any, first: Any, last: Any, one: Any, two: Any, three: Any, y: Any, row: Any,
-    bias: Any, rows: Any,
+    bias: Any, fresh: Any, rows: Any,
 ) -> Any:  # fmt: skip
     """Add to ``rows`` rows of ``y`` what taps from ``first`` to ``last`` see at three places, times the weights ``w``.
 
-    If ``first`` is 0, to the rows' ``bias``.  ``w`` has the weights of the tile's rows side by side, tap by tap; ``y``
-    points to the first row's three vectors, the next row lies ``row`` further.
+    If it is ``fresh``, to the rows' ``bias``; only then there may be no taps.  ``w`` has the weights of the tile's rows
+    side by side, tap by tap; ``y`` points to the first row's three vectors, the next row lies ``row`` further.
     """
 
     def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         words = Words(context, builder, signature.args[0].dtype)
-        *parts, number = arguments
-        _one_of(builder, number, {rows: partial(_write_tile, words, rows, *parts) for rows, _ in HEIGHTS})
+        w, *parts, number = arguments
+        tiles = {rows: partial(_write_tile, words, rows, w, words.whole(rows), *parts) for rows, _ in HEIGHTS}
+        _one_of(builder, number, tiles)
         return context.get_dummy_value()
 
     whole = types.intp
-    return types.void(w, x, offsets, whole, whole, whole, whole, whole, y, whole, bias, whole), code
+    return types.void(
+        w, x, offsets, whole, whole, whole, whole, whole, y, whole, bias, types.boolean, whole
+    ), code
+
+
+@intrinsic
+def outer_tile(
+    typing: Any, w: Any, step: Any, x: Any, offsets: Any, first: Any, last: Any, one: Any, two: Any, three: Any,
+    y: Any, row: Any, fresh: Any,
+) -> Any:  # fmt: skip
+    """A ``tile`` of the highest kind, its weights ``step`` apart; put in the place of ``y`` if it is ``fresh``."""
+
+    def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        words = Words(context, builder, signature.args[0].dtype)
+        w, step, x, offsets, first, last, one, two, three, y, row, fresh = arguments
+        _write_tile(words, HEIGHT, w, step, x, offsets, first, last, one, two, three, y, row, None, fresh)
+        return context.get_dummy_value()
+
+    whole = types.intp
+    return types.void(
+        w, whole, x, offsets, whole, whole, whole, whole, whole, y, whole, types.boolean
+    ), code
 
 
 def _write_tile(
-    words: Words, rows: int, w: Any, x: Any, offsets: Any, first: Any, last: Any, one: Any, two: Any, three: Any,
-    y: Any, row: Any, bias: Any,
+    words: Words, rows: int, w: Any, step: Any, x: Any, offsets: Any, first: Any, last: Any, one: Any, two: Any,
+    three: Any, y: Any, row: Any, bias: Any, at_first: Any,
 ) -> None:  # fmt: skip
     builder, index = words.builder, words.whole
     targets = [
@@ -143,9 +165,13 @@ def _write_tile(
     ]
     bases = [builder.gep(x, [place]) for place in (one, two, three)]
     fresh, begun, walk, end = (builder.append_basic_block(name) for name in ("fresh", "begun", "walk", "end"))
-    builder.cbranch(builder.icmp_signed("==", first, index(0)), fresh, begun)
+    builder.cbranch(at_first, fresh, begun)
     builder.position_at_end(fresh)
-    starts = [words.spread(builder.gep(bias, [index(r)])) for r in range(rows) for _ in range(WIDTH)]
+    starts = [
+        words.nought if bias is None else words.spread(builder.gep(bias, [index(r)]))
+        for r in range(rows)
+        for _ in range(WIDTH)
+    ]
     builder.cbranch(builder.icmp_signed("<", first, last), walk, end)
     builder.position_at_end(begun)
     there = [words.load(target) for target in targets]
@@ -159,7 +185,7 @@ def _write_tile(
             total.add_incoming(value, block)
     offset = builder.load(builder.gep(offsets, [tap]))
     seen = [words.load(builder.gep(base, [offset])) for base in bases]
-    weights = builder.gep(w, [builder.mul(tap, index(rows))])
+    weights = builder.gep(w, [builder.mul(tap, step)])
     made = []
     for r in range(rows):
         weight = words.spread(builder.gep(weights, [index(r)]))

@@ -1,0 +1,14 @@
+"""What importing this package asks of the whole process: that threads rest, and that memory stays. Knows nothing."""
+
+import os
+
+# The threads of NumPy's OpenBLAS spin for 30 ms after each product, which takes a core from all other threads: let them
+# rest after 2**17 ticks, some 50 us. It reads this when NumPy is first imported, so it comes before that.
+os.environ.setdefault("OPENBLAS_THREAD_TIMEOUT", "17")
+
+import numpy as np  # noqa: E402
+
+# The GNU C library hands the arrays of a training step back to the system when they are freed, and the next step pays
+# for each page again, a third of its time. The largest block that was freed tells it how much to keep, at most 32 MB:
+# this one is freed at once, and nobody ever touches its memory.
+np.empty((1 << 25) - (1 << 16), np.uint8)
