@@ -1,5 +1,7 @@
 """Runs the same thing as it is written and compiled, and compares every bit of results, gradients, state and stream."""
 
+import dataclasses
+
 import numpy as np
 
 import glassgrad as torch
@@ -57,3 +59,28 @@ def programs(function):
 def reasons(function):
     """Why a compiled function runs as it is written."""
     return compile.explain(function).reasons
+
+
+def tree(piece):
+    """Everything in a result, to compare: tensors by their bits."""
+    if isinstance(piece, torch.Tensor):
+        return *bits(piece), piece.requires_grad
+    if isinstance(piece, (list, tuple)):
+        return [tree(inner) for inner in piece]
+    if isinstance(piece, dict):
+        return {key: tree(inner) for key, inner in piece.items()}
+    return tree(vars(piece)) if dataclasses.is_dataclass(piece) else piece
+
+
+def both(case):
+    """What ``case(how, out)`` puts into ``out``, where ``how`` leaves a function as it is, and where it compiles it."""
+    found = []
+    for how in (lambda function: function, compile):
+        torch.manual_seed(0)
+        out = []
+        try:
+            case(how, out)
+        except Exception as error:
+            out.append((type(error).__name__, str(error)[:80]))
+        found.append(tree(out))
+    return found

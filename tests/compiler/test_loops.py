@@ -27,8 +27,11 @@ def test_a_formula_is_what_the_kernel_computes(name, formula, kind):
     settings = {**{key: 0.5 for key in row.settings}, **row.defaults, **formula.when}
     pairs = np.array([(a, b) for a in SPECIAL for b in SPECIAL], kind)
     arrays = dict(zip(row.inputs, (pairs[:, 0].copy(), pairs[:, 1].copy()), strict=False))
-    with np.errstate(all="ignore"):
-        expected = row.kernel(*arrays.values(), *settings.values())
+    exact = "(" not in formula.text
+    with np.errstate(all="ignore"):  # the kernel itself may lose places where near numbers are subtracted
+        by_tangent = formula.when == {"approximate": "tanh"}
+        wide = {key: array.astype(np.float64) for key, array in arrays.items()} if by_tangent else arrays
+        expected = row.kernel(*wide.values(), *settings.values()).astype(kind)
     names = dict(functions_for(np.dtype(kind)))
     texts = {key: f"{key}[i]" for key in arrays} | {key: f"number({value!r})" for key, value in settings.items()}
     text = f"def loop({', '.join(arrays)}, out):\n    for i in range(out.size):\n"
@@ -36,11 +39,11 @@ def test_a_formula_is_what_the_kernel_computes(name, formula, kind):
     exec(text, names)
     out = np.empty_like(expected)
     numba.njit(error_model="numpy")(names["loop"])(*arrays.values(), out)
-    exact = "(" not in formula.text
     if exact:
         assert np.array_equal(out, expected, equal_nan=True)
     else:
-        np.testing.assert_allclose(out, expected, rtol=1e-6 if kind == "f4" else 1e-14, atol=1e-37)
+        chance = kind == "f4" and formula.when == {"approximate": "none"}  # whose polynomial is right within 2e-7
+        np.testing.assert_allclose(out, expected, rtol=1e-6 if kind == "f4" else 1e-14, atol=3e-6 if chance else 1e-37)
 
 
 def tiny():
@@ -58,7 +61,7 @@ def test_a_whole_step_is_one_native_function():
             seen=lambda tensor: tensor.detach().numpy().copy(),
         )
     (program,) = programs(step)
-    assert program.native and "def tiny" in step.source and not reasons(step)
+    assert program.native and "# one native program" in step.source and not reasons(step)
     assert written["stream"] == replayed["stream"]
     for part in ("state", "gradients"):
         for name, value in written[part].items():

@@ -490,3 +490,26 @@ def test_an_optimizer_that_is_changed_after_its_step_became_native(change):
                 step(torch.ones(4, 3))
         found.append(model.weight.flatten().tolist())
     assert found[0] == pytest.approx(found[1], rel=1e-5)
+
+
+@pytest.mark.parametrize("size", [compiled.NEVER, 1 << 14])
+def test_a_parameter_that_was_passed_over_receives_a_gradient(size):
+    found = []
+    for how in (lambda step: step, torch.compile):
+        used, other = nn.Parameter(torch.ones(4)), nn.Parameter(torch.ones(4))
+        optimizer = torch.optim.SGD([used, other], 0.1)
+
+        def step(x, used=used, optimizer=optimizer):
+            (x * used).sum().backward()
+            optimizer.step()
+
+        with compiled.serving(size):
+            step = how(step)
+            for turn in range(8):
+                optimizer.zero_grad()
+                if turn in (5, 7):
+                    other.grad = torch.ones(4)
+                step(torch.arange(4.0))
+                found.append(other.tolist() + used.tolist())
+    for written, replayed in zip(found[:8], found[8:]):
+        assert written == pytest.approx(replayed, rel=1e-5)

@@ -16,12 +16,12 @@ from ..compiler.api import (
     list_backends,
     reset,
 )
-from . import eval_frame
+from . import eval_frame, exc
 
 __all__ = [
-    "OptimizedModule", "allow_in_graph", "assume_constant_result", "config", "disable", "eval_frame", "graph_break",
-    "is_compiling", "list_backends", "mark_dynamic", "mark_static", "maybe_mark_dynamic", "optimize", "reset", "run",
-    "utils",
+    "OptimizedModule", "allow_in_graph", "assume_constant_result", "config", "disable", "eval_frame", "exc",
+    "graph_break", "is_compiling", "list_backends", "mark_dynamic", "mark_static", "maybe_mark_dynamic", "optimize",
+    "reset", "run", "utils",
 ]  # fmt: skip
 
 #: Settings that scripts make; they are kept, and change nothing.
@@ -35,7 +35,8 @@ utils = SimpleNamespace(counters={})
 
 def optimize(backend: Any = "inductor", **settings: Any) -> Callable[[Any], Any]:
     """A decorator that compiles; see ``torch.compile``."""
-    return lambda model: compile(model, backend=backend)
+    known = {name: value for name, value in settings.items() if name in ("dynamic", "disable")}
+    return lambda model: compile(model, backend=backend, fullgraph=bool(settings.get("nopython")), **known)
 
 
 def run(fn: Any = None) -> Any:

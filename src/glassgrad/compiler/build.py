@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-import threading
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -12,7 +10,6 @@ import numpy as np
 from ..graph import engine, hooks
 from ..graph.record import Record, freed, output_of
 from ..ground import dtypes, modes
-from ..kernels import compiled
 from ..tensor.parameter import Parameter
 from ..tensor.tensor import LEAF, Tensor, View, edge_of, share, wrap
 from .capture import Capture
@@ -22,6 +19,7 @@ from .guards import ATOMS, Place, place_tests, same
 from .program import NotCapturable, Step, Value, mapped
 from .replayed import FREED_RECORD, any_hooked, record_of, version_of
 from .simplify import memory_of, simplified
+from .whole import whole_of, write_call
 
 ndarray = np.ndarray
 MISS = object()  # what a program answers that does not fit the call
@@ -72,10 +70,10 @@ class Builder:
         self.outputs, self.back_grads = kept[: len(self.outputs)], _refilled(self.back_grads, kept[count:])
         for item, value in zip(capture.items, kept[len(self.outputs) : count], strict=True):
             item.value = value
-        tiny = self._tiny(steps[:mark], kept[:count])
-        if tiny is None:
+        whole = None if self.graded else whole_of(steps[:mark], kept[:count])
+        if whole is None:
             steps, mark = fused(steps, mark, kept)
-        self._write(steps[:mark], steps[mark:], tree, tiny)
+        self._write(steps[:mark], steps[mark:], tree, whole)
         names, source = self.text.compiled(self.title)
         return Program(names["run"], source, self.native, steps)
 
@@ -148,7 +146,7 @@ class Builder:
         """Each tensor that is given back must have memory of its own: writes to it reach nobody else."""
         taken = [
             value.held._d if value.source == "outside" else self.everything[value.held]._d
-            for value in self.capture._known.values()
+            for value in self.capture.inputs
             if value.source in ("outside", "argument")
         ]
         if len({value.number for value in self.outputs}) < len(self.outputs):
@@ -175,7 +173,7 @@ class Builder:
         upstream = engine._dependencies([edge for edge in outer if edge is not None])
         below = engine._dependencies([edge for edge, _ in roots])
         wanted: dict[Any, Value] = {}
-        for value in [value for value in capture._known.values() if value.source in ("argument", "outside")]:
+        for value in capture.inputs:
             tensor = value.held if value.source == "outside" else self.everything[value.held]
             edge = edge_of(tensor)
             if edge is not None and edge in below:
@@ -203,7 +201,7 @@ class Builder:
 
     # -- the text -------------------------------------------------------------------------------------------------
 
-    def _write(self, forward: list[Step], back: list[Step], tree: Any, tiny: Any) -> None:
+    def _write(self, forward: list[Step], back: list[Step], tree: Any, whole: Any) -> None:
         text = self.text
         text.names.update(
             Parameter=Parameter, MISS=MISS, modes=modes, grad_enabled=modes.grad_enabled, new=object.__new__, same=same,
@@ -211,9 +209,10 @@ class Builder:
         )  # fmt: skip
         names = [f"a{place}=MISS" for place in range(len(self.args))]
         text.add(f"def run({', '.join([*names, *(['/'] if names else []), '*rest', '**others'])}):")
-        self._guards(forward, back, tiny is not None)
-        if tiny is not None:
-            self._call_tiny(tiny, forward, tree)
+        self._guards(forward, back, whole is not None)
+        if whole is not None:
+            self.native = write_call(text, whole)
+            self._results(forward, [], tree)
             return
         for step in (*forward, *back):
             text.names.update({value.name: value.held for value in step.inputs if value.source == "constant"})
@@ -225,81 +224,6 @@ class Builder:
             last[item.value.number] = len(forward) + 1
         write_steps(text, forward, last)
         self._results(forward, back, tree)
-
-    def _tiny(self, forward: list[Step], outputs: list[Value]) -> Any:
-        """The whole program as one native function, where it is small and Numba is installed."""
-        if self.graded or compiled.least == compiled.NEVER or not forward:
-            return None
-        from .native.text import NotNative
-        from .native.tiny import Tiny
-
-        try:
-            return Tiny(forward, outputs)
-        except NotNative:
-            return None
-
-    def _call_tiny(self, tiny: Any, forward: list[Step], tree: Any) -> None:
-        """The lines that hand the arrays to the native function, and its results to whom they belong."""
-        text = self.text
-        function, self.native = tiny.function()
-        for optimizer in tiny.rates:  # whose step is taken without it: its settings must be those that the loops know
-            group = text.name(optimizer.param_groups[0], "group")
-            read = [f"{group}[{key!r}]" for key in ("momentum", "weight_decay", "maximize", "differentiable")]
-            held = text.name(optimizer, "optimizer")
-            params = text.name(optimizer.param_groups[0]["params"], "params")
-            held_ones = enumerate(optimizer.param_groups[0]["params"])
-            moved = [f"{params}[{n}] is not {text.name(p, 'outside')}" for n, p in held_ones]
-            moved.append(f"{group}['params'] is not {params}")
-            tests = [*read, f"type({group}['lr']) is not float", f"{held}._optimizer_step_pre_hooks"]
-            tests += [f"{held}._optimizer_step_post_hooks", f"len({params}) != {len(moved) - 1}", *moved]
-            text.add(f"    if {' or '.join(tests)}:")
-            text.add("        return MISS")
-        ids = np.zeros(len(tiny.slots) + 2, np.int64)
-        outs = np.zeros(max(len(tiny.outs), 1), tiny.kind)
-        room = np.zeros(max(tiny.room, 1), tiny.kind)
-        grads: list[Any] = []
-        lock = threading.Lock()
-        ids[-2:] = id(outs), id(room)
-        text.names.update(
-            native=function, where=ids.ctypes.data, ids=ids, outs=outs, room=room, grads=grads, lock=lock,
-            getrefcount=sys.getrefcount, empty_grad=empty_grad, empty=np.empty,
-        )  # fmt: skip
-        text.add("    if not lock.acquire(False):")
-        text.add("        return MISS  # another thread runs it now")
-        text.add("    try:")
-        for n, (what, thing) in enumerate(tiny.slots):
-            if what in ("value", "number"):
-                if thing.source == "outside":
-                    ids[n] = id(thing.held._d)
-                elif thing.source == "argument":
-                    text.add(f"        ids[{n}] = id(a{thing.held}._d)")
-                else:
-                    ids[n] = id(thing.held)
-                    text.names[f"held{n}"] = thing.held
-            elif what == "output":
-                text.add(f"        v{thing.number} = empty({thing.shape}, {text.name(thing.dtype, thing.dtype.name)})")
-                text.add(f"        ids[{n}] = id(v{thing.number})")
-            else:
-                place = len(grads)
-                owner = text.operand(thing.operands[0], True)
-                grads.append(empty_grad(thing.operands[0]))
-                ids[n] = id(grads[-1]._d)
-                text.add(f"        g = grads[{place}]  # the same as last time, unless somebody else holds it")
-                shared = f"getrefcount(g) - ({owner}._grad is g) != 3 or getrefcount(g._d) != 2"
-                text.add(f"        if {shared} or g._v is not None:")
-                text.add(f"            g = grads[{place}] = empty_grad({text.literal(thing.operands[0])})")
-                text.add(f"            ids[{n}] = id(g._d)")
-                text.add(f"        {owner}._grad = g")
-        rates = "".join(f", {text.name(optimizer.param_groups[0], 'group')}['lr']" for optimizer in tiny.rates)
-        text.add(f"        native(where{rates})")
-        for place, value in enumerate(tiny.outs):
-            text.add(f"        {value.name} = outs[{place}]")
-        text.add("    finally:")
-        text.add("        lock.release()")
-        for value in tiny.written:
-            share(value.held)
-            text.add(f"    {text.operand(value, True)}._v.version += 1")
-        self._results(forward, [], tree)
 
     def _kept(self, forward: list[Step], back: list[Step]) -> list[Value]:
         return [*self.outputs, *self._saved(forward, back), *[item.value for item in self.capture.items]]
@@ -547,8 +471,3 @@ def _refilled(slots: list[Value | None], values: list[Value]) -> list[Value | No
 def _is_freed(edge: Any) -> bool:
     """Whether a backward pass from an edge would meet a record that is freed."""
     return any(getattr(below, "run", None) is freed for below in engine._dependencies([edge]))
-
-
-def empty_grad(variable: Value) -> Tensor:
-    """A tensor for the gradient of a leaf, of no particular values."""
-    return wrap(np.empty(variable.shape, variable.dtype))

@@ -1,6 +1,6 @@
 """What elementwise rows compute, written as expressions of their inputs and settings: what fused loops are made of.
 
-Each is tested against its row's kernel. Functions without a dot are those of ``loops.py``.
+Each is tested against its row's kernel. The functions are those of ``native/text.py``.
 """
 
 from __future__ import annotations
@@ -54,6 +54,11 @@ FORMULAS: dict[str, list[Formula]] = {
     "add_number": [Formula("self + other")],
     "rsub_number": [Formula("other - self", {"alpha": 1})],
     "mul_number": [Formula("self * other")],
+    "gelu": [Formula("gelu_tanh(self)", {"approximate": "tanh"}), Formula("gelu(self)", {"approximate": "none"})],
+    "gelu_backward": [
+        Formula("grad_output * gelu_tanh_slope(self)", {"approximate": "tanh"}),
+        Formula("grad_output * gelu_slope(self)", {"approximate": "none"}),
+    ],
 }
 
 

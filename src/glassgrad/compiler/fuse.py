@@ -7,9 +7,13 @@ from typing import Any
 
 from ..kernels import compiled
 from .formulas import given_to
+from .heads import with_heads_joined
+from .products import served, with_products
 from .program import Step, Value
+from .simplify import own_gradients
 
 FEWEST = 1 << 14  # elements: below, the loop's call costs what it saves
+WORTH_IT = 1 << 16  # of a single step, which NumPy does as well, but on one thread
 
 
 class Run:
@@ -47,7 +51,7 @@ def fusible(step: Step) -> bool:
         if isinstance(value, Value):
             if value.dtype != result.dtype or value.shape not in ((), result.shape) or not value.dense:
                 return False
-        elif not isinstance(value, (int, float, type(None))):
+        elif not isinstance(value, (int, float, str, type(None))):
             return False
     return True
 
@@ -58,8 +62,13 @@ def fused(steps: Sequence[Step], mark: int, kept: Sequence[Value]) -> tuple[list
         return list(steps), mark
     wanted = {value.number for value in kept}
     back = {value.number for step in steps[mark:] for value in step.inputs}
-    first = _runs(steps[:mark], wanted | back)
-    return [*first, *_runs(steps[mark:], wanted)], len(first)
+    first = with_heads_joined(list(steps[:mark]), wanted | back)
+    second = with_heads_joined(list(steps[mark:]), wanted)
+    if served(steps):
+        first, second = with_products(first, wanted | back), with_products(second, wanted)
+        own_gradients([*first, *second], kept)
+    first = _runs(first, wanted | back)
+    return [*first, *_runs(second, wanted)], len(first)
 
 
 def _runs(steps: Sequence[Step], wanted: set[int]) -> list[Step]:
@@ -73,7 +82,8 @@ def _runs(steps: Sequence[Step], wanted: set[int]) -> list[Step]:
     def close() -> None:
         nonlocal run
         if run is not None:
-            made.extend([_as_one(run, steps, wanted)] if len(run.steps) > 1 else run.steps)
+            many = len(run.steps) > 1 or run.steps[0].results[0].size >= WORTH_IT
+            made.extend([_as_one(run, steps, wanted)] if many else run.steps)
             run = None
 
     for step in steps:

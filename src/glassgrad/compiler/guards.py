@@ -8,6 +8,7 @@ reads are what they were.
 from __future__ import annotations
 
 import functools
+import inspect
 import io
 import re
 import sys
@@ -34,14 +35,16 @@ from typing import Any
 
 import numpy as np
 
+from ..amp.autocast_mode import _chosen
 from ..ground import dtypes
 from ..ground.device import device
 from ..ground.generator import Generator
 from ..ground.size import Size
 from ..nn.modules.module import Module
-from ..optim.optimizer import Optimizer
+from ..optim.lr_scheduler.base import LRScheduler
+from ..optim.optimizer import Optimizer, _after_all, _before_all
 from ..tensor.tensor import LEAF, Tensor
-from .capture import checksum
+from .known import checksum
 from .program import NotCapturable
 from .purity import harmless, reads_any_name
 
@@ -50,6 +53,9 @@ ATOMS = (int, float, complex, bool, str, bytes, type(None), dtypes.dtype, device
 _OURS = frozenset(
     "glassgrad builtins numpy collections typing abc functools contextlib enum dataclasses threading".split()
 )
+#: What code may ask of a schedule.
+SCHEDULE = frozenset("last_epoch get_last_lr _last_lr _step_count base_lrs get_lr lr_lambdas".split())
+HOOKS = (_before_all, _after_all)  # at the steps of every optimizer
 _LISTS = (list, tuple, deque)
 _MANY = 4096  # longer containers are data: they count as one thing
 _MISSING = object()
@@ -62,7 +68,8 @@ _KNOWN_MODULES = frozenset(
 _STILL = (
     CodeType, CellType, np.generic, np.dtype, np.ufunc, re.Pattern, GenericAlias, GetSetDescriptorType,
     MemberDescriptorType, MethodDescriptorType, WrapperDescriptorType, Generator, type(object().__str__),
-    type(functools.lru_cache(repr)), io.IOBase, type(threading.Lock()), type(threading.RLock()),
+    type(functools.lru_cache(repr)), type(inspect.FullArgSpec.args), io.IOBase, type(threading.Lock()),
+    type(threading.RLock()),
 )  # fmt: skip
 
 
@@ -79,6 +86,10 @@ class Place:
         """What is there now."""
         if self.kind in ("length", "attributes"):
             return len(self.container)
+        if self.kind == "has":
+            return self.key in self.container
+        if self.kind == "array":
+            return fingerprint(self.container)
         if self.kind == "tags":
             return _tags(self.container)
         if self.kind == "item":
@@ -102,16 +113,20 @@ class Place:
     def holds(self) -> bool:
         """Whether it is as it was."""
         now = self.now()
-        return now == self.value if self.kind in ("keys", "set") else same(now, self.value)
+        return now == self.value if self.kind in ("keys", "set", "array") else same(now, self.value)
 
     def text(self, text: Any) -> str:
         """How a program tells that it is not as it was."""
-        container = text.name(self.container, "attributes" if self.kind == "attribute" else self.kind)
+        container = text.name(self.container, "attributes" if self.kind in ("attribute", "has") else self.kind)
         if self.kind in ("length", "attributes"):
             return f"len({container}) != {self.value}" if self.value else container
         if self.kind in ("keys", "set"):
             now = f"[*{container}]" if self.kind == "keys" else container
             return f"{now} != {text.name(self.value, self.kind)}"
+        if self.kind == "array":
+            return f"{text.name(fingerprint, 'fingerprint')}({container}) != {text.name(self.value, 'content')}"
+        if self.kind == "has":
+            return f"({self.key!r} in {container}) is not {self.value}"
         if self.value is _MISSING:
             return f"hasattr({container}, {self.key.__name__!r})"
         if self.kind == "cell":
@@ -130,7 +145,7 @@ class Place:
         return f"{read} is not {text.name(self.value, wish.lower())}"
 
     def __str__(self) -> str:
-        if self.kind in ("length", "keys", "set", "attributes", "tags"):
+        if self.kind in ("length", "keys", "set", "attributes", "tags", "array"):
             return self.owner
         if self.kind in ("attribute", "slot", "field"):
             return f"{self.owner}.{getattr(self.key, '__name__', self.key)}"
@@ -144,6 +159,11 @@ def same(one: Any, other: Any) -> bool:
     if type(one) is not type(other) or not isinstance(one, ATOMS):
         return False
     return repr(one) == repr(other) if isinstance(one, (float, complex)) else bool(one == other)  # -0.0 is not 0.0
+
+
+def fingerprint(array: Any) -> tuple[Any, ...]:
+    """What a NumPy array holds, to compare."""
+    return array.shape, array.dtype.str, array.flags.writeable, array.tobytes()
 
 
 class Surroundings:
@@ -166,6 +186,8 @@ class Surroundings:
         self._go(getattr(function, "__name__", "function"), function)
         for name, argument in [*enumerate(args), *kwargs.items()]:
             self._go(f"argument {name}", argument)
+        if "autocast" in self._users:
+            self._go("autocast", _chosen)
         for code, space in met.codes.values() if met is not None else ():
             self._globals(code, space)
         while self._waiting:
@@ -178,8 +200,11 @@ class Surroundings:
             self._links.setdefault(self._holder, []).append(id(thing))
             self._waiting.append((thing, owner))
 
-    def relevant(self, met: Met) -> list[Place]:
-        """The places that the code that ran may depend on: those it can reach by the names in it."""
+    def relevant(self, met: Met, known: frozenset[int] = frozenset()) -> list[Place]:
+        """The places that the code that ran may depend on: those it can reach by the names in it.
+
+        What the containers ``known`` hold is told otherwise.
+        """
         by_holder: dict[int, list[Place]] = {}
         for place in self.places:
             by_holder.setdefault(place.holder, []).append(place)
@@ -193,7 +218,8 @@ class Surroundings:
             onward = self._links.get(holder, [])[:]
             for place in by_holder.get(holder, []):
                 if self._counts(place, met):
-                    chosen.append(place)
+                    if holder not in known:
+                        chosen.append(place)
                     onward.append(id(place.value))
             for identity in onward:
                 if identity not in reached:
@@ -226,9 +252,11 @@ class Surroundings:
             for identity, t in self.tensors.items()
         )
 
-    def changed(self) -> Place | None:
-        """The first place that is not as it was."""
-        return next((place for place in self.places if not place.holds()), None)
+    def changed(self, scheduled: bool = False) -> Place | None:
+        """The first place that is not as it was; ``scheduled`` settings of optimizers may be others."""
+        return next(
+            (place for place in self.places if not (scheduled and place.kind == "setting") and not place.holds()), None
+        )
 
     def _note(self, kind: str, container: Any, key: Any, value: Any, owner: str) -> None:
         self.places.append(Place(kind, container, key, value, owner, self._holder))
@@ -256,12 +284,22 @@ class Surroundings:
             self._go(owner, thing.func, thing.args, thing.keywords)
             if isinstance(thing.func, BuiltinFunctionType) and not harmless(thing.func):
                 self._dark[id(thing)] = f"{owner} calls {thing.func.__name__}()"
+        elif isinstance(thing, LRScheduler):  # its step reads and changes what is its own
+            self._go(owner, thing.optimizer)
+            self.places.append(Place("field", thing, "__class__", type(thing), owner, self._holder))
+            own = thing.__dict__
+            self.places.append(Place("attribute", own, "optimizer", thing.optimizer, owner, self._holder))
+            self.places.append(Place("has", own, "step", "step" in own, owner, self._holder))
+            if self._users & SCHEDULE:
+                self._object(thing, owner)
         elif isinstance(thing, Optimizer):  # its step reads its settings itself
             self._optimizer(thing, owner)
         elif isinstance(thing, (dict, MappingProxyType)):
             self._items(thing, owner)
         elif isinstance(thing, _LISTS):
             self._list(thing, owner)
+        elif type(thing) is np.ndarray and thing.size <= _MANY and not thing.dtype.hasobject:
+            self.places.append(Place("array", thing, "content", fingerprint(thing), owner, self._holder))
         elif isinstance(thing, (set, frozenset)):
             self._set(thing, owner)
         elif isinstance(thing, type):
@@ -307,7 +345,7 @@ class Surroundings:
                 self.places.append(Place("attributes", own, "__dict__", len(own), owner, self._holder))
             elif not _ours(cls):
                 self.places.append(Place("keys", own, "__dict__", [*own], owner, self._holder))
-            if not _ours(cls):
+            if not _ours(cls) or isinstance(thing, Module):
                 self.places.append(Place("field", thing, "__class__", cls, owner, self._holder))
         elif not slots and not isinstance(thing, (tuple, dict, list, set, frozenset, deque)) and cls is not object:
             self._dark[id(thing)] = f"it may read {owner}, a {cls.__name__}, which can change without being noticed"
@@ -370,8 +408,21 @@ class Surroundings:
             self.places.append(Place("attributes", own, "__dict__", len(own), module.__name__, self._holder))
 
     def _optimizer(self, optimizer: Optimizer, owner: str) -> None:
+        own = optimizer.__dict__
+        for hooks in (*(own[name] for name in ("_optimizer_step_pre_hooks", "_optimizer_step_post_hooks")), *HOOKS):
+            self._length(hooks, f"the hooks of {owner}")
+            if hooks:
+                self._dark[id(optimizer)] = f"a hook waits for the steps of {owner}"
+        self.places.append(Place("field", optimizer, "__class__", type(optimizer), owner, self._holder))
+        for name in ("step", "zero_grad"):  # a scheduler puts one there
+            self.places.append(Place("has", own, name, name in own, owner, self._holder))
+            if name in own:
+                self._note("attribute", own, name, own[name], owner)
+        self.places.append(Place("attribute", own, "param_groups", optimizer.param_groups, owner, self._holder))
         self._length(optimizer.param_groups, owner)
-        for group in optimizer.param_groups:
+        for place, group in enumerate(optimizer.param_groups):
+            self.places.append(Place("item", optimizer.param_groups, place, group, owner, self._holder))
+            self.places.append(Place("key", group, "params", group["params"], owner, self._holder))
             self._length(group["params"], owner)
             self._go(owner, *group["params"])
             for key, value in group.items():

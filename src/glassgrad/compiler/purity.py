@@ -19,6 +19,8 @@ from typing import Any
 
 import numpy
 
+from .caught import caught, handlers
+
 _PACKAGE = str(Path(__file__).parent.parent)
 _GUESTS = tuple(f"{_PACKAGE}/{part}" for part in ("bench", "demo"))  # programs that use the package, within it
 #: Code that is known as the package's own is: what it calls in C is its affair, but for parts that are named here.
@@ -46,9 +48,17 @@ _BUSY_NAMES = frozenset(
     "register_forward_hook register_full_backward_hook register_parameter load_state_dict state_dict "
     "use_deterministic_algorithms set_printoptions apply deepcopy".split()
 )
+#: Functions of the package, beside operations, that look at the values of the argument with this name.
+_LOOKING = {
+    "hides_a_row": "mask", "_detect_is_causal_mask": "mask", "gaussian_nll_loss": "var", "_sizes": "batch_sizes",
+    "_lengths": "given",
+}  # fmt: skip
 _CALLERS = frozenset({"map", "filter", "reduce", "starmap"})  # they call without Python's telling of it
+_SCHEDULES = f"{_PACKAGE}{os.sep}optim{os.sep}lr_scheduler{os.sep}"
 _LOUD = frozenset({"print", "input", "open", "exec", "eval", "next", "setattr", "delattr"})
 _STDLIB = (str(Path(os.__file__).parent) + os.sep, "<frozen ")
+_INSTALLED = tuple(f"{os.sep}{name}{os.sep}" for name in ("site-packages", "dist-packages"))  # may be within
+_KERNELS = f"{_PACKAGE}{os.sep}kernels{os.sep}"  # they compile, load and share out their work as they like
 _EXCUSED = frozenset({"_notice_steps.<locals>.step"})  # through which a scheduler sees that the optimizer steps
 _HARMLESS = frozenset(
     """abs all any ascii bin bool bytearray bytes callable chr complex dict divmod enumerate filter float format
@@ -76,10 +86,12 @@ class Watch:
     def __init__(self, collect: bool = False) -> None:
         self.collect = collect  # code only, without judging it
         self.reasons: list[str] = []
+        self.catching: list[tuple[str, tuple[type[BaseException], ...]]] = []  # who goes on after which errors
         self.codes: dict[tuple[CodeType, int], tuple[CodeType, dict[str, Any]]] = {}  # others', with globals
+        self.excused = False  # whether steps of schedules are heard by somebody else
         self.own: set[CodeType] = set()  # code of the package that ran
         self._before: Any = None
-        self._importing: FrameType | None = None
+        self._within: FrameType | None = None  # a frame whose doings are not looked at: an import, or a kernel
         self._collects = False
 
     def __enter__(self) -> Watch:
@@ -99,9 +111,13 @@ class Watch:
                 gc.enable()
 
     def _look(self, frame: FrameType, event: str, called: Any) -> None:
-        if self._importing is not None:  # what a module does when it is loaded, it does once
-            if event == "return" and frame is self._importing:
-                self._importing = None
+        if self._within is not None:  # what a module does when it is loaded, it does once
+            if event == "return" and frame is self._within:
+                self._within = None
+            elif event == "call" and self._within.f_code.co_filename.startswith(_KERNELS):
+                name = frame.f_code.co_filename
+                if not (_own(name) or _trusted(name) or _of_python(name) or _of_package(frame)):
+                    self.reasons.append(f"a kernel calls {frame.f_code.co_name}()")
             return
         if self.reasons and not self.collect:
             return
@@ -116,19 +132,28 @@ class Watch:
     def _enter(self, frame: FrameType) -> None:
         code = frame.f_code
         name = code.co_filename
+        if name.startswith(_SCHEDULES) and code.co_name == "step" and self.excused:
+            self._within = frame
+            return
         if code.co_name == "_find_and_load" and name.startswith("<frozen importlib"):
-            self._importing = frame
+            self._within = frame
+            return
+        if name.startswith(_KERNELS):
+            self.own.add(code)
+            self._within = frame
             return
         if _own(name) or name == "<string>" and _of_package(frame):
             self.own.add(code)
-            busy = name.startswith(_BUSY) and code.co_qualname not in _EXCUSED
+            if code.co_name in _LOOKING and hasattr(frame.f_locals.get(_LOOKING[code.co_name]), "_d"):
+                self.reasons.append(f"{code.co_name}() looks at the values of a tensor")
+            busy = name.startswith(_BUSY) and code.co_qualname not in _EXCUSED and not _idle(frame)
             if busy or (code.co_name in _BUSY_NAMES and not name.startswith("<")):
                 caller = users_frame(frame)
                 if caller is not None:
                     self.reasons.append(f"{code.co_name}() is called at {_place(caller)}")
             return
         if code.co_qualname == "suppress.__exit__":
-            self.reasons.append("errors are suppressed: which way it goes may hang on the values of tensors")
+            self.catching.append(("suppress", tuple(getattr(frame.f_locals.get("self"), "_exceptions", ()))))
         key = code, id(frame.f_globals)
         if key in self.codes or _trusted(name):
             return
@@ -136,23 +161,39 @@ class Watch:
         stored = _stores(code)
         if stored:
             self.reasons.append(f"{code.co_name}() sets {stored}")
-        elif not name.startswith(_STDLIB) and catches(code):
-            self.reasons.append(
-                f"{code.co_name}() catches exceptions: which way it goes may hang on the values of tensors"
-            )
+        elif not _of_python(name) and handlers(code):
+            self.catching.append((code.co_name, caught(code, frame.f_globals)))
         elif _CALLERS.intersection(code.co_names) and _LOUD.intersection(code.co_names):
             through = min(_CALLERS.intersection(code.co_names))
             self.reasons.append(f"{code.co_name}() calls functions unseen, through {through}()")
 
 
+def _idle(frame: FrameType) -> bool:
+    """Whether a call of a busy part changes nothing that lasts: a block of autocast, a scaler that is switched off.
+
+    What a schedule's step changes is its own and the learning rates: the program makes the call.
+    """
+    code = frame.f_code
+    if code.co_filename.endswith("autocast_mode.py"):
+        return code.co_qualname.startswith(("autocast.", "is_autocast", "get_autocast"))
+    if code.co_filename.endswith("grad_scaler.py"):
+        return getattr(frame.f_locals.get("self"), "_enabled", True) is False
+    return False
+
+
 def _of_package(frame: FrameType) -> bool:
-    """Whether code that was written by code, such as a dataclass's, is of the package."""
-    return str(frame.f_globals.get("__name__")).startswith(f"{__name__.partition('.')[0]}.")
+    """Whether code that was written by code, such as a dataclass's, is of the package; or a named tuple's."""
+    return str(frame.f_globals.get("__name__")).startswith((f"{__name__.partition('.')[0]}.", "namedtuple_"))
 
 
 def _own(filename: str) -> bool:
     """Whether a file is of the package, and no program of its own."""
     return filename.startswith((_PACKAGE, "<glassgrad")) and not filename.startswith(_GUESTS)
+
+
+def _of_python(filename: str) -> bool:
+    """Whether a file is of Python itself."""
+    return filename.startswith(_STDLIB) and not any(part in filename for part in _INSTALLED)
 
 
 def _trusted(filename: str) -> bool:
@@ -201,18 +242,6 @@ def reads_any_name(code: CodeType) -> bool:
             if not spelt or any(one.opname in _PUT_TOGETHER for one in within):
                 return True
     return any(reads_any_name(const) for const in code.co_consts if isinstance(const, CodeType))
-
-
-@cache
-def catches(code: CodeType) -> bool:
-    """Whether a function may go on after an error in what it calls."""
-    every = list(dis.get_instructions(code))
-    for one, other in itertools.pairwise(every):
-        if one.opname == "CHECK_EXC_MATCH" or one.opname == "PUSH_EXC_INFO" and other.opname == "POP_TOP":
-            return True
-        if code.co_name == "__exit__" and other.opname == "RETURN_VALUE" and one.argval not in (None, False):
-            return True
-    return False
 
 
 @cache

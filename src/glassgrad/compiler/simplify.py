@@ -23,7 +23,7 @@ def simplified(steps: Sequence[Step], mark: int, kept: list[Value]) -> tuple[lis
     needed = _needed(steps, kept)
     mark = sum(place in needed for place in range(mark))
     steps = [step for place, step in enumerate(steps) if place in needed]
-    _own_gradients(steps, kept)
+    own_gradients(steps, kept)
     return steps, mark, kept
 
 
@@ -107,7 +107,7 @@ def _frozen(tree: Any) -> Any:
     return tuple(_frozen(piece) for piece in tree) if isinstance(tree, (list, tuple)) else tree
 
 
-def _own_gradients(steps: Sequence[Step], kept: Sequence[Value]) -> None:
+def own_gradients(steps: Sequence[Step], kept: Sequence[Value]) -> None:
     """A gradient that nobody else reads becomes a leaf's without a copy."""
     used = Counter(value.number for step in steps for value in step.inputs)
     used.update(value.number for value in kept)

@@ -62,7 +62,7 @@ def _caller(work: Any, numbers: Sequence[bool], count: int, kind: np.dtype[Any],
             kind.type(array) if number else array.reshape(-1) for array, number in zip(arrays, numbers, strict=True)
         ]
         outs = [np.empty(large.shape, kind) for _ in range(count)]
-        shared_out(work, large.size, large.size * 8, *flat, *[out.reshape(-1) for out in outs])
+        shared_out(work, large.size, large.size * 2, *flat, *[out.reshape(-1) for out in outs])
         return outs[0] if count == 1 else tuple(outs)
 
     fused.__doc__ = f"One loop for: {title}."

@@ -1,15 +1,15 @@
-"""Writes elementwise formulas and places in memory as the text of loops."""
+"""Writes elementwise formulas as the text of loops."""
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from ...kernels.native import mathematics
 from ..program import Value
+from .curves import CURVES
 
 #: The functions and constants that formulas name, by dtype.
 FUNCTIONS: dict[str, dict[str, Any]] = {}
@@ -22,7 +22,7 @@ def functions_for(kind: np.dtype[Any]) -> dict[str, Any]:
         FUNCTIONS[kind.str] = {
             "number": kind.type, "zero": kind.type(0), "one": one, "exp": mathematics.exp, "log": mathematics.log,
             "tanh": mathematics.tanh, "sigmoid": mathematics.sigmoid, "sin": np.sin, "cos": np.cos, "sqrt": np.sqrt,
-            "np": np,
+            "np": np, **CURVES,
         }  # fmt: skip
     return FUNCTIONS[kind.str]
 
@@ -41,44 +41,8 @@ def filled_in(formula: str, texts: dict[str, str]) -> str:
     return ast.unparse(_Put(texts).visit(ast.parse(formula, mode="eval")))
 
 
-class Place:
-    """Where a value lies: the name of a flat array, and the steps between its elements."""
-
-    __slots__ = ("name", "offset", "strides", "shape")
-
-    def __init__(self, name: str, shape: tuple[int, ...], strides: Any = None, offset: int = 0) -> None:
-        self.name, self.shape, self.offset = name, shape, offset
-        if strides is None:
-            steps, total = [], 1
-            for n in reversed(shape):
-                steps.append(total)
-                total *= n
-            strides = tuple(reversed(steps))
-        self.strides = strides
-
-    def at(self, index: Sequence[str]) -> str:
-        """The text of the element at an index, broadcast: the last axes count."""
-        own = index[len(index) - len(self.shape) :] if self.shape else ()
-        terms = [str(self.offset)] if self.offset else []
-        for name, n, step in zip(own, self.shape, self.strides, strict=True):
-            if n != 1 and step:
-                terms.append(name if step == 1 else f"{name} * {step}")
-        return f"{self.name}[{' + '.join(terms) or '0'}]"
-
-    def seen(self, view: Any, settings: Sequence[Any]) -> Place:
-        """The place of what a row's kernel makes of this one: a view."""
-        reach = 1 + sum((n - 1) * step for n, step in zip(self.shape, self.strides, strict=True))
-        base = np.empty(max(reach, 1), np.float32)
-        dummy = np.lib.stride_tricks.as_strided(base, self.shape, [4 * step for step in self.strides])
-        made = view(dummy, *settings)
-        moved = (made.__array_interface__["data"][0] - base.__array_interface__["data"][0]) // 4
-        if not np.may_share_memory(made, base):
-            raise NotNative("a view that is a copy")
-        return Place(self.name, made.shape, tuple(step // 4 for step in made.strides), self.offset + moved)
-
-
 class NotNative(Exception):  # noqa: N818  it is no error of the user's
-    """Why a program is not written as loops."""
+    """Why a program is no tape."""
 
 
 def is_number(value: Value) -> bool:

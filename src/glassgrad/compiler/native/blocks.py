@@ -1,0 +1,180 @@
+"""Products of matrices, and what is computed from each block of them before it leaves the cache."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cache
+from typing import Any
+
+import numba
+import numpy as np
+from numba import types
+
+from ...kernels.native import tiles
+from ...kernels.native.binding import intrinsic, kernel, njit, shared_out, wide_vectors
+from ...kernels.native.tiles import alone
+from ..formulas import given_to
+from ..program import Step, Value
+from .product import address, product
+from .text import filled_in, functions_for, is_numeric
+
+_PARTS = 32  # into how many parts the rows go of which columns are summed
+_cfunc: Any = numba.cfunc  # whose types know less than it takes
+_TAIL = types.void(types.int64, types.int64, types.int64)  # the first row, the last, and where all addresses are
+_made: dict[Any, Any] = {}
+
+
+def lanes(kind: np.dtype[Any]) -> int:
+    """How many numbers of a dtype a vector has."""
+    return tiles.lanes(kind)
+
+
+@intrinsic
+def _numbers(typing: Any, where: Any, one: Any) -> Any:
+    """The numbers at an address, of the kind of ``one``."""
+    pointer = types.CPointer(one)
+
+    def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return builder.inttoptr(arguments[0], context.get_value_type(pointer))
+
+    return pointer(types.int64, one), code
+
+
+@intrinsic
+def _further(typing: Any, pointer: Any, offset: Any) -> Any:
+    def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return builder.gep(arguments[0], [arguments[1]])
+
+    return pointer(pointer, types.int64), code
+
+
+@cache
+def _turning(kind: str) -> Any:
+    """A function that puts rows of a product where they are columns."""
+    one, whole = np.dtype(kind).type(1), np.int64(0)
+
+    def turned(first: int, last: int, where: int) -> None:
+        words = _numbers(where, whole)
+        width, rows = words[0], words[1]
+        source, target = _numbers(words[2], one), _numbers(words[3], one)
+        for j in range(width):
+            for i in range(first, last):
+                target[j * rows + i] = source[i * width + j]
+
+    return _cfunc(_TAIL, nogil=True, _nrt=False, error_model="numpy")(turned)
+
+
+def upright(a: Any, b: Any) -> Any:
+    """``(a @ b).T``, in rows of its own; of the two matrices the smaller one is packed."""
+    rows, width = a.shape[0], b.shape[1]
+    if 2 * width <= rows and width % tiles.lanes(a.dtype) == 0:
+        made, room = np.empty((width, rows), a.dtype), np.empty((rows, width), a.dtype)
+        where = np.array([width, rows, address(room), address(made)], np.int64)
+        if product(a, b, _turning(a.dtype.str).address, address(where), room) is not None:
+            return made
+    found = product(b.T, a.T)
+    return np.dot(b.T, a.T) if found is None else found
+
+
+@kernel
+def _column_sums(first: int, last: int, x: Any, height: int, sums: Any) -> None:
+    for part in range(first, last):
+        line = sums[part]
+        for i in range(part * height, min(len(x), (part + 1) * height)):
+            row = x[i]
+            for j in range(line.size):
+                line[j] += row[j]
+
+
+def column_sums(x: Any) -> Any:
+    """The sums of a matrix's columns, in parts that do not depend on the number of threads."""
+    rows, width = x.shape
+    height = max(-(-rows // _PARTS), 4)
+    parts = -(-rows // height)
+    sums = np.zeros((parts, width), x.dtype)
+    shared_out(_column_sums, parts, x.size // 4, x if x.flags.carray else np.array(x, order="C"), height, sums)
+    return np.add.reduce(sums, axis=0)
+
+
+def product_of(
+    step: Any, inside: Sequence[Step], same: set[int], others: Sequence[Value], outputs: Sequence[Value]
+) -> Callable[..., Any]:
+    """A function of the matrices, the bias and ``others`` that gives ``outputs``.
+
+    inside   elementwise steps, to be taken with each block
+    same     numbers of the values that are the product
+    outputs  the first is where the product is put, and what is made of it in its place
+    """
+    title = " ".join(["product", *(["bias"] if step.bias is not None else []), *(one.name for one in inside)])
+    kind, width = step.result.dtype, step.result.shape[1]
+    given = ([] if step.bias is None else [step.bias]) + list(others)
+    lines, names = [], dict.fromkeys(same, "t")
+    if step.bias is not None:
+        lines.append("t = c[j] + x0[j]")
+    elif inside:
+        lines.append("t = c[j]")
+    names.update({value.number: f"x{n}[j]" for n, value in enumerate(given) if n or step.bias is None})
+    for n, one in enumerate(inside):
+        formula, operands = given_to(one)
+        assert formula is not None
+        texts = {
+            name: names[value.number] if isinstance(value, Value) else f"number({value!r})"
+            for name, value in operands.items()
+            if is_numeric(value)
+        }
+        lines.append(f"t{n} = {filled_in(formula.text, texts)}")
+        names[one.results[0].number] = f"t{n}"
+    if step.bias is not None:
+        names[step.bias.number] = "x0[j]"
+    targets = ["c", *(f"y{n}" for n in range(1, len(outputs)))]
+    lines += [f"{target}[j] = {names[value.number]}" for target, value in zip(targets, outputs, strict=True)]
+    flat = tuple(len(value.shape) == 1 for value in given)
+    whole = width % tiles.lanes(kind) == 0
+    tail = None
+    if step.bias is not None or inside:
+        key = (kind.str, flat, len(outputs), tuple(lines))
+        tail = _made.get(key)
+        if tail is None:
+            tail = _made[key] = _tail(lines, flat, len(outputs), kind)
+    shapes = [value.shape for value in outputs]
+    turned, empty = step.turned, np.empty
+    contiguous = np.ascontiguousarray
+
+    def multiplied(a: Any, b: Any, *arrays: Any) -> Any:
+        if turned:
+            b = b.T
+        if tail is None:
+            made = product(a, b)
+            return (np.dot(a, b) if made is None else made).reshape(shapes[0])
+        arrays = tuple([array if array.flags.c_contiguous else contiguous(array) for array in arrays])
+        outs = [empty(shape, kind) for shape in shapes]
+        where = np.array([width, *map(address, outs), *map(address, arrays)], np.int64)
+        made = product(a, b, tail.address, address(where), outs[0]) if whole else product(a, b)
+        if not whole or made is None:
+            outs[0].reshape(-1, width)[...] = np.dot(a, b) if made is None else made
+            tail.ctypes(0, len(a), address(where))
+        return outs[0] if len(outs) == 1 else tuple(outs)
+
+    multiplied.__doc__ = f"One loop for: {title}." if tail is not None else None
+    return multiplied
+
+
+def _tail(lines: Sequence[str], flat: Sequence[bool], count: int, kind: np.dtype[Any]) -> Any:
+    """What is done with rows of a product: a function of the first, the last, and of where all addresses are."""
+    arrays = ["c", *(f"y{n}" for n in range(1, count)), *(f"x{n}" for n in range(len(flat)))]
+    steps = [*([False] * count), *flat]
+    text = [f"def line(width, {', '.join(arrays)}):", "    alone()", "    wide_vectors()"]
+    text += ["    for j in range(width):", *(f"        {line}" for line in lines)]
+    names = {
+        **functions_for(kind), "alone": alone, "wide_vectors": wide_vectors, "numbers": _numbers, "further": _further,
+    }  # fmt: skip
+    exec(compile("\n".join(text) + "\n", "<glassgrad product>", "exec"), names)
+    settings: dict[str, Any] = {"nogil": True, "_nrt": False, "error_model": "numpy"}
+    names["line"] = njit(**settings, no_cpython_wrapper=True, no_cfunc_wrapper=True)(names["line"])
+    text = ["def tail(first, last, where):", "    words = numbers(where, whole)", "    width = words[0]"]
+    text += [f"    {name} = numbers(words[{n}], one)" for n, name in enumerate(arrays, 1)]
+    given = [name if still else f"further({name}, i * width)" for name, still in zip(arrays, steps, strict=True)]
+    text += ["    for i in range(first, last):", f"        line(width, {', '.join(given)})"]
+    names["whole"] = np.int64(0)
+    exec(compile("\n".join(text) + "\n", "<glassgrad product>", "exec"), names)
+    return _cfunc(_TAIL, nogil=True, _nrt=False, error_model="numpy")(names["tail"])
