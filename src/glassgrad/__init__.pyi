@@ -4,6 +4,7 @@
 import builtins as _b
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
+from .ground import process as _process
 from .alias import alias as alias
 from .autograd import api as _api
 from .autograd.anomaly_mode import is_anomaly_check_nan_enabled as is_anomaly_check_nan_enabled

@@ -53,6 +53,8 @@ CONTENTS = {
         " |  |  |  | ctc_loss_backward ctc_loss_forward",
     "primitive.decompose":
         " |  |  |  | determinant inverse_of linalg_slogdet solution",
+    "primitive.distance":
+        "dist renorm renorm_ |  |  |  | cdist_forward linalg_vector_norm longer norm_dim peaks power_of_size",
     "primitive.draws":
         "_sample_dirichlet _standard_gamma _standard_gamma_grad | _dirichlet_grad binomial |  |  |",
     "primitive.eigen":
@@ -92,9 +94,8 @@ CONTENTS = {
     "primitive.matrix":
         "addmm addmv addmv_ addr addr_ dot mm mv vdot | addmm_ |  |  | column_sums squeezed_row",
     "primitive.norm":
-        "dist renorm renorm_ |  |  |  | cdist_forward inverse_deviation linalg_vector_norm longer native_group_norm "
-        "native_group_norm_backward native_layer_norm native_layer_norm_backward norm_dim peaks power_of_size shaped "
-        "standardize_backward standardized",
+        " |  |  |  | inverse_deviation native_group_norm native_group_norm_backward native_layer_norm "
+        "native_layer_norm_backward shaped standardize_backward standardized",
     "primitive.number":
         " |  |  |  | add_number div_number mul_number sub_number",
     "primitive.orthogonal":
@@ -136,6 +137,8 @@ CONTENTS = {
         "upsample_bicubic2d upsample_bicubic2d_aa upsample_bilinear2d upsample_bilinear2d_aa upsample_lanczos2d_aa "
         "upsample_linear1d upsample_nearest1d upsample_nearest2d upsample_nearest3d upsample_nearest_exact1d "
         "upsample_nearest_exact2d upsample_nearest_exact3d upsample_trilinear3d",
+    "primitive.rms_norm":
+        " |  |  |  | fused_rms_norm fused_rms_norm_backward",
     "primitive.sampling":
         " |  |  |  | affine_grid_back affine_grid_generator grid_sampled grid_sampler_2d grid_sampler_3d "
         "grid_scattered grid_slopes",
@@ -143,8 +146,7 @@ CONTENTS = {
         " | cumprod_ cumsum_ |  |  | add_along before cummax_dim cummin_dim cumprod cumsum decay logcumsumexp others "
         "recur shifted tail_sums take_along",
     "primitive.scatter":
-        "take |  |  |  | corner corner_backward gather gather_backward index_add index_copy index_fill "
-        "index_fill_tensor index_reduce index_select index_select_backward put scatter scatter_add scatter_reduce "
+        "take |  |  |  | corner corner_backward gather gather_backward put scatter scatter_add scatter_reduce "
         "scatter_value",
     "primitive.segment":
         " |  |  |  | segment_reduce_backward segmented",
@@ -158,6 +160,9 @@ CONTENTS = {
         "round_decimals",
     "primitive.singular":
         " |  |  |  | linalg_lstsq linalg_pinv linalg_svd unit_matrices",
+    "primitive.slices":
+        " |  |  |  | index_add index_copy index_fill index_fill_tensor index_reduce index_select "
+        "index_select_backward",
     "primitive.softmax":
         " |  |  |  | log_softmax log_softmax_backward logsumexp_dim shares softmax softmax_backward",
     "primitive.sort":

@@ -118,6 +118,8 @@ class Row:
         self.single_numbers = False
         self.one_value = False
         self.sizes: Callable[..., tuple[int, ...]] | None = None
+        self.ufunc: Any = None
+        self.form = ""
         self.operate: Callable[..., Any]
         self.hidden: tuple[str, ...] = ()
         self.derived: dict[str, tuple[str, Callable[[Any], Any]]] = {}
@@ -203,6 +205,13 @@ class Row:
     def sized_by(self, sizes: Callable[..., tuple[int, ...]]) -> None:
         """``sizes(*inputs, *settings)`` are those of the result: what meta tensors need, where no stand-ins tell."""
         self.sizes = sizes
+
+    def applies(self, ufunc: Any, form: str = "") -> None:
+        """The ufunc that the kernel is, with its settings at their defaults: what large arrays are given to by parts.
+
+        ``form`` is the kernel's expression, of ``a0`` and ``a1``, that the short path has in place of its call.
+        """
+        self.ufunc, self.form = ufunc, form
 
     def shows(self, *, hidden: tuple[str, ...] = (), **derived: tuple[str, Callable[[Any], Any]]) -> None:
         """Which ``_saved_`` names PyTorch shows: some of ours hidden, others derived from what is saved.

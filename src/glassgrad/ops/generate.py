@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import linecache
 import threading
+from sys import getrefcount
 from types import FunctionType
 from typing import Any
 
@@ -18,7 +19,7 @@ from ..graph.record import Record, freed, new, tick
 from ..ground import modes
 from ..tensor.parameter import Parameter
 from ..tensor.tensor import LEAF, Tensor, View, edge_of, share
-from . import call, declare, override, saved
+from . import call, declare, large, override, saved
 from .constant import B1, F32, F64, I64, number
 from .declare import TABLE, Row
 from .fit import fit
@@ -29,7 +30,8 @@ NAMES.update(
     modes=modes,
     grad_enabled=modes.grad_enabled, edge_of=edge_of, share=share, careful=call.careful, output_of=call.output_of,
     stale=saved.stale, fit=fit, shape_error=override.shape_error, number=number, F32=F32, F64=F64, I64=I64, B1=B1,
-    float32=np.float32, ndarray=np.ndarray, TABLE=TABLE,
+    float32=np.float32, ndarray=np.ndarray, TABLE=TABLE, getrefcount=getrefcount, applied=large.applied,
+    LARGE=large.LARGE,
 )  # fmt: skip
 
 
@@ -51,7 +53,7 @@ def caller_of(row: Row) -> Any:
     for column in (
         "derivative", "typed_as", "sets_apart", "returns", "complex_by_hand", "internal", "shows", "tensors_only",
         "autocasts", "checked_by", "falls_back_to", "sized_by",
-        "keeps_numbers_single", "writes_one_value", "unfolds_by",
+        "keeps_numbers_single", "writes_one_value", "unfolds_by", "applies",
     ):  # fmt: skip
         setattr(caller, column, getattr(row, column))
     return caller
@@ -120,6 +122,8 @@ def ready(row: Row) -> None:
         names[f"{row.name}_rule{index}"] = rule
     made: dict[str, Any] = {}
     exec(compile(text, filename, "exec"), names, made)
+    if row.ufunc is not None:
+        names[f"{row.name}_ufunc"], names[f"{row.name}_large"] = row.ufunc, made[f"{row.name}_large"]
     if f"{row.name}_run" in made:
         names[f"{row.name}_run"] = kind.run = made[f"{row.name}_run"]
     caller.__defaults__ = made[row.name].__defaults__

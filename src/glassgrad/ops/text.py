@@ -20,6 +20,8 @@ def text_of(row: Row) -> str:
         lines = _views_caller(row) if _several_views(row) else _view_caller(row)
     else:
         lines = _caller(row)
+        if row.ufunc is not None:
+            lines += ["", "", *_large(row)]
     if _short_run(row):
         lines += ["", "", *_run(row)]
     return "\n".join(lines) + "\n"
@@ -106,11 +108,19 @@ def _caller(row: Row) -> list[str]:
             f"        if {differs}({known}):",
             f"            {fallback}",
         ]
+        if row.ufunc is not None:
+            passed = ", ".join([*public, *row.settings])
+            alone = "".join(f" and {arg}._e is None" for arg in public[1:])
+            held = f"getrefcount(a0) == 3{alone} and getrefcount({public[0]})"  # nobody else, and no rule will ask
+            lines += ["        if a0.size >= LARGE:", f"            return {name}_large({held}, {passed})"]
     arguments = ", ".join([*(f"a{i}" for i in range(len(row.inputs))), *row.settings])
     given = ", ".join(f"a{i}" for i in range(len(row.inputs)))
+    made = f"{name}_kernel({arguments})"
+    if row.form:  # spares the call
+        made = f"{row.form} if {_at_defaults(row)} else {made}" if row.settings else row.form
     lines += [
         "    try:",
-        f"        r = {name}_kernel({arguments})",
+        f"        r = {made}",
         "    except ValueError as error:",
         f"        shape_error({name}_row, ({given},), error)",
     ]
@@ -123,6 +133,32 @@ def _caller(row: Row) -> list[str]:
     lines += _history(row, attach, "o._e = None", fast)
     lines.append("    return o")
     return lines
+
+
+def _at_defaults(row: Row) -> str:
+    return " and ".join(f"{setting} == {row.defaults[setting]!r}" for setting in row.settings)
+
+
+def _large(row: Row) -> list[str]:
+    """What the caller goes on with for large arrays: its ufunc over several threads, over memory that nobody needs."""
+    name, public = row.name, _public(row)
+    given = ", ".join(f"a{i}" for i in range(len(row.inputs)))
+    otherwise = f" if {_at_defaults(row)} else None" if row.settings else ""
+    return [
+        f"def {name}_large(references, {', '.join([*public, *row.settings])}):",
+        *(f"    a{i} = {arg}._d" for i, arg in enumerate(public)),
+        f"    r = applied({name}_ufunc, references, {public[0]}, {given}){otherwise}",
+        "    if r is None:",
+        "        try:",
+        f"            r = {name}_kernel({', '.join([given, *row.settings])})",
+        "        except ValueError as error:",
+        f"            shape_error({name}_row, ({given},), error)",
+        "    o = new(Tensor)",
+        "    o._d = r",
+        "    o._v = None",
+        *_history(row, "o._e = n", "o._e = None", []),
+        "    return o",
+    ]
 
 
 def _several_outputs(row: Row, fast: list[str]) -> list[str]:
@@ -186,8 +222,14 @@ def _record(row: Row) -> list[str]:
         absent = {f"a{row.inputs.index(inp)}" for inp in row.optional}
         shapes = [f"(None if {a} is None else {a}.shape)" if a in absent else f"{a}.shape" for a in arrays]
         sizes = ", ".join(shapes) + ("," if len(arrays) == 1 else "")
-        same = " and ".join(f"({a} is None or {a}.shape == s)" if a in absent else f"{a}.shape == s" for a in arrays)
-        lines += ["if type(r) is ndarray:", "    s = r.shape", f"    n.s = None if {same} else ({sizes})"]
+        if len(row.inputs) == 2 and len(arrays) == 2 and not absent:  # sizes and dimensions are read in less time
+            same = "r.size == a0.size == a1.size and a0.ndim == a1.ndim and a0.size"
+            lines += ["if type(r) is ndarray:", f"    n.s = None if {same} else ({sizes})"]
+        else:
+            same = " and ".join(
+                f"({a} is None or {a}.shape == s)" if a in absent else f"{a}.shape == s" for a in arrays
+            )
+            lines += ["if type(r) is ndarray:", "    s = r.shape", f"    n.s = None if {same} else ({sizes})"]
         lines += ["else:", "    n.s = None"]
     else:
         lines.append("n.s = None")

@@ -452,3 +452,8 @@ for _row in (
     _row.typed_as("promote")
 div.typed_as("float")
 reciprocal.typed_as("float")
+add.applies(np.add, "a0 + a1")
+sub.applies(np.subtract)
+mul.applies(np.multiply, "a0 * a1")
+div.applies(np.divide, "a0 / a1")
+neg.applies(np.negative)

@@ -14,9 +14,8 @@ import numpy as np
 
 from ...kernels import compiled
 from ..declare import op
-from .norm import as_floating, shaped, standardize_backward, standardized, statistics_kind
-from .norm import standardize_twice as _twice
-from .reduce import F64, along, leading, sum_dim
+from .norm import affine_twice, as_floating, shaped, statistics_kind
+from .reduce import F64, along, leading
 
 _BLOCK = 65536  # elements worked on at a time: they stay in the cache from pass to pass
 _LINE = 2048  # elements added up in float32 at most
@@ -216,27 +215,13 @@ def _batch_norm_rule(
 def _batch_norm_backward_rule(
     grads: Any, grad_output: Any, input: Any, weight: Any, mean: Any, rstd: Any, input_sizes: Any, training: Any
 ) -> Any:
-    """Through each of ``standardize_backward(grad * weight)``, ``sum(grad * x)`` and ``sum(grad)``."""
-    of_input, of_weight, of_bias = grads
     dims, kept = leading(input_sizes, 1), channel_sizes(input_sizes)
-    to_grad = to_input = to_weight = None
-    if of_input is not None:
-        scaled = grad_output if weight is None else grad_output * shaped(weight, kept)
-        through = standardize_backward(of_input, input, mean, rstd, dims, not training)
-        to_grad = through if weight is None else through * shaped(weight, kept)
-        to_input = _twice(of_input, scaled, input, mean, rstd, input_sizes, dims, not training)
-        if weight is not None:
-            to_weight = sum_dim(through * grad_output, dims)
-    if of_weight is not None:
-        spread = shaped(of_weight, kept)
-        more = spread * standardized(input, mean, rstd, dims, not training)
-        to_grad = more if to_grad is None else to_grad + more
-        more = standardize_backward(grad_output * spread, input, mean, rstd, dims, not training)
-        to_input = more if to_input is None else to_input + more
-    if of_bias is not None:
-        more = grad_output * 0 + shaped(of_bias, kept)
-        to_grad = more if to_grad is None else to_grad + more
-    return to_grad, to_input, to_weight
+    of_input, *others = grads
+    came = (of_input, *[None if part is None else shaped(part, kept) for part in others])
+    scale = None if weight is None else shaped(weight, kept)
+    return affine_twice(
+        came, grad_output, scale, dims, input, input, mean, rstd, input_sizes, dims, fixed=not training
+    )
 
 
 native_batch_norm.shows(hidden=("input_sizes",))

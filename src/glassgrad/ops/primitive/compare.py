@@ -206,6 +206,8 @@ def where(condition: Any, self: Any, other: Any, /) -> Any:
         if not other and condition.shape == self.shape:
             return drop(np.logical_not(condition), self)
         other = self.dtype.type(other)
+    elif type(other) is float:
+        other = self.dtype.type(other)
     elif type(self) is int:
         if not self and condition.shape == other.shape:
             return drop(condition, other)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ...ground import dtypes
+from ...kernels import compiled
 from ..declare import op
 from .reduce import kept_sizes, spread_dim
 
@@ -23,7 +24,7 @@ def out_of_range(dim: int, ndim: int) -> IndexError:
 
 def not_implemented(kernel: str, a: Any) -> NotImplementedError:
     """PyTorch's error for an element type that a kernel does not know."""
-    return NotImplementedError(f'"{kernel}" not implemented for \'{dtypes.of(a.dtype).scalar_name}\'')
+    return NotImplementedError(f"\"{kernel}\" not implemented for '{dtypes.of(a.dtype).scalar_name}'")
 
 
 def refuse_empty(name: str, a: Any, dim: Any) -> None:
@@ -172,6 +173,26 @@ def _chosen(a: Any, order: Any, rank: Any, dim: int, keepdim: bool) -> tuple[Any
     return values, index
 
 
+_MANY = 2048  # elements from which on choosing wins over sorting
+
+
+def _ranked(a: Any, rank: int, dim: int, keepdim: bool) -> Any:
+    """Values and places of the elements that a stable sort along ``dim`` puts at ``rank``; no NaN is among them."""
+    parted = np.partition(a, rank, axis=dim)
+    values = np.take(parted, [rank], axis=dim)
+    same = a == values
+    before = rank - (a < values).sum(axis=dim, keepdims=True)  # of equal elements, how many come earlier
+    if before.any():
+        same &= same.cumsum(axis=dim) == before + 1
+    index = same.argmax(dim)
+    values = values if keepdim else values.squeeze(dim)
+    return values, np.expand_dims(index, dim) if keepdim else index
+
+
+def _sorts_out(a: Any) -> bool:
+    return a.size >= _MANY and a.dtype.kind in "fi" and not (a != a).any()
+
+
 def _middle(name: str, a: Any, dim: int, keepdim: bool) -> tuple[Any, Any]:
     """Values and places of the lower medians along ``dim``; a NaN is the ``median``, ``nanmedian`` skips it."""
     if a.ndim == 0:
@@ -179,6 +200,8 @@ def _middle(name: str, a: Any, dim: int, keepdim: bool) -> tuple[Any, Any]:
     if not a.shape[dim]:
         refuse_empty(name, a, dim)
         raise IndexError(f"{name}(): Expected reduction dim {dim % a.ndim} to have non-zero size.")
+    if _sorts_out(a):
+        return _ranked(a, (a.shape[dim] - 1) // 2, dim, keepdim)
     order = np.argsort(a, axis=dim, kind="stable")
     missing = a != a
     if not missing.any():
@@ -224,6 +247,8 @@ def kthvalue_dim(self: Any, /, k: int, dim: int, keepdim: bool = False) -> Any:
     """The ``k``-th smallest elements along ``dim`` and their places."""
     if self.ndim == 0:
         return self[()], np.int64(0)
+    if _sorts_out(self):
+        return _ranked(self, k - 1, dim, keepdim)
     return _chosen(self, np.argsort(self, axis=dim, kind="stable"), k - 1, dim, keepdim)
 
 
@@ -244,9 +269,7 @@ def mode_dim(self: Any, /, dim: int, keepdim: bool = False) -> Any:
 
 for _row in (max_dim, min_dim, median_dim, nanmedian_dim, kthvalue_dim, mode_dim):
     _row.returns("values", "indices", differentiable=("values",))
-    _row.derivative(
-        self=lambda grad, indices, self_sizes, dim, keepdim: place(grad, indices, self_sizes, dim, keepdim)
-    )
+    _row.derivative(self=lambda grad, indices, self_sizes, dim, keepdim: place(grad, indices, self_sizes, dim, keepdim))
     _row.internal()
 
 
@@ -282,7 +305,24 @@ def _reduced(ufunc: Any, name: str, a: Any, dim: Any, keepdim: bool) -> Any:
         refuse_empty(f"a{name}", a, dim)
     if dim == (1,) and not keepdim and a.ndim == 2 and a.size < 4096:
         return a.take((a.argmax(1) if name == "max" else a.argmin(1)) + _kept_offsets(a.shape, 1))
+    if a.size >= compiled.least and (found := _compiled(name, a, dim)) is not None:
+        return np.reshape(found, kept_sizes(a.shape, dim)) if keepdim else found
     return ufunc.reduce(a, axis=dim, keepdims=keepdim)
+
+
+def _compiled(name: str, a: Any, dim: Any) -> Any:
+    """The extremes along the last dimensions, without them; None where they are not served."""
+    if not a.size or not a.flags.c_contiguous:
+        return None
+    sign = 1 if name == "max" else -1
+    axes = range(a.ndim) if dim is None else sorted({d % a.ndim for d in ((dim,) if type(dim) is int else dim)})
+    lead = a.ndim - len(axes)
+    if list(axes) != list(range(lead, a.ndim)):
+        return None
+    if not lead:
+        return compiled.reduce.most(a, sign)
+    found = compiled.reduce.most_of_rows(a.reshape(prod(a.shape[:lead]), -1), sign)
+    return None if found is None else found.reshape(a.shape[:lead])
 
 
 @op(node="AmaxBackward0")
@@ -304,6 +344,8 @@ def max_all(self: Any, /) -> Any:
         raise not_implemented("max_all", self)
     if not self.size:
         refuse_empty("max", self, None)
+    if self.size >= compiled.least and self.ndim and (found := _compiled("max", self, None)) is not None:
+        return found
     return self.ravel()[self.argmax()] if self.ndim else self[()]
 
 
@@ -314,6 +356,8 @@ def min_all(self: Any, /) -> Any:
         raise not_implemented("min_all", self)
     if not self.size:
         refuse_empty("min", self, None)
+    if self.size >= compiled.least and self.ndim and (found := _compiled("min", self, None)) is not None:
+        return found
     return self.ravel()[self.argmin()] if self.ndim else self[()]
 
 

@@ -275,3 +275,10 @@ for _row in (
     acosh, atanh, sigmoid, logit,
 ):  # fmt: skip
     _row.typed_as("float")
+for _row, _ufunc in (
+    (exp, np.exp), (expm1, np.expm1), (log, np.log), (log2, np.log2), (log10, np.log10), (log1p, np.log1p),
+    (sqrt, np.sqrt), (sin, np.sin), (cos, np.cos), (tan, np.tan), (asin, np.arcsin), (acos, np.arccos),
+    (atan, np.arctan), (sinh, np.sinh), (cosh, np.cosh), (tanh, np.tanh), (asinh, np.arcsinh), (acosh, np.arccosh),
+    (atanh, np.arctanh),
+):  # fmt: skip
+    _row.applies(_ufunc, f"{_row.row.name}_ufunc(a0)")

@@ -72,7 +72,7 @@ def topk(self: Any, /, k: Any, dim: Any = -1, largest: Any = True, sorted: Any =
         return np.array(self), np.zeros((), np.int64)
     count = self.shape[axis]
     first = (*(ALL,) * axis, builtins.slice(0, k))
-    if count > 256 and 0 < k < count // 4:
+    if count > 32 and 0 < k < count // 4:
         at = count - k if largest else k - 1
         best = builtins.slice(at, None) if largest else builtins.slice(0, k)
         part = comparable(self).argpartition(at, axis)[(*(ALL,) * axis, best)]

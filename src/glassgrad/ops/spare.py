@@ -1,0 +1,145 @@
+"""Operands that nobody will see again, whose memory may take the result: knows CPython's references and frames.
+
+In ``((x * 2).exp() - 1).tanh()`` each number is read from memory and written to other memory eight times over, though
+nobody ever sees what lies between. Memory is what large operations wait for: written over its operand, a result costs
+half to a third. So the short path of a large elementwise operation asks here whether its first operand is *spent*.
+
+Three things must be proved, else the result gets memory of its own:
+
+* Nobody else holds the array, and it is a view of nothing: its references are counted.
+* Nobody else holds the tensor. Called as a function or a method, Python has moved the caller's reference to the
+  callee: if that is the only one, no one is left who could ask for it. An operator keeps the caller's reference on its
+  stack. Then one reference more is allowed, if it is seen to be that one: the caller's frame stands at an operator,
+  and what lies on its stack where this instruction finds its left operand is the tensor. A borrowed reference, as
+  NumPy's arrays of objects hand out, never lies there.
+* The operand has no history and no alias, so that no rule, view or version knows of it.
+
+Where frames or references are of another make than those known here, only the first form is found, or none.
+``GLASSGRAD_SPARE=0`` gives every result memory of its own.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import dis
+import inspect
+import os
+import sys
+from sys import getrefcount
+from types import CodeType
+from typing import Any
+
+import numpy as np
+
+ndarray = np.ndarray
+_FRAME, _LOCALS, _WORD = 24, 72, 8  # bytes: of a frame's inner part in the frame; of its first local in that
+_word = ctypes.c_size_t.from_address
+_MOST = 4096
+_depths: dict[int, tuple[CodeType, dict[int, int]]] = {}  # the code is kept, so that its id stays its own
+OPERATION = dis.opmap.get("BINARY_OP", -1)
+
+
+def _depths_of(code: CodeType) -> dict[int, int]:
+    """For each binary operator of a function that is reached without an exception: words from the first local to the
+    left operand."""
+    found = _depths.get(id(code))
+    if found is not None:
+        return found[1]
+    # Cells that are arguments have one place for both.
+    first = code.co_nlocals + len(set(code.co_cellvars) - set(code.co_varnames)) + len(code.co_freevars)
+    instructions = list(dis.get_instructions(code))
+    place = {one.offset: i for i, one in enumerate(instructions)}
+    heights: dict[int, int] = {}
+    waiting = [(0, 1 if code.co_flags & _RESUMED and _BEGINS == 0 else 0)]
+    while waiting:
+        i, height = waiting.pop()
+        while i < len(instructions) and i not in heights:
+            heights[i] = height
+            one = instructions[i]
+            if one.opcode in _JUMPS and one.argval in place:
+                waiting.append((place[one.argval], height + dis.stack_effect(one.opcode, one.arg, jump=True)))
+            if one.opname in _ENDS:
+                break
+            height += dis.stack_effect(one.opcode, one.arg, jump=False)
+            i += 1
+    made = {
+        instructions[i].offset: first + height - 2
+        for i, height in heights.items()
+        if instructions[i].opcode == OPERATION
+    }
+    if len(_depths) >= _MOST:
+        _depths.clear()
+    _depths[id(code)] = code, made
+    return made
+
+
+#: Generators and coroutines begin with what was sent to them on the stack; newer Pythons count it as an effect.
+_RESUMED = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
+_BEGINS = dis.stack_effect(dis.opmap["RETURN_GENERATOR"]) if "RETURN_GENERATOR" in dis.opmap else 0
+_JUMPS = frozenset(dis.hasjrel) | frozenset(dis.hasjabs)
+_ENDS = {"RETURN_VALUE", "RETURN_CONST", "RAISE_VARARGS", "RERAISE", "JUMP_FORWARD", "JUMP_BACKWARD",
+         "JUMP_BACKWARD_NO_INTERRUPT", "INTERPRETER_EXIT"}  # fmt: skip
+
+
+def left_operand(frame: Any, tensor: Any) -> bool:
+    """Whether ``frame`` is in the midst of an operator whose left operand, on its stack, is ``tensor``."""
+    depth = _depths_of(frame.f_code).get(frame.f_lasti)
+    if depth is None:
+        return False
+    inner = _word(id(frame) + _FRAME).value
+    return _word(inner + _LOCALS + depth * _WORD).value == id(tensor)
+
+
+def _method(tensor: Any) -> int:
+    return getrefcount(tensor)
+
+
+class _Probe:
+    """Something with an operator and a method, to see how references are counted here."""
+
+    __slots__ = ()
+
+    def __add__(self, other: Any) -> Any:
+        return getrefcount(self), left_operand(sys._getframe(1), self)
+
+    def count(self) -> int:
+        return getrefcount(self)
+
+
+def _known() -> tuple[bool, bool]:
+    """Whether references, and whether frames, are counted and laid out here as this file believes."""
+    if os.environ.get("GLASSGRAD_SPARE") == "0" or sys.implementation.name != "cpython":
+        return False, False
+    if not (3, 11) <= sys.version_info < (3, 14) or not getattr(sys, "_is_gil_enabled", lambda: True)():
+        return False, False  # from 3.14 on a stack may hold a reference that is not counted
+    held, several = _Probe(), [_Probe()]
+    if (_Probe().count(), held.count(), several[0].count(), _method(_Probe()), _method(held)) != (2, 3, 3, 2, 3):
+        return False, False
+    if ctypes.sizeof(ctypes.c_void_p) != _WORD or hasattr(sys, "gettotalrefcount"):
+        return True, False
+    frame = sys._getframe()
+    inner = _word(id(frame) + _FRAME).value
+    if _word(inner + _LOCALS).value != id(held):
+        return True, False
+    seen: list[Any] = [_Probe() + 1, held + 1, several[0] + 1, [_Probe(), _Probe() + 1][1], sum([_Probe()], held)]
+    return True, seen == [(3, True), (4, True), (4, True), (3, True), (seen[4][0], False)]
+
+
+BY_CALL, BY_OPERATOR = _known()
+
+
+def spent(references: int, tensor: Any, array: Any, level: int) -> bool:
+    """Whether ``array``, of the operand ``tensor``, may be written over.
+
+    references  to the tensor, as counted in the operation's caller; 0 if the array has more than the tensor's and its
+    level       frames from this one to that of the user
+    """
+    if references == 2:
+        if not BY_CALL:
+            return False
+    elif references != 3 or not BY_OPERATOR or not left_operand(sys._getframe(level), tensor):
+        return False
+    if tensor._e is not None or tensor._v is not None or tensor.__weakref__ is not None:
+        return False
+    flags = array.flags
+    return flags.owndata and flags.writeable
