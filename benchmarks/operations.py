@@ -165,9 +165,14 @@ def main() -> None:
     glassgrad.set_num_threads(1)
     warnings.simplefilter("ignore")
     lines = []
-    for name, expression in {**DIFFERENTIABLE, **PLAIN}.items():
-        if not any(fnmatch.fnmatch(name, pattern) for pattern in given.only.split(",")):
-            continue
+    chosen = {
+        name: expression
+        for name, expression in {**DIFFERENTIABLE, **PLAIN}.items()
+        if any(fnmatch.fnmatch(name, pattern.strip()) for pattern in given.only.split(","))
+    }
+    if not chosen:
+        parser.error(f"--only: no operation is called {given.only!r}")
+    for name, expression in chosen.items():
         ratios, cells = [], []
         for size in sizes:
             try:

@@ -135,6 +135,19 @@ def test_the_clone_s_entry_is_the_same():
     assert done.stdout == command("bench", "--help").stdout != ""
 
 
+@pytest.mark.torch
+def test_single_operations_are_compared_and_timed():
+    call = [sys.executable, "-m", "benchmarks.operations", "--sizes", "10", "--budget", "0.001", "--only"]
+    done = subprocess.run([*call, "exp,softmax *"], cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    lines = done.stdout.splitlines()
+    assert {line[:24].strip() for line in lines[2:-1]} == {"exp", "softmax rows", "softmax columns"}
+    assert all(float(line[24:].split("(")[0]) > 0 for line in lines[2:-1])
+    assert " of 3 figures at least as fast as PyTorch" in lines[-1]
+    done = subprocess.run([*call, "abacus"], cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 2 and "no operation is called 'abacus'" in done.stderr
+
+
 def test_importing_glassgrad_loads_nothing_of_it():
     code = "import sys, glassgrad, glassgrad.cli; print([m for m in sys.modules if m.startswith('glassgrad.bench')])"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout == "[]\n"
