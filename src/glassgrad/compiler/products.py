@@ -104,7 +104,7 @@ def _upright(steps: list[Step], wanted: set[int]) -> list[Step]:
 
 def _sums(steps: list[Step]) -> list[Step]:
     """Sums of columns without BLAS."""
-    from .native.blocks import column_sums
+    from ..kernels.native.product import column_sums
 
     for step in steps:
         if step.kind == "kernel" and step.name == "column_sums" and len(step.operands[0].shape) == 2:

@@ -36,8 +36,11 @@ def accumulate(leaf: Any, grad: Any) -> None:
     total = leaf._grad
     if total is None:
         if type(grad) is ndarray:
-            if getrefcount(grad) > _OURS or grad.base is not None:  # somebody else sees this array
+            if getrefcount(grad) > _OURS:  # somebody else sees this array
                 grad = _own(grad, leaf._d)
+            elif grad.base is not None:
+                whole = _whole(grad, leaf._d)
+                grad = _own(grad, leaf._d) if whole is None else whole
             elif grad.ndim > 1 and grad.strides != leaf._d.strides:
                 grad = _own(grad, leaf._d)
         elif not isinstance(grad, np.generic):
@@ -78,6 +81,26 @@ def _into_sparse(leaf: Any, total: Any, data: Any) -> None:
         total._d = data
         total._v = total._v or Storage()
         total._v.version += 1
+
+
+def _whole(grad: Any, data: Any) -> Any:
+    """The array that a gradient is all of, turned twice perhaps, where nobody sees that; None if it must be copied."""
+    base = grad.base
+    if type(base) is not ndarray or base.base is not None or getrefcount(base) > _HELD or not base.flags.owndata:
+        return None
+    if base.dtype is not grad.dtype or not base.shape == grad.shape == data.shape:
+        return None
+    return base if base.strides == grad.strides == data.strides else None
+
+
+def _held() -> int:
+    """How many references to an array there are in ``_whole`` when only one view of it is left."""
+    grad = np.empty((2, 3)).T
+    base = grad.base
+    return getrefcount(base)
+
+
+_HELD = _held()
 
 
 def _own(grad: Any, data: Any) -> Any:

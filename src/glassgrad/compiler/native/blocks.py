@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import cache
 from typing import Any
 
 import numba
@@ -11,16 +10,15 @@ import numpy as np
 from numba import types
 
 from ...kernels.native import tiles
-from ...kernels.native.binding import intrinsic, kernel, njit, shared_out, wide_vectors
+from ...kernels.native.binding import intrinsic, njit, wide_vectors
+from ...kernels.native.product import address, product
 from ...kernels.native.tiles import alone
 from ..formulas import given_to
 from ..program import Step, Value
-from .product import address, product
 from .text import filled_in, functions_for, is_numeric
 
-_PARTS = 32  # into how many parts the rows go of which columns are summed
 _cfunc: Any = numba.cfunc  # whose types know less than it takes
-_TAIL = types.void(types.int64, types.int64, types.int64)  # the first row, the last, and where all addresses are
+_TAIL = types.void(*[types.int64] * 5)  # the first row, the last, columns likewise, and where all addresses are
 _made: dict[Any, Any] = {}
 
 
@@ -48,52 +46,10 @@ def _further(typing: Any, pointer: Any, offset: Any) -> Any:
     return pointer(pointer, types.int64), code
 
 
-@cache
-def _turning(kind: str) -> Any:
-    """A function that puts rows of a product where they are columns."""
-    one, whole = np.dtype(kind).type(1), np.int64(0)
-
-    def turned(first: int, last: int, where: int) -> None:
-        words = _numbers(where, whole)
-        width, rows = words[0], words[1]
-        source, target = _numbers(words[2], one), _numbers(words[3], one)
-        for j in range(width):
-            for i in range(first, last):
-                target[j * rows + i] = source[i * width + j]
-
-    return _cfunc(_TAIL, nogil=True, _nrt=False, error_model="numpy")(turned)
-
-
 def upright(a: Any, b: Any) -> Any:
-    """``(a @ b).T``, in rows of its own; of the two matrices the smaller one is packed."""
-    rows, width = a.shape[0], b.shape[1]
-    if 2 * width <= rows and width % tiles.lanes(a.dtype) == 0:
-        made, room = np.empty((width, rows), a.dtype), np.empty((rows, width), a.dtype)
-        where = np.array([width, rows, address(room), address(made)], np.int64)
-        if product(a, b, _turning(a.dtype.str).address, address(where), room) is not None:
-            return made
+    """``(a @ b).T``, in rows of its own."""
     found = product(b.T, a.T)
     return np.dot(b.T, a.T) if found is None else found
-
-
-@kernel
-def _column_sums(first: int, last: int, x: Any, height: int, sums: Any) -> None:
-    for part in range(first, last):
-        line = sums[part]
-        for i in range(part * height, min(len(x), (part + 1) * height)):
-            row = x[i]
-            for j in range(line.size):
-                line[j] += row[j]
-
-
-def column_sums(x: Any) -> Any:
-    """The sums of a matrix's columns, in parts that do not depend on the number of threads."""
-    rows, width = x.shape
-    height = max(-(-rows // _PARTS), 4)
-    parts = -(-rows // height)
-    sums = np.zeros((parts, width), x.dtype)
-    shared_out(_column_sums, parts, x.size // 4, x if x.flags.carray else np.array(x, order="C"), height, sums)
-    return np.add.reduce(sums, axis=0)
 
 
 def product_of(
@@ -152,7 +108,7 @@ def product_of(
         made = product(a, b, tail.address, address(where), outs[0]) if whole else product(a, b)
         if not whole or made is None:
             outs[0].reshape(-1, width)[...] = np.dot(a, b) if made is None else made
-            tail.ctypes(0, len(a), address(where))
+            tail.ctypes(0, len(a), 0, width, address(where))
         return outs[0] if len(outs) == 1 else tuple(outs)
 
     multiplied.__doc__ = f"One loop for: {title}." if tail is not None else None
@@ -160,7 +116,7 @@ def product_of(
 
 
 def _tail(lines: Sequence[str], flat: Sequence[bool], count: int, kind: np.dtype[Any]) -> Any:
-    """What is done with rows of a product: a function of the first, the last, and of where all addresses are."""
+    """What is done with rows of a product: a function of rows and columns, and of where all addresses are."""
     arrays = ["c", *(f"y{n}" for n in range(1, count)), *(f"x{n}" for n in range(len(flat)))]
     steps = [*([False] * count), *flat]
     text = [f"def line(width, {', '.join(arrays)}):", "    alone()", "    wide_vectors()"]
@@ -171,10 +127,13 @@ def _tail(lines: Sequence[str], flat: Sequence[bool], count: int, kind: np.dtype
     exec(compile("\n".join(text) + "\n", "<glassgrad product>", "exec"), names)
     settings: dict[str, Any] = {"nogil": True, "_nrt": False, "error_model": "numpy"}
     names["line"] = njit(**settings, no_cpython_wrapper=True, no_cfunc_wrapper=True)(names["line"])
-    text = ["def tail(first, last, where):", "    words = numbers(where, whole)", "    width = words[0]"]
+    text = ["def tail(top, bottom, first, last, where):", "    words = numbers(where, whole)", "    width = words[0]"]
     text += [f"    {name} = numbers(words[{n}], one)" for n, name in enumerate(arrays, 1)]
-    given = [name if still else f"further({name}, i * width)" for name, still in zip(arrays, steps, strict=True)]
-    text += ["    for i in range(first, last):", f"        line(width, {', '.join(given)})"]
+    given = [
+        f"further({name}, {'first' if still else 'i * width + first'})"
+        for name, still in zip(arrays, steps, strict=True)
+    ]
+    text += ["    for i in range(top, bottom):", f"        line(last - first, {', '.join(given)})"]
     names["whole"] = np.int64(0)
     exec(compile("\n".join(text) + "\n", "<glassgrad product>", "exec"), names)
     return _cfunc(_TAIL, nogil=True, _nrt=False, error_model="numpy")(names["tail"])

@@ -113,6 +113,55 @@ def alone(typing: Any) -> Any:
     return types.void(), code
 
 
+@intrinsic
+def copied(typing: Any, source: Any, target: Any) -> Any:
+    """A vector put in another place, which is aligned."""
+    size = source.dtype.bitwidth // 8
+
+    def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        vector = ir.VectorType(context.get_value_type(source.dtype), _BYTES // size).as_pointer()
+        here, there = (builder.bitcast(place, vector) for place in arguments)
+        made = builder.load(here)
+        made.align = size
+        builder.store(made, there).align = _BYTES
+        return context.get_dummy_value()
+
+    return types.void(source, target), code
+
+
+@intrinsic
+def transposed(typing: Any, source: Any, row: Any, target: Any) -> Any:
+    """As many rows as a vector has numbers, a vector of each, put down as columns, side by side where it is aligned."""
+    size = source.dtype.bitwidth // 8
+    n = _BYTES // size
+
+    def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        data, row, there = arguments
+        vector = ir.VectorType(context.get_value_type(source.dtype), n)
+        lines = []
+        for i in range(n):
+            place = builder.gep(data, [builder.mul(row, row.type(i))])
+            made = builder.load(builder.bitcast(place, vector.as_pointer()))
+            made.align = size
+            lines.append(made)
+        mask_type, apart = ir.VectorType(ir.IntType(32), n), n // 2
+        while apart:  # blocks beside the diagonal change places, smaller and smaller ones
+            low = ir.Constant(mask_type, [n + e - apart if e & apart else e for e in range(n)])
+            high = ir.Constant(mask_type, [n + e if e & apart else e + apart for e in range(n)])
+            for i in range(n):
+                if not i & apart:
+                    one, other = lines[i], lines[i + apart]
+                    lines[i] = builder.shuffle_vector(one, other, low)
+                    lines[i + apart] = builder.shuffle_vector(one, other, high)
+            apart //= 2
+        for i, made in enumerate(lines):
+            place = builder.gep(there, [row.type(i * n)])
+            builder.store(made, builder.bitcast(place, vector.as_pointer())).align = _BYTES
+        return context.get_dummy_value()
+
+    return types.void(source, types.intp, target), code
+
+
 def _along(join: Any, doc: str) -> Any:
     """What ``join`` makes of all numbers of some vectors that lie side by side, at least one."""
 
@@ -310,6 +359,100 @@ def multiply(
             )  # fmt: skip
             part += 1
         row += 1
+
+
+def strip(vectors: int, packed: bool) -> Any:
+    """The product of ``HEIGHT`` rows with so many packed vectors, put in the place of ``c``, or ``added`` to that.
+
+    The left matrix lies in rows ``left_row`` apart, or is ``packed``, the numbers of a step side by side. Three vectors
+    a tile leave the fewest loads for each multiplication; two steps at a time hide the counting.
+    """
+    unroll, rows = 2, HEIGHT
+
+    @intrinsic
+    def tile(
+        typing: Any, a: Any, left_row: Any, b: Any, right_vector: Any, c: Any, c_row: Any, depth: Any, added: Any
+    ) -> Any:
+        kind, size = a.dtype, a.dtype.bitwidth // 8
+        n, whole = _BYTES // size, types.intp
+
+        def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            a, left_row, b, right_vector, c, c_row, depth, added = arguments
+            vector = ir.VectorType(context.get_value_type(kind), n)
+            i32, index = ir.IntType(32), depth.type
+            fused = cgutils.get_or_insert_function(
+                builder.module, ir.FunctionType(vector, [vector] * 3), f"llvm.fmuladd.v{n}f{8 * size}"
+            )
+            unset, nought = ir.Constant(vector, ir.Undefined), ir.Constant(vector, None)
+            first = ir.Constant(ir.VectorType(i32, n), None)
+            places = [(row, part) for row in range(rows) for part in range(vectors)]
+
+            def vector_at(pointer: Any, offset: Any) -> Any:
+                return builder.bitcast(builder.gep(pointer, [offset]), vector.as_pointer())
+
+            def loaded(pointer: Any) -> Any:
+                made = builder.load(pointer)
+                made.align = size
+                return made
+
+            def come(state: Any, values: Any, block: Any) -> None:
+                for phi, value in zip(state, values, strict=True):
+                    phi.add_incoming(value, block)
+
+            def walked(state: Any, count: int) -> Any:
+                step, left, right, *sums = state
+                for s in range(count):
+                    across = [
+                        loaded(vector_at(right, builder.add(builder.mul(right_vector, index(part)), index(s * n))))
+                        for part in range(vectors)
+                    ]
+                    for row in range(rows):
+                        there = index(s * rows + row)
+                        if not packed:
+                            there = builder.add(builder.mul(left_row, index(row)), index(s))
+                        number = builder.load(builder.gep(left, [there]))
+                        spread = builder.shuffle_vector(builder.insert_element(unset, number, i32(0)), unset, first)
+                        for part in range(vectors):
+                            place = row * vectors + part
+                            sums[place] = builder.call(fused, [spread, across[part], sums[place]])
+                left = builder.gep(left, [index(count * rows if packed else count)])
+                return [builder.add(step, index(count)), left, builder.gep(right, [index(count * n)]), *sums]
+
+            targets = [
+                vector_at(c, builder.add(builder.mul(c_row, index(row)), index(part * n))) for row, part in places
+            ]
+            start = builder.block
+            begun, main, many, rest, one, end = (
+                builder.append_basic_block(name) for name in ("begun", "main", "many", "rest", "one", "end")
+            )
+            builder.cbranch(added, begun, main)
+            builder.position_at_end(begun)
+            there = [loaded(target) for target in targets]
+            builder.branch(main)
+            builder.position_at_end(main)
+            state = [builder.phi(kind) for kind in (index, a.type, b.type, *[vector] * len(places))]
+            come(state, [index(0), a, b, *[nought] * len(places)], start)
+            come(state, [index(0), a, b, *there], begun)
+            builder.cbranch(builder.icmp_signed("<=", builder.add(state[0], index(unroll)), depth), many, rest)
+            builder.position_at_end(many)
+            come(state, walked(state, unroll), many)
+            builder.branch(main)
+            builder.position_at_end(rest)
+            last = [builder.phi(value.type) for value in state]
+            come(last, state, main)
+            builder.cbranch(builder.icmp_signed("<", last[0], depth), one, end)
+            builder.position_at_end(one)
+            come(last, walked(last, 1), one)
+            builder.branch(rest)
+            builder.position_at_end(end)
+            for target, value in zip(targets, last[3:], strict=True):
+                builder.store(value, target).align = size
+            return context.get_dummy_value()
+
+        pointer = types.CPointer(kind)
+        return types.void(pointer, whole, pointer, whole, pointer, whole, whole, types.boolean), code
+
+    return tile
 
 
 def packed(matrix: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:

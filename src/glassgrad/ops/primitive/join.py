@@ -40,7 +40,8 @@ def _common_axis(tensors: Any, dim: int) -> tuple[int, tuple[int, ...] | None]:
 def cat(tensors: Any, /, dim: Any) -> Any:
     """The tensors one after the other along ``dim``; empty vectors are passed over."""
     try:
-        return np.concatenate(tensors, axis=dim).copy(order="C")
+        made = np.concatenate(tensors, axis=dim)
+        return made if made.flags.c_contiguous else made.copy(order="C")
     except ValueError:
         axis, shape = _common_axis(tensors, dim)
         if shape is None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...graph.record import Record, freed
+from ...kernels import compiled
 from ...tensor.tensor import Tensor, wrap
 from .. import call, generate
 from ..declare import op
@@ -20,7 +21,10 @@ from .shape import t
 def linear_2d(self: Any, mat1: Any, weight: Any, /) -> Any:
     """``mat1 @ weight.T + self``, all of one everyday dtype."""
     try:
-        made = mat1.dot(weight.T)
+        turned = weight.T
+        if mat1.size >= compiled.least and (made := compiled.product.served(mat1, turned, self)) is not None:
+            return made
+        made = mat1.dot(turned)
         made += self
     except (ValueError, AttributeError):
         return addmm.row.kernel(self, mat1, weight.T)  # it tells what is wrong

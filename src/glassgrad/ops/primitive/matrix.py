@@ -9,6 +9,7 @@ import ml_dtypes
 import numpy as np
 
 from ...ground import dtypes
+from ...kernels import compiled
 from ...tensor.tensor import Tensor
 from ..declare import TABLE, op
 from .reduce import ones32, ones64
@@ -44,7 +45,11 @@ def c_type(name: str) -> str:
 def product(a: Any, b: Any) -> Any:
     """The product of matrices or vectors of one dtype, accumulated as PyTorch does."""
     kind = a.dtype
-    return a.dot(b) if kind is F32 or kind is F64 else _rare(a, b, np.dot)
+    if kind is F32 or kind is F64:
+        if a.size >= compiled.least and (made := compiled.product.served(a, b)) is not None:
+            return made
+        return a.dot(b)
+    return _rare(a, b, np.dot)
 
 
 def products(a: Any, b: Any) -> Any:
@@ -143,6 +148,18 @@ def transposed_by(mat1: Any, grad: Any) -> Any:
     return mm(t(mat1), grad)
 
 
+def _turned_by(mat1: Any, grad: Any) -> Any:
+    if grad.size >= compiled.least and (made := compiled.product.served(grad.T, mat1)) is not None:
+        return made.T
+    return product(mat1.T, grad)
+
+
+@on_arrays(_turned_by)
+def turned_by(mat1: Any, grad: Any) -> Any:
+    """``mat1.T @ grad``; if large, column by column in memory, as the transposed weight of a linear layer lies."""
+    return mm(t(mat1), grad)
+
+
 @on_arrays(lambda grad, factor: grad if factor == 1 else grad * grad.dtype.type(factor))
 def times(grad: Any, factor: Any) -> Any:
     """A gradient times a number, mostly 1."""
@@ -213,6 +230,8 @@ def addmm(self: Any, mat1: Any, mat2: Any, /, beta: Any = 1, alpha: Any = 1) -> 
     kind = self.dtype
     if (kind is F32 or kind is F64) and beta == 1 == alpha and mat1.ndim == 2 == mat2.ndim:
         try:
+            if mat1.size >= compiled.least and (made := compiled.product.served(mat1, mat2, self)) is not None:
+                return made
             made = mat1.dot(mat2)
             made += self
             return made
@@ -242,9 +261,11 @@ addmm.checked_by(on_tensors(check_addmm))
 
 @op(node="SumBackward1")
 def column_sums(self: Any, /) -> Any:
-    """The sums of a matrix's columns, by BLAS."""
+    """The sums of a matrix's columns, by BLAS unless it is large."""
     kind = self.dtype
     if kind is F32 or kind is F64:
+        if self.size >= 16 * compiled.least and (made := compiled.product.column_sums(self)) is not None:
+            return made
         count = self.shape[0]
         ones = (ones32 if kind is F32 else ones64).get(count)
         return (np.ones(count, kind) if ones is None else ones).dot(self)
@@ -260,7 +281,7 @@ addmm.derivative(
         column_sums(grad) if self_sizes == mat2_sizes[1:] else narrowed(grad, self_sizes), beta
     ),
     mat1=lambda grad, mat2, alpha: times(by_transposed(grad, mat2), alpha),
-    mat2=lambda grad, mat1, alpha: times(transposed_by(mat1, grad), alpha),
+    mat2=lambda grad, mat1, alpha: times(turned_by(mat1, grad), alpha),
 )
 
 

@@ -1,0 +1,37 @@
+"""Large eager products in register tiles: which they are, and that they are BLAS's to rounding."""
+
+import numpy as np
+import pytest
+
+import glassgrad as torch
+from glassgrad.kernels import compiled
+
+pytest.importorskip("numba", reason="Numba is not installed: no product is compiled")
+product = pytest.importorskip("glassgrad.kernels.native.product")
+wide = pytest.mark.skipif(product.HEIGHT != 8, reason="vectors of this processor are narrow: BLAS has all products")
+RNG = np.random.default_rng(0)
+
+
+@wide
+def test_large_products_are_served_and_others_left():
+    a, b = RNG.standard_normal((256, 200)).astype("f4"), RNG.standard_normal((200, 128)).astype("f4")
+    line = RNG.standard_normal(128).astype("f4")
+    with compiled.serving(compiled.LEAST):
+        np.testing.assert_allclose(product.served(a, b, line), a @ b + line, atol=1e-4)
+        assert product.served(a, b, line.astype("f8")) is None
+        assert product.served(a[:64], b) is None and product.served(a, b[:, :120]) is None
+        assert product.served(a, b.T) is None and product.served(a.astype("c8"), b.astype("c8")) is None
+
+
+def test_gradients_of_a_linear_layer_are_those_of_blas():
+    found = []
+    for least in (compiled.LEAST, compiled.NEVER):
+        torch.manual_seed(0)
+        layer, x = torch.nn.Linear(256, 128), torch.randn(8, 40, 256, requires_grad=True)
+        with compiled.serving(least):
+            for _ in range(2):
+                layer(x).square().sum().backward()
+        assert layer.weight.grad.stride() == layer.weight.stride()
+        found.append([p.grad.numpy() for p in (x, layer.weight, layer.bias)])
+    for ours, theirs in zip(*found, strict=True):
+        np.testing.assert_allclose(ours, theirs, rtol=1e-4, atol=1e-2)
