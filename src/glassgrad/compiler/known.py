@@ -27,7 +27,6 @@ class Item:
         self.held, self.value, self.method, self.place, self.followed = held, value, method, place, followed
 
 
-
 class Identities:
     """Values by the identity of what holds them, which is not kept alive by that.
 
