@@ -211,7 +211,7 @@ def _gradient_lines(text: Text, step: Step) -> list[str]:
         (made,) = step.results
         if step.named.get("own"):
             return [f"{made.name} = {value.name}", f"{owner}._grad = wrap({value.name})"]
-        own = text.name(leaf._own, "own")
+        own = text.name(leaf.taken, "taken") if step.named.get("taken") else text.name(leaf._own, "own")
         return [f"{made.name} = {own}({value.name}, {target.name})", f"{owner}._grad = wrap({made.name})"]
     return [f"{text.name(add_into, 'add_into')}({owner}, {value.name})"]
 

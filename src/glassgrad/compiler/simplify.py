@@ -108,12 +108,17 @@ def _frozen(tree: Any) -> Any:
 
 
 def own_gradients(steps: Sequence[Step], kept: Sequence[Value]) -> None:
-    """A gradient that nobody else reads becomes a leaf's without a copy."""
+    """A gradient that nobody else reads becomes a leaf's without a copy.
+
+    Of several results of a kernel, two may be the same array: whether such a one can be taken is seen when it is there.
+    """
     used = Counter(value.number for step in steps for value in step.inputs)
     used.update(value.number for value in kept)
-    fresh = {v.number for step in steps if step.kind == "kernel" and not step.several for v in step.results}
+    fresh = {v.number: step.several for step in steps if step.kind == "kernel" for v in step.results}
     for step in steps:
         if step.kind == "gradient" and step.name == "set":
             target, value = step.operands[:2]
             alone = value.number in fresh and used[value.number] == 1 and value.dtype == target.dtype
-            step.named = {"own": alone and value.dense and target.dense} if alone else {}
+            step.named = {}
+            if alone and value.dense and target.dense:
+                step.named = {"taken" if fresh[value.number] else "own": True}

@@ -332,7 +332,8 @@ def rms_norm(input: Any, normalized_shape: Any, weight: Any = None, eps: float |
     if eps is None:
         eps = finfo(input.dtype).eps
     tensors = [input] if weight is None else [input, weight]
-    large = input._d.size >= compiled.least and input._d.size and not modes.watch and type(input) is Tensor
+    large = input._d.size >= min(compiled.least, compiled.LEAST) and input._d.size
+    large = large and not modes.watch and type(input) is Tensor
     if large and (input.dtype is float32 or input.dtype is float64) and tensors[-1]._d.dtype is input._d.dtype:
         return fused_rms_norm(tensors, normalized_shape, eps)[0]
     scaled = _by_root_mean_square(*tensors, normalized_shape, eps)[0]
