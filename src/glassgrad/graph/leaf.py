@@ -104,7 +104,7 @@ _HELD = _held()
 
 
 def taken(grad: Any, data: Any) -> Any:
-    """A kernel's result as the gradient of a leaf: itself, where only one variable of the caller holds it, or a copy."""
+    """A kernel's result as a leaf's gradient: itself, where only one variable of the caller holds it, or a copy."""
     if type(grad) is ndarray and getrefcount(grad) <= _OURS and grad.base is None and grad.dtype is data.dtype:
         if type(data) is ndarray and grad.shape == data.shape and grad.strides == data.strides:
             return grad
