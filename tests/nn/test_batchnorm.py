@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import glassgrad
@@ -198,6 +198,7 @@ def test_refusals():
 
 
 @settings(max_examples=40, deadline=None)
+@example(shape=(4, 1, 2), mean=1e3, training=True)
 @given(
     shape=st.tuples(st.integers(1, 6), st.integers(1, 4), st.integers(1, 70)),
     mean=st.sampled_from([0.0, 0.5, 3.0, 1e3]),

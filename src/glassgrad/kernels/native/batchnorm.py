@@ -131,13 +131,13 @@ def _folded(sums: Any, c: Any, s: Any) -> Any:
 
 @inlined
 def _add_columns(x: Any, begin: Any, end: Any, sums: Any) -> None:
-    """The sums of columns ``begin`` to ``end``."""
+    """The sums of columns ``begin`` to ``end``, in float64: what they lack counts where columns' means are apart."""
     total = sums[begin:end]
     total[:] = 0
     for i in range(0, len(x) - 3, 4):
         a, b, c, d = x[i, begin:end], x[i + 1, begin:end], x[i + 2, begin:end], x[i + 3, begin:end]
         for j in range(total.size):
-            total[j] += (a[j] + b[j]) + (c[j] + d[j])
+            total[j] += (np.float64(a[j]) + np.float64(b[j])) + (np.float64(c[j]) + np.float64(d[j]))
     for i in range(len(x) // 4 * 4, len(x)):
         a = x[i, begin:end]
         for j in range(total.size):

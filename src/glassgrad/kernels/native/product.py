@@ -16,7 +16,6 @@ import numpy as np
 from llvmlite import ir  # type: ignore[import-untyped]
 from numba import types
 
-from .. import compiled
 from . import tiles
 from .binding import INWARD, intrinsic, kernel, njit, shared_out
 from .tiles import HEIGHT, alone, copied, further, get, multiply, placed, put, strip, transposed
@@ -253,13 +252,13 @@ def product(a: Any, b: Any, tail: int = 0, where: int = 0, out: Any = None, bias
 
 def served(a: Any, b: Any, bias: Any = None) -> Any:
     """``a @ b``, with a vector added to each row, where that is faster than BLAS: by sizes, dtypes and layout alone."""
-    kind, fewest = a.dtype, FEWEST if compiled.least else 1
+    kind = a.dtype
     if HEIGHT != 8 or kind.char not in "fd" or b.dtype is not kind or a.ndim != 2 or b.ndim != 2:
         return None  # vectors of less than 512 bits, for which BLAS is faster, and what are no matrices
     (rows, depth), (steps, columns) = a.shape, b.shape
-    if depth != steps or not fewest <= rows * depth * columns <= MOST:
+    if depth != steps or not FEWEST <= rows * depth * columns <= MOST:
         return None
-    if fewest > 1 and (rows < _LEAST_ROWS or columns < _LEAST_COLUMNS or columns % (_LINE // kind.itemsize)):
+    if rows < _LEAST_ROWS or columns < _LEAST_COLUMNS or columns % (_LINE // kind.itemsize):
         return None
     if bias is not None and (bias.dtype is not kind or bias.shape != (columns,) or not bias.flags.carray):
         return None
