@@ -72,6 +72,19 @@ def tree(piece):
     return tree(vars(piece)) if dataclasses.is_dataclass(piece) else piece
 
 
+class Cases(dict):
+    """Functions of ``how`` and ``out`` by their names, for ``both``: an object of this class decorates them."""
+
+    def __call__(self, function):
+        self[function.__name__] = function
+        return function
+
+
+def four(i=0):
+    """Four numbers that follow each other, from ``i`` on."""
+    return torch.arange(4.0) + i
+
+
 def both(case):
     """What ``case(how, out)`` puts into ``out``, where ``how`` leaves a function as it is, and where it compiles it."""
     found = []

@@ -1,7 +1,5 @@
 """Steps of training scripts: how patterns are noted, their world, and the comparison of written and compiled."""
 
-
-
 import glassgrad as torch
 import glassgrad.nn.functional as F
 from glassgrad import nn

@@ -12,18 +12,10 @@ from glassgrad import nn
 from glassgrad.kernels import compiled
 from glassgrad.overrides import TorchFunctionMode
 
-from .both_ways import both
+from .both_ways import Cases, both
+from .both_ways import four as X  # noqa: N812
 
-CASES = {}
-
-
-def case(function):
-    CASES[function.__name__] = function
-    return function
-
-
-def X(i=0):  # noqa: N802
-    return torch.arange(4.0) + i
+case = Cases()
 
 
 @case
@@ -504,7 +496,7 @@ def local_leaf_twice(how, out):
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("case", CASES.values(), ids=CASES)
+@pytest.mark.parametrize("case", case.values(), ids=case)
 def test_the_results_are_the_functions(case):
     with compiled.serving(compiled.NEVER):
         written, replayed = both(case)

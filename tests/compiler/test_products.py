@@ -70,16 +70,17 @@ def test_nan_and_infinity_go_where_they_go():
 
 def test_bits_do_not_depend_on_threads():
     from glassgrad.compiler.native.blocks import upright
-    from glassgrad.kernels.native.product import column_sums, product
+    from glassgrad.kernels.native.product import product
+    from glassgrad.kernels.native.reduce import columns
 
     a, b = matrix(777, 300, "f4", False), matrix(300, 160, "f4", True)
     before, found = torch.get_num_threads(), []
     for count in (1, 2):
         torch.set_num_threads(count)
-        found.append([part.tobytes() for part in (product(a, b), upright(a, b), column_sums(a))])
+        found.append([part.tobytes() for part in (product(a, b), upright(a, b), columns(a))])
     torch.set_num_threads(before)
     assert found[0] == found[1]
-    np.testing.assert_allclose(column_sums(a), a.sum(0, dtype="f8"), atol=1e-3)
+    np.testing.assert_allclose(columns(a), a.sum(0, dtype="f8"), atol=1e-3)
 
 
 def test_two_threads_may_multiply_at_once():

@@ -10,18 +10,10 @@ import glassgrad.nn.functional as F
 from glassgrad import nn
 from glassgrad.kernels import compiled
 
-from .both_ways import both
+from .both_ways import Cases, both
+from .both_ways import four as X  # noqa: N812
 
-CASES = {}
-
-
-def case(function):
-    CASES[function.__name__] = function
-    return function
-
-
-def X(i=0):  # noqa: N802
-    return torch.arange(4.0) + i
+case = Cases()
 
 
 @case
@@ -305,7 +297,7 @@ def leaf_on_an_argument(how, out):
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("case", CASES.values(), ids=CASES)
+@pytest.mark.parametrize("case", case.values(), ids=case)
 def test_the_results_are_the_functions(case):
     with compiled.serving(compiled.NEVER):
         written, replayed = both(case)

@@ -12,7 +12,7 @@ from glassgrad.ops import spare
 from glassgrad.ops.large import LARGE
 
 MANY = max(LARGE, 1 << 10)
-known = pytest.mark.skipif(not spare.BY_OPERATOR, reason="references and frames of this Python are not known")
+known = pytest.mark.skipif(not spare.known()[1], reason="references and frames of this Python are not known")
 
 
 def data():
@@ -133,7 +133,7 @@ def test_what_a_rule_reads_stays():
 
 def test_a_frame_is_read_at_its_own_operator():
     """The left operand is found among others on the stack, and not where another operator is at work."""
-    if not spare.BY_OPERATOR:
+    if not spare.known()[1]:
         pytest.skip("the frames of this Python are not known")
 
     class Looks:

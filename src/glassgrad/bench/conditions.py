@@ -15,16 +15,12 @@ from typing import Any
 import numpy as np
 
 import glassgrad
+from glassgrad.ground.runtime import cores
 
 __all__ = ["cores", "environment", "limit", "prepared", "restarted"]
 
 _MARK = "GLASSGRAD_BENCH_THREADS"
 _LIBRARIES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS", "NUM_CPU_THREADS")
-
-
-def cores() -> int:
-    """The cores that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def prepared(threads: int) -> bool:

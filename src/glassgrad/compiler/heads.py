@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
@@ -15,10 +16,7 @@ from .program import Step, Value
 def with_heads_joined(steps: list[Step], wanted: set[int]) -> list[Step]:
     """The steps with gradients of attention that are only put side by side written there at once."""
     makers = {v.number: step for step in steps for v in step.results}
-    readers: dict[int, int] = {}
-    for step in steps:
-        for value in step.inputs:
-            readers[value.number] = readers.get(value.number, 0) + 1
+    readers = Counter(value.number for step in steps for value in step.inputs)
     gone: dict[int, Step | None] = {}
     for step in steps:
         found = _parts(step, makers, readers, wanted)

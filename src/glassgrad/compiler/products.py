@@ -104,13 +104,13 @@ def _upright(steps: list[Step], wanted: set[int]) -> list[Step]:
 
 def _sums(steps: list[Step]) -> list[Step]:
     """Sums of columns without BLAS."""
-    from ..kernels.native.product import column_sums
+    from ..kernels.native.reduce import columns
 
     for step in steps:
         if step.kind == "kernel" and step.name == "column_sums" and len(step.operands[0].shape) == 2:
             (value,) = step.operands
             if value.dtype.str in ("<f4", "<f8") and value.size >= FEWEST >> 4:
-                step.function = column_sums
+                step.function = columns
     return steps
 
 

@@ -169,10 +169,7 @@ class Watch:
 
 
 def _idle(frame: FrameType) -> bool:
-    """Whether a call of a busy part changes nothing that lasts: a block of autocast, a scaler that is switched off.
-
-    What a schedule's step changes is its own and the learning rates: the program makes the call.
-    """
+    """Whether a call of a busy part changes nothing that lasts: a block of autocast, a scaler that is switched off."""
     code = frame.f_code
     if code.co_filename.endswith("autocast_mode.py"):
         return code.co_qualname.startswith(("autocast.", "is_autocast", "get_autocast"))

@@ -25,6 +25,7 @@ import dis
 import inspect
 import os
 import sys
+from functools import cache
 from sys import getrefcount
 from types import CodeType
 from typing import Any
@@ -106,7 +107,8 @@ class _Probe:
         return getrefcount(self)
 
 
-def _known() -> tuple[bool, bool]:
+@cache
+def known() -> tuple[bool, bool]:
     """Whether references, and whether frames, are counted and laid out here as this file believes."""
     if os.environ.get("GLASSGRAD_SPARE") == "0" or sys.implementation.name != "cpython":
         return False, False
@@ -125,19 +127,17 @@ def _known() -> tuple[bool, bool]:
     return True, seen == [(3, True), (4, True), (4, True), (3, True), (seen[4][0], False)]
 
 
-BY_CALL, BY_OPERATOR = _known()
-
-
 def spent(references: int, tensor: Any, array: Any, level: int) -> bool:
     """Whether ``array``, of the operand ``tensor``, may be written over.
 
     references  to the tensor, as counted in the operation's caller; 0 if the array has more than the tensor's and its
     level       frames from this one to that of the user
     """
+    by_call, by_operator = known()
     if references == 2:
-        if not BY_CALL:
+        if not by_call:
             return False
-    elif references != 3 or not BY_OPERATOR or not left_operand(sys._getframe(level), tensor):
+    elif references != 3 or not by_operator or not left_operand(sys._getframe(level), tensor):
         return False
     if tensor._e is not None or tensor._v is not None or tensor.__weakref__ is not None:
         return False

@@ -11,7 +11,8 @@ from numba import types
 
 from ...kernels.native import tiles
 from ...kernels.native.binding import intrinsic, njit, wide_vectors
-from ...kernels.native.product import address, product
+from ...kernels.native.memory import address
+from ...kernels.native.product import product
 from ...kernels.native.tiles import alone
 from ..formulas import given_to
 from ..program import Step, Value

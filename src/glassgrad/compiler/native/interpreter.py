@@ -11,12 +11,12 @@ from itertools import count
 from typing import Any
 
 import numpy as np
-from llvmlite import ir
 from numba import types
 
 from ...kernels.native.binding import inlined, intrinsic, kernel
 from ...kernels.native.mathematics import like
 from ...kernels.native.memory import DATA, HEAD, numbers_at, word_at
+from ...kernels.native.ufunc import call_at
 
 _WHOLE, _SHORT = types.int64, types.int32
 _next = count().__next__
@@ -32,10 +32,8 @@ def _call_loop(typing: Any, function: Any, operands: Any, size: Any, steps: Any,
     """Call an inner loop of one of NumPy's universal functions."""
 
     def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        pointer = ir.IntType(8).as_pointer()
-        kind = ir.FunctionType(ir.VoidType(), [pointer] * 4)
-        loop = builder.inttoptr(arguments[0], kind.as_pointer())
-        builder.call(loop, [builder.inttoptr(argument, pointer) for argument in arguments[1:]])
+        function, operands, size, steps, data = arguments
+        call_at(builder, function, operands, size, steps, data)
         return context.get_dummy_value()
 
     return types.void(*[types.int64] * 5), code

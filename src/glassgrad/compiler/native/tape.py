@@ -13,12 +13,12 @@ from typing import Any
 
 import numpy as np
 
+from ...kernels.native.ufunc import loop_of
 from ...optim.sgd import SGD
 from ..formulas import given_to
 from ..program import Step, Value
 from . import interpreter as do
 from .text import NotNative, is_number, is_numeric
-from .ufunc import loop_of
 
 MOST_ELEMENTS = 4096  # of one array: beyond, loops that keep to the cache and threads are quicker
 MOST_TIMES = 4096  # multiplications of matrix products for each step: beyond, BLAS gains more than calls cost
@@ -289,7 +289,10 @@ class Tape:
 
     def _called(self, function: Any, operands: Sequence[ast.expr], places: dict[str, Place], out: Any) -> Place:
         """A loop of NumPy's."""
-        loop, data = loop_of(function, self.kind)
+        at = loop_of(function, self.kind)
+        if at is None:
+            raise NotNative(f"no loop of NumPy's for {function.__name__}")
+        loop, data = at
         found = [self._computed(operand, places) for operand in operands]
         return self._on_all(do.CALL, found, out, self._entry(None, loop), self._entry(None, data))
 

@@ -16,6 +16,7 @@ from numba.extending import overload
 
 from . import binding, mathematics, tiles
 from .binding import INWARD, kernel, shared_out
+from .memory import address
 from .tiles import alone, further, get, largest, multiply, place, placed, put, total
 
 Array = np.ndarray[Any, Any]
@@ -278,10 +279,6 @@ def _back(
 # -- what NumPy does around them ---------------------------------------------------------------------------------------
 
 
-def _address(array: Array | None) -> int:
-    return 0 if array is None else int(array.__array_interface__["data"][0])
-
-
 def _steps(array: Array | None) -> tuple[int, ...]:
     """Bytes from sample to sample and from head to head, numbers from row to row and from column to column."""
     if array is None:
@@ -324,8 +321,8 @@ def forward(
     size = across * width + columns * wide + height * (2 * wide + across + 1)
 
     shared_out(
-        _there, n * heads, n * heads * rows * columns, size, logs, _address(query), _address(key), _address(value),
-        _address(out), _address(bias), _steps(query), _steps(key), _steps(value), _steps(out), _mask_steps(bias), heads,
+        _there, n * heads, n * heads * rows * columns, size, logs, address(query), address(key), address(value),
+        address(out), address(bias), _steps(query), _steps(key), _steps(value), _steps(out), _mask_steps(bias), heads,
         heads // few, rows, columns, width, wide, lanes, height, is_causal, kind.type(times), kind.type(1),
         kind.type(np.inf),
     )  # fmt: skip
@@ -352,7 +349,7 @@ def backward(
     arrays = (grad, query, key, value, out, bias, by_query, by_key, by_value)
 
     shared_out(
-        _back, n * few, 2 * n * heads * rows * columns, size, logs, *map(_address, arrays), *map(_steps, arrays[:5]),
+        _back, n * few, 2 * n * heads * rows * columns, size, logs, *map(address, arrays), *map(_steps, arrays[:5]),
         _mask_steps(bias), *map(_steps, arrays[6:]), heads, heads // few, rows, columns, width, wide, lanes, height,
         is_causal, kind.type(times), kind.type(1),
     )  # fmt: skip

@@ -15,7 +15,7 @@ import numpy as np
 
 from .binding import apart, inlined, kernel, lines, shared_out
 from .mathematics import like
-from .norm import slopes
+from .norm import slopes, vector
 
 F4, F8 = np.dtype("f4"), np.dtype("f8")
 _PIECE = 4096  # elements of a line added up in their own precision at most
@@ -310,10 +310,6 @@ def _served(a: Any, *others: Any) -> bool:
     return bool((d is F4 or d is F8) and a.size and all([b is None or b.dtype is d for b in others]))
 
 
-def _vector(given: Any, otherwise: float, channels: int, kind: Any) -> Any:
-    return np.full(channels, otherwise, kind) if given is None else lines(given, channels)[0]
-
-
 def _shares(rows: int, columns: int, summed: bool) -> tuple[int, int]:
     """How many rows have sums of their own, and how many sums there are."""
     height = rows if rows * columns <= _ONE_BLOCK else max(-(-rows // _BLOCKS), _LEAST_ROWS)
@@ -331,7 +327,7 @@ def forward(a: Any, weight: Any, bias: Any, running_mean: Any, running_var: Any,
         means, variances = np.empty(c, d), np.zeros(c, d)
     else:
         means, variances = np.array(running_mean).reshape(c), np.array(running_var).reshape(c)
-    given = _vector(weight, 1, c, d), _vector(bias, 0, c, d), eps
+    given = vector(weight, 1, c, d), vector(bias, 0, c, d), eps
     if s >= _SHORT:
         x = lines(a, s).reshape(n, c, s)
         shared_out(_along, c, a.size, x, *given, training, out.reshape(n, c, s), means, variances, scales)
@@ -357,7 +353,7 @@ def backward(
     back = np.empty(a.shape if wanted[0] else 0, d)
     sums = np.empty((2, c), d)
     summed = bool(wanted[1] or wanted[2] or (wanted[0] and training))
-    used = lines(means, c)[0], lines(scales, c)[0], _vector(weight, 1, c, d), bool(training), summed
+    used = lines(means, c)[0], lines(scales, c)[0], vector(weight, 1, c, d), bool(training), summed
     if s >= _SHORT:
         shape = (n, c, s)
         made = back.reshape(shape if wanted[0] else (0, c, s))

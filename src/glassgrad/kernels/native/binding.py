@@ -100,7 +100,7 @@ def _forgotten(signature: Any, data: Any) -> None:
 def _sources(function: Callable[..., Any]) -> set[str]:
     """The files of a kernel, and of the compiled functions that its module knows."""
     files = {__file__, function.__code__.co_filename}
-    files.update(str(Path(__file__).with_name(name)) for name in ("mathematics.py", "memory.py"))
+    files.update(str(Path(__file__).with_name(name)) for name in ("mathematics.py", "memory.py", "ufunc.py"))
     package = __package__ or ""
     for value in function.__globals__.values():
         if isinstance(value, ModuleType):

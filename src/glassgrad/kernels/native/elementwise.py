@@ -1,13 +1,7 @@
-"""NumPy's own elementwise loops, run without Python and shared out among threads: the same bits as NumPy's.
-
-A ufunc holds, for each dtype, the address of a loop over contiguous numbers, written for the widest vectors of the
-processor. That is all that is needed of it here; NumPy's public header ``ufuncobject.h`` says where it lies.
-"""
+"""NumPy's own elementwise loops, run without Python and shared out among threads: the same bits as NumPy's."""
 
 from __future__ import annotations
 
-import ctypes
-from functools import cache
 from typing import Any
 
 import numpy as np
@@ -18,10 +12,9 @@ from glassgrad.ground import runtime
 
 from .binding import intrinsic, kernel, shared_out
 from .memory import DATA, word_at
+from .ufunc import call_at, loop_of
 
 F4, F8 = np.dtype("f4"), np.dtype("f8")
-_address = ctypes.c_void_p.from_address
-_number = ctypes.c_int.from_address
 #: Nanoseconds for an element, by which it is decided how many threads pay.
 _COST = 0.5
 
@@ -33,7 +26,7 @@ def _call_loop(
     """Run a loop of NumPy's: over ``count`` elements, operands and result at these addresses, so many bytes apart."""
 
     def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        word, pointer = ir.IntType(64), ir.IntType(8).as_pointer()
+        word = ir.IntType(64)
         room = builder.alloca(word, 7)
 
         def put(place: int, *values: Any) -> Any:
@@ -42,11 +35,7 @@ def _call_loop(
             return builder.gep(room, [ir.IntType(32)(place)])
 
         loop, data, count, a, b, out, sa, sb, so = arguments
-        places, counts, steps = put(0, a, b, out), put(3, count), put(4, sa, sb, so)
-        kind = ir.FunctionType(ir.VoidType(), [word.as_pointer()] * 3 + [pointer])
-        builder.call(
-            builder.inttoptr(loop, kind.as_pointer()), [places, counts, steps, builder.inttoptr(data, pointer)]
-        )
+        call_at(builder, loop, put(0, a, b, out), put(3, count), put(4, sa, sb, so), data)
         return context.get_dummy_value()
 
     return types.void(*[types.int64] * 9), code
@@ -64,28 +53,6 @@ def _two(first: Any, last: Any, loop: Any, data: Any, a: Any, b: Any, out: Any, 
     """A part of a loop over two arrays; the second stays where it is if its ``stride`` is zero."""
     x, y = word_at(a + DATA) + first * step, word_at(b + DATA) + first * stride
     _call_loop(loop, data, last - first, x, y, word_at(out + DATA) + first * step, step, stride, step)
-
-
-@cache
-def loop_of(ufunc: Any, dtype: Any) -> tuple[int, int] | None:
-    """The addresses of a ufunc's loop over one float dtype and of its data; ``None`` if they are not as believed."""
-    head = id(ufunc)
-    known = [_number(head + place).value for place in (16, 20, 24, 48)]
-    if known != [ufunc.nin, ufunc.nout, ufunc.nargs, ufunc.ntypes] or ufunc.nout != 1 or ufunc.nin > 2:
-        return None
-    functions, data, name, kinds = [_address(head + place).value for place in (32, 40, 56, 64)]
-    if not functions or not kinds or not name or ctypes.string_at(name) != ufunc.__name__.encode():
-        return None
-    table = ctypes.string_at(kinds, ufunc.nargs * ufunc.ntypes)
-    wanted = bytes([dtype.num]) * ufunc.nargs
-    for i, written in enumerate(ufunc.types):
-        piece = table[i * ufunc.nargs : (i + 1) * ufunc.nargs]
-        if piece != bytes(np.dtype(letter).num for letter in written.replace("->", "")):
-            return None
-        if piece == wanted:
-            found = _address(functions + 8 * i).value
-            return None if found is None else (found, (_address(data + 8 * i).value or 0) if data else 0)
-    return None
 
 
 def apply(ufunc: Any, out: Any, a: Any, b: Any = None) -> Any:

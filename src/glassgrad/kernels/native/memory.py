@@ -36,5 +36,10 @@ def _numbers_at(typing: Any, address: Any, like: Any) -> Any:
     return kind(types.int64, like), code
 
 
+def address(array: Any) -> int:
+    """Where an array's data begins; 0 for None."""
+    return 0 if array is None else int(array.__array_interface__["data"][0])
+
+
 word_at: Any = intrinsic(_word_at)
 numbers_at: Any = intrinsic(_numbers_at)

@@ -155,13 +155,14 @@ def layer_forward(a: Any, weight: Any, bias: Any, width: int, eps: float) -> Any
     rows = len(found)
     means, scales = np.empty(rows, d), np.empty(rows, d)
     shared_out(
-        _layer_forward, rows, out.size, lines(a, width), _vector(weight, 1, width, d), _vector(bias, 0, width, d),
+        _layer_forward, rows, out.size, lines(a, width), vector(weight, 1, width, d), vector(bias, 0, width, d),
         eps, found, means, scales,
     )  # fmt: skip
     return out, means, scales
 
 
-def _vector(given: Any, otherwise: float, width: int, kind: Any) -> Any:
+def vector(given: Any, otherwise: float, width: int, kind: Any) -> Any:
+    """A weight or a bias as a vector; where there is none, one of a single number."""
     return _constant(otherwise, width, kind) if given is None else lines(given, width)[0]
 
 
@@ -183,7 +184,7 @@ def layer_backward(grad: Any, a: Any, means: Any, scales: Any, weight: Any, widt
     sums = np.zeros((2, parts if affine else 0, width), d)
     shared_out(
         _layer_backward, parts, back.size, lines(grad, width), lines(a, width), lines(means, rows)[0],
-        lines(scales, rows)[0], _vector(weight, 1, width, d), height, made, sums[0], sums[1],
+        lines(scales, rows)[0], vector(weight, 1, width, d), height, made, sums[0], sums[1],
     )  # fmt: skip
     if not affine:
         return back, None, None
@@ -243,7 +244,7 @@ def rms_forward(a: Any, weight: Any, width: int, eps: float) -> Any:
     out = np.empty(a.shape, a.dtype)
     found = out.reshape(-1, width)
     scales = np.empty(len(found), a.dtype)
-    weight = _vector(weight, 1, width, a.dtype)
+    weight = vector(weight, 1, width, a.dtype)
     shared_out(_rms_forward, len(found), a.size, lines(a, width), weight, eps, found, scales)
     return out, scales
 
@@ -258,7 +259,7 @@ def rms_backward(grad: Any, a: Any, scales: Any, weight: Any, width: int, of_wei
     height, parts = _shares(len(made))
     sums = np.zeros((parts if of_weight else 0, width), d)
     shared_out(
-        _rms_backward, parts, back.size, lines(grad, width), lines(a, width), scales, _vector(weight, 1, width, d),
+        _rms_backward, parts, back.size, lines(grad, width), lines(a, width), scales, vector(weight, 1, width, d),
         height, made, sums,
     )  # fmt: skip
     return back, np.add.reduce(sums, axis=0) if of_weight else None
@@ -334,7 +335,7 @@ def group_forward(a: Any, weight: Any, bias: Any, samples: int, channels: int, g
     d, rows, width = a.dtype, samples * groups, a.size // (samples * groups)
     out = np.empty(a.shape, d)
     means, scales = np.empty((samples, groups), d), np.empty((samples, groups), d)
-    w, b = (_vector(v, n, channels, d).reshape(groups, -1) for v, n in ((weight, 1), (bias, 0)))
+    w, b = (vector(v, n, channels, d).reshape(groups, -1) for v, n in ((weight, 1), (bias, 0)))
     shared_out(
         _group_forward, rows, a.size, lines(a, width), width * groups // channels, w, b, eps, out.reshape(rows, width),
         means.reshape(rows), scales.reshape(rows),
@@ -353,7 +354,7 @@ def group_backward(
     sums = np.empty((2, rows, channels // groups))
     shared_out(
         _group_backward, rows, a.size, lines(grad, width), lines(a, width), width * groups // channels,
-        lines(means, rows)[0], lines(scales, rows)[0], _vector(weight, 1, channels, d).reshape(groups, -1),
+        lines(means, rows)[0], lines(scales, rows)[0], vector(weight, 1, channels, d).reshape(groups, -1),
         back.reshape(-1, width), sums[0], sums[1],
     )  # fmt: skip
     found = np.add.reduce(sums.reshape(2, samples, channels), axis=1).astype(d)

@@ -18,6 +18,7 @@ from numba import types
 
 from . import tiles
 from .binding import INWARD, intrinsic, kernel, njit, shared_out
+from .memory import address
 from .tiles import HEIGHT, alone, copied, further, get, multiply, placed, put, strip, transposed
 
 _part: Any = njit(nogil=True, _nrt=False, error_model="numpy", **INWARD)
@@ -32,7 +33,6 @@ _BLOCKS = 8  # into how many the result is cut at least
 #: Multiplications from which on, and up to which, eager products come here.
 FEWEST, MOST = 1 << 22, 1 << 28
 _LEAST_ROWS, _LEAST_COLUMNS = 96, 64  # with fewer, packing weighs too much
-_PARTS = 32  # into how many parts the rows go of which columns are summed
 _LINE = 64  # bytes to a multiple of which packed vectors are aligned
 
 _system: Any = types.ExternalFunction
@@ -206,12 +206,6 @@ def _multiply(
     _freed(held)
 
 
-def address(array: Any) -> int:
-    """Where an array's data begins."""
-    found: int = array.__array_interface__["data"][0]
-    return found
-
-
 def _cut(rows: int, vectors: int) -> tuple[int, int]:
     """How many rows and how many vectors of columns a block of the result has."""
     across = -(-vectors // _BROAD)
@@ -265,23 +259,3 @@ def served(a: Any, b: Any, bias: Any = None) -> Any:
     if not (a.flags.aligned and b.flags.aligned):
         return None
     return product(a, b, bias=bias)
-
-
-@kernel
-def _column_sums(first: int, last: int, x: Any, height: int, sums: Any) -> None:
-    for part in range(first, last):
-        line = sums[part]
-        for i in range(part * height, min(len(x), (part + 1) * height)):
-            row = x[i]
-            for j in range(line.size):
-                line[j] += row[j]
-
-
-def column_sums(x: Any) -> Any:
-    """The sums of a matrix's columns, in parts that do not depend on the number of threads."""
-    rows, width = x.shape
-    height = max(-(-rows // _PARTS), 4)
-    parts = -(-rows // height)
-    sums = np.zeros((parts, width), x.dtype)
-    shared_out(_column_sums, parts, x.size // 4, x if x.flags.carray else np.array(x, order="C"), height, sums)
-    return np.add.reduce(sums, axis=0)

@@ -14,6 +14,7 @@ from .mathematics import like, sortable, unsorted
 
 _BLOCK = 1 << 14  # of what is shared out
 _RUN = 512  # added up in the array's own type
+_PARTS = 32  # into how many parts the rows go of which columns are summed
 _KINDS = {np.dtype("f4"), np.dtype("f8")}
 
 
@@ -94,6 +95,16 @@ def _most_of_rows(first: int, last: int, a: Any, out: Any, sign: Any) -> None:
         out[row] = _most(a[row], sign)
 
 
+@kernel
+def _of_columns(first: int, last: int, a: Any, height: int, sums: Any) -> None:
+    for part in range(first, last):
+        line = sums[part]
+        for i in range(part * height, min(len(a), (part + 1) * height)):
+            row = a[i]
+            for j in range(line.size):
+                line[j] += row[j]
+
+
 def _served(a: Any) -> bool:
     return type(a) is np.ndarray and a.dtype in _KINDS and a.flags.c_contiguous and a.size > 0
 
@@ -144,3 +155,13 @@ def most_of_rows(a: Any, sign: int) -> Any:
     out = np.empty(len(a), a.dtype)
     shared_out(_most_of_rows, len(a), a.size, a, out, sign)
     return out
+
+
+def columns(a: Any) -> Any:
+    """The sums of a matrix's columns, in the array's own type."""
+    rows, width = a.shape
+    height = max(-(-rows // _PARTS), 4)
+    parts = -(-rows // height)
+    sums = np.zeros((parts, width), a.dtype)
+    shared_out(_of_columns, parts, a.size // 4, a if a.flags.carray else np.array(a, order="C"), height, sums)
+    return np.add.reduce(sums, axis=0)
