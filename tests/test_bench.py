@@ -15,6 +15,7 @@ from glassgrad.bench import engines, seats, timing
 from glassgrad.bench.command import _columns
 from glassgrad.bench.engines import COLUMNS, Absent, Engine
 from glassgrad.bench.fresh import FRESH, installed_size
+from glassgrad.bench.growth import growth
 from glassgrad.bench.plot import plot
 from glassgrad.bench.rivals import make
 from glassgrad.bench.rows import Goal, Row, rows, scaling
@@ -320,3 +321,17 @@ def test_the_picture(tmp_path):
     assert "</svg>" in (tmp_path / "ratios.svg").read_text(encoding="utf-8")
     with pytest.raises(ValueError, match="nothing to draw"):
         plot([found(glassgrad=[1.0])], str(tmp_path / "none.png"), "")
+
+
+def test_the_picture_of_growth(tmp_path):
+    pytest.importorskip("matplotlib")
+    results = [
+        Result(row, {"glassgrad": [1.0 + n], "torch": [2.0 + n, 3.0 + n, 4.0 + n]}) for n, row in enumerate(scaling())
+    ]
+    growth(results, str(tmp_path / "growth.svg"), "a note")
+    text = (tmp_path / "growth.svg").read_text(encoding="utf-8")
+    groups = {row.group.removeprefix("Scaling: ") for row in scaling()}
+    assert len(groups) == 4 and all(f"<!-- {group} -->" in text for group in groups)
+    assert "<!-- torch -->" in text and "<!-- jax -->" not in text
+    with pytest.raises(ValueError, match="nothing to draw"):
+        growth([Result(rows()[0], {"glassgrad": [1.0]})], str(tmp_path / "none.png"), "")

@@ -13,6 +13,7 @@ from . import rows as catalogue
 from .conditions import cores, environment, limit, prepared, restarted
 from .engines import COLUMNS
 from .fresh import FRESH, fresh
+from .growth import growth
 from .plot import plot
 from .seats import Process
 from .table import data, tables, verdicts
@@ -133,4 +134,5 @@ def _run(options: argparse.Namespace, chosen: Sequence[catalogue.Row]) -> None:
         named = [name for name in ("glassgrad", "torch", "jax", "numpy", "BLAS", "numba") if name in conditions]
         versions = ", ".join(f"{name} {conditions[name]}" for name in named)
         machine = f"{conditions['processor']}, threads: {options.threads}, {conditions['python']}"
-        plot(results, options.plot, f"{machine}\n{versions}")
+        draw = growth if all(row.along for row in chosen) else plot
+        draw(results, options.plot, f"{machine}\n{versions}")

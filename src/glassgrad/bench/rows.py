@@ -25,7 +25,8 @@ class Row:
     runs forward. The results of ``checks`` calls are compared before timing; engines that compile run ``warm`` more.
     ``rounds`` share ``seconds`` (0: one call a round). ``brief`` are the fields that the short mode changes; without
     it the row keeps its sizes. ``without`` gives the reasons why a column is left out. ``unit`` is "s" for what
-    ``measure`` times, otherwise that of a figure from fresh processes.
+    ``measure`` times, otherwise that of a figure from fresh processes. ``along`` is the size that grows from row to row
+    of the group, if one does.
     """
 
     name: str
@@ -42,6 +43,7 @@ class Row:
     unit: str = "s"
     brief: Mapping[str, Any] = field(default_factory=dict)
     without: Mapping[str, str] = field(default_factory=dict)
+    along: str = ""
 
     @property
     def title(self) -> str:
@@ -153,27 +155,34 @@ def scaling(short: bool = False) -> list[Row]:
     """
     found = [
         Row(
-            "chain of {length:,} products, 0-d, for each operation", "Scaling: cost of a node", "chain",
+            "chain of {length:,} products, 0-d, for each operation", "Scaling: a chain of products, 0-d", "chain",
             _chain(length, factor=1.0), operations=length, warm=1, rounds=7 if length < 10**5 else 3,
             seconds=1.0 if length < 10**5 else 0,
-            without={**_EAGER_ONLY, "jax": "seconds a call", "tinygrad": "too long to compile"}, unit="s/operation",
+            without={**_EAGER_ONLY, "jax": "seconds a call", "tinygrad": "too long to compile"},
+            unit="s/operation", along="length",
         )
         for length in (100, 1000, 10_000, 100_000, 1_000_000)
     ]  # fmt: skip
     widths = [{**_GPT, "width": width} for width in (64, 128, 256, 512)]
     found += [
         Row(
-            "char GPT, {width} wide, batch {batch}, whole step", "Scaling: width", "gpt", sizes,
-            operations=80, checks=3, rounds=7, seconds=4.0,
+            "char GPT, {width} wide, batch {batch}, whole step", "Scaling: a training step of the char GPT", "gpt",
+            sizes, operations=80, checks=3, rounds=7, seconds=4.0, along="width",
         )
         for sizes in widths
     ]  # fmt: skip
     found += [
-        Row("peak memory of the char GPT step, {width} wide", "Scaling: memory", "peak", sizes, rounds=1, unit="MB")
+        Row(
+            "peak memory of the char GPT step, {width} wide", "Scaling: peak memory of the char GPT's step", "peak",
+            sizes, rounds=1, unit="MB", along="width",
+        )
         for sizes in widths
     ]
     found += [
-        Row("MLP 784-256-10, batch {batch}, Adam, whole step", "Scaling: batch", "mlp", {"batch": batch}, checks=3)
+        Row(
+            "MLP 784-256-10, batch {batch}, Adam, whole step", "Scaling: a training step of the MLP", "mlp",
+            {"batch": batch}, checks=3, along="batch",
+        )
         for batch in (1, 4, 16, 64, 256)
     ]
     if short:
