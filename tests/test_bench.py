@@ -127,7 +127,7 @@ def test_wrong_usage_exits_with_2(arguments, words):
 def test_scaling_prints_the_cost_of_a_node(asked):
     done = command("bench", asked, "--short", "--only", "chain of 100 ", "--rivals", "mygrad", "--threads", "1")
     assert done.returncode == 0, done.stderr
-    assert "## Scaling: cost of a node" in done.stdout
+    assert "## Scaling: a chain of products, 0-d" in done.stdout
     assert "| chain of 100 products, 0-d, for each operation |" in done.stdout
 
 
