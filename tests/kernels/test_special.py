@@ -56,6 +56,16 @@ def test_digamma_at_known_places():
     np.testing.assert_array_equal(ends, [-np.inf, np.inf, np.nan, np.inf])
 
 
+@pytest.mark.parametrize("name", ["erf", "erfc", "erfinv", "lgamma", "digamma", "trigamma"])
+def test_few_and_many(name):
+    """One number alone gives what it gives among many, however it is computed."""
+    ends = [0.0, -0.0, -1.0, -2.0, math.inf, -math.inf, math.nan, 1e300, -1e300, 5e-324, -5e-324]
+    x = np.concatenate([ends, np.linspace(-8.3, 14.2, 120)])
+    function = getattr(special, name)
+    alone = np.array([function(v) for v in x])
+    np.testing.assert_allclose(function(np.tile(x, 4))[: len(x)], alone, rtol=2e-13, atol=1e-14)
+
+
 @pytest.mark.parametrize("n", [1, 2, 3, 6])
 def test_polygamma_is_a_sum_of_powers(n):
     """The recurrence of order n, and the value at one: n! zeta(n + 1)."""

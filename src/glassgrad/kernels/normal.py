@@ -22,6 +22,7 @@ _PAIRS_IN_PYTHON = 16  # more pairs than this are computed by NumPy
 _ROWS = 2048  # of sixteen numbers each, worked on at a time: what they need stays in the cache
 _OFTEN = 500  # so many small arrays take as long as to load the compiled form
 _asked = 0
+_F32 = np.dtype(np.float32)
 _U53 = 2.0**-53
 _MASK53 = 2**53 - 1
 
@@ -42,6 +43,8 @@ def normal(
     if not std >= 0:
         raise RuntimeError(f"normal expects std >= 0.0, but found std {number(std)}")
     dtype = np.dtype(dtype)
+    if dtype == _F32 and (size := prod(shape)) < 16:
+        return _few32(gen, size, float(mean), float(std)).reshape(shape)
     part = COMPLEX.get(dtype)
     if part is not None:
         parts = normal(gen, (*shape, 2), part, mean, std / sqrt(2), contiguous)
@@ -120,12 +123,26 @@ def _by_pairs(gen: Generator, size: int) -> np.ndarray:
     return values
 
 
+def _few32(gen: Generator, size: int, mean: float, std: float) -> np.ndarray:
+    """The same for less than sixteen numbers in float32."""
+    with gen.lock:
+        found = serving(gen, size)
+        if found is None:
+            return rounded(scaled(_by_pairs(gen, size), std, mean, exact=False), _F32)
+        kept, values = np.zeros(2), np.empty(size, _F32)
+        if gen.next_normal is not None:
+            kept[:] = 1, gen.next_normal
+        found[0].few32(found[1], kept, values, mean, std)
+        gen.next_normal = kept.item(1) if kept[0] else None
+    return values
+
+
 def _few_pairs(gen: Generator, pairs: int) -> np.ndarray:
-    draws = gen.random64(2 * pairs).tolist()
+    words = iter(gen._twister().random_raw(4 * pairs).tolist())
     values: list[float] = []
-    for i in range(0, 2 * pairs, 2):
-        angle = 2.0 * pi * ((draws[i] & _MASK53) * _U53)
-        radius = sqrt(-2.0 * log1p(-((draws[i + 1] & _MASK53) * _U53)))
+    for high, low, upper, lower in zip(words, words, words, words, strict=True):
+        angle = 2.0 * pi * (((high << 32 | low) & _MASK53) * _U53)
+        radius = sqrt(-2.0 * log1p(-(((upper << 32 | lower) & _MASK53) * _U53)))
         values += (radius * cos(angle), radius * sin(angle))
     return np.array(values, np.float64)
 

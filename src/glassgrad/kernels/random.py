@@ -99,8 +99,8 @@ def bernoulli(gen: Generator, p: float | np.ndarray, shape: Sequence[int], dtype
             raise NotImplementedError(f"\"bernoulli_tensor_cpu_self_\" not implemented for '{SCALAR_NAMES[dtype]}'")
         if p.dtype not in FLOATS:
             raise NotImplementedError(f"\"bernoulli_tensor_cpu_p_\" not implemented for '{SCALAR_NAMES[p.dtype]}'")
-        chances = np.broadcast_to(p, tuple(shape)).reshape(-1)
-        if not np.all((chances >= 0) & (chances <= 1)):
+        chances = (p if p.shape == tuple(shape) else np.broadcast_to(p, tuple(shape))).reshape(-1)
+        if not np.logical_and.reduce((chances >= 0) & (chances <= 1)):
             raise RuntimeError(
                 "Expected p_in >= 0 && p_in <= 1 to be true, but got false.  (Could this error message be improved?  "
                 "If so, please report an enhancement request to PyTorch.)"
@@ -108,7 +108,7 @@ def bernoulli(gen: Generator, p: float | np.ndarray, shape: Sequence[int], dtype
         if p.dtype.itemsize == 8:
             yes = unit64(gen, chances.size) < chances
         else:
-            yes = unit32(gen, chances.size) < chances.astype(np.float32)
+            yes = unit32(gen, chances.size) < chances.astype(np.float32, copy=False)
     else:
         if not 0 <= p <= 1:
             raise RuntimeError(f"bernoulli_ expects p to be in [0, 1], but got p={number(p)}")

@@ -7,8 +7,19 @@ from typing import Any
 
 import numpy as np
 
+from glassgrad.kernels import compiled
+
 _PANEL = 8  # columns eliminated one by one; wider blocks are halved, so that most of the work is matrix products
+_COMPILED_PANEL = 64
 _LEAF = 64  # triangles up to this size are solved in one call
+_LABORIOUS = 100  # columns from which an inverse is worth an elimination of our own
+_TINY = 32  # columns up to which LAPACK's calls cost more than what they compute
+
+
+def laborious(matrices: Any) -> bool:
+    """Whether compiled elimination pays for inverses: of large float32 matrices, which NumPy computes in float64."""
+    n = matrices.shape[-1]
+    return matrices.dtype == np.float32 and n >= _LABORIOUS and bool(n**3 >= compiled.least)
 
 
 # -- LU ---------------------------------------------------------------------------------------------------------------
@@ -26,15 +37,19 @@ def lu(matrices: Any) -> tuple[Any, Any, Any]:
     """
     batch, (rows, columns) = matrices.shape[:-2], matrices.shape[-2:]
     count, least = math.prod(batch), min(rows, columns)
-    a = matrices.reshape(count, rows, columns).copy()
+    fast = matrices.size * least >= compiled.least and compiled.triangle.serves(matrices, matrices)
+    width = _COMPILED_PANEL if fast else _PANEL
+    a = np.array(matrices, order="C").reshape(count, rows, columns)
     pivots = np.empty((count, least), np.int32)
     every = np.arange(count)
     waiting: list[tuple[int, int, bool]] = [(0, least, False)]
     while waiting:
         low, high, halved = waiting.pop()
         middle = (low + high) // 2
-        if high - low <= _PANEL:
-            if count == 1:
+        if high - low <= width:
+            if fast:
+                compiled.triangle.panel(a, pivots, low, high)
+            elif count == 1:
                 _lone_panel(a[0], pivots[0], low, high)
             else:
                 _panel(a, pivots, every, low, high)
@@ -94,6 +109,11 @@ def zero_pivots(a: Any) -> Any:
 def permutations(pivots: Any, rows: int) -> Any:
     """The order in which the swaps of ``pivots`` leave the rows."""
     batch, steps = pivots.shape[:-1], pivots.shape[-1]
+    if not batch:
+        line = list(range(rows))
+        for step, other in enumerate(pivots.tolist()):
+            line[step], line[other - 1] = line[other - 1], line[step]
+        return np.array(line, np.int64)
     flat = pivots.reshape(math.prod(batch), steps)
     order = np.tile(np.arange(rows), (len(flat), 1))
     every = np.arange(len(flat))
@@ -116,6 +136,8 @@ def permutation_matrices(pivots: Any, rows: int, dtype: Any) -> Any:
 
 def substituted(triangle: Any, right: Any, upper: bool, unit: bool) -> Any:
     """The solutions of ``triangle @ X = right``; the other triangle is not read, nor is a ``unit`` diagonal."""
+    if triangle.shape[-1] * right.size >= compiled.least and compiled.triangle.serves(triangle, right):
+        return compiled.triangle.substituted(triangle, right, upper, unit)
     if not upper:  # read from the last row up, a lower triangle is an upper one
         turned = substituted(triangle[..., ::-1, ::-1], right[..., ::-1, :], True, unit)
         return turned[..., ::-1, :]
@@ -151,6 +173,16 @@ def _row_by_row(triangle: Any, right: Any) -> Any:
 
 
 # -- symmetric matrices -----------------------------------------------------------------------------------------------
+
+
+def roots(matrices: Any) -> Any:
+    """The lower triangular roots of symmetric matrices; LinAlgError where one of them is not positive-definite."""
+    n = matrices.shape[-1]
+    if n <= _TINY and matrices.size * n >= compiled.least and compiled.triangle.serves(matrices, matrices):
+        found = compiled.triangle.roots(matrices)
+        if found is not None:
+            return found
+    return np.linalg.cholesky(matrices)
 
 
 def partial_cholesky(matrix: Any) -> tuple[Any, int]:

@@ -112,14 +112,14 @@ def uniform(
     NotImplementedError for other than floating types.
     """
     dtype = np.dtype(dtype)
+    if dtype == _F32 and low == 0.0 and high == 1.0:
+        return unit32(gen, prod(shape)).reshape(shape)
     part = COMPLEX.get(dtype)
     if part is not None:
         _check_order(low, high)
         return uniform(gen, (*shape, 2), part, low, high).view(dtype).reshape(shape)
     if low != 0.0 or high != 1.0 or dtype not in FLOATS:
         _check_bounds(dtype, low, high)
-    if dtype == _F32 and low == 0.0 and high == 1.0:
-        return unit32(gen, prod(shape)).reshape(shape)
     if dtype == _F64:
         values = unit64(gen, prod(shape))
         if low != 0.0 or high != 1.0:

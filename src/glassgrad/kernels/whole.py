@@ -12,6 +12,7 @@ import numpy as np
 from glassgrad.ground.generator import Generator
 from glassgrad.kernels.uniform import BARE_UNSIGNED, C_NAMES, FLOATS, PIECE, SCALAR_NAMES, serving
 
+_I64 = np.dtype(np.int64)
 _WIDE_RANGE = 2**28  # from here on whole numbers take 64-bit draws
 
 
@@ -25,6 +26,8 @@ def randint(gen: Generator, shape: Sequence[int], dtype: Any = np.int64, low: in
     if not (-(2**63) <= low < 2**63 and -(2**63) <= high < 2**63):
         raise ValueError("Overflow when unpacking long long")
     _check_order("", low, high)
+    if dtype == _I64:
+        return _whole(gen, prod(shape), high - low, low, dtype).reshape(shape)
     facts = FLOATS.get(dtype)
     if facts is not None:
         low, high = _first_exact(low, dtype, facts.digits), _last_exact(high, dtype, facts.digits)
@@ -102,6 +105,12 @@ def randperm(gen: Generator, n: int, dtype: Any = np.int64) -> np.ndarray:
 
 
 def _whole(gen: Generator, n: int, span: int, low: int, dtype: np.dtype[Any]) -> np.ndarray:
+    if span < _WIDE_RANGE and dtype == _I64 and n:
+        with gen.lock:
+            if (found := serving(gen, n)) is not None:
+                values = np.empty(n, _I64)
+                found[0].whole32(found[1], span, low, values)
+                return values
     draw = gen.random64 if span >= _WIDE_RANGE else gen.random32
     if n <= PIECE:
         return _reduced(draw(n), span, low, dtype)

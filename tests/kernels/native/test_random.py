@@ -20,6 +20,8 @@ DRAWS = {
     "normal": lambda gen, n: normal.normal(gen, (n,)),
     "normal with settings": lambda gen, n: normal.normal(gen, (n,), np.float32, -1.5, 0.02),
     "half": lambda gen, n: normal.normal(gen, (n,), np.float16),
+    "whole": lambda gen, n: whole.randint(gen, (n,), np.int64, -5, 94),
+    "whole, wide": lambda gen, n: whole.randint(gen, (n,), np.int64, 0, 2**28 - 1),
     "permutation": lambda gen, n: whole.randperm(gen, n),
     "poisson": lambda gen, n: counts.poisson(gen, (SHAPES[:n] * 12).astype("f4")),
     "binomial": lambda gen, n: counts.binomial(gen, np.floor(SHAPES[:n] * 60), np.clip(SHAPES[:n] / 3, 0, 1)),
@@ -48,7 +50,7 @@ def test_bit_for_bit(name, n, before):
         assert np.array_equal(after, expected[2])
 
 
-@pytest.mark.parametrize("name", ["float32", "float64", "coins", "normal", "permutation"])
+@pytest.mark.parametrize("name", ["float32", "float64", "coins", "normal", "whole", "whole, wide", "permutation"])
 def test_long(name):
     values, state, _ = drawn(0, DRAWS[name], 50_001, 7, 100)
     expected = drawn(compiled.NEVER, DRAWS[name], 50_001, 7, 100)

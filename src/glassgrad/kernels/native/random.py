@@ -275,6 +275,11 @@ def _normals(state: Any, kept: Any, out: Any) -> None:
         out[i] = _normal(state, kept)
 
 
+def _few32(state: Any, kept: Any, out: Any, mean: Any, std: Any) -> None:
+    for i in range(out.size):
+        out[i] = f4(_normal(state, kept) * std + mean)
+
+
 def _gamma(state: Any, kept: Any, shape: Any, exponent: Any, d: Any, c: Any, out: Any) -> None:
     """Source: Marsaglia and Tsang (2000)."""
     for i in range(out.size):
@@ -405,7 +410,31 @@ def _binomial(state: Any, facts: Any, out: Any) -> None:
 
 
 normals, gamma = kernel(_normals, strict=True), kernel(_gamma, strict=True)
+#: The same as ``normals``, of another mean and deviation, rounded to float32.
+few32 = kernel(_few32, strict=True)
 poisson, binomial = kernel(_poisson, strict=True), kernel(_binomial, strict=True)
+
+
+# -- whole numbers -----------------------------------------------------------------------------------------------------
+
+
+def _whole32(state: Any, span: Any, low: Any, out: Any) -> None:
+    """The remainders of words by a span below 2**28, counted from ``low``; by the span's inverse, then put right."""
+    drawn = np.empty(_PIECE, u4)
+    width, inverse = np.float64(span), 1.0 / span
+    for first in range(0, out.size, _PIECE):
+        count = min(_PIECE, out.size - first)
+        _fill_raw(state, drawn, count)
+        part = out[first : first + count]
+        for i in range(count):
+            word = np.float64(drawn[i])
+            left = word - np.floor(word * inverse) * width
+            left = left + width if left < 0 else left
+            left = left - width if left >= width else left
+            part[i] = low + np.int64(left)
+
+
+whole32 = kernel(_whole32, strict=True)
 
 
 # -- permutations ------------------------------------------------------------------------------------------------------

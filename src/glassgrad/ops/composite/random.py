@@ -75,6 +75,14 @@ rand = _factory("rand", draws.uniform, "Numbers spread evenly over [0, 1).")
 randn = _factory("randn", draws.normal, "Normal numbers of mean 0 and deviation 1.")
 
 
+def _everyday_whole(args: tuple[Any, ...], dtype: Any) -> Tensor | None:
+    """``randint`` of plain integers and a tuple; None where it is not that."""
+    if not 2 <= len(args) <= 3 or not all([type(bound) is int for bound in args[:-1]]) or type(args[-1]) is not tuple:
+        return None
+    low = args[0] if len(args) == 3 else 0
+    return quick(lambda sizes, kind: draws.randint(default_generator, sizes, kind, low, args[-2]), args[-1:], dtype)
+
+
 @composite(method=False)
 def randint(
     *args: Any, low: Any = None, high: Any = None, size: Any = None, generator: Any = None, out: Any = None,
@@ -84,6 +92,10 @@ def randint(
 
     Source: https://docs.pytorch.org/docs/stable/generated/torch.randint.html
     """
+    if low is high is size is generator is out is layout is device is None and not requires_grad:
+        found = _everyday_whole(args, dtypes.int64 if dtype is None else dtype)
+        if found is not None:
+            return found
     given = list(args)
     if size is not None:
         given.append(size)

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ...kernels import compiled
 from ..declare import op
 from .compare import unsupported, where, zero_like
 from .pointwise import log
@@ -151,6 +152,9 @@ reciprocal.derivative(self=lambda grad, result: -grad * (result * result))
 # -- quotients rounded, remainders -----------------------------------------------------------------------------------
 
 
+_FMOD, _REMAINDER, _FLOOR = 0, 1, 2  # as ``kernels/native/remainder.py`` knows them
+
+
 def _nonzero(self: Any, other: Any) -> None:
     if self.dtype.kind in "biu" and not np.all(other):
         raise RuntimeError("ZeroDivisionError")
@@ -163,6 +167,9 @@ def _floored(self: Any, other: Any, name: str = "div_floor_cpu") -> Any:
     if kind in "biu":
         _nonzero(self, other)
         return np.floor_divide(self, other)
+    if self.size >= compiled.least or other.size >= compiled.least:
+        if (found := compiled.remainder.divided(self, other, _FLOOR)) is not None:
+            return found
     with np.errstate(all="ignore"):
         quotient = np.floor_divide(self, other)
         odd = np.equal(other, 0)  # NumPy gives NaN for x // 0; PyTorch the quotient
@@ -230,8 +237,14 @@ def remainder(self: Any, other: Any, /) -> Any:
     """What elementwise division leaves, with the sign of the divisor."""
     if self.dtype.kind in "cb":
         raise unsupported("remainder_cpu", self)
-    _nonzero(self, other)
-    return np.remainder(self, other)
+    if self.dtype.kind in "iu":
+        _nonzero(self, other)
+        return np.remainder(self, other)
+    if self.size >= compiled.least or other.size >= compiled.least:
+        if (found := compiled.remainder.divided(self, other, _REMAINDER)) is not None:
+            return found
+    left = np.fmod(self, other)
+    return np.where((left != 0) & ((left < 0) != (other < 0)), left + other, left)[()]
 
 
 @op(node="RemainderBackward0", inplace=True)
@@ -251,7 +264,11 @@ def fmod(self: Any, other: Any, /) -> Any:
     """What elementwise division leaves, with the sign of the dividend."""
     if self.dtype.kind in "cb":
         raise unsupported("fmod_cpu", self)
-    _nonzero(self, other)
+    if self.dtype.kind in "iu":
+        _nonzero(self, other)
+    elif self.size >= compiled.least or other.size >= compiled.least:
+        if (found := compiled.remainder.divided(self, other, _FMOD)) is not None:
+            return found
     return np.fmod(self, other)
 
 
@@ -457,3 +474,4 @@ sub.applies(np.subtract)
 mul.applies(np.multiply, "a0 * a1")
 div.applies(np.divide, "a0 / a1")
 neg.applies(np.negative)
+reciprocal.applies(np.reciprocal)

@@ -22,7 +22,7 @@ def factors(A: Any, upper: bool) -> tuple[Any, Any]:  # noqa: N803  PyTorch's na
         A = A.swapaxes(-1, -2).conj()  # noqa: N806
     info = np.zeros(A.shape[:-2], np.int32)
     try:
-        found = np.linalg.cholesky(A)
+        found = triangle.roots(A)
     except np.linalg.LinAlgError:
         found = np.empty(A.shape, A.dtype)
         for place in np.ndindex(info.shape):

@@ -107,8 +107,14 @@ def inverse_of(A: Any, /, lenient: bool = False) -> Any:  # noqa: N803  PyTorch'
 
     Of a singular matrix: PyTorch's error, or, where ``lenient``, what substitution gives when it divides by zero.
     """
+    turned = A.swapaxes(-1, -2)
+    if triangle.laborious(A):
+        factors, pivots, info = triangle.lu(turned)
+        if not info.any():
+            one = np.broadcast_to(np.eye(A.shape[-1], dtype=A.dtype), A.shape)
+            return lu_solved(factors, pivots, one, True, False).swapaxes(-1, -2)
     try:
-        return np.linalg.inv(A.swapaxes(-1, -2)).swapaxes(-1, -2)
+        return np.linalg.inv(turned).swapaxes(-1, -2)
     except np.linalg.LinAlgError:
         factors, pivots, info = triangle.lu(A)
         if not lenient:
@@ -122,6 +128,9 @@ def lu_solved(factors: Any, pivots: Any, right: Any, left: bool, adjoint: bool) 
         turned = np.conj(right.swapaxes(-1, -2))
         return np.conj(lu_solved(factors, pivots, turned, True, not adjoint).swapaxes(-1, -2))
     order = triangle.permutations(pivots, factors.shape[-1])
+    if factors.ndim == right.ndim == 2 and not adjoint:
+        inner = triangle.substituted(factors, right[order], False, True)
+        return triangle.substituted(factors, inner, True, False)
     batch = np.broadcast_shapes(factors.shape[:-2], right.shape[:-2])
     order = np.broadcast_to(order[..., None], (*batch, factors.shape[-1], right.shape[-1]))
     right = np.broadcast_to(right, (*batch, *right.shape[-2:]))

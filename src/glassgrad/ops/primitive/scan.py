@@ -74,10 +74,14 @@ tail_sums.internal()
 @op()
 def shifted(self: Any, /, dim: int | None, reverse: bool) -> Any:
     """Everything one place later along ``dim`` (earlier if ``reverse``), with a zero where nothing came from."""
-    a = forwards(self, dim, reverse)
-    out = np.zeros_like(a)
-    out[1:] = a[:-1]
-    return as_input(out, dim, reverse, self.shape)
+    a = self.reshape(-1) if dim is None or not self.ndim else self
+    where = (slice(None),) * ((dim or 0) % a.ndim)
+    later, earlier = (*where, slice(1, None)), (*where, slice(None, -1))
+    target, source = (earlier, later) if reverse else (later, earlier)
+    out = np.empty(a.shape, a.dtype)
+    out[target] = a[source]
+    out[(*where, slice(-1, None) if reverse else slice(0, 1))] = 0
+    return out.reshape(self.shape)
 
 
 shifted.derivative(self=lambda grad, dim, reverse: shifted(grad, dim, not reverse))
@@ -87,6 +91,8 @@ shifted.internal()
 @op()
 def recur(self: Any, factor: Any, /, dim: int | None, reverse: bool) -> Any:
     """``y`` with ``y[j] = self[j] + factor[j] * y[j - 1]`` along ``dim`` (``y[j + 1]`` if ``reverse``)."""
+    if self.size >= compiled.least and (found := compiled.scan.recur(self, factor, dim, reverse)) is not None:
+        return found
     a, x = forwards(self, dim, reverse), forwards(factor, dim, reverse)
     out = np.array(a)
     for j in range(1, len(out)):
@@ -115,6 +121,8 @@ def cumprod(self: Any, /, dim: int, dtype: Any = None) -> Any:
 @op()
 def before(self: Any, /, dim: int | None, reverse: bool) -> Any:
     """The products of everything before each place along ``dim`` (after it if ``reverse``)."""
+    if self.size >= compiled.least and (found := compiled.scan.before(self, dim, reverse)) is not None:
+        return found
     a = forwards(self, dim, reverse)
     out = np.ones_like(a)
     out[1:] = running(np.multiply, a[:-1], 0)
