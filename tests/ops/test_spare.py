@@ -2,6 +2,7 @@
 
 import functools
 import operator
+import subprocess
 import sys
 
 import numpy as np
@@ -9,10 +10,12 @@ import pytest
 
 import glassgrad as torch
 from glassgrad.ops import spare
+from glassgrad.ops.generate import source
 from glassgrad.ops.large import LARGE
 
 MANY = max(LARGE, 1 << 10)
 known = pytest.mark.skipif(not spare.known()[1], reason="references and frames of this Python are not known")
+alone = pytest.mark.skipif(sys.gettrace() is not None, reason="whoever traces may keep what operations are given")
 
 
 def data():
@@ -37,6 +40,7 @@ def taken(function):
 
 
 @known
+@alone
 @pytest.mark.parametrize(
     "function",
     [
@@ -138,17 +142,89 @@ def test_a_frame_is_read_at_its_own_operator():
 
     class Looks:
         def __add__(self, other):
-            return spare.left_operand(sys._getframe(1), self), spare.left_operand(sys._getframe(1), other)
+            frame = sys._getframe(1)
+            return spare.left_operand(frame, self, self.classes), spare.left_operand(frame, other, self.classes)
 
     one, other = Looks(), Looks()
+    Looks.classes = frozenset([id(Looks)])
     assert one + other == (True, False)
     assert [1, 2, (3, one + other)][2][1] == (True, False)
     assert sum([other], one) == (False, False)
+    assert one + 1 == (False, False)
+    Looks.classes = frozenset([id(int)])
+    assert one + other == (False, False)
+    assert one + 1 == (True, False)
+
+
+ASKS_TWICE = """
+import ctypes
+import numba
+import numpy as np
+import glassgrad as torch
+
+add = numba.types.ExternalFunction("PyNumber_Add", numba.int64(numba.int64, numba.int64))
+number = id(one := 1.0)
+
+
+@numba.cfunc(numba.int64(numba.int64, numba.int64))
+def twice(left, right):
+    add(left, number)
+    return add(left, number)
+
+
+class Extension:
+    def __radd__(self, other):
+        raise AssertionError
+
+
+word = ctypes.c_size_t.from_address
+word(word(id(Extension) + 96).value).value = twice.address  # its tp_as_number's nb_add
+for _ in range(3):
+    made = torch.ones(MANY) * 2.0 + Extension()
+    assert (made.numpy() == 3).all(), made
+"""
+
+
+def test_a_right_operand_in_c_may_ask_twice():
+    """A class of an extension is lent the left operand, and may add to it once more."""
+    pytest.importorskip("numba", reason="it compiles the addition of such a class")
+    program = ASKS_TWICE.replace("MANY", str(MANY))
+    assert not subprocess.run([sys.executable, "-c", program], capture_output=True, text=True).stderr
+
+
+@pytest.mark.parametrize("watch", [sys.settrace, sys.setprofile])
+def test_whoever_traces_may_keep_operands(watch):
+    """Frames of operations, which show what they were given, as it was given."""
+    frames, before = [], sys.gettrace()
+
+    def keep(frame, event, _):
+        if event == "call" and frame.f_code.co_filename.startswith("<glassgrad operation"):
+            frames.append(frame)
+
+    x = data()
+    ((x + 1.0).expm1() * 2.0).tanh()
+    watch(keep)
+    try:
+        ((x + 1.0).expm1() * 2.0).tanh()
+    finally:
+        watch(before if watch is sys.settrace else None)
+    first = x.numpy()
+    shown = [first, first + 1, np.expm1(first + 1), np.expm1(first + 1) * 2]
+    called = [frame for frame in frames if not frame.f_code.co_name.endswith("_large")]
+    assert len(called) == len(shown)
+    for frame, right in zip(called, shown, strict=True):
+        assert np.array_equal(frame.f_locals["input"].numpy(), right)
+
+
+def test_the_tensor_is_counted_before_its_array():
+    """Else another thread, which has the tensor while the array is counted, could take that and leave the tensor."""
+    text = source("exp")
+    assert text.index("input.__weakref__") < text.index("getrefcount(input)") < text.index("getrefcount(a0)")
 
 
 @pytest.mark.parametrize("layout", ["plain", "reversed", "transposed", "number", "row"])
 def test_bits_are_numpys(layout):
-    """Large operations give NumPy's bits, whatever the layout, for one and for two threads."""
+    """Large operations that NumPy's loops compute give NumPy's bits, whatever the layout, for one and two threads."""
     a = np.random.default_rng(0).random((512, MANY // 256)).astype("f4")
     x = torch.from_numpy(a)
     b = {"reversed": a[::-1].copy(), "transposed": a, "number": np.float32(2), "row": a[:1].copy()}.get(layout, a + 1)
@@ -162,7 +238,7 @@ def test_bits_are_numpys(layout):
             torch.set_num_threads(count)
             assert np.array_equal((x * y).numpy(), a * b)
             assert np.array_equal(((x - y) * 0.5).numpy(), (a - b) * np.float32(0.5))
-            assert np.array_equal(x.sin().exp().log1p().tanh().numpy(), np.tanh(np.log1p(np.exp(np.sin(a)))))
+            assert np.array_equal(x.atan().exp2().log1p().tanh().numpy(), np.tanh(np.log1p(np.exp2(np.arctan(a)))))
             assert np.array_equal((x.double() / 3.0).sqrt().numpy(), np.sqrt(a.astype("f8") / 3.0))
     finally:
         torch.set_num_threads(threads)

@@ -1,6 +1,8 @@
 """Threads: each its own graph, or all the same one; each its own modes; the numbers are right."""
 
 import contextlib
+import os
+import subprocess
 import sys
 import threading
 
@@ -247,3 +249,36 @@ def test_first_use_of_an_operation_by_several_threads(count):
 
     together(count, act)
     assert results == [[0.5, 0.5]] * len(results)
+
+
+HELD = """
+import os, threading
+import glassgrad as torch
+from glassgrad.ops import generate
+
+held, done = threading.Event(), threading.Event()
+
+
+def hold():
+    with generate._making:
+        held.set()
+        done.wait(60)
+
+
+threading.Thread(target=hold, daemon=True).start()
+held.wait()
+child = os.fork()
+if not child:
+    torch.digamma(torch.ones(3))
+    os._exit(0)
+found = os.waitpid(child, 0)[1]
+done.set()
+assert found == 0
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
+def test_a_fork_while_another_thread_makes_an_operation_ready():
+    """The child waits for nobody who is not there."""
+    done = subprocess.run([sys.executable, "-c", HELD], capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr

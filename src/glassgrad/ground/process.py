@@ -8,7 +8,19 @@ os.environ.setdefault("OPENBLAS_THREAD_TIMEOUT", "17")
 
 import numpy as np  # noqa: E402
 
-# The GNU C library hands the arrays of a training step back to the system when they are freed, and the next step pays
-# for each page again, a third of its time. The largest block that was freed tells it how much to keep, at most 32 MB:
-# this one is freed at once, and nobody ever touches its memory.
-np.empty((1 << 25) - (1 << 16), np.uint8)
+
+def _keep_memory() -> None:
+    """Let the GNU C library keep what is freed: it hands the arrays of a training step back to the system when they are
+    freed, and the next step pays for each page again, a third of its time.
+
+    The largest block that was freed tells it which blocks to take from memory that it keeps, at most of 32 MB, and to
+    keep twice as much: this one is freed at once, and nobody ever touches its memory.
+    """
+    try:
+        if os.confstr("CS_GNU_LIBC_VERSION"):
+            np.empty((1 << 25) - (1 << 16), np.uint8)
+    except (AttributeError, ValueError, OSError, MemoryError):  # another library; no room for it
+        pass
+
+
+_keep_memory()

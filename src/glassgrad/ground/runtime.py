@@ -57,8 +57,8 @@ def get_num_threads() -> int:
 def _first_threads() -> int:
     """How many threads the linear algebra library began with."""
     for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"):
-        if os.environ.get(name, "").isdecimal():
-            return int(os.environ[name])
+        if os.environ.get(name, "").isdecimal() and (number := int(os.environ[name])):
+            return number
     return cores()
 
 

@@ -10,9 +10,14 @@ Three things must be proved, else the result gets memory of its own:
 * Nobody else holds the tensor. Called as a function or a method, Python has moved the caller's reference to the
   callee: if that is the only one, no one is left who could ask for it. An operator keeps the caller's reference on its
   stack. Then one reference more is allowed, if it is seen to be that one: the caller's frame stands at an operator,
-  and what lies on its stack where this instruction finds its left operand is the tensor. A borrowed reference, as
-  NumPy's arrays of objects hand out, never lies there.
+  what lies on its stack where this instruction finds its left operand is the tensor, and the right one is of a kind
+  that leaves the operator to the tensor at once. A borrowed reference, as NumPy's arrays of objects hand out, never
+  lies there; and where the right operand is such an array, it may ask for the left one again and again.
 * The operand has no history and no alias, so that no rule, view or version knows of it.
+
+The tensor's references are counted before the array's: once nobody else has the tensor, no other thread can ask it for
+its array. Weak references come first of all. A debugger or another function that traces may keep frames of operations,
+and with them their operands: while there is one, nothing is written over.
 
 Where frames or references are of another make than those known here, only the first form is found, or none.
 ``GLASSGRAD_SPARE=0`` gives every result memory of its own.
@@ -32,8 +37,15 @@ from typing import Any
 
 import numpy as np
 
+from ..tensor.parameter import Parameter
+from ..tensor.tensor import Tensor
+
 ndarray = np.ndarray
+_OFF = os.environ.get("GLASSGRAD_SPARE") == "0"  # read once: what a function reads while it is captured is its own
 _FRAME, _LOCALS, _WORD = 24, 72, 8  # bytes: of a frame's inner part in the frame; of its first local in that
+_KIND = 8  # of an object's class in the object
+#: Classes of right operands that ask for the left one only once: its own class is asked first, and answers.
+_PLAIN = frozenset(map(id, (Tensor, Parameter, float, int)))
 _word = ctypes.c_size_t.from_address
 _MOST = 4096
 _depths: dict[int, tuple[CodeType, dict[int, int]]] = {}  # the code is kept, so that its id stays its own
@@ -82,13 +94,16 @@ _ENDS = {"RETURN_VALUE", "RETURN_CONST", "RAISE_VARARGS", "RERAISE", "JUMP_FORWA
          "JUMP_BACKWARD_NO_INTERRUPT", "INTERPRETER_EXIT"}  # fmt: skip
 
 
-def left_operand(frame: Any, tensor: Any) -> bool:
-    """Whether ``frame`` is in the midst of an operator whose left operand, on its stack, is ``tensor``."""
+def left_operand(frame: Any, tensor: Any, classes: frozenset[int] = _PLAIN) -> bool:
+    """Whether ``frame`` is in the midst of an operator whose left operand, on its stack, is ``tensor``, and whose right
+    one is of one of ``classes``, given by their identities."""
     depth = _depths_of(frame.f_code).get(frame.f_lasti)
     if depth is None:
         return False
-    inner = _word(id(frame) + _FRAME).value
-    return _word(inner + _LOCALS + depth * _WORD).value == id(tensor)
+    left = _word(id(frame) + _FRAME).value + _LOCALS + depth * _WORD
+    if _word(left).value != id(tensor):
+        return False
+    return _word(_word(left + _WORD).value + _KIND).value in classes
 
 
 def _method(tensor: Any) -> int:
@@ -110,7 +125,7 @@ class _Probe:
 @cache
 def known() -> tuple[bool, bool]:
     """Whether references, and whether frames, are counted and laid out here as this file believes."""
-    if os.environ.get("GLASSGRAD_SPARE") == "0" or sys.implementation.name != "cpython":
+    if _OFF or sys.implementation.name != "cpython":
         return False, False
     if not (3, 11) <= sys.version_info < (3, 14) or not getattr(sys, "_is_gil_enabled", lambda: True)():
         return False, False  # from 3.14 on a stack may hold a reference that is not counted
@@ -121,25 +136,30 @@ def known() -> tuple[bool, bool]:
         return True, False
     frame = sys._getframe()
     inner = _word(id(frame) + _FRAME).value
-    if _word(inner + _LOCALS).value != id(held):
+    if _word(inner + _LOCALS).value != id(held) or _word(id(held) + _KIND).value != id(_Probe):
         return True, False
     seen: list[Any] = [_Probe() + 1, held + 1, several[0] + 1, [_Probe(), _Probe() + 1][1], sum([_Probe()], held)]
     return True, seen == [(3, True), (4, True), (4, True), (3, True), (seen[4][0], False)]
 
 
-def spent(references: int, tensor: Any, array: Any, level: int) -> bool:
+def spent(references: tuple[Any, int, int] | None, tensor: Any, array: Any, level: int) -> bool:
     """Whether ``array``, of the operand ``tensor``, may be written over.
 
-    references  to the tensor, as counted in the operation's caller; 0 if the array has more than the tensor's and its
+    references  weak ones to the tensor, and how many there are to it and to its array, looked up in this order in the
+                operation's caller; ``None`` if another operand's rule will read the array
     level       frames from this one to that of the user
     """
+    if references is None or references[0] is not None or references[2] != 3:
+        return False
     by_call, by_operator = known()
-    if references == 2:
+    if references[1] == 2:
         if not by_call:
             return False
-    elif references != 3 or not by_operator or not left_operand(sys._getframe(level), tensor):
+    elif references[1] != 3 or not by_operator or not left_operand(sys._getframe(level), tensor):
         return False
-    if tensor._e is not None or tensor._v is not None or tensor.__weakref__ is not None:
+    if tensor._e is not None or tensor._v is not None:
+        return False
+    if sys.gettrace() is not None or callable(sys.getprofile()):  # cProfile, which keeps nothing, cannot be called
         return False
     flags = array.flags
     return flags.owndata and flags.writeable

@@ -110,9 +110,9 @@ def _caller(row: Row) -> list[str]:
         ]
         if row.ufunc is not None:
             passed = ", ".join([*public, *row.settings])
-            alone = "".join(f" and {arg}._e is None" for arg in public[1:])
-            held = f"getrefcount(a0) == 3{alone} and getrefcount({public[0]})"  # nobody else, and no rule will ask
-            lines += ["        if a0.size >= LARGE:", f"            return {name}_large({held}, {passed})"]
+            alone = "".join(f" if {arg}._e is None else None" for arg in public[1:])  # else its rule reads the first
+            held = f"({public[0]}.__weakref__, getrefcount({public[0]}), getrefcount(a0)){alone}"
+            lines += [f"        if a0.size >= {row.large}:", f"            return {name}_large({held}, {passed})"]
     arguments = ", ".join([*(f"a{i}" for i in range(len(row.inputs))), *row.settings])
     given = ", ".join(f"a{i}" for i in range(len(row.inputs)))
     made = f"{name}_kernel({arguments})"
@@ -156,7 +156,7 @@ def _large(row: Row) -> list[str]:
         "    o = new(Tensor)",
         "    o._d = r",
         "    o._v = None",
-        *_history(row, "o._e = n", "o._e = None", []),
+        *(line.replace(f"{name}_run", f"{name}_run_large") for line in _history(row, "o._e = n", "o._e = None", [])),
         "    return o",
     ]
 

@@ -46,6 +46,20 @@ def test_every_row_is_done_once(threads):
             assert starts[begun].tolist() == [*begun[1:], rows]
 
 
+def test_more_threads_than_parts_can_be_counted(threads):
+    """Each row is done once all the same."""
+    threads(100_000)
+    seen = np.zeros(9000, int)
+    binding.shared_out(_once, len(seen), 1 << 50, seen)
+    assert (seen == 1).all()
+
+
+@binding.kernel
+def _once(first, last, seen):
+    for i in range(first, last):
+        seen[i] += 1
+
+
 @binding.kernel
 def _meet(first, last, there, met):
     """Wait, not for ever, until somebody is at another part."""
@@ -192,6 +206,39 @@ ENDS = {
 def test_the_process_ends(end):
     """Whatever goes on: no hanging, no crash, no word."""
     assert ran(f"{PROGRAM}\n{end}") == []
+
+
+SETTINGS = {
+    "a system that gives no threads": """
+def refuse(thread):
+    raise RuntimeError("can't start new thread")
+threading.Thread.start = refuse
+""",
+    "a signal while the team is made": """
+import signal
+from glassgrad.kernels.native import team
+class Interrupted(team.Team):
+    def __init__(self, cores):
+        signal.raise_signal(signal.SIGUSR1)
+        super().__init__(cores)
+team.Team = Interrupted
+heard = []
+signal.signal(signal.SIGUSR1, lambda *_: heard.append((compiled.softmax.forward(x, 1) == right).all()))
+""",
+}
+
+
+@pytest.mark.parametrize("setting", SETTINGS.values(), ids=SETTINGS.keys())
+def test_the_team_is_made(setting):
+    """Or not, and the work is done without one."""
+    program = f"""{PROGRAM}
+from glassgrad.kernels.native import binding
+binding._team = None
+{setting}
+assert (compiled.softmax.forward(x, 1) == right).all()
+print(*globals().get("heard", ()))
+"""
+    assert set(ran(program)) <= {"True"}
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")

@@ -14,6 +14,7 @@ import atexit
 import platform
 import threading
 import time
+from functools import partial
 from typing import Any
 
 import numba
@@ -188,7 +189,7 @@ def _wake(team: Any, members: Any) -> None:
             _unlock(room + _MUTEX)
 
 
-@kernel
+@partial(kernel, no_cfunc_wrapper=False)
 def _conduct(
     team: Any, trampoline: Any, function: Any, arguments: Any, rows: Any, size: Any, parts: Any, members: Any
 ) -> Any:
@@ -293,20 +294,26 @@ class Team:
         self._memory = np.zeros(_ASLEEP + (self._most + 1) * _OF_HELPER, np.uint8)
         self._at = -(-self._memory.ctypes.data // _OF_HELPER) * _OF_HELPER
         self._helpers: list[threading.Thread] = []
-        self._gathering = threading.Lock()
+        self._gathering = threading.RLock()  # a signal's handler may ask for helpers while they are gathered
         self._places: dict[Any, int] = {}
         self._closed = False
         _compiled(_help, (types.int64, types.int64))
         atexit.register(self.close)
 
     def _gather(self, members: int) -> None:
+        """Let so many helpers begin, or as many as the system allows: none when the interpreter ends."""
         with self._gathering:
-            for member in range(len(self._helpers) + 1, members + 1):
+            while len(self._helpers) < members <= self._most:
+                member = len(self._helpers) + 1
                 helper = threading.Thread(
                     target=_help, args=(self._at, member), name=f"glassgrad kernel {member}", daemon=True
                 )
-                helper.start()
-                self._helpers.append(helper)
+                self._helpers.append(helper)  # before an interruption: no two have the same room
+                try:
+                    helper.start()
+                except RuntimeError:
+                    self._helpers.remove(helper)
+                    self._most = len(self._helpers)
 
     def place(self, work: Any, arguments: tuple[Any, ...]) -> int:
         """Where a kernel's code for such arguments lies; 0 if it gives a result, which a part cannot."""
@@ -324,10 +331,12 @@ class Team:
 
     def run(self, function: int, rows: int, size: int, threads: int, arguments: tuple[Any, ...]) -> bool:
         """Have a kernel's rows done in parts of ``size`` by so many threads; False if a part failed."""
+        if len(self._helpers) < min(threads - 1, self._most):
+            self._gather(min(threads - 1, self._most))
         members = min(threads - 1, self._most)
-        if len(self._helpers) < members:
-            self._gather(members)
-        parts = -(-rows // size)
+        if (parts := -(-rows // size)) > _SMALL:
+            size *= -(-parts // _SMALL)
+            parts = -(-rows // size)
         return not _hand_over(self._conductor, self._at, function, rows, size, parts, members, *arguments)
 
     def forget(self) -> None:
@@ -343,4 +352,5 @@ class Team:
         while _conduct(self._at, 0, 0, 0, 0, 0, 0, len(self._helpers)):
             time.sleep(0.001)
         for helper in self._helpers:
-            helper.join(1)
+            if helper.is_alive():
+                helper.join(1)
