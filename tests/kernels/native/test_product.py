@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import glassgrad as torch
+from glassgrad.ground import runtime
 from glassgrad.kernels import compiled
 
 pytest.importorskip("numba", reason="Numba is not installed: no product is compiled")
@@ -35,3 +36,29 @@ def test_gradients_of_a_linear_layer_are_those_of_blas():
         found.append([p.grad.numpy() for p in (x, layer.weight, layer.bias)])
     for ours, theirs in zip(*found, strict=True):
         np.testing.assert_allclose(ours, theirs, rtol=1e-4, atol=1e-2)
+
+
+SIZES = [(1, 1, 1), (97, 193, 65), (130, 385, 150), (515, 70, 17), (33, 1, 31), (256, 128, 512)]
+
+
+@pytest.mark.parametrize("kind", ["f4", "f8"])
+@pytest.mark.parametrize("turned", [(False, False), (True, False), (False, True)], ids=["plain", "left", "right"])
+def test_bits_do_not_depend_on_the_number_of_threads(kind, turned, monkeypatch):
+    """Into how many blocks a product is cut does; its sums do not."""
+    for rows, depth, columns in SIZES:
+        a, b, line = (RNG.standard_normal(shape).astype(kind) for shape in ((rows, depth), (depth, columns), columns))
+        left, right = (np.asfortranarray(x) if order else x for x, order in zip((a, b), turned, strict=True))
+        found = []
+        for count in (1, 2, 3, 16):
+            monkeypatch.setattr(runtime, "get_num_threads", lambda count=count: count)
+            found.append(product.product(left, right, bias=line))
+        assert all((one == found[0]).all() for one in found)
+        right_one = a.astype("f8") @ b.astype("f8") + line
+        np.testing.assert_allclose(found[0], right_one, rtol=0, atol=depth * np.finfo(kind).eps * 10)
+
+
+def test_lines_with_gaps_between_them_are_read_where_they_lie():
+    wide, b = RNG.standard_normal((200, 300)).astype("f4"), RNG.standard_normal((100, 64)).astype("f4")
+    for a in (wide[::2, 50:150], wide.T[50:150, ::2]):
+        np.testing.assert_allclose(product.product(a, b), a @ b, atol=1e-4)
+    assert product.product(wide[:, ::3], b) is None

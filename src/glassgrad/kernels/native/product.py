@@ -3,9 +3,9 @@
 BLAS has threads of its own, which have to be woken for each product, or go on looking for work and take the processor
 from those of the loops in between. Where products are served here they sleep.
 
-The result is cut into blocks by sizes alone. Whoever has a block packs what it needs of the right matrix, and of a left
-one whose columns are its lines in memory, into room of its own: nobody waits for anybody. A few vectors of columns stay
-in the nearest cache while the rows pass by.
+The result is cut into blocks; a number's sum runs over the depth from first to last, whatever block it is in. Whoever
+has a block packs what it needs of the right matrix, and of a left one whose columns are its lines in memory, into room
+of its own: nobody waits for anybody. A few vectors of columns stay in the nearest cache while the rows pass by.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import numpy as np
 from llvmlite import ir  # type: ignore[import-untyped]
 from numba import types
 
+from ...ground import runtime
 from . import tiles
 from .binding import INWARD, intrinsic, kernel, njit, shared_out
 from .memory import address
@@ -28,8 +29,8 @@ _ABREAST = 3 if HEIGHT == 8 else 2  # vectors of columns in a tile
 _BLOCK = 128  # rows that pass by before the next columns come
 _BROAD = 9  # vectors of columns that a block of the result has at most
 _TALL = 192  # rows that it has at most
-_LOW = 48  # and to which it is cut for more blocks
-_BLOCKS = 8  # into how many the result is cut at least
+_LOW = 32  # and to which it is cut for more blocks
+_EACH = 2  # blocks for each thread at least
 #: Multiplications from which on, and up to which, eager products come here.
 FEWEST, MOST = 1 << 22, 1 << 28
 _LEAST_ROWS, _LEAST_COLUMNS = 96, 64  # with fewer, packing weighs too much
@@ -206,15 +207,15 @@ def _multiply(
     _freed(held)
 
 
-def _cut(rows: int, vectors: int) -> tuple[int, int]:
-    """How many rows and how many vectors of columns a block of the result has."""
+def _cut(rows: int, vectors: int, threads: int) -> tuple[int, int]:
+    """How many rows and how many vectors of columns a block of the result has.
+
+    Every thread has a few, so that nobody waits long for the others, but no more: each block packs what it needs.
+    """
     across = -(-vectors // _BROAD)
     broad = -(-vectors // (across * _ABREAST)) * _ABREAST
-    high = max(-(-rows // _TALL), -(-_BLOCKS // across))
-    tall = max(-(-rows // (high * HEIGHT)) * HEIGHT, _LOW)
-    while broad > _ABREAST and -(-rows // tall) * -(-vectors // broad) < _BLOCKS // 2 + 1:
-        broad -= _ABREAST
-    return tall, broad
+    high = max(-(-rows // _TALL), -(-_EACH * threads // -(-vectors // broad)))
+    return max(-(-rows // (high * HEIGHT)) * HEIGHT, _LOW), broad
 
 
 def product(a: Any, b: Any, tail: int = 0, where: int = 0, out: Any = None, bias: Any = None) -> Any:
@@ -234,7 +235,7 @@ def product(a: Any, b: Any, tail: int = 0, where: int = 0, out: Any = None, bias
         return None
     n = tiles.lanes(kind)
     vectors = -(-columns // n)
-    tall, broad = _cut(rows, vectors)
+    tall, broad = _cut(rows, vectors, runtime.get_num_threads())
     made = np.empty((rows, vectors * n), kind) if out is None else out
     shared_out(
         _multiply, -(-rows // tall) * -(-vectors // broad), rows * columns * depth // 64, made, address(a), row // size,

@@ -15,11 +15,10 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-from llvmlite import ir
 from numba import extending, types
 from numba.core import cgutils
 
-from .tiles import HEIGHT, lanes
+from .vectors import HEIGHT, Words
 
 intrinsic: Any = extending.intrinsic
 
@@ -29,70 +28,6 @@ WIDTH = 3  # vectors of a tile
 HEIGHTS = ((8, 1.0), (6, 1.03), (3, 1.3), (1, 2.5)) if WIDE else ((4, 1.0), (3, 1.1), (1, 2.5))
 #: Rows and columns of the inner tiles, and what a product of them costs.
 SHAPES = ((8, 3, 1.0), (6, 4, 1.0), (1, 10, 1.5)) if WIDE else ((4, 3, 1.0), (2, 5, 1.1), (1, 8, 1.6))
-
-
-class Words:
-    """What the tiles are written with: LLVM's instructions on vectors of one element type."""
-
-    def __init__(self, context: Any, builder: Any, kind: Any) -> None:
-        self.builder, self.size = builder, kind.bitwidth // 8
-        self.n = lanes(kind_of(kind))
-        self.number = context.get_value_type(kind)
-        self.vector = ir.VectorType(self.number, self.n)
-        self.unset, self.nought = ir.Constant(self.vector, ir.Undefined), ir.Constant(self.vector, None)
-        self.whole = context.get_value_type(types.intp)
-        self.fused = cgutils.get_or_insert_function(
-            builder.module, ir.FunctionType(self.vector, [self.vector] * 3), f"llvm.fmuladd.v{self.n}f{8 * self.size}"
-        )
-
-    def load(self, pointer: Any) -> Any:
-        made = self.builder.load(self.builder.bitcast(pointer, self.vector.as_pointer()))
-        made.align = self.size
-        return made
-
-    def store(self, value: Any, pointer: Any) -> None:
-        stored = self.builder.store(value, self.builder.bitcast(pointer, self.vector.as_pointer()))
-        stored.align = self.size
-
-    def spread(self, pointer: Any) -> Any:
-        """One number in all lanes."""
-        i32 = ir.IntType(32)
-        held = self.builder.insert_element(self.unset, self.builder.load(pointer), i32(0))
-        return self.builder.shuffle_vector(held, self.unset, ir.Constant(ir.VectorType(i32, self.n), None))
-
-    def zipped(self, a: Any, b: Any, upper: bool) -> Any:
-        """The lower or upper halves of two vectors, their lanes by turns."""
-        i32, first = ir.IntType(32), self.n // 2 * upper
-        order = [lane for place in range(first, first + self.n // 2) for lane in (place, place + self.n)]
-        return self.builder.shuffle_vector(a, b, ir.Constant(ir.VectorType(i32, self.n), order))
-
-    def turned(self, rows: list[Any]) -> list[Any]:
-        """A square of numbers, transposed."""
-        half, width = len(rows) // 2, 1
-        while width < self.n:
-            rows = [
-                self.zipped(rows[place], rows[place + half], upper) for place in range(half) for upper in (False, True)
-            ]
-            width *= 2
-        return rows
-
-    def totals(self, vectors: list[Any]) -> Any:
-        """The sums of the lanes of up to ``n`` vectors, as the lanes of one."""
-        vectors = vectors + [self.nought] * (self.n - len(vectors))
-        while len(vectors) > 1:
-            half = len(vectors) // 2
-            vectors = [
-                self.builder.fadd(self.zipped(a, b, False), self.zipped(a, b, True))
-                for a, b in zip(vectors[:half], vectors[half:], strict=True)
-            ]
-        return vectors[0]
-
-
-def kind_of(kind: Any) -> Any:
-    """The NumPy dtype of one of Numba's."""
-    from numba.np.numpy_support import as_dtype
-
-    return as_dtype(kind)
 
 
 def _one_of(builder: Any, number: Any, choices: dict[int, Any]) -> None:

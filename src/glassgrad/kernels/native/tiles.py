@@ -17,28 +17,16 @@ from typing import Any
 import numba
 import numpy as np
 from llvmlite import ir  # type: ignore[import-untyped]
-from llvmlite.binding import get_host_cpu_features  # type: ignore[import-untyped]
 from numba import extending, types
-from numba.core import cgutils
 
 from .binding import INWARD
+from .vectors import BYTES, HEIGHT, WIDE, Words, lanes
 
 intrinsic: Any = extending.intrinsic
 compiled_once: Any = numba.njit
 
-try:
-    _WIDE = bool(get_host_cpu_features().get("avx512f"))
-except RuntimeError:  # the processor does not tell
-    _WIDE = False
-_BYTES = 64 if _WIDE else 32  # a vector
-#: Rows of the largest tile: its results, with what they are made of, fit the registers.
-HEIGHT = 8 if _WIDE else 4
 _HALF = HEIGHT // 2
-
-
-def lanes(kind: np.dtype[Any]) -> int:
-    """How many numbers of a dtype a vector has."""
-    return _BYTES // kind.itemsize
+_LINE = 64  # bytes that the cache brings at once
 
 
 @intrinsic
@@ -116,14 +104,10 @@ def alone(typing: Any) -> Any:
 @intrinsic
 def copied(typing: Any, source: Any, target: Any) -> Any:
     """A vector put in another place, which is aligned."""
-    size = source.dtype.bitwidth // 8
 
     def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        vector = ir.VectorType(context.get_value_type(source.dtype), _BYTES // size).as_pointer()
-        here, there = (builder.bitcast(place, vector) for place in arguments)
-        made = builder.load(here)
-        made.align = size
-        builder.store(made, there).align = _BYTES
+        words = Words(context, builder, source.dtype)
+        words.store(words.load(arguments[0]), arguments[1], BYTES)
         return context.get_dummy_value()
 
     return types.void(source, target), code
@@ -132,18 +116,12 @@ def copied(typing: Any, source: Any, target: Any) -> Any:
 @intrinsic
 def transposed(typing: Any, source: Any, row: Any, target: Any) -> Any:
     """As many rows as a vector has numbers, a vector of each, put down as columns, side by side where it is aligned."""
-    size = source.dtype.bitwidth // 8
-    n = _BYTES // size
 
     def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         data, row, there = arguments
-        vector = ir.VectorType(context.get_value_type(source.dtype), n)
-        lines = []
-        for i in range(n):
-            place = builder.gep(data, [builder.mul(row, row.type(i))])
-            made = builder.load(builder.bitcast(place, vector.as_pointer()))
-            made.align = size
-            lines.append(made)
+        words = Words(context, builder, source.dtype)
+        whole, n = words.whole, words.n
+        lines = [words.load(builder.gep(data, [builder.mul(row, whole(i))])) for i in range(n)]
         mask_type, apart = ir.VectorType(ir.IntType(32), n), n // 2
         while apart:  # blocks beside the diagonal change places, smaller and smaller ones
             low = ir.Constant(mask_type, [n + e - apart if e & apart else e for e in range(n)])
@@ -155,8 +133,7 @@ def transposed(typing: Any, source: Any, row: Any, target: Any) -> Any:
                     lines[i + apart] = builder.shuffle_vector(one, other, high)
             apart //= 2
         for i, made in enumerate(lines):
-            place = builder.gep(there, [row.type(i * n)])
-            builder.store(made, builder.bitcast(place, vector.as_pointer())).align = _BYTES
+            words.store(made, builder.gep(there, [whole(i * n)]), BYTES)
         return context.get_dummy_value()
 
     return types.void(source, types.intp, target), code
@@ -167,26 +144,20 @@ def _along(join: Any, doc: str) -> Any:
 
     @intrinsic
     def walk(typing: Any, pointer: Any, vectors: Any) -> Any:
-        size = pointer.dtype.bitwidth // 8
-        n = _BYTES // size
-
         def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
             data, count = arguments
-            vector = ir.VectorType(context.get_value_type(pointer.dtype), n)
-            data = builder.bitcast(data, vector.as_pointer())
-            index = count.type
+            words = Words(context, builder, pointer.dtype)
+            index, n = words.whole, words.n
 
             def loaded(step: Any) -> Any:
-                made = builder.load(builder.gep(data, [step]))
-                made.align = size
-                return made
+                return words.load(builder.gep(data, [builder.mul(step, index(n))]))
 
             first = loaded(index(0))
             start = builder.block
             head, body, end = (builder.append_basic_block(name) for name in ("head", "body", "end"))
             builder.branch(head)
             builder.position_at_end(head)
-            step, total = builder.phi(index), builder.phi(vector)
+            step, total = builder.phi(index), builder.phi(words.vector)
             step.add_incoming(index(1), start)
             total.add_incoming(first, start)
             builder.cbranch(builder.icmp_signed("<", step, count), body, end)
@@ -196,13 +167,12 @@ def _along(join: Any, doc: str) -> Any:
             total.add_incoming(joined, body)
             builder.branch(head)
             builder.position_at_end(end)
-            unset = ir.Constant(vector, ir.Undefined)
             result: Any = total
             half = n // 2
             while half:
                 order = [*range(half, 2 * half), *([0] * (n - half))]
                 mask = ir.Constant(ir.VectorType(ir.IntType(32), n), order)
-                result = join(builder, result, builder.shuffle_vector(result, unset, mask))
+                result = join(builder, result, builder.shuffle_vector(result, words.unset, mask))
                 half //= 2
             return builder.extract_element(result, ir.IntType(32)(0))
 
@@ -233,56 +203,36 @@ def _tile(rows: int, vectors: int) -> Any:
         typing: Any, a: Any, left_row: Any, left_step: Any, b: Any, right_step: Any, right_vector: Any, c: Any,
         c_row: Any, depth: Any, added: Any,
     ) -> Any:  # fmt: skip
-        kind, size = a.dtype, a.dtype.bitwidth // 8
-        n, whole = _BYTES // size, types.intp
+        kind, whole = a.dtype, types.intp
 
         def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
             a, left_row, left_step, b, right_step, right_vector, c, c_row, depth, added = arguments
-            vector = ir.VectorType(context.get_value_type(kind), n)
-            i32 = ir.IntType(32)
-            index = depth.type
-            fused = cgutils.get_or_insert_function(
-                builder.module, ir.FunctionType(vector, [vector] * 3), f"llvm.fmuladd.v{n}f{8 * size}"
-            )
-            unset, nought = ir.Constant(vector, ir.Undefined), ir.Constant(vector, None)
-            first = ir.Constant(ir.VectorType(i32, n), None)
-            places = [(row, part) for row in range(rows) for part in range(vectors)]
-
-            def vector_at(pointer: Any, offset: Any) -> Any:
-                return builder.bitcast(builder.gep(pointer, [offset]), vector.as_pointer())
-
-            def loaded(pointer: Any) -> Any:
-                made = builder.load(pointer)
-                made.align = size
-                return made
-
-            targets = [
-                vector_at(c, builder.add(builder.mul(c_row, index(row)), index(part * n))) for row, part in places
-            ]
+            words = Words(context, builder, kind)
+            index = words.whole
+            targets = words.grid(c, c_row, rows, vectors)
             down = [builder.mul(left_row, index(row)) for row in range(rows)]
             across = [builder.mul(right_vector, index(part)) for part in range(vectors)]
             start = builder.block
             begun, walk, end = (builder.append_basic_block(name) for name in ("begun", "walk", "end"))
             builder.cbranch(added, begun, walk)
             builder.position_at_end(begun)
-            there = [loaded(target) for target in targets]
+            there = [words.load(target) for target in targets]
             builder.branch(walk)
             builder.position_at_end(walk)
             step = builder.phi(index)
-            sums = [builder.phi(vector) for _ in places]
-            for block, firsts in ((start, [nought] * len(places)), (begun, there)):
+            sums = [builder.phi(words.vector) for _ in targets]
+            for block, firsts in ((start, [words.nought] * len(targets)), (begun, there)):
                 step.add_incoming(index(0), block)
                 for total, value in zip(sums, firsts, strict=True):
                     total.add_incoming(value, block)
             here = builder.gep(b, [builder.mul(step, right_step)])
-            right = [loaded(vector_at(here, offset)) for offset in across]
+            right = [words.load(builder.gep(here, [offset])) for offset in across]
             left = builder.gep(a, [builder.mul(step, left_step)])
             made = []
             for row in range(rows):
-                number = builder.load(builder.gep(left, [down[row]]))
-                spread = builder.shuffle_vector(builder.insert_element(unset, number, i32(0)), unset, first)
+                number = words.spread(builder.gep(left, [down[row]]))
                 for part in range(vectors):
-                    made.append(builder.call(fused, [spread, right[part], sums[row * vectors + part]]))
+                    made.append(builder.call(words.fused, [number, right[part], sums[row * vectors + part]]))
             following = builder.add(step, index(1))
             step.add_incoming(following, walk)
             for total, value in zip(sums, made, strict=True):
@@ -290,7 +240,7 @@ def _tile(rows: int, vectors: int) -> Any:
             builder.cbranch(builder.icmp_signed("<", following, depth), walk, end)
             builder.position_at_end(end)
             for target, value in zip(targets, made, strict=True):
-                builder.store(value, target).align = size
+                words.store(value, target)
             return context.get_dummy_value()
 
         pointer = types.CPointer(kind)
@@ -302,9 +252,9 @@ def _tile(rows: int, vectors: int) -> Any:
 
 
 _high_two, _high_one = _tile(HEIGHT, 2), _tile(HEIGHT, 1)
-_half_two, _half_one = _tile(_HALF, 4 if _WIDE else 2), _tile(_HALF, 1)
-_line_many, _line_one = _tile(1, 8 if _WIDE else 4), _tile(1, 1)
-_TWO, _MANY = (4, 8) if _WIDE else (2, 4)
+_half_two, _half_one = _tile(_HALF, 4 if WIDE else 2), _tile(_HALF, 1)
+_line_many, _line_one = _tile(1, 8 if WIDE else 4), _tile(1, 1)
+_TWO, _MANY = (4, 8) if WIDE else (2, 4)
 
 
 @compiled_once(nogil=True, _nrt=False, error_model="numpy", **INWARD)
@@ -365,7 +315,9 @@ def strip(vectors: int, packed: bool) -> Any:
     """The product of ``HEIGHT`` rows with so many packed vectors, put in the place of ``c``, or ``added`` to that.
 
     The left matrix lies in rows ``left_row`` apart, or is ``packed``, the numbers of a step side by side. Three vectors
-    a tile leave the fewest loads for each multiplication; two steps at a time hide the counting.
+    a tile leave the fewest loads for each multiplication; two steps at a time hide the counting. Where the left matrix
+    is not packed, the rows that follow are brought near meanwhile: the processor does not see that so many rows, read
+    a few numbers of each at a time, go on.
     """
     unroll, rows = 2, HEIGHT
 
@@ -373,68 +325,62 @@ def strip(vectors: int, packed: bool) -> Any:
     def tile(
         typing: Any, a: Any, left_row: Any, b: Any, right_vector: Any, c: Any, c_row: Any, depth: Any, added: Any
     ) -> Any:
-        kind, size = a.dtype, a.dtype.bitwidth // 8
-        n, whole = _BYTES // size, types.intp
+        kind, whole = a.dtype, types.intp
 
         def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
             a, left_row, b, right_vector, c, c_row, depth, added = arguments
-            vector = ir.VectorType(context.get_value_type(kind), n)
-            i32, index = ir.IntType(32), depth.type
-            fused = cgutils.get_or_insert_function(
-                builder.module, ir.FunctionType(vector, [vector] * 3), f"llvm.fmuladd.v{n}f{8 * size}"
-            )
-            unset, nought = ir.Constant(vector, ir.Undefined), ir.Constant(vector, None)
-            first = ir.Constant(ir.VectorType(i32, n), None)
-            places = [(row, part) for row in range(rows) for part in range(vectors)]
-
-            def vector_at(pointer: Any, offset: Any) -> Any:
-                return builder.bitcast(builder.gep(pointer, [offset]), vector.as_pointer())
-
-            def loaded(pointer: Any) -> Any:
-                made = builder.load(pointer)
-                made.align = size
-                return made
+            words = Words(context, builder, kind)
+            index, n = words.whole, words.n
 
             def come(state: Any, values: Any, block: Any) -> None:
                 for phi, value in zip(state, values, strict=True):
                     phi.add_incoming(value, block)
 
+            def near(step: Any) -> None:
+                line = _LINE // words.size  # numbers
+                first = builder.udiv(builder.mul(step, index(rows)), index(line))
+                for piece in range(max(unroll * rows // line, 1)):
+                    place = builder.add(first, index(piece))
+                    row = builder.add(builder.urem(place, index(rows)), index(rows))
+                    along = builder.mul(builder.udiv(place, index(rows)), index(line))
+                    words.fetch(builder.gep(a, [builder.add(builder.mul(row, left_row), along)]))
+
             def walked(state: Any, count: int) -> Any:
                 step, left, right, *sums = state
                 for s in range(count):
+                    from_here = builder.gep(right, [index(s * n)])
                     across = [
-                        loaded(vector_at(right, builder.add(builder.mul(right_vector, index(part)), index(s * n))))
+                        words.load(builder.gep(from_here, [builder.mul(right_vector, index(part))]))
                         for part in range(vectors)
                     ]
                     for row in range(rows):
                         there = index(s * rows + row)
                         if not packed:
                             there = builder.add(builder.mul(left_row, index(row)), index(s))
-                        number = builder.load(builder.gep(left, [there]))
-                        spread = builder.shuffle_vector(builder.insert_element(unset, number, i32(0)), unset, first)
+                        number = words.spread(builder.gep(left, [there]))
                         for part in range(vectors):
                             place = row * vectors + part
-                            sums[place] = builder.call(fused, [spread, across[part], sums[place]])
+                            sums[place] = builder.call(words.fused, [number, across[part], sums[place]])
                 left = builder.gep(left, [index(count * rows if packed else count)])
                 return [builder.add(step, index(count)), left, builder.gep(right, [index(count * n)]), *sums]
 
-            targets = [
-                vector_at(c, builder.add(builder.mul(c_row, index(row)), index(part * n))) for row, part in places
-            ]
+            targets = words.grid(c, c_row, rows, vectors)
             start = builder.block
             begun, main, many, rest, one, end = (
                 builder.append_basic_block(name) for name in ("begun", "main", "many", "rest", "one", "end")
             )
             builder.cbranch(added, begun, main)
             builder.position_at_end(begun)
-            there = [loaded(target) for target in targets]
+            there = [words.load(target) for target in targets]
             builder.branch(main)
             builder.position_at_end(main)
-            state = [builder.phi(kind) for kind in (index, a.type, b.type, *[vector] * len(places))]
-            come(state, [index(0), a, b, *[nought] * len(places)], start)
+            state = [builder.phi(kind) for kind in (index, a.type, b.type, *[words.vector] * len(targets))]
+            come(state, [index(0), a, b, *[words.nought] * len(targets)], start)
             come(state, [index(0), a, b, *there], begun)
             builder.cbranch(builder.icmp_signed("<=", builder.add(state[0], index(unroll)), depth), many, rest)
             builder.position_at_end(many)
+            if not packed:
+                near(state[0])
             come(state, walked(state, unroll), many)
             builder.branch(main)
             builder.position_at_end(rest)
@@ -446,7 +392,7 @@ def strip(vectors: int, packed: bool) -> Any:
             builder.branch(rest)
             builder.position_at_end(end)
             for target, value in zip(targets, last[3:], strict=True):
-                builder.store(value, target).align = size
+                words.store(value, target)
             return context.get_dummy_value()
 
         pointer = types.CPointer(kind)
@@ -456,12 +402,18 @@ def strip(vectors: int, packed: bool) -> Any:
 
 
 def packed(matrix: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    """A matrix as vectors, step by step: (vectors, steps, lanes), noughts in lanes that are too many."""
+    """A matrix as vectors, step by step: (vectors, steps, lanes), noughts in lanes that are too many.
+
+    No vector lies in two lines of the cache, which each of its loads would pay for.
+    """
     depth, width = matrix.shape
     n = lanes(matrix.dtype)
-    vectors = -(-width // n)
-    if width == vectors * n:
-        return np.ascontiguousarray(matrix.reshape(depth, vectors, n).swapaxes(0, 1))
-    made = np.zeros((vectors * n, depth), matrix.dtype)
-    made[:width] = matrix.T
-    return np.ascontiguousarray(made.reshape(vectors, n, depth).swapaxes(1, 2))
+    whole, size = width // n, -(-width // n) * depth * n
+    room = np.empty(size + n, matrix.dtype)
+    skipped = -room.ctypes.data % (n * room.itemsize) // room.itemsize
+    made = room[skipped : skipped + size].reshape(-1, depth, n)
+    made[:whole] = matrix[:, : whole * n].reshape(depth, whole, n).swapaxes(0, 1)
+    if len(made) > whole:
+        made[whole, :, : width - whole * n] = matrix[:, whole * n :]
+        made[whole, :, width - whole * n :] = 0
+    return made
