@@ -110,6 +110,11 @@ class Watch:
             if self._collects:
                 gc.enable()
 
+    @property
+    def blind(self) -> bool:
+        """Whether what is called just now is a kernel's affair: then Numba compiles unwatched."""
+        return self._within is not None
+
     def _look(self, frame: FrameType, event: str, called: Any) -> None:
         if self._within is not None:  # what a module does when it is loaded, it does once
             if event == "return" and frame is self._within:

@@ -150,3 +150,25 @@ def test_a_name_that_is_none():
     """A module that does not exist is not there."""
     with pytest.raises(AttributeError):
         _ = compiled.nothing_of_that_name
+
+
+@pytest.mark.parametrize("blind", [True, False])
+def test_compiling_is_hidden_from_a_profiler_that_is_blind_to_kernels(blind):
+    class Looking:
+        def __init__(self):
+            self.blind, self.files = blind, set()
+
+        def look(self, frame, event, called):
+            self.files.add(frame.f_code.co_filename)
+
+    looking = Looking()
+    function = binding.njit(lambda x: x + 1)
+    before, look = sys.getprofile(), looking.look
+    sys.setprofile(look)
+    try:
+        assert function(2) == 3
+        after = sys.getprofile()
+    finally:
+        sys.setprofile(before)
+    assert after is look
+    assert any("codegen" in name for name in looking.files) != blind

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import sys
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -15,6 +16,9 @@ from typing import Any
 import numba
 import numpy as np
 from numba import extending, types
+from numba.core import event
+from numba.core.codegen import JITCodeLibrary
+from numba.core.compiler import Compiler
 from numba.core.dispatcher import Dispatcher
 
 from glassgrad.ground import runtime
@@ -26,8 +30,6 @@ overload: Any = extending.overload
 
 #: Liberties with sums that vectorising needs. NaN, infinities and signs of zero keep their meaning.
 LIBERTIES = {"reassoc", "contract"}
-#: Of what only other kernels call: without the ways in from Python and from C, a fourth of the time to compile.
-INWARD = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 #: What a function that makes arrays names.
 _MAKERS = {
     "array", "asarray", "ascontiguousarray", "carray", "arange", "concatenate", "copy", "dot", "empty", "empty_like",
@@ -43,12 +45,70 @@ _LONG, _LINE = 1 << 10, 1 << 6  # parts longer than this begin at multiples of t
 # -- compiling ---------------------------------------------------------------------------------------------------------
 
 
-def kernel(function: Callable[..., Any], *, strict: bool = False) -> Any:
+class _Unplaced:
+    """Where functions without machine code have none of the places that Numba fills in."""
+
+    @staticmethod
+    def set_env(name: str, env: Any) -> None:
+        """What sets nothing."""
+
+
+class _Material(JITCodeLibrary):
+    """A function in LLVM's words, for the libraries of others that it is linked into."""
+
+    codegen = _Unplaced
+
+    def _finalize_final_module(self) -> None:
+        self._finalize_dynamic_globals()
+        self._finalized = True
+
+    def get_pointer_to_function(self, name: str) -> int:
+        """Nowhere: there is no machine code."""
+        self._ensure_finalized()
+        return 0
+
+
+class _Inward(Compiler):
+    """Numba's compiler for functions that only compiled ones call."""
+
+    def define_pipelines(self) -> Any:
+        """The usual passes; what they find goes into a library of material."""
+        self.state.library = _Material(self.state.targetctx.codegen(), self.state.func_id.func_qualname)
+        return super().define_pipelines()
+
+
+#: Of what only other kernels call: no ways in from Python and from C, and no machine code of its own.
+INWARD: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True, "pipeline_class": _Inward}
+
+
+class _Unseen(event.Listener):
+    """Takes off a profiler that is ``blind`` to kernels while Numba compiles: it is called millions of times."""
+
+    def __init__(self) -> None:
+        self._taken: list[Any] = []
+
+    def on_start(self, event: Any) -> None:
+        """Something is compiled, maybe within another: only the first finds a profiler."""
+        look = sys.getprofile()
+        self._taken.append(look if getattr(getattr(look, "__self__", None), "blind", False) else None)
+        if self._taken[-1] is not None:
+            sys.setprofile(None)
+
+    def on_end(self, event: Any) -> None:
+        """It is done, or failed."""
+        if (look := self._taken.pop()) is not None:
+            sys.setprofile(look)
+
+
+event.register("numba:compile", _Unseen())
+
+
+def kernel(function: Callable[..., Any], *, strict: bool = False, **options: Any) -> Any:
     """``function`` compiled at its first call with arrays of new types, and kept on disk where that is possible.
 
-    It runs without Python's lock. ``strict`` leaves every sum in the order it is written in.
+    It runs without Python's lock, but with ``nogil=False``. ``strict`` leaves every sum in the order it is written in.
     """
-    made = _function(function, strict)
+    made = _function(function, strict, **{"no_cfunc_wrapper": True, **options})
     try:
         made.enable_caching()
     except (RuntimeError, OSError, AttributeError):  # no directory to keep it in; no compiling at all
@@ -69,7 +129,8 @@ def _function(function: Callable[..., Any], strict: bool, **options: Any) -> Any
     """A compiled function. Where it makes no array, none is counted: else each row of a matrix, a view, costs calls."""
     counting = not _MAKERS.isdisjoint(function.__code__.co_names)
     fastmath = set() if strict else LIBERTIES
-    return njit(nogil=True, _nrt=counting, error_model="numpy", fastmath=fastmath, **options)(function)
+    settings = {"nogil": True, "_nrt": counting, "error_model": "numpy", "fastmath": fastmath, **options}
+    return njit(**settings)(function)
 
 
 def _keep_fresh(made: Any, function: Callable[..., Any]) -> None:
@@ -100,8 +161,9 @@ def _forgotten(signature: Any, data: Any) -> None:
 def _sources(function: Callable[..., Any]) -> set[str]:
     """The files of a kernel, and of the compiled functions that its module knows."""
     files = {__file__, function.__code__.co_filename}
-    files.update(str(Path(__file__).with_name(name)) for name in ("mathematics.py", "memory.py", "ufunc.py"))
-    package = __package__ or ""
+    within = ("mathematics.py", "memory.py", "tiles.py", "ufunc.py", "vectors.py")  # compiled into what others name
+    files.update(str(Path(__file__).with_name(name)) for name in within)
+    package = (__package__ or "").rpartition(".")[0]  # constants may lie beside this folder
     for value in function.__globals__.values():
         if isinstance(value, ModuleType):
             if value.__name__.startswith(package) and value.__file__:
@@ -159,7 +221,7 @@ def lines(a: Any, width: int) -> Any:
 
 _pool: ThreadPoolExecutor | None = None
 _team: Any = None
-_gathering = threading.Lock()
+_gathering = threading.RLock()  # a signal's handler may compute while the team is made
 
 
 def _forget_threads() -> None:
@@ -167,7 +229,7 @@ def _forget_threads() -> None:
     global _pool, _team, _gathering
     if _team:
         _team.forget()
-    _pool, _team, _gathering = None, None, threading.Lock()
+    _pool, _team, _gathering = None, None, threading.RLock()
 
 
 if hasattr(os, "register_at_fork"):

@@ -6,11 +6,10 @@ import math
 from functools import lru_cache
 from typing import Any
 
-import numba
 import numpy as np
 
 from . import lowering, outer
-from .binding import kernel, shared_out
+from .binding import INWARD, kernel, njit, shared_out
 from .lowering import Group, Plan, Three
 from .sliding import WIDTH, inner_tile, into_lanes, move, out_of_lanes, tile
 from .tiles import further, get, lanes, place, put
@@ -28,7 +27,7 @@ _HELD = 1 << 17  # elements of an operand in the workspace up to which it has se
 _IN_LANES = 1 << 19  # the same, where they are lanes
 _MANY = 8  # samples of a unit at most, if they lie one after the other
 
-_once = numba.njit(nogil=True, error_model="numpy", fastmath=False)
+_once = njit(nogil=True, error_model="numpy", **INWARD)
 
 # -- from memory to the workspace, and back ----------------------------------------------------------------------------
 

@@ -55,7 +55,7 @@ def _added(source: Any, target: Any, count: int) -> None:
 
 @_part
 def _product(
-    source: Any, row: int, weights: Any, target: Any, wide: int, rows: int, depth: int, added: bool = False
+    source: Any, row: int, weights: Any, target: Any, wide: int, rows: int, depth: int, added: bool
 ) -> None:
     """``rows`` rows of ``depth`` numbers, ``row`` numbers apart, times packed weights."""
     n = weights.shape[2]
@@ -93,6 +93,7 @@ def lstm_there(
     ``cell`` the last ones.
     """
     hidden = out.shape[1]
+    never = last < first  # and no constant, for each of which products would be compiled anew
     wide = weights.shape[0] * weights.shape[2]
     sums = place(room, first * wide)
     for step in range(starts.size):
@@ -101,11 +102,11 @@ def lstm_there(
             continue
         start = starts[step] + first
         if inner.size:
-            _product(place(x, start * x.shape[1]), x.shape[1], inner, sums, wide, rows, x.shape[1])
+            _product(place(x, start * x.shape[1]), x.shape[1], inner, sums, wide, rows, x.shape[1], never)
         else:
             for index in range(rows):
                 _copied(place(gates, (start + index) * 4 * hidden), further(sums, index * wide), 4 * hidden)
-        _product(place(state, first * hidden), hidden, weights, sums, wide, rows, hidden, True)
+        _product(place(state, first * hidden), hidden, weights, sums, wide, rows, hidden, not never)
         for index in range(rows):
             sample, row = first + index, start + index
             here, total, added = place(gates, row * 4 * hidden), further(sums, index * wide), place(bias, 0)
@@ -158,6 +159,7 @@ def lstm_back(
 ) -> None:  # fmt: skip
     """The samples from ``first`` to ``last`` back through all steps, to the first states' gradients."""
     hidden = cells.shape[1]
+    never = last < first  # and no constant, for each of which products would be compiled anew
     one = cells.dtype.type(1)
     steps, wide = starts.size, weights.shape[0] * weights.shape[2]
     sums = place(room, first * (wide + hidden))
@@ -183,7 +185,7 @@ def lstm_back(
             towards = place(cell, sample * hidden)
             _lstm_slopes(d, towards, bent, here, earlier, place(slopes, row * 4 * hidden), hidden, one)
         start = place(slopes, (starts[step] + first) * 4 * hidden)
-        _product(start, 4 * hidden, weights, sums, wide, rows, 4 * hidden)
+        _product(start, 4 * hidden, weights, sums, wide, rows, 4 * hidden, never)
         for index in range(rows):
             _copied(further(sums, index * wide), place(state, (first + index) * hidden), hidden)
 
@@ -221,13 +223,14 @@ def gru_there(
     ``before`` the state before each step; ``bias`` is that of r and z, then the state's of n, then the input's of n.
     """
     hidden = out.shape[1]
+    never = last < first  # and no constant, for each of which products would be compiled anew
     wide = weights.shape[0] * weights.shape[2]
     sums = place(room, first * wide)
     for step in range(starts.size):
         rows = min(last, widths[step]) - first
         if rows <= 0:
             continue
-        _product(place(state, first * hidden), hidden, weights, sums, wide, rows, hidden)
+        _product(place(state, first * hidden), hidden, weights, sums, wide, rows, hidden, never)
         for index in range(rows):
             sample, row = first + index, starts[step] + first + index
             here, total, added = place(gates, row * 3 * hidden), further(sums, index * wide), place(bias, 0)
@@ -268,6 +271,7 @@ def gru_back(
 ) -> None:  # fmt: skip
     """The samples from ``first`` to ``last`` back through all steps; ``state`` ends as the gradient of the first."""
     hidden = own.shape[1]
+    never = last < first  # and no constant, for each of which products would be compiled anew
     one = own.dtype.type(1)
     wide = weights.shape[0] * weights.shape[2]
     sums = place(room, first * wide)
@@ -285,7 +289,7 @@ def gru_back(
                 place(slopes, row * 4 * hidden), hidden, one,
             )  # fmt: skip
         start = place(slopes, (starts[step] + first) * 4 * hidden)
-        _product(start, 4 * hidden, weights, sums, wide, rows, 3 * hidden)
+        _product(start, 4 * hidden, weights, sums, wide, rows, 3 * hidden, never)
         for index in range(rows):
             _added(further(sums, index * wide), place(state, (first + index) * hidden), hidden)
 
@@ -308,6 +312,7 @@ def plain_there(
 ) -> None:  # fmt: skip
     """The samples from ``first`` to ``last`` through all steps; ``out`` holds what the input gives."""
     hidden = out.shape[1]
+    never = last < first  # and no constant, for each of which products would be compiled anew
     nought = out.dtype.type(0)
     wide = weights.shape[0] * weights.shape[2]
     sums = place(room, first * wide)
@@ -317,7 +322,7 @@ def plain_there(
             continue
         for index in range(rows):
             _copied(place(out, (starts[step] + first + index) * hidden), further(sums, index * wide), hidden)
-        _product(place(state, first * hidden), hidden, weights, sums, wide, rows, hidden, True)
+        _product(place(state, first * hidden), hidden, weights, sums, wide, rows, hidden, not never)
         for index in range(rows):
             row = starts[step] + first + index
             here, total = place(out, row * hidden), further(sums, index * wide)
@@ -348,6 +353,7 @@ def plain_back(
 ) -> None:  # fmt: skip
     """The samples from ``first`` to ``last`` back through all steps; ``state`` ends as the gradient of the first."""
     hidden = kept.shape[1]
+    never = last < first  # and no constant, for each of which products would be compiled anew
     one, nought = kept.dtype.type(1), kept.dtype.type(0)
     wide = weights.shape[0] * weights.shape[2]
     sums = place(room, first * wide)
@@ -366,8 +372,7 @@ def plain_back(
                 earlier = place(hx, sample * hidden)
             _copied(earlier, place(before, row * hidden), hidden)
             _plain_slopes(d, place(kept, row * hidden), place(slopes, row * hidden), hidden, relu, one, nought)
-        _product(
-            place(slopes, (starts[step] + first) * hidden), hidden, weights, sums, wide, rows, hidden
-        )
+        start = place(slopes, (starts[step] + first) * hidden)
+        _product(start, hidden, weights, sums, wide, rows, hidden, never)
         for index in range(rows):
             _copied(further(sums, index * wide), place(state, (first + index) * hidden), hidden)

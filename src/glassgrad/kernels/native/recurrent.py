@@ -61,6 +61,13 @@ def _given(x: Array, w_ih: Array, out: Array) -> None:
     np.dot(_rows(x, x.dtype), w_ih.T, out=out)
 
 
+def _of_input(slopes: Array, w_ih: Array, x: Array) -> Array:
+    """The gradient of the input, in memory of its own shape: who keeps it need not copy it."""
+    made = np.empty(x.shape, x.dtype)
+    np.dot(slopes, w_ih, out=made.reshape(len(slopes), -1))
+    return made
+
+
 def lstm_forward(
     way: Any, keep: bool, x: Array, w_ih: Array, w_hh: Array, b_ih: Array, b_hh: Array, hx: Array, cx: Array
 ) -> tuple[Array, Array, Array, Array] | None:
@@ -102,20 +109,16 @@ def lstm_backward(
         gates_of.lstm_back, len(hx), rows, hidden, weights, starts, widths, gates, cells, np.ascontiguousarray(hx),
         np.ascontiguousarray(cx), weights, _arriving(grad_out, kind, hidden), state, cell, slopes, before,
     )  # fmt: skip
-    found = [slopes.dot(w_ih).reshape(x.shape) if needs[0] else None, *_of_weights(slopes, x, before, needs)]
+    found = [_of_input(slopes, w_ih, x) if needs[0] else None, *_of_weights(slopes, x, before, needs)]
     return [*found, state, cell, None]
 
 
 def _of_weights(slopes: Array, x: Array, before: Array, needs: tuple[bool, ...]) -> list[Array | None]:
-    """The gradients of both weights, by one product where both are wanted, and of both biases."""
+    """The gradients of both weights, and of both biases."""
     found: list[Array | None] = [None] * 4
-    rows = _rows(x, x.dtype)
-    if needs[1] and needs[2]:
-        both = slopes.T.dot(np.concatenate([rows, before], axis=1))
-        found[0], found[1] = both[:, : rows.shape[1]].copy(), both[:, rows.shape[1] :].copy()
-    elif needs[1]:
-        found[0] = slopes.T.dot(rows)
-    elif needs[2]:
+    if needs[1]:
+        found[0] = slopes.T.dot(_rows(x, x.dtype))
+    if needs[2]:
         found[1] = slopes.T.dot(before)
     if needs[3] or needs[4]:
         sums = np.ones(len(slopes), slopes.dtype).dot(slopes)
@@ -170,7 +173,7 @@ def gru_backward(
     found: list[Array | None] = [None, None, None, None, None, state]
     inner = slopes[:, hidden:]
     if needs[0]:
-        found[0] = inner.dot(w_ih).reshape(x.shape)
+        found[0] = _of_input(inner, w_ih, x)
     if needs[1]:
         found[1] = inner.T.dot(_rows(x, x.dtype))
     if needs[2]:
@@ -217,5 +220,5 @@ def rnn_backward(
         gates_of.plain_back, len(hx), len(kept), hidden, weights, starts, widths, relu, np.ascontiguousarray(kept),
         np.ascontiguousarray(hx), weights, _arriving(grad_out, x.dtype, hidden), state, slopes, before,
     )  # fmt: skip
-    by_input = slopes.dot(w_ih).reshape(x.shape) if needs[0] else None
+    by_input = _of_input(slopes, w_ih, x) if needs[0] else None
     return [by_input, *_of_weights(slopes, x, before, needs), state]
