@@ -119,7 +119,7 @@ class Row:
         self.one_value = False
         self.sizes: Callable[..., tuple[int, ...]] | None = None
         self.ufunc: Any = None
-        self.form = ""
+        self.form, self.large = "", "LARGE"
         self.operate: Callable[..., Any]
         self.hidden: tuple[str, ...] = ()
         self.derived: dict[str, tuple[str, Callable[[Any], Any]]] = {}
@@ -206,12 +206,13 @@ class Row:
         """``sizes(*inputs, *settings)`` are those of the result: what meta tensors need, where no stand-ins tell."""
         self.sizes = sizes
 
-    def applies(self, ufunc: Any, form: str = "") -> None:
+    def applies(self, ufunc: Any, form: str = "", large: str = "LARGE") -> None:
         """The ufunc that the kernel is, with its settings at their defaults: what large arrays are given to by parts.
 
-        ``form`` is the kernel's expression, of ``a0`` and ``a1``, that the short path has in place of its call.
+        ``form`` is the kernel's expression, of ``a0`` and ``a1``, that the short path has in place of its call;
+        ``large`` is the name in ``ops/large.py`` of the size from which on an array is large.
         """
-        self.ufunc, self.form = ufunc, form
+        self.ufunc, self.form, self.large = ufunc, form, large
 
     def shows(self, *, hidden: tuple[str, ...] = (), **derived: tuple[str, Callable[[Any], Any]]) -> None:
         """Which ``_saved_`` names PyTorch shows: some of ours hidden, others derived from what is saved.

@@ -8,6 +8,7 @@ fed, so tracebacks and debuggers show it) and puts the new code into the very fu
 from __future__ import annotations
 
 import linecache
+import os
 import threading
 from sys import getrefcount
 from types import FunctionType
@@ -31,7 +32,7 @@ NAMES.update(
     grad_enabled=modes.grad_enabled, edge_of=edge_of, share=share, careful=call.careful, output_of=call.output_of,
     stale=saved.stale, fit=fit, shape_error=override.shape_error, number=number, F32=F32, F64=F64, I64=I64, B1=B1,
     float32=np.float32, ndarray=np.ndarray, TABLE=TABLE, getrefcount=getrefcount, applied=large.applied,
-    LARGE=large.LARGE,
+    LARGE=large.LARGE, CURVED=large.CURVED,
 )  # fmt: skip
 
 
@@ -64,6 +65,16 @@ declare.make_caller = caller_of
 
 _making = threading.RLock()
 _made: set[str] = set()
+
+
+def _renew_lock() -> None:
+    """In a forked process nobody is left who would let go of a lock that another thread held."""
+    global _making
+    _making = threading.RLock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_renew_lock)
 
 
 def _operator_stub(*args: Any, **kwargs: Any) -> Any:
@@ -126,12 +137,23 @@ def ready(row: Row) -> None:
         names[f"{row.name}_ufunc"], names[f"{row.name}_large"] = row.ufunc, made[f"{row.name}_large"]
     if f"{row.name}_run" in made:
         names[f"{row.name}_run"] = kind.run = made[f"{row.name}_run"]
+        if row.ufunc is not None:
+            names[f"{row.name}_run_large"] = _run_large(row)
     caller.__defaults__ = made[row.name].__defaults__
     caller.__kwdefaults__ = made[row.name].__kwdefaults__
     caller.__code__ = made[row.name].__code__
     if row.operator is not None:
         row.operate.__defaults__, row.operate.__kwdefaults__ = caller.__defaults__, caller.__kwdefaults__
         row.operate.__code__ = _renamed(caller.__code__, {"careful": "careful_operand"})
+
+
+def _run_large(row: Row) -> Any:
+    """The ``run`` of records of large arrays: the same text, with other rules."""
+    run = NAMES[f"{row.name}_run"]
+    names = {name: NAMES[name] for name in run.__code__.co_names if name in NAMES}
+    for index, (_, rule, _) in enumerate(row.rules):
+        names[f"{row.name}_rule{index}"] = large.on_large(rule)
+    return FunctionType(run.__code__, names, f"{row.name}_run_large")
 
 
 def source(name: str) -> str:

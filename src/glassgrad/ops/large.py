@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -12,9 +14,11 @@ from .spare import spent
 ndarray = np.ndarray
 #: Elements from which on an elementwise operation goes this way: below, all lies in the cache of one core.
 LARGE = 1 << 17 if compiled.least else 0
+#: The same for the functions that polynomials compute.
+CURVED = compiled.CURVED
 
 
-def applied(ufunc: Any, references: int, tensor: Any, a: Any, b: Any = None) -> Any:
+def applied(ufunc: Any, references: Any, tensor: Any, a: Any, b: Any = None) -> Any:
     """``ufunc`` of contiguous arrays of one shape, or of an array and a number; ``None`` for others.
 
     ``tensor`` is the operand whose array ``a`` is, ``references`` says who holds it (``spare.spent``).
@@ -27,7 +31,120 @@ def applied(ufunc: Any, references: int, tensor: Any, a: Any, b: Any = None) -> 
             b = np.asarray(b)
         elif b.shape != a.shape or not b.flags.c_contiguous:
             return None
-    out = a if references and spent(references, tensor, a, 4) else np.empty(a.shape, kind)
-    if compiled.least <= a.size and (made := compiled.elementwise.apply(ufunc, out, a, b)) is not None:
+    return _written(ufunc, a if spent(references, tensor, a, 4) else np.empty(a.shape, kind), a, b)
+
+
+def _written(ufunc: Any, out: Any, a: Any, b: Any) -> Any:
+    if compiled.least <= out.size and (made := compiled.elementwise.apply(ufunc, out, a, b)) is not None:
         return made
     return ufunc(a, out=out) if b is None else ufunc(a, b, out=out)
+
+
+# -- rules -------------------------------------------------------------------------------------------------------------
+
+
+class Operand:
+    """A large array in a rule: arithmetic runs on several threads, and over what the rule itself has made.
+
+    ``made`` says that the rule made the array and has no name for it, so that nobody else will read it.
+    """
+
+    __slots__ = ("array", "made")
+
+    def __init__(self, array: Any, made: bool = False) -> None:
+        self.array, self.made = array, made
+
+    def __neg__(self) -> Any:
+        return _together(np.negative, self)
+
+    def __add__(self, other: Any) -> Any:
+        return _together(np.add, self, other)
+
+    def __radd__(self, other: Any) -> Any:
+        return _together(np.add, other, self)
+
+    def __sub__(self, other: Any) -> Any:
+        return _together(np.subtract, self, other)
+
+    def __rsub__(self, other: Any) -> Any:
+        return _together(np.subtract, other, self)
+
+    def __mul__(self, other: Any) -> Any:
+        return _together(np.multiply, self, other)
+
+    def __rmul__(self, other: Any) -> Any:
+        return _together(np.multiply, other, self)
+
+    def __truediv__(self, other: Any) -> Any:
+        return _together(np.divide, self, other)
+
+    def __rtruediv__(self, other: Any) -> Any:
+        return _together(np.divide, other, self)
+
+    __array_ufunc__ = None  # NumPy's arrays and numbers leave operators to this class
+
+
+def _together(ufunc: Any, *operands: Any, kernel: Any = None) -> Operand:
+    """``ufunc`` of one or two operands, numbers among them: the same bits as those of ``kernel``, or NumPy's."""
+    arrays = [operand.array if type(operand) is Operand else operand for operand in operands]
+    large = next(array for array, operand in zip(arrays, operands, strict=True) if type(operand) is Operand)
+    given = [np.array(x, large.dtype) if type(x) in (int, float) else x for x in arrays]
+    if not large.size or not all(_alike(x, large) for x in given):
+        return Operand((kernel or ufunc)(*arrays))
+    own = (operand.array for operand in operands if type(operand) is Operand and operand.made)
+    out = next(own, None)
+    if out is None:
+        out = np.empty(large.shape, large.dtype)
+    return Operand(_written(ufunc, out, given[0], given[1] if len(given) > 1 else None), True)
+
+
+def _alike(x: Any, large: Any) -> bool:
+    """Whether an operand is a number of the dtype of ``large``, or its elements lie as those of a new array would."""
+    if type(x) is not ndarray or x.dtype is not large.dtype:
+        return False
+    return not x.ndim or (x.shape == large.shape and (x.flags.c_contiguous or not any(x.strides)))
+
+
+def _taken(value: Any) -> Any:
+    """What a rule is given, its arrays as operands."""
+    return Operand(value) if type(value) is ndarray and value.ndim and value.dtype.kind == "f" else value
+
+
+def _bare(value: Any) -> Any:
+    return value.array if type(value) is Operand else value
+
+
+def _kernel(row: Any) -> Any:
+    """A row as rules on large arrays call it."""
+    ufunc = getattr(row, "ufunc", None)
+
+    def call(*given: Any) -> Any:
+        if ufunc is not None and len(given) == ufunc.nin and any(type(one) is Operand for one in given):
+            return _together(ufunc, *given, kernel=row.kernel)
+        made = row.kernel(*map(_bare, given))
+        return Operand(made) if type(made) is ndarray else made
+
+    return call
+
+
+def on_large(rule: Callable[..., Any]) -> Callable[..., Any]:
+    """The rule of an elementwise row, bound to operands that are large arrays.
+
+    Only rules without locals qualify: they name nothing but what they are given, so that each array in between has one
+    reader.
+    """
+    code = rule.__code__
+    names = rule.__globals__
+    if code.co_nlocals != code.co_argcount or rule.__closure__:
+        raise TypeError(f"the rule {code.co_name} has names of its own")
+    lifted = {
+        name: _kernel(names[name].row) if hasattr(names[name], "row") else names[name]
+        for name in code.co_names
+        if name in names
+    }
+    bound = FunctionType(code, lifted, rule.__name__, rule.__defaults__)
+
+    def run(*given: Any) -> Any:
+        return _bare(bound(*map(_taken, given)))
+
+    return run

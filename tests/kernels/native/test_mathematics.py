@@ -17,6 +17,8 @@ SPREAD = {
     "softplus": (-80.0, 80.0),
     "expm1_below": (-30.0, 0.0),
     "log": (0.0, 100.0),
+    "sin": (-1e5, 1e5),
+    "cos": (-1e5, 1e5),
 }
 EXACT = {
     "exp": np.exp,
@@ -26,8 +28,10 @@ EXACT = {
     "erf": np.vectorize(math.erf, otypes=[float]),
     "expm1_below": np.expm1,
     "log": np.log,
+    "sin": np.sin,
+    "cos": np.cos,
 }
-ULPS = {"exp": 1.5, "tanh": 3.0, "sigmoid": 3.0, "softplus": 2.5, "expm1_below": 1.5, "log": 1.5}
+ULPS = {"exp": 1.5, "tanh": 3.0, "sigmoid": 3.0, "softplus": 2.5, "expm1_below": 1.5, "log": 1.5, "sin": 1, "cos": 1}
 _LOOPS = {}
 
 
@@ -103,6 +107,8 @@ def test_ends_of_the_line(kind):
         "tanh": [1, -1, nan, 0.0, -0.0],
         "sigmoid": [1, 0, nan, 0.5, 0.5],
         "log": [inf, nan, nan, -inf, -inf],
+        "sin": [nan, nan, nan, 0.0, -0.0],
+        "cos": [nan, nan, nan, 1, 1],
     }
     for name, wanted in cases.items():
         found = applied(name, x)
@@ -123,6 +129,20 @@ def test_numbers_below_the_normal_ones(kind):
     np.testing.assert_allclose(applied("exp", x), exact, rtol=0, atol=float(np.finfo(kind).smallest_subnormal) * 1.01)
     small = np.array([tiny / 8, np.finfo(kind).smallest_subnormal], kind)
     np.testing.assert_allclose(applied("log", small), np.log(small.astype("f8")), rtol=1e-7)
+
+
+@pytest.mark.skipif(np.finfo(np.longdouble).nmant < 60, reason="needs a float longer than float64")
+@pytest.mark.parametrize("kind", ["f4", "f8"])
+@pytest.mark.parametrize("name", ["sin", "cos"])
+def test_sines_near_multiples_of_a_quarter_turn(name, kind):
+    """Where nearly all digits of the argument cancel, and at the far end of what the polynomials serve."""
+    whole = np.concatenate([np.arange(1, 4000), RNG.integers(1, 660_000, 20_000)])
+    end = RNG.uniform(0.9, 1.0, 10_000) * mathematics.NEAR
+    x = np.concatenate([whole * (np.pi / 2), -whole * (np.pi / 2), end]).astype(kind)
+    longer = np.longdouble if kind == "f8" else np.float64
+    exact = EXACT[name](x.astype(longer))
+    apart = np.abs(applied(name, x) - exact) / np.spacing(np.abs(exact).astype(kind))
+    assert apart.max() <= 1.0
 
 
 @pytest.mark.parametrize("kind", ["f4", "f8"])

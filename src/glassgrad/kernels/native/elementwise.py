@@ -10,6 +10,8 @@ from numba import types
 
 from glassgrad.ground import runtime
 
+from .. import compiled
+from . import elementary
 from .binding import intrinsic, kernel, shared_out
 from .memory import DATA, word_at
 from .ufunc import call_at, loop_of
@@ -42,35 +44,39 @@ def _call_loop(
 
 
 @kernel
-def _one(first: Any, last: Any, loop: Any, data: Any, a: Any, out: Any, step: Any) -> None:
+def _one(first: Any, last: Any, loop: Any, data: Any, a: Any, out: Any, sa: Any, step: Any) -> None:
     """A part of a loop over one array, the head of which, like that of the result, lies at an address."""
-    x, z = word_at(a + DATA) + first * step, word_at(out + DATA) + first * step
-    _call_loop(loop, data, last - first, x, z, 0, step, step, 0)
+    x, z = word_at(a + DATA) + first * sa, word_at(out + DATA) + first * step
+    _call_loop(loop, data, last - first, x, z, 0, sa, step, 0)
 
 
 @kernel
-def _two(first: Any, last: Any, loop: Any, data: Any, a: Any, b: Any, out: Any, step: Any, stride: Any) -> None:
-    """A part of a loop over two arrays; the second stays where it is if its ``stride`` is zero."""
-    x, y = word_at(a + DATA) + first * step, word_at(b + DATA) + first * stride
-    _call_loop(loop, data, last - first, x, y, word_at(out + DATA) + first * step, step, stride, step)
+def _two(first: Any, last: Any, loop: Any, data: Any, a: Any, b: Any, out: Any, sa: Any, sb: Any, step: Any) -> None:
+    """A part of a loop over two arrays, the elements of which are so many bytes apart: none for a number."""
+    x, y = word_at(a + DATA) + first * sa, word_at(b + DATA) + first * sb
+    _call_loop(loop, data, last - first, x, y, word_at(out + DATA) + first * step, sa, sb, step)
 
 
 def apply(ufunc: Any, out: Any, a: Any, b: Any = None) -> Any:
-    """``ufunc`` of one array, or of two of which the second may be a single number, written into ``out``.
+    """``ufunc`` of one or two arrays, written into ``out``, which may be one of them.
 
-    All are contiguous and of one dtype; ``out`` may be ``a``. Gives ``out``, or ``None`` if they are not served.
+    All are of one dtype and contiguous; an operand may be a single number, or one that was expanded to the result's
+    sizes. Gives ``out``, or ``None`` if they are not served.
     """
-    dtype = a.dtype
+    dtype = out.dtype
     if dtype is not F4 and dtype is not F8:
         return None
+    if b is None and out.size >= compiled.CURVED and elementary.apply(ufunc, out, a) is not None:
+        return out
     found = loop_of(ufunc, dtype)
     if found is None:
         return None
-    size, step = a.size, dtype.itemsize
+    size, step = out.size, dtype.itemsize
     part = max(size // runtime.get_num_threads(), 1)  # one for each: what a core has written, it finds in its cache
+    sa = step if any(a.strides) else 0
     if b is None:
-        shared_out(_one, size, int(size * _COST), *found, id(a), id(out), step, grain=part)
+        shared_out(_one, size, int(size * _COST), *found, id(a), id(out), sa, step, grain=part)
     else:
-        stride = step if b.ndim else 0
-        shared_out(_two, size, int(size * _COST), *found, id(a), id(b), id(out), step, stride, grain=part)
+        sb = step if any(b.strides) else 0
+        shared_out(_two, size, int(size * _COST), *found, id(a), id(b), id(out), sa, sb, step, grain=part)
     return out

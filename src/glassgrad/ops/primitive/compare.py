@@ -257,6 +257,8 @@ def minimum(self: Any, other: Any, /) -> Any:
 for _row in (maximum, minimum):
     _row.typed_as("promote")
     _row.tensors_only()
+maximum.applies(np.maximum)
+minimum.applies(np.minimum)
 maximum.derivative(
     self=lambda grad, self, other: share(grad, self, other),
     other=lambda grad, self, other: share(grad, other, self),

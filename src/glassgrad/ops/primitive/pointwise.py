@@ -32,6 +32,8 @@ def single(function: Any, self: Any) -> Any:
 @op(inplace=True)
 def exp(self: Any, /) -> Any:
     """The exponential."""
+    if self.size >= compiled.least and (made := compiled.elementary.made(np.exp, self)) is not None:
+        return made
     return np.exp(self)
 
 
@@ -105,12 +107,16 @@ rsqrt.derivative(self=lambda grad, result: grad * (result * result * result) * -
 @op(inplace=True)
 def sin(self: Any, /) -> Any:
     """The sine."""
+    if self.size >= compiled.least and (made := compiled.elementary.made(np.sin, self)) is not None:
+        return made
     return np.sin(self)
 
 
 @op(inplace=True)
 def cos(self: Any, /) -> Any:
     """The cosine."""
+    if self.size >= compiled.least and (made := compiled.elementary.made(np.cos, self)) is not None:
+        return made
     return np.cos(self)
 
 
@@ -163,6 +169,8 @@ def cosh(self: Any, /) -> Any:
 @op(inplace=True)
 def tanh(self: Any, /) -> Any:
     """The hyperbolic tangent."""
+    if self.size >= compiled.least and (made := compiled.elementary.made(np.tanh, self)) is not None:
+        return made
     return np.tanh(self)
 
 
@@ -276,9 +284,10 @@ for _row in (
 ):  # fmt: skip
     _row.typed_as("float")
 for _row, _ufunc in (
-    (exp, np.exp), (expm1, np.expm1), (log, np.log), (log2, np.log2), (log10, np.log10), (log1p, np.log1p),
-    (sqrt, np.sqrt), (sin, np.sin), (cos, np.cos), (tan, np.tan), (asin, np.arcsin), (acos, np.arccos),
-    (atan, np.arctan), (sinh, np.sinh), (cosh, np.cosh), (tanh, np.tanh), (asinh, np.arcsinh), (acosh, np.arccosh),
-    (atanh, np.arctanh),
+    (exp, np.exp), (exp2, np.exp2), (expm1, np.expm1), (log, np.log), (log2, np.log2), (log10, np.log10),
+    (log1p, np.log1p), (sqrt, np.sqrt), (sin, np.sin), (cos, np.cos), (tan, np.tan), (asin, np.arcsin),
+    (acos, np.arccos), (atan, np.arctan), (sinh, np.sinh), (cosh, np.cosh), (tanh, np.tanh), (asinh, np.arcsinh),
+    (acosh, np.arccosh), (atanh, np.arctanh),
 ):  # fmt: skip
-    _row.applies(_ufunc, f"{_row.row.name}_ufunc(a0)")
+    _curved = "CURVED" if _row in (exp, sin, cos, tanh) else "LARGE"  # which kernels/native/elementary.py computes
+    _row.applies(_ufunc, f"{_row.row.name}_ufunc(a0)", _curved)

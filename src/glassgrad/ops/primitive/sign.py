@@ -100,6 +100,7 @@ for _row in (real, conj, complex_from, polar, along, angle_of_complex, angle):
     _row.internal()
 for _row in (abs, sgn, real, conj, conj_physical, complex_from, polar, along, angle_of_complex):
     _row.complex_by_hand()
+abs.applies(np.absolute)
 abs.derivative(self=lambda grad, self: grad * sgn(self))
 sign.derivative(self=lambda grad: zero_like(grad))
 conj.derivative(self=lambda grad: conj(grad))

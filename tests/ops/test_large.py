@@ -1,0 +1,112 @@
+"""Gradients of large elementwise operations: what the same operation gives for small pieces, bit for bit."""
+
+import numpy as np
+import pytest
+
+import glassgrad as torch
+from glassgrad.ops import generate, large
+from glassgrad.ops.declare import TABLE
+
+PIECE = 33_003  # whose kernels are those of large arrays
+MANY = PIECE * (large.LARGE // PIECE + 2)
+ROWS = sorted(name for name, row in TABLE.items() if row.ufunc is not None)
+SPECIAL = [0.0, -0.0, np.inf, -np.inf, np.nan, 1.0, -1.0, 1e-40]
+
+
+def _numbers(seed, kind):
+    draw = np.random.default_rng(seed)
+    found = draw.normal(size=MANY)
+    found[:64] = np.resize(SPECIAL, 64) if seed % 2 else np.repeat(SPECIAL, 8)
+    return found.astype(kind)
+
+
+def _gradients(function, arrays, weight):
+    inputs = [torch.from_numpy(array.copy()).requires_grad_() for array in arrays]
+    function(*inputs).backward(torch.from_numpy(weight.copy()))
+    return [tensor.grad.numpy() for tensor in inputs]
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("kind", ["f4", "f8"])
+@pytest.mark.parametrize("name", ROWS)
+def test_pieces_give_the_same_gradients(name, kind, threads):
+    """Of every row that goes this way, at special values too."""
+    function, count = getattr(torch, name), len(TABLE[name].inputs)
+    arrays, weight = [_numbers(seed, kind) for seed in range(count)], _numbers(9, kind)
+    before = torch.get_num_threads()
+    torch.set_num_threads(threads)
+    try:
+        whole = _gradients(function, arrays, weight)
+    finally:
+        torch.set_num_threads(before)
+    pieces = [
+        _gradients(function, [array[n : n + PIECE] for array in arrays], weight[n : n + PIECE])
+        for n in range(0, MANY, PIECE)
+    ]
+    for found, parts in zip(whole, zip(*pieces, strict=True), strict=True):
+        np.testing.assert_array_equal(found, np.concatenate(parts))
+
+
+def test_operands_and_gradients_stay_as_they_are():
+    """A rule writes over what it has made alone: not over gradients, not over what records keep."""
+    x, y, g = (torch.from_numpy(_numbers(seed, "f4")) for seed in (2, 4, 6))
+    x.requires_grad_(), y.requires_grad_()
+    kept = [tensor.detach().numpy().copy() for tensor in (x, y, g)]
+    made = (x * y) / y - x
+    copy = made.detach().numpy().copy()
+    made.backward(g, retain_graph=True)
+    once = [tensor.grad.numpy().copy() for tensor in (x, y)]
+    x.grad = y.grad = None
+    made.backward(g)
+    for tensor, before in zip((x, y, g), kept, strict=True):
+        np.testing.assert_array_equal(tensor.detach().numpy(), before)
+    np.testing.assert_array_equal(made.detach().numpy(), copy)
+    for tensor, before in zip((x, y), once, strict=True):
+        np.testing.assert_array_equal(tensor.grad.numpy(), before)
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x, row: (x * row).sum(),  # an expanded gradient
+        lambda x, row: (x.T / (row.T + 3)).exp().sum(),
+        lambda x, row: ((2.0 - x) * 3 + row / 7).tanh().mean(),
+        lambda x, row: (x[:, ::2] * row[:, ::2]).sqrt().nansum(),
+    ],
+)
+def test_broadcast_and_strided(function):
+    """Shapes and layouts that the threads do not take are NumPy's; double precision says how near."""
+    draw = np.random.default_rng(0)
+    rows = MANY // 100 + 1
+    arrays = draw.uniform(0.5, 1.5, (rows, 200)), draw.uniform(0.5, 1.5, (1, 200))
+    found = []
+    for kind in ("f4", "f8"):
+        inputs = [torch.from_numpy(array.astype(kind)).requires_grad_() for array in arrays]
+        function(*inputs).backward()
+        found.append([tensor.grad.numpy() for tensor in inputs])
+    for single, double in zip(*found, strict=True):
+        np.testing.assert_allclose(single, double, rtol=2e-4, atol=1e-6 * np.abs(double).max())
+
+
+def test_second_derivatives_and_words():
+    """Rules on tensors are the same; a record that was freed says so."""
+    x = torch.from_numpy(_numbers(2, "f8")[64:]).requires_grad_()
+    (slope,) = torch.autograd.grad((x * x * x).sum(), x, create_graph=True)
+    slope.sum().backward()
+    np.testing.assert_allclose(x.grad.numpy(), 6 * x.detach().numpy(), rtol=1e-12)
+    y = x.exp()
+    y.sum().backward()
+    with pytest.raises(RuntimeError, match="backward through the graph a second time"):
+        y.sum().backward()
+
+
+def test_rules_with_names_of_their_own_are_refused():
+    """A name might read twice what is written over."""
+
+    def rule(grad):
+        twice = grad + grad
+        return twice * 2 + twice
+
+    with pytest.raises(TypeError, match="names of its own"):
+        large.on_large(rule)
+    assert "mul_run_large" in generate.source("mul")
