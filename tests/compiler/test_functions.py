@@ -342,3 +342,65 @@ def test_an_error_is_the_functions_own():
     for _ in range(3):
         with pytest.raises(KeyError, match="mine"):
             replayed(torch.ones(2))
+
+
+WRITING = {
+    "relu": F.relu, "hardtanh": F.hardtanh, "relu6": F.relu6, "leaky_relu": F.leaky_relu, "elu": F.elu, "celu": F.celu,
+    "selu": F.selu, "silu": F.silu, "mish": F.mish, "hardswish": F.hardswish, "hardsigmoid": F.hardsigmoid,
+    "rrelu": F.rrelu, "dropout": F.dropout, "threshold": lambda x, inplace: F.threshold(x, 0.1, 0.2, inplace),
+    "relu_": lambda x, inplace: F.relu_(x), "module": lambda x, inplace: nn.ReLU(inplace=inplace)(x),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("graded", [True, False])
+@pytest.mark.parametrize("name", WRITING)
+def test_functions_that_write_over_what_was_made(name, graded):
+    x = torch.randn(4, 3)
+    found = []
+    for how in (lambda f: f, torch.compile):
+        w = torch.ones(3, requires_grad=graded)
+        call = how(lambda x, w=w: WRITING[name](x * w, inplace=True) * 3)
+        for _ in range(4):
+            torch.manual_seed(1)
+            w.grad = None
+            made = call(x)
+            if graded:
+                made.sum().backward()
+        found.append([bits(made), graded and bits(w.grad)])
+    assert found[0] == found[1]
+
+
+def test_what_is_computed_twice_goes_with_its_own_half():
+    """Steps that are left out of the forward half make no room in it for steps of the backward half."""
+    x = torch.randn(4, 3)
+    found = []
+    for how in (lambda f: f, torch.compile):
+        torch.manual_seed(0)
+        model = nn.Sequential(nn.Linear(3, 3), nn.Tanh())
+        call = how(lambda x, model=model: (model(x), model(x).sum() + model(x * 1).mean()))
+        for _ in range(4):
+            one, other = call(x)
+            (one.sum() * 2 + other).backward()
+        found.append([bits(one), bits(other), *[bits(p.grad) for p in model.parameters()]])
+    assert found[0] == found[1]
+
+
+@pytest.mark.parametrize("name", ["Others", "Rest", "Record", "Context", "Contexts", "Table", "Run", "Back", "Native"])
+def test_programs_have_names_for_themselves(name):
+    """Neither a class nor an operation takes one of the words that programs are written with."""
+    given = type(name, (), {"scale": 2.0})()
+    found = []
+    for how in (lambda f: f, torch.compile):
+        w = torch.full((4, 3), 0.5, requires_grad=True)
+
+        def step(x, given, w=w):
+            w.grad = None
+            loss = (w * x * given.scale).prod(1).sum()
+            loss.backward()
+            return loss
+
+        step = how(step)
+        losses = [bits(step(torch.ones(4, 3) + n, given)) for n in range(4)]
+        found.append([losses, bits(w.grad)])
+    assert found[0] == found[1]
+    assert torch.compile.explain(step).programs

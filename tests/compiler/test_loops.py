@@ -146,6 +146,35 @@ def test_a_run_of_elementwise_operations_is_one_loop(threads):
         torch.set_num_threads(before)
 
 
+@pytest.mark.parametrize("kind", [torch.float32, torch.float64])
+def test_a_fused_loop_gives_the_same_bits_wherever_an_element_lies(kind):
+    """Several vectors at a time, what is left over, and the parts of two threads: one result for one number."""
+    torch.manual_seed(0)
+    x = torch.randn(150_001, dtype=kind) * 20
+    x[:80] = torch.tensor(np.resize(SPECIAL, 80), dtype=kind)
+
+    def function(x):
+        return (x.abs() + 1.0).log() * x.tanh() * (x * -0.5).exp().sigmoid()
+
+    found = {}
+    before = torch.get_num_threads()
+    try:
+        for first in (0, 1, 77):
+            replayed = torch.compile(function)
+            for threads in (1, 2):
+                torch.set_num_threads(threads)
+                with compiled.serving(compiled.LEAST):
+                    for _ in range(3):
+                        made = replayed(x[first:].clone())
+                found[first, threads] = made.numpy()[77 - first :].tobytes()
+            assert len(programs(replayed)[0].steps) == 1
+    finally:
+        torch.set_num_threads(before)
+    assert len(set(found.values())) == 1
+    rtol = 4e-6 if kind is torch.float32 else 1e-14
+    np.testing.assert_allclose(made.numpy(), function(x[77:]).numpy(), rtol=rtol)
+
+
 def test_arithmetic_alone_keeps_its_bits_in_a_fused_loop():
     torch.manual_seed(0)
     a, b = torch.randn(40_000), torch.randn(40_000)

@@ -189,3 +189,20 @@ def test_refused_seeds_read_as_torch_s(seed):
     with pytest.raises(type(theirs.value)) as ours:
         Generator().manual_seed(seed)
     assert str(ours.value) == str(theirs.value)
+
+
+def test_a_mark_tells_of_every_draw():
+    gen = Generator().manual_seed(3)
+    marks = [gen.mark()]
+    assert gen.mark() == marks[0]
+    for change in (
+        lambda: gen.random32(1), lambda: gen.random32(623), lambda: gen.random64(2000), lambda: gen.manual_seed(4),
+        lambda: setattr(gen, "next_normal", 0.5),
+    ):  # fmt: skip
+        change()
+        marks.append(gen.mark())
+    assert len(set(marks)) == len(marks)
+    gen.get_state_bytes()
+    assert gen.mark() == marks[-1]
+    gen.manual_seed(3)
+    assert gen.mark() == marks[0]

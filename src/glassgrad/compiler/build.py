@@ -13,13 +13,15 @@ from ..ground import dtypes, modes
 from ..tensor.parameter import Parameter
 from ..tensor.tensor import LEAF, Tensor, View, edge_of, share, wrap
 from .capture import Capture
-from .emit import Text, uses, write_steps
+from .emit import Text, write_steps
 from .fuse import fused
-from .guards import ATOMS, Place, place_tests, same
+from .guards import ATOMS, Place, same
+from .memory_plan import Plan
 from .program import NotCapturable, Step, Value, mapped
 from .replayed import FREED_RECORD, any_hooked, record_of, version_of
 from .simplify import memory_of, simplified
-from .whole import whole_of, write_call
+from .whole import whole_of, words_of, write_call
+from .words import Words
 
 ndarray = np.ndarray
 MISS = object()  # what a program answers that does not fit the call
@@ -28,8 +30,10 @@ MISS = object()  # what a program answers that does not fit the call
 class Program:
     """One compiled form of a function: ``run(*args, **kwargs)`` gives what it gives, or MISS."""
 
-    def __init__(self, run: Callable[..., Any], source: str, native: str | None, steps: list[Step]) -> None:
-        self.run, self.source, self.native, self.steps = run, source, native, steps
+    def __init__(
+        self, run: Callable[..., Any], source: str, native: str | None, steps: list[Step], plan: Plan | None
+    ) -> None:
+        self.run, self.source, self.native, self.steps, self.plan = run, source, native, steps, plan
 
 
 class Builder:
@@ -49,6 +53,9 @@ class Builder:
         self.outputs: list[Value] = []
         self._answers: dict[int, _Given] = {}
         self.graded: list[int] = []  # outputs that carry gradients, by place
+        self.words: Words | None = None  # what one native call looks at
+        self.plan: Plan | None = None  # of its memory, where it is written step by step
+        self.told: list[str] = []  # tests of what the words tell
         self.back: list[Step] = []
         self.edges: list[Value] = []
         self.back_grads: list[Value | None] = []
@@ -75,7 +82,7 @@ class Builder:
             steps, mark = fused(steps, mark, kept)
         self._write(steps[:mark], steps[mark:], tree, whole)
         names, source = self.text.compiled(self.title)
-        return Program(names["run"], source, self.native, steps)
+        return Program(names["run"], source, self.native, steps, self.plan)
 
     # -- what is given back ---------------------------------------------------------------------------------------
 
@@ -204,25 +211,24 @@ class Builder:
     def _write(self, forward: list[Step], back: list[Step], tree: Any, whole: Any) -> None:
         text = self.text
         text.names.update(
-            Parameter=Parameter, MISS=MISS, modes=modes, grad_enabled=modes.grad_enabled, new=object.__new__, same=same,
-            hooks=hooks,
+            Parameter=Parameter, MISS=MISS, modes=modes, dtypes=dtypes, new=object.__new__, same=same, hooks=hooks,
         )  # fmt: skip
         names = [f"a{place}=MISS" for place in range(len(self.args))]
         text.add(f"def run({', '.join([*names, *(['/'] if names else []), '*rest', '**others'])}):")
+        self.words = None if whole is None else words_of(whole)
         self._guards(forward, back, whole is not None)
         if whole is not None:
-            self.native = write_call(text, whole)
+            self.native = write_call(text, whole, self.words, self.told)
             self._results(forward, [], tree)
             return
         for step in (*forward, *back):
             text.names.update({value.name: value.held for value in step.inputs if value.source == "constant"})
         self._loads(forward, self._kept(forward, back))
-        last = uses(forward)
-        for value in (*self.outputs, *self._saved(forward, back)):
-            last[value.number] = len(forward) + 1
-        for item in self.capture.items:
-            last[item.value.number] = len(forward) + 1
-        write_steps(text, forward, last)
+        given = [*self.outputs, *[item.value for item in self.capture.items]]
+        answers = [value for value in self.back_grads if value is not None]
+        self.plan = Plan([*forward, *back], len(forward), given, answers)
+        text.add(f"    # {self.plan}")
+        write_steps(text, self.plan, range(len(forward)))
         self._results(forward, back, tree)
 
     def _kept(self, forward: list[Step], back: list[Step]) -> list[Value]:
@@ -239,12 +245,13 @@ class Builder:
     def _guards(self, forward: list[Step], back: list[Step], fixed: bool) -> None:
         text = self.text
         other = f"[*others] != {[*self.kwargs]!r}" if self.kwargs else "others"  # their order counts
-        text.add(f"    if rest or {other} or modes.watch or grad_enabled() is not {self.grad_mode}:")
+        recording = "modes.off and not modes.local.grad" if self.grad_mode else "modes.local.grad"
+        text.add(f"    if rest or {other} or modes.watch or {recording}:")
         text.add("        return MISS")
         for place, key in enumerate(self.kwargs, len(self.args)):
             text.add(f"    a{place} = others[{key!r}]")
         kind = text.name(dtypes.get_default_dtype(), "default_dtype")
-        tests = [f"{text.name(dtypes.get_default_dtype, 'get_default_dtype')}() is not {kind}"]
+        tests = [f"dtypes._default is not {kind}"]
         if any(step.kind == "gradient" for step in forward):
             leaves = dict.fromkeys(text.operand(s.operands[0], True) for s in forward if s.kind == "gradient")
             hooked = text.name(any_hooked, "any_hooked")
@@ -253,14 +260,20 @@ class Builder:
         tests += self._argument_tests()
         tests += self._outside_tests([*forward, *back], fixed)
         text.add("    try:")
+        words = self.words
+        for entry in self.places:
+            self._told(tests, entry.text(text), words is not None and words.place(entry))
         for start in range(0, len(tests), 8):
             text.add(f"        if {' or '.join(tests[start : start + 8])}:")
             text.add("            return MISS")
-        for group in place_tests(self.places, text):
-            text.add(f"        if {group}:")
-            text.add("            return MISS")
         text.add("    except (LookupError, AttributeError, TypeError, ValueError):")
         text.add("        return MISS")
+
+    def _told(self, tests: list[str], test: str, told: bool) -> None:
+        """Put down a test: with those that are made at each call, or only where a word is not as it was."""
+        tests = self.told if told else tests
+        if test not in tests:
+            tests.append(test)
 
     def _argument_tests(self) -> list[str]:
         text, tests = self.text, []
@@ -313,19 +326,21 @@ class Builder:
                 continue
             if fixed:
                 share(value.held)  # which gives a single number memory of its own
-            array = value.held._d
+            array, words = value.held._d, self.words
             if fixed:
-                tests.append(f"{name}._d is not {self.text.name(array, 'array')}")
+                test = f"{name}._d is not {self.text.name(array, 'array')}"
+                self._told(tests, test, words is not None and words.slot(value.held, "_d"))
             else:
                 tests.append(f"{name}._d.shape != {array.shape}")
-            if not fixed:
                 tests.append(f"{name}._d.dtype is not {self.text.name(array.dtype, array.dtype.name)}")
             if value.held._e is None or value.held._e is LEAF:
-                tests.append(f"{name}._e is not {'None' if value.held._e is None else self.text.name(LEAF, 'leaf')}")
+                test = f"{name}._e is not {'None' if value.held._e is None else self.text.name(LEAF, 'leaf')}"
+                self._told(tests, test, words is not None and words.slot(value.held, "_e"))
             else:
-                tests.append(f"{name}._e is None" if value.held._e is not None else f"{name}._e is not None")
+                tests.append(f"{name}._e is None")
             if value.held._e is LEAF:
-                tests.append(f"{name}._about is not None")
+                told = words is not None and words.attributes(value.held)
+                self._told(tests, f"{name}._about is not None", told)
                 if self.capture.graded.get(id(value.held)):
                     tests.append(f"{name}._grad is not None")
         return tests
@@ -421,13 +436,11 @@ class Builder:
         text.add("def back(saved, grads):")
         if saved:
             text.add(f"    {', '.join(value.name for value in saved)}, = saved")
+            text.add("    saved.clear()  # so that the names are all that holds what was saved for them")
         for place, value in enumerate(self.incoming):
             text.add(f"    {value.name} = grads[{place}]")
-        last = uses(back)
-        for answer in self.back_grads:
-            if answer is not None:
-                last[answer.number] = len(back) + 1
-        write_steps(text, back, last)
+        assert self.plan is not None
+        write_steps(text, self.plan, range(len(forward), len(forward) + len(back)))
         answers = ", ".join("None" if value is None else value.name for value in self.back_grads)
         text.add(f"    return ({answers},)")
 

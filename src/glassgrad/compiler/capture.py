@@ -16,13 +16,14 @@ import numpy as np
 
 from ..autograd import api
 from ..ground import modes
+from ..ground.generator import default_generator
 from ..nn.modules.module import Module
-from ..ops import intercept
+from ..ops import intercept, write
 from ..ops.declare import UNITS
 from ..optim.lr_scheduler.base import LRScheduler
 from ..optim.optimizer import Optimizer
 from ..tensor.tensor import Tensor
-from .heard import has_generator, listened, sized, stream, tensors_in, version, with_steps
+from .heard import has_generator, listened, sized, tensors_in, version, with_steps
 from .known import PLAIN, checksum
 from .passes import UNHEARD, Passes
 from .program import NotCapturable, Value
@@ -56,11 +57,14 @@ class Capture(Passes):
         ):  # fmt: skip
             self._about[id(function)] = (kind, None)
             functions.append(function)
+        self._about[id(write.in_place)] = ("write", "in_place")  # of functions that are not heard themselves
+        functions.append(write.in_place)
         for kind, base in (("optimizer", Optimizer), ("schedule", LRScheduler)):
             for cls in with_steps(base):
                 self._about[id(cls.step)] = (kind, None)
                 functions.append(cls.step)
         self._more = functions
+        default_generator.mark()  # which makes the twister, if none was: that is nothing of the function's
 
     def listening(self) -> Any:
         """The block in which calls are noted."""
@@ -70,7 +74,9 @@ class Capture(Passes):
         if self.reason is not None or self._muted or threading.get_ident() != self._thread:
             return proceed(*args, **kwargs)
         kind, what = self._about.get(id(function), ("other", None))
-        start, drawn = len(self.steps), stream()
+        if kind == "write" and self._depth:
+            return proceed(*args, **kwargs)
+        start, drawn = len(self.steps), default_generator.mark()
         try:
             if kind == "backward":
                 return self._backward(args, kwargs)
@@ -103,7 +109,7 @@ class Capture(Passes):
         finally:
             self._depth -= 1
         if self.reason is None and result is not NotImplemented:
-            drew = stream() != drawn or has_generator((args, kwargs))
+            drew = default_generator.mark() != drawn or has_generator((args, kwargs))
             written = [t for t, before in zip(tensors, versions, strict=True) if version(t) > before]
             wrote = bool(written)
             for place, (array, _) in self._sums.items():

@@ -6,7 +6,7 @@ import builtins
 import keyword
 import linecache
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable
 from functools import cache
 from itertools import count
 from typing import Any
@@ -17,10 +17,17 @@ from ..graph import leaf
 from ..ground import modes
 from ..tensor.tensor import Tensor, wrap
 from .formulas import given_to
+from .memory_plan import Plan, function_of
 from .program import Step, Value
+from .reuse import written_over
 
 _numbers = count(1).__next__
-_RESERVED = frozenset([*dir(builtins), *keyword.kwlist])
+#: What programs call their own: a kernel of such a name, or an object of such a class, is called otherwise.
+_OWN = (
+    "altered another back context contexts empty g grads ids native others record renew rest room run saved table "
+    "watch where"
+)
+_RESERVED = frozenset([*dir(builtins), *keyword.kwlist, *_OWN.split()])
 
 
 class Text:
@@ -90,23 +97,27 @@ class Text:
         return self.names, text
 
 
-def write_steps(text: Text, steps: Sequence[Step], last: dict[int, int], indent: str = "    ") -> None:
-    """The lines of some steps; ``last`` says after which step a value is not needed any more."""
-    for place, step in enumerate(steps):
-        for line in _lines(text, step):
+def write_steps(text: Text, plan: Plan, places: Iterable[int], indent: str = "    ") -> None:
+    """The lines of those steps of a plan that are at ``places``."""
+    for place in places:
+        over = plan.over.get(place, {})
+        lines = _lines(text, plan.steps[place], over)
+        if over:
+            names = ", ".join(value.name for value in over.values())
+            lines[0] += f"{',' if '  # ' in lines[0] else '  #'} over {names}"
+        for line in lines:
             text.add(indent + line)
-        dead = [value for value in {*step.inputs, *step.results} if last.get(value.number) == place]
-        dead = [value for value in dead if value.source == "made" and value.size > 1024]
+        dead = plan.ends(place)
         if dead:
-            text.add(f"{indent}del {', '.join(sorted(value.name for value in dead))}")
+            text.add(f"{indent}del {', '.join(value.name for value in dead)}")
 
 
-def _lines(text: Text, step: Step) -> list[str]:
+def _lines(text: Text, step: Step, over: dict[int, Value]) -> list[str]:
     results = ", ".join(value.name for value in step.results) + ("," if step.several and len(step.results) == 1 else "")
     if step.kind in ("kernel", "view"):
         doc = getattr(step.function, "__doc__", None) or ""
-        remark = f"  # {doc.partition(': ')[2]}" if doc.startswith("One loop") else ""
-        return [f"{results} = {_call(text, step)}{remark}"]
+        remark = f"  # {doc.partition(': ')[2].removesuffix('.')}" if doc.startswith("One loop") else ""
+        return [f"{results} = {_call(text, step, over)}{remark}"]
     if step.kind == "tensors":
         return _tensor_lines(text, step, results)
     if step.kind == "gradient":
@@ -118,8 +129,12 @@ def _lines(text: Text, step: Step) -> list[str]:
     raise AssertionError(step.kind)
 
 
-def _call(text: Text, step: Step) -> str:
+def _call(text: Text, step: Step, over: dict[int, Value]) -> str:
     kernel = step.function
+    if over and hasattr(kernel, "over"):
+        kernel = kernel.over({n: step.operands.index(value) for n, value in over.items()})
+    elif over:
+        return _written_over(text, step, over[0])
     if hasattr(kernel, "kernel"):
         plain = _plain(text, step)
         if plain is not None:
@@ -140,6 +155,14 @@ def _plain(text: Text, step: Step) -> str | None:
     if formula is None or not formula.plain or step.kind != "kernel":
         return None
     return re.sub(r"\b(self|other)\b", lambda found: text.operand(given[found[0]]), formula.text)
+
+
+def _written_over(text: Text, step: Step, operand: Value) -> str:
+    """The same, in the memory of an operand."""
+    function, (_, given) = function_of(step), given_to(step)
+    operands = [given[name] for name in step.function.inputs]
+    pieces = [text.name(written_over, "written_over"), text.name(function, function.__name__)]
+    return f"{pieces[0]}({pieces[1]}, {operands.index(operand)}, {', '.join(map(text.operand, operands))})"
 
 
 def _plain_view(text: Text, step: Step) -> str | None:
@@ -220,12 +243,3 @@ def add_into(variable: Any, grad: Any) -> None:
     """Add an array into the gradient that a leaf has."""
     with leaf.adding:
         leaf.accumulate(variable, grad)
-
-
-def uses(steps: Sequence[Step]) -> dict[int, int]:
-    """The last step that names each value."""
-    last: dict[int, int] = {}
-    for place, step in enumerate(steps):
-        for value in (*step.inputs, *step.results):
-            last[value.number] = place
-    return last

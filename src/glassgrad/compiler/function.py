@@ -26,6 +26,7 @@ from .spread import spread
 stance = "default"  # "force_eager" runs everything as it is written; see ``set_stance``
 PROGRAMS = 8  # so many programs a function may have; then it runs as it is written
 AGAIN = 4  # so often a capture may wait for the next call, as new code ran
+TELLING = 10**5  # bytes of values from which on their memory is worth a line
 TRIES = 2  # the first run of a function may set up what later runs use
 
 _STANCES = ("default", "force_eager", "eager_on_recompile", "fail_on_recompile", "eager_then_compile")
@@ -54,6 +55,8 @@ class Explanation:
         for program in self.programs:
             native = ", as one native function" if program.native else ""
             lines.append(f"  {len(program.steps)} steps{native}")
+            if program.plan is not None and program.plan.made >= TELLING:
+                lines.append(f"  {program.plan}")
         for reason in self.reasons:
             lines.append(f"  runs as it is written: {reason}")
             hint = advice(reason)

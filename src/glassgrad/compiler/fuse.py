@@ -14,6 +14,8 @@ from .simplify import own_gradients
 
 FEWEST = 1 << 14  # elements: below, the loop's call costs what it saves
 WORTH_IT = 1 << 16  # of a single step, which NumPy does as well, but on one thread
+#: Steps that stay alone: a loop would call the C library for each number, as only pieces near zero have a polynomial.
+ALONE = {"sin", "cos"}
 
 
 class Run:
@@ -40,7 +42,7 @@ class Run:
 
 def fusible(step: Step) -> bool:
     """Whether a step is elementwise, on arrays without gaps and numbers of one floating dtype."""
-    if step.kind != "kernel" or step.several or step.draws:
+    if step.kind != "kernel" or step.several or step.draws or step.name in ALONE:
         return False
     result = step.results[0]
     if result.size < FEWEST or result.dtype.str not in ("<f4", "<f8") or not result.dense:

@@ -423,8 +423,7 @@ class Surroundings:
         for place, group in enumerate(optimizer.param_groups):
             self.places.append(Place("item", optimizer.param_groups, place, group, owner, self._holder))
             self.places.append(Place("key", group, "params", group["params"], owner, self._holder))
-            self._length(group["params"], owner)
-            self._go(owner, *group["params"])
+            self._list(group["params"], owner)
             for key, value in group.items():
                 if key != "params":
                     self._note("setting", group, key, value, f"{owner}.param_groups")
@@ -514,12 +513,6 @@ def _tags(own: dict[str, Any]) -> int:
 
 def _atoms(thing: Any) -> bool:
     return isinstance(thing, (tuple, frozenset)) and all(isinstance(piece, ATOMS) or _atoms(piece) for piece in thing)
-
-
-def place_tests(places: Iterable[Place], text: Any) -> list[str]:
-    """How a program tells that some place is not as it was, a few in each."""
-    tests = list(dict.fromkeys(place.text(text) for place in places))
-    return [" or ".join(tests[start : start + 8]) for start in range(0, len(tests), 8)]
 
 
 def _ours(thing: Any) -> bool:

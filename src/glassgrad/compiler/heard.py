@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import zlib
 from collections.abc import Sequence
 from typing import Any
 
-from ..ground.generator import Generator, default_generator
+from ..ground.generator import Generator
 from ..ops import bind, intercept
 from ..ops.declare import COMPOSITES, TABLE, Row
 from ..optim.optimizer import Optimizer
@@ -37,11 +36,6 @@ BY_SHAPE = frozenset(
 )
 #: Functions that set or read something that no step of a program sets or reads.
 ELSEWHERE = frozenset("manual_seed seed initial_seed get_rng_state set_rng_state".split())
-
-
-def stream() -> int:
-    """Where the stream of random numbers is."""
-    return zlib.crc32(default_generator.get_state_bytes().tobytes())
 
 
 def has_generator(tree: Any) -> bool:

@@ -19,12 +19,12 @@ _CHECKED = re.compile(
 
 def simplified(steps: Sequence[Step], mark: int, kept: list[Value]) -> tuple[list[Step], int, list[Value]]:
     """The steps that are needed, how many of them come before ``mark``, and the values that stand for ``kept``."""
+    before = set(map(id, steps[:mark]))
     steps, kept = _without_repeats(steps, kept)
     needed = _needed(steps, kept)
-    mark = sum(place in needed for place in range(mark))
     steps = [step for place, step in enumerate(steps) if place in needed]
     own_gradients(steps, kept)
-    return steps, mark, kept
+    return steps, sum(id(step) in before for step in steps), kept
 
 
 def _needed(steps: Sequence[Step], kept: Sequence[Value]) -> set[int]:

@@ -14,6 +14,7 @@ from ..kernels import compiled
 from ..tensor.tensor import share, wrap
 from .emit import Text
 from .program import Step, Value
+from .words import Words, layout
 
 
 def whole_of(steps: Sequence[Step], kept: Sequence[Value]) -> Any:
@@ -29,10 +30,25 @@ def whole_of(steps: Sequence[Step], kept: Sequence[Value]) -> Any:
         return None
 
 
-def write_call(text: Text, tape: Any) -> str:
-    """The lines that run a tape on the arrays, and give its results to whom they belong; gives the tape's text."""
+def words_of(tape: Any) -> Words | None:
+    """The words that a tape's program may look at; None where they are not known on this Python."""
+    known = layout()
+    if known is None:
+        return None
+    changing = [optimizer.param_groups[0] for _, optimizer in tape.rates]  # by schedules
+    for value, place in tape.gradients.values():
+        if value.source == "outside" and place is not None and not place.base:  # it is given a new gradient each time
+            changing.append(value.held.__dict__)
+    return Words(known, changing)
+
+
+def write_call(text: Text, tape: Any, words: Words | None, told: list[str]) -> str:
+    """The lines that run a tape on the arrays, and give its results to whom they belong; gives the tape's text.
+
+    ``told`` are the tests that need not be made as long as the words are what they were.
+    """
     for _, optimizer in tape.rates:  # whose step is taken without it: its settings must be those that the tape knows
-        _write_settings(text, optimizer)
+        _write_settings(text, optimizer, words, told)
     kind = text.name(tape.kind, tape.kind.name)
     slots: dict[int, list[int]] = {}  # where the ids of each slot go
     given: list[int] = []
@@ -40,26 +56,36 @@ def write_call(text: Text, tape: Any) -> str:
         if base:
             slots.setdefault(base - 1, []).append(len(given))
             given += [0, entry, offset * tape.kind.itemsize, tape.slots[base - 1][0] == "number"]
+    owners = {place.base - 1: value for value, place in tape.gradients.values() if place is not None and place.base}
+    lasting = [(value.shape, slots.get(n, ()), owners.get(n)) for n, (what, value) in enumerate(tape.slots)
+               if what == "gradient"]  # fmt: skip
+    watched = [n for n, (_, _, owner) in enumerate(lasting) if _is_watched(owner, words)]
     text.add("    try:")
     text.add("        context = contexts.pop()  # each call that runs has memory of its own")
     text.add("    except IndexError:")
     text.add("        context = another()")
-    text.add("    ids, room, grads, where, _ = context")
-    owners = {place.base - 1: value for value, place in tape.gradients.values() if place is not None and place.base}
-    lasting: list[tuple[Any, Sequence[int]]] = []
+    text.add("    ids, room, grads, where, table, watch, _ = context")
+    if words is not None:
+        _write_altered(text, told)
+    for n, (shape, places, owner) in enumerate(lasting):
+        if owner is None:
+            continue  # it is taken away again
+        lines = _gradient(text, n, places, f"empty({shape}, {kind})", owner)
+        if n in watched:
+            lines.insert(-2, f"    note_gradient(table, {watched.index(n)}, g, d)")
+        indent = "        " if n in watched else "    "
+        text.lines += [indent + line for line in lines]
+    if words is not None:
+        text.add("        table[0] = 1  # what was noted holds")
     for n, (what, value) in enumerate(tape.slots):
         places = slots.get(n, ())
         put = "".join(f"ids[{place}] = " for place in places)
         if what == "output":
             text.add(f"    {value.name} = empty({value.shape}, {kind})")
             text.add(f"    {put}id({value.name})")
-        elif what == "gradient":
-            if n in owners:
-                _write_gradient(text, len(lasting), text.operand(owners[n], True), f"empty({value.shape}, {kind})", put)
-            lasting.append((value.shape, places))
-        elif value.source == "argument":
+        elif what != "gradient" and value.source == "argument":
             text.add(f"    {put}id(a{value.held}._d)")
-        else:
+        elif what != "gradient":
             held = value.held._d if value.source == "outside" else value.held
             text.name(held, "array")  # which keeps it
             for place in places:
@@ -67,15 +93,18 @@ def write_call(text: Text, tape: Any) -> str:
     rates = [f"{text.name(optimizer.param_groups[0], 'group')}['lr']" for _, optimizer in tape.rates]
     for (place, _), rate in zip(tape.rates[1:], rates[1:], strict=True):
         text.add(f"    room[{place}] = {rate}")
+    altered, renew = comparers() if words is not None else (None, None)
     text.names.update(
-        native=runner(tape.kind), another=_contexts(tape, given, lasting), contexts=[],
-        getrefcount=sys.getrefcount, empty=np.empty,
+        native=runner(tape.kind), another=_contexts(tape, given, lasting, watched, words), contexts=[],
+        getrefcount=sys.getrefcount, empty=np.empty, altered=altered, renew=renew,
+        note_gradient=words.note_gradient if words is not None else None,
     )  # fmt: skip
     text.add(f"    native(where, {rates[0] if rates else 0.0})")
     for value, place in tape.gradients.values():
         owner = text.operand(value, True)
         if place is None:
-            text.add(f"    {owner}._grad = None")
+            text.add(f"    if {owner}._grad is not None:")
+            text.add(f"        {owner}._grad = None")
         elif not place.base:
             text.add("    g = new(Tensor)")
             text.add(f"    g._d = room[{place.offset}]")
@@ -85,34 +114,71 @@ def write_call(text: Text, tape: Any) -> str:
         text.add(f"    {value.name} = room[{place}]")
     text.add("    contexts.append(context)")
     for value in tape.written:
-        share(value.held)
-        text.add(f"    {text.operand(value, True)}._v.version += 1")
+        version = share(value.held)
+        if words is not None and words.slot(value.held, "_v"):
+            text.add(f"    {text.name(version, 'storage')}.version += 1")
+        else:
+            text.add(f"    {text.operand(value, True)}._v.version += 1")
     return _listing(text, tape)
 
 
-def _write_gradient(text: Text, place: int, owner: str, made: str, put: str) -> None:
+def _is_watched(owner: Value | None, words: Words | None) -> bool:
+    """Whether words tell that a leaf's gradient may be used again."""
+    return words is not None and owner is not None and owner.source == "outside" and words.attributes(owner.held)
+
+
+def _write_altered(text: Text, told: list[str]) -> None:
+    """The lines that make the tests which the words stand for, where a word is another; more of that block follows."""
+    text.add("    if altered(watch):")
+    text.add("        renew(watch)")
+    text.add("        try:")
+    tests = [*dict.fromkeys(told)] or ["False"]
+    for start in range(0, len(tests), 8):
+        text.add(f"            if {' or '.join(tests[start : start + 8])}:")
+        text.add("                contexts.append(context)")
+        text.add("                return MISS")
+    text.add("        except (LookupError, AttributeError, TypeError, ValueError):")
+    text.add("            contexts.append(context)")
+    text.add("            return MISS")
+
+
+def _gradient(text: Text, place: int, ids: Sequence[int], made: str, owner: Value) -> list[str]:
     """The lines that give a leaf the gradient tensor of last time, unless anybody else can tell that it is the same."""
-    text.add(f"    g, d = grads[{place}]")
-    text.add(f"    if g._d is not d or getrefcount(d) != 4 or getrefcount(g) - ({owner}._grad is g) != 3 \\")
-    text.add("            or g._v is not None or g._e is not None or g.__dict__:")
-    text.add(f"        d = {made}")
-    text.add("        g = wrap(d)")
-    text.add(f"        grads[{place}] = g, d")
-    text.add(f"        {put}id(d)")
-    text.add(f"    {owner}._grad = g")
+    leaf = text.operand(owner, True)
+    put = "".join(f"ids[{place}] = " for place in ids)
+    return [
+        f"g, d = grads[{place}]",
+        f"if g._d is not d or getrefcount(d) != 4 or getrefcount(g) - ({leaf}._grad is g) != 3 \\",
+        "        or g._v is not None or g._e is not None or g.__dict__:",
+        f"    d = {made}",
+        "    g = wrap(d)",
+        f"    grads[{place}] = g, d",
+        f"    {put}id(d)",
+        f"if {leaf}._grad is not g:",
+        f"    {leaf}._grad = g",
+    ]
 
 
-def _write_settings(text: Text, optimizer: Any) -> None:
+def _write_settings(text: Text, optimizer: Any, words: Words | None, told: list[str]) -> None:
     """The test that an optimizer's settings are as they were."""
     group = text.name(optimizer.param_groups[0], "group")
     tests = [f"{group}[{key!r}]" for key in ("momentum", "weight_decay", "maximize", "differentiable")]
     held = text.name(optimizer, "optimizer")
     params = text.name(optimizer.param_groups[0]["params"], "params")
-    held_ones = enumerate(optimizer.param_groups[0]["params"])
-    moved = [f"{params}[{n}] is not {text.name(p, 'outside')}" for n, p in held_ones]
-    tests += [f"type({group}['lr']) is not float", f"{held}._optimizer_step_pre_hooks"]
-    tests += [f"{held}._optimizer_step_post_hooks", f"{group}['params'] is not {params}"]
-    tests += [f"len({params}) != {len(moved)}", *moved]
+    tests += [f"type({group}['lr']) is not float", f"{group}['params'] is not {params}"]
+    hooks = optimizer._optimizer_step_pre_hooks, optimizer._optimizer_step_post_hooks
+    hooked = [f"{held}._optimizer_step_pre_hooks", f"{held}._optimizer_step_post_hooks"]
+    if words is not None and words.dictionary(optimizer.__dict__) and all(map(words.length, hooks)):
+        told += hooked
+    else:
+        tests += hooked
+    ones = optimizer.param_groups[0]["params"]
+    moved = [f"len({params}) != {len(ones)}"]
+    moved += [f"{params}[{n}] is not {text.name(p, 'outside')}" for n, p in enumerate(ones)]
+    if words is not None and words.items(ones):
+        told += moved
+    else:
+        tests += moved
     text.add(f"    if {' or '.join(tests)}:")
     text.add("        return MISS")
 
@@ -125,8 +191,19 @@ def runner(kind: Any) -> Callable[[int, float], None]:
     return interpreter.run_for(kind)  # type: ignore[no-any-return]
 
 
-def _contexts(tape: Any, given: Sequence[int], lasting: Sequence[tuple[Any, Sequence[int]]]) -> Callable[[], Any]:
-    """A function that makes the memory for one run: ids of arrays, the room, gradients, and the address of the head."""
+@cache
+def comparers() -> tuple[Callable[[int], int], Callable[[int], int]]:
+    """What looks whether a table's words are what they were, and what notes them anew, given its address."""
+    from .native import watch
+
+    return watch.comparers()  # type: ignore[no-any-return]
+
+
+def _contexts(
+    tape: Any, given: Sequence[int], lasting: Sequence[tuple[Any, Sequence[int], Any]], watched: Sequence[int],
+    words: Words | None,
+) -> Callable[[], Any]:  # fmt: skip
+    """A function that makes the memory for one run: ids of arrays, the room, gradients, addresses of head and words."""
     kind = tape.kind
     code = np.array(tape.code, np.int32)
     whole = np.zeros(max(tape.room, 1), kind)
@@ -136,17 +213,21 @@ def _contexts(tape: Any, given: Sequence[int], lasting: Sequence[tuple[Any, Sequ
 
     def another() -> Any:
         ids, room = array("q", given), whole.copy()
-        lent = [np.empty(shape, kind) for shape, _ in lasting]
-        for grad, (_, places) in zip(lent, lasting, strict=True):
+        grads = [(wrap(grad), grad) for grad in [np.empty(shape, kind) for shape, _, _ in lasting]]
+        for (_, grad), (_, places, _) in zip(grads, lasting, strict=True):
             for place in places:
                 ids[place] = id(grad)
         start = room.ctypes.data
         table = array("q", [0] * len(tape.table))
         for (base, offset), entry in tape.table.items():
             table[entry] = offset if base is None else start + offset * kind.itemsize if not base else 0
-        words = array("q", [0, 0, 0, 0, *[kind.itemsize] * 3])
-        head = array("q", [code.ctypes.data, _address(table), _address(ids), count, _address(words)])
-        return ids, room, [(wrap(grad), grad) for grad in lent], _address(head), (code, table, words, head)
+        numbers = array("q", [0, 0, 0, 0, *[kind.itemsize] * 3])
+        head = array("q", [code.ctypes.data, _address(table), _address(ids), count, _address(numbers)])
+        watch = array("q") if words is None else words.table(len(watched))
+        if words is not None:
+            for place, n in enumerate(watched):
+                words.note_gradient(watch, place, *grads[n])
+        return ids, room, grads, _address(head), watch, _address(watch), (code, table, numbers, head)
 
     return another
 

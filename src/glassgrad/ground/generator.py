@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import threading
 from typing import Any
@@ -42,7 +43,8 @@ class Generator:
     """
 
     __slots__ = (
-        "__weakref__", "_bits", "_fill", "_float_normal", "_reseed", "_seed", "device", "lock", "next_normal", "words",
+        "__weakref__", "_bits", "_block", "_fill", "_float_normal", "_reseed", "_seed", "device", "lock",
+        "next_normal", "words",
     )  # fmt: skip
 
     device: Device
@@ -59,6 +61,7 @@ class Generator:
         self.next_normal = None
         self._float_normal: tuple[float, int] = (0.0, 0)
         self._seed = DEFAULT_SEED
+        self._block: Any = None  # its words, and its place in them
         self._bits: Any = None  # numpy.random is imported, and the twister made, when the first number is wanted
         self._fill: Any = None
         self._reseed: Any = None
@@ -100,6 +103,7 @@ class Generator:
                     self._fill = random.Generator(bits).integers
                     self._reseed = random.RandomState(bits).seed  # the seeding of 2002, which PyTorch uses too
                     self._reseed(self._seed & 0xFFFFFFFF)
+                    self._block = (ctypes.c_char * (4 * (_WORDS + 1))).from_address(bits.ctypes.state_address)
                     self._bits = bits
         return self._bits
 
@@ -125,6 +129,12 @@ class Generator:
         return high
 
     # --- state --------------------------------------------------------------------------------------------------------
+
+    def mark(self) -> tuple[Any, ...]:
+        """Where the stream is: equal marks, of one generator, mean that nothing was drawn or set between them."""
+        with self.lock:
+            self._twister()
+            return self._seed, self.next_normal, self._float_normal, self._block.raw
 
     def get_state_bytes(self) -> np.ndarray:
         """The state as the 5056 bytes PyTorch saves, a fresh uint8 array of any later use."""

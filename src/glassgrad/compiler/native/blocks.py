@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import numba
 import numpy as np
 from numba import types
 
@@ -16,9 +15,9 @@ from ...kernels.native.product import product
 from ...kernels.native.tiles import alone
 from ..formulas import given_to
 from ..program import Step, Value
+from .kept import SETTINGS, called_by_address, defined
 from .text import filled_in, functions_for, is_numeric
 
-_cfunc: Any = numba.cfunc  # whose types know less than it takes
 _TAIL = types.void(*[types.int64] * 5)  # the first row, the last, columns likewise, and where all addresses are
 _made: dict[Any, Any] = {}
 
@@ -125,9 +124,8 @@ def _tail(lines: Sequence[str], flat: Sequence[bool], count: int, kind: np.dtype
     names = {
         **functions_for(kind), "alone": alone, "wide_vectors": wide_vectors, "numbers": _numbers, "further": _further,
     }  # fmt: skip
-    exec(compile("\n".join(text) + "\n", "<glassgrad product>", "exec"), names)
-    settings: dict[str, Any] = {"nogil": True, "_nrt": False, "error_model": "numpy"}
-    names["line"] = njit(**settings, no_cpython_wrapper=True, no_cfunc_wrapper=True)(names["line"])
+    line = defined(text, names, kind.str)
+    names["line"] = njit(**SETTINGS, no_cpython_wrapper=True, no_cfunc_wrapper=True)(line)
     text = ["def tail(top, bottom, first, last, where):", "    words = numbers(where, whole)", "    width = words[0]"]
     text += [f"    {name} = numbers(words[{n}], one)" for n, name in enumerate(arrays, 1)]
     given = [
@@ -136,5 +134,4 @@ def _tail(lines: Sequence[str], flat: Sequence[bool], count: int, kind: np.dtype
     ]
     text += ["    for i in range(top, bottom):", f"        line(last - first, {', '.join(given)})"]
     names["whole"] = np.int64(0)
-    exec(compile("\n".join(text) + "\n", "<glassgrad product>", "exec"), names)
-    return _cfunc(_TAIL, nogil=True, _nrt=False, error_model="numpy")(names["tail"])
+    return called_by_address(defined(text, names, line.__name__), _TAIL)

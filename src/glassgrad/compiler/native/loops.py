@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Sequence
 from typing import Any
 
-import numba
 import numpy as np
 
-from ...kernels.native.binding import shared_out
+from ...kernels.native.binding import apart, shared_out, wide_vectors
 from ..formulas import given_to
 from ..program import Step, Value
+from ..reuse import room
+from .kept import called_by_python, defined
 from .text import filled_in, functions_for, is_number, is_numeric
 
 _made: dict[Any, Any] = {}
+_VECTOR, _TOGETHER = 16, 4  # elements of the longest vectors; how many of these go through a line together
+_TILE = _VECTOR * _TOGETHER
 
 
 def loop_of(steps: Sequence[Step], inputs: Sequence[Value], outputs: Sequence[Value], kind: np.dtype[Any]) -> Any:
@@ -28,11 +32,20 @@ def loop_of(steps: Sequence[Step], inputs: Sequence[Value], outputs: Sequence[Va
         names[step.results[0].number] = f"t{n}"
     lines += [f"y{n}[i] = {names[value.number]}" for n, value in enumerate(outputs)]
     numbers = tuple(is_number(value) for value in inputs)
-    key = (kind.str, numbers, len(outputs), tuple(lines))
-    work = _made.get(key)
-    if work is None:
-        work = _made[key] = _compiled(lines, numbers, len(outputs), kind)
-    return _caller(work, numbers, len(outputs), kind, " ".join(step.name for step in steps))
+    title = " ".join(step.name for step in steps)
+
+    def over(places: dict[int, int]) -> Any:
+        """The same with some results written over inputs: which input, by the number of the result."""
+        key = (kind.str, numbers, len(outputs), tuple(lines), tuple(places.items()))
+        work = _made.get(key)
+        if work is None:
+            work = _made[key] = _compiled(lines, numbers, len(outputs), kind, places)
+        return _caller(work, numbers, len(outputs), kind, title, places)
+
+    plain = over({})
+    if not _calls(lines):  # several vectors abreast must not write where they read
+        plain.over = over
+    return plain
 
 
 def _text(value: Any, names: dict[int, str]) -> str:
@@ -42,28 +55,59 @@ def _text(value: Any, names: dict[int, str]) -> str:
     return name if name[0] == "t" or is_number(value) else f"{name}[i]"
 
 
-def _compiled(lines: Sequence[str], numbers: Sequence[bool], count: int, kind: np.dtype[Any]) -> Any:
-    arguments = [*(f"x{n}" for n in range(len(numbers))), *(f"y{n}" for n in range(count))]
-    text = [f"def loop(first, last, {', '.join(arguments)}):"]
-    arrays = [name for name, number in zip(arguments, [*numbers, *[False] * count], strict=True) if not number]
+def _compiled(
+    lines: Sequence[str], numbers: Sequence[bool], count: int, kind: np.dtype[Any], over: dict[int, int]
+) -> Any:
+    outs = [f"y{n}" for n in range(count) if n not in over]
+    arguments = [*(f"x{n}" for n in range(len(numbers))), *outs]
+    text = [f"def loop(first, last, {', '.join(arguments)}):", "    apart()", "    wide_vectors()"]
+    arrays = [name for name, number in zip(arguments, [*numbers, *[False] * len(outs)], strict=True) if not number]
     text += [f"    {name} = {name}[first:last]" for name in arrays]
+    text += [f"    y{n} = x{place}" for n, place in over.items()]
+    if _calls(lines):
+        text += _abreast(lines, arrays)
     text.append("    for i in range(y0.size):")
     text += [f"        {line}" for line in lines]
-    names = dict(functions_for(kind))
-    exec(compile("\n".join(text) + "\n", "<glassgrad fused loop>", "exec"), names)
-    settings: dict[str, Any] = {"nogil": True, "_nrt": False, "error_model": "numpy"}
-    return numba.njit(**settings)(names["loop"])
+    names = {**functions_for(kind), "apart": apart, "wide_vectors": wide_vectors}
+    return called_by_python(defined(text, names, kind.str))
 
 
-def _caller(work: Any, numbers: Sequence[bool], count: int, kind: np.dtype[Any], title: str) -> Callable[..., Any]:
+def _calls(lines: Sequence[str]) -> bool:
+    """Whether there are functions in a loop: then it computes, else it waits for memory."""
+    return any(re.search(r"\w\(", line.replace("number(", "(")) for line in lines)
+
+
+def _abreast(lines: Sequence[str], arrays: Sequence[str]) -> list[str]:
+    """A loop in which several vectors go through each line together; what is left over is the arrays afterwards.
+
+    Lines with functions are a hundred instructions, each of which waits for the one before, and a processor does not
+    look ahead that far: with one vector it idles half the time.
+    """
+    text = [f"    whole = y0.size // {_TILE} * {_TILE}", f"    for at in range(0, whole, {_TILE}):"]
+    text += [f"        {name}_ = {name}[at : at + {_TILE}]" for name in arrays]
+    text.append(f"        for i in range({_VECTOR}):")
+    for line in lines:
+        for n in range(_TOGETHER):
+            there = re.sub(r"\b([xy]\d+)\[i\]", rf"\1_[i + {n * _VECTOR}]", line)
+            text.append("            " + re.sub(r"\bt(\d+)\b", rf"t\1_{n}", there))
+    return text + [f"    {name} = {name}[whole:]" for name in arrays]
+
+
+def _caller(
+    work: Any, numbers: Sequence[bool], count: int, kind: np.dtype[Any], title: str, over: dict[int, int]
+) -> Any:
+    fresh = [n for n in range(count) if n not in over]
+
     def fused(*arrays: Any) -> Any:
+        outs = {n: room(arrays, place) for n, place in over.items()}  # before anything else holds one of them
         large = next(array for array, number in zip(arrays, numbers, strict=True) if not number)
-        flat = [
-            kind.type(array) if number else array.reshape(-1) for array, number in zip(arrays, numbers, strict=True)
-        ]
-        outs = [np.empty(large.shape, kind) for _ in range(count)]
-        shared_out(work, large.size, large.size * 2, *flat, *[out.reshape(-1) for out in outs])
-        return outs[0] if count == 1 else tuple(outs)
+        outs.update([(n, np.empty(large.shape, kind)) for n in fresh])
+        given = [*arrays]
+        for n, place in over.items():
+            given[place] = outs[n]
+        flat = [kind.type(array) if number else array.reshape(-1) for array, number in zip(given, numbers, strict=True)]
+        shared_out(work, large.size, large.size * 2, *flat, *[outs[n].reshape(-1) for n in fresh])
+        return outs[0] if count == 1 else tuple([outs[n] for n in range(count)])
 
     fused.__doc__ = f"One loop for: {title}."
     return fused
