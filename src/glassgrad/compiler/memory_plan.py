@@ -70,6 +70,7 @@ class Plan:
         """Choose what is written over, and count the bytes on the way."""
         here: set[int] = set()  # what has memory of its own, and was made on this side of the mark
         alive: dict[int, int] = {}
+        now = 0  # bytes of all that is alive
         due: dict[int, list[int]] = {}
         for number in self._last:
             due.setdefault(self._ends[self._memory.get(number, number)], []).append(number)
@@ -87,10 +88,14 @@ class Plan:
                     here.add(value.number)
                 size = value.size * value.dtype.itemsize
                 self.made += size
-                alive[value.number] = alive.pop(over[n].number) if n in over else size
-            self.most = max(self.most, sum(alive.values()))
+                if n in over:
+                    alive[value.number] = alive.pop(over[n].number)
+                else:
+                    now += size - alive.get(value.number, 0)
+                    alive[value.number] = size
+            self.most = max(self.most, now)
             for number in due.get(place, ()):
-                alive.pop(number, None)
+                now -= alive.pop(number, 0)
 
     def _overwritten(self, step: Step, place: int, here: set[int]) -> dict[int, Value]:
         """Which operand each result of a step may be written over."""

@@ -151,12 +151,17 @@ def _sine(r: Any) -> Any:
     return r * _horner(r * r, c.SINE)
 
 
-def _lgamma_block(x: Any) -> Any:
-    """By its values at 1 and beyond; negative numbers are reflected."""
+def _lifted(x: Any) -> tuple[Any, Any, Any, Any]:
+    """Numbers in float64, their sizes, which of them are below 1, and what is computed for them, from 1 on."""
     x = x.astype(F8)
     size = np.abs(x)
     below = x < 1
-    z = np.where(below, 1 + size, x)
+    return x, size, below, np.where(below, 1 + size, x)
+
+
+def _lgamma_block(x: Any) -> Any:
+    """By its values at 1 and beyond; negative numbers are reflected."""
+    x, size, below, z = _lifted(x)
     less = np.where(below, size, x - 1)
     ratio = (z - c.MIDDLE_OF_LOG_GAMMA) / (z + c.MIDDLE_OF_LOG_GAMMA)
     value = less * (less - 1) * _horner(ratio, c.LOG_GAMMA)
@@ -174,10 +179,7 @@ def _lgamma_block(x: Any) -> Any:
 
 def _digamma_block(x: Any) -> Any:
     """By its values at 1 and beyond; negative numbers are reflected."""
-    x = x.astype(F8)
-    size = np.abs(x)
-    below = x < 1
-    z = np.where(below, 1 + size, x)
+    x, size, below, z = _lifted(x)
     ratio = (z - c.MIDDLE_OF_DIGAMMA) / (z + c.MIDDLE_OF_DIGAMMA)
     value = ((z - c.ROOT) - c.ROOT_REST) * _horner(ratio, c.DIGAMMA)
     if (large := z >= _DISTANCE).any():
@@ -197,10 +199,7 @@ def _digamma_block(x: Any) -> Any:
 
 def _trigamma_block(x: Any) -> Any:
     """By its values at 1 and beyond; negative numbers are reflected."""
-    x = x.astype(F8)
-    size = np.abs(x)
-    below = x < 1
-    z = np.where(below, 1 + size, x)
+    x, size, below, z = _lifted(x)
     ratio = (z - c.MIDDLE_OF_DIGAMMA) / (z + c.MIDDLE_OF_DIGAMMA)
     value = _horner(ratio, c.TRIGAMMA) / z
     if (large := z >= _DISTANCE).any():

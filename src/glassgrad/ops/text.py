@@ -125,12 +125,12 @@ def _caller(row: Row) -> list[str]:
         f"        shape_error({name}_row, ({given},), error)",
     ]
     if row.outputs:
-        return lines + _several_outputs(row, fast)
+        return lines + _several_outputs(row)
     lines += ["    o = new(Tensor)", "    o._d = r", "    o._v = None"]
     attach = "o._e = n"
     if "dtype" in row.settings:  # a result that became whole numbers carries no gradient
         attach = 'o._e = n if r.dtype.kind in "fcV" else None'
-    lines += _history(row, attach, "o._e = None", fast)
+    lines += _history(row, attach, "o._e = None")
     lines.append("    return o")
     return lines
 
@@ -156,12 +156,12 @@ def _large(row: Row) -> list[str]:
         "    o = new(Tensor)",
         "    o._d = r",
         "    o._v = None",
-        *(line.replace(f"{name}_run", f"{name}_run_large") for line in _history(row, "o._e = n", "o._e = None", [])),
+        *_history(row, "o._e = n", "o._e = None", "run_large"),
         "    return o",
     ]
 
 
-def _several_outputs(row: Row, fast: list[str]) -> list[str]:
+def _several_outputs(row: Row) -> list[str]:
     """Outputs of a row with several: those that carry gradients point at the record, or at one of its outputs."""
     lines = []
     for j in range(len(row.outputs)):
@@ -170,13 +170,13 @@ def _several_outputs(row: Row, fast: list[str]) -> list[str]:
         attach = f"o{row.differentiable[0]}._e = n"
     else:
         attach = "; ".join(f"o{j}._e = output_of(n, {j}, {len(row.outputs)})" for j in row.differentiable)
-    lines += _history(row, attach, "", fast)
+    lines += _history(row, attach, "")
     lines.append("    return " + ", ".join(f"o{j}" for j in range(len(row.outputs))))
     return lines
 
 
-def _history(row: Row, attach: str, otherwise: str, fast: list[str]) -> list[str]:
-    """The part of a caller that makes the record, if any edge wants gradients."""
+def _history(row: Row, attach: str, otherwise: str, run: str = "run") -> list[str]:
+    """The part of a caller that makes the record, if any edge wants gradients; ``run`` names its way back."""
     if not _short_run(row):
         return [f"    {otherwise}"] if otherwise else []
     followed = row.followed
@@ -195,20 +195,20 @@ def _history(row: Row, attach: str, otherwise: str, fast: list[str]) -> list[str
         ]
     wanted = " or ".join(f"e{k} is not None" for k in range(len(followed)))
     lines.append(f"    if ({wanted}) and not (modes.off and not grad_enabled()):")
-    lines += ["        " + line for line in _record(row)]
+    lines += ["        " + line for line in _record(row, run)]
     lines.append(f"        {attach}")
     if otherwise:
         lines += ["    else:", f"        {otherwise}"]
     return lines
 
 
-def _record(row: Row) -> list[str]:
+def _record(row: Row, run: str = "run") -> list[str]:
     """The statements that make the record ``n``."""
     name, followed = row.name, row.followed
     lines = [
         "n = new(Record)",
         "n.sequence = tick()",
-        f"n.run = {name}_run",
+        f"n.run = {name}_{run}",
         f"n.kind = {name}_kind",
         "n._g = n.cell = None",
     ]

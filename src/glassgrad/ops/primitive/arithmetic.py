@@ -152,9 +152,6 @@ reciprocal.derivative(self=lambda grad, result: -grad * (result * result))
 # -- quotients rounded, remainders -----------------------------------------------------------------------------------
 
 
-_FMOD, _REMAINDER, _FLOOR = 0, 1, 2  # as ``kernels/native/remainder.py`` knows them
-
-
 def _nonzero(self: Any, other: Any) -> None:
     if self.dtype.kind in "biu" and not np.all(other):
         raise RuntimeError("ZeroDivisionError")
@@ -168,7 +165,7 @@ def _floored(self: Any, other: Any, name: str = "div_floor_cpu") -> Any:
         _nonzero(self, other)
         return np.floor_divide(self, other)
     if self.size >= compiled.least or other.size >= compiled.least:
-        if (found := compiled.remainder.divided(self, other, _FLOOR)) is not None:
+        if (found := compiled.remainder.divided(self, other, compiled.remainder.FLOOR)) is not None:
             return found
     with np.errstate(all="ignore"):
         quotient = np.floor_divide(self, other)
@@ -241,7 +238,7 @@ def remainder(self: Any, other: Any, /) -> Any:
         _nonzero(self, other)
         return np.remainder(self, other)
     if self.size >= compiled.least or other.size >= compiled.least:
-        if (found := compiled.remainder.divided(self, other, _REMAINDER)) is not None:
+        if (found := compiled.remainder.divided(self, other, compiled.remainder.REMAINDER)) is not None:
             return found
     left = np.fmod(self, other)
     return np.where((left != 0) & ((left < 0) != (other < 0)), left + other, left)[()]
@@ -267,7 +264,7 @@ def fmod(self: Any, other: Any, /) -> Any:
     if self.dtype.kind in "iu":
         _nonzero(self, other)
     elif self.size >= compiled.least or other.size >= compiled.least:
-        if (found := compiled.remainder.divided(self, other, _FMOD)) is not None:
+        if (found := compiled.remainder.divided(self, other, compiled.remainder.FMOD)) is not None:
             return found
     return np.fmod(self, other)
 

@@ -24,7 +24,7 @@ def out_of_range(dim: int, ndim: int) -> IndexError:
 
 def not_implemented(kernel: str, a: Any) -> NotImplementedError:
     """PyTorch's error for an element type that a kernel does not know."""
-    return NotImplementedError(f'"{kernel}" not implemented for \'{dtypes.of(a.dtype).scalar_name}\'')
+    return NotImplementedError(f"\"{kernel}\" not implemented for '{dtypes.of(a.dtype).scalar_name}'")
 
 
 def refuse_empty(name: str, a: Any, dim: Any) -> None:

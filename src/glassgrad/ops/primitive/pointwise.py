@@ -32,8 +32,9 @@ def single(function: Any, self: Any) -> Any:
 @op(inplace=True)
 def exp(self: Any, /) -> Any:
     """The exponential."""
-    if self.size >= compiled.least and (made := compiled.elementary.made(np.exp, self)) is not None:
-        return made
+    if self.size >= compiled.CURVED and self.size >= compiled.least:  # the first is the rarer, so asked first
+        if (made := compiled.elementary.made(np.exp, self)) is not None:
+            return made
     return np.exp(self)
 
 
@@ -107,16 +108,18 @@ rsqrt.derivative(self=lambda grad, result: grad * (result * result * result) * -
 @op(inplace=True)
 def sin(self: Any, /) -> Any:
     """The sine."""
-    if self.size >= compiled.least and (made := compiled.elementary.made(np.sin, self)) is not None:
-        return made
+    if self.size >= compiled.CURVED and self.size >= compiled.least:
+        if (made := compiled.elementary.made(np.sin, self)) is not None:
+            return made
     return np.sin(self)
 
 
 @op(inplace=True)
 def cos(self: Any, /) -> Any:
     """The cosine."""
-    if self.size >= compiled.least and (made := compiled.elementary.made(np.cos, self)) is not None:
-        return made
+    if self.size >= compiled.CURVED and self.size >= compiled.least:
+        if (made := compiled.elementary.made(np.cos, self)) is not None:
+            return made
     return np.cos(self)
 
 
@@ -169,8 +172,9 @@ def cosh(self: Any, /) -> Any:
 @op(inplace=True)
 def tanh(self: Any, /) -> Any:
     """The hyperbolic tangent."""
-    if self.size >= compiled.least and (made := compiled.elementary.made(np.tanh, self)) is not None:
-        return made
+    if self.size >= compiled.CURVED and self.size >= compiled.least:
+        if (made := compiled.elementary.made(np.tanh, self)) is not None:
+            return made
     return np.tanh(self)
 
 
