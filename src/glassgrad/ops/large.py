@@ -7,6 +7,7 @@ from types import FunctionType
 from typing import Any
 
 import numpy as np
+from numpy.lib.mixins import NDArrayOperatorsMixin
 
 from ..kernels import compiled
 from .spare import spent
@@ -43,7 +44,10 @@ def _written(ufunc: Any, out: Any, a: Any, b: Any) -> Any:
 # -- rules -------------------------------------------------------------------------------------------------------------
 
 
-class Operand:
+_ARITHMETIC = frozenset([np.negative, np.add, np.subtract, np.multiply, np.divide])
+
+
+class Operand(NDArrayOperatorsMixin):
     """A large array in a rule: arithmetic runs on several threads, and over what the rule itself has made.
 
     ``made`` says that the rule made the array and has no name for it, so that nobody else will read it.
@@ -54,34 +58,10 @@ class Operand:
     def __init__(self, array: Any, made: bool = False) -> None:
         self.array, self.made = array, made
 
-    def __neg__(self) -> Any:
-        return _together(np.negative, self)
-
-    def __add__(self, other: Any) -> Any:
-        return _together(np.add, self, other)
-
-    def __radd__(self, other: Any) -> Any:
-        return _together(np.add, other, self)
-
-    def __sub__(self, other: Any) -> Any:
-        return _together(np.subtract, self, other)
-
-    def __rsub__(self, other: Any) -> Any:
-        return _together(np.subtract, other, self)
-
-    def __mul__(self, other: Any) -> Any:
-        return _together(np.multiply, self, other)
-
-    def __rmul__(self, other: Any) -> Any:
-        return _together(np.multiply, other, self)
-
-    def __truediv__(self, other: Any) -> Any:
-        return _together(np.divide, self, other)
-
-    def __rtruediv__(self, other: Any) -> Any:
-        return _together(np.divide, other, self)
-
-    __array_ufunc__ = None  # NumPy's arrays and numbers leave operators to this class
+    def __array_ufunc__(self, ufunc: Any, method: str, *operands: Any, **settings: Any) -> Any:
+        if ufunc not in _ARITHMETIC or method != "__call__" or settings:
+            return NotImplemented
+        return _together(ufunc, *operands)
 
 
 def _together(ufunc: Any, *operands: Any, kernel: Any = None) -> Operand:

@@ -11,7 +11,6 @@ import numpy as np
 
 from glassgrad.ground import runtime
 
-from .. import compiled
 from .binding import apart, inlined, kernel, shared_out, wide_vectors
 from .mathematics import NEAR, cos, exp, like, recast, sin, tanh
 
@@ -110,7 +109,7 @@ def apply(ufunc: Any, out: Any, a: Any) -> Any:
 
 def made(ufunc: Any, a: Any) -> Any:
     """The same of a large array, in an array of its own."""
-    if type(a) is not np.ndarray or a.size < compiled.CURVED:
+    if type(a) is not np.ndarray:
         return None
     if a.flags.fnc:
         turned = made(ufunc, a.T)
