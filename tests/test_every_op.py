@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import glassgrad
-from glassgrad.ops.declare import TABLE
+from glassgrad.core.row import TABLE
 from tests.laws import Call, array, flat, graph
 from tests.samples import all_samples
 
@@ -58,7 +58,8 @@ def test_every_row_has_a_sample():
             return _kernel(*args, **kwargs)
 
         row.kernel = watched
-    from glassgrad.ops import call, generate
+    from glassgrad.core import call
+    from glassgrad.fast import generate
 
     try:
         generate.ready_all()

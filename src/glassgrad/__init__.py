@@ -30,6 +30,7 @@ from .autograd.grad_mode import (  # noqa: E402
     no_grad,
     set_grad_enabled,
 )
+from .core.tensor import Tensor  # noqa: E402
 from .ground import dtypes as _dtypes  # noqa: E402
 from .ground.device import device, get_default_device, set_default_device  # noqa: E402
 from .ground.dtypes import (  # noqa: E402
@@ -69,6 +70,7 @@ from .ground.dtypes import (  # noqa: E402
     uint32,
     uint64,
 )
+from .ground.format import get_printoptions, set_printoptions  # noqa: E402
 from .ground.generator import Generator, default_generator, initial_seed, manual_seed, seed  # noqa: E402
 from .ground.runtime import (  # noqa: E402
     are_deterministic_algorithms_enabled,
@@ -90,8 +92,6 @@ from .ground.runtime import (  # noqa: E402
 )
 from .ground.size import Size  # noqa: E402
 from .ops import catalogue as _catalogue  # noqa: E402
-from .tensor.format import get_printoptions, set_printoptions  # noqa: E402
-from .tensor.tensor import Tensor  # noqa: E402
 
 _FUNCTIONS = _catalogue.FUNCTIONS  # each comes into this namespace when somebody first wants it
 bool = _dtypes.bool

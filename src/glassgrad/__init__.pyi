@@ -15,6 +15,7 @@ from .autograd.grad_mode import is_grad_enabled as is_grad_enabled
 from .autograd.grad_mode import is_inference_mode_enabled as is_inference_mode_enabled
 from .autograd.grad_mode import no_grad as no_grad
 from .autograd.grad_mode import set_grad_enabled as set_grad_enabled
+from .core.tensor import Tensor as Tensor
 from .ground import dtypes as _dtypes
 from .ground.device import device as device
 from .ground.device import get_default_device as get_default_device
@@ -54,6 +55,8 @@ from .ground.dtypes import uint8 as uint8
 from .ground.dtypes import uint16 as uint16
 from .ground.dtypes import uint32 as uint32
 from .ground.dtypes import uint64 as uint64
+from .ground.format import get_printoptions as get_printoptions
+from .ground.format import set_printoptions as set_printoptions
 from .ground.generator import Generator as Generator
 from .ground.generator import default_generator as default_generator
 from .ground.generator import initial_seed as initial_seed
@@ -77,9 +80,6 @@ from .ground.runtime import set_warn_always as set_warn_always
 from .ground.runtime import use_deterministic_algorithms as use_deterministic_algorithms
 from .ground.size import Size as Size
 from .ops import catalogue as _catalogue
-from .tensor.format import get_printoptions as get_printoptions
-from .tensor.format import set_printoptions as set_printoptions
-from .tensor.tensor import Tensor as Tensor
 
 __version__: str
 bool: dtype

@@ -11,10 +11,10 @@ from importlib import import_module
 from types import FunctionType, ModuleType
 from typing import Any
 
+from .core.row import TABLE
+from .core.tensor import Tensor
 from .ops import intercept
-from .ops.declare import TABLE
 from .tensor.parameter import Parameter
-from .tensor.tensor import Tensor
 
 _PLAIN = (Tensor, Parameter)
 _HOME = __name__.partition(".")[0]

@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 
+from .core.row import TABLE
+from .core.tensor import Tensor, wrap
 from .kernels.sparse import keys_of
 from .ops.composite.sparse import checking
 from .ops.composite.sparse_arithmetic import sum_dim as _sum_dim
-from .ops.declare import TABLE
 from .ops.primitive import sparse as rows
 from .tensor.sparse import CooTensor, SparseTensor
-from .tensor.tensor import Tensor, wrap
 
 
 def mm(mat1: Any, mat2: Any, reduce: str | None = None) -> Any:
@@ -76,7 +76,7 @@ def _softmax(input: Any, dim: int, dtype: Any, logarithm: bool) -> Any:
     if dtype is not None:
         input = input.to(dtype)  # type: ignore[attr-defined]
     input = input.coalesce()  # type: ignore[attr-defined]
-    held, values, dim = input._d, rows.values_of(input), dim % input._d.ndim
+    held, values, dim = input._array, rows.values_of(input), dim % input._array.ndim
     sparse = len(held.indices)
     if dim >= sparse:
         function = values.log_softmax if logarithm else values.softmax

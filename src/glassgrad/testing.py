@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
+from .core.tensor import Tensor, wrap
 from .ground import dtypes
 from .ops.catalogue import FUNCTIONS as _FUNCTIONS
-from .tensor.tensor import Tensor, wrap
 
 #: Relative and absolute tolerance by dtype; whole numbers and booleans must be equal.
 _TOLERANCES = {
@@ -185,13 +185,13 @@ def _attributes(one: Any, other: Any, options: _Options) -> str:
 
 
 def _strides(tensor: Tensor) -> tuple[int, ...]:
-    return tuple(stride // tensor._d.itemsize for stride in np.asarray(tensor._d).strides)
+    return tuple(stride // tensor._array.itemsize for stride in np.asarray(tensor._array).strides)
 
 
 def _of_tensors(one: Tensor, other: Tensor, options: _Options) -> str:
     rtol, atol = options.tolerance(one.dtype, other.dtype)
     kind = dtypes.promote_types(one.dtype, other.dtype).numpy
-    a, b = np.asarray(one._d).astype(kind), np.asarray(other._d).astype(kind)
+    a, b = np.asarray(one._array).astype(kind), np.asarray(other._array).astype(kind)
     with np.errstate(all="ignore"):
         wide = a.astype(np.int64), b.astype(np.int64)
         gap = np.abs(wide[0] - wide[1]) if kind.kind in "iub" else np.abs(a - b)

@@ -212,7 +212,7 @@ def test_a_capture_keeps_no_memory_alive(monkeypatch):
     made = Capture._value
 
     def value(self, tensor, source, held=None):
-        array = getattr(tensor, "_d", tensor)
+        array = getattr(tensor, "_array", tensor)
         if source == "made" and array.ndim:
             noted.append(weakref.ref(array))
             alive.append(sum(one() is not None for one in noted))

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import glassgrad
-from glassgrad.ops import write
+from glassgrad.core import write
 from tests.agreement import check
 
 pytestmark = pytest.mark.torch

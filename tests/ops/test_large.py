@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import glassgrad as torch
-from glassgrad.ops import generate, large
-from glassgrad.ops.declare import TABLE
+from glassgrad.core.row import TABLE
+from glassgrad.fast import generate, large
 
 PIECE = 33_003  # whose kernels are those of large arrays
 MANY = PIECE * (large.LARGE // PIECE + 2)

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 import glassgrad as torch
+from glassgrad.fast.generate import source
+from glassgrad.fast.large import LARGE
 from glassgrad.ops import spare
-from glassgrad.ops.generate import source
-from glassgrad.ops.large import LARGE
 
 MANY = max(LARGE, 1 << 10)
 known = pytest.mark.skipif(not spare.known()[1], reason="references and frames of this Python are not known")
@@ -23,7 +23,7 @@ def data():
 
 
 def address(tensor):
-    return tensor._d.ctypes.data
+    return tensor._array.ctypes.data
 
 
 def taken(function):

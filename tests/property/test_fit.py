@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 import glassgrad
-from glassgrad.ops.fit import fit, fit_dtype, fit_lifted
-from glassgrad.tensor.tensor import wrap
+from glassgrad.core.fit import fit, fit_dtype, fit_lifted
+from glassgrad.core.tensor import wrap
 
 SHAPES = hnp.mutually_broadcastable_shapes(num_shapes=2, max_dims=5, max_side=4, min_side=0)
 ONE_INTO_ANOTHER = hnp.mutually_broadcastable_shapes(num_shapes=1, max_dims=4, max_side=4, min_side=0)

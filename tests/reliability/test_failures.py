@@ -7,11 +7,11 @@ import pytest
 
 import glassgrad as torch
 from glassgrad.autograd import Function
-from glassgrad.graph import engine
-from glassgrad.graph import leaf as leaf_sums
-from glassgrad.graph.record import Record
+from glassgrad.core import engine
+from glassgrad.core import leaf as leaf_sums
+from glassgrad.core.record import Record
+from glassgrad.core.tensor import edge_of
 from glassgrad.ground import modes
-from glassgrad.tensor.tensor import edge_of
 
 
 class Trap(Function):
@@ -44,7 +44,7 @@ def slots(*roots):
         if edge is None or id(edge) in seen:
             continue
         seen.add(id(edge))
-        if edge._g is not None:
+        if edge._gathered is not None:
             held.append(edge)
         if isinstance(edge, Record):
             waiting.extend(edge.edges)
@@ -238,7 +238,7 @@ def test_interrupted_at_any_line(lean):
 
 def state(tensor):
     """What a failed write must leave as it was."""
-    place = tensor._e
+    place = tensor._edge
     edge = edge_of(tensor)
     return tensor.tolist(), tensor._version, edge, tensor.shape, tensor.dtype, place, tensor.requires_grad
 

@@ -6,8 +6,8 @@ import pytest
 
 import glassgrad as torch
 from glassgrad.autograd import Function
-from glassgrad.graph.record import Record
-from glassgrad.tensor.tensor import edge_of
+from glassgrad.core.record import Record
+from glassgrad.core.tensor import edge_of
 from tests.reliability.limits import left_to_the_collector, sleeping_collector
 
 
@@ -398,7 +398,7 @@ def test_handles_hold_no_graph():
 
 
 def test_the_count_of_hooks_on_leaves_goes_down_with_them():
-    from glassgrad.graph import hooks
+    from glassgrad.core import hooks
 
     before = hooks.on_leaves
     x = leaf()

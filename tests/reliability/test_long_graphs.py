@@ -11,7 +11,7 @@ import weakref
 import pytest
 
 import glassgrad as torch
-from glassgrad.tensor.tensor import edge_of
+from glassgrad.core.tensor import edge_of
 from tests.reliability.limits import shallow_stack
 
 LENGTH = 20_000  # far beyond any stack; the millions run on their own

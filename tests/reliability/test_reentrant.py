@@ -4,7 +4,7 @@ import pytest
 
 import glassgrad as torch
 from glassgrad.autograd import Function
-from glassgrad.graph import engine
+from glassgrad.core import engine
 
 
 class Inner(Function):

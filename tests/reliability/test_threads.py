@@ -234,8 +234,8 @@ def test_hooks_run_in_the_thread_that_differentiates(count):
 @several
 def test_first_use_of_an_operation_by_several_threads(count):
     """Callers are written at their first call: several first calls at once do no harm."""
-    from glassgrad.ops import generate
-    from glassgrad.ops.declare import TABLE
+    from glassgrad.core.row import TABLE
+    from glassgrad.fast import generate
 
     row = TABLE["atan2"]
     results = []

@@ -142,7 +142,17 @@ def by_type(state, function=b"ctorch._utils\n_rebuild_tensor_v2\n"):
 def test_attributes_that_tensors_are_made_of_are_not_set():
     good = glassgrad.load(checkpoint(by_type(b"}" + text("note") + text("x") + b"s"), SIX))
     assert good.note == "x"
-    for name in ("_d", "_e", "_v", "_g", "_about", "__class__", "__dict__", "_backward_hooks", "__torch_function__"):
+    for name in (
+        "_array",
+        "_edge",
+        "_counter",
+        "_gathered",
+        "_about",
+        "__class__",
+        "__dict__",
+        "_backward_hooks",
+        "__torch_function__",
+    ):
         refused(by_type(b"}" + text(name) + text("x") + b"s"), SIX, match="may not set the attribute")
         refused(by_type(b"(N}" + text(name) + text("x") + b"st"), SIX, match="may not set the attribute")
 

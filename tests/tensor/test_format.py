@@ -11,7 +11,7 @@ from hypothesis.extra import numpy as arrays
 
 from glassgrad.ground import dtypes
 from glassgrad.ground.device import device
-from glassgrad.tensor.format import format_scalar, get_printoptions, printoptions, set_printoptions, tensor_repr
+from glassgrad.ground.format import format_scalar, get_printoptions, printoptions, set_printoptions, tensor_repr
 
 
 @pytest.fixture(autouse=True)

@@ -216,8 +216,8 @@ def test_pickles_keep_the_tensor(make):
 def test_pickled_tensors_take_the_everyday_path():
     """Out of a pickle comes the very dtype object that fast paths look for."""
     for kind in (glassgrad.float32, glassgrad.float64, glassgrad.int64):
-        assert again(glassgrad.ones(2, dtype=kind))._d.dtype is kind.numpy
-        assert glassgrad.from_numpy(pickle.loads(pickle.dumps(np.ones(2, kind.numpy))))._d.dtype is kind.numpy
+        assert again(glassgrad.ones(2, dtype=kind))._array.dtype is kind.numpy
+        assert glassgrad.from_numpy(pickle.loads(pickle.dumps(np.ones(2, kind.numpy))))._array.dtype is kind.numpy
 
 
 def test_views_of_one_pickle_share_memory():

@@ -5,8 +5,9 @@ import ast
 import pytest
 
 import glassgrad
+from glassgrad.core.row import TABLE
 from glassgrad.ops import stub
-from glassgrad.ops.declare import COMPOSITES, TABLE
+from glassgrad.ops.declare import COMPOSITES
 
 SCRIPT = """\
 import glassgrad as torch

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import glassgrad as torch
-from glassgrad.graph.record import Record
-from glassgrad.tensor.tensor import LEAF, View, alias, edge_of, share, wrap
+from glassgrad.core.record import Record
+from glassgrad.core.tensor import LEAF, View, alias, edge_of, share, wrap
 from tests.autograd.both import both
 
 
@@ -83,11 +83,11 @@ test_same_as_torch = both(attributes, assigned_gradients, wanting_gradients, dat
 def test_a_result_of_no_dimensions_stays_a_scalar_until_somebody_shares_it():
     x = torch.tensor(2.0, requires_grad=True)
     y = x * x
-    assert type(y._d) is np.float32
-    assert y._v is None
+    assert type(y._array) is np.float32
+    assert y._counter is None
     view = y.view(1)
-    assert type(y._d) is np.ndarray
-    assert view._v is y._v
+    assert type(y._array) is np.ndarray
+    assert view._counter is y._counter
     view.mul_(2)
     assert y.item() == 8.0
 
@@ -95,13 +95,13 @@ def test_a_result_of_no_dimensions_stays_a_scalar_until_somebody_shares_it():
 def test_places_in_the_graph():
     x = torch.ones(2, requires_grad=True)
     y = x * 2
-    assert torch.ones(2)._e is None
-    assert x._e is LEAF and repr(LEAF) == "LEAF"
-    assert isinstance(y._e, Record)
-    assert type(y[0]._e) is View
+    assert torch.ones(2)._edge is None
+    assert x._edge is LEAF and repr(LEAF) == "LEAF"
+    assert isinstance(y._edge, Record)
+    assert type(y[0]._edge) is View
     assert edge_of(torch.ones(2)) is None
     assert edge_of(x) is x
-    assert edge_of(y) is y._e
+    assert edge_of(y) is y._edge
     assert edge_of(y[0]) is not None
 
 
@@ -114,13 +114,13 @@ def test_the_base_of_a_view_is_never_a_view():
 
 def test_share_makes_one_version_for_all_aliases():
     x = torch.ones(2) * 1
-    assert x._v is None
+    assert x._counter is None
     version = share(x)
-    assert share(x) is version is alias(x)._v
-    record = (torch.ones(2, requires_grad=True) * 2)._e
+    assert share(x) is version is alias(x)._counter
+    record = (torch.ones(2, requires_grad=True) * 2)._edge
     y = wrap(np.ones(2))
-    y._e = record
-    assert share(y) is record.cell
+    y._edge = record
+    assert share(y) is record.counter
 
 
 def test_a_view_rereads_its_history_when_its_base_was_written():
@@ -172,4 +172,4 @@ def test_no_operation_writes_to_its_inputs():
 def test_arrays_and_dtypes_agree(kind):
     x = torch.ones(2, dtype=getattr(torch, kind))
     assert x.dtype is getattr(torch, kind)
-    assert x.itemsize * 2 == x.nbytes == x._d.nbytes
+    assert x.itemsize * 2 == x.nbytes == x._array.nbytes

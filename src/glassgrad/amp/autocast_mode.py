@@ -7,10 +7,10 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
+from ..core.tensor import Tensor
 from ..ground import device as devices
 from ..ground import dtypes, modes
 from ..ops.autocast import Policy, lowered
-from ..tensor.tensor import Tensor
 
 _DEFAULT = {"cpu": dtypes.bfloat16, "cuda": dtypes.float16, "mps": dtypes.float16, "xpu": dtypes.float16}
 _AVAILABLE = ("cpu", "cuda", "mtia", "maia", "xpu", "ipu", "hpu", "xla", "privateuseone", "mps")

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from ..core.tensor import Tensor, share, wrap
 from ..ground import dtypes
-from ..tensor.tensor import Tensor, share, wrap
 
 
 class OptState(Enum):
@@ -99,7 +99,7 @@ class GradScaler:
             raise RuntimeError("unscale_() has already been called on this optimizer since the last update().")
         if progress.stage is OptState.STEPPED:
             raise RuntimeError("unscale_() is being called after step().")
-        _unscale(optimizer, np.float32(1.0 / float(scale._d)), progress)
+        _unscale(optimizer, np.float32(1.0 / float(scale._array)), progress)
         progress.stage = OptState.UNSCALED
 
     def step(self, optimizer: Any, *args: Any, **kwargs: Any) -> Any:
@@ -136,12 +136,12 @@ class GradScaler:
 
     def _adapt(self, scale: Tensor, tracker: Tensor, found_inf: bool) -> None:
         if found_inf:
-            _put(scale, np.float32(float(scale._d) * self._backoff_factor))
+            _put(scale, np.float32(float(scale._array) * self._backoff_factor))
             _put(tracker, np.int32(0))
             return
-        steps = int(tracker._d) + 1
+        steps = int(tracker._array) + 1
         if steps == self._growth_interval:
-            grown = np.float32(float(scale._d) * self._growth_factor)
+            grown = np.float32(float(scale._array) * self._growth_factor)
             if np.isfinite(grown):
                 _put(scale, grown)
             steps = 0
@@ -153,14 +153,14 @@ class GradScaler:
         if (
             not isinstance(new_scale, Tensor)
             or str(new_scale.device) != self._device
-            or new_scale._d.size != 1
+            or new_scale._array.size != 1
             or new_scale.requires_grad
         ):
             raise AssertionError(
                 "new_scale should be a float or a 1-element torch.cuda.FloatTensor or "
                 "torch.FloatTensor with requires_grad=False."
             )
-        return np.float32(np.reshape(new_scale._d, ())[()])
+        return np.float32(np.reshape(new_scale._array, ())[()])
 
     def _begun(self, name: str) -> tuple[Tensor, Tensor]:
         why = "This may indicate your script did not use scaler.scale(loss or outputs) earlier in the iteration."
@@ -183,7 +183,7 @@ class GradScaler:
         """The scale; 1.0 where it is disabled."""
         if not self._enabled:
             return 1.0
-        return self._init_scale if self._scale is None else float(self._scale._d)
+        return self._init_scale if self._scale is None else float(self._scale._array)
 
     def get_growth_factor(self) -> float:
         """By what the scale grows."""
@@ -212,7 +212,7 @@ class GradScaler:
     def _get_growth_tracker(self) -> int:
         if not self._enabled:
             return 0
-        return self._init_growth_tracker if self._growth_tracker is None else int(self._growth_tracker._d)
+        return self._init_growth_tracker if self._growth_tracker is None else int(self._growth_tracker._array)
 
     def state_dict(self) -> dict[str, Any]:
         """The scale, the factors and the count of steps; empty where it is disabled."""
@@ -262,7 +262,7 @@ class GradScaler:
 def _put(tensor: Tensor, value: Any) -> None:
     """Write into a tensor of one element, as ``fill_`` would."""
     version = share(tensor)
-    tensor._d[...] = value
+    tensor._array[...] = value
     version.version += 1
 
 
@@ -277,7 +277,7 @@ def _unscale(optimizer: Any, inverse: np.float32, progress: _Progress) -> None:
                 raise ValueError("Attempting to unscale FP16 gradients.")
             progress.checked = True
             version = share(grad)
-            data = grad._d
+            data = grad._array
             if not np.isfinite(data).all():
                 progress.found_inf = True
             data *= data.dtype.type(inverse)

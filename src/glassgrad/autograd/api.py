@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from ..graph import engine, leaf
-from ..graph.record import Record
+from ..core import engine, leaf
+from ..core.record import Record
+from ..core.row import TABLE
+from ..core.tensor import Tensor, edge_of, wrap
 from ..ground import errors, modes
-from ..ops.declare import TABLE
-from ..tensor.tensor import Tensor, edge_of, wrap
 
 ndarray = np.ndarray
 _ONE = np.float32(1)
@@ -29,9 +29,9 @@ def tensor_backward(
 
     Source: https://docs.pytorch.org/docs/stable/generated/torch.Tensor.backward.html
     """
-    edge = self._e
+    edge = self._edge
     if gradient is None and inputs is None and not create_graph and type(edge) is Record:
-        data = self._d
+        data = self._array
         if type(data) is np.float32:  # the everyday call: the loss of a training step
             engine.run([(edge, _ONE)], keep=bool(retain_graph))
             return
@@ -177,7 +177,7 @@ def _own(array: Any, shown: set[int]) -> Any:
 
 
 def _zeros(tensor: Tensor, create_graph: bool) -> Tensor:
-    zeros = wrap(np.zeros_like(tensor._d))
+    zeros = wrap(np.zeros_like(tensor._array))
     if create_graph:
         zeros.requires_grad_()
     return zeros
@@ -194,7 +194,7 @@ def _given(seeds: Any, count: int) -> tuple[Any, ...]:
 
 def _on_meta(outputs: Sequence[Any]) -> bool:
     """Whether gradients are shapes only: rules must then see Tensors, which know that."""
-    return any(isinstance(out, Tensor) and out._d.dtype.metadata is not None for out in outputs)
+    return any(isinstance(out, Tensor) and out._array.dtype.metadata is not None for out in outputs)
 
 
 def _roots(outputs: Sequence[Any], seeds: Sequence[Any], lifted: bool) -> list[tuple[Any, Any]]:
@@ -206,7 +206,7 @@ def _roots(outputs: Sequence[Any], seeds: Sequence[Any], lifted: bool) -> list[t
         edge = _edge(output)
         if edge is None:
             raise RuntimeError(errors.NO_GRAD.format(index=index))
-        roots.append((edge, seed if lifted else seed._d))
+        roots.append((edge, seed if lifted else seed._array))
     return roots
 
 
@@ -223,29 +223,29 @@ def _seed(index: int, output: Any, seed: Any) -> Tensor:
             raise AssertionError("Expected output to be a torch.Tensor")
         if not output.requires_grad:
             raise RuntimeError(errors.NO_GRAD.format(index=index))
-        if output._d.size != 1:
+        if output._array.size != 1:
             raise RuntimeError(errors.SCALAR_ONLY)
-        if output._d.dtype.kind == "c":
+        if output._array.dtype.kind == "c":
             raise RuntimeError(
                 f"grad can be implicitly created only for real scalar outputs but got {output.dtype}"
             )
-        return wrap(output._d if output._d.dtype.metadata is not None else np.ones_like(output._d)[()])
+        return wrap(output._array if output._array.dtype.metadata is not None else np.ones_like(output._array)[()])
     if not isinstance(seed, Tensor):
         raise TypeError(
             f"gradients can be either Tensors or None, but got {type(seed).__name__}"
         )
-    if seed._d.shape != output._d.shape:
+    if seed._array.shape != output._array.shape:
         raise RuntimeError(
             f"Mismatch in shape: grad_output[{index}] has a shape of {seed.shape} and output[{index}] has a shape of "
             f"{output.shape}."
         )
-    if (seed._d.dtype.kind == "c") != (output._d.dtype.kind == "c"):
+    if (seed._array.dtype.kind == "c") != (output._array.dtype.kind == "c"):
         raise RuntimeError(
             "For complex Tensors, both grad_output and output are required to have the same dtype. Mismatch in dtype: "
             f"grad_output[{index}] has a dtype of {seed.dtype} and output[{index}] has a dtype of {output.dtype}."
         )
-    if seed._d.dtype is not output._d.dtype:
-        return TABLE["to_copy"].caller(seed, output._d.dtype)
+    if seed._array.dtype is not output._array.dtype:
+        return TABLE["to_copy"].caller(seed, output._array.dtype)
     return seed
 
 
@@ -259,11 +259,12 @@ def _batched(
     materialize_grads: bool,
 ) -> tuple[Tensor | None, ...]:
     """One call for each first index of the seeds, the answers stacked."""
-    sizes = {seed._d.shape[0] for seed in seeds if seed is not None}
+    sizes = {seed._array.shape[0] for seed in seeds if seed is not None}
     if len(sizes) != 1:
         raise RuntimeError("is_grads_batched=True needs grad_outputs of one common batch size")
     for index, (output, seed) in enumerate(zip(outputs, seeds, strict=True)):
-        if seed is not None and seed._d.shape[1:] != output._d.shape:  # PyTorch tells the shape without two dimensions
+        # PyTorch tells the shape without two dimensions
+        if seed is not None and seed._array.shape[1:] != output._array.shape:
             raise RuntimeError(
                 f"If `is_grads_batched=True`, we interpret the first dimension of each grad_output as the batch "
                 f"dimension. The sizes of the remaining dimensions are expected to match the shape of corresponding "
@@ -293,9 +294,9 @@ def _batched(
 
 def _copied(grad: Tensor) -> Tensor:
     """A recorded copy of a gradient."""
-    if grad._d.dtype.metadata is not None:
-        return wrap(grad._d)
-    copy = wrap(np.empty_like(grad._d) if type(grad._d) is ndarray else np.empty((), grad._d.dtype))
+    if grad._array.dtype.metadata is not None:
+        return wrap(grad._array)
+    copy = wrap(np.empty_like(grad._array) if type(grad._array) is ndarray else np.empty((), grad._array.dtype))
     return copy.copy_(grad)  # type: ignore[attr-defined,no-any-return]
 
 

@@ -12,14 +12,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..graph.node import Node
-from ..graph.record import Bundle, Kind, Record, output_of, tick
+from ..core import saved, write
+from ..core.fit import fit, fit_dtype, fit_lifted
+from ..core.node import Node
+from ..core.record import Bundle, Kind, Record, output_of, tick
+from ..core.row import TABLE
+from ..core.tensor import Tensor, View, alias, edge_of, new, share, view_error, wrap
 from ..ground import dtypes, errors, modes
 from ..ground.size import Size
-from ..ops import saved, write
-from ..ops.declare import TABLE
-from ..ops.fit import fit, fit_dtype, fit_lifted
-from ..tensor.tensor import Tensor, View, alias, edge_of, new, share, view_error, wrap
 
 ndarray = np.ndarray
 
@@ -85,8 +85,8 @@ class BackwardCFunction(Record, Node, FunctionCtx):
     runs_on_none = True
 
     def __init__(self, edges: tuple[Any, ...], kind: Kind) -> None:
-        self.sequence, self.run, self._g, self.kind = tick(), _run, None, kind
-        self.e0, self.e1, self.s, self.cell = edges, None, None, None
+        self.sequence, self.run, self._gathered, self.kind = tick(), _run, None, kind
+        self.e0, self.e1, self.s, self.counter = edges, None, None, None
         self._entries: list[Any] | None = None
         self._freed = False
 
@@ -115,15 +115,15 @@ class BackwardCFunction(Record, Node, FunctionCtx):
             return entry.open(self._output(entry.edge) if entry.is_result else entry.edge)
         value, version, nr = entry
         if nr is None:
-            if value._v is not None and value._v.version != version:
-                _stale(value._d, edge_of(value), value._v.version, version)
+            if value._counter is not None and value._counter.version != version:
+                _stale(value._array, edge_of(value), value._counter.version, version)
             return value
         array, cell = value
         if cell.version != version:
             _stale(array, self, cell.version, version)
         out = wrap(array)
-        out._v = cell
-        out._e = self._output(nr)
+        out._counter = cell
+        out._edge = self._output(nr)
         return out
 
     def _output(self, nr: int) -> Any:
@@ -242,7 +242,7 @@ class Function(FunctionCtx, metaclass=FunctionMeta):
         ctx = cls._backward_cls(tuple(edge_of(t) for t in tensors) if recorded else (), _kind_of(cls))
         ctx._is_tensor = [isinstance(a, Tensor) for a in args]
         ctx.needs_input_grad = tuple(isinstance(a, Tensor) and a.requires_grad for a in args)
-        ctx._input_meta = [(t._d.shape, t._d.dtype) for t in tensors]
+        ctx._input_meta = [(t._array.shape, t._array.dtype) for t in tensors]
         before = modes.set_grad(False)
         try:
             if separate:
@@ -286,7 +286,7 @@ def _finish(cls: type, ctx: Any, inputs: list[Tensor], outputs: Any, recorded: b
     plain = _marked(ctx.non_differentiable, "mark_non_differentiable only accepts variable arguments, but got ")
     given = {id(t) for t in inputs}
     ctx.s = len(pieces)
-    ctx._outputs = [(piece._d.shape, piece._d.dtype) if isinstance(piece, Tensor) else None for piece in pieces]
+    ctx._outputs = [(piece._array.shape, piece._array.dtype) if isinstance(piece, Tensor) else None for piece in pieces]
     made: list[Any] = []
     carried = 0
     for nr, piece in enumerate(pieces):
@@ -294,18 +294,18 @@ def _finish(cls: type, ctx: Any, inputs: list[Tensor], outputs: Any, recorded: b
             made.append(piece)
             continue
         edge = None
-        if recorded and id(piece) not in plain and piece._d.dtype.kind in "fcV":
+        if recorded and id(piece) not in plain and piece._array.dtype.kind in "fcV":
             edge = ctx if len(pieces) == 1 else output_of(ctx, nr, len(pieces))
             carried += 1
         made.append(_output(piece, edge, id(piece) in dirty, id(piece) in given, len(pieces)))
     if carried > 1:
         for piece in made:
-            if isinstance(piece, Tensor) and type(piece._e) is View:
-                piece._e.made = "multi"
+            if isinstance(piece, Tensor) and type(piece._edge) is View:
+                piece._edge.made = "multi"
     _save(ctx, pieces, made)
     ctx.dirty_tensors = ctx.non_differentiable = None  # they hold this node: they would be a cycle
     if modes.local.anomaly:
-        from ..graph import anomaly
+        from ..core import anomaly
 
         anomaly.mark(ctx)
     return tuple(made) if isinstance(outputs, tuple) else made[0]
@@ -324,33 +324,33 @@ def _output(piece: Tensor, edge: Any, dirty: bool, given: bool, total: int) -> T
     if edge is None:
         if given:
             out = alias(piece) if piece.requires_grad else piece if dirty else _same(piece, None)
-        elif piece.requires_grad and type(piece._e) is not View:
-            piece._e = None
+        elif piece.requires_grad and type(piece._edge) is not View:
+            piece._edge = None
     elif dirty:
         _rebase(piece, edge, given, total)
     elif given:
         out = _same(piece, edge)
-    elif type(piece._e) is View:
-        piece._e.edge, piece._e.seen = edge, share(piece).version
+    elif type(piece._edge) is View:
+        piece._edge.edge, piece._edge.seen = edge, share(piece).version
     else:
-        piece._e = edge
-    if not (given and dirty) and type(out._e) is View:
-        out._e.made = "custom"
+        piece._edge = edge
+    if not (given and dirty) and type(out._edge) is View:
+        out._edge.made = "custom"
     return out
 
 
 def _same(piece: Tensor, edge: Any) -> Tensor:
     """The view of an input that ``forward`` gave back as it was."""
     out = alias(piece)
-    out._e = place = new(View)
-    place.base = piece._e.base if type(piece._e) is View else piece
+    out._edge = place = new(View)
+    place.base = piece._edge.base if type(piece._edge) is View else piece
     place.edge, place.seen, place.made = edge, share(piece).version, "custom"
     return out
 
 
 def _rebase(piece: Tensor, edge: Any, given: bool, total: int) -> None:
     """Give what ``forward`` wrote its new history."""
-    place = piece._e
+    place = piece._edge
     if type(place) is View and place.made is not None:
         raise RuntimeError(view_error(place, place.edge, "is being"))
     if edge_of(piece) is piece:
@@ -363,7 +363,7 @@ def _rebase(piece: Tensor, edge: Any, given: bool, total: int) -> None:
             stacklevel=5,
         )
     if type(place) is not View:
-        piece._e = edge
+        piece._edge = edge
         return
     if edge_of(place.base) is place.base:
         raise RuntimeError(errors.LEAF_VIEW_INPLACE)
@@ -398,9 +398,9 @@ def _save(ctx: Any, pieces: Sequence[Any], made: Sequence[Any]) -> None:
             entries.append(saved.Packed(tensor, edge, own, modes.local.saved_hooks[-1]))
         elif own:
             version = share(tensor)
-            entries.append(((tensor._d, version), version.version, nr))
+            entries.append(((tensor._array, version), version.version, nr))
         else:
-            entries.append((tensor, 0 if tensor._v is None else tensor._v.version, None))
+            entries.append((tensor, 0 if tensor._counter is None else tensor._counter.version, None))
     ctx.to_save = None
     ctx._entries = entries
 
@@ -468,7 +468,7 @@ def _valid(record: Any, index: int, grad: Any, lifted: bool) -> Any:
     if record.e0[index] is None:
         return None
     sizes, kind = record._input_meta[index]
-    shape = grad._d.shape
+    shape = grad._array.shape
     if shape != sizes:
         lead = len(shape) - len(sizes)
         fits = lead >= 0 and all(
@@ -481,7 +481,7 @@ def _valid(record: Any, index: int, grad: Any, lifted: bool) -> Any:
             )
     if lifted:
         return fit_lifted(grad, sizes, kind)
-    return fit_dtype(fit(grad._d, sizes), kind)
+    return fit_dtype(fit(grad._array, sizes), kind)
 
 
 def once_differentiable(fn: Callable[..., Any]) -> Callable[..., Any]:

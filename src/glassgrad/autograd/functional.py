@@ -8,9 +8,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from ..core.row import TABLE
+from ..core.tensor import Tensor
 from ..ops.composite.create import zeros_like
-from ..ops.declare import COMPOSITES, TABLE
-from ..tensor.tensor import Tensor
+from ..ops.declare import COMPOSITES
 from .api import grad
 from .grad_mode import enable_grad
 

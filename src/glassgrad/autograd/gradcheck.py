@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from ..tensor.tensor import Tensor, share, wrap
+from ..core.tensor import Tensor, share, wrap
 from .api import grad
 from .function import Function
 
@@ -148,11 +148,11 @@ def _check_undefined(func: Callable[..., Any], inputs: tuple[Any, ...]) -> None:
         outs = [out for out in _outputs(func(*inputs)) if isinstance(out, Tensor) and out.requires_grad]
         outs = [_Undefined.apply(out) if without in (None, index) else out for index, out in enumerate(outs)]
         try:
-            found = grad(outs, wanted, [wrap(np.zeros_like(out._d)) for out in outs], allow_unused=True)
+            found = grad(outs, wanted, [wrap(np.zeros_like(out._array)) for out in outs], allow_unused=True)
         except RuntimeError as error:
             warnings.warn(_UNDEFINED_BREAKS, UserWarning, stacklevel=3)
             raise GradcheckError("Expected backward function to handle undefined output grads. " + _NOTES) from error
-        if any(g is not None and np.any(g._d) for g in found):
+        if any(g is not None and np.any(g._array) for g in found):
             warnings.warn(_UNDEFINED_BREAKS, UserWarning, stacklevel=3)
             raise GradcheckError(
                 "Expected all input grads to be undefined or zero when all output grads are undefined or zero. "
@@ -173,7 +173,7 @@ def _check_inputs(inputs: tuple[Any, ...]) -> None:
                 UserWarning,
                 stacklevel=4,
             )
-        if any(stride == 0 and size > 1 for stride, size in zip(t._d.strides, t._d.shape, strict=True)):
+        if any(stride == 0 and size > 1 for stride, size in zip(t._array.strides, t._array.shape, strict=True)):
             raise RuntimeError(
                 f"The {index}th input has a dimension with stride 0. gradcheck only supports inputs that are "
                 "non-overlapping to be able to compute the numerical gradients correctly. You should call .contiguous "
@@ -208,7 +208,7 @@ def _numerical(
 ) -> Any:
     """The Jacobian of one output with respect to one input, by central differences."""
     share(tensor)
-    data = tensor._d
+    data = tensor._array
     rows = []
     for place in np.ndindex(data.shape):
         origin = data[place]
@@ -225,9 +225,9 @@ def _slope(
 ) -> Any:  # fmt: skip
     try:
         data[place] = origin - step
-        below = np.array(_part(_outputs(func(*inputs))[number]._d, part))
+        below = np.array(_part(_outputs(func(*inputs))[number]._array, part))
         data[place] = origin + step
-        above = np.array(_part(_outputs(func(*inputs))[number]._d, part))
+        above = np.array(_part(_outputs(func(*inputs))[number]._array, part))
     finally:
         data[place] = origin
     if above.dtype.kind == "b":
@@ -240,8 +240,8 @@ def _slope(
 
 def _cotangents(out: Tensor, part: str | None) -> Iterator[Tensor]:
     """One for each element of an output."""
-    for place in np.ndindex(out._d.shape):
-        seed = np.zeros(out._d.shape, out._d.dtype)
+    for place in np.ndindex(out._array.shape):
+        seed = np.zeros(out._array.shape, out._array.dtype)
         seed[place] = 1j if part == "imag" else 1
         yield wrap(seed)
 
@@ -258,9 +258,9 @@ def _analytical(
         for column, g, t in zip(columns, grads, tensors, strict=True):
             if g is not None and check_dtypes and g.dtype != t.dtype:
                 raise GradcheckError("Backward does not return gradient of the same dtype as its input")
-            column.append(np.zeros(t._d.size, t._d.dtype) if g is None else np.asarray(g._d).reshape(-1))
+            column.append(np.zeros(t._array.size, t._array.dtype) if g is None else np.asarray(g._array).reshape(-1))
     return [
-        np.stack(column, axis=1) if column else np.zeros((t._d.size, 0))
+        np.stack(column, axis=1) if column else np.zeros((t._array.size, 0))
         for column, t in zip(columns, tensors, strict=True)
     ]
 
@@ -305,12 +305,12 @@ def _check_batched(func: Callable[..., Any], inputs: tuple[Any, ...], watched: A
         if not out.requires_grad:
             continue
         rng = np.random.default_rng(0)
-        seeds = rng.uniform(-1, 1, (2, *out._d.shape)).astype(out._d.dtype)
+        seeds = rng.uniform(-1, 1, (2, *out._array.shape)).astype(out._array.dtype)
         together = grad(out, tensors, wrap(seeds), retain_graph=True, allow_unused=True, is_grads_batched=True)
         for row in range(2):
             alone = grad(out, tensors, wrap(seeds[row]), retain_graph=True, allow_unused=True)
             for a, b in zip(together, alone, strict=True):
-                if a is not None and b is not None and not np.allclose(a._d[row], b._d):
+                if a is not None and b is not None and not np.allclose(a._array[row], b._array):
                     raise GradcheckError("Batched gradients differ from the gradients of each cotangent alone")
 
 
@@ -339,11 +339,11 @@ def gradgradcheck(
         seeds = []
         rng = np.random.default_rng(0)
         for out in _outputs(func(*given)):
-            values = rng.standard_normal(out._d.shape)
-            if out._d.dtype.kind == "c":
-                values = values + 1j * rng.standard_normal(out._d.shape)
-            if out._d.dtype.kind in "fc":
-                seeds.append(wrap(np.asarray(values).astype(out._d.dtype)).requires_grad_())
+            values = rng.standard_normal(out._array.shape)
+            if out._array.dtype.kind == "c":
+                values = values + 1j * rng.standard_normal(out._array.shape)
+            if out._array.dtype.kind in "fc":
+                seeds.append(wrap(np.asarray(values).astype(out._array.dtype)).requires_grad_())
         grad_outputs = tuple(seeds)
     elif isinstance(grad_outputs, Tensor):
         grad_outputs = (grad_outputs,)

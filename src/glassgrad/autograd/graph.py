@@ -13,11 +13,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..graph.hooks import RemovableHandle
-from ..graph.node import Node, node_of
-from ..graph.record import OUTPUT, Record
+from ..core.hooks import RemovableHandle
+from ..core.node import Node, node_of
+from ..core.record import OUTPUT, Record
+from ..core.tensor import Tensor, edge_of, wrap
 from ..ground import modes
-from ..tensor.tensor import Tensor, edge_of, wrap
 
 
 class saved_tensors_hooks:
@@ -147,14 +147,14 @@ def register_multi_grad_hook(
 
 
 def _task() -> int:
-    from ..graph import engine
+    from ..core import engine
 
     return engine.current_task()
 
 
 def will_execute(edge: Any) -> bool:
     """Whether the backward call that runs now reaches this edge."""
-    from ..graph import engine
+    from ..core import engine
 
     return engine.will_execute(edge)
 
@@ -180,15 +180,15 @@ def get_gradient_edge(tensor: Tensor) -> GradientEdge:
 
 def _stand_in(tensor: Tensor, edge: Any) -> Tensor:
     """A tensor of the same size, dtype and history, without memory: it keeps the graph, not the data."""
-    data = tensor._d
+    data = tensor._array
     out = wrap(data if data.dtype.metadata else np.broadcast_to(np.zeros((), data.dtype), data.shape))
-    out._e = edge
+    out._edge = edge
     return out
 
 
 def increment_version(tensor: Tensor | Sequence[Tensor]) -> None:
     """Count a tensor (or several) as written, for code that wrote to its memory by other means."""
-    from ..ops import write
+    from ..core import write
 
     for t in (tensor,) if isinstance(tensor, Tensor) else tensor:
         write.touched(t)

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ..tensor.tensor import Tensor, alias, wrap
+from ..core.tensor import Tensor, alias, wrap
 
 
 class _Any(type):

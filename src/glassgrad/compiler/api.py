@@ -275,8 +275,8 @@ def nested_compile_region(fn: Any = None, options: Any = None) -> Any:
 
 def wrap_numpy(fn: Callable[..., Any]) -> Callable[..., Any]:
     """A function of NumPy arrays as a function of tensors."""
+    from ..core.tensor import Tensor
     from ..ops.catalogue import FUNCTIONS
-    from ..tensor.tensor import Tensor
 
     @functools.wraps(fn)
     def wrapped(*args: Any, **kwargs: Any) -> Any:

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from ..graph import engine, hooks
-from ..graph.record import Record, freed, output_of
+from ..core import engine, hooks
+from ..core.record import Record, freed, output_of
+from ..core.tensor import LEAF, Tensor, View, edge_of, share, wrap
 from ..ground import dtypes, modes
 from ..tensor.parameter import Parameter
-from ..tensor.tensor import LEAF, Tensor, View, edge_of, share, wrap
 from .capture import Capture
 from .emit import Text, write_steps
 from .fuse import fused
@@ -136,7 +136,7 @@ class Builder:
             return self._answers[id(tensor)]  # the same tensor twice
         place = len(self.outputs)
         self.outputs.append(value)
-        edge = tensor._e
+        edge = tensor._edge
         if type(edge) is View:
             edge = edge_of(tensor)
         freed_one = False
@@ -152,14 +152,14 @@ class Builder:
     def _alone(self) -> None:
         """Each tensor that is given back must have memory of its own: writes to it reach nobody else."""
         taken = [
-            value.held._d if value.source == "outside" else self.everything[value.held]._d
+            value.held._array if value.source == "outside" else self.everything[value.held]._array
             for value in self.capture.inputs
             if value.source in ("outside", "argument")
         ]
         if len({value.number for value in self.outputs}) < len(self.outputs):
             raise NotCapturable("it gives back two tensors on the same memory")
         for given in self.given:
-            array = given.tensor._d
+            array = given.tensor._array
             if type(array) is not ndarray or not array.size:
                 continue
             if any(np.may_share_memory(array, other) for other in taken):
@@ -174,7 +174,7 @@ class Builder:
         if any(step.kind == "gradient" for step in capture.steps):
             raise NotCapturable("it runs backward and also gives back tensors whose graph is still there")
         tensors = [given.tensor for given in self.given if given.place in self.graded]
-        roots = [(edge_of(tensor), wrap(np.ones_like(tensor._d))) for tensor in tensors]
+        roots = [(edge_of(tensor), wrap(np.ones_like(tensor._array))) for tensor in tensors]
         self.incoming = [capture._value(seed, "incoming", place) for place, (_, seed) in enumerate(roots)]
         outer = [edge_of(t) for t in self.everything if isinstance(t, Tensor)]
         upstream = engine._dependencies([edge for edge in outer if edge is not None])
@@ -283,16 +283,16 @@ class Builder:
             if isinstance(argument, Tensor):
                 cls = "Tensor" if type(argument) is Tensor else "Parameter"
                 tests.append(f"type({name}) is not {cls}")
-                tests += self._array_tests(f"{name}._d", argument._d)
-                if argument._e is None or argument._e is LEAF:
-                    tests.append(f"{name}._e is not {'None' if argument._e is None else text.name(LEAF, 'leaf')}")
+                tests += self._array_tests(f"{name}._array", argument._array)
+                if argument._edge is None or argument._edge is LEAF:
+                    tests.append(f"{name}._edge is not {'None' if argument._edge is None else text.name(LEAF, 'leaf')}")
                 else:
-                    tests.append(f"{name}._e is None or {name}._e is {text.name(LEAF, 'leaf')}")
-                if id(argument._d) in arrays:
-                    tests.append(f"{name}._d is not {arrays[id(argument._d)]}._d")
+                    tests.append(f"{name}._edge is None or {name}._edge is {text.name(LEAF, 'leaf')}")
+                if id(argument._array) in arrays:
+                    tests.append(f"{name}._array is not {arrays[id(argument._array)]}._array")
                 else:
-                    tests += [f"{name}._d is {other}._d" for other in arrays.values()]
-                    arrays[id(argument._d)] = name
+                    tests += [f"{name}._array is {other}._array" for other in arrays.values()]
+                    arrays[id(argument._array)] = name
             elif isinstance(argument, ATOMS):
                 tests.append(f"not same({name}, {text.literal(argument)})")
             else:
@@ -326,19 +326,19 @@ class Builder:
                 continue
             if fixed:
                 share(value.held)  # which gives a single number memory of its own
-            array, words = value.held._d, self.words
+            array, words = value.held._array, self.words
             if fixed:
-                test = f"{name}._d is not {self.text.name(array, 'array')}"
-                self._told(tests, test, words is not None and words.slot(value.held, "_d"))
+                test = f"{name}._array is not {self.text.name(array, 'array')}"
+                self._told(tests, test, words is not None and words.slot(value.held, "_array"))
             else:
-                tests.append(f"{name}._d.shape != {array.shape}")
-                tests.append(f"{name}._d.dtype is not {self.text.name(array.dtype, array.dtype.name)}")
-            if value.held._e is None or value.held._e is LEAF:
-                test = f"{name}._e is not {'None' if value.held._e is None else self.text.name(LEAF, 'leaf')}"
-                self._told(tests, test, words is not None and words.slot(value.held, "_e"))
+                tests.append(f"{name}._array.shape != {array.shape}")
+                tests.append(f"{name}._array.dtype is not {self.text.name(array.dtype, array.dtype.name)}")
+            if value.held._edge is None or value.held._edge is LEAF:
+                test = f"{name}._edge is not {'None' if value.held._edge is None else self.text.name(LEAF, 'leaf')}"
+                self._told(tests, test, words is not None and words.slot(value.held, "_edge"))
             else:
-                tests.append(f"{name}._e is None")
-            if value.held._e is LEAF:
+                tests.append(f"{name}._edge is None")
+            if value.held._edge is LEAF:
                 told = words is not None and words.attributes(value.held)
                 self._told(tests, f"{name}._about is not None", told)
                 if self.capture.graded.get(id(value.held)):
@@ -350,11 +350,11 @@ class Builder:
         needed = {value.number: value for step in steps for value in step.inputs} | {v.number: v for v in kept}
         for value in sorted(needed.values(), key=lambda value: value.number):
             if value.source == "argument":
-                text.add(f"    {value.name} = a{value.held}._d")
+                text.add(f"    {value.name} = a{value.held}._array")
             elif value.source == "outside":
-                text.add(f"    {value.name} = {text.name(value.held, 'outside')}._d")
+                text.add(f"    {value.name} = {text.name(value.held, 'outside')}._array")
             elif value.source == "gradient":
-                text.add(f"    {value.name} = {text.name(value.held, 'outside')}._grad._d")
+                text.add(f"    {value.name} = {text.name(value.held, 'outside')}._grad._array")
 
     def _results(self, forward: list[Step], back: list[Step], tree: Any) -> None:
         text = self.text
@@ -366,8 +366,8 @@ class Builder:
             value = self.outputs[given.place]
             name = f"o{given.place}"
             text.add(f"    {name} = new(Tensor)")
-            text.add(f"    {name}._d = {value.name}")
-            text.add(f"    {name}._v = None")
+            text.add(f"    {name}._array = {value.name}")
+            text.add(f"    {name}._counter = None")
             if given.place in self.graded:
                 nth = self.graded.index(given.place)
                 edge = "record"
@@ -375,7 +375,7 @@ class Builder:
                     edge = f"{text.name(output_of, 'output_of')}(record, {nth}, {len(self.graded)})"
             else:
                 edge = text.name(FREED_RECORD, "freed_record") if given.freed else "None"
-            text.add(f"    {name}._e = {edge}")
+            text.add(f"    {name}._edge = {edge}")
         for given in _Given.of(tree):
             if self.graded and roots.get(self.outputs[given.place].number, self.outputs[given.place].number) in kept:
                 text.add(f"    record.p1 += (({text.name(share, 'share')}(o{given.place}), 0),)")

@@ -7,11 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from ..core import call
+from ..core.row import Row
+from ..core.tensor import Tensor
 from ..ground import modes
-from ..ops import call, override
-from ..ops.declare import Row
+from ..ops import override
 from ..ops.primitive.index import Indices
-from ..tensor.tensor import Tensor
 from .heard import ABOUT_SHAPES, BY_SHAPE, ELSEWHERE, LOOKING, bound, sized, tensors_in
 from .known import PLAIN, Item, Known
 from .program import NotCapturable, Step, Value, mapped
@@ -42,7 +43,7 @@ class Calls(Known):
             if all(self.find(t) is not None for t in made):
                 return
             raise NotCapturable("part of it was not seen")
-        if made and all(self._by_array.get(t._d) is not None for t in made):
+        if made and all(self._by_array.get(t._array) is not None for t in made):
             return  # it gave one of its inputs
         inputs, settings, out = bound(row, args, kwargs)
         if sized(row.name, (*inputs, *(tuple(p) if type(p) is Indices else p for p in settings)), {}):
@@ -52,7 +53,7 @@ class Calls(Known):
         if modes.local.saved_hooks:
             raise NotCapturable("hooks of saved tensors are on")
         for t in made:
-            if type(t) is not Tensor or t._d.dtype.metadata is not None:
+            if type(t) is not Tensor or t._array.dtype.metadata is not None:
                 raise NotCapturable(f"it gives a {type(t).__name__}")
         operands = self._operands(row, inputs)
         settings = [tuple(piece) if type(piece) is Indices else piece for piece in settings]
@@ -83,8 +84,8 @@ class Calls(Known):
                 continue
             value = self.find(t)
             for step in reversed(self.steps):
-                if step.name == "to_copy" and step.operands[0] is value and step.results[0].dtype == c._d.dtype:
-                    self._by_array.note(c._d, step.results[0])
+                if step.name == "to_copy" and step.operands[0] is value and step.results[0].dtype == c._array.dtype:
+                    self._by_array.note(c._array, step.results[0])
                     break
             else:
                 raise NotCapturable("a cast of autocast was not seen")
@@ -111,8 +112,8 @@ class Calls(Known):
                 number = np.asarray(t).astype(cast)[()]
                 self._numbers.add((number.dtype, number.item()))
                 found[place] = self._value(number, "constant", number)
-            elif t._d.dtype != cast:
-                array = override.cast_to(t._d, cast)
+            elif t._array.dtype != cast:
+                array = override.cast_to(t._array, cast)
                 value = self._value(array, "made")
                 self._add(Step("kernel", "cast", override.cast_to, (found[place], cast), (value,)))
                 found[place] = value
@@ -177,11 +178,11 @@ class Calls(Known):
         for number in (*args, *kwargs.values()):
             if type(number) in (int, float):
                 for t in tensors_in((args, kwargs)):
-                    self._numbers.add((t._d.dtype, np.asarray(number).astype(t._d.dtype).item()))
+                    self._numbers.add((t._array.dtype, np.asarray(number).astype(t._array.dtype).item()))
         step = Step("tensors", name, function, mapped(args, operand), (), mapped(kwargs, operand), acts, draws)
         new = []
         for t in made:
-            if type(t) is not Tensor and t._d is not None and self.find(t) is None:
+            if type(t) is not Tensor and t._array is not None and self.find(t) is None:
                 raise NotCapturable(f"it gives a {type(t).__name__}")
             new.append(self.find(t) or self._value(t, "made"))
         if made and not isinstance(result, Tensor) and not (

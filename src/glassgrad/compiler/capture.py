@@ -15,14 +15,15 @@ from typing import Any
 import numpy as np
 
 from ..autograd import api
+from ..core import write
+from ..core.tensor import Tensor
 from ..ground import modes
 from ..ground.generator import default_generator
 from ..nn.modules.module import Module
-from ..ops import intercept, write
+from ..ops import intercept
 from ..ops.declare import UNITS
 from ..optim.lr_scheduler.base import LRScheduler
 from ..optim.optimizer import Optimizer
-from ..tensor.tensor import Tensor
 from .heard import has_generator, listened, sized, tensors_in, version, with_steps
 from .known import PLAIN, checksum
 from .passes import UNHEARD, Passes
@@ -42,9 +43,9 @@ class Capture(Passes):
             if not isinstance(argument, Tensor):
                 self.arguments.append(None)
                 continue
-            if type(argument) not in PLAIN or argument._d.dtype.metadata is not None:
+            if type(argument) not in PLAIN or argument._array.dtype.metadata is not None:
                 raise NotCapturable(f"an argument of class {type(argument).__name__}")
-            known = self._by_array.get(argument._d)
+            known = self._by_array.get(argument._array)
             value = known or self._value(argument, "argument", place)
             self._by_tensor.note(argument, value)
             self.arguments.append(value)
@@ -113,12 +114,12 @@ class Capture(Passes):
             written = [t for t, before in zip(tensors, versions, strict=True) if version(t) > before]
             wrote = bool(written)
             for place, (array, _) in self._sums.items():
-                if kind == "unit" or any(np.may_share_memory(array, t._d) for t in written):
+                if kind == "unit" or any(np.may_share_memory(array, t._array) for t in written):
                     self._sums[place] = array, checksum(array)
             try:
                 for t in written if modes.grad_enabled() else ():
                     value = given[id(t)]
-                    if t._e is not None and value is not None and value.source in ("outside", "argument"):
+                    if t._edge is not None and value is not None and value.source in ("outside", "argument"):
                         raise NotCapturable("it writes to a tensor from outside that carries gradients")
                 if kind == "unit":
                     if sized(what or "", args, kwargs):

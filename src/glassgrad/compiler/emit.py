@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from ..graph import leaf
+from ..core import leaf
+from ..core.tensor import Tensor, wrap
 from ..ground import modes
-from ..tensor.tensor import Tensor, wrap
 from .formulas import given_to
 from .memory_plan import Plan, function_of
 from .program import Step, Value
@@ -184,7 +184,7 @@ def _plain_view(text: Text, step: Step) -> str | None:
 
 def _tensor_lines(text: Text, step: Step, results: str) -> list[str]:
     """A call of a function of tensors; what it writes to keeps its name."""
-    guarded = any(v.source == "argument" or v.source == "outside" and v.held._e is not None for v in step.inputs)
+    guarded = any(v.source == "argument" or v.source == "outside" and v.held._edge is not None for v in step.inputs)
     name = text.name(unrecorded(step.function) if guarded else step.function, step.name)
     given = [text.operand(piece, True) for piece in step.operands]
     given += [f"{key}={text.operand(piece, True)}" for key, piece in step.named.items()]
@@ -198,10 +198,10 @@ def _tensor_lines(text: Text, step: Step, results: str) -> list[str]:
     if not new:
         lines.append(call)
     elif step.several:
-        lines.append(f"{results} = [piece._d for piece in {call}]")
+        lines.append(f"{results} = [piece._array for piece in {call}]")
     else:
-        lines.append(f"{results} = {call}._d")
-    lines += [f"{value.name} = t{value.number}._d" for value in dict.fromkeys(written) if value.shape == ()]
+        lines.append(f"{results} = {call}._array")
+    lines += [f"{value.name} = t{value.number}._array" for value in dict.fromkeys(written) if value.shape == ()]
     if step.acts:
         lines += _reloaded(text, step)
     return lines
@@ -224,7 +224,7 @@ def unrecorded(function: Any) -> Any:
 def _reloaded(text: Text, step: Step) -> list[str]:
     """Tensors from outside may hold another array after a step that writes to them."""
     kept = [value for value in dict.fromkeys(step.inputs) if value.source in ("outside", "argument")]
-    return [f"{value.name} = {text.operand(value, True)}._d" for value in kept if value.shape == ()]
+    return [f"{value.name} = {text.operand(value, True)}._array" for value in kept if value.shape == ()]
 
 
 def _gradient_lines(text: Text, step: Step) -> list[str]:

@@ -36,6 +36,7 @@ from typing import Any
 import numpy as np
 
 from ..amp.autocast_mode import _chosen
+from ..core.tensor import LEAF, Tensor
 from ..ground import dtypes
 from ..ground.device import device
 from ..ground.generator import Generator
@@ -43,7 +44,6 @@ from ..ground.size import Size
 from ..nn.modules.module import Module
 from ..optim.lr_scheduler.base import LRScheduler
 from ..optim.optimizer import Optimizer, _after_all, _before_all
-from ..tensor.tensor import LEAF, Tensor
 from .known import checksum
 from .program import NotCapturable
 from .purity import harmless, reads_any_name
@@ -231,7 +231,7 @@ class Surroundings:
         """The leaves that code asks for their gradients, and whether they had none."""
         if "grad" not in met.users and not any(code.co_name.startswith("clip_grad") for code in met.own):
             return []
-        return [(t, self._bare[identity]) for identity, t in self.tensors.items() if t._e is LEAF]
+        return [(t, self._bare[identity]) for identity, t in self.tensors.items() if t._edge is LEAF]
 
     def _counts(self, place: Place, met: Met) -> bool:
         if place.kind == "attribute":
@@ -243,12 +243,12 @@ class Surroundings:
 
     def written(self) -> list[Tensor]:
         """The tensors whose memory is not as it was."""
-        return [tensor for identity, tensor in self.tensors.items() if checksum(tensor._d) != self.sums[identity]]
+        return [tensor for identity, tensor in self.tensors.items() if checksum(tensor._array) != self.sums[identity]]
 
     def moved(self) -> bool:
         """Whether a tensor has other memory than it had."""
         return any(
-            t._d is not self._memory[identity] and (t._d.ndim > 0 or type(self._memory[identity]) is np.ndarray)
+            t._array is not self._memory[identity] and (t._array.ndim > 0 or type(self._memory[identity]) is np.ndarray)
             for identity, t in self.tensors.items()
         )
 
@@ -269,8 +269,8 @@ class Surroundings:
         self.seen[id(thing)] = thing
         if isinstance(thing, Tensor):
             self.tensors[id(thing)] = thing
-            self.sums[id(thing)] = checksum(thing._d)
-            self._memory[id(thing)] = thing._d
+            self.sums[id(thing)] = checksum(thing._array)
+            self._memory[id(thing)] = thing._array
             self._bare[id(thing)] = thing._grad is None
             self._attributes(thing, owner)
         elif isinstance(thing, FunctionType):

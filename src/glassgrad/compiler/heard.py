@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from ..core.row import TABLE, Row
+from ..core.tensor import Tensor
 from ..ground.generator import Generator
 from ..ops import bind, intercept
-from ..ops.declare import COMPOSITES, TABLE, Row
+from ..ops.declare import COMPOSITES
 from ..optim.optimizer import Optimizer
-from ..tensor.tensor import Tensor
 from .program import NotCapturable
 
 #: Functions whose answer follows from shapes, dtypes and the like alone, which programs are guarded by.
@@ -46,7 +47,7 @@ def has_generator(tree: Any) -> bool:
 
 def version(tensor: Tensor) -> int:
     """How often a tensor's memory was written to."""
-    return 0 if tensor._v is None else tensor._v.version
+    return 0 if tensor._counter is None else tensor._counter.version
 
 
 def listened() -> dict[int, tuple[str, Any]]:
@@ -104,7 +105,7 @@ def sized(name: str, args: Sequence[Any], kwargs: dict[str, Any]) -> bool:
     if name in ("repeat_interleave", "tensor_split"):
         return len(tensors_in((args, kwargs))) > (0 if name == "repeat_interleave" and len(args) == 1 else 1)
     if name == "index":
-        return any(t._d.dtype.kind == "b" or t._d.dtype == "u1" for t in tensors_in(tuple(args[1:])))
+        return any(t._array.dtype.kind == "b" or t._array.dtype == "u1" for t in tensors_in(tuple(args[1:])))
     return name in SIZED
 
 

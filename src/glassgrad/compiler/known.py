@@ -9,9 +9,9 @@ from weakref import ref
 
 import numpy as np
 
+from ..core.tensor import Tensor
 from ..ground.generator import Generator
 from ..tensor.parameter import Parameter
-from ..tensor.tensor import Tensor
 from .program import NotCapturable, Step, Value
 
 ndarray = np.ndarray
@@ -83,7 +83,7 @@ class Known:
         self._sums.clear()
 
     def _value(self, tensor: Any, source: str, held: Any = None) -> Value:
-        array = tensor._d if isinstance(tensor, Tensor) else tensor
+        array = tensor._array if isinstance(tensor, Tensor) else tensor
         value = Value(self.values, array, source, held)
         self.values += 1
         self._made_at.append(len(self.steps) if source == "made" else -1)
@@ -96,20 +96,24 @@ class Known:
 
     def find(self, tensor: Tensor) -> Value | None:
         """The value that a tensor holds; None where nobody knows."""
-        value = self._by_array.get(tensor._d)
+        value = self._by_array.get(tensor._array)
         if value is not None:
             return value
         value = self._by_tensor.get(tensor)
         if value is not None:
-            if tensor._d.shape == () == value.shape:  # the scalar became an array, for an alias to look at
-                self._by_array.note(tensor._d, value)
+            if tensor._array.shape == () == value.shape:  # the scalar became an array, for an alias to look at
+                self._by_array.note(tensor._array, value)
                 return value
             return None
-        if type(tensor) in PLAIN and tensor._d.dtype.metadata is None:
+        if type(tensor) in PLAIN and tensor._array.dtype.metadata is None:
             if self._is_outside(tensor):
                 return self._value(tensor, "outside", tensor)
-            if tensor._d.ndim == 0 and tensor._v is None and (tensor._d.dtype, tensor._d.item()) in self._numbers:
-                return self._value(tensor, "constant", tensor._d)
+            if (
+                tensor._array.ndim == 0
+                and tensor._counter is None
+                and (tensor._array.dtype, tensor._array.item()) in self._numbers
+            ):
+                return self._value(tensor, "constant", tensor._array)
         return None
 
     def _itself(self, tensor: Tensor) -> Any:
@@ -141,12 +145,12 @@ class Known:
     def _remember(self, tensors: Sequence[Tensor]) -> None:
         """What is in memory that has just been written to."""
         for t in tensors:
-            if type(t._d) is ndarray:
-                self._sums[id(t._d)] = t._d, checksum(t._d)
+            if type(t._array) is ndarray:
+                self._sums[id(t._array)] = t._array, checksum(t._array)
 
     def unheard(self, tensors: Sequence[Tensor] | None = None) -> bool:
         """Whether memory was written to since, in a way that was not heard."""
-        ids = self._sums if tensors is None else [id(t._d) for t in tensors if id(t._d) in self._sums]
+        ids = self._sums if tensors is None else [id(t._array) for t in tensors if id(t._array) in self._sums]
         return any(checksum(self._sums[place][0]) != self._sums[place][1] for place in ids)
 
     def _forget_since(self, start: int) -> None:

@@ -6,11 +6,11 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..autograd import api
-from ..graph import engine, leaf
-from ..graph.record import Record
+from ..core import engine, leaf
+from ..core.record import Record
+from ..core.tensor import Tensor
 from ..ground import modes
 from ..optim.optimizer import Optimizer
-from ..tensor.tensor import Tensor
 from .calls import Calls
 from .program import NotCapturable, Step
 
@@ -47,7 +47,7 @@ class Passes(Calls):
             if grad is not None:  # the graph is freed by now: the gradients are added, whether that can be noted or not
                 there = variable._grad
                 with leaf.adding:
-                    leaf.accumulate(variable, grad._d)  # which copies, as the capture holds the array too
+                    leaf.accumulate(variable, grad._array)  # which copies, as the capture holds the array too
                 self._remember([variable._grad])
                 if self.reason is None:
                     try:
@@ -69,7 +69,7 @@ class Passes(Calls):
             if self.find(seed) is None:
                 if seeds is not None:
                     raise NotCapturable("a gradient whose making was not seen")
-                self._value(seed, "constant", seed._d)
+                self._value(seed, "constant", seed._array)
         return roots
 
     def _checked(self, roots: list[tuple[Any, Any]]) -> dict[Any, int]:
@@ -180,7 +180,7 @@ class Passes(Calls):
 
     def _zeroed(self, params: Sequence[Tensor], proceed: Callable[..., Any], args: Any, kwargs: Any) -> None:
         """Note that the gradients of some tensors were filled with noughts."""
-        if any(p._grad is not None and (p._grad._e is not None or not p._grad._d.shape) for p in params):
+        if any(p._grad is not None and (p._grad._edge is not None or not p._grad._array.shape) for p in params):
             raise NotCapturable("zero_grad(set_to_none=False) of a gradient of no dimension, or with a graph")
         held = [self._itself(p) for p in params]
         self._muted += 1

@@ -149,7 +149,7 @@ class Watch:
             return
         if _own(name) or name == "<string>" and _of_package(frame):
             self.own.add(code)
-            if code.co_name in _LOOKING and hasattr(frame.f_locals.get(_LOOKING[code.co_name]), "_d"):
+            if code.co_name in _LOOKING and hasattr(frame.f_locals.get(_LOOKING[code.co_name]), "_array"):
                 self.reasons.append(f"{code.co_name}() looks at the values of a tensor")
             busy = name.startswith(_BUSY) and code.co_qualname not in _EXCUSED and not _idle(frame)
             if busy or (code.co_name in _BUSY_NAMES and not name.startswith("<")):

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from ..graph.record import Bundle, Kind, Record, freed
-from ..tensor.tensor import Tensor, share
+from ..core.record import Bundle, Kind, Record, freed
+from ..core.tensor import Tensor, share
 
 
 def version_of(tensor: Tensor) -> int:
@@ -32,7 +32,7 @@ def _run(record: Any, grad: Any, keep: bool) -> Any:
     for tensor, version in record.p1:  # or its storage, of what was given back
         now = share(tensor).version if isinstance(tensor, Tensor) else tensor.version
         if now != version:
-            shape = tensor._d.shape if isinstance(tensor, Tensor) else record.k[0][0]
+            shape = tensor._array.shape if isinstance(tensor, Tensor) else record.k[0][0]
             raise RuntimeError(
                 "one of the variables needed for gradient computation has been modified by an inplace operation: "
                 f"[torch.FloatTensor {list(shape)}] is at version {now}; expected version "

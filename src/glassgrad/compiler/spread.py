@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..core.tensor import Tensor
 from ..ground.size import Size
 from ..nn.modules.module import Module
-from ..tensor.tensor import Tensor
 
 _MOST = 512  # pieces; more are data
 _LEAF = ("leaf",)

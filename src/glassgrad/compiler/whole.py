@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from ..core.tensor import share, wrap
 from ..kernels import compiled
-from ..tensor.tensor import share, wrap
 from .emit import Text
 from .program import Step, Value
 from .words import Words, layout
@@ -84,9 +84,9 @@ def write_call(text: Text, tape: Any, words: Words | None, told: list[str]) -> s
             text.add(f"    {value.name} = empty({value.shape}, {kind})")
             text.add(f"    {put}id({value.name})")
         elif what != "gradient" and value.source == "argument":
-            text.add(f"    {put}id(a{value.held}._d)")
+            text.add(f"    {put}id(a{value.held}._array)")
         elif what != "gradient":
-            held = value.held._d if value.source == "outside" else value.held
+            held = value.held._array if value.source == "outside" else value.held
             text.name(held, "array")  # which keeps it
             for place in places:
                 given[place] = id(held)
@@ -107,18 +107,18 @@ def write_call(text: Text, tape: Any, words: Words | None, told: list[str]) -> s
             text.add(f"        {owner}._grad = None")
         elif not place.base:
             text.add("    g = new(Tensor)")
-            text.add(f"    g._d = room[{place.offset}]")
-            text.add("    g._e = g._v = None")
+            text.add(f"    g._array = room[{place.offset}]")
+            text.add("    g._edge = g._counter = None")
             text.add(f"    {owner}._grad = g")
     for value, place in tape.outs:
         text.add(f"    {value.name} = room[{place}]")
     text.add("    contexts.append(context)")
     for value in tape.written:
         version = share(value.held)
-        if words is not None and words.slot(value.held, "_v"):
+        if words is not None and words.slot(value.held, "_counter"):
             text.add(f"    {text.name(version, 'storage')}.version += 1")
         else:
-            text.add(f"    {text.operand(value, True)}._v.version += 1")
+            text.add(f"    {text.operand(value, True)}._counter.version += 1")
     return _listing(text, tape)
 
 
@@ -148,8 +148,8 @@ def _gradient(text: Text, place: int, ids: Sequence[int], made: str, owner: Valu
     put = "".join(f"ids[{place}] = " for place in ids)
     return [
         f"g, d = grads[{place}]",
-        f"if g._d is not d or getrefcount(d) != 4 or getrefcount(g) - ({leaf}._grad is g) != 3 \\",
-        "        or g._v is not None or g._e is not None or g.__dict__:",
+        f"if g._array is not d or getrefcount(d) != 4 or getrefcount(g) - ({leaf}._grad is g) != 3 \\",
+        "        or g._counter is not None or g._edge is not None or g.__dict__:",
         f"    d = {made}",
         "    g = wrap(d)",
         f"    grads[{place}] = g, d",

@@ -20,7 +20,7 @@ from functools import cache
 from types import CellType, FunctionType, MappingProxyType
 from typing import Any
 
-from ..tensor.tensor import Tensor, wrap
+from ..core.tensor import Tensor, wrap
 from .guards import Place
 
 _WORD = 8
@@ -42,8 +42,8 @@ class _Layout:
 
     def __init__(self) -> None:
         probe = wrap(None)
-        probe._d, probe._e, probe._v = [], {}, ()  # type: ignore[assignment]
-        names = ("_d", "_e", "_v")
+        probe._array, probe._edge, probe._counter = [], {}, ()  # type: ignore[assignment]
+        names = ("_array", "_edge", "_counter")
         self.slots = {name: _found(probe, getattr(probe, name), range(2 * _WORD, 8 * _WORD, _WORD)) for name in names}
         self.home = _found(probe, probe.__dict__, _HOME)
 
@@ -220,8 +220,8 @@ class Words:
         own = grad.__dict__
         words = [
             (id(grad), 2), (id(data), 2),  # a list of the program's and the leaf; the same list and the tensor
-            (id(grad) + known.slots["_d"], id(data)), (id(grad) + known.slots["_v"], id(None)),
-            (id(grad) + known.slots["_e"], id(None)), (id(grad) + known.home, id(own)), (id(own) + _USED, 0),
+            (id(grad) + known.slots["_array"], id(data)), (id(grad) + known.slots["_counter"], id(None)),
+            (id(grad) + known.slots["_edge"], id(None)), (id(grad) + known.home, id(own)), (id(own) + _USED, 0),
         ]  # fmt: skip
         begin = len(table) - 3 * OF_GRADIENT * (place + 1)
         for n, (address, word) in enumerate(words):

@@ -43,7 +43,7 @@ def all_reduce(tensor: Any, op: Any = ReduceOp.SUM, group: Any = None, async_op:
     if outside(group, "all_reduce"):
         return None
     found = _resolve(group)
-    way, average = way_of(op, "all_reduce", tensor._d.dtype)
+    way, average = way_of(op, "all_reduce", tensor._array.dtype)
 
     def steps() -> None:
         array = room(tensor)
@@ -84,7 +84,7 @@ def reduce(
         return None
     found = _resolve(group)
     root = _root(found, dst, group_dst, None, "reduce")
-    way, average = way_of(op, "reduce", tensor._d.dtype)
+    way, average = way_of(op, "reduce", tensor._array.dtype)
 
     def steps() -> None:
         if found.rank() != root:
@@ -138,7 +138,7 @@ def all_gather(tensor_list: Any, tensor: Any, group: Any = None, async_op: bool 
 
     def steps() -> None:
         arrays = [room(each) for each in tensor_list]
-        np.copyto(arrays[found.rank()], np.asarray(tensor._d).reshape(arrays[found.rank()].shape))
+        np.copyto(arrays[found.rank()], np.asarray(tensor._array).reshape(arrays[found.rank()].shape))
         found.all_gather(arrays)
         for each, array in zip(tensor_list, arrays, strict=True):
             store(each, array)
@@ -154,7 +154,7 @@ def all_gather_single(output_tensor: Any, input_tensor: Any, group: Any = None, 
     if outside(group, "all_gather_into_tensor"):
         return None
     found = _resolve(group)
-    if output_tensor._d.size != input_tensor._d.size * found.size():
+    if output_tensor._array.size != input_tensor._array.size * found.size():
         raise ValueError("output tensor size must be equal to world_size times input tensor size")
 
     def steps() -> None:
@@ -277,13 +277,13 @@ def reduce_scatter(
     found = _resolve(group)
     if len(input_list) != found.size():
         raise RuntimeError("invalid input tensor list size, must be world size")
-    if input_list[found.rank()]._d.shape != output._d.shape:
+    if input_list[found.rank()]._array.shape != output._array.shape:
         check_sizes([output], input_list[found.rank()], "reduce_scatter")
-    way, average = way_of(op, "reduce_scatter", output._d.dtype)
+    way, average = way_of(op, "reduce_scatter", output._array.dtype)
 
     def steps() -> None:
         own = room(output)
-        arrays = [np.array(each._d, order="C", ndmin=1) for each in input_list]
+        arrays = [np.array(each._array, order="C", ndmin=1) for each in input_list]
         found.reduce_scatter(own.reshape(arrays[found.rank()].shape), arrays, way, average)
         store(output, own)
 
@@ -300,13 +300,13 @@ def reduce_scatter_single(
     if outside(group, "reduce_scatter_tensor"):
         return None
     found = _resolve(group)
-    if output._d.size * found.size() != input._d.size:
+    if output._array.size * found.size() != input._array.size:
         raise ValueError("input tensor must be the same size as output size times world size")
-    way, average = way_of(op, "reduce_scatter", output._d.dtype)
+    way, average = way_of(op, "reduce_scatter", output._array.dtype)
 
     def steps() -> None:
         own = room(output)
-        parts = list(np.array(input._d, order="C", ndmin=1).reshape(found.size(), -1))
+        parts = list(np.array(input._array, order="C", ndmin=1).reshape(found.size(), -1))
         found.reduce_scatter(own.reshape(-1), parts, way, average)
         store(output, own)
 
@@ -367,7 +367,7 @@ def all_to_all_single(
     found = _resolve(group)
     splits = []
     for tensor, given in ((output, output_split_sizes), (input, input_split_sizes)):
-        length = tensor._d.shape[0] if tensor._d.ndim else 1
+        length = tensor._array.shape[0] if tensor._array.ndim else 1
         if not given:
             if length % found.size():
                 raise RuntimeError("Tensor's dim 0 does not divide equally across group size")

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..tensor.tensor import share
+from ..core.tensor import share
 from .distributed_c10d import _rank_inside, _resolve
 from .errors import DistBackendError
 from .process_group import ProcessGroup, flat
@@ -75,7 +75,7 @@ def irecv(
     share(tensor)
 
     def write(content: bytearray) -> None:
-        data = tensor._d
+        data = tensor._array
         if len(content) != data.nbytes:
             raise DistBackendError(f"A message of {len(content)} bytes came for a tensor of {data.nbytes} bytes")
         np.copyto(data, np.frombuffer(content, data.dtype).reshape(data.shape))
@@ -129,7 +129,7 @@ class P2POp:
         ends = (mine, self.peer) if self.op is isend else (self.peer, mine)
         return (
             f"P2POp({self.op.__name__} pg={self.group.group_name}, group_src={self.group.ranks.index(ends[0])}, "
-            f"group_dst={self.group.ranks.index(ends[1])},  {self.tensor._d.shape}, {self.tensor.dtype})"
+            f"group_dst={self.group.ranks.index(ends[1])},  {self.tensor._array.shape}, {self.tensor.dtype})"
         )
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..tensor.tensor import wrap
+from ..core.tensor import wrap
 from .collectives import _root
 from .distributed_c10d import _resolve
 from .messages import recv, send

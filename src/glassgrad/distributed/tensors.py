@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..tensor.tensor import Tensor, share
+from ..core.tensor import Tensor, share
 from .distributed_c10d import GroupMember, get_rank
 
 
@@ -22,7 +22,7 @@ def check_tensor(value: Any, name: str) -> None:
             f"Invalid function argument. Expected parameter `{name}` of type torch.Tensor\n"
             f"             but got {_kind(value)} instead."
         )
-    if value._d.dtype.metadata is not None:
+    if value._array.dtype.metadata is not None:
         raise RuntimeError(f"No backend type associated with device type {value.device.type}")
 
 
@@ -53,8 +53,8 @@ def check_kind(*given: Any) -> None:
 def check_sizes(found: list[Any], wanted: Any, name: str) -> None:
     """RuntimeError unless each of a list of tensors has the shape of ``wanted``."""
     for index, each in enumerate(found):
-        if each._d.shape != wanted._d.shape:
-            expected, got = (", ".join(map(str, one._d.shape)) for one in (wanted, each))
+        if each._array.shape != wanted._array.shape:
+            expected, got = (", ".join(map(str, one._array.shape)) for one in (wanted, each))
             raise RuntimeError(
                 f"ProcessGroupGloo::{name}: invalid tensor size at index {index} (expected ({expected}), got ({got}))"
             )
@@ -72,17 +72,17 @@ def outside(group: Any, name: str) -> bool:
 
 def dense(tensor: Any) -> np.ndarray:
     """The values of a tensor as a contiguous array, a copy only where they are not."""
-    return np.ascontiguousarray(tensor._d)
+    return np.ascontiguousarray(tensor._array)
 
 
 def room(tensor: Any) -> np.ndarray:
     """A contiguous array to receive a tensor's new values in: its own memory where that can be."""
     share(tensor)
-    data: np.ndarray = np.asarray(tensor._d)
+    data: np.ndarray = np.asarray(tensor._array)
     return data if data.flags.c_contiguous and data.flags.writeable else np.ascontiguousarray(data)
 
 
 def store(tensor: Any, array: np.ndarray) -> None:
     """Write what was received into the tensor, where :func:`room` was not its own memory."""
-    if array is not tensor._d:
-        np.copyto(tensor._d, array.reshape(tensor._d.shape))
+    if array is not tensor._array:
+        np.copyto(tensor._array, array.reshape(tensor._array.shape))

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..autograd.grad_mode import no_grad
+from ..core.tensor import Tensor
 from ..ground.size import Size
-from ..tensor.tensor import Tensor
 from . import constraints
 from .utils import lazy_property
 
@@ -17,7 +17,7 @@ __all__ = ["Distribution"]
 
 def all_true(valid: Any) -> bool:
     """Whether every element of a tensor of decisions is true."""
-    return bool(valid._d.all() if type(valid) is Tensor else valid.all())
+    return bool(valid._array.all() if type(valid) is Tensor else valid.all())
 
 
 class Distribution:

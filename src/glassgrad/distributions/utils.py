@@ -7,9 +7,9 @@ from functools import update_wrapper
 from typing import Any
 
 from ..autograd.grad_mode import enable_grad
+from ..core.tensor import Tensor
 from ..ground import dtypes
 from ..ground.size import Size
-from ..tensor.tensor import Tensor
 from .functions import functions as f
 
 __all__ = [

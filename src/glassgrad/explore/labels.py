@@ -94,8 +94,8 @@ def saved_operand(node: Any, slot: int) -> Any:
 
 def place(tensor: Any) -> tuple[Any, ...]:
     """Equal for a tensor and for the copy of it that a node hands out: same memory, shape and dtype."""
-    if getattr(tensor, "_v", 0) is None and not tensor.shape:  # glassgrad's: its address would move it
-        return id(tensor._d), (), str(tensor.dtype)
+    if getattr(tensor, "_counter", 0) is None and not tensor.shape:  # glassgrad's: its address would move it
+        return id(tensor._array), (), str(tensor.dtype)
     return tensor.data_ptr(), tuple(tensor.shape), str(tensor.dtype)
 
 

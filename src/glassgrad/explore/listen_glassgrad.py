@@ -17,7 +17,8 @@ import numpy as np
 
 from ..autograd import Function
 from ..autograd import api as autograd_api
-from ..graph.record import Record, tick
+from ..core.record import Record, tick
+from ..core.tensor import Tensor, View
 from ..ground import modes
 from ..ground.later import whole
 from ..nn import functional
@@ -25,7 +26,6 @@ from ..nn.modules.module import Module
 from ..ops import intercept
 from ..optim import optimizer as optimizers
 from ..tensor.parameter import Parameter
-from ..tensor.tensor import Tensor, View
 from .notes import Kinds, Spec, leave_modules, listen_to_modules
 
 KINDS = Kinds(Tensor)
@@ -189,10 +189,10 @@ def _template(function: Any, own: Any, spec: Spec) -> CodeType:
     lines += [
         '    tensor_ = "@Tensor"',
         f"    if type(r_) is tensor_{' and out is None' if 'out' in keywords else ''}:",
-        '        record_ = "@Record"; view_ = "@View"; e_ = r_._e; v_ = None',
+        '        record_ = "@Record"; view_ = "@View"; e_ = r_._edge; v_ = None',
         "        if type(e_) is record_ or type(e_) is view_ and r_.requires_grad:",
         '            ref_ = "@ref"; find_ = "@find"; log_ = "@log"; parameter_ = "@Parameter"; kinds_ = "@kinds"',
-        '            array_ = "@ndarray"; d_ = r_._d',
+        '            array_ = "@ndarray"; d_ = r_._array',
         "            if type(e_) is view_: v_ = ref_(e_.base)",
         "            if type(d_) is array_: s_ = d_.shape; d_ = d_.dtype",
         "            else: s_ = (); d_ = type(d_)",

@@ -13,7 +13,7 @@ FEW = 6  # elements up to which a value is shown
 
 def array_of(tensor: Any) -> Any:
     """The tensor's elements as an array (of a dtype that NumPy counts with); None where it has none to show."""
-    data = getattr(tensor, "_d", None)
+    data = getattr(tensor, "_array", None)
     if isinstance(data, (np.ndarray, np.generic)) and data.dtype.kind != "c" and not data.dtype.metadata:
         return np.asarray(data, np.float32 if data.dtype.kind == "V" else None)  # glassgrad's: looked at, not shared
     tensor = tensor.detach()

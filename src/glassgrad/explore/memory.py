@@ -24,7 +24,7 @@ class Memories:
         return self.number[key]
 
     def _key(self, tensor: Any) -> tuple[Any, int]:
-        data = getattr(tensor, "_d", None)
+        data = getattr(tensor, "_array", None)
         if data is not None:  # glassgrad's array
             base = getattr(data, "base", None)
             while base is not None and hasattr(base, "nbytes") and hasattr(base, "dtype"):

@@ -9,7 +9,7 @@ import linecache
 import textwrap
 from typing import Any
 
-from ..ops.declare import TABLE
+from ..core.row import TABLE
 
 LONGEST = 700
 

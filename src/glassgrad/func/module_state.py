@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+from ..core.tensor import Tensor
 from ..ops.composite.join import stack
-from ..tensor.tensor import Tensor
 
 _ABSENT = object()
 

@@ -13,12 +13,12 @@ from contextlib import contextmanager
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
+from ..core.tensor import Tensor
 from ..nn.modules.calls import Calls
 from ..nn.modules.container import Sequential
 from ..nn.modules.module import Module
 from ..ops import intercept
 from ..tensor.parameter import Parameter
-from ..tensor.tensor import Tensor
 from ..utils import _pytree as pytree
 from .code import PyTreeCodeGen, PyTreeInfo
 from .graph import Graph

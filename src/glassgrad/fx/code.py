@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from ..tensor.tensor import Tensor
+from ..core.tensor import Tensor
 from ..utils import _pytree as pytree
 from .names import is_ours, qualified, type_repr
 from .namespace import Namespace, custom_builtins

@@ -11,11 +11,11 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
+from ..core.tensor import Tensor
 from ..nn.modules.module import Module
 from ..nn.modules.tree import KINDS
 from ..serialization import save as save_file
 from ..tensor.parameter import Parameter
-from ..tensor.tensor import Tensor
 from .code import PythonCode, PyTreeCodeGen
 from .graph import Graph
 from .names import HOME, is_ours

@@ -10,12 +10,12 @@ from importlib import import_module
 from types import FunctionType, GenericAlias
 from typing import Any
 
+from ..core.row import TABLE
+from ..core.tensor import Tensor
 from ..ground.later import whole
 from ..nn import functional
 from ..ops import intercept
 from ..ops.catalogue import FUNCTIONS
-from ..ops.declare import TABLE
-from ..tensor.tensor import Tensor
 
 HOME = __name__.partition(".")[0]
 

@@ -64,6 +64,7 @@ _HOMES = {
     f"{OURS}.serialization.rebuild": "torch._utils",
     f"{OURS}.nn.functional": "torch.nn.functional",
     f"{OURS}.tensor": "torch",
+    f"{OURS}.core": "torch",
     f"{OURS}.ground": "torch",
     f"{OURS}.ops.composite.typed_storage": "torch",
 }

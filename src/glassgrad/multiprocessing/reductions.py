@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
+from ..core.tensor import Tensor
 from ..ground.dtypes import dtype
 from ..ground.shared import Shared, register
 from ..ops.composite.interchange import rebuild, warn_of_hooks
 from ..ops.composite.share import share_memory_
 from ..ops.composite.storage import owner_of
 from ..tensor.parameter import Parameter
-from ..tensor.tensor import Tensor
 
 _NOT_A_LEAF = (
     "Cowardly refusing to serialize non-leaf tensor which requires_grad, since autograd does not support crossing "
@@ -27,14 +27,14 @@ def reduce_tensor(tensor: Any) -> tuple[Any, ...]:
     """What ``multiprocessing`` sends of a tensor; what starts a process moves its memory to where both see it."""
     if tensor.requires_grad and not tensor.is_leaf:
         raise RuntimeError(_NOT_A_LEAF)
-    if tensor._e is not None:
+    if tensor._edge is not None:
         warn_of_hooks(tensor)
     kind, about = type(tensor), (tensor.dtype, tensor.requires_grad)
-    if tensor._d.dtype.metadata is not None:
-        return rebuild_tensor, (kind, None, 0, tensor._d.shape, (), *about)
+    if tensor._array.dtype.metadata is not None:
+        return rebuild_tensor, (kind, None, 0, tensor._array.shape, (), *about)
     if get_spawning_popen() is not None:
         share_memory_(tensor)
-    data = np.asarray(tensor._d)
+    data = np.asarray(tensor._array)
     owner = owner_of(data)
     if type(owner) is Shared:
         offset = data.__array_interface__["data"][0] - owner.__array_interface__["data"][0]

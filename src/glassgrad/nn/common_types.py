@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TypeAlias, TypeVar
 
-from ..tensor.tensor import Tensor
+from ..core.tensor import Tensor
 
 T = TypeVar("T")
 

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..core.tensor import Tensor
 from ..kernels.convolution import output_sizes
 from ..ops.composite.convolution import check_numbers, check_sizes
 from ..ops.primitive.convolution import convolution_input, convolution_weight
-from ..tensor.tensor import Tensor
 from .modules.utils import _ntuple
 
 
@@ -26,7 +26,7 @@ def _settings(
     check_sizes(input_size, weight_size, None, around, spread, False, groups)
     outs = output_sizes(input_size[2:], weight_size[2:], steps, around, spread)
     wanted = (input_size[0], weight_size[0], *outs)
-    sizes = grad_output._d.shape
+    sizes = grad_output._array.shape
     for place, (n, m) in enumerate(zip(wanted, sizes, strict=False)):
         if n != m or len(sizes) != len(wanted):
             raise RuntimeError(
@@ -40,7 +40,7 @@ def _by_input(
     ndim: int, input_size: Any, weight: Any, grad_output: Any, stride: Any, padding: Any, dilation: Any, groups: int
 ) -> Tensor:
     sizes = tuple(input_size)
-    settings = _settings(ndim, sizes, weight._d.shape, grad_output, stride, padding, dilation, groups)
+    settings = _settings(ndim, sizes, weight._array.shape, grad_output, stride, padding, dilation, groups)
     made: Tensor = convolution_input(grad_output, weight, sizes, *settings, False, (0,) * ndim, groups)
     return made
 
@@ -49,7 +49,7 @@ def _by_weight(
     ndim: int, input: Any, weight_size: Any, grad_output: Any, stride: Any, padding: Any, dilation: Any, groups: int
 ) -> Tensor:
     sizes = tuple(weight_size)
-    settings = _settings(ndim, input._d.shape, sizes, grad_output, stride, padding, dilation, groups)
+    settings = _settings(ndim, input._array.shape, sizes, grad_output, stride, padding, dilation, groups)
     made: Tensor = convolution_weight(grad_output, input, sizes, *settings, False, (0,) * ndim, groups)
     return made
 

@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 
 from ..autograd.grad_mode import no_grad
+from ..core.tensor import Tensor, wrap
 from ..ground.generator import Generator, default_generator
 from ..kernels.whole import randperm
-from ..tensor.tensor import Tensor, wrap
 
 _LINEAR = (
     "linear", "conv1d", "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d",
@@ -199,14 +199,14 @@ def _below(x: float) -> float:
 
 
 def _by_drawing_again(tensor: Any, mean: float, std: float, a: float, b: float, generator: Any) -> Any:
-    lowest, highest = np.array([a, b]).astype(tensor._d.dtype)
-    values = np.array(tensor.normal_(mean, std, generator=generator)._d)
+    lowest, highest = np.array([a, b]).astype(tensor._array.dtype)
+    values = np.array(tensor.normal_(mean, std, generator=generator)._array)
     fresh = _like(tensor)
     while True:
         outside = (values < lowest) | (values > highest)
         if not outside.any():
             return _put(tensor, values)
-        values = np.where(outside, fresh.normal_(mean, std, generator=generator)._d, values)
+        values = np.where(outside, fresh.normal_(mean, std, generator=generator)._array, values)
 
 
 def _by_rejection(tensor: Any, mean: float, std: float, a: float, b: float, generator: Any) -> Any:
@@ -214,16 +214,16 @@ def _by_rejection(tensor: Any, mean: float, std: float, a: float, b: float, gene
     mode = max(a, min(mean, b))
     peak = -0.5 * ((mode - mean) / std) ** 2
     fresh, chances = _like(tensor), _like(tensor)
-    values = np.array(tensor.uniform_(a, b, generator=generator)._d)
+    values = np.array(tensor.uniform_(a, b, generator=generator)._array)
     candidates, pending = values, np.ones(values.shape, bool)
     while True:
         log_chance = ((candidates - mean) / std) ** 2 * -0.5 - peak
         with np.errstate(divide="ignore"):
-            refused = np.log(chances.uniform_(generator=generator)._d) > log_chance
+            refused = np.log(chances.uniform_(generator=generator)._array) > log_chance
         pending = np.where(pending, refused, pending)
         if not pending.any():
             return _put(tensor, values)
-        candidates = np.array(fresh.uniform_(a, b, generator=generator)._d)
+        candidates = np.array(fresh.uniform_(a, b, generator=generator)._array)
         values = np.where(pending, candidates, values)
 
 
@@ -231,12 +231,12 @@ def orthogonal_(tensor: Any, gain: float = 1, generator: Generator | None = None
     """Rows (or columns, of the fewer) that stand at right angles, times ``gain``. Source: Saxe et al. (2013)."""
     if tensor.ndim < 2:
         raise ValueError("Only tensors with 2 or more dimensions are supported")
-    if not tensor._d.size or _is_meta(tensor):
+    if not tensor._array.size or _is_meta(tensor):
         return tensor
     rows = tensor.shape[0]
-    columns = tensor._d.size // rows
-    draws = wrap(np.empty((rows, columns), tensor._d.dtype))
-    flat: Any = draws.normal_(0, 1, generator=generator)._d  # type: ignore[attr-defined]
+    columns = tensor._array.size // rows
+    draws = wrap(np.empty((rows, columns), tensor._array.dtype))
+    flat: Any = draws.normal_(0, 1, generator=generator)._array  # type: ignore[attr-defined]
     q, r = np.linalg.qr(flat.T if rows < columns else flat)
     q = q * np.sign(np.diagonal(r))
     q = q.T if rows < columns else q
@@ -252,7 +252,7 @@ def sparse_(tensor: Any, sparsity: float, std: float = 0.01, generator: Generato
         return tensor
     rows, columns = tensor.shape
     zeros = math.ceil(sparsity * rows)
-    values = np.array(tensor.normal_(0, std, generator=generator)._d)
+    values = np.array(tensor.normal_(0, std, generator=generator)._array)
     for column in range(columns):
         values[randperm(default_generator, rows)[:zeros], column] = 0
     return _put(tensor, values)
@@ -266,13 +266,13 @@ def _is_meta(tensor: Tensor) -> bool:
 
 
 def _like(tensor: Tensor) -> Any:
-    return wrap(np.empty_like(tensor._d))
+    return wrap(np.empty_like(tensor._array))
 
 
 @no_grad()
 def _put(tensor: Any, values: Any) -> Any:
     """Write an array into a tensor."""
-    return tensor if _is_meta(tensor) else tensor.copy_(wrap(values.astype(tensor._d.dtype)))
+    return tensor if _is_meta(tensor) else tensor.copy_(wrap(values.astype(tensor._array.dtype)))
 
 
 def _deprecated(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -10,11 +10,11 @@ from collections.abc import Callable
 from types import FunctionType
 from typing import Any
 
+from ..core import tensor as tensors
+from ..core.tensor import LEAF, Tensor, alias, new
 from ..ops.catalogue import Later
 from ..ops.composite.create import empty
-from ..tensor import tensor as tensors
 from ..tensor.parameter import Parameter
-from ..tensor.tensor import LEAF, Tensor, alias, new
 
 _NO_SHAPE = (
     "Can't access the shape of an uninitialized parameter or buffer. This error usually happens in `load_state_dict` "
@@ -55,8 +55,8 @@ class Buffer(Tensor, metaclass=_BufferMeta):
         out: Any = alias(data)
         if type(data) is not Tensor:  # a subclass stays what it is
             out = new(type(data))
-            out._d, out._e, out._v = data._d, None, data._v
-        out._e = LEAF if data.requires_grad else None
+            out._array, out._edge, out._counter = data._array, None, data._counter
+        out._edge = LEAF if data.requires_grad else None
         out.persistent = persistent
         out._is_buffer = True
         return out
@@ -140,7 +140,7 @@ class UninitializedBuffer(UninitializedTensorMixin, Tensor):
         cls, requires_grad: bool = False, device: Any = None, dtype: Any = None, persistent: bool = True
     ) -> Any:
         out: Any = new(cls)
-        out._d, out._e, out._v = empty(0, device=device, dtype=dtype)._d, None, None
+        out._array, out._edge, out._counter = empty(0, device=device, dtype=dtype)._array, None, None
         tensors.require_grad(out, requires_grad)
         out.persistent, out._is_buffer = persistent, True
         return out
@@ -168,13 +168,13 @@ def _as_empty(name: str) -> Callable[..., Any]:
         if name == "copy_":
             method(plain, *[alias(a) if is_lazy(a) else a for a in args], **kwargs)
             return self
-        plain._e = LEAF if self.requires_grad else None
+        plain._edge = LEAF if self.requires_grad else None
         found = method(plain, *args, **kwargs)
         if found is plain:
             return self
         if isinstance(found, Tensor) and isinstance(self, UninitializedBuffer):
             out: Any = new(type(self))
-            out._d, out._e, out._v = found._d, None, None
+            out._array, out._edge, out._counter = found._array, None, None
             out.persistent, out._is_buffer = self.persistent, True
             return out
         return found

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from ..core.tensor import LEAF, Tensor
 from ..ground import dtypes, modes
-from ..tensor.tensor import LEAF, Tensor
 from .primitive.cast import to_copy
 
 _CAST = (dtypes.float32.numpy, dtypes.float16.numpy, dtypes.bfloat16.numpy)
@@ -30,9 +30,9 @@ class Policy:
         return tuple(self._low(t) for t in tensors)
 
     def _low(self, tensor: Any) -> Any:
-        if not isinstance(tensor, Tensor) or tensor._d.dtype not in _CAST or tensor.dtype is self.dtype:
+        if not isinstance(tensor, Tensor) or tensor._array.dtype not in _CAST or tensor.dtype is self.dtype:
             return tensor
-        if not self.keeps or tensor._e is not LEAF or not modes.grad_enabled() or tensor.dtype is not dtypes.float32:
+        if not self.keeps or tensor._edge is not LEAF or not modes.grad_enabled() or tensor.dtype is not dtypes.float32:
             return _cast(tensor, self.dtype)
         kept = self.cache.get(id(tensor))
         if kept is None:
@@ -55,11 +55,11 @@ def single(*tensors: Any) -> tuple[Any, ...]:
 
 def lowered(tensor: Tensor, dtype: Any) -> Tensor:
     """A floating tensor in another floating dtype; float64 and integers stay."""
-    if tensor._d.dtype not in _CAST or tensor.dtype is dtype:
+    if tensor._array.dtype not in _CAST or tensor.dtype is dtype:
         return tensor
     return _cast(tensor, dtype)
 
 
 def _cast(tensor: Tensor, dtype: Any) -> Tensor:
-    made: Tensor = to_copy(tensor, dtype.numpy, tensor._d.dtype)
+    made: Tensor = to_copy(tensor, dtype.numpy, tensor._array.dtype)
     return made

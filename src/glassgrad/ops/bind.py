@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from ..tensor.tensor import Tensor
-from . import write
-from .declare import COMPOSITES, TABLE, Composite, Row
+from ..core import write
+from ..core.row import TABLE, Row
+from ..core.tensor import Tensor
+from .declare import COMPOSITES, Composite
 
 #: Operators that have a reflected form under the same function.
 _COMMUTE = {"add", "mul", "and", "or", "xor"}

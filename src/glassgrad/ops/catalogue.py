@@ -14,12 +14,16 @@ import threading
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from ..core import tensor, write
+from ..core.row import TABLE, Row
+from ..core.tensor import Tensor
+from ..ground import register as registers
 from ..ground.generator import Generator
-from ..tensor import sparse, tensor
-from ..tensor.tensor import Tensor
-from . import bind, composite, declare, primitive, write
+from ..ground.register import Register
+from ..tensor import sparse
+from . import bind, composite, primitive
 from .contents import CONTENTS, SPARSE
-from .declare import COMPOSITES, TABLE, Register
+from .declare import COMPOSITES
 
 FUNCTIONS: Register[Callable[..., Any]] = Register()
 _METHODS: Register[Any] = Register()
@@ -156,8 +160,8 @@ def contents() -> dict[str, list[list[str]]]:
     found: dict[str, list[list[str]]] = {family: [[], [], [], [], []] for family in families()}
     owners: list[dict[str, tuple[str, Any]]] = [{}, {}]
     keys: dict[str, list[str]] = {family: [] for family in found}
-    registers: tuple[Any, Any] = TABLE, COMPOSITES
-    for register in registers:
+    both: tuple[Any, Any] = TABLE, COMPOSITES
+    for register in both:
         for key, made in sorted(dict.items(register), key=lambda pair: _home(pair[1])):
             keys[_home(made)].append(key)
             spelled = bind.spelled_by_row(made) if register is TABLE else bind.spelled_by_composite(made)
@@ -182,7 +186,7 @@ def contents() -> dict[str, list[list[str]]]:
 
 
 def _home(made: Any) -> str:
-    module = made.kernel.__module__ if isinstance(made, declare.Row) else made.home
+    module = made.kernel.__module__ if isinstance(made, Row) else made.home
     return module.removeprefix(f"{__package__}.")  # type: ignore[no-any-return]
 
 
@@ -218,5 +222,5 @@ _hand_in(tensor, "construct", "composite.typed_tensors")
 _hand_in(sparse, "dispatch", _ARITHMETIC)
 _hand_in(Generator, "get_state", "composite.random")
 _hand_in(Generator, "set_state", "composite.random")
-declare.load, declare.load_all = load, load_all
+registers.load, registers.load_all = load, load_all
 _open()

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..tensor.tensor import Tensor, new
+from ..core.tensor import Tensor, new
 
 F32, F64, I64, B1 = np.dtype("f4"), np.dtype("f8"), np.dtype("i8"), np.dtype("?")
 
@@ -35,8 +35,8 @@ def number(value: Any, data: Any) -> Tensor | None:
             return None
         made.flags.writeable = False
         constant = new(Tensor)
-        constant._d = made[()] if cache is _scalars else made
-        constant._e = constant._v = None
+        constant._array = made[()] if cache is _scalars else made
+        constant._edge = constant._counter = None
         if len(cache) < _MOST and value == value:
             cache[value] = constant
     return constant

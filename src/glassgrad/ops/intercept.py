@@ -16,9 +16,10 @@ from contextlib import contextmanager
 from types import CodeType, FrameType, FunctionType
 from typing import Any
 
-from . import generate
+from ..core.row import TABLE
+from ..fast import generate
 from .bind import functions
-from .declare import COMPOSITES, TABLE
+from .declare import COMPOSITES
 
 #: ``listener(function, proceed, args, kwargs)`` answers for a call; ``proceed(*args, **kwargs)`` is the call itself.
 Listener = Callable[[Any, Callable[..., Any], tuple[Any, ...], dict[str, Any]], Any]

@@ -8,10 +8,10 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from ..core.row import Row
+from ..core.tensor import Tensor
 from ..ground import dtypes, errors, modes
 from ..tensor.parameter import Parameter
-from ..tensor.tensor import Tensor
-from .declare import Row
 
 NOT_TAKEN = object()
 _bfloat16 = dtypes.bfloat16.numpy

@@ -37,8 +37,8 @@ from typing import Any
 
 import numpy as np
 
+from ..core.tensor import Tensor
 from ..tensor.parameter import Parameter
-from ..tensor.tensor import Tensor
 
 ndarray = np.ndarray
 _OFF = os.environ.get("GLASSGRAD_SPARE") == "0"  # read once: what a function reads while it is captured is its own
@@ -157,7 +157,7 @@ def spent(references: tuple[Any, int, int] | None, tensor: Any, array: Any, leve
             return False
     elif references[1] != 3 or not by_operator or not left_operand(sys._getframe(level), tensor):
         return False
-    if tensor._e is not None or tensor._v is not None:
+    if tensor._edge is not None or tensor._counter is not None:
         return False
     if sys.gettrace() is not None or callable(sys.getprofile()):  # cProfile, which keeps nothing, cannot be called
         return False

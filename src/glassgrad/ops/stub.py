@@ -1,6 +1,6 @@
 """Writes what editors and type checkers read: the names that arrive from the table at run time, with their signatures.
 
-``python -m glassgrad.ops.stub`` writes ``tensor/tensor.pyi``, the package's ``__init__.pyi``, and the catalogue's own
+``python -m glassgrad.ops.stub`` writes ``core/tensor.pyi``, the package's ``__init__.pyi``, and the catalogue's own
 ``contents.py``; with ``--check`` it tells whether they are up to date.
 """
 
@@ -15,9 +15,10 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
-from ..tensor.tensor import Tensor
+from ..core.row import TABLE, Row
+from ..core.tensor import Tensor
 from . import catalogue
-from .declare import COMPOSITES, TABLE, Row
+from .declare import COMPOSITES
 
 PACKAGE = Path(__file__).resolve().parents[1]
 HEAD = '"""Written by ``python -m glassgrad.ops.stub``: do not edit."""\n\n# ruff: noqa'
@@ -42,8 +43,8 @@ TUPLES = {"chunk", "split", "split_with_sizes", "unsafe_chunk", "unsafe_split"}
 
 
 def tensor_stub() -> str:
-    """The text of ``tensor/tensor.pyi``: the file's own names, and in the class what ``bind`` installs."""
-    tree = ast.parse((PACKAGE / "tensor" / "tensor.py").read_text(encoding="utf-8"))
+    """The text of ``core/tensor.pyi``: the file's own names, and in the class what ``bind`` installs."""
+    tree = ast.parse((PACKAGE / "core" / "tensor.py").read_text(encoding="utf-8"))
     lines = [HEAD, "import builtins as _b", "from collections.abc import Iterable, Iterator, Sequence"]
     lines += [ast.unparse(node) for node in tree.body if _is_import(node)]
     lines.append("from ..ground.device import device as _device")
@@ -77,7 +78,7 @@ def package_stub() -> str:
     modules = {path.stem for path in PACKAGE.glob("*.py")} | {
         path.parent.name for path in PACKAGE.glob("*/__init__.py")
     }
-    modules -= {"__init__", "__main__", "cli", "demo", "alias", "ground", "graph", "kernels", "tensor", "ops"}
+    modules -= {"__init__", "__main__", "cli", "demo", "alias", "ground", "core", "fast", "kernels", "tensor", "ops"}
     lines += [f"from . import {name} as {name}" for name in sorted(modules)]
     parts = importlib.import_module(PACKAGE.name)._PART_OF
     lines += [f"from .{home} import {name} as {name}" for name, home in sorted(parts.items())]
@@ -89,7 +90,7 @@ def package_stub() -> str:
     return "\n".join(lines) + "\n"
 
 
-FILES: dict[str, Callable[[], str]] = {"tensor/tensor.pyi": tensor_stub, "__init__.pyi": package_stub}
+FILES: dict[str, Callable[[], str]] = {"core/tensor.pyi": tensor_stub, "__init__.pyi": package_stub}
 FILES["ops/contents.py"] = catalogue.contents_text
 
 

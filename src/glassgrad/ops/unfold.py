@@ -10,13 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from ..graph import engine
-from ..graph.node import UNFOLDED
-from ..graph.record import Record, freed, tick
+from ..core import engine, saved
+from ..core.node import UNFOLDED
+from ..core.record import Record, freed, tick
+from ..core.row import TABLE
+from ..core.tensor import LEAF, Tensor, edge_of, wrap
 from ..ground import modes
-from ..tensor.tensor import LEAF, Tensor, edge_of, wrap
-from . import saved
-from .declare import TABLE
 from .primitive.shape import on_arrays
 
 
@@ -40,7 +39,7 @@ def _on_arrays(
     places = [wrap(array) for array in arrays]
     for place, needed in zip(places, needs, strict=True):
         if needed:
-            place._e = LEAF
+            place._edge = LEAF
     before = modes.set_grad(True)
     try:
         return _twice(name, cotangents, places, given, settings, False)
@@ -60,7 +59,7 @@ def differentiated(
     """
     alias = TABLE["alias"].caller
     places = [
-        alias(tensor) if needed else wrap(tensor._d) for tensor, needed in zip(tensors, needs, strict=True)
+        alias(tensor) if needed else wrap(tensor._array) for tensor, needed in zip(tensors, needs, strict=True)
     ]  # each a place of its own, though one tensor may be given twice
     return _twice(name, cotangents, places, given, settings, True)
 
@@ -138,12 +137,12 @@ def _stand_ins(record: Record, leaves: dict[Tensor, Tensor]) -> list[Tensor]:
     for shape, edge in zip(sizes, record.edges, strict=True):
         tensor = wrap(np.zeros(shape, np.float32))
         if not found and "dense" in row.settings and not record.k[row.saves["dense"][1]]:
-            tensor._d = np.zeros((shape[1], shape[0], *shape[2:]), np.float32).swapaxes(0, 1)
+            tensor._array = np.zeros((shape[1], shape[0], *shape[2:]), np.float32).swapaxes(0, 1)
         if isinstance(edge, Tensor):
-            tensor._e = LEAF
+            tensor._edge = LEAF
             leaves[tensor] = edge
         else:
-            tensor._e = edge
+            tensor._edge = edge
         found.append(tensor)
     return found
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from ..core.tensor import Tensor
 from ..ground import dtypes
-from ..tensor.tensor import Tensor
 from .by_parameter import ByParameter
 from .elementwise import filled, scalar
 from .numbers import check_one_element, number

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from ..core.tensor import Tensor, share
 from ..kernels.sparse import coalesced
-from ..tensor.tensor import Tensor, share
 from .elementwise import Elementwise, both, check, check_decay, check_rate, direction, filled, scalar, writable
 from .numbers import number
 
@@ -81,13 +81,13 @@ class Adagrad(Elementwise):
         state = self.state[param]
         if not state:
             self._start(group, state, param)
-        held = coalesced(-grad._d if group["maximize"] else grad._d)
-        (step,), (rate, eps) = self._advance(group, state["step"]._d[()])
+        held = coalesced(-grad._array if group["maximize"] else grad._array)
+        (step,), (rate, eps) = self._advance(group, state["step"]._array[()])
         writable(state["step"])[...] = step
         total, place = writable(state["sum"]), tuple(held.indices)
         total[place] += held.values * held.values
         version = share(param)
-        param._d[place] -= (rate * (held.values / (np.sqrt(total[place]) + eps))).astype(held.dtype, copy=False)
+        param._array[place] -= (rate * (held.values / (np.sqrt(total[place]) + eps))).astype(held.dtype, copy=False)
         version.version += 1
 
     def _compiled(self, group: dict[str, Any], numbers: Any) -> tuple[Any, ...] | None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..tensor.tensor import Tensor
+from ..core.tensor import Tensor
 from .elementwise import Elementwise, check, check_betas, check_decay, check_rate, direction
 from .numbers import F32, F64, check_one_element, number
 from .values import Values

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from ..core.tensor import Tensor
 from ..ground import dtypes
-from ..tensor.tensor import Tensor
 from .elementwise import Elementwise, check_decay, check_rate, filled, scalar
 from .numbers import number
 

@@ -14,11 +14,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from ..core.tensor import Tensor, share, wrap
 from ..ground import dtypes, modes
 from ..kernels import compiled
 from ..ops.primitive.cast import view_as_real
 from ..tensor.sparse import SparseTensor
-from ..tensor.tensor import Tensor, share, wrap
 from .numbers import F32, F64, check_one_element, number
 from .optimizer import Optimizer, evaluated
 from .values import BLOCK, Narrow, Room, Values
@@ -157,34 +157,38 @@ class Elementwise(Optimizer):
         batch: Any = None
         latest = latest_kind = None  # the number and the dtype that the last batch was found by
         for param, grad, state in todo:
-            kind = param._d.dtype
+            kind = param._array.dtype
             count = None if only is None else state[only]
-            if kind is not latest_kind or count is not None and (count._d is not latest or count._v is not None):
+            if (
+                kind is not latest_kind
+                or count is not None
+                and (count._array is not latest or count._counter is not None)
+            ):
                 counts = [state[name] for name in names]
-                identity = (id(kind), *[id(count._d) for count in counts])
+                identity = (id(kind), *[id(count._array) for count in counts])
                 batch = same.get(identity)
                 if batch is None:
                     batch = self._batch(group, batches, kind, counts)
-                    if all(count._v is None for count in counts):
+                    if all(count._counter is None for count in counts):
                         same[identity] = batch
                 if len(names) < 2:
-                    latest, latest_kind = None if count is None else count._d, kind
+                    latest, latest_kind = None if count is None else count._array, kind
                 for count, after in zip(counts, batch.after, strict=True):
-                    if count._v is None:
-                        count._d = after
+                    if count._counter is None:
+                        count._array = after
                     else:
-                        count._d[...] = after
-                        count._v.version += 1
+                        count._array[...] = after
+                        count._counter.version += 1
             elif count is not None:
-                count._d = batch.after[0]
-            version = param._v or share(param)
-            data, g = param._d, grad._d
+                count._array = batch.after[0]
+            version = param._counter or share(param)
+            data, g = param._array, grad._array
             by_itself = by_tensors or g.dtype is not kind
             arrays = [data, g if type(g) is ndarray else np.asarray(g)]
             for name in kept:
                 tensor = state[name]
-                array = tensor._d
-                if tensor._v is not None or type(array) is not ndarray:
+                array = tensor._array
+                if tensor._counter is not None or type(array) is not ndarray:
                     array = writable(tensor)
                 if array.dtype is not kind:
                     by_itself = True
@@ -232,13 +236,13 @@ class Elementwise(Optimizer):
 
     def _batch(self, group: dict[str, Any], batches: dict[Any, _Batch], kind: Any, counts: list[Any]) -> _Batch:
         """The batch that parameters of some dtype belong to, given the numbers kept for them."""
-        before = tuple(count._d[()] for count in counts)
+        before = tuple(count._array[()] for count in counts)
         key = (kind, before, *map(type, before))
         batch = batches.get(key)
         if batch is None:
             after, numbers = self._advance(group, *before)
             after = tuple(type(old)(new) for old, new in zip(before, after, strict=True))
-            batch = batches[key] = _Batch([count._d for count in counts], after, numbers)
+            batch = batches[key] = _Batch([count._array for count in counts], after, numbers)
         return batch
 
     def _step_together(self, group: dict[str, Any], numbers: Any, small: list[tuple[Any, list[Any]]]) -> None:
@@ -363,23 +367,23 @@ def scalar(value: float, group: dict[str, Any]) -> Tensor:
 
 def filled(param: Tensor, value: Any) -> Tensor:
     """A tensor like a parameter, in shape, dtype and layout, of one value."""
-    held = np.empty_like(param._d)
+    held = np.empty_like(param._array)
     held[...] = value
     return wrap(held)
 
 
 def writable(tensor: Tensor) -> Any:
     """The data of a state tensor, an array to write to; the write is counted where anybody could notice."""
-    if type(tensor._d) is not ndarray:
+    if type(tensor._array) is not ndarray:
         share(tensor)
-    if tensor._v is not None:
-        tensor._v.version += 1
-    return tensor._d
+    if tensor._counter is not None:
+        tensor._counter.version += 1
+    return tensor._array
 
 
 def both(value: Any, param: Tensor) -> Any:
     """A value for an element of a parameter; for the real and the imaginary part of a complex one."""
-    return complex(value, value) if param._d.dtype.kind == "c" else value
+    return complex(value, value) if param._array.dtype.kind == "c" else value
 
 
 def check(name: str, value: Any, low: float = 0.0, below: float | None = None) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from ..tensor.tensor import Tensor
+from ..core.tensor import Tensor
 from .elementwise import Elementwise, check, check_betas, check_decay, check_rate, filled, scalar
 from .numbers import number
 

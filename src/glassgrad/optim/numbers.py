@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..tensor.tensor import Tensor
+from ..core.tensor import Tensor
 
 F32, F64 = np.dtype("f4"), np.dtype("f8")
 _known: dict[tuple[float, Any], np.ndarray] = {}
@@ -31,5 +31,5 @@ def number(setting: Any) -> float:
 
 def check_one_element(setting: Any, name: str) -> None:
     """ValueError where a setting is a tensor of several elements."""
-    if isinstance(setting, Tensor) and setting._d.size != 1:
+    if isinstance(setting, Tensor) and setting._array.size != 1:
         raise ValueError(f"Tensor {name} must be 1-element")

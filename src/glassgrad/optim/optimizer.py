@@ -10,9 +10,9 @@ from copy import deepcopy
 from itertools import chain
 from typing import Any, TypeAlias
 
+from ..core.tensor import Tensor
 from ..ground import dtypes, modes
 from ..nn.modules.calls import Handle, _add
-from ..tensor.tensor import Tensor
 from ..tensor.typename import typename
 
 _before_all: dict[int, Callable[..., Any]] = OrderedDict()  # hooks at the steps of every optimizer

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from ..core.tensor import Tensor, share
 from ..kernels import compiled
 from ..tensor.sparse import SparseTensor
-from ..tensor.tensor import Tensor, share
 from .elementwise import Elementwise, direction, filled
 from .numbers import F32, F64, check_one_element, constant, number
 from .optimizer import evaluated
@@ -88,7 +88,7 @@ class SGD(Elementwise):
                 grad = param._grad
                 if grad is None:
                     continue
-                data = param._d
+                data = param._array
                 if data.dtype is not kind:
                     kind = data.dtype
                     if kind is not F32 and kind is not F64:
@@ -99,11 +99,11 @@ class SGD(Elementwise):
                 if data.size >= least:
                     large.append((param, grad, {}))
                     continue
-                version = param._v
+                version = param._counter
                 if version is None:
                     version = share(param)
-                    data = param._d
-                subtract(data, grad._d * rate, data)
+                    data = param._array
+                subtract(data, grad._array * rate, data)
                 version.version += 1
             if large:
                 self._step_all(group, large)
@@ -146,7 +146,7 @@ class SGD(Elementwise):
                 buffer.mul_(group["momentum"]).add_(g, alpha=1 - group["dampening"])
             g = g.add(buffer, alpha=group["momentum"]) if group["nesterov"] else buffer
         version = share(param)
-        subtract(param._d, g._d * constant(number(group["lr"]), param._d.dtype), param._d)
+        subtract(param._array, g._array * constant(number(group["lr"]), param._array.dtype), param._array)
         version.version += 1
 
     def _kept(self, group: dict[str, Any]) -> tuple[str, ...]:

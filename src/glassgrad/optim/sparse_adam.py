@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from ..core.tensor import share
 from ..kernels.sparse import coalesced
 from ..tensor.sparse import CooTensor
-from ..tensor.tensor import share
 from .elementwise import check_betas, filled, writable
 from .numbers import check_one_element
 from .optimizer import Optimizer, evaluated
@@ -67,7 +67,7 @@ class SparseAdam(Optimizer):
                     state["step"] = 0
                     state["exp_avg"], state["exp_avg_sq"] = filled(param, 0), filled(param, 0)
                 state["step"] += 1
-                _step(group, param, param._grad._d, state)
+                _step(group, param, param._grad._array, state)
         return loss
 
 
@@ -87,5 +87,5 @@ def _step(group: dict[str, Any], param: Any, grad: Any, state: dict[str, Any]) -
     step = state["step"]
     rate = float(group["lr"]) * math.sqrt(1 - beta2**step) / (1 - beta1**step)
     version = share(param)
-    param._d[place] -= (rate * (m / (np.sqrt(v) + group["eps"]))).astype(g.dtype, copy=False)
+    param._array[place] -= (rate * (m / (np.sqrt(v) + group["eps"]))).astype(g.dtype, copy=False)
     version.version += 1

@@ -10,10 +10,10 @@ from copy import deepcopy
 from typing import Any
 
 from ..autograd.grad_mode import no_grad
+from ..core.tensor import Tensor
 from ..nn.modules.batchnorm import _BatchNorm
 from ..nn.modules.module import Module
 from ..ops.composite.construct import tensor
-from ..tensor.tensor import Tensor
 from .lr_scheduler.base import LRScheduler, for_groups
 from .optimizer import Optimizer
 

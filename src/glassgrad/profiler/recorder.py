@@ -9,15 +9,16 @@ from collections.abc import Callable
 from time import perf_counter_ns
 from typing import Any
 
-from ..graph import engine
-from ..graph.record import Bundle, Record
+from ..core import engine
+from ..core.record import Bundle, Record
+from ..core.row import TABLE
+from ..core.tensor import Tensor, View
 from ..ground import modes
 from ..ground.later import whole
 from ..nn import functional
 from ..ops import intercept
-from ..ops.declare import COMPOSITES, TABLE
+from ..ops.declare import COMPOSITES
 from ..optim.optimizer import Optimizer
-from ..tensor.tensor import Tensor, View
 from .events import EventList, FunctionEvent
 
 FUNCTION, BACKWARD, USER = 0, 1, 7  # the scopes of events
@@ -161,7 +162,9 @@ class Recorder:
                     event.flops = _flops(event.name, args, tensors)
                 if self.memory and not event.children:
                     old = {id(value) for value in args}
-                    event.memory = sum(t._d.nbytes for t in tensors if id(t) not in old and type(t._e) is not View)
+                    event.memory = sum(
+                        t._array.nbytes for t in tensors if id(t) not in old and type(t._edge) is not View
+                    )
                 self.end(event)
             elif event in self.local.open:  # a question about a tensor, and no operation
                 del self.local.open[self.local.open.index(event) :]
@@ -261,18 +264,18 @@ def _tensors(result: Any) -> list[Tensor]:
 
 def _shape(value: Any) -> Any:
     if isinstance(value, Tensor):
-        return list(value._d.shape)
+        return list(value._array.shape)
     if isinstance(value, (tuple, list)) and value and all(isinstance(piece, Tensor) for piece in value):
-        return [list(piece._d.shape) for piece in value]
+        return [list(piece._array.shape) for piece in value]
     return []
 
 
 def _flops(name: str, args: tuple[Any, ...], results: list[Tensor]) -> int:
     """The number of multiplications and additions of the operations that PyTorch counts too; 0 for others."""
-    shapes = [value._d.shape for value in args if isinstance(value, Tensor)]
+    shapes = [value._array.shape for value in args if isinstance(value, Tensor)]
     if not results:
         return 0
-    size = math.prod(results[0]._d.shape)
+    size = math.prod(results[0]._array.shape)
     if name in ("aten::mm", "aten::bmm") and len(shapes) >= 2:
         return 2 * size * shapes[0][-1]
     if name in ("aten::addmm", "aten::baddbmm") and len(shapes) >= 3:

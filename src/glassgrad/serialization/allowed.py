@@ -9,6 +9,7 @@ from functools import cache
 from pickle import UnpicklingError
 from typing import Any
 
+from ..core.tensor import Tensor
 from ..ground import dtypes
 from ..ground.device import device
 from ..ground.names import path_of
@@ -17,7 +18,6 @@ from ..ops.composite.storage import UntypedStorage
 from ..ops.composite.typed_storage import NAMES, TypedStorage
 from ..ops.composite.typed_tensors import TYPES
 from ..tensor.parameter import Parameter
-from ..tensor.tensor import Tensor
 from . import rebuild
 
 #: Modules that nothing may be taken from, whatever the user allows.

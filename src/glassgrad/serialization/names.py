@@ -10,8 +10,8 @@ import sys
 from types import ModuleType
 from typing import Any
 
+from ..core.tensor import Tensor
 from ..ground.names import BACK, OURS
-from ..tensor.tensor import Tensor
 from . import rebuild
 
 

@@ -12,6 +12,8 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from ..core import tensor as tensors
+from ..core.tensor import Tensor, share, wrap
 from ..ground import device as devices
 from ..ground import dtypes
 from ..kernels.sparse import Coo, Csr
@@ -20,9 +22,7 @@ from ..ops.composite.interchange import OWN
 from ..ops.composite.memory import looking_at
 from ..ops.composite.storage import UntypedStorage
 from ..ops.composite.typed_storage import TypedStorage
-from ..tensor import tensor as tensors
 from ..tensor.parameter import Parameter
-from ..tensor.tensor import Tensor, share, wrap
 from .options import here
 
 _MOST_DIMENSIONS = 64  # NumPy's limit
@@ -204,7 +204,7 @@ def _rebuild_sparse_tensor(layout: Any, data: Any) -> Any:
     n = _SPARSE[layout]
     if len(data) < n + 1 or not all(type(part) is Tensor for part in data[:n]):
         raise UnpicklingError("a sparse tensor must be made of tensors and a size")
-    places, values, sizes = [part._d for part in data[: n - 1]], data[n - 1]._d, _whole(data[n], "sizes")
+    places, values, sizes = [part._array for part in data[: n - 1]], data[n - 1]._array, _whole(data[n], "sizes")
     if any(place.dtype.kind != "i" for place in places):
         raise UnpicklingError("the places of a sparse tensor must be integers")
     if layout is dtypes.sparse_csr:

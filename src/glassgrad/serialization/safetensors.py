@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
+from ..core.tensor import Tensor, share, wrap
 from ..ground import dtypes
 from ..ops.composite.storage import owner_of
-from ..tensor.tensor import Tensor, share, wrap
 from .atomic import replacing
 
 _TYPES: dict[str, dtypes.dtype] = {
@@ -54,7 +54,7 @@ def _library() -> Any:
 def _extent(tensor: Any) -> tuple[int, int]:
     """First and last address of a tensor's elements."""
     share(tensor)
-    data = tensor._d
+    data = tensor._array
     first = int(data.__array_interface__["data"][0])
     if not data.size:
         return first, first
@@ -65,8 +65,8 @@ def _shared(tensors: Mapping[str, Any]) -> list[set[str]]:
     """Names whose tensors overlap in memory, in groups; single names in groups of their own."""
     by_memory: dict[int, list[str]] = {}
     for name, tensor in tensors.items():
-        if tensor._d.dtype.metadata is None and tensor.untyped_storage().nbytes():
-            by_memory.setdefault(id(owner_of(tensor._d)), []).append(name)
+        if tensor._array.dtype.metadata is None and tensor.untyped_storage().nbytes():
+            by_memory.setdefault(id(owner_of(tensor._array)), []).append(name)
     groups: list[set[str]] = []
     for members in by_memory.values():
         stop = None
@@ -80,7 +80,7 @@ def _shared(tensors: Mapping[str, Any]) -> list[set[str]]:
 
 
 def _is_complete(tensor: Any) -> bool:
-    return bool(tensor._d.nbytes == owner_of(tensor._d).nbytes)
+    return bool(tensor._array.nbytes == owner_of(tensor._array).nbytes)
 
 
 def _duplicates(
@@ -108,7 +108,7 @@ def _checked(tensors: Any) -> None:
     for name, tensor in tensors.items():
         if not isinstance(tensor, Tensor):
             raise ValueError(f"Key `{name}` is invalid, expected torch.Tensor but received {type(tensor)}")
-        if tensor._d.dtype.metadata is not None:
+        if tensor._array.dtype.metadata is not None:
             raise NotImplementedError("Cannot copy out of meta tensor; no data!")
         if tensor.dtype not in _TYPES.values():
             raise KeyError(tensor.dtype)
@@ -127,7 +127,7 @@ def save(tensors: dict[str, Tensor], metadata: dict[str, str] | None = None) -> 
     parts: dict[str, Any] = {}
     alive = []  # the library is told addresses
     for name, tensor in tensors.items():
-        data = np.asarray(tensor._d)
+        data = np.asarray(tensor._array)
         if not data.flags.c_contiguous:
             raise ValueError(_NOT_CONTIGUOUS.format(name=name))
         alive.append(data)

@@ -16,11 +16,11 @@ from pickle import UnpicklingError
 from types import BuiltinFunctionType, FunctionType
 from typing import Any, NoReturn
 
+from ..core import tensor as tensors
+from ..core.tensor import Tensor
 from ..ground.size import Size
 from ..ops.composite.typed_tensors import tensortype
-from ..tensor import tensor as tensors
 from ..tensor.parameter import Parameter
-from ..tensor.tensor import Tensor
 from . import allowed, rebuild
 
 _MARK = object()
@@ -219,7 +219,7 @@ class Unpickler:
         if len(state) == 4:
             storage, offset, sizes, strides = state
             placed = rebuild._rebuild_tensor(storage, offset, sizes, strides)
-            made._d, made._v = placed._d, placed._v
+            made._array, made._counter = placed._array, placed._counter
             return
         if len(state) == 5:
             if not isinstance(state[0], Tensor):

@@ -13,6 +13,7 @@ from contextlib import contextmanager, nullcontext
 from types import FunctionType
 from typing import Any
 
+from ..core.tensor import Tensor, share, wrap
 from ..ground import dtypes
 from ..ground.generator import Generator
 from ..ground.names import OURS, torch_name
@@ -24,7 +25,6 @@ from ..ops.composite.storage import UntypedStorage, as_bytes, storage_of
 from ..ops.composite.typed_storage import CLASSES, NAMES, TypedStorage
 from ..tensor.parameter import Parameter
 from ..tensor.sparse import SparseTensor
-from ..tensor.tensor import Tensor, share, wrap
 from . import options, rebuild
 from .archive import Writer
 from .atomic import replacing
@@ -55,7 +55,7 @@ def _state(self: Any) -> Any:
 def reduced(self: Tensor) -> tuple[Any, ...]:
     """What a checkpoint keeps of a tensor: its storage and its place there, ``requires_grad``, attributes."""
     if isinstance(self, SparseTensor):
-        held = self._d
+        held = self._array
         parts = (held.crow, held.col, held.values) if self.is_sparse_csr else (held.indices, held.values)
         known = () if self.is_sparse_csr else (bool(held.coalesced),)
         return rebuild._rebuild_sparse_tensor, (self.layout, (*map(wrap, parts), Size(held.shape), *known))
@@ -73,15 +73,15 @@ def reduced(self: Tensor) -> tuple[Any, ...]:
 
 def _placed(self: Tensor) -> tuple[Any, tuple[Any, ...]]:
     warn_of_hooks(self)
-    dtype, sizes = self.dtype, tuple(self._d.shape)
+    dtype, sizes = self.dtype, tuple(self._array.shape)
     steps: Any = stride(self)
-    if self._d.dtype.metadata is not None:
+    if self._array.dtype.metadata is not None:
         return rebuild._rebuild_meta_tensor_no_storage, (dtype, sizes, steps, self.requires_grad)
     share(self)
-    owner, offset = place_in_memory(self._d) if self._d.size else (self._d, 0)
+    owner, offset = place_in_memory(self._array) if self._array.size else (self._array, 0)
     if offset % dtype.itemsize:
-        owner, offset = self._d.copy(), 0
-    if owner is not self._d and not _is_in(self._d, owner):  # it was copied
+        owner, offset = self._array.copy(), 0
+    if owner is not self._array and not _is_in(self._array, owner):  # it was copied
         steps = tuple(step // dtype.itemsize for step in owner.strides)
     untyped = storage_of(owner)
     args: tuple[Any, ...] = (offset // dtype.itemsize, sizes, steps, self.requires_grad, OrderedDict())

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..core import tensor as tensors
+from ..core.tensor import Tensor, new, share
 from ..ground import errors
-from . import tensor as tensors
-from .tensor import Tensor, new, share
 
 
 class Parameter(Tensor):
@@ -22,14 +22,14 @@ class Parameter(Tensor):
             data = tensors.construct(Tensor)
         elif not isinstance(data, Tensor):
             data = data.detach()
-        if type(data._d) in tensors.carried_by:
+        if type(data._array) in tensors.carried_by:
             raise NotImplementedError(
                 "a sparse tensor cannot be a Parameter: use x.to_dense(), x.requires_grad_(), or register_buffer"
             )
         share(data)
         out = new(cls)
-        out._d, out._e, out._v = data._d, None, data._v
-        if requires_grad and out._d.dtype.kind not in "fc" and not out.dtype.is_floating_point:
+        out._array, out._edge, out._counter = data._array, None, data._counter
+        if requires_grad and out._array.dtype.kind not in "fc" and not out.dtype.is_floating_point:
             raise RuntimeError("O" + errors.ONLY_FLOATS[1:])  # here PyTorch writes it with a capital
         tensors.require_grad(out, requires_grad)
         return out

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ..graph.node import node_of
+from ..core.node import node_of
+from ..core.tensor import Tensor, carried_by, edge_of, wrap
 from ..ground import dtypes
+from ..ground import format as formatting
+from ..ground.counter import VersionCounter
 from ..ground.device import device
-from ..ground.storage import Storage
 from ..kernels.sparse import Coo, Csr
-from . import format as formatting
-from .tensor import Tensor, carried_by, edge_of, wrap
 
 dispatch: Callable[..., Any] = NotImplemented  # what a row of the table gives for sparse tensors, from above
 
@@ -23,7 +23,7 @@ class SparseTensor(Tensor):
     """
 
     __slots__ = ()
-    _d: Any
+    _array: Any
     is_sparse = False
     is_sparse_csr = False
 
@@ -39,8 +39,8 @@ class SparseTensor(Tensor):
     @property
     def data(self) -> Tensor:
         """The same without history."""
-        out = wrap(self._d)
-        out._v = Storage()
+        out = wrap(self._array)
+        out._counter = VersionCounter()
         return out
 
     @data.setter
@@ -50,22 +50,22 @@ class SparseTensor(Tensor):
                 "Attempted to call `variable.set_data(tensor)`, but `variable` and `tensor` have incompatible tensor "
                 "type: call tensor.to_sparse() first"
             )
-        self._d = value._d
+        self._array = value._array
 
     def _nnz(self) -> int:
-        return int(self._d.values.shape[0])
+        return int(self._array.values.shape[0])
 
     def _indices(self) -> Tensor:
-        return wrap(self._d.indices)
+        return wrap(self._array.indices)
 
     def _values(self) -> Tensor:
-        return wrap(self._d.values)
+        return wrap(self._array.values)
 
     def __repr__(self, *, tensor_contents: str | None = None) -> str:
         edge = edge_of(self)
         return formatting.sparse_repr(
             self._parts(),
-            shape=tuple(self._d.shape),
+            shape=tuple(self._array.shape),
             nnz=self._nnz(),
             layout=str(self.layout),
             force_newline=self.is_sparse,
@@ -89,7 +89,7 @@ class CooTensor(SparseTensor):
         return dtypes.sparse_coo
 
     def _parts(self) -> dict[str, Any]:
-        return {"indices": self._d.indices, "values": self._d.values}
+        return {"indices": self._array.indices, "values": self._array.values}
 
 
 class CsrTensor(SparseTensor):
@@ -104,7 +104,7 @@ class CsrTensor(SparseTensor):
         return dtypes.sparse_csr
 
     def _parts(self) -> dict[str, Any]:
-        return {"crow_indices": self._d.crow, "col_indices": self._d.col, "values": self._d.values}
+        return {"crow_indices": self._array.crow, "col_indices": self._array.col, "values": self._array.values}
 
 
 for _class in (SparseTensor, CooTensor, CsrTensor):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..core.tensor import Tensor
 from ..ground.names import torch_name
-from .tensor import Tensor
 
 
 def typename(obj: Any, /) -> str:

@@ -14,10 +14,10 @@ from ..autograd.api import backward
 from ..autograd.function import Function
 from ..autograd.grad_mode import enable_grad, no_grad
 from ..autograd.graph import saved_tensors_hooks
-from ..graph import engine
+from ..core import engine
+from ..core.tensor import Tensor
 from ..ground import modes
 from ..ground.generator import default_generator
-from ..tensor.tensor import Tensor
 
 
 class CheckpointError(RuntimeError):

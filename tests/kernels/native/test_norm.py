@@ -6,9 +6,9 @@ import pytest
 pytest.importorskip("numba", reason="compiled kernels need Numba")
 
 import glassgrad  # noqa: E402
+from glassgrad.core.row import TABLE  # noqa: E402
 from glassgrad.ground import runtime  # noqa: E402
 from glassgrad.kernels import compiled  # noqa: E402
-from glassgrad.ops.declare import TABLE  # noqa: E402
 
 RNG = np.random.default_rng(6)
 #: Samples, channels and more: columns side by side, lines, long lines, one sample, odd numbers.

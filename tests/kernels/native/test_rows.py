@@ -5,9 +5,9 @@ import pytest
 
 pytest.importorskip("numba", reason="compiled kernels need Numba")
 
+from glassgrad.core.row import TABLE  # noqa: E402
 from glassgrad.ground import runtime  # noqa: E402
 from glassgrad.kernels import compiled  # noqa: E402
-from glassgrad.ops.declare import TABLE  # noqa: E402
 
 RNG = np.random.default_rng(5)
 SHAPES = [(3, 5), (2, 3, 17), (1, 1), (4, 70), (9,)]

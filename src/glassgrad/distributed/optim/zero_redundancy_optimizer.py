@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from ...core.tensor import share
 from ...optim.optimizer import Optimizer
-from ...tensor.tensor import share
 from ..distributed_c10d import _resolve
 from ..objects import all_gather_object
 
@@ -85,18 +85,18 @@ class ZeroRedundancyOptimizer(Optimizer):
             kinds: dict[Any, list[Any]] = {}
             for parameter in self._parameters():
                 if self._owner[id(parameter)] == rank:
-                    kinds.setdefault(parameter._d.dtype, []).append(parameter)
+                    kinds.setdefault(parameter._array.dtype, []).append(parameter)
             for same in kinds.values():
-                whole = np.concatenate([np.asarray(each._d).reshape(-1) for each in same])
+                whole = np.concatenate([np.asarray(each._array).reshape(-1) for each in same])
                 group.run(partial(group.broadcast, whole, rank), [], wait=True)
                 if group.rank() == rank:
                     continue
                 start = 0
                 for each in same:
                     version = share(each)
-                    np.copyto(each._d, whole[start : start + each._d.size].reshape(each._d.shape))
+                    np.copyto(each._array, whole[start : start + each._array.size].reshape(each._array.shape))
                     version.version += 1
-                    start += each._d.size
+                    start += each._array.size
 
     def consolidate_state_dict(self, to: int = 0) -> None:
         """Collect the state of all ranks on rank ``to``, which may then ask for :meth:`state_dict`."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 import traceback
 from typing import Any, NamedTuple
 
+from ...core.tensor import Tensor
 from ...ground import dtypes
-from ...tensor.tensor import Tensor
 from ..interpreter import Interpreter
 from ..node import Node, map_aggregate
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ...core.tensor import Tensor, wrap
 from ...ops.composite.attention import scaled_dot_product_attention
 from ...ops.composite.matrix import linear
 from ...ops.composite.pad import pad
@@ -15,7 +16,6 @@ from ...ops.composite.scan import softmax
 from ...ops.primitive.attention import added
 from ...ops.primitive.batch import baddbmm, bmm
 from ...ops.primitive.join import cat
-from ...tensor.tensor import Tensor, wrap
 from .drop import dropout
 
 
@@ -64,13 +64,13 @@ def _canonical_mask(
     if mask is None:
         return None
     is_float = mask.is_floating_point()
-    _require(is_float or mask._d.dtype.kind == "b", f"only bool and floating types of {mask_name} are supported")
+    _require(is_float or mask._array.dtype.kind == "b", f"only bool and floating types of {mask_name} are supported")
     if check_other and other_type is not None and mask.dtype is not other_type:
         warnings.warn(
             f"Support for mismatched {mask_name} and {other_name} is deprecated. Use same type for both instead.",
             stacklevel=2,
         )
-    return mask if is_float else wrap(added(~np.asarray(mask._d), target_type.numpy))
+    return mask if is_float else wrap(added(~np.asarray(mask._array), target_type.numpy))
 
 
 def _none_or_dtype(input: Any) -> Any:
@@ -206,7 +206,7 @@ def multi_head_attention_forward(
     k = _heads(k, n * num_heads, head) if static_k is None else _static("static_k", static_k, n * num_heads, head)
     v = _heads(v, n * num_heads, head) if static_v is None else _static("static_v", static_v, n * num_heads, head)
     if add_zero_attn:
-        zero = wrap(np.zeros((n * num_heads, 1, head), k._d.dtype))
+        zero = wrap(np.zeros((n * num_heads, 1, head), k._array.dtype))
         k, v = cat([k, zero], 1), cat([v, zero], 1)
         attn_mask, key_padding_mask = _one_more(attn_mask), _one_more(key_padding_mask)
     columns = k.shape[1]
@@ -224,7 +224,7 @@ def multi_head_attention_forward(
         made = bmm(weights, v).transpose(0, 1).reshape(rows * n, width)
     else:
         if attn_mask is not None:
-            whole = attn_mask._d.ndim == 3 and len(attn_mask._d) == 1
+            whole = attn_mask._array.ndim == 3 and len(attn_mask._array) == 1
             attn_mask = attn_mask.unsqueeze(0) if whole else attn_mask.view(n, num_heads, -1, columns)  # type: ignore[attr-defined]
         q, k, v = (part.view(n, num_heads, -1, head) for part in (q, k, v))
         made = scaled_dot_product_attention(q, k, v, attn_mask, chance, is_causal)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...core.tensor import Tensor
 from ...ground.dtypes import called
 from ...ops.composite.convolution import numbers
 from ...ops.composite.matrix import demand
 from ...ops.primitive.convolution import col2im, im2col
-from ...tensor.tensor import Tensor
 
 
 def _pair(function: str, name: str, position: int, value: Any) -> tuple[int, ...]:
@@ -44,7 +44,7 @@ def unfold(input: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0, st
     demand("im2col", input=input)
     given = {"kernel_size": kernel_size, "dilation": dilation, "padding": padding, "stride": stride}
     settings = {name: _pair("im2col", name, place, value) for place, (name, value) in enumerate(given.items(), 2)}
-    sizes = input._d.shape
+    sizes = input._array.shape
     if len(sizes) < 3:
         raise IndexError(
             f"Dimension out of range (expected to be in range of [{-len(sizes)}, {len(sizes) - 1}], but got 2)"
@@ -85,7 +85,7 @@ def fold(
     wanted = _pair("col2im", "output_size", 2, output_size)
     settings = {name: _pair("col2im", name, place, value) for place, (name, value) in enumerate(given.items(), 3)}
     _check(**settings, output_size=wanted)
-    sizes = input._d.shape
+    sizes = input._array.shape
     if len(sizes) not in (2, 3) or 0 in sizes[-2:]:
         raise RuntimeError(
             "Expected 2D or 3D (batch mode) tensor for input with possibly 0 batch size and non-zero dimensions for "

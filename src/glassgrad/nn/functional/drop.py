@@ -5,8 +5,8 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
+from ...core.tensor import Tensor
 from ...ops.composite import dropout as drop
-from ...tensor.tensor import Tensor
 
 
 def _check(p: float) -> None:

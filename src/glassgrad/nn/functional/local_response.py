@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...core.tensor import Tensor
 from ...ops.composite.pad import pad
 from ...ops.composite.pooling import avg_pool2d, avg_pool3d
-from ...tensor.tensor import Tensor
 
 
 def local_response_norm(input: Any, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0) -> Tensor:

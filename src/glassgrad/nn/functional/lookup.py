@@ -5,11 +5,11 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
+from ...core.tensor import Tensor
 from ...ground import dtypes, modes
 from ...ops.composite import embedding_bag as bags
 from ...ops.composite import loss as rows
 from ...ops.composite.ranges import arange
-from ...tensor.tensor import Tensor
 
 
 def bilinear(input1: Any, input2: Any, weight: Any, bias: Any = None) -> Tensor:
@@ -83,7 +83,7 @@ def embedding_bag(
         raise ValueError(f"weight has to be a 2D Tensor, but got Tensor of dimension {weight.dim()}")
     if input.dim() == 2:
         if offsets is not None:
-            kind = repr(type(offsets)).replace("glassgrad.tensor.tensor.", "torch.")
+            kind = repr(type(offsets)).replace("glassgrad.core.tensor.", "torch.")
             raise ValueError(
                 "if input is 2D, then offsets has to be None, as input is treated is a mini-batch of fixed length "
                 f"sequences. However, found offsets of type {kind}"

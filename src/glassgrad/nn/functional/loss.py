@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ...core.tensor import Tensor
 from ...ground import dtypes, modes
 from ...ops.autocast import single
 from ...ops.composite import ctc
@@ -20,7 +21,6 @@ from ...ops.primitive.loss import nll_loss as nll_row
 from ...ops.primitive.reduce import sum as total
 from ...ops.primitive.sign import abs as size_of
 from ...ops.primitive.softmax import log_softmax
-from ...tensor.tensor import Tensor
 from .reduction import MODES, number
 
 _I64 = np.dtype("i8")
@@ -64,7 +64,7 @@ def mse_loss(
     Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.mse_loss.html
     """
     try:
-        if weight is None and size_average is None and reduce is None and input._d.shape == target._d.shape:
+        if weight is None and size_average is None and reduce is None and input._array.shape == target._array.shape:
             return mse_row(input, target, MODES[reduction])
     except (AttributeError, KeyError):
         pass
@@ -132,7 +132,7 @@ def cross_entropy(
     """
     if weight is None and label_smoothing == 0.0 and reduction == "mean" and size_average is None and reduce is None:
         try:
-            scores, classes = input._d, target._d
+            scores, classes = input._array, target._array
             if scores.ndim == 2 and classes.dtype is _I64 and classes.shape == scores.shape[:1] and not modes.watch:
                 return nll_row(log_softmax(input, 1), target, None, 1, ignore_index)[0]
         except AttributeError:

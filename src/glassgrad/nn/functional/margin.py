@@ -6,12 +6,12 @@ import math
 from collections.abc import Callable
 from typing import Any
 
+from ...core.tensor import Tensor
 from ...ops.autocast import single
 from ...ops.composite import loss as rows
 from ...ops.composite.norm import pairwise_distance
 from ...ops.primitive import loss as primitive
 from ...ops.primitive.compare import minimum
-from ...tensor.tensor import Tensor
 from .reduction import number
 
 
@@ -130,7 +130,7 @@ def gaussian_nll_loss(
         if var < 0:
             raise ValueError("var has negative entry/entries")
         var = var * input.detach().mul(0).add(1)
-    elif bool((var._d < 0).any()):
+    elif bool((var._array < 0).any()):
         raise ValueError("var has negative entry/entries")
     if var.size() != input.size():
         if input.size()[:-1] == var.size():

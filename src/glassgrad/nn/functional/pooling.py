@@ -7,11 +7,11 @@ from collections.abc import Callable, Iterable
 from math import inf
 from typing import Any
 
+from ...core.tensor import Tensor
 from ...ops.composite import pooling as rows
 from ...ops.composite import unpooling
 from ...ops.composite.random import rand
 from ...ops.primitive.shape import squeeze_dim, unsqueeze
-from ...tensor.tensor import Tensor
 
 avg_pool1d, avg_pool2d, avg_pool3d = rows.avg_pool1d, rows.avg_pool2d, rows.avg_pool3d
 adaptive_avg_pool1d = rows.adaptive_avg_pool1d

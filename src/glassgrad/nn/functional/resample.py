@@ -5,8 +5,8 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
+from ...core.tensor import Tensor
 from ...ops.composite import pooling, resample
-from ...tensor.tensor import Tensor
 
 _EXACT = ("nearest", "area", "nearest-exact")
 _NEEDS = {"linear": 3, "bilinear": 4, "trilinear": 5}

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from ...core.tensor import Tensor, wrap
 from ...ground.generator import default_generator
 from ...kernels.random import exponential
 from ...ops.composite import scan
 from ...ops.primitive.arithmetic import neg
-from ...tensor.tensor import Tensor, wrap
 
 
 def _implicit_dim(name: str, ndim: int, stacklevel: int) -> int:
@@ -50,10 +50,10 @@ def gumbel_softmax(logits: Any, tau: float = 1, hard: bool = False, eps: float =
     """A random choice of one of each line's classes, softened by ``tau``; ``hard`` makes it a choice going forward."""
     if eps != 1e-10:
         warnings.warn("`eps` parameter is deprecated and has no effect.", stacklevel=2)
-    noise = -np.log(exponential(default_generator, logits._d.shape, logits._d.dtype))
+    noise = -np.log(exponential(default_generator, logits._array.shape, logits._array.dtype))
     soft = scan.softmax((logits + wrap(noise)) / tau, dim)
     if not hard:
         return soft
-    chosen = np.zeros_like(soft._d)
-    np.put_along_axis(chosen, np.expand_dims(soft._d.argmax(dim), dim), 1, dim)
+    chosen = np.zeros_like(soft._array)
+    np.put_along_axis(chosen, np.expand_dims(soft._array.argmax(dim), dim), 1, dim)
     return wrap(chosen) - soft.detach() + soft

@@ -5,9 +5,9 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
+from ...core.tensor import Tensor
 from ...ops.composite.create import empty
 from ...ops.primitive.activation import relu
-from ...tensor.tensor import Tensor
 from .. import functional as F
 from ..init import constant_
 from ..parameter import Parameter

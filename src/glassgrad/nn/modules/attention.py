@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from ...core.tensor import Tensor, wrap
 from ...ground import modes
 from ...ops.composite.attention import switches
 from ...ops.composite.create import empty
-from ...tensor.tensor import Tensor, wrap
 from .. import functional as F
 from ..functional.attention import _canonical_mask, _none_or_dtype
 from ..init import constant_, xavier_normal_, xavier_uniform_
@@ -199,12 +199,12 @@ def may_be_fast(*tensors: Any) -> bool:
 
 def hides_a_row(mask: Any) -> bool:
     """Whether a mask that is added leaves some query without any key."""
-    return mask is not None and bool(np.isneginf(mask._d).all(-1).any())
+    return mask is not None and bool(np.isneginf(mask._array).all(-1).any())
 
 
 def nonzero(mask: Any) -> Any:
     """A mask that is added, as PyTorch's kernels for inference read it: whatever is not zero hides."""
-    return None if mask is None else wrap(np.asarray(mask._d != 0))
+    return None if mask is None else wrap(np.asarray(mask._array != 0))
 
 
 def _swapped(query: Any, key: Any, value: Any) -> tuple[Any, Any, Any]:

@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ...autograd.function import Function
+from ...core.tensor import Tensor
 from ...ground import modes
-from ...tensor.tensor import Tensor
 
 _OLD = (
     "Using {a} hook{s} {case} is deprecated and will be removed in future versions. "

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...core.tensor import Tensor
 from ...ground import dtypes
 from ...ops.composite.construct import tensor
 from ...ops.composite.create import empty, ones, zeros
-from ...tensor.tensor import Tensor
 from .. import functional as F
 from .. import init
 from ..parameter import Parameter, UninitializedBuffer, UninitializedParameter

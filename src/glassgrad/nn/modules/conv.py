@@ -6,8 +6,8 @@ import math
 from typing import Any
 
 from ...autograd.grad_mode import no_grad
+from ...core.tensor import Tensor
 from ...ops.composite.create import empty
-from ...tensor.tensor import Tensor
 from .. import functional as F
 from .. import init
 from ..parameter import Parameter, UninitializedParameter

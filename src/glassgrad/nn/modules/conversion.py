@@ -6,9 +6,9 @@ import warnings
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from ...core.tensor import Tensor
 from ...ground import device as devices
 from ...ground import dtypes, modes
-from ...tensor.tensor import Tensor
 from ..parameter import Parameter
 
 

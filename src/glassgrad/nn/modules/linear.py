@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from ...core.tensor import Tensor
 from ...ops.composite.create import empty
-from ...tensor.tensor import Tensor
 from .. import functional as F
 from .. import init
 from ..parameter import Parameter, UninitializedParameter

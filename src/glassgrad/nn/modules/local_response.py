@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from ...autograd.function import Function, once_differentiable
+from ...core.tensor import Tensor
 from ...ops.composite.create import zeros_like
 from ...ops.composite.join import stack
-from ...tensor.tensor import Tensor
 from .. import functional as F
 from .module import Module
 

@@ -6,8 +6,8 @@ import math
 import warnings
 from typing import Any
 
+from ...core.tensor import Tensor
 from ...ground.later import later
-from ...tensor.tensor import Tensor
 from .. import functional as F
 from .linear import Linear
 from .linear_cross_entropy_options import LinearCrossEntropyOptions

@@ -7,10 +7,10 @@ import numbers
 import warnings
 from typing import Any
 
+from ...core.tensor import Tensor
 from ...ground import modes
 from ...ops.composite import recurrent as rows
 from ...ops.composite.create import empty, zeros
-from ...tensor.tensor import Tensor
 from .. import init
 from ..parameter import Parameter
 from ..utils.rnn import PackedSequence

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from ...core.tensor import Tensor
 from ...ops.composite import recurrent as rows
 from ...ops.composite.create import empty, zeros
-from ...tensor.tensor import Tensor
 from .. import init
 from ..parameter import Parameter
 from .module import Module

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...core.tensor import Tensor
 from ...ground import modes
 from ...ops.composite.create import empty
-from ...tensor.tensor import Tensor
 from .. import functional as F
 from .. import init
 from ..parameter import Parameter

@@ -8,8 +8,8 @@ from collections import OrderedDict, namedtuple
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from ...core.tensor import Tensor
 from ...ground import modes
-from ...tensor.tensor import Tensor
 from ..parameter import Parameter, is_lazy
 from .calls import Handle, _add
 

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from ...core.tensor import Tensor, wrap
 from ...ground import dtypes
 from ...ops.primitive.activation import relu
-from ...tensor.tensor import Tensor, wrap
 from .. import functional as F
 from ..functional.attention import _canonical_mask, _none_or_dtype
 from ..init import xavier_uniform_
@@ -175,9 +175,11 @@ class TransformerEncoder(Module):
 
     def _hidden(self, src: Any, padding: Any, first: Any) -> Tensor | None:
         """Which places PyTorch leaves out altogether; None where it leaves none out."""
-        if not getattr(self, "use_nested_tensor", False) or src.dim() != 3 or padding._d.shape != src._d.shape[:2]:
+        if not getattr(self, "use_nested_tensor", False) or src.dim() != 3:
             return None
-        seen = np.asarray(padding._d == 0)
+        if padding._array.shape != src._array.shape[:2]:
+            return None
+        seen = np.asarray(padding._array == 0)
         hidden = np.arange(seen.shape[1]) >= seen.sum(1, keepdims=True)
         if self.mask_check and (hidden == seen).any():
             return None  # not all padding comes last
@@ -428,8 +430,8 @@ def _detect_is_causal_mask(mask: Tensor | None, is_causal: bool | None = None, s
     if is_causal is not None or mask is None:
         return is_causal is True
     length = mask.shape[-2] if size is None else size
-    array: Any = mask._d
-    return bool(array.shape == (length, length) and (array == _generate_square_subsequent_mask(length)._d).all())
+    array: Any = mask._array
+    return bool(array.shape == (length, length) and (array == _generate_square_subsequent_mask(length)._array).all())
 
 
 def _get_clones(module: Any, N: int) -> ModuleList:

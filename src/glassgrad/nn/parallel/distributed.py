@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from ...autograd.function import Function
+from ...core.tensor import Tensor, share
 from ...ground import modes
-from ...tensor.tensor import Tensor, share
 from ..modules.module import Module
 from ..parameter import UninitializedParameter
 from .reducer import Reducer
@@ -147,7 +147,7 @@ class DistributedDataParallel(Module):
     def _agree_on_shapes(self) -> None:
         """RuntimeError unless rank 0 has parameters of the same shapes."""
         group = self.process_group
-        mine = [tuple(each._d.shape) for each in self._reduced()]
+        mine = [tuple(each._array.shape) for each in self._reduced()]
         box = [mine]
         importlib.import_module("glassgrad.distributed").broadcast_object_list(box, group=group, group_src=0)
         if len(box[0]) != len(mine):
@@ -167,16 +167,16 @@ class DistributedDataParallel(Module):
         group = self.process_group
         kinds: dict[Any, list[Any]] = {}
         for tensor in tensors:
-            kinds.setdefault(tensor._d.dtype, []).append(tensor)
+            kinds.setdefault(tensor._array.dtype, []).append(tensor)
         for same in kinds.values():
-            whole = np.concatenate([np.asarray(tensor._d).reshape(-1) for tensor in same])
+            whole = np.concatenate([np.asarray(tensor._array).reshape(-1) for tensor in same])
             group.run(lambda whole=whole: group.broadcast(whole, root), [], wait=True)
             if group.rank() != root:
                 start = 0
                 for tensor in same:
                     share(tensor)
-                    size = tensor._d.size
-                    np.copyto(tensor._d, whole[start : start + size].reshape(tensor._d.shape))
+                    size = tensor._array.size
+                    np.copyto(tensor._array, whole[start : start + size].reshape(tensor._array.shape))
                     start += size
 
     # -- forward and backward --------------------------------------------------------------------------------------

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from ...graph.record import Record
-from ...tensor.tensor import Tensor, edge_of, share, wrap
+from ...core.record import Record
+from ...core.tensor import Tensor, edge_of, share, wrap
 
 UNFINISHED = (
     "Expected to have finished reduction in the prior iteration before starting a new one. This error indicates that "
@@ -53,11 +53,11 @@ class GradBucket:
 
     def __init__(self, index: int, members: list[int], parameters: list[Any], last: bool) -> None:
         self._index, self.members, self._parameters, self._last = index, members, parameters, last
-        kind = parameters[0]._d.dtype
-        ends = np.cumsum([parameter._d.size for parameter in parameters])
+        kind = parameters[0]._array.dtype
+        ends = np.cumsum([parameter._array.size for parameter in parameters])
         self.array = np.zeros(int(ends[-1]), kind)
         self.slices = [
-            self.array[end - each._d.size : end].reshape(each._d.shape)
+            self.array[end - each._array.size : end].reshape(each._array.shape)
             for end, each in zip(ends, parameters, strict=True)
         ]
         self.missing = len(members)
@@ -77,7 +77,7 @@ class GradBucket:
 
     def set_buffer(self, tensor: Tensor) -> None:
         """Replace the flat tensor's values."""
-        np.copyto(self.array, tensor._d)
+        np.copyto(self.array, tensor._array)
 
     def gradients(self) -> list[Tensor]:
         """The gradient of each parameter."""
@@ -117,10 +117,10 @@ class Reducer:
         waiting: dict[Any, list[int]] = {}
         done: list[list[int]] = []
         for index in reversed(range(len(self.parameters))):
-            data = self.parameters[index]._d
+            data = self.parameters[index]._array
             members = waiting.setdefault(data.dtype, [])
             members.append(index)
-            size = sum(self.parameters[each]._d.nbytes for each in members)
+            size = sum(self.parameters[each]._array.nbytes for each in members)
             if size >= caps[bool(done)]:
                 done.append(waiting.pop(data.dtype))
         done += waiting.values()
@@ -166,7 +166,7 @@ class Reducer:
             bucket.slices[position][...] = 0
         else:
             scale = 1 if self.hook is not None else 1 / self.divisor
-            np.multiply(grad._d, bucket.array.dtype.type(scale), out=bucket.slices[position])
+            np.multiply(grad._array, bucket.array.dtype.type(scale), out=bucket.slices[position])
         bucket.missing -= 1
         while self.launched < len(self.buckets) and not self.buckets[self.launched].missing:
             self._launch(self.buckets[self.launched])
@@ -207,7 +207,7 @@ class Reducer:
                     parameter._grad = wrap(piece.copy())
                 else:
                     share(parameter._grad)
-                    np.copyto(parameter._grad._d, piece)
+                    np.copyto(parameter._grad._array, piece)
             bucket.work = None
 
     def shadow(self) -> None:

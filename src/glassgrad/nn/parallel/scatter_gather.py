@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from ...core.tensor import Tensor
 from ...ground.device import device as _device
-from ...tensor.tensor import Tensor
 
 __all__ = ["gather", "scatter", "scatter_kwargs"]
 

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from ...core.tensor import Tensor, share, wrap
 from ...ground import dtypes
 from ...ops.declare import unit
-from ...tensor.tensor import Tensor, share, wrap
 
 
 @unit
@@ -29,7 +29,7 @@ def get_total_norm(
     kind = tensors[0].dtype
     for tensor in tensors[1:]:
         kind = dtypes.promote_types(kind, tensor.dtype)
-    norms = [_norm(tensor._d, norm_type) for tensor in tensors]
+    norms = [_norm(tensor._array, norm_type) for tensor in tensors]
     total = _norm(np.array(norms, norms[0].dtype), norm_type)
     if error_if_nonfinite and not np.isfinite(total):
         raise RuntimeError(
@@ -64,9 +64,9 @@ def clip_grads_with_norm_(
     parameters: Tensor | Iterable[Tensor], max_norm: float, total_norm: Tensor, foreach: bool | None = None
 ) -> None:
     """Scale the gradients in place by ``max_norm / total_norm``, unless that would enlarge them."""
-    factor = np.minimum(float(max_norm) / (total_norm._d + total_norm._d.dtype.type(1e-6)), 1)
+    factor = np.minimum(float(max_norm) / (total_norm._array + total_norm._array.dtype.type(1e-6)), 1)
     for grad in _grads(parameters):
-        _write(grad, grad._d * factor)
+        _write(grad, grad._array * factor)
 
 
 def clip_grad_norm_(
@@ -111,9 +111,9 @@ def clip_grad_value_(parameters: Tensor | Iterable[Tensor], clip_value: float, f
     """Keep every element of the gradients between ``-clip_value`` and ``clip_value``, in place."""
     clip_value = float(clip_value)
     for grad in _grads(parameters):
-        kind = grad._d.dtype
+        kind = grad._array.dtype
         low, high = np.array(-clip_value).astype(kind), np.array(clip_value).astype(kind)
-        _write(grad, np.minimum(np.maximum(grad._d, low), high))
+        _write(grad, np.minimum(np.maximum(grad._array, low), high))
 
 
 def _grads(parameters: Tensor | Iterable[Tensor]) -> list[Tensor]:
@@ -123,5 +123,5 @@ def _grads(parameters: Tensor | Iterable[Tensor]) -> list[Tensor]:
 
 def _write(tensor: Tensor, values: Any) -> None:
     version = share(tensor)
-    tensor._d[...] = values
+    tensor._array[...] = values
     version.version += 1

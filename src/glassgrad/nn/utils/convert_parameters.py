@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from ...core.tensor import Tensor
 from ...ops.catalogue import FUNCTIONS
-from ...tensor.tensor import Tensor
 from ...tensor.typename import typename
 
 
@@ -21,6 +21,6 @@ def vector_to_parameters(vec: Any, parameters: Iterable[Any]) -> None:
         raise TypeError(f"expected torch.Tensor, but got: {typename(vec)}")
     start = 0
     for parameter in parameters:
-        end = start + parameter._d.size
+        end = start + parameter._array.size
         parameter.data = vec[start:end].view_as(parameter).data  # type: ignore[index]
         start = end

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...autograd.grad_mode import no_grad
+from ...core.tensor import Tensor, wrap
 from ...ops.composite.algebra import linalg_solve
 from ...ops.composite.matrix import matmul
 from ...ops.composite.orthogonal import identity, matrix_exponential, reflected
@@ -15,7 +16,6 @@ from ...ops.composite.random import randn
 from ...ops.composite.weight_norm import _weight_norm as weight_of
 from ...ops.composite.weight_norm import norm_except_dim
 from ...ops.primitive.join import cat
-from ...tensor.tensor import Tensor, wrap
 from .. import functional as F
 from ..modules import Module
 from .parametrize import register_parametrization

@@ -12,7 +12,7 @@ from copy import deepcopy
 from typing import Any
 
 from ...autograd.grad_mode import no_grad
-from ...tensor.tensor import Tensor
+from ...core.tensor import Tensor
 from ..modules.container import ModuleDict, ModuleList
 from ..modules.module import Module
 from ..parameter import Parameter

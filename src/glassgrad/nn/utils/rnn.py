@@ -10,10 +10,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ...core.tensor import Tensor, wrap
 from ...ground import dtypes
 from ...ops.composite import packed as rows
 from ...ops.composite.construct import as_tensor
-from ...tensor.tensor import Tensor, wrap
 
 __all__ = [
     "PackedSequence", "invert_permutation", "pack_padded_sequence", "pad_packed_sequence", "pad_sequence",
@@ -123,7 +123,7 @@ def invert_permutation(permutation: Tensor | None) -> Tensor | None:
     """The permutation that undoes ``permutation``; None for None."""
     if permutation is None:
         return None
-    given = permutation._d
+    given = permutation._array
     found = np.empty_like(given)
     found[given] = np.arange(given.size, dtype=given.dtype)
     return wrap(found)

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from ...core import write
+from ...core.tensor import Tensor, wrap
 from ...ground.generator import default_generator
 from ...kernels.uniform import unit64
-from ...tensor.tensor import Tensor, wrap
-from .. import write
 from ..declare import composite
 from ..primitive import activation as rows
 from ..primitive import pointwise
@@ -42,12 +42,12 @@ def hardtanh(input: Tensor, min_val: float = -1.0, max_val: float = 1.0, inplace
     """The elements, limited to [min_val, max_val]."""
     if min_val > max_val:
         raise ValueError("min_val cannot be greater than max_val")
-    if input._d.dtype.kind == "b":
+    if input._array.dtype.kind == "b":
         raise RuntimeError("Bool inputs not supported for hardtanh")
-    if input._d.dtype.kind == "c":
+    if input._array.dtype.kind == "c":
         raise NotImplementedError("clamp is not supported for complex types")
-    if input._d.dtype.kind in "iu":
-        if input._d.dtype.kind == "u" and min_val < 0:
+    if input._array.dtype.kind in "iu":
+        if input._array.dtype.kind == "u" and min_val < 0:
             raise RuntimeError("cannot do hardtanh on an unsigned type with negative limits")
         min_val, max_val = int(min_val), int(max_val)
     return _written(rows.hardtanh, input, min_val, max_val) if inplace else rows.hardtanh(input, min_val, max_val)
@@ -216,22 +216,24 @@ def prelu(input: Tensor, weight: Tensor) -> Tensor:
     """The elements, those not positive times ``weight``: one number, or one for each channel (dimension 1)."""
     need_tensor("prelu", "input", 1, input)
     need_tensor("prelu", "weight", 2, weight)
-    if input._d.dtype != weight._d.dtype:
+    if input._array.dtype != weight._array.dtype:
         raise RuntimeError(f"prelu: Type promoting not supported. Got {_c_name(input)} and {_c_name(weight)}")
-    shape = input._d.shape
-    if weight._d.size != 1:
+    shape = input._array.shape
+    if weight._array.size != 1:
         if not shape:
             raise RuntimeError("Not allow zero-dim input tensor.")
         channels = shape[1] if len(shape) > 1 else 1
-        if channels != weight._d.size:
+        if channels != weight._array.size:
             raise RuntimeError(
                 "Mismatch of parameter numbers and input channel size. Found parameter numbers = "
-                f"{weight._d.size} and channel size = {channels}."
+                f"{weight._array.size} and channel size = {channels}."
             )
-    if weight._d.ndim > 1:
-        raise RuntimeError(f"prelu: Expected `weight` to be a scalar or 1D tensor, but got: ndim = {weight._d.ndim}")
-    if len(shape) != 1 or not weight._d.ndim:  # one number for each channel, lined up with dimension 1
-        size = weight._d.size
+    if weight._array.ndim > 1:
+        raise RuntimeError(
+            f"prelu: Expected `weight` to be a scalar or 1D tensor, but got: ndim = {weight._array.ndim}"
+        )
+    if len(shape) != 1 or not weight._array.ndim:  # one number for each channel, lined up with dimension 1
+        size = weight._array.size
         weight = weight.view((1, size) + (1,) * (len(shape) - 2) if len(shape) > 1 else (size,) * len(shape))  # type: ignore[attr-defined]
     return rows.prelu_kernel(input, weight)
 
@@ -244,12 +246,12 @@ def _c_name(tensor: Tensor) -> str:
 
 def glu(input: Tensor, dim: int = -1) -> Tensor:
     """The first half along ``dim`` times the logistic function of the second."""
-    ndim = input._d.ndim
+    ndim = input._array.ndim
     if not ndim:
         raise RuntimeError("glu does not support scalars because halving size must be even")
     if not -ndim <= dim < ndim:
         raise IndexError(f"Dimension out of range (expected to be in range of [{-ndim}, {ndim - 1}], but got {dim})")
-    size = input._d.shape[dim]
+    size = input._array.shape[dim]
     if size % 2:
         raise RuntimeError(f"Halving dimension must be even, but dimension {dim % ndim} is size {size}")
     return rows.glu(input, dim)
@@ -262,7 +264,7 @@ def rrelu(
     """The elements, negative ones times a random slope from [lower, upper] while training, their mean otherwise."""
     if not lower <= upper:
         raise RuntimeError("Lower bound should be less than or equal to the upper bound")
-    data = input._d
+    data = input._array
     rows.floating(data, "rrelu_with_noise_out_cpu")
     noise = np.zeros(data.shape, data.dtype)
     if training:

@@ -6,8 +6,8 @@ import math
 import warnings
 from typing import Any
 
+from ...core.tensor import Tensor
 from ...ground import dtypes
-from ...tensor.tensor import Tensor
 from ..autocast import low
 from ..declare import COMPOSITES, composite
 from ..primitive import batch as rows
@@ -21,7 +21,7 @@ from .matrix import broadcast, demand, into, matmul
 def bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     """``input1 @ weight[k] @ input2 + bias[k]`` for each k, over the last dimensions of the inputs."""
     demand("bilinear", input1=input1, input2=input2, weight=weight)
-    a, b, w = input1._d.shape, input2._d.shape, weight._d.shape
+    a, b, w = input1._array.shape, input2._array.shape, weight._array.shape
     if len(a) != len(b):
         raise RuntimeError(f"bilinear(): input dimensions do not match: got {len(a)} and {len(b)}")
     for dim, (n, m) in enumerate(zip(a[:-1], b[:-1], strict=True)):
@@ -30,9 +30,9 @@ def bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None
     for name, found, wanted in (("input1", a[-1], w[1]), ("input2", b[-1], w[2])):
         if found != wanted:
             raise RuntimeError(f"bilinear(): {name} size does not match weight size: got {found} but expected {wanted}")
-    if bias is not None and bias._d.shape[0] != w[0]:
+    if bias is not None and bias._array.shape[0] != w[0]:
         raise RuntimeError(
-            f"bilinear(): bias size does not match weight size: got {bias._d.shape[0]} but expected {w[0]}"
+            f"bilinear(): bias size does not match weight size: got {bias._array.shape[0]} but expected {w[0]}"
         )
     rows_ = math.prod(a[:-1])
     left, right = view(input1, (rows_, a[-1])), view(input2, (rows_, b[-1]))
@@ -49,9 +49,9 @@ def outer(input: Tensor, vec2: Tensor, *, out: Any = None) -> Tensor:
     """The product of each element of one vector with each of another."""
     demand("outer", input=input, vec2=vec2)
     for name, tensor in (("self", input), ("vec2", vec2)):
-        if tensor._d.ndim != 1:
-            raise RuntimeError(f"outer: Expected 1-D argument {name}, but got {tensor._d.ndim}-D")
-    made = view(input, (input._d.shape[0], 1)) * vec2  # type: ignore[operator]
+        if tensor._array.ndim != 1:
+            raise RuntimeError(f"outer: Expected 1-D argument {name}, but got {tensor._array.ndim}-D")
+    made = view(input, (input._array.shape[0], 1)) * vec2  # type: ignore[operator]
     return made if out is None else into("outer", (input, vec2), out, made)
 
 
@@ -59,7 +59,7 @@ def outer(input: Tensor, vec2: Tensor, *, out: Any = None) -> Tensor:
 def inner(input: Tensor, other: Tensor, *, out: Any = None) -> Tensor:
     """The product of vectors, summed over the last dimension of both."""
     demand("inner", input=input, other=other)
-    a, b = input._d, other._d
+    a, b = input._array, other._array
     if not a.ndim or not b.ndim:
         made = input * other  # type: ignore[operator]
     elif a.shape[-1] != b.shape[-1]:
@@ -83,21 +83,21 @@ def tensordot(a: Tensor, b: Tensor, dims: Any = 2, out: Any = None) -> Tensor:
     if isinstance(dims, int):
         if dims < 0:
             raise RuntimeError(f"tensordot expects dims >= 0, but got dims={dims}")
-        if dims > min(a._d.ndim, b._d.ndim):
+        if dims > min(a._array.ndim, b._array.ndim):
             raise RuntimeError(f"tensordot expects dims < ndim_a or ndim_b, but got dims={dims}")
         first, second = list(range(-dims, 0)), list(range(dims))
     else:
         first, second = ([dim] if isinstance(dim, int) else list(dim) for dim in dims)
     if len(first) != len(second):
         raise RuntimeError("both dimension lists should have same length")
-    if a._d.dtype != b._d.dtype:
+    if a._array.dtype != b._array.dtype:
         raise RuntimeError("both inputs should have same dtype")
-    made = _contracted(a, b, axes_of(first, a._d.ndim), axes_of(second, b._d.ndim))
+    made = _contracted(a, b, axes_of(first, a._array.ndim), axes_of(second, b._array.ndim))
     return made if out is None else into("tensordot", (a, b), out, made)
 
 
 def _contracted(a: Tensor, b: Tensor, first: tuple[int, ...], second: tuple[int, ...]) -> Tensor:
-    n, m = a._d.shape, b._d.shape
+    n, m = a._array.shape, b._array.shape
     summed_a, summed_b = [], []
     for i, j in zip(first, second, strict=True):
         if m[j] == 1:
@@ -113,7 +113,7 @@ def _contracted(a: Tensor, b: Tensor, first: tuple[int, ...], second: tuple[int,
         a = a.sum(summed_a, keepdim=True)  # type: ignore[attr-defined]
     if summed_b:
         b = b.sum(summed_b, keepdim=True)  # type: ignore[attr-defined]
-    n, m = a._d.shape, b._d.shape
+    n, m = a._array.shape, b._array.shape
     free_a = [i for i in range(len(n)) if i not in first]
     free_b = [j for j in range(len(m)) if j not in second]
     length = math.prod(n[i] for i in first)
@@ -130,8 +130,8 @@ def _contracted(a: Tensor, b: Tensor, first: tuple[int, ...], second: tuple[int,
 def kron(input: Tensor, other: Tensor, *, out: Any = None) -> Tensor:
     """The Kronecker product: ``other`` in place of each element of ``input``, times that element."""
     demand("kron", input=input, other=other)
-    ndim = max(input._d.ndim, other._d.ndim)
-    a, b = ((1,) * (ndim - x._d.ndim) + x._d.shape for x in (input, other))
+    ndim = max(input._array.ndim, other._array.ndim)
+    a, b = ((1,) * (ndim - x._array.ndim) + x._array.shape for x in (input, other))
     left = unsafe_view(input, tuple(n for size in a for n in (size, 1)))
     right = unsafe_view(other, tuple(n for size in b for n in (1, size)))
     made = unsafe_view(left * right, tuple(n * m for n, m in zip(a, b, strict=True)))  # type: ignore[operator]
@@ -143,7 +143,7 @@ def cross(input: Tensor, other: Tensor, dim: int | None = None, *, out: Any = No
     """The vectors perpendicular to those of both inputs, along ``dim`` or the first dimension of size 3."""
     demand("cross", input=input, other=other)
     if dim is None:
-        if input._d.ndim == other._d.ndim:
+        if input._array.ndim == other._array.ndim:
             warnings.warn(
                 "Using torch.cross without specifying the dim arg is deprecated.\nPlease either pass the dim "
                 "explicitly or simply use torch.linalg.cross.\nThe default value of dim will change to agree with "
@@ -151,7 +151,7 @@ def cross(input: Tensor, other: Tensor, dim: int | None = None, *, out: Any = No
                 UserWarning,
                 stacklevel=2,
             )
-        dim = next((i for i, size in enumerate(input._d.shape) if size == 3), None)
+        dim = next((i for i, size in enumerate(input._array.shape) if size == 3), None)
         if dim is None:
             raise RuntimeError("no dimension of size 3 in input")
     return linalg_cross(input, other, dim=dim, out=out)
@@ -159,7 +159,7 @@ def cross(input: Tensor, other: Tensor, dim: int | None = None, *, out: Any = No
 
 def linalg_cross(input: Tensor, other: Tensor, *, dim: int = -1, out: Any = None) -> Tensor:
     """The vectors perpendicular to those of both inputs along ``dim``; sizes of 1 broadcast."""
-    a, b = input._d, other._d
+    a, b = input._array, other._array
     if a.ndim != b.ndim:
         raise RuntimeError("linalg.cross: inputs must have the same number of dimensions.")
     axis = axis_of(dim, a.ndim)
@@ -182,18 +182,18 @@ def multi_dot(tensors: Any, *, out: Any = None) -> Tensor:
     """The product of two or more matrices, in the order that costs least; first and last may be vectors."""
     tensors = list(tensors)
     _check_multi(tensors)
-    first, last = tensors[0]._d.ndim == 1, tensors[-1]._d.ndim == 1
+    first, last = tensors[0]._array.ndim == 1, tensors[-1]._array.ndim == 1
     if first:
         tensors[0] = unsqueeze(tensors[0], 0)
     if last:
         tensors[-1] = unsqueeze(tensors[-1], 1)
     for index, (a, b) in enumerate(zip(tensors, tensors[1:], strict=False)):
-        if a._d.shape[1] != b._d.shape[0]:
+        if a._array.shape[1] != b._array.shape[0]:
             raise RuntimeError(
-                f"multi_dot(): tensors {index} and {index + 1} with shapes {list(a._d.shape)} and "
-                f"{list(b._d.shape)} cannot be multiplied"
+                f"multi_dot(): tensors {index} and {index + 1} with shapes {list(a._array.shape)} and "
+                f"{list(b._array.shape)} cannot be multiplied"
             )
-    sizes = (() if first else (tensors[0]._d.shape[0],)) + (() if last else (tensors[-1]._d.shape[1],))
+    sizes = (() if first else (tensors[0]._array.shape[0],)) + (() if last else (tensors[-1]._array.shape[1],))
     made = view(_multiplied(tensors), sizes)
     return made if out is None else into("multi_dot", tensors, out, made)
 
@@ -203,7 +203,7 @@ def _check_multi(tensors: list[Any]) -> None:
     if count < 2:
         raise RuntimeError(f"multi_dot(): expected at least 2 tensors but got {count}")
     for index, tensor in enumerate(tensors):
-        ndim = tensor._d.ndim
+        ndim = tensor._array.ndim
         if 0 < index < count - 1:
             if ndim != 2:
                 raise RuntimeError(f"multi_dot(): tensor {index} must be 2D but got {ndim}D")
@@ -215,14 +215,14 @@ def _check_multi(tensors: list[Any]) -> None:
         if kinds[index] != kinds[0]:
             raise RuntimeError(
                 "multi_dot(): all tensors must have be the same dtype but tensor 0 is "
-                f"{c_name(tensors[0]._d)} and tensor {index} {c_name(tensor._d)}"
+                f"{c_name(tensors[0]._array)} and tensor {index} {c_name(tensor._array)}"
             )
 
 
 def _multiplied(tensors: list[Tensor]) -> Tensor:
     """The product by the cheapest bracketing. Source: Cormen et al., Introduction to Algorithms, 15.2."""
     count = len(tensors)
-    sizes = [*(tensor._d.shape[0] for tensor in tensors), tensors[-1]._d.shape[1]]
+    sizes = [*(tensor._array.shape[0] for tensor in tensors), tensors[-1]._array.shape[1]]
     cost = {(i, i): (0, i) for i in range(count)}
     for length in range(1, count):
         for i in range(count - length):
@@ -257,8 +257,8 @@ def chain_matmul(*matrices: Any, out: Any = None) -> Tensor:
     if len(matrices) == 1 and isinstance(matrices[0], (list, tuple)):
         matrices = tuple(matrices[0])
     for tensor in matrices:
-        if tensor._d.ndim != 2:
-            raise RuntimeError(f"Tensor dimension is {tensor._d.ndim}, expected 2 instead.")
+        if tensor._array.ndim != 2:
+            raise RuntimeError(f"Tensor dimension is {tensor._array.ndim}, expected 2 instead.")
     return matrices[0].clone() if len(matrices) == 1 else multi_dot(matrices, out=out)
 
 
@@ -267,14 +267,14 @@ def chain_matmul(*matrices: Any, out: Any = None) -> Tensor:
 
 def _square(function: str, A: Any) -> None:  # noqa: N803  PyTorch's name
     demand(function.replace(".", "_"), A=A)
-    sizes = A._d.shape
+    sizes = A._array.shape
     if len(sizes) < 2:
         raise RuntimeError(f"{function}: The input tensor A must have at least 2 dimensions.")
     if sizes[-1] != sizes[-2]:
         raise RuntimeError(
             f"{function}: A must be batches of square matrices, but they are {sizes[-2]} by {sizes[-1]} matrices"
         )
-    if A._d.dtype.kind not in "fc":
+    if A._array.dtype.kind not in "fc":
         name = A.dtype.scalar_name
         if A.dtype.is_floating_point:
             raise RuntimeError(f"{function}: Low precision dtypes not supported. Got {name}")
@@ -311,7 +311,7 @@ def check_equation(A: Tensor, B: Tensor, left: bool) -> None:  # noqa: N803
     """Raise PyTorch's error unless the two sides of an equation fit."""
     _square("linalg.solve", A)
     demand("linalg_solve", A=A, B=B)
-    n, m = A._d.shape, B._d.shape
+    n, m = A._array.shape, B._array.shape
     vector = is_vector(n, m)
     if m[-1 if vector or not left else -2] != n[-1]:
         rows_, columns = (m[-1], 1) if vector else m[-2:]
@@ -341,7 +341,7 @@ def vecdot(x: Tensor, y: Tensor, *, dim: int = -1, out: Any = None) -> Tensor:
 @composite()
 def matrix_power(input: Tensor, n: int, *, out: Any = None) -> Tensor:
     """A square matrix, or a batch of them, multiplied with itself ``n`` times; its inverse where ``n`` is negative."""
-    sizes = input._d.shape
+    sizes = input._array.shape
     if len(sizes) < 2:
         raise RuntimeError("linalg.matrix_power: The input tensor A must have at least 2 dimensions.")
     if sizes[-1] != sizes[-2]:
@@ -355,7 +355,7 @@ def matrix_power(input: Tensor, n: int, *, out: Any = None) -> Tensor:
 
 def _power(input: Any, n: int) -> Any:
     if n == 0:
-        return input.clone().copy_(COMPOSITES["eye"].function(input._d.shape[-1], dtype=input.dtype))
+        return input.clone().copy_(COMPOSITES["eye"].function(input._array.shape[-1], dtype=input.dtype))
     if n == 1:
         return input.clone()
     if n < 0:

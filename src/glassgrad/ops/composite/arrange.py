@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from ...core.tensor import Tensor, wrap
 from ...ground import dtypes
 from ...ground.dtypes import called
-from ...tensor.tensor import Tensor, wrap
 from ..declare import composite
 from ..primitive import arrange as rows
 from ..primitive.shape import axis_of, compact, expand, reshape, unsqueeze, view
@@ -26,7 +26,7 @@ def repeat(self: Tensor, *repeats: Any, **named: Any) -> Tensor:
 def tile(input: Tensor, *dims: Any, **named: Any) -> Tensor:
     """The tensor beside itself, so many times along the last dimensions."""
     times = sizes_of("tile", dims, named, "dims")
-    return rows.repeat(input, (1,) * (input._d.ndim - len(times)) + times)
+    return rows.repeat(input, (1,) * (input._array.ndim - len(times)) + times)
 
 
 @composite()
@@ -35,7 +35,7 @@ def repeat_interleave(
 ) -> Tensor:
     """Each element, or slice of ``dim``, so often in a row; of one tensor alone, its indices as often as it says."""
     if repeats is None:
-        return wrap(_spread(input, input._d, None))
+        return wrap(_spread(input, input._array, None))
     if isinstance(repeats, float) or not (isinstance(repeats, Tensor) or hasattr(repeats, "__index__")):
         raise TypeError(
             f"repeat_interleave() received an invalid combination of arguments - got ({called(repeats)}), but expected "
@@ -46,17 +46,17 @@ def repeat_interleave(
         )
     if dim is None:
         input, dim = reshape(input, (-1,)), 0
-    axis = axis_of(dim, input._d.ndim)
-    if not input._d.ndim:
+    axis = axis_of(dim, input._array.ndim)
+    if not input._array.ndim:
         input = reshape(input, (1,))
-    sizes = input._d.shape
+    sizes = input._array.shape
     if not isinstance(repeats, Tensor):
         count = repeats.__index__()
         if count < 0:
             raise RuntimeError("Repeats must be non-negative")
         wide = expand(unsqueeze(input, axis + 1), (*sizes[: axis + 1], count, *sizes[axis + 1 :]))
         return view(compact(wide), (*sizes[:axis], sizes[axis] * count, *sizes[axis + 1 :]))
-    times = repeats._d
+    times = repeats._array
     if times.ndim == 0 or (times.ndim == 1 and times.size == 1):
         times = np.broadcast_to(times, (sizes[axis],))
     elif times.ndim == 1 and times.size != sizes[axis]:
@@ -91,7 +91,7 @@ def flip(input: Tensor, *dims: Any, **named: Any) -> Tensor:
 @composite()
 def fliplr(input: Tensor) -> Tensor:
     """The matrix mirrored from left to right."""
-    if input._d.ndim < 2:
+    if input._array.ndim < 2:
         raise RuntimeError("Input must be >= 2-d.")
     return rows.flip(input, (1,))
 
@@ -99,7 +99,7 @@ def fliplr(input: Tensor) -> Tensor:
 @composite()
 def flipud(input: Tensor) -> Tensor:
     """The tensor mirrored along its first dimension."""
-    if input._d.ndim < 1:
+    if input._array.ndim < 1:
         raise RuntimeError("Input must be >= 1-d.")
     return rows.flip(input, (0,))
 

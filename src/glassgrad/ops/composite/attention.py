@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from ...core.tensor import Tensor, wrap
 from ...ground import dtypes, modes
 from ...ground.dtypes import called
-from ...tensor.tensor import Tensor, wrap
 from ..autocast import low
 from ..primitive.attention import added, factor, flash_attention, safe_softmax
 from ..primitive.matrix import c_name
@@ -53,11 +53,11 @@ def scaled_dot_product_attention(
     _check(query, key, value, attn_mask, dropout_p, is_causal, scale)
     sizes = _sizes_where_empty(query, key, value)
     if sizes is not None:
-        nothing: Any = wrap(np.zeros(sizes, query._d.dtype))
+        nothing: Any = wrap(np.zeros(sizes, query._array.dtype))
         return nothing + mul_number(query.sum() + key.sum() + value.sum(), 0.0)  # type: ignore[attr-defined,no-any-return]
     if allowed["flash"] and _fuses(query, key, value, attn_mask, dropout_p, enable_gqa):
-        if attn_mask is not None and attn_mask._d.dtype.kind == "b":
-            attn_mask = wrap(added(attn_mask._d, query._d.dtype))
+        if attn_mask is not None and attn_mask._array.dtype.kind == "b":
+            attn_mask = wrap(added(attn_mask._array, query._array.dtype))
         return flash_attention(query, key, value, attn_mask, 0.0, is_causal, scale)[0]  # type: ignore[no-any-return]
     if not allowed["math"]:
         if not allowed["flash"]:
@@ -81,7 +81,7 @@ def _check(query: Any, key: Any, value: Any, mask: Any, dropout_p: Any, is_causa
                 raise TypeError(f"{_NAME}(): argument '{name}' must be float, not {called(given)}")
     if not isinstance(is_causal, (bool, np.bool_)):
         raise TypeError(f"{_NAME}(): argument 'is_causal' must be bool, not {called(is_causal)}")
-    q, k, v = query._d, key._d, value._d
+    q, k, v = query._array, key._array, value._array
     if not q.dtype == k.dtype == v.dtype:
         raise RuntimeError(
             f"Expected query, key, and value to have the same dtype, but got query.dtype: {c_name(q)} "
@@ -92,10 +92,10 @@ def _check(query: Any, key: Any, value: Any, mask: Any, dropout_p: Any, is_causa
             f"Expected query, key, and value to all be  at least 2 dimensional, but got query.dim: {q.ndim} "
             f"key.dim: {k.ndim} and value.dim: {v.ndim} instead."
         )
-    if mask is not None and mask._d.dtype.kind != "b" and mask._d.dtype not in (np.float32, q.dtype):
+    if mask is not None and mask._array.dtype.kind != "b" and mask._array.dtype not in (np.float32, q.dtype):
         raise RuntimeError(
             "Expected attn_mask dtype to be bool or float or to match query dtype, but got attn_mask.dtype: "
-            f"{_short(mask._d)} and  query.dtype: {c_name(q)} instead."
+            f"{_short(mask._array)} and  query.dtype: {c_name(q)} instead."
         )
 
 
@@ -106,15 +106,15 @@ def _short(array: Any) -> str:
 
 def _sizes_where_empty(query: Tensor, key: Tensor, value: Tensor) -> tuple[int, ...] | None:
     """The sizes of the result where there is nothing to attend to, or nobody who does; None elsewhere."""
-    q, v = query._d, value._d
-    if q.shape[-2] and key._d.shape[-2] and v.size:
+    q, v = query._array, value._array
+    if q.shape[-2] and key._array.shape[-2] and v.size:
         return None
     return (*q.shape[:-1], v.shape[-1])
 
 
 def _fuses(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None, dropout_p: float, shares: bool) -> bool:
     """Whether the fused row serves these arguments: PyTorch's conditions for its own on CPUs."""
-    q, k, v = query._d, key._d, value._d
+    q, k, v = query._array, key._array, value._array
     if not q.ndim == k.ndim == v.ndim == 4 or dropout_p > 0 or q.dtype.kind not in "fV":
         return False
     (n, heads, rows, width), (m, few, columns, _) = q.shape, k.shape
@@ -127,7 +127,7 @@ def _fuses(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None, dropo
         return False
     if mask is None:
         return True
-    given = mask._d.shape
+    given = mask._array.shape
     if mask.requires_grad or len(given) not in (2, 4):
         return False
     return all(a == 1 or a == b for a, b in zip(reversed(given), (columns, rows, heads, n), strict=False))
@@ -138,25 +138,25 @@ def _composed(
 ) -> Tensor:
     """The same as products, a softmax and what is between them, each of which PyTorch's graph shows."""
     own = query.dtype
-    if query._d.dtype.kind in "fV" and query._d.dtype.itemsize == 2:  # halves: all in single precision
+    if query._array.dtype.kind in "fV" and query._array.dtype.itemsize == 2:  # halves: all in single precision
         query, key, value = query.to(dtypes.float32), key.to(dtypes.float32), value.to(dtypes.float32)
-    root = math.sqrt(abs(factor(scale, query._d.shape[-1])))
+    root = math.sqrt(abs(factor(scale, query._array.shape[-1])))
     query = mul_number(query, -root if scale is not None and scale < 0 else root)
     if is_causal:
         if mask is not None:
             raise RuntimeError(
                 "_scaled_dot_product_attention: Explicit attn_mask should not be set when is_causal=True"
             )
-        rows, columns = query._d.shape[-2], key._d.shape[-2]
-        mask = wrap(np.triu(np.full((rows, columns), -np.inf, query._d.dtype), 1))
+        rows, columns = query._array.shape[-2], key._array.shape[-2]
+        mask = wrap(np.triu(np.full((rows, columns), -np.inf, query._array.dtype), 1))
     elif mask is not None:
-        mask = wrap(added(mask._d, query._d.dtype)) if mask._d.dtype.kind == "b" else mask.to(query.dtype)
+        mask = wrap(added(mask._array, query._array.dtype)) if mask._array.dtype.kind == "b" else mask.to(query.dtype)
     if shares:
         key, value = _shared(query, key), _shared(query, value)
     weights = matmul(query, mul_number(transpose(key, -2, -1), root))
     if mask is not None:
         weights = weights.add_(mask)
-    if weights._d.dtype.kind == "c":
+    if weights._array.dtype.kind == "c":
         raise NotImplementedError("\"softmax_lastdim_kernel_impl\" not implemented for 'ComplexFloat'")
     weights = safe_softmax(weights, -1)
     if dropout_p != 0:
@@ -167,10 +167,10 @@ def _composed(
 
 def _shared(query: Any, heads: Any) -> Any:
     """Each head of keys or values as often as heads of queries share it."""
-    if min(query._d.ndim, heads._d.ndim) < 3:
-        short = min(query._d.ndim, heads._d.ndim)
+    if min(query._array.ndim, heads._array.ndim) < 3:
+        short = min(query._array.ndim, heads._array.ndim)
         raise IndexError(f"Dimension out of range (expected to be in range of [{-short}, {short - 1}], but got -3)")
-    wanted, found = query._d.shape[-3], heads._d.shape[-3]
+    wanted, found = query._array.shape[-3], heads._array.shape[-3]
     if not found or wanted % found:
         raise RuntimeError("Number of heads in key and value must divide the number of heads in ")
     return heads if wanted == found else heads.repeat_interleave(wanted // found, -3)

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from ...core.tensor import Tensor, wrap
 from ...ground import dtypes
-from ...tensor.tensor import Tensor, wrap
 from ..declare import composite
 from ..primitive import compare
 from .operand import is_number, is_operand, need_tensor, no_match, plain, written
@@ -24,7 +24,12 @@ _BYTE_CONDITION = (
 @composite()
 def where(condition: Tensor, input: Any = None, other: Any = None, *, out: Any = None) -> Any:
     """``input`` where ``condition`` holds, ``other`` elsewhere; with one argument, where it is nonzero."""
-    if type(input) is Tensor and type(other) is Tensor and type(condition) is Tensor and condition._d.dtype is _BOOL:
+    if (
+        type(input) is Tensor
+        and type(other) is Tensor
+        and type(condition) is Tensor
+        and condition._array.dtype is _BOOL
+    ):
         return compare.where(condition, input, other, out=out)
     need_tensor("where", "condition", 1, condition)
     if input is None and other is None:
@@ -36,7 +41,7 @@ def where(condition: Tensor, input: Any = None, other: Any = None, *, out: Any =
             "Tensor condition, Number self, Tensor other", "Tensor condition, Tensor input, Number other",
             "Tensor condition, Number self, Number other",
         )  # fmt: skip
-    kind = condition._d.dtype
+    kind = condition._array.dtype
     if kind.kind != "b" and kind != np.uint8:
         raise RuntimeError(
             "where expected condition to be a boolean tensor, but got a tensor with dtype "
@@ -87,10 +92,10 @@ def isclose(input: Tensor, other: Tensor, rtol: float = 1e-05, atol: float = 1e-
     """Whether elements are equal up to ``atol + rtol * abs(other)``."""
     need_tensor("isclose", "input", 1, input)
     need_tensor("isclose", "other", 2, other)
-    if input._d.dtype != other._d.dtype:
+    if input._array.dtype != other._array.dtype:
         raise RuntimeError(f"{input.dtype.scalar_name} did not match {other.dtype.scalar_name}")
     _at_least_zero(rtol=rtol, atol=atol)
-    a, b = input._d, other._d
+    a, b = input._array, other._array
     compare.eq(input, other)  # the error for sizes that do not broadcast
     close = np.equal(a, b)
     if a.dtype.kind in "fcV":
@@ -111,7 +116,7 @@ def allclose(input: Tensor, other: Tensor, rtol: float = 1e-05, atol: float = 1e
     """Whether all elements are equal up to ``atol + rtol * abs(other)``."""
     need_tensor("allclose", "input", 1, input)
     need_tensor("allclose", "other", 2, other)
-    return bool(np.all(isclose(input, other, rtol, atol, equal_nan)._d))
+    return bool(np.all(isclose(input, other, rtol, atol, equal_nan)._array))
 
 
 @composite()
@@ -119,4 +124,4 @@ def equal(input: Tensor, other: Tensor) -> bool:
     """Whether two tensors have the same sizes and elements."""
     need_tensor("equal", "input", 1, input)
     need_tensor("equal", "other", 2, other)
-    return input._d.shape == other._d.shape and bool((input._d == other._d).all())
+    return input._array.shape == other._array.shape and bool((input._array == other._array).all())

@@ -8,10 +8,10 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from ...core.tensor import LEAF, Tensor, share, wrap
 from ...ground import device as devices
 from ...ground import dtypes, errors, modes
 from ...ground.dtypes import called
-from ...tensor.tensor import LEAF, Tensor, share, wrap
 from ..declare import composite
 from ..override import blank
 
@@ -53,9 +53,9 @@ def fresh(array: Any) -> Tensor:
 
 def mark(made: Tensor) -> None:
     """Make a new tensor a leaf that requires gradients; PyTorch's error where its dtype cannot carry them."""
-    if made._d.dtype.kind not in "fcV":
+    if made._array.dtype.kind not in "fcV":
         raise RuntimeError("O" + errors.ONLY_FLOATS[1:])
-    made._e = LEAF
+    made._edge = LEAF
 
 
 @composite(method=False)
@@ -98,7 +98,7 @@ def array_of(data: Any, kind: np.dtype[Any] | None) -> Any:
         if types == _INT and kind is None:
             return _of_integers(data, _INT64)
     if isinstance(data, Tensor):
-        return _cast(np.array(data._d), kind)
+        return _cast(np.array(data._array), kind)
     if isinstance(data, np.ndarray | np.generic):
         _check_array(data)
         return _cast(np.array(data), kind)
@@ -253,7 +253,7 @@ def _inferred(data: Any) -> dtypes.dtype:
     joined: dtypes.dtype | None = None
     for value in _elements(data):
         if isinstance(value, np.ndarray | np.generic | Tensor):
-            found = dtypes.of(value._d.dtype if isinstance(value, Tensor) else value.dtype)
+            found = dtypes.of(value._array.dtype if isinstance(value, Tensor) else value.dtype)
         elif isinstance(value, bool | int | float | complex):
             found = dtypes.of_number(type(value))
         else:
@@ -267,9 +267,9 @@ def converted(value: Any, kind: np.dtype[Any]) -> Any:
     """One element in the dtype ``kind``; PyTorch's errors where it does not fit or is no number."""
     whole = kind.kind in "iu"
     if isinstance(value, Tensor):
-        if value._d.size != 1:
+        if value._array.size != 1:
             raise ValueError("only one element tensors can be converted to Python scalars")
-        if whole and value._d.dtype.kind not in "iub":
+        if whole and value._array.dtype.kind not in "iub":
             raise TypeError("only integer tensors of a single element can be converted to an index")
         if value.requires_grad:
             warnings.warn(
@@ -278,7 +278,7 @@ def converted(value: Any, kind: np.dtype[Any]) -> Any:
                 UserWarning,
                 stacklevel=5,
             )
-        value = value._d.item()
+        value = value._array.item()
     elif isinstance(value, np.generic):
         value = value.item()
     if kind.kind == "b":
@@ -325,7 +325,7 @@ def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> Tensor:
         wanted = {name: value for name, value in (("dtype", dtype), ("device", device)) if value is not None}
         return data.to(**wanted) if wanted else data  # type: ignore[attr-defined, no-any-return]
     if isinstance(data, np.ndarray) and (kind is None or data.dtype == kind):
-        return place(from_numpy(data)._d, device, function="as_tensor")
+        return place(from_numpy(data)._array, device, function="as_tensor")
     return place(array_of(data, kind), device, function="as_tensor")
 
 
@@ -342,8 +342,8 @@ def asarray(
         if requires_grad is None:
             requires_grad = _inherited(obj)
         out = obj
-        if kind is not None and obj._d.dtype != kind or device is not None or copy:
-            _check_alias(obj._d, kind, copy)
+        if kind is not None and obj._array.dtype != kind or device is not None or copy:
+            _check_alias(obj._array, kind, copy)
             out = obj.to(dtype=dtype or obj.dtype, device=device or obj.device, copy=bool(copy))  # type: ignore[attr-defined]
         if not requires_grad and out.requires_grad:
             return out.detach()  # type: ignore[attr-defined, no-any-return]
@@ -353,11 +353,11 @@ def asarray(
             _check_alias(obj, kind, copy)
             out = place(array_of(obj, kind), device)
         else:
-            out = place(from_numpy(obj)._d, device)
+            out = place(from_numpy(obj)._array, device)
     elif isinstance(obj, bytes | bytearray | memoryview):
         out = frombuffer(obj, dtype=dtype or dtypes.get_default_dtype())
         if copy:
-            out = place(np.array(out._d), device)
+            out = place(np.array(out._array), device)
     else:
         if copy is False:
             raise ValueError("can't alias arbitrary sequence into a tensor.")

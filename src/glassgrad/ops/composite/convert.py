@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 
+from ...core import write
+from ...core.tensor import Tensor, View, alias, share, wrap
 from ...ground import device as devices
 from ...ground import dtypes, modes
 from ...ground.device import device as device_type
 from ...ground.dtypes import called, memory_format
 from ...ground.runtime import warn_once
-from ...tensor.tensor import Tensor, View, alias, share, wrap
-from .. import write
 from ..declare import composite
 from ..override import blank
 from ..primitive import cast, sign
@@ -33,11 +33,11 @@ DISCARDED = (
 
 def as_dtype(self: Tensor, kind: _dtype, copy: bool = False, layout: str | None = None) -> Tensor:
     """The tensor in another dtype; itself where nothing changes."""
-    wanted, own = kind.numpy, self._d.dtype
+    wanted, own = kind.numpy, self._array.dtype
     if (wanted is own or wanted == own) and not copy:
         return self
     if own.metadata:
-        return wrap(blank(self._d.shape, wanted))
+        return wrap(blank(self._array.shape, wanted))
     if own.kind == "c" and wanted.kind not in "cb":
         warn_once(DISCARDED, stacklevel=3)
     return to_copy(self, wanted, own, layout)
@@ -114,8 +114,8 @@ def to(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
         if moved is not None:
             return moved
     out = as_dtype(self, kind or self.dtype, bool(given.get("copy")), layout)
-    if out is self and layout is not None and not is_laid(self._d, layout):
-        return to_copy(self, self._d.dtype, self._d.dtype, layout)
+    if out is self and layout is not None and not is_laid(self._array, layout):
+        return to_copy(self, self._array.dtype, self._array.dtype, layout)
     return out
 
 
@@ -124,12 +124,12 @@ def _moved(self: Tensor, place: Any, kind: _dtype | None) -> Tensor | None:
     if not isinstance(place, (str, bytes, device_type, int)):
         raise _no_such_to((place,), {})
     there = devices.require(place, "to")  # type: ignore[arg-type]
-    here = "meta" if self._d.dtype.metadata else "cpu"
+    here = "meta" if self._array.dtype.metadata else "cpu"
     if there == here:
         return None
     if there == "cpu":
         raise NotImplementedError("Cannot copy out of meta tensor; no data!")
-    return wrap(blank(self._d.shape, self._d.dtype if kind is None else kind.numpy))
+    return wrap(blank(self._array.shape, self._array.dtype if kind is None else kind.numpy))
 
 
 @composite(function=False)
@@ -181,7 +181,7 @@ def _layout(wanted: Any, self: Tensor) -> str | None:
     if name == "preserve_format":
         return None
     rank = {"channels_last": 4, "channels_last_3d": 5}.get(name)
-    if rank is not None and self._d.ndim != rank:
+    if rank is not None and self._array.ndim != rank:
         raise RuntimeError(f"required rank {rank} tensor to use {name} format")
     return name
 
@@ -204,38 +204,40 @@ def clone(input: Tensor, *, memory_format: Any = None) -> Tensor:
 def contiguous(self: Tensor, memory_format: Any = None) -> Tensor:
     """The tensor itself if its elements lie row by row (or as ``memory_format`` says), else such a copy."""
     if memory_format is None:
-        return self if self._d.flags.c_contiguous else copied(self, "contiguous_format")
+        return self if self._array.flags.c_contiguous else copied(self, "contiguous_format")
     layout = _layout(memory_format, self)
-    if layout is None and not self._d.flags.c_contiguous:
+    if layout is None and not self._array.flags.c_contiguous:
         raise RuntimeError("preserve memory format is unsupported by the contiguous operator")
-    return self if layout is None or is_laid(self._d, layout) else copied(self, layout)
+    return self if layout is None or is_laid(self._array, layout) else copied(self, layout)
 
 
 @composite(function=False)
 def is_contiguous(self: Tensor, memory_format: Any = None) -> bool:
     """Whether the elements lie row by row, or as ``memory_format`` says."""
     if memory_format is None:
-        return bool(self._d.flags.c_contiguous)
+        return bool(self._array.flags.c_contiguous)
     name = repr(memory_format).removeprefix("torch.")
     if name == "preserve_format":
         raise RuntimeError("preserve memory format is unsupported by the contiguous operator")
-    return is_laid(self._d, name)
+    return is_laid(self._array, name)
 
 
 @composite(function=False)
 def copy_(self: Tensor, src: Any, non_blocking: bool = False) -> Tensor:
     """Write the elements of ``src``, broadcast and cast, into the tensor."""
     data = write.memory(self)
-    if data is not None and type(src) is Tensor and src._d.dtype is data.dtype and src._d.shape == data.shape:
-        if (src._e is None or not modes.grad_enabled()) and (src._v is None or src._v is not self._v):
-            data[...] = src._d
+    if data is not None and type(src) is Tensor and src._array.dtype is data.dtype and src._array.shape == data.shape:
+        if (src._edge is None or not modes.grad_enabled()) and (
+            src._counter is None or src._counter is not self._counter
+        ):
+            data[...] = src._array
             write.touched(self)
             return self
     if not isinstance(src, Tensor):
         if not is_number(src):
             raise TypeError(f"copy_(): argument 'other' (position 1) must be Tensor, not {called(src)}")
         src = wrap(np.asarray(plain(src)))
-    have, wanted = src._d.shape, self._d.shape
+    have, wanted = src._array.shape, self._array.shape
     if have != wanted:
         for back in range(1, min(len(have), len(wanted)) + 1):
             if have[-back] != wanted[-back] and have[-back] != 1 and wanted[-back] != 1:
@@ -246,7 +248,7 @@ def copy_(self: Tensor, src: Any, non_blocking: bool = False) -> Tensor:
         both = np.broadcast_shapes(have, wanted)
         if both != wanted:
             raise RuntimeError(f"output with shape {list(wanted)} doesn't match the broadcast shape {list(both)}")
-    if src._d.dtype.kind == "c" and self._d.dtype.kind not in "cb":
+    if src._array.dtype.kind == "c" and self._array.dtype.kind not in "cb":
         warn_once(DISCARDED, stacklevel=3)
     return write.in_place(cast.copy.row, self, (src,), ())
 
@@ -269,9 +271,9 @@ def _fits(value: Any, kind: np.dtype[Any]) -> None:
 
 def _filling(self: Tensor, value: Any, with_number: Any, with_tensor: Any, name: str) -> tuple[Any, Any, Any]:
     if isinstance(value, Tensor):
-        if value._d.ndim:
+        if value._array.ndim:
             raise RuntimeError(
-                f"{name} only supports 0-dimension value tensor but got tensor with {value._d.ndim} dimensions."
+                f"{name} only supports 0-dimension value tensor but got tensor with {value._array.ndim} dimensions."
             )
         return with_tensor, (value,), ()
     if not is_number(value):
@@ -281,7 +283,7 @@ def _filling(self: Tensor, value: Any, with_number: Any, with_tensor: Any, name:
             f" * (Tensor value)\n{why} * (Number value)\n{why}"
         )
     value = plain(value)
-    _fits(value, self._d.dtype)
+    _fits(value, self._array.dtype)
     return with_number, (), (value,)
 
 
@@ -334,10 +336,10 @@ _DETACHED_VIEW = (
 @composite()
 def detach_(self: Tensor) -> Tensor:
     """Forget the tensor's history; it is a leaf from now on."""
-    if type(self._e) is View:
+    if type(self._edge) is View:
         raise RuntimeError(_DETACHED_VIEW)
     share(self)
-    self._e = None
+    self._edge = None
     return self
 
 
@@ -345,7 +347,7 @@ def detach_(self: Tensor) -> Tensor:
 
 
 def _is_complex(input: Tensor) -> bool:
-    return input._d.dtype.kind == "c"
+    return input._array.dtype.kind == "c"
 
 
 @composite()
@@ -359,7 +361,7 @@ def view_as_real(input: Tensor) -> Tensor:
 @composite()
 def view_as_complex(input: Tensor) -> Tensor:
     """The view of pairs along the last dimension as complex numbers."""
-    data = input._d
+    data = input._array
     if data.dtype.kind != "f":
         raise RuntimeError(
             "view_as_complex is only supported for half, float and double tensors, but got a tensor of scalar type: "
@@ -378,7 +380,7 @@ def view_as_complex(input: Tensor) -> Tensor:
 
 def _part(input: Tensor, index: int) -> Tensor:
     pairs = cast.view_as_real(input)
-    return select(pairs, pairs._d.ndim - 1, index)
+    return select(pairs, pairs._array.ndim - 1, index)
 
 
 @composite(method=False)
@@ -436,7 +438,7 @@ def resolve_conj(input: Tensor) -> Tensor:
         return input
     share(input)
     out = alias(input)
-    out._e = input._e
+    out._edge = input._edge
     return out
 
 
@@ -456,12 +458,12 @@ def angle(input: Tensor, *, out: Any = None) -> Tensor:
 def _both_real(a: str, first: Any, b: str, second: Any, function: str) -> None:
     need_tensor(function, a, 1, first)
     need_tensor(function, b, 2, second)
-    if not all(t._d.dtype.kind == "f" for t in (first, second)):
+    if not all(t._array.dtype.kind == "f" for t in (first, second)):
         raise RuntimeError(
             "Expected both inputs to be Half, Float or Double tensors but got "
             f"{first.dtype.scalar_name} and {second.dtype.scalar_name}"
         )
-    if first._d.dtype != second._d.dtype:
+    if first._array.dtype != second._array.dtype:
         raise RuntimeError(
             f"Expected object of scalar type {first.dtype.scalar_name} but got scalar type {second.dtype.scalar_name} "
             "for second argument"

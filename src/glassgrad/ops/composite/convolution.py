@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...core.saved import type_name
+from ...core.tensor import Tensor
 from ...ground import modes
 from ...ground.dtypes import called
 from ...ground.runtime import warn_once
-from ...tensor.tensor import Tensor
 from ..autocast import low
 from ..declare import composite
 from ..primitive import convolution as rows
 from ..primitive.matrix import c_name
 from ..primitive.pad import constant_pad_nd
 from ..primitive.shape import squeeze_dim, unsqueeze
-from ..saved import type_name
 from .matrix import demand
 
 _PLAIN = (
@@ -153,11 +153,11 @@ def check_sizes(
             f"{input[1]} channels instead"
         )
     outputs = weight[1] * groups if transposed else weight[0]
-    if bias is not None and bias._d.shape != (outputs,):
+    if bias is not None and bias._array.shape != (outputs,):
         start = "Given transposed=1, weight" if transposed else "Given weight"
         raise RuntimeError(
             f"{start} of size {shown}, expected bias to be 1-dimensional with {outputs} elements, but got bias of size "
-            f"{list(bias._d.shape)} instead"
+            f"{list(bias._array.shape)} instead"
         )
     if transposed:
         return
@@ -232,7 +232,7 @@ def _checked(
     dilation: tuple[int, ...], transposed: bool, extra: tuple[int, ...], groups: int,
 ) -> Any:  # fmt: skip
     """The convolution of a batch, after all checks."""
-    ndim = weight._d.ndim - 2
+    ndim = weight._array.ndim - 2
     if ndim < 1:
         raise RuntimeError("weight should have at least three dimensions")
     if groups <= 0:
@@ -240,27 +240,27 @@ def _checked(
     stride, padding = _expanded("stride", stride, ndim), _expanded("padding", padding, ndim)
     dilation, extra = _expanded("dilation", dilation, ndim), _expanded("output_padding", extra, ndim)
     check_numbers(stride, padding, dilation, extra)
-    check_sizes(input._d.shape, weight._d.shape, bias, padding, dilation, transposed, groups)
-    _check_rest(input._d, weight._d, stride, padding, dilation, transposed, extra)
+    check_sizes(input._array.shape, weight._array.shape, bias, padding, dilation, transposed, groups)
+    _check_rest(input._array, weight._array, stride, padding, dilation, transposed, extra)
     return rows.convolution(input, weight, bias, stride, padding, dilation, transposed, extra, groups)
 
 
 def _check_bias(input: Any, bias: Any) -> None:
-    if bias is not None and bias._d.dtype != input._d.dtype:
+    if bias is not None and bias._array.dtype != input._array.dtype:
         raise RuntimeError(
-            f"Input type ({c_name(input._d)}) and bias type ({c_name(bias._d)}) should be the same"
+            f"Input type ({c_name(input._array)}) and bias type ({c_name(bias._array)}) should be the same"
         )
 
 
 def _check_rank(function: str, input: Any, ndim: int) -> bool:
     """Whether the input is a batch; PyTorch's error where it is neither that nor one sample."""
-    found = input._d.ndim
+    found = input._array.ndim
     if found == ndim + 2:
         return True
     if found != ndim + 1:
         raise RuntimeError(
             f"Expected {ndim + 1}D (unbatched) or {ndim + 2}D (batched) input to {function}, but got input of size: "
-            f"{list(input._d.shape)}"
+            f"{list(input._array.shape)}"
         )
     return False
 
@@ -301,16 +301,16 @@ def _named_padding(
         return input, (0,)
     if padding != "same":
         raise RuntimeError(f"Invalid padding string: '{padding}'")
-    sizes = weight._d.shape
+    sizes = weight._array.shape
     ndim = len(sizes) - 2
     if ndim < 1:
         raise RuntimeError("weight should have at least three dimensions")
     if groups <= 0:
         raise RuntimeError("non-positive groups is not supported")
-    if input._d.ndim != len(sizes):
+    if input._array.ndim != len(sizes):
         raise RuntimeError(
             f"Expected {ndim + 2}-dimensional input for {ndim + 2}-dimensional weight{list(sizes)}, but got "
-            f"{input._d.ndim}-dimensional input of size {list(input._d.shape)} instead"
+            f"{input._array.ndim}-dimensional input of size {list(input._array.shape)} instead"
         )
     for name, values in (("stride", stride), ("dilation", dilation)):
         if len(values) not in (1, ndim):
@@ -465,15 +465,15 @@ def conv_tbc(input: Any, weight: Any, bias: Any, pad: int = 0) -> Any:
     demand("conv_tbc", input=input, weight=weight, bias=bias)
     if modes.watch:
         input, weight, bias = low(input, weight, bias)
-    sizes, inner = input._d.shape, weight._d.shape
+    sizes, inner = input._array.shape, weight._array.shape
     if len(sizes) != 3:
         raise RuntimeError("Input must have 3 dims: time, batch, in_channel")
     if len(inner) != 3:
         raise RuntimeError("Weight tensor must have 3 dims: kernel_width, in_channels, out_channels.")
-    if bias._d.ndim != 1:
+    if bias._array.ndim != 1:
         raise RuntimeError("Bias must be 1-D")
     if sizes[2] != inner[1]:
         raise RuntimeError("Input dim 2 (input channels) is not == dim 1 in the weight tensor")
-    if bias._d.shape[0] != inner[2]:
+    if bias._array.shape[0] != inner[2]:
         raise RuntimeError("Bias size must equal dim 2 in the weight tensor (output channels).")
     return rows.conv_tbc(input, weight, bias, pad)

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from ...core import write
+from ...core.tensor import Tensor, wrap
 from ...ground.dtypes import called
-from ...tensor.tensor import Tensor, wrap
-from .. import write
 from ..declare import composite
 from ..primitive import window
 from ..primitive.index import slice as piece
@@ -32,7 +32,7 @@ def _copied(name: str, view: Callable[..., Any], doc: str) -> None:
             if out is None:
                 return pieces
             for target, part in zip(out, pieces, strict=True):
-                target.resize_(part._d.shape).copy_(part)
+                target.resize_(part._array.shape).copy_(part)
             return None
         made = compact(found)
         return made if out is None else write.into(compact.row, (input,), out, made)
@@ -90,20 +90,22 @@ def as_strided_scatter(
     need_tensor("as_strided_scatter", "input", 1, input)
     need_tensor("as_strided_scatter", "src", 2, src)
     size, stride = tuple(size), tuple(stride)
-    if src._d.shape != size:
+    if src._array.shape != size:
         raise RuntimeError(
-            f"expected src to have a size equal to the slice of self. src size = {list(src._d.shape)}, slice size = "
+            f"expected src to have a size equal to the slice of self. src size = {list(src._array.shape)}, "
+            f"slice size = "
             f"{list(size)}"
         )
     offset = 0 if storage_offset is None else storage_offset - input.storage_offset()
     needed = 0 if 0 in size else 1 + offset + sum((n - 1) * s for n, s in zip(size, stride, strict=True))
-    if needed > input._d.size:
+    if needed > input._array.size:
         raise RuntimeError(
             f"setStorage: sizes {list(size)}, strides {list(stride)}, storage offset {offset}, and itemsize "
-            f"{input._d.itemsize} requiring a storage size of {needed * input._d.itemsize} are out of bounds for "
-            f"storage of size {input._d.size * input._d.itemsize}"
+            f"{input._array.itemsize} requiring a storage size of {needed * input._array.itemsize} are out of "
+            f"bounds for "
+            f"storage of size {input._array.size * input._array.itemsize}"
         )
-    steps = tuple(step // input._d.itemsize for step in np.asarray(input._d).strides)
+    steps = tuple(step // input._array.itemsize for step in np.asarray(input._array).strides)
     return window.put_window(input, src.to(input.dtype), (size, stride, offset), steps)  # type: ignore[no-any-return]
 
 
@@ -112,7 +114,7 @@ def slice_inverse(
     input: Any, src: Any, dim: int = 0, start: Any = None, end: Any = None, step: int = 1
 ) -> Tensor:  # fmt: skip
     """The view of ``input``'s memory that has the sizes and strides of ``src``."""
-    return input.as_strided(src._d.shape, src.stride(), src.storage_offset())  # type: ignore[no-any-return]
+    return input.as_strided(src._array.shape, src.stride(), src.storage_offset())  # type: ignore[no-any-return]
 
 
 @composite()
@@ -127,7 +129,7 @@ def unsafe_split_with_sizes(input: Any, split_sizes: Any, dim: int = 0) -> Any:
     need_tensor("unsafe_split_with_sizes", "input", 1, input)
     pieces = split_with_sizes(input, tuple(split_sizes), dim)
     for part in pieces:
-        part._e, part._v = part._e.edge, None
+        part._edge, part._counter = part._edge.edge, None
     return pieces
 
 
@@ -146,10 +148,11 @@ def resize(self: Any, *sizes: Any) -> Tensor:
     """The same number of elements under other sizes; deprecated for ``view`` and ``reshape``."""
     warnings.warn("non-inplace resize is deprecated", stacklevel=2)
     wanted = tuple(sizes[0]) if len(sizes) == 1 and isinstance(sizes[0], (tuple, list)) else sizes
-    if int(np.prod(wanted)) != self._d.size:
+    if int(np.prod(wanted)) != self._array.size:
         raise RuntimeError(
             f"requested resize to {'x'.join(map(str, wanted))} ({int(np.prod(wanted))} elements in total), but the "
-            f"given tensor has a size of {'x'.join(map(str, self._d.shape))} ({self._d.size} elements). autograd's "
+            f"given tensor has a size of {'x'.join(map(str, self._array.shape))} ({self._array.size} elements). "
+            f"autograd's "
             "resize can only change the shape of a given tensor, while preserving the number of elements. "
         )
     return self.contiguous().view(wanted)  # type: ignore[no-any-return]
@@ -158,7 +161,7 @@ def resize(self: Any, *sizes: Any) -> Tensor:
 @composite(function=False)
 def resize_as(self: Any, tensor: Any) -> Tensor:
     """The same number of elements under the sizes of another tensor; deprecated for ``view_as``."""
-    return resize(self, tuple(tensor._d.shape))
+    return resize(self, tuple(tensor._array.shape))
 
 
 @composite(function=False)
@@ -181,8 +184,8 @@ def nonzero_static(input: Any, *, size: int, fill_value: int = -1, out: Any = No
         raise TypeError(f"nonzero_static(): argument 'size' must be int, not {called(size)}")
     if size < 0:
         raise RuntimeError("nonzero_static: 'size' must be an non-negative integer")
-    places = np.argwhere(np.asarray(input._d))[:size]
-    found = np.full((size, input._d.ndim), fill_value, np.int64)
+    places = np.argwhere(np.asarray(input._array))[:size]
+    found = np.full((size, input._array.ndim), fill_value, np.int64)
     found[: len(places)] = places
     made = wrap(found)
     return made if out is None else write.into(compact.row, (input,), out, made)

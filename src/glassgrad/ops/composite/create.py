@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
+from ...core import write
+from ...core.tensor import Tensor, wrap
 from ...ground import device as devices
 from ...ground import dtypes, modes
 from ...ground.dtypes import called
 from ...kernels.sparse import Carrier
-from ...tensor.tensor import Tensor, wrap
-from .. import write
 from ..declare import composite
 from ..override import blank
 from .construct import array_of, fresh, mark, numpy_of, place, warn_of_copy
@@ -30,7 +30,7 @@ _C_NAMES |= {"c8": "c10::complex<float>", "c16": "c10::complex<double>"}
 def is_size(value: Any) -> bool:
     """Whether ``value`` counts as an integer: an int, but no bool, a NumPy integer or a 0-d integer tensor."""
     if isinstance(value, Tensor):
-        value = value._d
+        value = value._array
     if isinstance(value, np.ndarray | np.generic):
         return value.ndim == 0 and value.dtype.kind in "iu"
     return hasattr(value, "__index__") and not isinstance(value, bool)
@@ -53,8 +53,8 @@ def read_size(function: str, size: Any, rest: dict[str, Any] | None = None) -> t
 
 def checked_sizes(function: str, size: Any, where: str = " (position 1)") -> tuple[int, ...]:
     """The sizes of a sequence; PyTorch's TypeError for anything else."""
-    if isinstance(size, Tensor) and size._d.ndim == 1:
-        size = size._d.tolist()
+    if isinstance(size, Tensor) and size._array.ndim == 1:
+        size = size._array.tolist()
     if not isinstance(size, tuple | list):
         raise TypeError(f"{function}(): argument 'size'{where} must be tuple of ints, not {called(size)}")
     if size and not is_size(size[0]):
@@ -93,8 +93,8 @@ def whole(function: str, name: str, position: int, value: Any) -> int:
 
 def number_of(function: str, name: str, position: int, value: Any) -> Any:
     """A number argument, which may come in a 0-d tensor or a NumPy scalar; PyTorch's TypeError for anything else."""
-    if isinstance(value, Tensor) and not value._d.ndim and not value.requires_grad:
-        return value._d.item()
+    if isinstance(value, Tensor) and not value._array.ndim and not value.requires_grad:
+        return value._array.item()
     if not isinstance(value, bool | int | float | complex | np.number | np.bool_):
         raise TypeError(f"{function}(): argument '{name}' (position {position}) must be Number, not {called(value)}")
     return value.item() if isinstance(value, np.generic) else value
@@ -165,7 +165,7 @@ def made(
     """A new tensor of ``make(sizes, kind)``, or ``out`` filled with it in its own dtype."""
     if out is not None:
         check_out(function, out, dtype)
-        return fill_out(out, allocate(make, sizes, out._d.dtype, function))
+        return fill_out(out, allocate(make, sizes, out._array.dtype, function))
     if on_meta(device, function):
         result = fresh(allocate(blank, sizes, kind, function))
     else:
@@ -180,7 +180,7 @@ def check_out(function: str, out: Any, dtype: Any = None) -> None:
     """Raise PyTorch's error unless a result of ``dtype`` can be put into ``out``."""
     if not isinstance(out, Tensor):
         raise TypeError(f"{function}(): argument 'out' must be Tensor, not {called(out)}")
-    if dtype is not None and numpy_of(dtype, function) != out._d.dtype:
+    if dtype is not None and numpy_of(dtype, function) != out._array.dtype:
         wanted = dtypes.demand(dtype, function).scalar_name
         raise RuntimeError(f"dtype {wanted} does not match dtype of out parameter ({out.dtype.scalar_name})")
     if modes.grad_enabled() and out.requires_grad:
@@ -192,7 +192,7 @@ def check_out(function: str, out: Any, dtype: Any = None) -> None:
 
 def fill_out(out: Tensor, array: Any) -> Tensor:
     """``out``, resized without a word and filled."""
-    if out._d.shape != array.shape:
+    if out._array.shape != array.shape:
         out.resize_(array.shape)  # type: ignore[attr-defined]
     write.store(out, array)
     return out
@@ -254,11 +254,11 @@ def laid_out(new: Tensor, memory_format: Any) -> Tensor:
     if memory_format is dtypes.contiguous_format:
         return new
     rank = 4 if memory_format is dtypes.channels_last else 5
-    if new._d.ndim != rank:
+    if new._array.ndim != rank:
         name = "channels_last" if rank == 4 else "channels_last_3d"
         raise RuntimeError(f"required rank {rank} tensor to use {name} format")
     order = (0, *range(2, rank), 1)
-    new._d = np.ascontiguousarray(new._d.transpose(order)).transpose((0, rank - 1, *range(1, rank - 1)))
+    new._array = np.ascontiguousarray(new._array.transpose(order)).transpose((0, rank - 1, *range(1, rank - 1)))
     return new
 
 
@@ -373,7 +373,7 @@ def like(
     """A tensor of the size, dtype and layout of ``input``, made by ``make(array, kind)``."""
     need_tensor(function, "input", 1, input)
     check_options(function, layout)
-    source = input._d
+    source = input._array
     kind = numpy_of(dtype, function) or dtypes.of(source.dtype).numpy
     if isinstance(source, Carrier):
         if function == "ones_like":
@@ -386,7 +386,7 @@ def like(
             raise TypeError(
                 f"{function}(): argument 'memory_format' must be torch.memory_format, not {called(memory_format)}"
             )
-        source = laid_out(wrap(np.empty(source.shape, kind)), memory_format)._d
+        source = laid_out(wrap(np.empty(source.shape, kind)), memory_format)._array
     elif source.dtype.metadata is not None:
         source = np.empty(source.shape, kind)
     array = make(source, kind)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ...tensor.tensor import Tensor, wrap
+from ...core.tensor import Tensor, wrap
 from ..declare import composite
 from ..primitive.compare import where
 from ..primitive.ctc import ctc_loss_forward
@@ -20,9 +20,9 @@ _CHECKING = "(while checking arguments for ctc_loss_allocate_outputs)"
 def _lengths(given: Any, name: str) -> tuple[int, ...]:
     if not isinstance(given, Tensor):
         return tuple(int(n) for n in given)
-    if given._d.dtype.kind not in "iu":
+    if given._array.dtype.kind not in "iu":
         raise RuntimeError(f"{name} must be integral")
-    return tuple(given._d.reshape(-1).tolist())
+    return tuple(given._array.reshape(-1).tolist())
 
 
 def _check(log_probs: Any, targets: Any, inputs: tuple[int, ...], labels: tuple[int, ...], blank: int) -> None:
@@ -77,23 +77,23 @@ def ctc_loss(
     Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.ctc_loss.html
     """
     check_tensor(log_probs, "ctc_loss")
-    batched = log_probs._d.ndim == 3
+    batched = log_probs._array.ndim == 3
     inputs, labels = _lengths(input_lengths, "input_lengths"), _lengths(target_lengths, "target_lengths")
-    if not log_probs._d.size:
+    if not log_probs._array.size:
         raise RuntimeError("log_probs tensor must not be empty")
     if not batched:
         log_probs = unsqueeze(log_probs, 1)
-        if targets._d.ndim == 1:
+        if targets._array.ndim == 1:
             targets = unsqueeze(targets, 0)
-    _check(log_probs._d, targets._d, inputs, labels, blank)
-    if targets._d.dtype.kind not in "iu":
-        targets = wrap(targets._d.astype(np.int64))
+    _check(log_probs._array, targets._array, inputs, labels, blank)
+    if targets._array.dtype.kind not in "iu":
+        targets = wrap(targets._array.astype(np.int64))
     loss = ctc_loss_forward(log_probs, targets, inputs, labels, blank, zero_infinity)[0]
     if zero_infinity:
-        kind = loss._d.dtype
-        loss = where(wrap(loss._d == np.inf), wrap(np.zeros((), kind)), loss)
+        kind = loss._array.dtype
+        loss = where(wrap(loss._array == np.inf), wrap(np.zeros((), kind)), loss)
     if reduction == 1:
-        return mean(loss / wrap(np.maximum(labels, 1).astype(loss._d.dtype)))
+        return mean(loss / wrap(np.maximum(labels, 1).astype(loss._array.dtype)))
     if reduction == 2:
         return sum(loss)
     return loss if batched else squeeze_dim(loss, 0)

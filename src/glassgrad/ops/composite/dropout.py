@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
+from ...core.tensor import Tensor, wrap
+from ...core.write import check_cast
 from ...ground.generator import default_generator
 from ...kernels.random import bernoulli
-from ...tensor.tensor import Tensor, wrap
 from ..declare import composite, unit
 from ..primitive.random import placed
-from ..write import check_cast
 from .reduce import check_tensor
 
 _ALPHA = 1.7580993408473766  # SELU's scale times its alpha: where dropped elements of alpha dropout go
@@ -25,12 +25,12 @@ def _check(p: float, input: Any, name: str) -> None:
 
 def _kept(input: Tensor, p: float, by_channel: bool) -> Any:
     """Ones where something is kept, zeros where it is dropped."""
-    sizes, kind = input._d.shape, input._d.dtype
+    sizes, kind = input._array.shape, input._array.dtype
     if by_channel:
         if len(sizes) < 2:
             raise RuntimeError("Feature dropout requires at least 2 dimensions in the input")
         return bernoulli(default_generator, 1 - p, (*sizes[:2], *(1,) * (len(sizes) - 2)), kind)
-    like = input._d if type(input._d) is np.ndarray else np.empty(())
+    like = input._array if type(input._array) is np.ndarray else np.empty(())
     return placed(like, lambda n: bernoulli(default_generator, 1 - p, n, kind))
 
 
@@ -58,18 +58,18 @@ def _times(input: Any, factor: Tensor, inplace: bool) -> Any:
 
 
 def _dropped(input: Any, p: float, train: bool, by_channel: bool, inplace: bool = False) -> Any:
-    if p == 0 or not train or not input._d.size:
+    if p == 0 or not train or not input._array.size:
         return input
     if p == 1:
-        return _times(input, wrap(np.zeros((), input._d.dtype)), inplace)
+        return _times(input, wrap(np.zeros((), input._array.dtype)), inplace)
     return _times(input, dropout_factor(input, p, by_channel), inplace)
 
 
 def _alpha_dropped(input: Any, p: float, train: bool, by_channel: bool, inplace: bool = False) -> Any:
-    if p == 0 or not train or not input._d.size:
+    if p == 0 or not train or not input._array.size:
         return input
     if p == 1:
-        return _times(input, wrap(np.zeros((), input._d.dtype)), inplace)
+        return _times(input, wrap(np.zeros((), input._array.dtype)), inplace)
     factor, shift = alpha_dropout_terms(input, p, by_channel)
     scaled = _times(input, factor, inplace)
     return scaled.add_(shift) if inplace else scaled + shift

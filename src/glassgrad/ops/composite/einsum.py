@@ -10,8 +10,8 @@ import math
 from functools import lru_cache
 from typing import Any, NoReturn
 
+from ...core.tensor import Tensor
 from ...ground import dtypes
-from ...tensor.tensor import Tensor
 from ..declare import composite
 from ..primitive.batch import bmm
 from ..primitive.index import diagonal
@@ -32,7 +32,7 @@ def einsum(*args: Any) -> Tensor:
     Source: https://docs.pytorch.org/docs/stable/generated/torch.einsum.html
     """
     equation, operands = _arguments(args)
-    dims, places, kept, count = _plan(equation, tuple(operand._d.ndim for operand in operands))
+    dims, places, kept, count = _plan(equation, tuple(operand._array.ndim for operand in operands))
     _check_sizes(dims, operands)
     aligned = [_aligned(operand, labels, places, count) for operand, labels in zip(operands, dims, strict=True)]
     return _contracted(aligned, kept, count)
@@ -207,7 +207,7 @@ def _check_sizes(dims: list[list[Any]], operands: list[Tensor]) -> None:
     seen: dict[Any, int] = {}
     for number, (labels, operand) in enumerate(zip(dims, operands, strict=True)):
         own: dict[Any, int] = {}
-        for label, size in zip(labels, operand._d.shape, strict=True):
+        for label, size in zip(labels, operand._array.shape, strict=True):
             if own.setdefault(label, size) != size:
                 _refuse(
                     f"subscript {label} is repeated for operand {number} but the sizes don't match, {size} != "
@@ -236,7 +236,7 @@ def _aligned(operand: Tensor, labels: list[Any], places: dict[Any, int], count: 
         first = labels.index(labels[at])
         if first < at:
             operand = diagonal(operand, 0, first, at)
-            last = operand._d.ndim - 1
+            last = operand._array.ndim - 1
             operand = permute(operand, (*range(first), last, *range(first, last)))
             del labels[at]
         else:
@@ -246,18 +246,18 @@ def _aligned(operand: Tensor, labels: list[Any], places: dict[Any, int], count: 
         order[places[label]] = dim
     for place, dim in enumerate(order):
         if dim < 0:
-            operand = unsqueeze(operand, operand._d.ndim)
-            order[place] = operand._d.ndim - 1
+            operand = unsqueeze(operand, operand._array.ndim)
+            order[place] = operand._array.ndim - 1
     return permute(operand, tuple(order))
 
 
 def _contracted(operands: list[Tensor], kept: int, count: int) -> Tensor:
-    holders = [sum(operand._d.shape[dim] != 1 for operand in operands) for dim in range(count)]
+    holders = [sum(operand._array.shape[dim] != 1 for operand in operands) for dim in range(count)]
     result = operands[0]
     for operand in operands[1:]:
         both: list[int] = []
         alone: tuple[list[int], list[int]] = ([], [])
-        n, m = result._d.shape, operand._d.shape
+        n, m = result._array.shape, operand._array.shape
         for dim in range(kept, count):
             if n[dim] != 1 and m[dim] != 1:
                 holders[dim] -= 1
@@ -279,7 +279,7 @@ def _contracted(operands: list[Tensor], kept: int, count: int) -> Tensor:
     if count == kept:
         return result
     if len(operands) > 1:
-        return view(result, result._d.shape[:kept])
+        return view(result, result._array.shape[:kept])
     return result.sum(list(range(kept, count)))  # type: ignore[attr-defined, no-any-return]
 
 
@@ -287,7 +287,7 @@ def _joined(left: Tensor, right: Tensor, both: list[int]) -> Tensor:
     """The product of two aligned operands summed over ``both``: one batch of matrix products, dimensions kept."""
     if not both:
         return left * right  # type: ignore[operator, no-any-return]
-    n, m = left._d.shape, right._d.shape
+    n, m = left._array.shape, right._array.shape
     batch, first, second = [], [], []
     for dim in range(len(n)):
         if dim in both:

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from ...core import write
+from ...core.tensor import Tensor, wrap
 from ...ground import errors, modes
-from ...tensor.tensor import Tensor, wrap
-from .. import write
 from ..declare import composite
 from ..primitive import embedding_bag as bags
 from ..primitive.distance import norm_of
@@ -30,7 +30,7 @@ def embedding_bag(
     """
     check_tensor(weight, "embedding_bag")
     for tensor in (indices, offsets):
-        if tensor._d.dtype != np.int64 and tensor._d.dtype != np.int32:
+        if tensor._array.dtype != np.int64 and tensor._array.dtype != np.int32:
             raise RuntimeError(_KINDS.format(kind=tensor.dtype.scalar_name))
     if per_sample_weights is not None and per_sample_weights.dtype is not weight.dtype:
         names = weight.dtype.scalar_name, per_sample_weights.dtype.scalar_name
@@ -39,7 +39,7 @@ def embedding_bag(
             "'per_sample_weights'; but type torch.{}Tensor does not equal torch.{}Tensor (while checking arguments "
             "for embedding_bag)".format(*names)
         )
-    rows, n = weight._d.shape[0], len(indices._d)
+    rows, n = weight._array.shape[0], len(indices._array)
     if padding_idx is None:
         padding_idx = -1
     elif not -rows <= padding_idx < rows:
@@ -48,7 +48,7 @@ def embedding_bag(
         )
     elif padding_idx < 0:
         padding_idx += rows
-    starts = offsets._d
+    starts = offsets._array
     if include_last_offset:
         if not len(starts):
             raise RuntimeError("include_last_offset: number of offset should be at least 1")
@@ -59,7 +59,7 @@ def embedding_bag(
             per_sample_weights = None if per_sample_weights is None else per_sample_weights[:end]
             n = end
     _check_offsets(starts, n)
-    found = indices._d
+    found = indices._array
     wrong = (found < 0) | (found >= rows)
     if wrong.any():
         place = int(wrong.argmax())
@@ -93,17 +93,17 @@ composite(method=False)(embedding_bag)
 @composite(method=False)
 def embedding_renorm_(self: Tensor, indices: Any, max_norm: float, norm_type: float) -> Tensor:
     """Scale down, in place, the rows that ``indices`` names and that are longer than ``max_norm``."""
-    if self._e is not None and modes.grad_enabled() and self.requires_grad and self.is_leaf:
+    if self._edge is not None and modes.grad_enabled() and self.requires_grad and self.is_leaf:
         raise RuntimeError(errors.LEAF_INPLACE)
-    rows = np.unique(indices._d)
-    height = self._d.shape[0]
+    rows = np.unique(indices._array)
+    height = self._array.shape[0]
     wrong = rows[(rows < -height) | (rows >= height)]
     if wrong.size:
-        sizes = list(self._d.shape)
+        sizes = list(self._array.shape)
         raise IndexError(f"select(): index {wrong[0]} out of range for tensor of size {sizes} at dimension 0")
-    chosen = self._d[rows]
+    chosen = self._array[rows]
     length = norm_of(chosen, norm_type, (1,), True)
     scale = np.where(length > max_norm, max_norm / (length + 1e-7), 1).astype(chosen.dtype)
-    self._d[rows] = chosen * scale
+    self._array[rows] = chosen * scale
     write.touched(self)
     return self

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from ...core.tensor import Tensor, wrap
 from ...ground import dtypes
 from ...kernels import triangle
-from ...tensor.tensor import Tensor, wrap
 from ..declare import COMPOSITES, composite
 from ..primitive.decompose import check_info, inverse_of, is_vector, linalg_slogdet, solution
 from ..primitive.exponential import linalg_matrix_exp
@@ -27,7 +27,7 @@ from .norm import matrix_norm
 
 def _first_zeros(A: Tensor) -> Any:  # noqa: N803  PyTorch's name
     """For each matrix the first pivot that elimination finds to be zero (or zero)."""
-    return np.asarray(triangle.lu(A._d)[2])
+    return np.asarray(triangle.lu(A._array)[2])
 
 
 def inv_ex(A: Tensor, *, check_errors: bool = False, out: Any = None) -> Any:  # noqa: N803
@@ -44,8 +44,8 @@ def inv_ex(A: Tensor, *, check_errors: bool = False, out: Any = None) -> Any:  #
 def _with_info(make: Callable[[], Tensor], A: Tensor, name: str, check: bool) -> tuple[Tensor, Tensor]:  # noqa: N803
     """A result, and the zero pivots of the matrices; those are looked for only where it tells of some."""
     made = make()
-    info = np.zeros(A._d.shape[:-2], np.int32)
-    if not np.isfinite(made._d).all():
+    info = np.zeros(A._array.shape[:-2], np.int32)
+    if not np.isfinite(made._array).all():
         info = _first_zeros(A)
     if check:
         check_info(f"linalg.{name}", "inversion" if name == "inv_ex" else "solve", info)
@@ -67,7 +67,7 @@ def solve_ex(
 def fits(function: str, A: Tensor, B: Tensor, left: bool) -> None:  # noqa: N803
     """Raise PyTorch's error unless the sides of an equation with matrices on the right fit."""
     matrices(function, B, "B")
-    n, m = A._d.shape, B._d.shape
+    n, m = A._array.shape, B._array.shape
     if m[-2 if left else -1] != n[-1]:
         raise RuntimeError(
             f"{function}: Incompatible shapes of A and B for the equation {'AX = B' if left else 'XA = B'} "
@@ -102,14 +102,14 @@ def lu_solve(
     if pivots.dtype is not dtypes.int32:
         raise RuntimeError("linalg.lu_solve: pivots should be a Tensor of scalar type torch.int32")
     fits("linalg.lu_solve", LU, B, left)
-    if pivots._d.shape[-1:] != LU._d.shape[-1:]:
+    if pivots._array.shape[-1:] != LU._array.shape[-1:]:
         raise RuntimeError(
             "linalg.lu_solve: Number of pivots per batch should be same as the dimension of the matrix"
         )
-    if pivots._d.shape[:-1] != LU._d.shape[:-2]:
+    if pivots._array.shape[:-1] != LU._array.shape[:-2]:
         raise RuntimeError(
             f"linalg.lu_solve: Expected LU.shape[:-1] and pivots.shape to be the same, but got pivots with shape "
-            f"{list(pivots._d.shape)} instead"
+            f"{list(pivots._array.shape)} instead"
         )
     made = linalg_lu_solve(LU, pivots, B, left, adjoint)
     return made if out is None else into("linalg_lu_solve", (LU, pivots, B), out, made)
@@ -124,7 +124,7 @@ def lstsq(input: Tensor, b: Tensor, rcond: Any = None, *, driver: str | None = N
     Source: https://docs.pytorch.org/docs/stable/generated/torch.linalg.lstsq.html
     """
     demand("linalg_lstsq", input=input, b=b)
-    n, m = input._d.shape, b._d.shape
+    n, m = input._array.shape, b._array.shape
     if len(n) < 2:
         raise RuntimeError("torch.linalg.lstsq: input must have at least 2 dimensions.")
     if not m:
@@ -148,12 +148,12 @@ def lstsq(input: Tensor, b: Tensor, rcond: Any = None, *, driver: str | None = N
     driver = driver or "gelsy"
     if driver not in ("gels", "gelsy", "gelsd", "gelss"):
         raise RuntimeError("torch.linalg.lstsq: parameter `driver` should be one of (gels, gelsy, gelsd, gelss)")
-    if input._d.dtype not in LAPACK:
+    if input._array.dtype not in LAPACK:
         raise RuntimeError("This function doesn't handle types other than float and double")
     if not vector:
         broadcast(n[:-2], m[:-2])
     if rcond is None:
-        rcond = float(np.finfo(input._d.dtype).eps) * max(n[-2:])
+        rcond = float(np.finfo(input._array.dtype).eps) * max(n[-2:])
     made = linalg_lstsq(input, b, float(rcond), driver, vector)
     return answer("linalg_lstsq", (input, b), out, made)
 
@@ -163,9 +163,9 @@ def lstsq(input: Tensor, b: Tensor, rcond: Any = None, *, driver: str | None = N
 
 def _tolerances(A: Tensor, atol: Any, rtol: Any) -> tuple[Tensor, Tensor]:  # noqa: N803
     """Both as tensors; the relative one defaults to the rounding of the longer side, or to zero beside an absolute."""
-    kind = A._d.real.dtype
-    given = [x._d if isinstance(x, Tensor) else None if x is None else np.asarray(x) for x in (atol, rtol)]
-    usual = np.asarray(np.finfo(kind).eps * max(A._d.shape[-2:], default=0), kind)
+    kind = A._array.real.dtype
+    given = [x._array if isinstance(x, Tensor) else None if x is None else np.asarray(x) for x in (atol, rtol)]
+    usual = np.asarray(np.finfo(kind).eps * max(A._array.shape[-2:], default=0), kind)
     absolute = np.zeros((), kind) if given[0] is None else given[0].astype(kind)
     relative = given[1]
     if relative is None:
@@ -181,13 +181,13 @@ def pinv(
     Source: https://docs.pytorch.org/docs/stable/generated/torch.linalg.pinv.html
     """
     demand("linalg_pinv", input=input)
-    sizes = input._d.shape
-    if len(sizes) < 2 or input._d.dtype not in LAPACK:
+    sizes = input._array.shape
+    if len(sizes) < 2 or input._array.dtype not in LAPACK:
         raise RuntimeError(
             f"linalg.pinv({input.dtype.scalar_name}{{{list(sizes)}}}): expected a tensor with 2 or more dimensions of "
             "float, double, cfloat or cdouble types"
         )
-    if hermitian and input._d.size:
+    if hermitian and input._array.size:
         square("linalg.eigh", input)
     made = linalg_pinv(input, *_tolerances(input, atol, rcond if rtol is None else rtol), hermitian)
     return made if out is None else into("linalg_pinv", (input,), out, made)
@@ -207,15 +207,15 @@ def matrix_rank(
     Source: https://docs.pytorch.org/docs/stable/generated/torch.linalg.matrix_rank.html
     """
     matrices("torch.linalg.matrix_rank", input, "input")
-    if input._d.dtype not in LAPACK:
+    if input._array.dtype not in LAPACK:
         raise RuntimeError("This function doesn't handle types other than float and double")
     if tol is not None:
         atol, rtol = tol, 0.0
     absolute, relative = _tolerances(input, atol, rtol)
     free = input.detach()  # type: ignore[attr-defined]
-    values = abs(eigvalsh(free)._d) if hermitian else svdvals(free)._d
+    values = abs(eigvalsh(free)._array) if hermitian else svdvals(free)._array
     largest = values.max(-1, initial=0)
-    least = np.maximum(absolute._d, relative._d * largest)[..., None]
+    least = np.maximum(absolute._array, relative._array * largest)[..., None]
     made = wrap(np.asarray((values > least).sum(-1), np.int64)[()])
     return made if out is None else into("linalg_matrix_rank", (free,), out, made)
 
@@ -226,12 +226,12 @@ def cond(input: Tensor, p: Any = None, *, out: Any = None) -> Tensor:
     Source: https://docs.pytorch.org/docs/stable/generated/torch.linalg.cond.html
     """
     demand("linalg_cond", input=input)
-    if input._d.ndim < 2:
+    if input._array.ndim < 2:
         raise RuntimeError("linalg.cond: The input tensor must have at least 2 dimensions.")
     if p not in (None, "fro", "nuc", 1, -1, 2, -2, math.inf, -math.inf) or isinstance(p, bool):
         raise RuntimeError(f"linalg.cond got an invalid norm type: {p}")
-    if not input._d.size:
-        made: Any = COMPOSITES["zeros"].function(input._d.shape[:-2], dtype=dtypes.of(input._d.real.dtype))
+    if not input._array.size:
+        made: Any = COMPOSITES["zeros"].function(input._array.shape[:-2], dtype=dtypes.of(input._array.real.dtype))
     elif p is None or abs_order(p) == 2:
         values = svdvals(input)
         made = values[..., -1:] / values[..., :1] if p == -2 else values[..., :1] / values[..., -1:]
@@ -266,7 +266,7 @@ def tensorinv(input: Tensor, ind: int = 2, *, out: Any = None) -> Tensor:
     demand("linalg_tensorinv", input=input)
     if ind <= 0:
         raise RuntimeError(f"Expected a strictly positive integer for 'ind', but got {ind}")
-    sizes = input._d.shape
+    sizes = input._array.shape
     rows, columns = sizes[:ind], sizes[ind:]
     if math.prod(columns) != math.prod(rows):
         raise RuntimeError(
@@ -286,18 +286,18 @@ def tensorsolve(input: Tensor, other: Tensor, dims: Any = None, *, out: Any = No
     demand("linalg_tensorsolve", input=input, other=other)
     moved = input
     if dims is not None:
-        ndim = input._d.ndim
+        ndim = input._array.ndim
         chosen = [d % ndim for d in dims]
         moved = permute(input, (*(d for d in range(ndim) if d not in chosen), *chosen))
-    sizes = moved._d.shape
-    columns = sizes[other._d.ndim :]
-    if math.prod(columns) != other._d.size:
+    sizes = moved._array.shape
+    columns = sizes[other._array.ndim :]
+    if math.prod(columns) != other._array.size:
         raise RuntimeError(
             "Expected self to satisfy the requirement prod(self.shape[other.ndim:]) == prod(self.shape[:other.ndim]), "
-            f"but got {math.prod(columns)} != {other._d.size}"
+            f"but got {math.prod(columns)} != {other._array.size}"
         )
-    flat = reshape(moved, (other._d.size, math.prod(columns)))
-    made = reshape(solution(flat, reshape(other, (other._d.size,)), True), columns)
+    flat = reshape(moved, (other._array.size, math.prod(columns)))
+    made = reshape(solution(flat, reshape(other, (other._array.size,)), True), columns)
     return made if out is None else into("linalg_tensorsolve", (input, other), out, made)
 
 
@@ -332,11 +332,11 @@ def vander(x: Tensor, *, N: int | None = None) -> Tensor:  # noqa: N803
     Source: https://docs.pytorch.org/docs/stable/generated/torch.linalg.vander.html
     """
     demand("linalg_vander", x=x)
-    sizes = x._d.shape
+    sizes = x._array.shape
     count = N if N is not None else sizes[-1] if sizes else 1
     if count <= 1:
         raise RuntimeError("N must be greater than 1.")
-    kind = x.dtype if x._d.dtype.kind not in "bui" else dtypes.int64
+    kind = x.dtype if x._array.dtype.kind not in "bui" else dtypes.int64
     wide = stretched(unsqueeze(x, -1), (*sizes, count - 1)).cumprod(-1)  # type: ignore[attr-defined]
     ones = COMPOSITES["ones"].function((*sizes, 1), dtype=kind)
     return COMPOSITES["cat"].function((ones, wide), -1)  # type: ignore[no-any-return]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...core.tensor import Tensor
 from ...ground.dtypes import called
-from ...tensor.tensor import Tensor
 
 
 def is_int(value: Any) -> bool:
@@ -60,16 +60,17 @@ def need_bool(function: str, name: str, position: int, value: Any) -> None:
 
 def need_rank(function: str, input: Tensor, least: int, most: int) -> None:
     """Raise PyTorch's error unless a tensor has so many dimensions."""
-    if not least <= input._d.ndim <= most:
+    if not least <= input._array.ndim <= most:
         raise RuntimeError(
-            f"Expected {least} to {most} dimensions, but got {input._d.ndim}-dimensional tensor for argument #1 'self' "
+            f"Expected {least} to {most} dimensions, but got {input._array.ndim}-dimensional tensor for "
+            f"argument #1 'self' "
             f"(while checking arguments for {function})"
         )
 
 
 def on_meta(input: Tensor) -> bool:
     """Whether a tensor has a shape but no elements."""
-    return input._d.dtype.metadata is not None
+    return input._array.dtype.metadata is not None
 
 
 def sized(input: Tensor, sizes: Any, dtype: Any = None) -> Tensor:

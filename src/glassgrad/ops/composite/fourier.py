@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...core.tensor import Tensor
 from ...ground import dtypes
-from ...tensor.tensor import Tensor
 from ..declare import COMPOSITES
 from ..primitive.arrange import roll
 from ..primitive.cast import to_copy
@@ -32,24 +32,24 @@ def _promoted(function: str, input: Any, to_complex: bool) -> Any:
     """The input as a floating or complex tensor."""
     demand(function, input=input)
     kind = input.dtype
-    if input._d.dtype.kind in "bui":
+    if input._array.dtype.kind in "bui":
         kind = dtypes.get_default_dtype()
     elif kind in (dtypes.float16, dtypes.bfloat16):
         raise RuntimeError(f"Unsupported dtype {kind.scalar_name}")
     if to_complex and not kind.is_complex:
         kind = dtypes.complex128 if kind is dtypes.float64 else dtypes.complex64
-    return input if kind is input.dtype else to_copy(input, kind.numpy, input._d.dtype)
+    return input if kind is input.dtype else to_copy(input, kind.numpy, input._array.dtype)
 
 
 def _axis(input: Tensor, dim: int) -> int:
-    if not input._d.ndim:
+    if not input._array.ndim:
         raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
-    return axis_of(dim, input._d.ndim)
+    return axis_of(dim, input._array.ndim)
 
 
 def _resized(input: Any, axes: tuple[int, ...], sizes: tuple[int, ...]) -> Any:
     """The input trimmed, or with zeros at the end, along the axes; a size of -1 leaves one as it is."""
-    had = input._d.shape
+    had = input._array.shape
     widths = [0] * (2 * len(had))
     for axis, size in zip(axes, sizes, strict=True):
         if size == -1:
@@ -68,7 +68,7 @@ def _points(size: int) -> int:
 
 def _plan(input: Tensor, s: Any, dim: Any) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """The axes and sizes of a transform of several dimensions."""
-    had = input._d.shape
+    had = input._array.shape
     dims = None if dim is None else (dim,) if isinstance(dim, int) else tuple(dim)
     sizes = None if s is None else (s,) if isinstance(s, int) else tuple(s)
     if dims is not None:
@@ -109,7 +109,7 @@ def _given(function: str, input: Any, out: Any, made: Tensor) -> Tensor:
 def _along(function: str, input: Any, n: Any, dim: int, norm: Any, forward: bool, out: Any) -> Tensor:
     made = _promoted(f"fft_{function}", input, False)
     axis = _axis(made, dim)
-    size = _points(made._d.shape[axis] if n is None else n)
+    size = _points(made._array.shape[axis] if n is None else n)
     if n is not None:
         made = _resized(made, (axis,), (size,))
     scale = _scale(norm, forward)
@@ -145,7 +145,7 @@ def _half(function: str, input: Any, n: Any, dim: int, norm: Any, forward: bool,
         raise RuntimeError(f"{function} expects a real input tensor, but got {input.dtype.scalar_name}")
     made = _promoted(f"fft_{function}", input, False)
     axis = _axis(made, dim)
-    size = _points(made._d.shape[axis] if n is None else n)
+    size = _points(made._array.shape[axis] if n is None else n)
     if n is not None:
         made = _resized(made, (axis,), (size,))
     made = fft_r2c(made, (axis,), _scale(norm, forward), True)
@@ -171,7 +171,7 @@ def ihfft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None =
 def _real(function: str, input: Any, n: Any, dim: int, norm: Any, forward: bool, out: Any) -> Tensor:
     made = _promoted(f"fft_{function}", input, True)
     axis = _axis(made, dim)
-    size = _points(2 * (made._d.shape[axis] - 1) if n is None else n)
+    size = _points(2 * (made._array.shape[axis] - 1) if n is None else n)
     if n is not None:
         made = _resized(made, (axis,), (size // 2 + 1,))
     if forward:
@@ -270,14 +270,14 @@ def _mirrored(function: str, input: Any, s: Any, dim: Any) -> tuple[Any, tuple[i
     made = _promoted(f"fft_{function}", input, True)
     last = (s,) if isinstance(s, int) else s
     dims = (dim,) if isinstance(dim, int) else dim
-    if not made._d.ndim or last is not None and not len(last) or dims is not None and not len(dims):
+    if not made._array.ndim or last is not None and not len(last) or dims is not None and not len(dims):
         _at_least_one(function, ())
     axes, sizes = _plan(made, [*last[:-1], -1] if last is not None and dims is None else None, dims)
     if last is not None and dims is not None:
         _plan(made, last, dims)
         sizes = tuple(had if size == -1 else size for had, size in zip(sizes, last, strict=True))
     if last is None or last[-1] == -1:
-        size = _points(2 * (made._d.shape[axes[-1]] - 1))
+        size = _points(2 * (made._array.shape[axes[-1]] - 1))
     else:
         size = _points(last[-1])
     sizes = (*sizes[:-1], size // 2 + 1)
@@ -385,7 +385,7 @@ def rfftfreq(n: int, d: float = 1.0, *, out: Any = None, **options: Any) -> Tens
 
 def _shifted(function: str, input: Any, dim: Any, extra: int) -> Tensor:
     demand(function, input=input)
-    sizes = input._d.shape
+    sizes = input._array.shape
     dims = tuple(range(len(sizes))) if dim is None else axes_of((dim,) if isinstance(dim, int) else dim, len(sizes))
     return roll(input, tuple((sizes[d] + extra) // 2 for d in dims), dims)  # type: ignore[no-any-return]
 

@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
+from ...core import write
+from ...core.tensor import Tensor, share, wrap
 from ...ground import dtypes, modes
 from ...tensor.parameter import Parameter
-from ...tensor.tensor import Tensor, share, wrap
-from .. import write
 from ..declare import composite
 from ..primitive.arrange import flip
 from ..primitive.index import ALL, Indices, index_put, select, slice
@@ -59,14 +59,14 @@ def getitem(self: Tensor, key: Any) -> Tensor:
         try:
             return select(self, 0, key)
         except IndexError:
-            raise _outside(self._d, 0, key) from None
+            raise _outside(self._array, 0, key) from None
     if kind is builtins.slice:
         return _sliced(self, 0, key)
     if kind is tuple:
         return _parts(self, key)
     if key is None:
         return unsqueeze(self, 0)
-    if kind in _PLAIN and key._d.ndim:
+    if kind in _PLAIN and key._array.ndim:
         return _parts(self, (key,))
     return _general(self, _unpacked(key))
 
@@ -83,7 +83,7 @@ def _parts(self: Tensor, keys: tuple[Any, ...]) -> Tensor:
                 found = select(found, dim, key)
             elif kind is builtins.slice:
                 if key.start is not None or key.stop is not None or key.step is not None:
-                    if dim < found._d.ndim and _takes_all(key, found._d.shape[dim]):
+                    if dim < found._array.ndim and _takes_all(key, found._array.shape[dim]):
                         dim += 1
                         continue
                     found = _sliced(found, dim, key)
@@ -91,12 +91,12 @@ def _parts(self: Tensor, keys: tuple[Any, ...]) -> Tensor:
             elif key is None:
                 found = unsqueeze(found, dim)
                 dim += 1
-            elif kind is Tensor and key._d.ndim and key._d.dtype.kind in "ib" and key._d.itemsize in (1, 4, 8):
-                data = key._d
+            elif kind is Tensor and key._array.ndim and _may_index(key._array):
+                data = key._array
                 size = 1
                 if data.dtype.kind == "b":
                     size = data.ndim
-                    if data.shape != found._d.shape[dim : dim + size]:
+                    if data.shape != found._array.shape[dim : dim + size]:
                         return _general(self, keys)
                 elif data.itemsize == 1:
                     return _general(self, keys)
@@ -105,16 +105,21 @@ def _parts(self: Tensor, keys: tuple[Any, ...]) -> Tensor:
                 dim += size
                 covered = dim
             elif key is ... and indices == []:
-                dim += self._d.ndim - _dims(keys)
+                dim += self._array.ndim - _dims(keys)
             else:
                 return _general(self, keys)
-        if dim > found._d.ndim:
+        if dim > found._array.ndim:
             return _general(self, keys)
         if indices:
             return index_row(found, Indices(indices))
     except (IndexError, TypeError):
         return _general(self, keys)
     return alias(self) if found is self else found
+
+
+def _may_index(array: Any) -> bool:
+    """Whether an array holds truth values or whole numbers of a size that indices have."""
+    return array.dtype.kind in "ib" and array.itemsize != 2
 
 
 def _dims(keys: tuple[Any, ...]) -> int:
@@ -177,7 +182,7 @@ def _sliced(self: Tensor, dim: int, key: builtins.slice) -> Tensor:
         step = 1 if step is None else _bound(step)
     if step < 1:
         raise ValueError("slice step cannot be zero" if step == 0 else "step must be greater than zero")
-    shape = self._d.shape
+    shape = self._array.shape
     if not shape:
         raise IndexError("slice() cannot be applied to a 0-dim tensor.")
     if type(start) is not int:
@@ -200,8 +205,8 @@ def _consumed(key: Any) -> int:
     """How many dimensions a key takes."""
     if key is None or key is ... or key is True or key is False:
         return 0
-    if isinstance(key, Tensor) and key._d.dtype.kind in "bu":
-        return key._d.ndim if key._d.dtype.itemsize == 1 else 1
+    if isinstance(key, Tensor) and key._array.dtype.kind in "bu":
+        return key._array.ndim if key._array.dtype.itemsize == 1 else 1
     return 1
 
 
@@ -214,26 +219,26 @@ def _walked(self: Tensor, keys: tuple[Any, ...]) -> tuple[Tensor, list[Any]]:
     taken = 0
     for key in keys:
         taken += _consumed(key)
-    if taken > self._d.ndim:
-        if len(keys) == 1 and not self._d.ndim:
+    if taken > self._array.ndim:
+        if len(keys) == 1 and not self._array.ndim:
             if type(keys[0]) is builtins.slice:
                 raise IndexError("slice() cannot be applied to a 0-dim tensor.")
             if not isinstance(keys[0], Tensor):
                 raise IndexError(_SCALAR)
-        raise IndexError(f"too many indices for tensor of dimension {self._d.ndim}")
+        raise IndexError(f"too many indices for tensor of dimension {self._array.ndim}")
     for position, key in enumerate(keys):
         kind = type(key)
         if kind is int:
             try:
                 found = select(found, dim, key)
             except IndexError:
-                raise _outside(found._d, dim, key, position) from None
+                raise _outside(found._array, dim, key, position) from None
         elif kind is builtins.slice:
-            if not _takes_all(key, found._d.shape[dim]):
+            if not _takes_all(key, found._array.shape[dim]):
                 found = _sliced(found, dim, key)
             dim += 1
         elif key is ...:
-            dim += self._d.ndim - taken
+            dim += self._array.ndim - taken
         elif key is None:
             found = unsqueeze(found, dim)
             dim += 1
@@ -241,16 +246,16 @@ def _walked(self: Tensor, keys: tuple[Any, ...]) -> tuple[Tensor, list[Any]]:
             found = unsqueeze(found, dim)
             _record(indices, dim, wrap(np.zeros(int(key), np.int64)))
             dim += 1
-        elif key._d.ndim == 0 and key._d.dtype.kind != "b" and key._d.dtype != np.uint8:
-            if key._d.dtype.kind not in "iu":
+        elif key._array.ndim == 0 and key._array.dtype.kind != "b" and key._array.dtype != np.uint8:
+            if key._array.dtype.kind not in "iu":
                 raise IndexError(_KINDS)
             try:
-                found = select(found, dim, int(key._d))
+                found = select(found, dim, int(key._array))
             except IndexError:
-                raise _outside(found._d, dim, int(key._d), position) from None
-        elif key._d.ndim == 0:
+                raise _outside(found._array, dim, int(key._array), position) from None
+        elif key._array.ndim == 0:
             found = unsqueeze(found, dim)
-            _record(indices, dim, wrap(np.zeros(int(bool(key._d)), np.int64)))
+            _record(indices, dim, wrap(np.zeros(int(bool(key._array)), np.int64)))
             dim += 1
         else:
             _record(indices, dim, key)
@@ -278,8 +283,8 @@ def _tensor(key: Any) -> Any:
         return wrap(np.array(key))
     if isinstance(key, (list, tuple, range, str)):
         made = tensor(list(key) if isinstance(key, range) else key)
-        if made._d.dtype.kind not in "ib" or not made._d.size:
-            made = wrap(np.asarray(made._d).astype(np.int64))
+        if made._array.dtype.kind not in "ib" or not made._array.size:
+            made = wrap(np.asarray(made._array).astype(np.int64))
         return made
     if not isinstance(key, (float, complex, np.generic)) and hasattr(key, "__index__"):
         return key.__index__()
@@ -288,7 +293,7 @@ def _tensor(key: Any) -> Any:
 
 def prepared(array: Any, indices: list[Any]) -> Indices:
     """Index tensors checked against the tensor they index."""
-    sizes = array._d.shape
+    sizes = array._array.shape
     found: list[Any] = []
     dim = 0
     for given in indices:
@@ -296,7 +301,7 @@ def prepared(array: Any, indices: list[Any]) -> Indices:
             dim += 1
             found.append(None)
             continue
-        data = given._d
+        data = given._array
         if data.dtype == np.uint8:
             warnings.warn(_BYTE, UserWarning, stacklevel=4)
             data = data.astype(bool)
@@ -337,33 +342,33 @@ def setitem(self: Tensor, key: Any, value: Any) -> None:
         key = (None,)
     if type(key) is not tuple:
         key = _unpacked(key)
-    if not modes.watch and self._e is None and (number or value._e is None) and _direct(self, key, value):
+    if not modes.watch and self._edge is None and (number or value._edge is None) and _direct(self, key, value):
         return
     first = key[0] if len(key) == 1 else None
     indices: list[Any] = []
-    if not key or first is ... or (type(first) is builtins.slice and first == ALL and self._d.ndim):
+    if not key or first is ... or (type(first) is builtins.slice and first == ALL and self._array.ndim):
         part = self
     else:
         part, indices = _walked(self, key)
     if number:
-        value = wrap(np.asarray(value).astype(self._d.dtype)[()])
-    sizes = part._d.shape
+        value = wrap(np.asarray(value).astype(self._array.dtype)[()])
+    sizes = part._array.shape
     if indices:
-        if value._d.ndim == 0 and value._d.dtype != self._d.dtype and value._e is None:
-            value = wrap(value._d.astype(self._d.dtype))
+        if value._array.ndim == 0 and value._array.dtype != self._array.dtype and value._edge is None:
+            value = wrap(value._array.astype(self._array.dtype))
         write.in_place(index_put.row, part, (_shed(value),), (prepared(part, indices), False))
-    elif value._d.shape == sizes:
+    elif value._array.shape == sizes:
         part.copy_(value)  # type: ignore[attr-defined]
-    elif value._d.ndim == 0:
+    elif value._array.ndim == 0:
         part.fill_(value)  # type: ignore[attr-defined]
     else:
         value = _shed(value)
-        part.copy_(value if value._d.shape == sizes else expand(value, sizes))  # type: ignore[attr-defined]
+        part.copy_(value if value._array.shape == sizes else expand(value, sizes))  # type: ignore[attr-defined]
 
 
 def _shed(value: Tensor) -> Tensor:
     """A value without the dimensions of size 1 in front."""
-    sizes = value._d.shape
+    sizes = value._array.shape
     lead = 0
     while lead < len(sizes) and sizes[lead] == 1:
         lead += 1
@@ -387,7 +392,7 @@ def _check_number(self: Tensor, value: Any) -> None:
 
 def fits_number(function: str, input: Tensor, value: Any) -> None:
     """Raise PyTorch's error where a complex number is to go into a real tensor."""
-    if type(value) is complex and input._d.dtype.kind != "c":
+    if type(value) is complex and input._array.dtype.kind != "c":
         raise RuntimeError(f"value cannot be converted to type {C_NAMES[input.dtype.name]} without overflow")
 
 
@@ -402,7 +407,7 @@ C_NAMES = {
 def _direct(self: Tensor, key: tuple[Any, ...], value: Any) -> bool:
     """Write at once where nothing is recorded and the key is of the everyday kind; gives whether it did."""
     share(self)
-    data = self._d
+    data = self._array
     if not data.flags.writeable or 0 in data.strides or data.dtype.metadata or self._inference:
         return False
     if len(key) > data.ndim:
@@ -417,14 +422,14 @@ def _direct(self: Tensor, key: tuple[Any, ...], value: Any) -> bool:
             if type(part.step) is int and part.step < 1:
                 return False
             plain.append(part)
-        elif kind is Tensor and len(key) == 1 and part._d.ndim and part._d.dtype.kind in "ib" and part._d.itemsize != 2:
-            if part._d.dtype.kind == "i" and part._d.itemsize < 4:
+        elif kind is Tensor and len(key) == 1 and part._array.ndim and _may_index(part._array):
+            if part._array.dtype.kind == "i" and part._array.itemsize < 4:
                 return False
-            if part._d.dtype.kind == "b" and part._d.shape != data.shape[: part._d.ndim]:
+            if part._array.dtype.kind == "b" and part._array.shape != data.shape[: part._array.ndim]:
                 return False
-            if data.ndim == 1 and part._d.dtype.kind == "i" and not _within(part._d, data.shape[0]):
+            if data.ndim == 1 and part._array.dtype.kind == "i" and not _within(part._array, data.shape[0]):
                 return False  # of a vector, NumPy would write what comes before the wrong index
-            plain.append(part._d)
+            plain.append(part._array)
             tensors += 1
         else:
             return False
@@ -435,7 +440,7 @@ def _direct(self: Tensor, key: tuple[Any, ...], value: Any) -> bool:
         if data.dtype.kind not in "fc" and (type(value) is float or data.dtype.itemsize < 8):
             return False
     else:
-        source = value._d
+        source = value._array
         if source.dtype is not data.dtype and (tensors or source.dtype != data.dtype):
             return False
         if type(source) is ndarray and source.base is not None and np.may_share_memory(source, data):
@@ -444,7 +449,7 @@ def _direct(self: Tensor, key: tuple[Any, ...], value: Any) -> bool:
         data[(*plain, ...) if not tensors else plain[0]] = source
     except (IndexError, ValueError, TypeError, OverflowError):
         return False  # the long way finds the words
-    self._v.version += 1  # type: ignore[union-attr]
+    self._counter.version += 1  # type: ignore[union-attr]
     return True
 
 
@@ -458,7 +463,7 @@ def _within(index: Any, size: int) -> bool:
 @composite(name="__iter__", function=False)
 def iterate(self: Tensor) -> Iterator[Tensor]:
     """The views at every index of the first dimension, in turn."""
-    if not self._d.ndim:
+    if not self._array.ndim:
         raise TypeError("iteration over a 0-d tensor")
     return iter(unbind(self, 0))
 
@@ -466,7 +471,7 @@ def iterate(self: Tensor) -> Iterator[Tensor]:
 @composite(name="__reversed__", function=False)
 def backwards(self: Tensor) -> Tensor:
     """The tensor mirrored along its first dimension."""
-    return flip(self, (0,)) if self._d.ndim else self
+    return flip(self, (0,)) if self._array.ndim else self
 
 
 @composite(name="__contains__", function=False)

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from ...core import write
+from ...core.tensor import Tensor, wrap
 from ...ground import dtypes
 from ...ground.dtypes import called
-from ...tensor.tensor import Tensor, wrap
-from .. import write
 from ..declare import composite
 from ..primitive import index as rows
 from ..primitive.shape import axis_of, expand, reshape
@@ -25,12 +25,12 @@ composite(function=False)(rows.unfold)
 
 def _start(input: Tensor, dim: int, start: Any, length: int) -> int:
     """Where ``narrow`` begins, counted from the front; PyTorch's errors where that cannot be."""
-    ndim = input._d.ndim
+    ndim = input._array.ndim
     if not ndim:
         raise RuntimeError("narrow() cannot be applied to a 0-dim tensor.")
     if length < 0:
         raise RuntimeError("narrow(): length must be non-negative.")
-    size = input._d.shape[axis_of(dim, ndim)]
+    size = input._array.shape[axis_of(dim, ndim)]
     start = start if type(start) is int else start.__index__()
     if not -size <= start <= size:
         raise IndexError(f"start out of range (expected to be in range of [-{size}, {size}], but got {start})")
@@ -57,7 +57,7 @@ def narrow_copy(input: Tensor, dim: int, start: Any, length: int, *, out: Any = 
 @composite()
 def diag(input: Tensor, diagonal: int = 0, *, out: Any = None) -> Tensor:
     """The diagonal of a matrix, or the matrix with a vector on its diagonal."""
-    ndim = input._d.ndim
+    ndim = input._array.ndim
     if ndim == 1:
         return rows.diag_embed(input, diagonal, out=out)
     if ndim == 2:
@@ -99,12 +99,12 @@ def _triangle(function: str, indices: Any, row: int, col: int, offset: int, dtyp
 @composite(function=False)
 def fill_diagonal_(self: Tensor, fill_value: Any, wrap: bool = False) -> Tensor:
     """Write a number onto the main diagonal; with ``wrap``, of a tall matrix, again after each square."""
-    shape = self._d.shape
+    shape = self._array.shape
     if len(shape) < 2:
         raise RuntimeError("dimensions must larger than 1")
     if len(shape) > 2 and len(set(shape)) > 1:
         raise RuntimeError("all dimensions of input must be of equal length")
-    strides = [stride // self._d.itemsize for stride in self._d.strides]
+    strides = [stride // self._array.itemsize for stride in self._array.strides]
     places = self.as_strided((min(shape),), (sum(strides),))  # type: ignore[attr-defined]
     places.fill_(fill_value)
     if wrap and len(shape) == 2 and shape[0] > shape[1] + 1:
@@ -122,8 +122,8 @@ def fill_diagonal_(self: Tensor, fill_value: Any, wrap: bool = False) -> Tensor:
 
 
 def _check_mask(function: str, mask: Any, like: str = "") -> None:
-    if mask._d.dtype.kind != "b":
-        name = dtypes.of(mask._d.dtype)
+    if mask._array.dtype.kind != "b":
+        name = dtypes.of(mask._array.dtype)
         if like == "fill":
             plain = {"Float": "float", "Double": "double", "Byte": "unsigned char", "Long": "long int", "Int": "int"}
             shown = plain.get(name.scalar_name, name.scalar_name)
@@ -146,9 +146,9 @@ def _filling(function: str, input: Tensor, mask: Any, value: Any) -> tuple[Any, 
         )
     _check_mask(function, mask, "fill")
     if isinstance(value, Tensor):
-        if value._d.ndim:
+        if value._array.ndim:
             raise RuntimeError(
-                f"masked_fill_ only supports a 0-dimensional value tensor, but got tensor with {value._d.ndim} "
+                f"masked_fill_ only supports a 0-dimensional value tensor, but got tensor with {value._array.ndim} "
                 "dimension(s)."
             )
         return rows.masked_fill_tensor, (mask, value), ()
@@ -167,9 +167,9 @@ def masked_fill(input: Tensor, mask: Tensor, value: Any) -> Tensor:
 def masked_fill_(self: Tensor, mask: Tensor, value: Any) -> Tensor:
     """In-place :func:`masked_fill`."""
     row, others, settings = _filling("masked_fill_", self, mask, value)
-    rows.together(self._d.shape, mask._d.shape)
-    strides = self._d.strides
-    if 0 in strides and any(n > 1 and not s for n, s in zip(self._d.shape, strides, strict=True)):
+    rows.together(self._array.shape, mask._array.shape)
+    strides = self._array.strides
+    if 0 in strides and any(n > 1 and not s for n, s in zip(self._array.shape, strides, strict=True)):
         others = (_shared(self, mask), *others[1:])
     return write.in_place(row.row, self, others, settings)
 
@@ -183,9 +183,9 @@ def _shared(target: Tensor, mask: Tensor) -> Tensor:
         UserWarning,
         stacklevel=3,
     )
-    axes = tuple(i for i, stride in enumerate(target._d.strides) if not stride)
-    held = np.broadcast_to(mask._d, target._d.shape).any(axis=axes, keepdims=True)
-    return wrap(np.broadcast_to(held, target._d.shape))
+    axes = tuple(i for i, stride in enumerate(target._array.strides) if not stride)
+    held = np.broadcast_to(mask._array, target._array.shape).any(axis=axes, keepdims=True)
+    return wrap(np.broadcast_to(held, target._array.shape))
 
 
 @composite()
@@ -241,29 +241,29 @@ def index_put_(input: Tensor, indices: Any, values: Tensor, accumulate: bool = F
 @composite()
 def take_along_dim(input: Tensor, indices: Tensor, dim: int | None = None, *, out: Any = None) -> Tensor:
     """The elements that ``indices`` name along ``dim``, with broadcasting; negative indices count from the end."""
-    kind = indices._d.dtype
+    kind = indices._array.dtype
     if kind != np.int64:
         raise RuntimeError(
             f"torch.take_along_dim(): dtype of indices should be Long but got {indices.dtype.scalar_name}"
         )
     if dim is None:
         flat, at = reshape(input, (-1,)), reshape(indices, (-1,))
-        return gather(flat, 0, _from_front(at, flat._d.size), out=out)
-    if input._d.ndim != indices._d.ndim:
+        return gather(flat, 0, _from_front(at, flat._array.size), out=out)
+    if input._array.ndim != indices._array.ndim:
         raise RuntimeError(
             "torch.take_along_dim(): input and indices should have the same number of dimensions, but got "
-            f"{input._d.ndim} dimensions for input, and {indices._d.ndim} dimensions for indices"
+            f"{input._array.ndim} dimensions for input, and {indices._array.ndim} dimensions for indices"
         )
-    axis = axis_of(dim, input._d.ndim)
-    own, theirs = list(input._d.shape), list(indices._d.shape)
+    axis = axis_of(dim, input._array.ndim)
+    own, theirs = list(input._array.shape), list(indices._array.shape)
     if own:
         size, own[axis], theirs[axis] = own[axis], 1, 1
         wide = list(rows.together(tuple(own), tuple(theirs)))
         input = expand(input, (*wide[:axis], size, *wide[axis + 1 :]))
-        indices = expand(indices, (*wide[:axis], indices._d.shape[axis], *wide[axis + 1 :]))
+        indices = expand(indices, (*wide[:axis], indices._array.shape[axis], *wide[axis + 1 :]))
         return gather(input, axis, _from_front(indices, size), out=out)
     return gather(input, axis, indices, out=out)
 
 
 def _from_front(indices: Tensor, size: int) -> Tensor:
-    return wrap(np.asarray(indices._d) % size) if size else indices
+    return wrap(np.asarray(indices._array) % size) if size else indices

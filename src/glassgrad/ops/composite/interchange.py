@@ -14,12 +14,12 @@ from typing import Any
 
 import numpy as np
 
+from ...core import write
+from ...core.tensor import LEAF, Tensor, edge_of, new, share, wrap
 from ...ground import dtypes, modes
 from ...ground.dtypes import called
 from ...ground.shared import Shared
 from ...tensor.parameter import Parameter
-from ...tensor.tensor import LEAF, Tensor, edge_of, new, share, wrap
-from .. import write
 from ..declare import composite
 from ..override import blank
 from ..primitive.shape import expand
@@ -40,7 +40,7 @@ _CAPSULE = (
     "already constructed a tensor from it once."
 )
 #: What of a tensor's dictionary is ours, not the user's, and no part of pickles.
-OWN = ("_g", "_grad", "_about", "_inference", "_post_accumulate", "_shared", "_conjugate")
+OWN = ("_gathered", "_grad", "_about", "_inference", "_post_accumulate", "_shared", "_conjugate")
 
 
 # -- NumPy ------------------------------------------------------------------------------------------------------------
@@ -48,18 +48,18 @@ OWN = ("_g", "_grad", "_about", "_inference", "_post_accumulate", "_shared", "_c
 
 def _memory(self: Tensor) -> Any:
     """The tensor's data as an array that sees its later writes."""
-    if self._d.dtype.metadata is not None:
+    if self._array.dtype.metadata is not None:
         raise TypeError(_META_TO_NUMPY)
-    if self._d.dtype.kind == "V":
+    if self._array.dtype.kind == "V":
         raise TypeError("Got unsupported ScalarType BFloat16")
     share(self)
-    return self._d.view()
+    return self._array.view()
 
 
 @composite(function=False)
 def numpy(self: Tensor, *, force: bool = False) -> Any:
     """The tensor as a NumPy array on the same memory; ``force`` does without the history."""
-    if self._e is not None and not force and modes.grad_enabled() and self.requires_grad:
+    if self._edge is not None and not force and modes.grad_enabled() and self.requires_grad:
         raise RuntimeError(_NEEDS_DETACH)
     return _memory(self)
 
@@ -125,7 +125,7 @@ def from_dlpack(ext_tensor: Any, *, device: Any = None, copy: bool | None = None
         if ext_tensor.requires_grad:
             raise BufferError("Can't export tensors that require gradient, use tensor.detach()")
         share(ext_tensor)
-        return wrap(ext_tensor._d.copy() if copy else ext_tensor._d.view())
+        return wrap(ext_tensor._array.copy() if copy else ext_tensor._array.view())
     if not hasattr(ext_tensor, "__dlpack__"):
         if type(ext_tensor).__name__ != "PyCapsule":
             raise RuntimeError(_CAPSULE)
@@ -190,13 +190,13 @@ def rebuild(
     """The tensor of a pickle: a place in memory that others of the same pickle may share."""
     out: Any = new(cls)
     if owner is None:
-        out._d = blank(sizes, kind.numpy)
+        out._array = blank(sizes, kind.numpy)
     elif 0 in sizes:
-        out._d = np.empty(sizes, kind.numpy)
+        out._array = np.empty(sizes, kind.numpy)
     else:
-        out._d = np.ndarray(sizes, kind.numpy, owner, offset, strides)
-    out._e = LEAF if requires_grad else None
-    out._v = None
+        out._array = np.ndarray(sizes, kind.numpy, owner, offset, strides)
+    out._edge = LEAF if requires_grad else None
+    out._counter = None
     if owner is not None:
         share(out)
     if state:
@@ -216,18 +216,19 @@ def reduce_ex(self: Tensor, protocol: Any) -> tuple[Any, ...]:
 
 def _reduced(self: Tensor) -> tuple[Any, ...]:
     warn_of_hooks(self)
-    data = self._d
+    data = self._array
     kind, requires_grad, state = self.dtype, self.requires_grad, _own_state(self)
     if data.dtype.metadata is not None:
         return rebuild, (type(self), None, 0, data.shape, (), kind, requires_grad, state)
     share(self)
-    owner, offset = place_in_memory(self._d)
-    strides = self._d.strides if owner_of(self._d) is owner or not offset and owner is self._d else owner.strides
+    owner, offset = place_in_memory(self._array)
+    own = owner_of(self._array) is owner or not offset and owner is self._array
+    strides = self._array.strides if own else owner.strides
     return rebuild, (type(self), owner, offset, data.shape, strides, kind, requires_grad, state)
 
 
 def warn_of_hooks(self: Tensor) -> None:
-    extras = getattr(edge_of(self), "_about", None) if self._e is not None else None
+    extras = getattr(edge_of(self), "_about", None) if self._edge is not None else None
     hooks: dict[int, Callable[..., Any]] = {} if extras is None else extras.tensor_hooks
     for hook in hooks.values():
         if not hasattr(hook, "__torch_unserializable__"):
@@ -246,7 +247,7 @@ def deepcopy(self: Tensor, memo: dict[int, Any]) -> Tensor:
     if id(self) in memo:
         return memo[id(self)]  # type: ignore[no-any-return]
     if type(self) is Parameter:
-        twin = memo[id(self)] = Parameter(wrap(np.array(self._d)), self.requires_grad)
+        twin = memo[id(self)] = Parameter(wrap(np.array(self._array)), self.requires_grad)
         return twin  # type: ignore[no-any-return]
     _, (cls, owner, offset, sizes, strides, kind, requires_grad, state) = _reduced(self)
     out = rebuild(cls, copy.deepcopy(owner, memo), offset, sizes, strides, kind, requires_grad, None)
@@ -284,11 +285,11 @@ def _by_element(function: str, self: Tensor, others: tuple[Tensor, ...], callabl
             raise RuntimeError(
                 f"Can't call {function}() on Variable that requires grad. Use var.detach().{function}() instead."
             )
-    sizes = self._d.shape
-    columns = [np.broadcast_to(expand.row.kernel(np.asarray(t._d), sizes), sizes) for t in others]
-    made = np.empty(sizes, self._d.dtype)
+    sizes = self._array.shape
+    columns = [np.broadcast_to(expand.row.kernel(np.asarray(t._array), sizes), sizes) for t in others]
+    made = np.empty(sizes, self._array.dtype)
     for index in np.ndindex(sizes):
-        made[index] = callable(self._d[index].item(), *(column[index].item() for column in columns))
+        made[index] = callable(self._array[index].item(), *(column[index].item() for column in columns))
     write.store(self, made)
     return self
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from ...core.tensor import Tensor, wrap
 from ...ground.dtypes import called
 from ...ground.runtime import warn_once
-from ...tensor.tensor import Tensor, wrap
 from ..declare import composite
 from ..primitive import join as rows
 from ..primitive.index import masked_select, slice
@@ -55,7 +55,7 @@ def _at_least(function: str, tensors: Any, form: Any) -> list[Tensor]:
 def hstack(tensors: Any, *, out: Any = None) -> Tensor:
     """The tensors side by side: along the second dimension, vectors along the first."""
     found = _at_least("hstack", tensors, atleast_1d)
-    return rows.cat(found, 0 if found[0]._d.ndim == 1 else 1, out=out)
+    return rows.cat(found, 0 if found[0]._array.ndim == 1 else 1, out=out)
 
 
 @composite("row_stack", method=False)
@@ -78,7 +78,7 @@ def column_stack(tensors: Any, *, out: Any = None) -> Tensor:
 
 
 def _column(tensor: Tensor) -> Tensor:
-    return tensor if tensor._d.ndim > 1 else reshape(tensor, (tensor._d.size, 1))
+    return tensor if tensor._array.ndim > 1 else reshape(tensor, (tensor._array.size, 1))
 
 
 @composite(method=False)
@@ -114,17 +114,17 @@ def unsafe_split(input: Tensor, split_size: int, dim: int = 0) -> Any:
     """What ``split`` gives, for whoever promises not to write into the pieces: not tracked as views."""
     pieces = rows.unsafe_split(input, split_size, dim)
     for piece in pieces:
-        piece._e, piece._v = piece._e.edge, None
+        piece._edge, piece._counter = piece._edge.edge, None
     return pieces
 
 
 def _chunked(input: Tensor, chunks: int, dim: int) -> int:
     """The size of each of ``chunks`` pieces."""
-    if not input._d.ndim:
+    if not input._array.ndim:
         raise RuntimeError("chunk expects at least a 1-dimensional tensor")
     if chunks < 1:
         raise RuntimeError(f"chunk expects `chunks` to be greater than 0, got: {chunks}")
-    return -(-input._d.shape[axis_of(dim, input._d.ndim)] // chunks)
+    return -(-input._array.shape[axis_of(dim, input._array.ndim)] // chunks)
 
 
 @composite()
@@ -147,13 +147,13 @@ def tensor_split(
     input: Tensor, indices_or_sections: Any = None, dim: int = 0, *, indices: Any = None, sections: Any = None
 ) -> tuple[Tensor, ...]:
     """Views of pieces of ``dim``: so many of nearly one size, or those between the indices listed."""
-    ndim = input._d.ndim
+    ndim = input._array.ndim
     if not ndim:
         raise RuntimeError("tensor_split expected at least a 1-dimensional tensor, but got a tensor with 0 dims")
     given = next(value for value in (indices_or_sections, indices, sections) if value is not None)
-    size = input._d.shape[axis_of(dim, ndim)]
+    size = input._array.shape[axis_of(dim, ndim)]
     if isinstance(given, Tensor):
-        given = given._d.tolist()
+        given = given._array.tolist()
     if isinstance(given, (tuple, list)):
         cuts = [0, *given]
         ends = [*given, size]
@@ -168,12 +168,12 @@ def tensor_split(
 
 
 def _evenly(name: str, least: int, input: Tensor, given: Any, dim: int) -> tuple[Tensor, ...]:
-    ndim = input._d.ndim
+    ndim = input._array.ndim
     if ndim < least:
         raise RuntimeError(
             f"torch.{name} requires a tensor with at least {least} dimension, but got a tensor with {ndim} dimensions!"
         )
-    size = input._d.shape[dim]
+    size = input._array.shape[dim]
     if isinstance(given, int) and (given == 0 or size % given):
         raise RuntimeError(
             f"torch.{name} attempted to split along dimension {dim}, but the size of the dimension {size} is not "
@@ -186,7 +186,7 @@ def _evenly(name: str, least: int, input: Tensor, given: Any, dim: int) -> tuple
 @composite()
 def hsplit(input: Tensor, indices_or_sections: Any) -> tuple[Tensor, ...]:
     """Views of pieces side by side."""
-    return _evenly("hsplit", 1, input, indices_or_sections, 0 if input._d.ndim == 1 else 1)
+    return _evenly("hsplit", 1, input, indices_or_sections, 0 if input._array.ndim == 1 else 1)
 
 
 @composite()
@@ -227,16 +227,16 @@ def _grid(tensors: tuple[Any, ...], indexing: str) -> tuple[Tensor, ...]:
         if not isinstance(tensor, Tensor):
             raise TypeError(f"expected Tensor as element {place} in argument 0, but got {called(tensor)}")
     for tensor in tensors:
-        if tensor._d.ndim > 1:
+        if tensor._array.ndim > 1:
             raise RuntimeError(f"torch.meshgrid: Expected 0D or 1D tensor in the tensor list but got: {_shown(tensor)}")
-        if tensor._d.dtype != tensors[0]._d.dtype:
+        if tensor._array.dtype != tensors[0]._array.dtype:
             raise RuntimeError("meshgrid expects all tensors to have the same dtype")
     if indexing not in ("xy", "ij"):
         raise RuntimeError(f'torch.meshgrid: indexing must be one of "xy" or "ij", but received: {indexing}')
     swap = indexing == "xy" and len(tensors) >= 2
     if swap:
         tensors = (tensors[1], tensors[0], *tensors[2:])
-    sizes = tuple(tensor._d.size for tensor in tensors)
+    sizes = tuple(tensor._array.size for tensor in tensors)
     grids = [
         expand(view(tensor, tuple(-1 if at == place else 1 for at in range(len(tensors)))), sizes)
         for place, tensor in enumerate(tensors)
@@ -247,14 +247,14 @@ def _grid(tensors: tuple[Any, ...], indexing: str) -> tuple[Tensor, ...]:
 
 
 def _shown(tensor: Tensor) -> str:
-    sizes = ",".join(map(str, tensor._d.shape))
-    lines = "\n".join(" ".join(f"{value:g}".rjust(2) for value in row) for row in np.atleast_2d(tensor._d).tolist())
+    sizes = ",".join(map(str, tensor._array.shape))
+    lines = "\n".join(" ".join(f"{value:g}".rjust(2) for value in row) for row in np.atleast_2d(tensor._array).tolist())
     return f"{lines}\n[ torch.{tensor.dtype.scalar_name}Tensor{{{sizes}}} ]"
 
 
 def _vector(tensor: Tensor) -> None:
-    if tensor._d.ndim != 1:
-        raise RuntimeError(f"Expect a 1D vector, but got shape {list(tensor._d.shape)}")
+    if tensor._array.ndim != 1:
+        raise RuntimeError(f"Expect a 1D vector, but got shape {list(tensor._array.shape)}")
 
 
 @composite(method=False)
@@ -276,8 +276,8 @@ def combinations(input: Tensor, r: int = 2, with_replacement: bool = False) -> T
     if r < 0:
         raise RuntimeError(f"Expect a non-negative number, but got {r}")
     if r == 0:
-        return wrap(np.zeros((0,), input._d.dtype))
-    count = input._d.size
+        return wrap(np.zeros((0,), input._array.dtype))
+    count = input._array.size
     places = np.indices((count,) * r)
     kept = np.ones((count,) * r, bool)
     for before, after in itertools.pairwise(places):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...tensor.tensor import Tensor
-from .. import write
+from ...core import write
+from ...core.tensor import Tensor
 from ..declare import composite
 from ..primitive import limit
 from .operand import PAIR, is_number, need_tensor, no_match, number_aside, of_two, plain, raised, written
@@ -25,7 +25,7 @@ def _clamp_row(name: str, input: Any, min: Any, max: Any) -> tuple[Any, Tensor, 
     ends = [end for end in (min, max) if end is not None]
     if not ends:
         raise RuntimeError("torch.clamp: At least one of 'min' or 'max' must not be None")
-    if input._d.dtype.kind == "c":
+    if input._array.dtype.kind == "c":
         raise NotImplementedError("clamp is not supported for complex types")
     if all(is_number(end) for end in ends):
         for end in ends:
@@ -39,7 +39,7 @@ def _clamp_row(name: str, input: Any, min: Any, max: Any) -> tuple[Any, Tensor, 
 @composite("clip")
 def clamp(input: Tensor, min: Any = None, max: Any = None, *, out: Any = None) -> Tensor:
     """The elements, limited to [min, max]; an end may be a number, a tensor or None."""
-    if type(min) in _PLAIN and type(max) in _PLAIN and type(input) is Tensor and input._d.dtype.kind == "f":
+    if type(min) in _PLAIN and type(max) in _PLAIN and type(input) is Tensor and input._array.dtype.kind == "f":
         if min is not None or max is not None:
             return limit.clamp_numbers(input, min, max, out=out)
     row, input, tensors, settings = _clamp_row("clamp", input, min, max)
@@ -49,11 +49,11 @@ def clamp(input: Tensor, min: Any = None, max: Any = None, *, out: Any = None) -
 @composite("clip_")
 def clamp_(self: Tensor, min: Any = None, max: Any = None) -> Tensor:
     """In-place :func:`clamp`."""
-    if type(min) in _PLAIN and type(max) in _PLAIN and type(self) is Tensor and self._d.dtype.kind == "f":
+    if type(min) in _PLAIN and type(max) in _PLAIN and type(self) is Tensor and self._array.dtype.kind == "f":
         if min is not None or max is not None:
             return written(limit.clamp_numbers, self, settings=(min, max))
     row, raised_, tensors, settings = _clamp_row("clamp_", self, min, max)
-    write.check_cast(raised_._d.dtype, self)
+    write.check_cast(raised_._array.dtype, self)
     return written(row, self, *tensors, settings=settings)
 
 
@@ -61,7 +61,7 @@ def _one_sided(name: str, with_number: Any, with_tensor: Any) -> tuple[Any, Any]
     end = name[6:]
 
     def function(input: Tensor, limit: Any, out: Any) -> Tensor:
-        if input._d.dtype.kind == "c":
+        if input._array.dtype.kind == "c":
             raise NotImplementedError("clamp is not supported for complex types")
         if is_number(limit):
             return with_number(raised(input, plain(limit)), plain(limit), out=out)
@@ -70,7 +70,7 @@ def _one_sided(name: str, with_number: Any, with_tensor: Any) -> tuple[Any, Any]
 
     def in_place(self: Tensor, limit: Any) -> Tensor:
         if is_number(limit):
-            write.check_cast(raised(self, plain(limit))._d.dtype, self)
+            write.check_cast(raised(self, plain(limit))._array.dtype, self)
             return written(with_number, self, settings=(plain(limit),))
         return written(with_tensor, self, limit)
 
@@ -129,9 +129,9 @@ def heaviside(input: Tensor, values: Tensor, *, out: Any = None) -> Tensor:
     """The step: zero below zero, one above, ``values`` at zero; not differentiable."""
     need_tensor("heaviside", "input", 1, input)
     need_tensor("heaviside", "values", 2, values)
-    if input._d.dtype.kind == "c" or values._d.dtype.kind == "c":
+    if input._array.dtype.kind == "c" or values._array.dtype.kind == "c":
         raise RuntimeError("heaviside is not yet implemented for complex tensors.")
-    if input._d.dtype != values._d.dtype:
+    if input._array.dtype != values._array.dtype:
         raise RuntimeError("heaviside is not yet implemented for tensors with different dtypes.")
     return limit.heaviside(input, values, out=out)
 

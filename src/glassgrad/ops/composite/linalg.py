@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from ...core.tensor import Tensor, wrap
 from ...ground import modes
 from ...kernels import triangle
-from ...tensor.tensor import Tensor, wrap
 from .. import return_types as results
 from ..primitive.cholesky import check_definite, linalg_cholesky_ex
 from ..primitive.decompose import LinAlgError, which
@@ -29,14 +29,14 @@ _new = tuple.__new__
 def matrices(function: str, A: Any, name: str = "A") -> None:  # noqa: N803  PyTorch's name
     """Raise PyTorch's error unless ``A`` is a tensor of at least two dimensions."""
     demand(function.replace(".", "_").removeprefix("torch_"), **{name: A})
-    if A._d.ndim < 2:
+    if A._array.ndim < 2:
         raise RuntimeError(f"{function}: The input tensor {name} must have at least 2 dimensions.")
 
 
 def square(function: str, A: Any, name: str = "A") -> None:  # noqa: N803
     """Raise PyTorch's error unless the matrices are square."""
     matrices(function, A, name)
-    sizes = A._d.shape
+    sizes = A._array.shape
     if sizes[-1] != sizes[-2]:
         raise RuntimeError(
             f"{function}: {name} must be batches of square matrices, but they are {sizes[-2]} by {sizes[-1]} matrices"
@@ -45,7 +45,7 @@ def square(function: str, A: Any, name: str = "A") -> None:  # noqa: N803
 
 def fractional(function: str, A: Any, low: bool = True) -> None:  # noqa: N803
     """Raise PyTorch's error for integers, and unless ``low`` for halves."""
-    if A._d.dtype.kind in "fc" and (low or A._d.dtype in LAPACK):
+    if A._array.dtype.kind in "fc" and (low or A._array.dtype in LAPACK):
         return
     name = A.dtype.scalar_name
     if A.dtype.is_floating_point:
@@ -79,7 +79,7 @@ def cholesky(input: Tensor, *, upper: bool = False, out: Any = None) -> Tensor:
     square("linalg.cholesky", input)
     fractional("linalg.cholesky", input)
     made, info = linalg_cholesky_ex(input, upper, False)
-    check_definite("linalg.cholesky", info._d)
+    check_definite("linalg.cholesky", info._array)
     return made if out is None else into("linalg_cholesky", (input,), out, made)
 
 
@@ -116,9 +116,9 @@ def lu(A: Tensor, *, pivot: bool = True, out: Any = None) -> Any:  # noqa: N803
     Source: https://docs.pytorch.org/docs/stable/generated/torch.linalg.lu.html
     """
     demand("linalg_lu", A=A)
-    if A._d.ndim < 2:
+    if A._array.ndim < 2:
         raise RuntimeError(
-            f"linalg.lu: Expected tensor with 2 or more dimensions. Got size: {list(A._d.shape)} instead"
+            f"linalg.lu: Expected tensor with 2 or more dimensions. Got size: {list(A._array.shape)} instead"
         )
     _must_pivot(pivot)
     return answer("linalg_lu", (A,), out, linalg_lu(A, pivot))
@@ -132,14 +132,14 @@ def _must_pivot(pivot: bool) -> None:
 def factored(function: str, A: Tensor, pivot: bool, check: bool) -> Any:  # noqa: N803
     """Packed triangles, swaps and first zero pivots; where ``check``, PyTorch's error for a zero pivot."""
     demand(function.replace("torch.", "").replace(".", "_"), A=A)
-    if A._d.ndim < 2:
+    if A._array.ndim < 2:
         raise RuntimeError(
             "torch.lu_factor: Expected tensor with 2 or more dimensions. "
-            f"Got size: {list(A._d.shape)} instead"
+            f"Got size: {list(A._array.shape)} instead"
         )
     _must_pivot(pivot)
     made = linalg_lu_factor_ex(A, pivot)
-    info = made[2]._d
+    info = made[2]._array
     if check and np.any(info):
         index = int(np.flatnonzero(info)[0])
         place = int(np.ravel(info)[index])
@@ -170,7 +170,7 @@ def lu_factor_ex(A: Tensor, *, pivot: bool = True, check_errors: bool = False, o
 
 def _ldl(A: Tensor, hermitian: bool, function: str, check: bool) -> tuple[Any, Any, Any]:  # noqa: N803
     square(function, A)
-    array = A._d
+    array = A._array
     if array.dtype not in LAPACK:
         raise not_implemented("ldl_factor_cpu", array)
     factors, pivots = np.empty_like(array), np.empty(array.shape[:-1], np.int32)
@@ -214,7 +214,7 @@ def ldl_solve(LD: Tensor, pivots: Tensor, B: Tensor, *, hermitian: bool = False,
     Source: https://docs.pytorch.org/docs/stable/generated/torch.linalg.ldl_solve.html
     """
     square("torch.linalg.ldl_solve", LD)
-    factors, swaps, right = LD._d, pivots._d, B._d
+    factors, swaps, right = LD._array, pivots._array, B._array
     if right.ndim < 2:
         raise RuntimeError(
             "torch.linalg.ldl_solve: Expected B to have at least 2 dimensions, but it has "
@@ -245,17 +245,17 @@ def householder_product(input: Tensor, tau: Tensor, *, out: Any = None) -> Tenso
     """
     function = "torch.linalg.householder_product"
     demand("linalg_householder_product", input=input, tau=tau)
-    sizes = input._d.shape
+    sizes = input._array.shape
     if len(sizes) < 2:
         raise RuntimeError(f"{function}: input must have at least 2 dimensions.")
     if sizes[-2] < sizes[-1]:
         raise RuntimeError(f"{function}: input.shape[-2] must be greater than or equal to input.shape[-1]")
-    if sizes[-1] < tau._d.shape[-1]:
+    if sizes[-1] < tau._array.shape[-1]:
         raise RuntimeError(f"{function}: input.shape[-1] must be greater than or equal to tau.shape[-1]")
-    if len(sizes) != tau._d.ndim + 1:
+    if len(sizes) != tau._array.ndim + 1:
         raise RuntimeError(
             f"{function}: Expected tau to have one dimension less than input, but got tau.ndim equal to "
-            f"{tau._d.ndim} and input.ndim is equal to {len(sizes)}"
+            f"{tau._array.ndim} and input.ndim is equal to {len(sizes)}"
         )
     made = linalg_householder_product(input, tau)
     return made if out is None else into("linalg_householder_product", (input, tau), out, made)
@@ -298,7 +298,7 @@ def svdvals(A: Tensor, *, driver: str | None = None, out: Any = None) -> Tensor:
 
 def _general(A: Any) -> Any:  # noqa: N803
     square("linalg.eig", A)
-    if A._d.dtype not in LAPACK:
+    if A._array.dtype not in LAPACK:
         raise RuntimeError(f"Unknown Complex ScalarType for {A.dtype.scalar_name}")
 
 
@@ -352,4 +352,4 @@ def eigvalsh(input: Tensor, UPLO: str = "L", *, out: Any = None) -> Tensor:  # n
 
 def stretched(A: Tensor, sizes: tuple[int, ...]) -> Tensor:  # noqa: N803
     """The tensor expanded to ``sizes``, or itself."""
-    return A if A._d.shape == sizes else expand(A, sizes)
+    return A if A._array.shape == sizes else expand(A, sizes)

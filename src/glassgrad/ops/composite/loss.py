@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ...tensor.tensor import Tensor, wrap
+from ...core.tensor import Tensor, wrap
 from ..declare import composite, unit
 from ..primitive import embed, loss
 from ..primitive.activation import logsigmoid
@@ -37,12 +37,12 @@ def reduce(values: Any, reduction: int) -> Any:
 def _check_weight(input: Any, weight: Any, classes: int) -> None:
     if weight is None:
         return
-    if weight._d.ndim != 1 or weight._d.size != classes:
+    if weight._array.ndim != 1 or weight._array.size != classes:
         raise RuntimeError(
             f"weight tensor should be defined either for all {classes} classes or no classes but got weight tensor of "
-            f"shape: {list(weight._d.shape)}"
+            f"shape: {list(weight._array.shape)}"
         )
-    if weight._d.dtype != input._d.dtype:
+    if weight._array.dtype != input._array.dtype:
         raise RuntimeError(f"expected scalar type {input.dtype.scalar_name} but found {weight.dtype.scalar_name}")
     if weight.requires_grad:
         raise RuntimeError(
@@ -54,7 +54,7 @@ def _check_weight(input: Any, weight: Any, classes: int) -> None:
 def nll_loss_nd(input: Any, target: Any, weight: Any = None, reduction: int = 1, ignore_index: int = -100) -> Any:
     """The negative log likelihood of classes, of vectors, matrices or maps of scores."""
     check_tensor(input, "nll_loss_nd")
-    sizes, wanted = input._d.shape, target._d.shape
+    sizes, wanted = input._array.shape, target._array.shape
     if not sizes:
         raise ValueError("Expected 1 or more dimensions (got 0)")
     if len(sizes) != 1 and sizes[0] != (wanted[0] if wanted else None):
@@ -82,14 +82,14 @@ def nll_loss_nd(input: Any, target: Any, weight: Any = None, reduction: int = 1,
         )
     _check_target(target)
     _check_weight(input, weight, sizes[1])
-    flat = input.contiguous().view(sizes[0], sizes[1], 1, -1) if input._d.size else input.view(*sizes[:2], 0, 0)
-    labels = target.contiguous().view(sizes[0], 1, -1) if target._d.size else target.view(sizes[0], 0, 0)
+    flat = input.contiguous().view(sizes[0], sizes[1], 1, -1) if input._array.size else input.view(*sizes[:2], 0, 0)
+    labels = target.contiguous().view(sizes[0], 1, -1) if target._array.size else target.view(sizes[0], 0, 0)
     found = loss.nll_loss2d(flat, labels, weight, reduction, ignore_index)[0]
     return found.view(wanted) if reduction == 0 else found
 
 
 def _check_target(target: Tensor) -> None:
-    if target._d.dtype != np.int64 and target._d.dtype != np.uint8:
+    if target._array.dtype != np.int64 and target._array.dtype != np.uint8:
         raise RuntimeError(f"expected target dtype to be Long or Byte, but got {target.dtype.scalar_name}")
 
 
@@ -101,9 +101,9 @@ def cross_entropy_loss(
     check_tensor(input, "cross_entropy_loss")
     if not 0.0 <= label_smoothing <= 1.0:
         raise RuntimeError(f"label_smoothing must be between 0.0 and 1.0. Got: {label_smoothing:g}")
-    dim = 0 if input._d.ndim <= 1 else 1
-    if input._d.shape == target._d.shape:
-        if target._d.dtype.kind in _KINDS:
+    dim = 0 if input._array.ndim <= 1 else 1
+    if input._array.shape == target._array.shape:
+        if target._array.dtype.kind in _KINDS:
             raise RuntimeError(
                 "Expected floating point type for target with class probabilities, got "
                 f"{target.dtype.scalar_name}"
@@ -119,13 +119,13 @@ def cross_entropy_loss(
 
 def _by_class(weight: Tensor, like: Tensor, dim: int) -> Tensor:
     """A weight for each class, broadcastable against scores."""
-    if like._d.ndim <= 1:
+    if like._array.ndim <= 1:
         return weight
-    return view(weight, tuple([-1 if i == dim else 1 for i in range(like._d.ndim)]))
+    return view(weight, tuple([-1 if i == dim else 1 for i in range(like._array.ndim)]))
 
 
 def _of_probabilities(input: Any, target: Any, weight: Any, reduction: int, smoothing: float, dim: int) -> Any:
-    classes = input._d.shape[dim] if input._d.ndim else 1
+    classes = input._array.shape[dim] if input._array.ndim else 1
     if weight is not None:
         _check_weight(input, weight, classes)
     if smoothing > 0.0:
@@ -136,7 +136,7 @@ def _of_probabilities(input: Any, target: Any, weight: Any, reduction: int, smoo
     if reduction == 0:
         return neg(sum_dim(scores, (dim,), False))
     total = neg(sum(scores))
-    return total if reduction == 2 else div_number(total, input._d.size // max(classes, 1) if classes else 0)
+    return total if reduction == 2 else div_number(total, input._array.size // max(classes, 1) if classes else 0)
 
 
 def _smoothed(
@@ -144,18 +144,18 @@ def _smoothed(
 ) -> Any:
     likelihood = nll_loss_nd(scores, target, weight, reduction, ignore_index)
     weighed = scores if weight is None else scores * _by_class(weight, scores, dim)
-    ignored = target._d == ignore_index
+    ignored = target._array == ignore_index
     smooth = masked_fill(neg(sum_dim(weighed, (dim,), False)), wrap(np.asarray(ignored)), 0.0)
     if reduction == 1:
         counted = np.logical_not(ignored)
         if weight is None:
-            amount = np.asarray(counted.sum(), scores._d.dtype)[()]
+            amount = np.asarray(counted.sum(), scores._array.dtype)[()]
         else:
-            amount = np.asarray(weight._d[target._d[counted]].sum(), scores._d.dtype)[()]
+            amount = np.asarray(weight._array[target._array[counted]].sum(), scores._array.dtype)[()]
         smooth = sum(smooth) / wrap(amount)
     elif reduction == 2:
         smooth = sum(smooth)
-    classes = scores._d.shape[dim]
+    classes = scores._array.shape[dim]
     return mul_number(likelihood, 1 - smoothing) + mul_number(smooth, smoothing / classes)
 
 
@@ -192,25 +192,25 @@ def kl_div(input: Any, target: Any, reduction: int = 1, *, log_target: bool = Fa
 @composite(method=False)
 def cosine_embedding_loss(input1: Any, input2: Any, target: Any, margin: float = 0.0, reduction: int = 1) -> Any:
     """How far pairs meant to be alike (1) are from parallel, and others (-1) from apart."""
-    ndim = target._d.ndim
+    ndim = target._array.ndim
     if ndim > 1:
         raise RuntimeError("0D or 1D target tensor expected, multi-target not supported")
-    if ndim == 1 and (input1._d.ndim != 2 or input2._d.ndim != 2):
+    if ndim == 1 and (input1._array.ndim != 2 or input2._array.ndim != 2):
         raise RuntimeError(
             "1D target tensor expects 2D input tensors, but found inputs with sizes "
-            f"{list(input1._d.shape)} and {list(input2._d.shape)}."
+            f"{list(input1._array.shape)} and {list(input2._array.shape)}."
         )
-    if ndim == 0 and (input1._d.ndim != 1 or input2._d.ndim != 1):
+    if ndim == 0 and (input1._array.ndim != 1 or input2._array.ndim != 1):
         raise RuntimeError(
             "0D target tensor expects 1D input tensors, but found inputs with sizes "
-            f"{list(input1._d.shape)} and {list(input2._d.shape)}."
+            f"{list(input1._array.shape)} and {list(input2._array.shape)}."
         )
     dim = (ndim,)
     first = add_number(sum_dim(input1 * input1, dim, False), 1e-12)
     second = add_number(sum_dim(input2 * input2, dim, False), 1e-12)
     cosine = sum_dim(input1 * input2, dim, False) / sqrt(first * second)
-    zeros = wrap(np.zeros_like(cosine._d))
-    ones = wrap(np.ones_like(cosine._d))
+    zeros = wrap(np.zeros_like(cosine._array))
+    ones = wrap(np.ones_like(cosine._array))
     apart = clamp_min_number(sub_number(cosine, margin), 0)
     alike = where(target == 1, ones - cosine, zeros)
     return reduce(alike + where(target == -1, apart, zeros), reduction)
@@ -225,8 +225,8 @@ def margin_ranking_loss(input1: Any, input2: Any, target: Any, margin: float = 0
 @composite(method=False)
 def hinge_embedding_loss(input: Any, target: Any, margin: float = 1.0, reduction: int = 1) -> Any:
     """``input`` where ``target`` is 1; what it lacks of ``margin`` where it is -1."""
-    zeros = wrap(np.zeros_like(input._d))
-    lacking = clamp_min_number(wrap(np.asarray(margin, input._d.dtype)[()]) - input, 0)
+    zeros = wrap(np.zeros_like(input._array))
+    lacking = clamp_min_number(wrap(np.asarray(margin, input._array.dtype)[()]) - input, 0)
     return reduce(where(target != 1, lacking, zeros) + where(target != -1, input, zeros), reduction)
 
 
@@ -236,7 +236,7 @@ def triplet_margin_loss(
     swap: bool = False, reduction: int = 1,
 ) -> Any:  # fmt: skip
     """How much nearer than ``margin`` the negative is to the anchor than the positive."""
-    dims = [t._d.ndim for t in (anchor, positive, negative)]
+    dims = [t._array.ndim for t in (anchor, positive, negative)]
     if len(set(dims)) > 1:
         raise RuntimeError(
             "The anchor, positive, and negative tensors are expected to have the same number of dimensions, but got: "
@@ -267,8 +267,8 @@ def multilabel_soft_margin(input: Any, target: Any, weight: Any, reduction: int)
     values = neg(target * logsigmoid(input) + (1 - target) * logsigmoid(neg(input)))
     if weight is not None:
         values = values * weight
-    dim = input._d.ndim - 1
-    return reduce(sum_dim(values, (dim,), False) / input._d.shape[dim], reduction)
+    dim = input._array.ndim - 1
+    return reduce(sum_dim(values, (dim,), False) / input._array.shape[dim], reduction)
 
 
 # -- embeddings --------------------------------------------------------------------------------------------------------
@@ -280,7 +280,7 @@ def embedding(
 ) -> Any:
     """The rows of ``weight`` that ``indices`` names."""
     check_tensor(weight, "embedding")
-    kind = indices._d.dtype
+    kind = indices._array.dtype
     if kind != np.int64 and kind != np.int32:
         raise RuntimeError(
             "Expected tensor for argument #1 'indices' to have one of the following scalar types: Long, Int; but got "
@@ -293,15 +293,15 @@ def embedding(
 def one_hot(tensor: Any, num_classes: int = -1) -> Any:
     """Zeros, and a one in a new last dimension where each element points."""
     check_tensor(tensor, "one_hot")
-    if tensor._d.dtype != np.int64:
+    if tensor._array.dtype != np.int64:
         raise RuntimeError("one_hot is only applicable to index tensor of type LongTensor.")
-    if not tensor._d.size:
+    if not tensor._array.size:
         if num_classes <= 0:
             raise RuntimeError("Can not infer total number of classes from empty tensor.")
         return embed.one_hot_of(tensor, num_classes)
-    if tensor._d.min() < 0:
+    if tensor._array.min() < 0:
         raise RuntimeError("Class values must be non-negative.")
-    most = int(tensor._d.max())
+    most = int(tensor._array.max())
     if num_classes == -1:
         num_classes = most + 1
     elif num_classes < 1:

@@ -6,9 +6,9 @@ import math
 from types import SimpleNamespace
 from typing import Any
 
+from ...core import write
+from ...core.tensor import Tensor, wrap
 from ...ground import dtypes, modes
-from ...tensor.tensor import Tensor, wrap
-from .. import write
 from ..autocast import low
 from ..declare import composite
 from ..primitive.batch import baddbmm, bmm
@@ -51,7 +51,7 @@ def matmul(input: Any, other: Any, *, out: Any = None) -> Any:
     Source: https://docs.pytorch.org/docs/stable/generated/torch.matmul.html
     """
     try:
-        n, m = input._d.ndim, other._d.ndim
+        n, m = input._array.ndim, other._array.ndim
     except AttributeError:
         demand("matmul", input=input, other=other)
         raise
@@ -72,10 +72,10 @@ def _matmul(input: Tensor, other: Tensor, n: int, m: int, has_out: bool) -> Tens
         return squeezed_row(mm(unsqueeze(input, 0), other), 0) if n == 1 else mm(input, other)
     if _folds(input, other, n, m, has_out):
         return _folded(input, other, n, m)
-    if n == m == 3 and len(input._d) != len(other._d):
-        if len(input._d) == 1 and input.requires_grad:
+    if n == m == 3 and len(input._array) != len(other._array):
+        if len(input._array) == 1 and input.requires_grad:
             return _matmul(squeeze_dim(input, 0), other, 2, 3, has_out)
-        if len(other._d) == 1 and other.requires_grad:
+        if len(other._array) == 1 and other.requires_grad:
             return _matmul(input, squeeze_dim(other, 0), 3, 2, has_out)
     return _batched(input, other, n, m)
 
@@ -89,7 +89,7 @@ def _folds(input: Tensor, other: Tensor, n: int, m: int, has_out: bool) -> bool:
         return True  # else its gradient would be a batch first, then a sum
     if n == 2:
         return False
-    array = large._d if n >= m else large._d.swapaxes(-1, -2)
+    array = large._array if n >= m else large._array.swapaxes(-1, -2)
     return not array.size or all(
         array.strides[i] == array.strides[i + 1] * array.shape[i + 1] for i in range(array.ndim - 2)
     )
@@ -100,25 +100,28 @@ def _folded(input: Tensor, other: Tensor, n: int, m: int) -> Tensor:
     large, small = (transpose(other, -1, -2), input) if turned else (input, other)
     if turned and n == 2:
         small = t(small)
-    sizes = large._d.shape
+    sizes = large._array.shape
     flat = reshape(large, (math.prod(sizes[:-1]), sizes[-1]))
-    if small._d.ndim == 1:
+    if small._array.ndim == 1:
         return unsafe_view(mv(flat, small), sizes[:-1])
-    made = unsafe_view(mm(flat, small), (*sizes[:-1], small._d.shape[1]))
+    made = unsafe_view(mm(flat, small), (*sizes[:-1], small._array.shape[1]))
     return compact(transpose(made, -1, -2)) if turned else made
 
 
 def _batched(input: Tensor, other: Tensor, n: int, m: int) -> Tensor:
-    a, b = input._d.shape, other._d.shape
+    a, b = input._array.shape, other._array.shape
     rows_, inner = (a[-2] if n > 1 else 1), a[-1]
     length, columns = (b[-2], b[-1]) if m > 1 else (b[0], 1)
     batch = broadcast(a[:-2], b[:-2])
     count = math.prod(batch)
-    silent = (input._e is None and other._e is None) or (modes.off and not modes.grad_enabled())
+    silent = (input._edge is None and other._edge is None) or (modes.off and not modes.grad_enabled())
     if silent and not modes.watch and n == m and a[:-2] == b[:-2]:
-        left, right = wrap(input._d.reshape(count, rows_, inner)), wrap(other._d.reshape(count, length, columns))
+        left, right = (
+            wrap(input._array.reshape(count, rows_, inner)),
+            wrap(other._array.reshape(count, length, columns)),
+        )
         made = bmm(left, right)
-        made._d = made._d.reshape(*batch, rows_, columns)
+        made._array = made._array.reshape(*batch, rows_, columns)
         return made
     left = reshape(expand(input, (*batch, rows_, inner)), (count, rows_, inner))
     sizes = batch
@@ -168,8 +171,8 @@ def linear(input: Any, weight: Any, bias: Any = None) -> Any:
     if modes.watch:
         input, weight, bias = low(input, weight, bias)
     try:
-        n, m = input._d.ndim, weight._d.ndim
-        if n == 2 == m and bias is not None and bias._d.shape == weight._d.shape[:1]:
+        n, m = input._array.ndim, weight._array.ndim
+        if n == 2 == m and bias is not None and bias._array.shape == weight._array.shape[:1]:
             return linear_2d(bias, input, weight)
     except AttributeError:
         demand("linear", input=input, weight=weight)
@@ -181,10 +184,10 @@ def linear(input: Any, weight: Any, bias: Any = None) -> Any:
         raise RuntimeError(f"both arguments to linear need to be at least 1D, but they are 0D and {m}D")
     if bias is None:
         return matmul(input, turned)
-    array = input._d
-    if m == 2 and array.flags.c_contiguous and bias._d.flags.c_contiguous:
+    array = input._array
+    if m == 2 and array.flags.c_contiguous and bias._array.flags.c_contiguous:
         made = addmm(bias, reshape(input, (math.prod(array.shape[:-1]), array.shape[-1])), turned)
-        return view(made, (*array.shape[:-1], made._d.shape[1]))
+        return view(made, (*array.shape[:-1], made._array.shape[1]))
     return matmul(input, turned) + bias
 
 
@@ -196,10 +199,10 @@ def _in_place(row: Any, sizes_of: Any) -> None:
     name = row.name
 
     def method(self: Tensor, first: Tensor, second: Tensor, *, beta: Any = 1, alpha: Any = 1) -> Tensor:
-        wanted = sizes_of(first._d.shape, second._d.shape)
-        if wanted is not None and self._d.shape != wanted and name in ("addmm", "baddbmm"):
+        wanted = sizes_of(first._array.shape, second._array.shape)
+        if wanted is not None and self._array.shape != wanted and name in ("addmm", "baddbmm"):
             raise RuntimeError(
-                f"Bad in-place call: input tensor size {list(self._d.shape)} and output tensor size {list(wanted)} "
+                f"Bad in-place call: input tensor size {list(self._array.shape)} and output tensor size {list(wanted)} "
                 "should match"
             )
         return write.in_place(row, self, (first, second), (beta, alpha))

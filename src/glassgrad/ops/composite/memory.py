@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from ...core.tensor import Tensor, share, wrap
 from ...ground import dtypes, modes
 from ...ground.dtypes import called
-from ...tensor.tensor import Tensor, share, wrap
 from ..declare import composite
 from .storage import UntypedStorage, mapped, owner_of, storage_of
 from .typed_storage import CLASSES, NAMES, TypedStorage, warn_of_removal
@@ -20,9 +20,9 @@ from .typed_storage import CLASSES, NAMES, TypedStorage, warn_of_removal
 def untyped_storage(self: Tensor) -> UntypedStorage:
     """The memory of the tensor, which its views share."""
     share(self)
-    if self._d.dtype.metadata is not None:
-        return UntypedStorage(self._d.size * self._d.itemsize, device="meta")
-    return storage_of(owner_of(self._d))
+    if self._array.dtype.metadata is not None:
+        return UntypedStorage(self._array.size * self._array.itemsize, device="meta")
+    return storage_of(owner_of(self._array))
 
 
 @composite(function=False)
@@ -116,15 +116,15 @@ def set_(self: Tensor, source: Any = None, storage_offset: Any = 0, size: Any = 
         storage_offset and size is None or size is not None and not isinstance(size, (tuple, list))
     ):
         raise TypeError(_SET.format(got=", ".join(_told(given) for given in got)))
-    if self._e is not None and modes.grad_enabled() and self.requires_grad and self.is_leaf:
+    if self._edge is not None and modes.grad_enabled() and self.requires_grad and self.is_leaf:
         raise RuntimeError("a leaf Variable that requires grad is being used in an in-place operation.")
-    kind = self._d.dtype
+    kind = self._array.dtype
     if isinstance(source, Tensor):
-        if source._d.dtype != kind:
+        if source._array.dtype != kind:
             told = [given.dtype.scalar_name.lower() for given in (source, self)]
             raise RuntimeError(f"Could not set tensor of type {told[0]} to a tensor of type {told[1]}")
         share(source)
-        array = source._d
+        array = source._array
         if size is not None:
             array = looking_at(owner_of(array), kind, storage_offset, size, rows(size) if stride is None else stride)
     elif source is None:
@@ -139,7 +139,7 @@ def set_(self: Tensor, source: Any = None, storage_offset: Any = 0, size: Any = 
         untyped._lent = True
         sizes = (untyped.nbytes() // kind.itemsize,) if size is None else tuple(map(operator.index, size))
         array = looking_at(untyped._owner, kind, storage_offset, sizes, rows(sizes) if stride is None else stride)
-    self._d = array
+    self._array = array
     share(self).version += 1
     return self
 

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from ...core.tensor import Tensor, wrap
 from ...ground import modes
 from ...ground.generator import default_generator
 from ...kernels.random import bernoulli
-from ...tensor.tensor import Tensor, wrap
 from ..declare import composite
 from ..primitive import norm as rows
 from ..primitive.distance import norm_dim
@@ -58,7 +58,7 @@ def native_batch_norm(
         input, weight, bias, running_mean, running_var, training, momentum, eps
     )  # fmt: skip
     if not training:
-        empty = np.empty(0, mean._d.dtype)
+        empty = np.empty(0, mean._array.dtype)
         return out, wrap(empty), wrap(empty.copy())
     return out, mean, deviation
 
@@ -67,8 +67,8 @@ def native_batch_norm(
 def native_dropout(input: Any, p: float, train: bool | None) -> tuple[Tensor, Tensor]:
     """``input`` with elements dropped with probability ``p``, and the mask of those that stay."""
     need_tensor("native_dropout", "input", 1, input)
-    shape = input._d.shape
-    if train is False or not input._d.size:
+    shape = input._array.shape
+    if train is False or not input._array.size:
         return input.clone(), wrap(np.ones(shape, bool))
     kept = bernoulli(default_generator, 1 - p, shape, np.dtype(bool))
     mask = wrap(kept)
@@ -88,7 +88,7 @@ def frobenius_norm(input: Any, dim: Any = None, keepdim: bool = False, *, out: A
     Source: https://docs.pytorch.org/docs/stable/generated/torch.norm.html
     """
     need_tensor("frobenius_norm", "input", 1, input)
-    return norm_dim(input, 2.0, some_dims(dim, input._d.ndim, "frobenius_norm"), keepdim, out=out)  # type: ignore[no-any-return]
+    return norm_dim(input, 2.0, some_dims(dim, input._array.ndim, "frobenius_norm"), keepdim, out=out)  # type: ignore[no-any-return]
 
 
 @composite(method=False)
@@ -97,8 +97,8 @@ def nuclear_norm(input: Any, dim: Any = None, keepdim: bool = False, *, out: Any
 
     Source: https://docs.pytorch.org/docs/stable/generated/torch.norm.html
     """
-    if dim is None and input._d.ndim != 2:
-        raise RuntimeError(f"Expected a tensor with 2 dimensions, but got a tensor with {input._d.ndim} dimensions")
+    if dim is None and input._array.ndim != 2:
+        raise RuntimeError(f"Expected a tensor with 2 dimensions, but got a tensor with {input._array.ndim} dimensions")
     found = input.norm("nuc", dim, keepdim)
     return found if out is None else out.copy_(found)  # type: ignore[no-any-return]
 

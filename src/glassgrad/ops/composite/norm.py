@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from ...core import write
+from ...core.call import careful
+from ...core.tensor import Tensor, wrap
 from ...ground import modes
 from ...ground.dtypes import called, finfo, float32, float64
 from ...kernels import compiled
-from ...tensor.tensor import Tensor, wrap
-from .. import write
-from ..call import careful
 from ..declare import composite, unit
 from ..primitive.arithmetic import pow_number
 from ..primitive.batchnorm import native_batch_norm
@@ -41,12 +41,12 @@ def vector_norm(
     check_tensor(x, "linalg_vector_norm")
     if isinstance(ord, (str, bool)) or not isinstance(ord, (int, float)):
         raise TypeError(f"linalg_vector_norm(): argument 'ord' (position 2) must be Number, not {called(ord)}")
-    if x._d.dtype.kind in "bui":
+    if x._array.dtype.kind in "bui":
         raise RuntimeError(
             f"linalg.vector_norm: Expected a floating point or complex tensor as input. Got {x.dtype.scalar_name}"
         )
-    axes = some_dims(dim, x._d.ndim, "linalg_vector_norm")
-    if not x._d.size and (ord < 0 or ord == inf):
+    axes = some_dims(dim, x._array.ndim, "linalg_vector_norm")
+    if not x._array.size and (ord < 0 or ord == inf):
         name = ord if isinstance(ord, int) else "inf" if ord == inf else "-inf" if ord == -inf else f"{ord:g}"
         if axes is None:
             raise RuntimeError(
@@ -65,7 +65,7 @@ def vector_norm(
 
 def any_empty(x: Tensor, axes: tuple[int, ...]) -> bool:
     """Whether one of ``axes`` has no elements."""
-    return 0 in [x._d.shape[i] for i in axes]
+    return 0 in [x._array.shape[i] for i in axes]
 
 
 def matrix_norm(
@@ -76,16 +76,16 @@ def matrix_norm(
     Source: https://docs.pytorch.org/docs/stable/generated/torch.linalg.matrix_norm.html
     """
     check_tensor(A, "linalg_matrix_norm")
-    if A._d.ndim < 2:
+    if A._array.ndim < 2:
         raise RuntimeError("linalg.matrix_norm: The input tensor A must have at least 2 dimensions.")
-    if A._d.dtype.kind in "bui":
+    if A._array.dtype.kind in "bui":
         raise RuntimeError(
             f"linalg.matrix_norm: Expected a floating point or complex tensor as input. Got {A.dtype.scalar_name}"
         )
     dims = (dim,) if isinstance(dim, int) else tuple(dim)
     if len(dims) != 2:
         raise RuntimeError(f"linalg.matrix_norm: dim must be a 2-tuple. Got {' '.join(map(str, dims))}")
-    rows, columns = (one_dim(d, A._d.ndim) for d in dims)
+    rows, columns = (one_dim(d, A._array.ndim) for d in dims)
     if rows == columns:
         raise RuntimeError(f"linalg.matrix_norm: dims must be different. Got ({dims[0]}, {dims[1]})")
     if ord == "fro":
@@ -107,14 +107,14 @@ def matrix_norm(
 
 def _spectral(A: Tensor, ord: Any, rows: int, columns: int, keepdim: bool, out: Any) -> Any:
     """Norms made of singular values."""
-    order = [i for i in range(A._d.ndim) if i not in (rows, columns)] + [rows, columns]
+    order = [i for i in range(A._array.ndim) if i not in (rows, columns)] + [rows, columns]
     values = linalg_svd(permute(A, order))[1]
     if ord == "nuc":
         answer = sum(values, -1, keepdim, out=out)
     else:
         answer = (amax if ord > 0 else amin)(values, -1, keepdim, out=out)
     if keepdim:
-        answer = permute(unsqueeze(answer, -1), [order.index(i) for i in range(A._d.ndim)])
+        answer = permute(unsqueeze(answer, -1), [order.index(i) for i in range(A._array.ndim)])
     return answer
 
 
@@ -135,12 +135,12 @@ def linalg_norm(
     if ord is None:
         return vector_norm(A, 2, dims, keepdim, dtype=dtype, out=out)
     if dims is None:
-        if A._d.ndim not in (1, 2):
+        if A._array.ndim not in (1, 2):
             raise RuntimeError(
-                f"linalg.norm: If dim is not specified but ord is, the input must be 1D or 2D. Got {A._d.ndim}D."
+                f"linalg.norm: If dim is not specified but ord is, the input must be 1D or 2D. Got {A._array.ndim}D."
             )
-        if A._d.ndim == 2 or isinstance(ord, str):
-            return matrix_norm(A, ord, (0, 1) if A._d.ndim == 2 else (-2, -1), keepdim, dtype=dtype, out=out)
+        if A._array.ndim == 2 or isinstance(ord, str):
+            return matrix_norm(A, ord, (0, 1) if A._array.ndim == 2 else (-2, -1), keepdim, dtype=dtype, out=out)
     elif len(dims) == 2 or isinstance(ord, str):
         return matrix_norm(A, ord, dims, keepdim, dtype=dtype, out=out)
     return vector_norm(A, ord, dims, keepdim, dtype=dtype, out=out)
@@ -158,7 +158,7 @@ def norm(
     if isinstance(p, str):
         if p == "fro" and (dims is None or len(dims) <= 2):
             return vector_norm(input, 2, dims, keepdim, dtype=dtype, out=out)
-        return matrix_norm(input, p, range(input._d.ndim) if dims is None else dims, keepdim, dtype=dtype, out=out)
+        return matrix_norm(input, p, range(input._array.ndim) if dims is None else dims, keepdim, dtype=dtype, out=out)
     return vector_norm(input, 2.0 if p is None else p, dims, keepdim, dtype=dtype, out=out)
 
 
@@ -171,11 +171,11 @@ def cdist(x1: Any, x2: Any, p: float = 2.0, compute_mode: str = "use_mm_for_eucl
     check_tensor(x1, "cdist")
     check_tensor(x2, "cdist")
     for name, x in (("X1", x1), ("X2", x2)):
-        if x._d.ndim < 2:
-            raise RuntimeError(f"cdist only supports at least 2D tensors, {name} got: {x._d.ndim}D")
-    if x1._d.shape[-1] != x2._d.shape[-1]:
+        if x._array.ndim < 2:
+            raise RuntimeError(f"cdist only supports at least 2D tensors, {name} got: {x._array.ndim}D")
+    if x1._array.shape[-1] != x2._array.shape[-1]:
         raise RuntimeError(
-            f"X1 and X2 must have the same number of columns. X1: {x1._d.shape[-1]} X2: {x2._d.shape[-1]}"
+            f"X1 and X2 must have the same number of columns. X1: {x1._array.shape[-1]} X2: {x2._array.shape[-1]}"
         )
     if p < 0:
         raise RuntimeError("cdist only supports non-negative p values")
@@ -187,15 +187,15 @@ def cdist(x1: Any, x2: Any, p: float = 2.0, compute_mode: str = "use_mm_for_eucl
 
 def together(a: Tensor, b: Tensor) -> tuple[Tensor, Tensor]:
     """Two tensors expanded to their common sizes."""
-    if a._d.shape == b._d.shape:
+    if a._array.shape == b._array.shape:
         return a, b
     try:
-        sizes = np.broadcast_shapes(a._d.shape, b._d.shape)
+        sizes = np.broadcast_shapes(a._array.shape, b._array.shape)
     except ValueError:
-        raise RuntimeError(unequal(a._d.shape, b._d.shape)) from None
+        raise RuntimeError(unequal(a._array.shape, b._array.shape)) from None
     return (
-        a if a._d.shape == sizes else expand(a, sizes),
-        b if b._d.shape == sizes else expand(b, sizes),
+        a if a._array.shape == sizes else expand(a, sizes),
+        b if b._array.shape == sizes else expand(b, sizes),
     )
 
 
@@ -216,15 +216,15 @@ def cosine_similarity(x1: Any, x2: Any, dim: int = 1, eps: float = 1e-8) -> Any:
     """The cosines of the angles between vectors along ``dim``."""
     check_tensor(x1, "cosine_similarity")
     check_tensor(x2, "cosine_similarity")
-    if x1._d.dtype.kind in "bui" and x2._d.dtype.kind in "bui":
+    if x1._array.dtype.kind in "bui" and x2._array.dtype.kind in "bui":
         raise RuntimeError(f"expected common dtype to be floating point, yet common dtype is {x1.dtype.scalar_name}")
     if x1.dtype is not x2.dtype:
-        common = x1.dtype if x2._d.dtype.kind in "bui" else np.promote_types(x1._d.dtype, x2._d.dtype)
+        common = x1.dtype if x2._array.dtype.kind in "bui" else np.promote_types(x1._array.dtype, x2._array.dtype)
         x1, x2 = x1.to(_ours(common)), x2.to(_ours(common))
-    if x1._d.shape != x2._d.shape:
-        sizes = together(x1, x2)[0]._d.shape
+    if x1._array.shape != x2._array.shape:
+        sizes = together(x1, x2)[0]._array.shape
         x1, x2 = x1.expand(sizes), x2.expand(sizes)
-    axis = one_dim(dim, x1._d.ndim)
+    axis = one_dim(dim, x1._array.ndim)
     return sum_dim((x1 / _length(x1, axis, eps)) * (x2 / _length(x2, axis, eps)), (axis,), False)
 
 
@@ -237,7 +237,7 @@ def _ours(kind: Any) -> Any:
 def _length(x: Tensor, axis: int, eps: float) -> Tensor:
     """Norms along ``axis``, at least ``eps``; their gradient knows no bound."""
     length = clone(linalg_vector_norm(x, 2, (axis,), True))
-    write.store(length, np.maximum(length._d, length._d.dtype.type(eps)))
+    write.store(length, np.maximum(length._array, length._array.dtype.type(eps)))
     return length
 
 
@@ -245,18 +245,18 @@ def _length(x: Tensor, axis: int, eps: float) -> Tensor:
 def pairwise_distance(x1: Any, x2: Any, p: float = 2.0, eps: float = 1e-6, keepdim: bool = False) -> Any:
     """The ``p``-norms of the differences of corresponding vectors."""
     apart = add_number(x1 - x2, eps)
-    return norm_dim(apart, float(p), (max(x1._d.ndim, x2._d.ndim) - 1,), keepdim)
+    return norm_dim(apart, float(p), (max(x1._array.ndim, x2._array.ndim) - 1,), keepdim)
 
 
 @composite(method=False)
 def pdist(input: Any, p: float = 2.0) -> Any:
     """The ``p``-norm distances of all pairs of rows."""
     check_tensor(input, "pdist")
-    if input._d.ndim != 2:
-        raise RuntimeError(f"pdist only supports 2D tensors, got: {input._d.ndim}D")
+    if input._array.ndim != 2:
+        raise RuntimeError(f"pdist only supports 2D tensors, got: {input._array.ndim}D")
     if p < 0:
         raise RuntimeError("pdist only supports non-negative p values")
-    first, second = np.triu_indices(len(input._d), 1)
+    first, second = np.triu_indices(len(input._array), 1)
 
     return norm_dim(input.index_select(0, wrap(first)) - input.index_select(0, wrap(second)), float(p), (1,), False)
 
@@ -275,22 +275,22 @@ def check_normalized(
         )
     sizes = list(normalized_shape)
     for name, tensor in (("weight", weight), ("bias", bias)):
-        if tensor is not None and list(tensor._d.shape) != sizes:
+        if tensor is not None and list(tensor._array.shape) != sizes:
             raise RuntimeError(
                 f"Expected {name} to be of same shape as normalized_shape, but got {name} of shape "
-                f"{list(tensor._d.shape)} and normalized_shape = {sizes}"
+                f"{list(tensor._array.shape)} and normalized_shape = {sizes}"
             )
-    if list(input._d.shape[max(input._d.ndim - len(sizes), 0) :]) != sizes:
+    if list(input._array.shape[max(input._array.ndim - len(sizes), 0) :]) != sizes:
         raise RuntimeError(
             f"Given normalized_shape={sizes}, expected input with shape [{star}{', '.join(map(str, sizes))}], but got "
-            f"input of size{list(input._d.shape)}"
+            f"input of size{list(input._array.shape)}"
         )
 
 
 def check_kinds(input: Any, *parameters: Any) -> None:
     """Raise PyTorch's error where weights are of another type than the input."""
-    kind = input._d.dtype
-    given = [tensor._d.dtype for tensor in parameters if tensor is not None]
+    kind = input._array.dtype
+    given = [tensor._array.dtype for tensor in parameters if tensor is not None]
     if kind.itemsize == 2 and kind.kind in "fV" and given and all(found == np.float32 for found in given):
         return  # halves may have parameters in float32
     for found in given:
@@ -332,9 +332,9 @@ def rms_norm(input: Any, normalized_shape: Any, weight: Any = None, eps: float |
     if eps is None:
         eps = finfo(input.dtype).eps
     tensors = [input] if weight is None else [input, weight]
-    large = input._d.size >= min(compiled.least, compiled.LEAST) and input._d.size
+    large = input._array.size >= min(compiled.least, compiled.LEAST) and input._array.size
     large = large and not modes.watch and type(input) is Tensor
-    if large and (input.dtype is float32 or input.dtype is float64) and tensors[-1]._d.dtype is input._d.dtype:
+    if large and (input.dtype is float32 or input.dtype is float64) and tensors[-1]._array.dtype is input._array.dtype:
         return fused_rms_norm(tensors, normalized_shape, eps)[0]
     scaled = _by_root_mean_square(*tensors, normalized_shape, eps)[0]
     return scaled.to(kind) if kind.itemsize == 2 else scaled
@@ -343,8 +343,8 @@ def rms_norm(input: Any, normalized_shape: Any, weight: Any = None, eps: float |
 def _by_root_mean_square(input: Any, *others: Any) -> tuple[Any]:
     """What ``rms_norm`` is, from the input, the weight if there is one, the normalised shape, and eps."""
     *weight, normalized_shape, eps = others
-    first = input._d.ndim - len(normalized_shape)
-    squares = mean_dim(pow_number(input, 2), tuple(range(first, input._d.ndim)), True)
+    first = input._array.ndim - len(normalized_shape)
+    squares = mean_dim(pow_number(input, 2), tuple(range(first, input._array.ndim)), True)
     scaled = input * rsqrt(add_number(squares, eps))
     return (scaled * weight[0] if weight else scaled,)
 
@@ -359,7 +359,7 @@ def group_norm(
 ) -> Any:
     """Each group of channels of each sample standardised, each channel scaled and shifted."""
     check_tensor(input, "group_norm")
-    sizes = input._d.shape
+    sizes = input._array.shape
     if len(sizes) < 2:
         raise RuntimeError(f"Expected at least 2 dimensions for input tensor but received {len(sizes)}")
     if num_groups <= 0:
@@ -370,10 +370,10 @@ def group_norm(
             f"{list(sizes)} and num_groups={num_groups}"
         )
     for name, tensor in (("weight", weight), ("bias", bias)):
-        if tensor is not None and tensor._d.shape != (sizes[1],):
+        if tensor is not None and tensor._array.shape != (sizes[1],):
             raise RuntimeError(
                 f"Expected {name} to be a vector of size equal to the number of channels in input, but got {name} of "
-                f"shape {list(tensor._d.shape)} and input of shape {list(sizes)}"
+                f"shape {list(tensor._array.shape)} and input of shape {list(sizes)}"
             )
     check_kinds(input, weight, bias)
     return native_group_norm(input, weight, bias, sizes[0], sizes[1], prod(sizes[2:]), num_groups, eps)[0]
@@ -393,7 +393,7 @@ def with_statistics(
 ) -> tuple[Any, Any, Any]:
     """What ``batch_norm`` gives, with the means and the inverse deviations that it used."""
     check_tensor(input, "batch_norm")
-    sizes = input._d.shape
+    sizes = input._array.shape
     if len(sizes) < 2:
         bounds = f"[{-max(len(sizes), 1)}, {max(len(sizes), 1) - 1}]"
         raise IndexError(f"Dimension out of range (expected to be in range of {bounds}, but got 1)")
@@ -404,20 +404,20 @@ def with_statistics(
                 raise RuntimeError(f"{name} must be defined in evaluation mode")
     running = (("running_mean", running_mean), ("running_var", running_var))
     for name, tensor in (*running, ("weight", weight), ("bias", bias)):
-        if tensor is not None and tensor._d.size != channels:
-            raise RuntimeError(f"{name} should contain {channels} elements not {tensor._d.size}")
+        if tensor is not None and tensor._array.size != channels:
+            raise RuntimeError(f"{name} should contain {channels} elements not {tensor._array.size}")
     if (running_mean is None) is not (running_var is None):
         raise ValueError("running_mean and running_var must either both be None or neither be None")
     for name, tensor in running:
-        if tensor is not None and tensor._e is not None and modes.grad_enabled() and tensor.requires_grad:
+        if tensor is not None and tensor._edge is not None and modes.grad_enabled() and tensor.requires_grad:
             raise RuntimeError(
                 f"The function 'native_batch_norm' is not differentiable with respect to argument '{name}'. This "
                 "input cannot have requires_grad True."
             )
     _check_parameters(input, [t for t in (weight, bias, running_mean, running_var) if t is not None])
     out, mean, deviation, variance = native_batch_norm(input, weight, bias, running_mean, running_var, training, eps)
-    if training and running_mean is not None and input._d.size:
-        move_statistics(running_mean, running_var, mean, variance, momentum, input._d.size // channels)
+    if training and running_mean is not None and input._array.size:
+        move_statistics(running_mean, running_var, mean, variance, momentum, input._array.size // channels)
     return out, mean, deviation
 
 
@@ -426,9 +426,9 @@ def move_statistics(
     running_mean: Tensor, running_var: Tensor, mean: Tensor, variance: Tensor, momentum: float, count: int
 ) -> None:
     """Move running statistics towards those of a batch; the memory is written without a new version, as in PyTorch."""
-    unbiased = variance._d * (count / (count - 1)) if count > 1 else variance._d * np.nan
-    for tensor, found in ((running_mean, mean._d.astype(unbiased.dtype, copy=False)), (running_var, unbiased)):
-        kept = tensor._d
+    unbiased = variance._array * (count / (count - 1)) if count > 1 else variance._array * np.nan
+    for tensor, found in ((running_mean, mean._array.astype(unbiased.dtype, copy=False)), (running_var, unbiased)):
+        kept = tensor._array
         if not kept.dtype.metadata:
             if kept.dtype.kind == "V":  # PyTorch rounds every step to bfloat16, and to float16 only the last
                 rate, rest = kept.dtype.type(momentum), kept.dtype.type(1 - momentum)
@@ -440,8 +440,8 @@ def move_statistics(
 
 def _check_parameters(input: Tensor, parameters: list[Tensor]) -> None:
     """Raise PyTorch's error for dtypes that do not go together: all are one, or halves among float32 parameters."""
-    kind = input._d.dtype
-    if all([t._d.dtype is kind for t in parameters]) or kind.kind in "bui" or not parameters:
+    kind = input._array.dtype
+    if all([t._array.dtype is kind for t in parameters]) or kind.kind in "bui" or not parameters:
         return
     if parameters[0].dtype is input.dtype:
         for t in parameters:
@@ -464,7 +464,7 @@ def instance_norm(
     check_tensor(input, "instance_norm")
     if not use_input_stats and (running_mean is None or running_var is None):
         raise RuntimeError("Expected running_mean and running_var to be defined when use_input_stats is false")
-    sizes = input._d.shape
+    sizes = input._array.shape
     batch, channels = sizes[0], sizes[1]
     if weight is not None:
         weight = weight.repeat(batch)
@@ -476,5 +476,5 @@ def instance_norm(
     out = batch_norm(one, weight, bias, means, variances, use_input_stats, momentum, eps)
     for running, repeated in ((running_mean, means), (running_var, variances)):
         if running is not None and use_input_stats:
-            write.store(running, repeated._d.reshape(batch, channels).mean(0))
+            write.store(running, repeated._array.reshape(batch, channels).mean(0))
     return out.view(sizes)

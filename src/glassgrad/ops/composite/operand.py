@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from ...core import write
+from ...core.tensor import Tensor
 from ...ground import dtypes
 from ...ground.dtypes import called
-from ...tensor.tensor import Tensor
-from .. import write
 from ..declare import composite
 
 PAIR = "Tensor input, Tensor other, *, Tensor out = None", "Tensor input, Number other, *, Tensor out = None"
@@ -53,7 +53,7 @@ def need_tensor(function: str, name: str, position: int, value: Any) -> None:
 
 def holds(tensor: Tensor, number: Any) -> bool:
     """Whether a number leaves the tensor's dtype as it is: an int any but bool, a float only floats and above."""
-    kind = tensor._d.dtype.kind
+    kind = tensor._array.dtype.kind
     if kind == "c":
         return True
     if isinstance(number, complex) and not isinstance(number, (int, float)):
@@ -67,10 +67,10 @@ def raised(tensor: Tensor, number: Any) -> Tensor:
     """The tensor in the dtype that it and a number agree on."""
     if holds(tensor, number):
         return tensor
-    own = dtypes.of(tensor._d.dtype)
+    own = dtypes.of(tensor._array.dtype)
     kind = (
         dtypes.result_dtype((own,), (), (type(number),))
-        if tensor._d.ndim
+        if tensor._array.ndim
         else dtypes.result_dtype((), (own,), (type(number),))
     )
     return tensor.to(kind)  # type: ignore[attr-defined]
@@ -101,9 +101,9 @@ def number_aside(row: Any, with_number: Any, name: str) -> Any:
         if is_number(other):
             other = plain(other)
             if row.row.strict:
-                write.check_cast(raised(self, float(other))._d.dtype, self)
+                write.check_cast(raised(self, float(other))._array.dtype, self)
                 return written(with_number, self, settings=(other,))
-            if self._e is not None and holds(self, other):
+            if self._edge is not None and holds(self, other):
                 return written(with_number, self, settings=(other,))
         return written(row, self, other)
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ...tensor.tensor import wrap
+from ...core.tensor import wrap
 from .algebra import linalg_solve
 from .matrix import matmul
 
@@ -27,7 +27,7 @@ _PADE = _pade()
 
 def identity(rows: int, columns: int, like: Any) -> Any:
     """Ones on the diagonal, in the dtype of ``like``."""
-    return wrap(np.eye(rows, columns, dtype=like._d.dtype))
+    return wrap(np.eye(rows, columns, dtype=like._array.dtype))
 
 
 def matrix_exponential(matrix: Any) -> Any:
@@ -35,7 +35,7 @@ def matrix_exponential(matrix: Any) -> Any:
 
     Source: Higham (2005), The scaling and squaring method for the matrix exponential revisited.
     """
-    array = matrix._d
+    array = matrix._array
     norm = float(np.abs(array).sum(-2).max(initial=0.0)) if array.size else 0.0
     halvings = max(0, math.ceil(math.log2(norm))) if norm > 1 and math.isfinite(norm) else 0
     a = matrix * 0.5**halvings
@@ -59,7 +59,7 @@ def reflected(vectors: Any) -> Any:
     The product of all H = I - 2 v v' / v'v is I - V T V', with T the inverse of an upper triangle.
     Source: Joffrain et al. (2006), Accumulating Householder transformations, revisited.
     """
-    rows, columns = vectors._d.shape[-2:]
+    rows, columns = vectors._array.shape[-2:]
     lower = vectors.tril(-1)
     v = lower + identity(rows, columns, vectors)
     inner = matmul(v.mT, v)

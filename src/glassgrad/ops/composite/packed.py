@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from ...core.tensor import Tensor, wrap
 from ...ground import dtypes, modes
-from ...tensor.tensor import Tensor, wrap
 from ..declare import composite
 from ..primitive import packed as rows
 from ..primitive.index import select, slice
@@ -31,7 +31,7 @@ def _pad_packed_sequence(
 ) -> tuple[Tensor, Tensor]:
     """A packed batch with padding up to ``total_length`` steps, and the lengths of the samples."""
     padded = rows.pad_packed(data, batch_sizes, padding_value, total_length)
-    sizes = batch_sizes._d
+    sizes = batch_sizes._array
     lengths = np.add.reduce(sizes[:, None] > np.arange(sizes[0]), axis=0, dtype=np.int64)
     return (transpose(padded, 0, 1) if batch_first else padded), wrap(lengths)
 
@@ -47,20 +47,20 @@ def pad_sequence(
     for place, sequence in enumerate(sequences):
         if not isinstance(sequence, Tensor):
             raise TypeError(f"expected Tensor as element {place} in argument 0, but got {dtypes.called(sequence)}")
-    first = sequences[0]._d
+    first = sequences[0]._array
     if not first.ndim:
         raise RuntimeError("ArrayRef: invalid slice, N = 1; size = 0")
-    lengths = [sequence._d.shape[0] if sequence._d.ndim else 1 for sequence in sequences]
+    lengths = [sequence._array.shape[0] if sequence._array.ndim else 1 for sequence in sequences]
     longest, count = max(lengths), len(sequences)
     sizes = (count, longest) if batch_first else (longest, count)
     kind = first.dtype
     out = np.full((*sizes, *first.shape[1:]), np.asarray(padding_value).astype(kind), kind)
     starts = [longest - length if padding_side == "left" else 0 for length in lengths]
     recorded = modes.watch or (modes.grad_enabled() and any(sequence.requires_grad for sequence in sequences))
-    if not recorded and all(s._d.shape[1:] == first.shape[1:] and s._d.dtype == kind for s in sequences):
+    if not recorded and all(s._array.shape[1:] == first.shape[1:] and s._array.dtype == kind for s in sequences):
         for place, (sequence, start, length) in enumerate(zip(sequences, starts, lengths, strict=True)):
             steps = builtins.slice(start, start + length)
-            out[(place, steps) if batch_first else (steps, place)] = sequence._d
+            out[(place, steps) if batch_first else (steps, place)] = sequence._array
         return wrap(out)
     made = wrap(out)
     for place, (sequence, start, length) in enumerate(zip(sequences, starts, lengths, strict=True)):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...core.tensor import Tensor
 from ...ground.dtypes import called
-from ...tensor.tensor import Tensor
 from ..declare import composite
 from ..primitive import pad as rows
 
@@ -35,7 +35,7 @@ def pad(input: Tensor, pad: Any, mode: str = "constant", value: float | None = N
     Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.pad.html
     """
     widths = _widths(pad)
-    ndim = input._d.ndim
+    ndim = input._array.ndim
     if len(widths) % 2:
         raise RuntimeError("Padding length must be divisible by 2")
     if len(widths) > 2 * ndim:
@@ -59,7 +59,7 @@ def pad(input: Tensor, pad: Any, mode: str = "constant", value: float | None = N
         return _circular(input, widths)
     if mode not in _MODES:
         raise NotImplementedError(f"Unrecognised padding mode {mode}")
-    _check(input._d, widths, mode, padded)
+    _check(input._array, widths, mode, padded)
     return _MODES[mode][padded - 1](input, widths)  # type: ignore[no-any-return]
 
 
@@ -99,7 +99,7 @@ def _check(array: Any, widths: tuple[int, ...], mode: str, padded: int) -> None:
 
 def _circular(input: Tensor, widths: tuple[int, ...]) -> Tensor:
     for place in range(len(widths) // 2):
-        size = input._d.shape[-1 - place]
+        size = input._array.shape[-1 - place]
         before, after = widths[2 * place : 2 * place + 2]
         if before > size or after > size:
             raise RuntimeError("Padding value causes wrapping around more than once.")

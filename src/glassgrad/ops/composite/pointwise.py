@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...core.tensor import Tensor
 from ...ground import dtypes
-from ...tensor.tensor import Tensor
 from ..declare import composite
 from ..primitive import arithmetic, bitwise, compare, sign, special
 from ..primitive.arithmetic import ONE_BOOL, TWO_BOOLS, mul, pow_number, reciprocal
@@ -18,7 +18,7 @@ from .operand import PAIR, holds, is_number, is_operand, need_tensor, no_match, 
 
 def _no_single_bool(a: Any, b: Any) -> None:
     """Raise PyTorch's error for a difference with truth values."""
-    bools = [x for x in (a, b) if type(x) is bool or (isinstance(x, Tensor) and x._d.dtype.kind == "b")]
+    bools = [x for x in (a, b) if type(x) is bool or (isinstance(x, Tensor) and x._array.dtype.kind == "b")]
     if bools:
         raise RuntimeError(TWO_BOOLS if len(bools) == 2 else ONE_BOOL)
 
@@ -40,7 +40,7 @@ def rsub(input: Tensor, other: Any, *, alpha: Any = 1, out: Any = None) -> Any:
 @composite(function=False, name="__rsub__")
 def reflected_sub(input: Tensor, other: Any) -> Any:
     """``other - input``."""
-    if type(other) is int and input._d.dtype.kind == "f":
+    if type(other) is int and input._array.dtype.kind == "f":
         return arithmetic.rsub_number(input, other)
     return rsub(input, other) if is_operand(other) else NotImplemented
 
@@ -79,9 +79,9 @@ def reflected_div(input: Tensor, other: Any) -> Any:
 @composite()
 def floor_divide(input: Any, other: Any, *, out: Any = None) -> Tensor:
     """The quotient rounded down; not differentiable."""
-    if is_number(other) and isinstance(input, Tensor) and input._e is not None and holds(input, plain(other)):
+    if is_number(other) and isinstance(input, Tensor) and input._edge is not None and holds(input, plain(other)):
         return arithmetic.floor_divide_number(input, plain(other), out=out)
-    if is_number(input) and isinstance(other, Tensor) and other._e is not None and holds(other, plain(input)):
+    if is_number(input) and isinstance(other, Tensor) and other._edge is not None and holds(other, plain(input)):
         return arithmetic.floor_divide_number(other, plain(input), True, out=out)
     return arithmetic.floor_divide(plain(input), plain(other), out=out)
 
@@ -91,11 +91,11 @@ def remainder(input: Any, other: Any, *, out: Any = None) -> Tensor:
     """What division leaves, with the sign of the divisor."""
     if is_number(other) and isinstance(input, Tensor):
         other = plain(other)
-        if input._e is not None and holds(input, other):
+        if input._edge is not None and holds(input, other):
             return arithmetic.remainder_number(input, other, out=out)
     elif is_number(input) and isinstance(other, Tensor):
         input = plain(input)
-        if other._e is not None and holds(other, input):
+        if other._edge is not None and holds(other, input):
             return arithmetic.remainder_of_number(other, input, out=out)
     elif not (isinstance(input, Tensor) and isinstance(other, Tensor)):
         raise no_match("remainder", (input, other), PAIR[0], "Number self, Tensor other, *, Tensor out = None", PAIR[1])
@@ -107,7 +107,7 @@ def fmod(input: Tensor, other: Any, *, out: Any = None) -> Tensor:
     """What division leaves, with the sign of the dividend."""
     if is_number(other) and isinstance(input, Tensor):
         other = plain(other)
-        if input._e is not None and holds(input, other):
+        if input._edge is not None and holds(input, other):
             return arithmetic.fmod_number(input, other, out=out)
     elif not (isinstance(input, Tensor) and isinstance(other, Tensor)):
         raise no_match("fmod", (input, other), *PAIR)
@@ -170,7 +170,7 @@ def pow(input: Any, exponent: Any, *, out: Any = None) -> Tensor:
 @composite(function=False, name="__pow__")
 def power_operator(input: Tensor, exponent: Any) -> Any:
     """``input ** exponent``."""
-    if type(exponent) is int and input._d.dtype.kind == "f":
+    if type(exponent) is int and input._array.dtype.kind == "f":
         return pow_number(input, exponent)
     return pow(input, exponent) if is_operand(exponent) else NotImplemented
 
@@ -211,7 +211,8 @@ def float_power(input: Any, exponent: Any, *, out: Any = None) -> Tensor:
     if not pair or not is_operand(input) or not is_operand(exponent):
         raise no_match("float_power", (input, exponent), *_POWERS)
     kinds = any(
-        x._d.dtype.kind == "c" if isinstance(x, Tensor) else isinstance(plain(x), complex) for x in (input, exponent)
+        x._array.dtype.kind == "c" if isinstance(x, Tensor) else isinstance(plain(x), complex)
+        for x in (input, exponent)
     )
     kind = dtypes.complex128 if kinds else dtypes.float64
     number = complex if kinds else float
@@ -222,7 +223,7 @@ def float_power(input: Any, exponent: Any, *, out: Any = None) -> Tensor:
 @composite(function=False)
 def float_power_(self: Tensor, exponent: Any) -> Tensor:
     """In-place :func:`float_power`."""
-    kind = dtypes.complex128 if self._d.dtype.kind == "c" or isinstance(exponent, complex) else dtypes.float64
+    kind = dtypes.complex128 if self._array.dtype.kind == "c" or isinstance(exponent, complex) else dtypes.float64
     if self.dtype is not kind:
         raise RuntimeError(
             f"the base given to float_power_ has dtype {self.dtype.scalar_name} but the operation's result requires "
@@ -235,7 +236,7 @@ def float_power_(self: Tensor, exponent: Any) -> Tensor:
 
 
 def _integers(*tensors: Tensor) -> bool:
-    return all(t._d.dtype.kind in "biu" for t in tensors)
+    return all(t._array.dtype.kind in "biu" for t in tensors)
 
 
 def _three_tensors(name: str, input: Any, tensor1: Any, tensor2: Any) -> None:
@@ -278,13 +279,13 @@ def _check_lerp(input: Tensor, end: Any, weight: Any) -> None:
     for name, other in (("end", end), ("weight", weight)):
         if (
             isinstance(other, Tensor)
-            and other._d.dtype != input._d.dtype
-            and not (name == "weight" and not other._d.ndim)
+            and other._array.dtype != input._array.dtype
+            and not (name == "weight" and not other._array.ndim)
         ):
             raise RuntimeError(f"expected dtype {_word(input)} for `{name}` but got dtype {_word(other)}")
-    if input._d.dtype.kind in "biu":
+    if input._array.dtype.kind in "biu":
         raise compare.unsupported(
-            "lerp_kernel_tensor" if isinstance(weight, Tensor) else "lerp_kernel_scalar", input._d
+            "lerp_kernel_tensor" if isinstance(weight, Tensor) else "lerp_kernel_scalar", input._array
         )
 
 
@@ -357,7 +358,7 @@ def polygamma_(self: Tensor, n: int) -> Tensor:
 @composite()
 def positive(input: Tensor) -> Tensor:
     """The tensor itself."""
-    if input._d.dtype.kind == "b":
+    if input._array.dtype.kind == "b":
         raise RuntimeError("The `+` operator, on a bool tensor is not supported.")
     return input
 
@@ -377,7 +378,7 @@ def abs_operator(input: Tensor) -> Tensor:
 @composite(function=False, name="__invert__")
 def invert_operator(input: Tensor) -> Tensor:
     """``~input``."""
-    if input._d.dtype.kind not in "biu":
+    if input._array.dtype.kind not in "biu":
         raise TypeError("~ (operator.invert) is only implemented on integer and Boolean-type tensors")
     return bitwise.bitwise_not(input)
 

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
+from ...core.tensor import Tensor
 from ...ground import modes
 from ...ground.dtypes import called, int64
 from ...kernels.pooling import output_size as pooled_size
-from ...tensor.tensor import Tensor
 from ..declare import composite
 from ..primitive import pooling as rows
 from ..primitive.shape import squeeze_dim, unsqueeze
@@ -122,7 +122,7 @@ def _max_pool(
     steps = _several(own, "stride", given[1], dims, "either be omitted, a single int")
     pads = _several(own, "padding", given[2], dims, "either be a single int")
     spread = _several(own, "dilation", given[3], dims, "be either a single int")
-    sizes = input._d.shape
+    sizes = input._array.shape
     if len(sizes) not in (dims + 1, dims + 2):
         raise RuntimeError(
             f"non-empty {dims + 1}D or {dims + 2}D (batch mode) tensor expected for input"
@@ -216,7 +216,7 @@ def max_pool1d(
     kernel = ints("max_pool1d", "kernel_size", 2, kernel_size)
     steps = ints("max_pool1d", "stride", 3, stride, none=True)
     pads, spread = ints("max_pool1d", "padding", 4, padding), ints("max_pool1d", "dilation", 5, dilation)
-    sizes = input._d.shape
+    sizes = input._array.shape
     if len(sizes) not in (2, 3) or 0 in sizes[len(sizes) - 2 :]:
         raise RuntimeError(
             "max_pool1d: Expected 2D or 3D (batch mode) tensor with optional 0 dim batch size for input, but got:"
@@ -276,7 +276,7 @@ def _avg_pool(
     pads = _several(function, "padding", pads, dims, f"{either}be a single int")
     if divisor_override == 0:
         raise RuntimeError("divisor must be not zero")
-    sizes = input._d.shape
+    sizes = input._array.shape
     if dims == 3 and len(sizes) not in (4, 5):
         raise RuntimeError("non-empty 4D or 5D (batch mode) tensor expected for input")
     if len(sizes) < dims + 1:
@@ -339,7 +339,7 @@ def avg_pool1d(
 
 
 def _check_adaptive(function: str, input: Any, dims: int, colon: str) -> None:
-    sizes = input._d.shape
+    sizes = input._array.shape
     if len(sizes) not in (dims + 1, dims + 2):
         raise RuntimeError(f"{function}(): Expected {dims + 1}D or {dims + 2}D tensor, but got{colon} {list(sizes)}")
 
@@ -368,9 +368,9 @@ def _adaptive_avg(dims: int, input: Any, output_size: Any) -> Tensor:
     if set(wanted) == {1}:
         return mean(input, tuple(range(-1, -dims - 1, -1)), True)  # type: ignore[no-any-return]
     _check_adaptive(function, input, dims, "")
-    _check_filled(function, input._d.shape, dims)
+    _check_filled(function, input._array.shape, dims)
     if on_meta(input):
-        return sized(input, (*input._d.shape[: input._d.ndim - dims], *wanted))
+        return sized(input, (*input._array.shape[: input._array.ndim - dims], *wanted))
     return (rows.adaptive_avg_pool2d if dims == 2 else rows.adaptive_avg_pool3d)(input, wanted)  # type: ignore[no-any-return]
 
 
@@ -410,7 +410,7 @@ def _adaptive_max(dims: int, input: Any, output_size: Any) -> tuple[Tensor, Tens
     wanted = ints(function, "output_size", 2, output_size)
     wanted = wanted * dims if len(wanted) == 1 and not isinstance(output_size, (tuple, list)) else wanted
     _check_adaptive(function, input, dims, ":")
-    sizes = input._d.shape
+    sizes = input._array.shape
     _check_filled(function, sizes, dims)
     if len(wanted) != dims:
         raise RuntimeError(f"{function}(): internal error: output_size.size() must be {dims}")
@@ -442,6 +442,6 @@ def adaptive_max_pool1d(input: Any, output_size: Any) -> tuple[Tensor, Tensor]:
     Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.adaptive_max_pool1d.html
     """
     wanted = _line_size("adaptive_max_pool1d", input, output_size)
-    _check_filled("adaptive_max_pool1d", input._d.shape, 1)
+    _check_filled("adaptive_max_pool1d", input._array.shape, 1)
     values, places = adaptive_max_pool2d(unsqueeze(input, -2), (1, *wanted))
     return squeeze_dim(values, -2), squeeze_dim(places, -2)

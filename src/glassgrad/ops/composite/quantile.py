@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from ...tensor.tensor import Tensor, wrap
-from .. import write
+from ...core import write
+from ...core.tensor import Tensor, wrap
 from ..declare import composite
 from ..primitive.arithmetic import lerp
 from ..primitive.norm import shaped
@@ -22,17 +22,17 @@ _WAYS = ("linear", "lower", "higher", "midpoint", "nearest")
 def _checked(name: str, input: Any, q: Any, interpolation: str) -> Any:
     """The fractions as an array of the input's type."""
     check_tensor(input, name)
-    if not input._d.size:
+    if not input._array.size:
         raise RuntimeError(f"{name}() input tensor must be non-empty")
-    kind = input._d.dtype
+    kind = input._array.dtype
     if kind != np.float32 and kind != np.float64:
         raise RuntimeError(f"{name}() input tensor must be either float or double dtype")
     if isinstance(q, Tensor):
-        if q._d.ndim > 1:
+        if q._array.ndim > 1:
             raise RuntimeError(f"{name}() q must be a scalar or 1D tensor")
-        if q._d.dtype != kind:
+        if q._array.dtype != kind:
             raise RuntimeError(f"{name}() q tensor must be same dtype as the input tensor")
-        fractions = q._d
+        fractions = q._array
         if fractions.size and not ((fractions >= 0) & (fractions <= 1)).all():
             raise RuntimeError(f"{name}() q values must be in the range [0, 1]")
     else:
@@ -48,7 +48,7 @@ def _checked(name: str, input: Any, q: Any, interpolation: str) -> Any:
 
 def _quantile(name: str, input: Any, q: Any, dim: Any, keepdim: bool, interpolation: str, skip_nan: bool) -> Tensor:
     fractions = _checked(name, input, q, interpolation)
-    sizes = input._d.shape
+    sizes = input._array.shape
     if dim is None:
         lines, kept = input.flatten(), (1,) * len(sizes)
     else:
@@ -57,16 +57,16 @@ def _quantile(name: str, input: Any, q: Any, dim: Any, keepdim: bool, interpolat
         last = len(sizes) - 1
         lines = input if at >= last else squeeze_dim(transpose(unsqueeze(input, -1), at, last + 1), at)
         lines = input.flatten() if not sizes else lines
-    ordered = sort(lines, lines._d.ndim - 1)[0]
-    n = ordered._d.shape[-1]
-    ordered = view(ordered, (ordered._d.size // n, n))
-    missing = np.isnan(ordered._d)
+    ordered = sort(lines, lines._array.ndim - 1)[0]
+    n = ordered._array.shape[-1]
+    ordered = view(ordered, (ordered._array.size // n, n))
+    missing = np.isnan(ordered._array)
     wanted = fractions.reshape(1, -1)
     if skip_nan:
         ranks = wanted * np.maximum(n - missing.sum(1, keepdims=True) - 1, 0).astype(wanted.dtype)
     else:
         ranks = np.where(missing.any(1, keepdims=True), n - 1, wanted * wanted.dtype.type(n - 1))
-    ranks = ranks.astype(ordered._d.dtype)
+    ranks = ranks.astype(ordered._array.dtype)
     if interpolation in ("lower", "higher", "nearest"):
         ranks = {"lower": np.floor, "higher": np.ceil, "nearest": np.rint}[interpolation](ranks)
     below = ranks.astype(np.int64)

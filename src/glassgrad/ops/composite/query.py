@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from ...core.tensor import Tensor, share
 from ...ground import dtypes
 from ...ground.dtypes import called
 from ...ground.runtime import warn_once
 from ...ground.size import Size, unchecked
-from ...tensor.tensor import Tensor, share
 from ..declare import composite
 from .operand import need_tensor, plain
 from .storage import owner_of
@@ -34,14 +34,14 @@ def _dim(dim: Any, ndim: int, function: str) -> int:
 @composite(function=False)
 def size(self: Tensor, dim: int | None = None) -> Size | int:
     """The sizes of all dimensions, or of one."""
-    shape = self._d.shape
+    shape = self._array.shape
     return unchecked(shape) if dim is None else shape[_dim(dim, len(shape), "size")]
 
 
 @composite(function=False)
 def stride(self: Tensor, dim: int | None = None) -> tuple[int, ...] | int:
     """How far apart neighbours along all dimensions (or one) lie, in elements."""
-    data = self._d
+    data = self._array
     if (data.size or any(data.strides)) and data.dtype.metadata is None or data.ndim == 0:
         item = data.itemsize
         strides = tuple([step // item for step in data.strides])
@@ -61,13 +61,13 @@ def _address(data: Any) -> int:
 def data_ptr(self: Tensor) -> int:
     """The address of the first element; 0 where there is none."""
     share(self)  # a number of its own has no address
-    return _address(self._d) if self._d.size and self._d.dtype.metadata is None else 0
+    return _address(self._array) if self._array.size and self._array.dtype.metadata is None else 0
 
 
 @composite(function=False)
 def storage_offset(self: Tensor) -> int:
     """How many elements of its memory lie before the first element."""
-    data = self._d
+    data = self._array
     if type(data) is not np.ndarray or not data.size or data.dtype.metadata is not None:
         return 0
     return (_address(data) - _address(owner_of(data))) // data.itemsize
@@ -76,32 +76,32 @@ def storage_offset(self: Tensor) -> int:
 @composite("ndimension", function=False)
 def dim(self: Tensor) -> int:
     """The number of dimensions."""
-    return self._d.ndim
+    return self._array.ndim
 
 
 @composite("nelement", function=False, name="numel")
 def numel_method(self: Tensor) -> int:
     """The number of elements."""
-    return self._d.size
+    return self._array.size
 
 
 @composite(method=False)
 def numel(input: Tensor) -> int:
     """The number of elements."""
     need_tensor("numel", "input", 1, input)
-    return input._d.size
+    return input._array.size
 
 
 @composite(function=False)
 def element_size(self: Tensor) -> int:
     """The size of one element in bytes."""
-    return self._d.itemsize
+    return self._array.itemsize
 
 
 @composite(name="__len__", function=False)
 def length(self: Tensor) -> int:
     """The size of the first dimension."""
-    shape = self._d.shape
+    shape = self._array.shape
     if not shape:
         raise TypeError("len() of a 0-d tensor")
     return shape[0]
@@ -110,7 +110,7 @@ def length(self: Tensor) -> int:
 @composite()
 def is_same_size(self: Tensor, other: Tensor) -> bool:
     """Whether two tensors have the same shape."""
-    return self._d.shape == other._d.shape
+    return self._array.shape == other._array.shape
 
 
 # -- kinds -----------------------------------------------------------------------------------------------------------
@@ -120,21 +120,21 @@ def is_same_size(self: Tensor, other: Tensor) -> bool:
 def is_floating_point(input: Tensor) -> bool:
     """Whether the elements are real floating point numbers."""
     need_tensor("is_floating_point", "input", 1, input)
-    return input._d.dtype.kind in "fV"
+    return input._array.dtype.kind in "fV"
 
 
 @composite()
 def is_complex(input: Tensor) -> bool:
     """Whether the elements are complex."""
     need_tensor("is_complex", "input", 1, input)
-    return input._d.dtype.kind == "c"
+    return input._array.dtype.kind == "c"
 
 
 @composite()
 def is_signed(input: Tensor) -> bool:
     """Whether the elements can be negative."""
     need_tensor("is_signed", "input", 1, input)
-    return input._d.dtype.kind not in "bu"
+    return input._array.dtype.kind not in "bu"
 
 
 @composite()
@@ -174,16 +174,16 @@ for _name, _doc in {
 }.items():  # fmt: skip
     composite(function=False, name=_name)(property(lambda self: False, doc=_doc))  # type: ignore[arg-type]
 composite(function=False, name="is_meta")(
-    property(lambda self: bool(self._d.dtype.metadata), doc="Whether only the shape is known.")  # type: ignore[arg-type]
+    property(lambda self: bool(self._array.dtype.metadata), doc="Whether only the shape is known.")  # type: ignore[arg-type]
 )
 composite(function=False, name="is_cpu")(
-    property(lambda self: not self._d.dtype.metadata, doc="Whether the data lives in main memory.")  # type: ignore[arg-type]
+    property(lambda self: not self._array.dtype.metadata, doc="Whether the data lives in main memory.")  # type: ignore[arg-type]
 )
 
 
 def _kind_of(value: Any) -> tuple[Any, Any, Any]:
     if isinstance(value, Tensor):
-        return ((value.dtype,), (), ()) if value._d.ndim else ((), (value.dtype,), ())
+        return ((value.dtype,), (), ()) if value._array.ndim else ((), (value.dtype,), ())
     return (), (), (type(plain(value)),)
 
 
@@ -206,7 +206,7 @@ def can_cast(from_: dtypes.dtype, to: dtypes.dtype) -> bool:
 @composite(function=False)
 def item(self: Tensor) -> Any:
     """The only element as a Python number."""
-    data = self._d
+    data = self._array
     if data.size != 1:
         raise RuntimeError(f"a Tensor with {data.size} elements cannot be converted to Scalar")
     if data.dtype.metadata:
@@ -217,7 +217,7 @@ def item(self: Tensor) -> Any:
 @composite(function=False)
 def tolist(self: Tensor) -> Any:
     """The elements as nested lists; of a 0-d tensor, its number."""
-    data = self._d
+    data = self._array
     if data.dtype.metadata:
         raise NotImplementedError("Cannot copy out of meta tensor; no data!")
     return (data if data.dtype.kind != "V" else data.astype("f4")).tolist()
@@ -226,7 +226,7 @@ def tolist(self: Tensor) -> Any:
 @composite(name="__bool__", function=False)
 def truth(self: Tensor) -> bool:
     """Whether the only element is not zero."""
-    data = self._d
+    data = self._array
     if data.size != 1:
         raise RuntimeError(
             "Boolean value of Tensor with more than one value is ambiguous"
@@ -237,9 +237,9 @@ def truth(self: Tensor) -> bool:
 
 
 def _only(self: Tensor) -> Any:
-    if self._d.size != 1:
+    if self._array.size != 1:
         raise ValueError("only one element tensors can be converted to Python scalars")
-    if self._e is not None and self.requires_grad:
+    if self._edge is not None and self.requires_grad:
         warn_once(
             "Converting a tensor with requires_grad=True to a scalar may lead to unexpected behavior.\n"
             "Consider using tensor.detach() first. (Triggered internally at "
@@ -280,7 +280,7 @@ def as_complex(self: Tensor) -> complex:
 @composite(name="__index__", function=False)
 def as_index(self: Tensor) -> int:
     """The only element of an integer tensor, where Python wants an index."""
-    data = self._d
+    data = self._array
     if data.size != 1 or data.dtype.kind not in "biu":
         raise TypeError("only integer tensors of a single element can be converted to an index")
     return int(data.item())
@@ -289,7 +289,7 @@ def as_index(self: Tensor) -> int:
 @composite(name="__format__", function=False)
 def formatted(self: Tensor, format_spec: str) -> str:
     """The number of a 0-d tensor as the format says; any other tensor as it prints."""
-    if not self._d.ndim and not self._d.dtype.metadata and type(self) is Tensor:
+    if not self._array.ndim and not self._array.dtype.metadata and type(self) is Tensor:
         return format(item(self), format_spec)
     return object.__format__(self, format_spec)
 
@@ -297,5 +297,5 @@ def formatted(self: Tensor, format_spec: str) -> str:
 @composite(function=False)
 def is_set_to(self: Tensor, tensor: Tensor) -> bool:
     """Whether both look at the same memory with the same sizes and strides."""
-    a, b = self._d, tensor._d
+    a, b = self._array, tensor._array
     return self is tensor or (data_ptr(self) == data_ptr(tensor) and a.shape == b.shape and a.strides == b.strides)

@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
+from ...core import write
+from ...core.tensor import Tensor, wrap
 from ...ground import dtypes
 from ...ground.dtypes import called
 from ...ground.generator import Generator, default_generator
 from ...kernels import random as draws
-from ...tensor.tensor import Tensor, wrap
-from .. import write
 from ..declare import composite
 from ..primitive import random as rows
 from ..primitive.random import source
@@ -179,7 +179,7 @@ def _normal_of(mean: Any, std: Any, generator: Any) -> Any:
         return rows.normal_by_mean(mean, float(std), generator)
     if not isinstance(mean, Tensor):
         return rows.normal_by_std(std, float(mean), generator)
-    n, m = mean._d.shape, std._d.shape
+    n, m = mean._array.shape, std._array.shape
     try:
         np.broadcast_shapes(n, m)
     except ValueError:
@@ -263,12 +263,12 @@ def bernoulli(input: Tensor, p: Any = None, *, generator: Any = None, out: Any =
     """Ones with the chances that ``input`` holds (or with chance ``p`` throughout), else zeros."""
     need_tensor("bernoulli", "input", 1, input)
     check_generator("bernoulli", generator)
-    if input._d.dtype.metadata is not None:
+    if input._array.dtype.metadata is not None:
         return input.new_empty(input.shape)  # type: ignore[attr-defined, no-any-return]
     if p is None:
         result = rows.bernoulli_like(input, generator)
     else:
-        result = bernoulli_(wrap(np.empty_like(input._d)), p, generator=generator)
+        result = bernoulli_(wrap(np.empty_like(input._array)), p, generator=generator)
     return result if out is None else write.into(_named("bernoulli"), (input,), out, result)
 
 
@@ -279,9 +279,9 @@ def multinomial(
     """Categories drawn by the unnormalised chances in each row of ``input``, as int64."""
     need_tensor("multinomial", "input", 1, input)
     check_generator("multinomial", generator)
-    if input._d.dtype.metadata is not None:
+    if input._array.dtype.metadata is not None:
         return input.new_empty((*input.shape[:-1], num_samples), dtype=dtypes.int64)  # type: ignore[attr-defined, no-any-return]
-    result = wrap(draws.multinomial(source(generator), np.asarray(input._d), int(num_samples), bool(replacement)))
+    result = wrap(draws.multinomial(source(generator), np.asarray(input._array), int(num_samples), bool(replacement)))
     return result if out is None else write.into(_named("multinomial"), (), out, result)
 
 
@@ -293,7 +293,7 @@ def _over(
 ) -> Tensor:
     """Write a row's draws over ``target``."""
     check_generator(function, generator)
-    if target._d.dtype.metadata is not None:
+    if target._array.dtype.metadata is not None:
         write.check_writable(target, False)
         write.touched(target)
         return target
@@ -344,7 +344,7 @@ def random_(self: Tensor, *bounds: Any, generator: Any = None, **named: Any) -> 
 def bernoulli_(self: Tensor, p: Any = 0.5, *, generator: Any = None) -> Tensor:
     """Fill with ones of chance ``p``, a number or a tensor of chances, and zeros."""
     if isinstance(p, Tensor):
-        expand.row.kernel(p._d, self._d.shape)
+        expand.row.kernel(p._array, self._array.shape)
         return _over("bernoulli_", rows.bernoulli_by, self, generator, others=(p,))
     return _over("bernoulli_", rows.bernoulli_over, self, generator, float(p))
 
@@ -385,7 +385,7 @@ def set_state(generator: Generator, state: Any) -> Generator:
     """Let a generator continue from a state; gives the generator."""
     if not isinstance(state, Tensor):
         raise TypeError(f"expected a torch.ByteTensor, but got {called(state)}")
-    generator.set_state_bytes(np.asarray(state._d))
+    generator.set_state_bytes(np.asarray(state._array))
     return generator
 
 

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from ...core.tensor import Tensor, wrap
 from ...ground import device as devices
 from ...ground import dtypes
-from ...tensor.tensor import Tensor, wrap
 from ..declare import composite
 from .construct import numpy_of
 from .create import check_options, check_out, made, number_of, whole
@@ -50,7 +50,7 @@ def arange(
     kind = numpy_of(dtype, "arange")
     if out is not None:
         check_out("arange", out, dtype)
-        kind = out._d.dtype
+        kind = out._array.dtype
     elif kind is None:
         whole_numbers = all(isinstance(v, int) for v in (first, last, by))
         kind = np.dtype(np.int64) if whole_numbers else dtypes.get_default_dtype().numpy
@@ -138,10 +138,10 @@ def _steps(first: Any, by: Any, count: int, kind: np.dtype[Any]) -> Any:
 
 
 def _warn_resized(out: Tensor, count: int) -> None:
-    if out._d.size != count and out._d.size:
-        shape = list(out._d.shape)
+    if out._array.size != count and out._array.size:
+        shape = list(out._array.shape)
         warnings.warn(
-            f"The number of elements in the out tensor of shape {shape} is {out._d.size} which does not match the "
+            f"The number of elements in the out tensor of shape {shape} is {out._array.size} which does not match the "
             f"computed number of elements {count}. Note that this may occur as a result of rounding error. The out "
             f"tensor will be resized to a tensor of shape ({count},).",
             UserWarning,
@@ -208,12 +208,12 @@ def _ends(function: str, start: Any, end: Any, steps: Any) -> tuple[Any, Any, in
     found = []
     for name, value in (("start", start), ("end", end)):
         if isinstance(value, Tensor):
-            if value._d.ndim:
+            if value._array.ndim:
                 raise RuntimeError(
                     f"{function} only supports 0-dimensional start and end tensors, but got {name} with "
-                    f"{value._d.ndim} dimension(s)."
+                    f"{value._array.ndim} dimension(s)."
                 )
-            value = value._d.item()
+            value = value._array.item()
         elif isinstance(value, np.generic):
             value = value.item()
         elif not isinstance(value, bool | int | float | complex):

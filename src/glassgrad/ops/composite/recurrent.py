@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 import ml_dtypes
 import numpy as np
 
+from ...core.tensor import Tensor, wrap
 from ...ground import modes
 from ...ground.runtime import warn_once
-from ...tensor.tensor import Tensor, wrap
 from ..autocast import low
 from ..declare import composite
 from ..primitive import cell
@@ -77,9 +77,9 @@ def _sorted_out(function: str, states: str, args: tuple[Any, ...], kwargs: dict[
 
 
 def _sizes(batch_sizes: Tensor) -> tuple[int, ...]:
-    if batch_sizes._d.dtype != np.int64:
+    if batch_sizes._array.dtype != np.int64:
         raise RuntimeError(f"expected scalar type Long but found {batch_sizes.dtype.scalar_name}")
-    return tuple(batch_sizes._d.tolist())
+    return tuple(batch_sizes._array.tolist())
 
 
 # -- networks ----------------------------------------------------------------------------------------------------------
@@ -89,9 +89,9 @@ def _network(kind: str, call: Network, states: Sequence[Sequence[Tensor]], row: 
     """Output and last states of all layers and directions; ``states`` lists the first ones of each."""
     directions = 2 if call.bidirectional else 1
     x = transpose(call.input, 0, 1) if call.batch_first and call.sizes is None else call.input
-    if not x._d.shape[0]:
+    if not x._array.shape[0]:
         raise RuntimeError("Expected sequence length to be larger than 0 in RNN")
-    projected = kind == "lstm" and states[0][0]._d.shape[-1] != states[1][0]._d.shape[-1]
+    projected = kind == "lstm" and states[0][0]._array.shape[-1] != states[1][0]._array.shape[-1]
     each = (4 if call.has_biases else 2) + projected
     if len(call.params) % each:
         raise RuntimeError("got an incorrect number of RNN parameters")
@@ -133,14 +133,14 @@ def _layer(
     w_ih, w_hh, b_ih, b_hh, w_hr = params
     biased = b_ih is not None
     if not biased:
-        b_ih = b_hh = wrap(np.zeros(w_ih._d.shape[0], x._d.dtype))
+        b_ih = b_hh = wrap(np.zeros(w_ih._array.shape[0], x._array.dtype))
     tensors = [x, w_ih, w_hh, b_ih, b_hh, *state]
     if w_hr is not None:
         tensors.append(w_hr)
     tensors = list(low(*tensors))
     settings = [sizes, reverse, biased]
     if row is not fused.mkldnn_rnn_layer:
-        settings.append(x._d.flags.c_contiguous)
+        settings.append(x._array.flags.c_contiguous)
     if kind == "lstm":
         settings.append(modes.grad_enabled() and any(tensor.requires_grad for tensor in tensors))
     elif kind != "gru":
@@ -156,19 +156,26 @@ def _autocasts() -> bool:
 def _fits(kind: str, x: Any, params: tuple[Any, ...], state: tuple[Any, ...], sizes: Any) -> bool:
     """Whether a fused row can take these: one floating dtype, all sizes as they should be."""
     tensors = [tensor for tensor in (x, *params, *state) if tensor is not None]
-    dtype = x._d.dtype
-    if dtype.metadata or dtype not in _KINDS or any(tensor._d.dtype is not dtype for tensor in tensors):
+    dtype = x._array.dtype
+    if dtype.metadata or dtype not in _KINDS or any(tensor._array.dtype is not dtype for tensor in tensors):
         return False
     w_ih, w_hh, b_ih, _, w_hr = params
-    sizes_of = [tensor._d.shape for tensor in tensors]
-    if x._d.ndim != (3 if sizes is None else 2) or not x._d.size or w_ih._d.ndim != 2 or w_hh._d.ndim != 2:
+    sizes_of = [tensor._array.shape for tensor in tensors]
+    if (
+        x._array.ndim != (3 if sizes is None else 2)
+        or not x._array.size
+        or w_ih._array.ndim != 2
+        or w_hh._array.ndim != 2
+    ):
         return False
-    if sizes is not None and (sum(sizes) != len(x._d) or list(sizes) != sorted(sizes, reverse=True) or sizes[-1] < 1):
+    if sizes is not None and (
+        sum(sizes) != len(x._array) or list(sizes) != sorted(sizes, reverse=True) or sizes[-1] < 1
+    ):
         return False
-    rows, shown = w_hh._d.shape
+    rows, shown = w_hh._array.shape
     hidden = rows // _GATES[kind]
-    batch = x._d.shape[1] if sizes is None else sizes[0]
-    wanted: list[tuple[int, ...]] = [x._d.shape, (rows, x._d.shape[-1]), (rows, shown)]
+    batch = x._array.shape[1] if sizes is None else sizes[0]
+    wanted: list[tuple[int, ...]] = [x._array.shape, (rows, x._array.shape[-1]), (rows, shown)]
     if b_ih is not None:
         wanted += [(rows,), (rows,)]
     if w_hr is not None:
@@ -193,9 +200,13 @@ def lstm(*args: Any, **kwargs: Any) -> tuple[Tensor, Tensor, Tensor]:
 def _by_onednn(call: Network) -> bool:
     """Whether PyTorch gives whole layers to oneDNN: padded batches in single precision without projections."""
     tensors = (call.input, *call.params, *call.hx)
-    if call.sizes is not None or any(tensor._d.dtype is not F32 for tensor in tensors) or not call.input._d.size:
+    if (
+        call.sizes is not None
+        or any(tensor._array.dtype is not F32 for tensor in tensors)
+        or not call.input._array.size
+    ):
         return False
-    if call.hx[0]._d.shape[-1:] == call.hx[1]._d.shape[-1:]:
+    if call.hx[0]._array.shape[-1:] == call.hx[1]._array.shape[-1:]:
         return True
     warn_once(
         "LSTM with projections is not supported with oneDNN. Using default implementation. (Triggered internally "
@@ -206,7 +217,7 @@ def _by_onednn(call: Network) -> bool:
 
 
 def _parted(states: Tensor, dim: int) -> list[Tensor]:
-    return [select(states, dim, index) for index in range(len(states._d))]
+    return [select(states, dim, index) for index in range(len(states._array))]
 
 
 def _one_state(function: str, kind: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Tensor, Tensor]:
@@ -261,15 +272,15 @@ def _check_cell(function: str, input: Any, states: Sequence[Any], w_ih: Any, w_h
 
 def _projected(input: Tensor, weight: Tensor, bias: Any) -> Tensor:
     """``linear``, its result lying as the gates like it; step by step, the usual one."""
-    a, b = input._d, weight._d
-    if bias is None or a.ndim != 2 or b.ndim != 2 or bias._d.shape != b.shape[:1]:
+    a, b = input._array, weight._array
+    if bias is None or a.ndim != 2 or b.ndim != 2 or bias._array.shape != b.shape[:1]:
         return linear(input, weight, bias)
     return cell.projected(bias, input, weight)  # type: ignore[no-any-return]
 
 
 def _gates(row: Any, form: Callable[..., Any], igates: Tensor, hgates: Tensor, state: Tensor) -> Any:
     """One step from both projections: by the fused row where dtypes and sizes are the everyday ones."""
-    a, b, c = igates._d, hgates._d, state._d
+    a, b, c = igates._array, hgates._array, state._array
     if a.dtype is b.dtype is c.dtype and a.dtype in _KINDS and a.shape == b.shape and a.ndim == 2 == c.ndim:
         if not _autocasts():
             return row(igates, hgates, state)

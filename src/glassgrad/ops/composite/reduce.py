@@ -5,11 +5,11 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
+from ...core.call import careful
+from ...core.tensor import Tensor
 from ...ground import dtypes
 from ...ground.dtypes import called
-from ...tensor.tensor import Tensor
 from .. import return_types as results
-from ..call import careful
 from ..declare import composite
 from ..primitive import extreme as ext
 from ..primitive import reduce as red
@@ -64,7 +64,7 @@ def real_dims(dim: Any, input: Any, function: str) -> Any:
     """``some_dims`` of a tensor; what is no tensor is left for the row to refuse."""
     if dim is None or not isinstance(input, Tensor):
         return None
-    return some_dims(dim, input._d.ndim, function)
+    return some_dims(dim, input._array.ndim, function)
 
 
 def given_kind(dtype: Any, function: str) -> Any:
@@ -132,7 +132,7 @@ def sum(
         keepdim = keepdims
     if keepdim is not False and keepdim is not True:
         check_keepdim(keepdim, "sum")
-    if type(dim) is int and isinstance(input, Tensor) and 0 <= dim < input._d.ndim:
+    if type(dim) is int and isinstance(input, Tensor) and 0 <= dim < input._array.ndim:
         dim = (dim,)
     elif not _fits(dim):
         raise invalid("sum", called(dim), *_SUM)
@@ -147,11 +147,11 @@ def sum(
 def nansum(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None, out: Any = None) -> Any:
     """The sum along ``dim`` of what is not NaN."""
     check_tensor(input, "nansum")
-    if input._d.dtype.kind == "c":
+    if input._array.dtype.kind == "c":
         raise RuntimeError("nansum on CPU does not support complex inputs")
     if dtype is not None:
         input = input.to(dtype)
-    return red.nansum_dim(input, some_dims(dim, input._d.ndim, "nansum"), keepdim, out=out)
+    return red.nansum_dim(input, some_dims(dim, input._array.ndim, "nansum"), keepdim, out=out)
 
 
 def _mean_kind(input: Any, dtype: Any) -> Any:
@@ -164,7 +164,7 @@ def _mean_kind(input: Any, dtype: Any) -> Any:
                 f"dtype. Got: {dtype.scalar_name}"
             )
         return input.to(dtype)
-    if isinstance(input, Tensor) and input._d.dtype.kind in "bui":
+    if isinstance(input, Tensor) and input._array.dtype.kind in "bui":
         raise RuntimeError(
             "mean(): could not infer output dtype. Input dtype must be either a floating point or complex dtype. Got: "
             f"{input.dtype.scalar_name}"
@@ -181,7 +181,7 @@ def mean(
 
     Source: https://docs.pytorch.org/docs/stable/generated/torch.mean.html
     """
-    if type(input) is not Tensor or dtype is not None or input._d.dtype.kind != "f":
+    if type(input) is not Tensor or dtype is not None or input._array.dtype.kind != "f":
         input = _mean_kind(input, dtype)
     if dim is UNSET:
         if axis is UNSET:
@@ -189,14 +189,14 @@ def mean(
         dim = axis
     if keepdims is not UNSET:
         keepdim = keepdims
-    dim = (dim,) if type(dim) is int and 0 <= dim < input._d.ndim else real_dims(dim, input, "mean")
+    dim = (dim,) if type(dim) is int and 0 <= dim < input._array.ndim else real_dims(dim, input, "mean")
     return mean_dim(input, dim, keepdim) if out is None else mean_dim(input, dim, keepdim, out=out)
 
 
 @composite()
 def nanmean(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None, out: Any = None) -> Any:
     """The mean along ``dim`` of what is not NaN."""
-    if input._d.dtype.kind not in "fcV":
+    if input._array.dtype.kind not in "fcV":
         raise RuntimeError(
             f"nanmean(): expected input to have floating point or complex dtype but got {input.dtype.scalar_name}"
         )
@@ -220,7 +220,7 @@ def prod(
     check_tensor(input, "prod")
     if isinstance(dim, (tuple, list)):
         raise invalid("prod", called(dim), *_PROD)
-    dim = one_dim(dim, input._d.ndim, "prod")
+    dim = one_dim(dim, input._array.ndim, "prod")
     if kind is None:
         return red.prod_dim(input, dim, keepdim, None, out=out)
     return careful(red.prod_dim.row, (input,), (dim, keepdim, kind), out)
@@ -240,11 +240,11 @@ def _spread_arguments(
         correction = int(unbiased)
     elif correction is UNSET:
         correction = None if dim is None else 1
-    if input._d.dtype.kind in "bui":
+    if input._array.dtype.kind in "bui":
         name = "std and var" if function in ("std", "var") else function
         raise RuntimeError(f"{name} only support floating point and complex dtypes")
-    axes = some_dims(dim, input._d.ndim, function)
-    if red.freedom(input._d.shape, axes, correction) <= 0:
+    axes = some_dims(dim, input._array.ndim, function)
+    if red.freedom(input._array.shape, axes, correction) <= 0:
         warnings.warn(
             f"{function}(): degrees of freedom is <= 0. Correction should be strictly less than the reduction factor "
             "(input numel divided by output numel). (Triggered internally at "
@@ -302,8 +302,8 @@ def _extreme(
 ) -> Any:
     """What ``max`` and ``min`` give where there is more than a tensor: along a dimension, or of two tensors."""
     if type(dim) is int and isinstance(input, Tensor):
-        if not 0 <= dim < input._d.ndim:
-            dim = one_dim(dim, input._d.ndim)
+        if not 0 <= dim < input._array.ndim:
+            dim = one_dim(dim, input._array.ndim)
         if out is None:
             return _new(pair, along(input, dim, keepdim))
         check_pair(out, name)
@@ -311,7 +311,7 @@ def _extreme(
     if other is not None or isinstance(dim, Tensor):
         return elementwise(input, dim if other is None else other, out=out)
     check_tensor(input, name)
-    return _new(pair, along(input, one_dim(dim, input._d.ndim, name), keepdim, out=out))
+    return _new(pair, along(input, one_dim(dim, input._array.ndim, name), keepdim, out=out))
 
 
 @composite(name="max")
@@ -350,7 +350,7 @@ def aminmax(input: Any, *, dim: Any = None, keepdim: bool = False, out: Any = No
     """The smallest and the largest elements, along ``dim`` or of all."""
     check_tensor(input, "aminmax")
     check_pair(out, "aminmax")
-    axis = None if dim is None else one_dim(dim, input._d.ndim, "aminmax")
+    axis = None if dim is None else one_dim(dim, input._array.ndim, "aminmax")
     return _new(results.aminmax, ext.aminmax_dim(input, axis, keepdim, out=out))
 
 
@@ -358,12 +358,12 @@ def aminmax(input: Any, *, dim: Any = None, keepdim: bool = False, out: Any = No
 def median(input: Any, dim: Any = UNSET, keepdim: bool = False, *, out: Any = None) -> Any:
     """The lower median of all elements, or along ``dim`` the medians and their places."""
     check_tensor(input, "median")
-    if input._d.dtype.kind in "bc":
+    if input._array.dtype.kind in "bc":
         raise NotImplementedError(f"\"median_cpu\" not implemented for '{input.dtype.scalar_name}'")
     if dim is UNSET:
         return ext.median_all(input, out=out)
     check_pair(out, "median")
-    pair = ext.median_dim(input, one_dim(dim, input._d.ndim, "median"), keepdim, out=out)
+    pair = ext.median_dim(input, one_dim(dim, input._array.ndim, "median"), keepdim, out=out)
     return _new(results.median, pair)
 
 
@@ -374,7 +374,7 @@ def nanmedian(input: Any, dim: Any = UNSET, keepdim: bool = False, *, out: Any =
         return ext.nanmedian_all(input, out=out)
     check_tensor(input, "nanmedian")
     check_pair(out, "nanmedian")
-    pair = ext.nanmedian_dim(input, one_dim(dim, input._d.ndim, "nanmedian"), keepdim, out=out)
+    pair = ext.nanmedian_dim(input, one_dim(dim, input._array.ndim, "nanmedian"), keepdim, out=out)
     return _new(results.nanmedian, pair)
 
 
@@ -383,7 +383,7 @@ def mode(input: Any, dim: int = -1, keepdim: bool = False, *, out: Any = None) -
     """The most frequent elements along ``dim``, and where they stand."""
     check_tensor(input, "mode")
     check_pair(out, "mode")
-    return _new(results.mode, ext.mode_dim(input, one_dim(dim, input._d.ndim, "mode"), keepdim, out=out))
+    return _new(results.mode, ext.mode_dim(input, one_dim(dim, input._array.ndim, "mode"), keepdim, out=out))
 
 
 @composite()
@@ -391,8 +391,8 @@ def kthvalue(input: Any, k: int, dim: int = -1, keepdim: bool = False, *, out: A
     """The ``k``-th smallest elements along ``dim``, and where they stand."""
     check_tensor(input, "kthvalue")
     check_pair(out, "kthvalue")
-    dim = one_dim(dim, input._d.ndim, "kthvalue", 3)
-    size = input._d.shape[dim] if input._d.ndim else 1
+    dim = one_dim(dim, input._array.ndim, "kthvalue", 3)
+    size = input._array.shape[dim] if input._array.ndim else 1
     if not 1 <= k <= size:
         raise RuntimeError(f"kthvalue(): selected number k out of range for dimension {dim}")
     return _new(results.kthvalue, ext.kthvalue_dim(input, k, dim, keepdim, out=out))
@@ -405,7 +405,7 @@ def _truth(row: Any, name: str, input: Any, dim: Any, keepdim: bool, out: Any) -
     check_tensor(input, name)
     if isinstance(dim, (tuple, list)) and not dim:  # no dimension at all: each element by itself
         return input != 0
-    return row(input, some_dims(dim, input._d.ndim, name), keepdim, out=out)
+    return row(input, some_dims(dim, input._array.ndim, name), keepdim, out=out)
 
 
 @composite(name="all")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ...tensor.tensor import Tensor
+from ...core.tensor import Tensor
 from ..declare import composite
 from ..primitive import resample as rows
 from ..primitive import sampling
@@ -45,7 +45,7 @@ def upsample(
     mode: str, input: Tensor, output_size: Any, scale_factors: Any, align_corners: bool | None = None
 ) -> Tensor:
     """``input`` (N, C, *sizes) at another size, given or as so many times the size that it has."""
-    dims = input._d.ndim - 2
+    dims = input._array.ndim - 2
     row, function = _ROWS[mode, dims]
     wanted = (
         isinstance(output_size, (list, tuple)) and all([_is_count(n) for n in output_size])
@@ -54,7 +54,7 @@ def upsample(
     )
     if not wanted:
         raise _mismatch(function, dims, input, output_size, align_corners, scale_factors)
-    sizes = input._d.shape
+    sizes = input._array.shape
     if scale_factors is None:
         made, scales = tuple([_count(n) for n in output_size]), (None,) * dims
     else:
@@ -116,7 +116,7 @@ def _check_sizes(sizes: Sequence[int], made: Sequence[int], dims: int) -> None:
 
 
 def _check_grid(input: Tensor, grid: Tensor) -> None:
-    n, m = input._d.shape, grid._d.shape
+    n, m = input._array.shape, grid._array.shape
     if n[0] != m[0]:
         raise RuntimeError(
             "grid_sampler(): expected grid and input to have same batch size, but got input with sizes "
@@ -136,7 +136,7 @@ def _check_grid(input: Tensor, grid: Tensor) -> None:
 
 
 def _check_dims(input: Tensor, grid: Tensor, dims: int) -> None:
-    n, m = input._d.shape, grid._d.shape
+    n, m = input._array.shape, grid._array.shape
     if len(n) != dims or len(m) != dims:
         raise RuntimeError(
             f"grid_sampler(): expected {dims}D input and grid with same number of dimensions, but got input with sizes "
@@ -154,12 +154,12 @@ def _grid_sampler(
     padding = whole_number(function, "padding_mode", 4, padding_mode)
     need_bool(function, "align_corners", 5, align_corners)
     _check_grid(input, grid)
-    wanted = (4 if input._d.ndim == 4 and grid._d.ndim == 4 else 5) if dims is None else dims
+    wanted = (4 if input._array.ndim == 4 and grid._array.ndim == 4 else 5) if dims is None else dims
     _check_dims(input, grid, wanted)
     if wanted == 5 and mode == 2:
         raise RuntimeError("grid_sampler(): bicubic interpolation only supports 4D input")
     if on_meta(input):
-        return sized(input, (*input._d.shape[:2], *grid._d.shape[1:-1]))
+        return sized(input, (*input._array.shape[:2], *grid._array.shape[1:-1]))
     row = sampling.grid_sampler_2d if wanted == 4 else sampling.grid_sampler_3d
     return row(input, grid, mode, padding, align_corners)  # type: ignore[no-any-return]
 
@@ -200,7 +200,7 @@ def affine_grid_generator(theta: Any, size: Any, align_corners: bool) -> Tensor:
     if len(sizes) not in (4, 5):
         raise RuntimeError("AffineGridGenerator needs 4d (spatial) or 5d (volumetric) inputs.")
     dims = len(sizes) - 2
-    have = theta._d.shape
+    have = theta._array.shape
     if len(have) != 3 or have[0] != sizes[0] or have[2] != dims + 1:
         raise RuntimeError(
             f"Expected size for first two dimensions of batch2 tensor to be: [{sizes[0]}, {dims + 1}] but got: "
@@ -217,9 +217,10 @@ def affine_grid_generator(theta: Any, size: Any, align_corners: bool) -> Tensor:
 def _pixels(function: str, input: Any, name: str, factor: Any) -> int:
     need_tensor(function, "input", 1, input)
     factor = whole_number(function, name, 2, factor)
-    if input._d.ndim < 3:
+    if input._array.ndim < 3:
         raise RuntimeError(
-            f"{function} expects input to have at least 3 dimensions, but got input with {input._d.ndim} dimension(s)"
+            f"{function} expects input to have at least 3 dimensions, but got input with {input._array.ndim} "
+            f"dimension(s)"
         )
     if factor <= 0:
         raise RuntimeError(f"{function} expects a positive {name}, but got {factor}")
@@ -233,14 +234,14 @@ def pixel_shuffle(input: Any, upscale_factor: int) -> Tensor:
     Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.pixel_shuffle.html
     """
     factor = _pixels("pixel_shuffle", input, "upscale_factor", upscale_factor)
-    channels = input._d.shape[-3]
+    channels = input._array.shape[-3]
     if channels % (factor * factor):
         raise RuntimeError(
             "pixel_shuffle expects its input's 'channel' dimension to be divisible by the square of upscale_factor, "
             f"but input.size(-3)={channels} is not divisible by {factor * factor}"
         )
     if on_meta(input):
-        *lead, _, height, width = input._d.shape
+        *lead, _, height, width = input._array.shape
         return sized(input, (*lead, channels // (factor * factor), height * factor, width * factor))
     return rows.pixel_shuffle(input, factor)  # type: ignore[no-any-return]
 
@@ -253,13 +254,13 @@ def pixel_unshuffle(input: Any, downscale_factor: int) -> Tensor:
     """
     factor = _pixels("pixel_unshuffle", input, "downscale_factor", downscale_factor)
     for name, axis in (("height", -2), ("width", -1)):
-        if input._d.shape[axis] % factor:
+        if input._array.shape[axis] % factor:
             raise RuntimeError(
                 f"pixel_unshuffle expects {name} to be divisible by downscale_factor, but input.size({axis})="
-                f"{input._d.shape[axis]} is not divisible by {factor}"
+                f"{input._array.shape[axis]} is not divisible by {factor}"
             )
     if on_meta(input):
-        *lead, channels, height, width = input._d.shape
+        *lead, channels, height, width = input._array.shape
         return sized(input, (*lead, channels * factor * factor, height // factor, width // factor))
     return rows.pixel_unshuffle(input, factor)  # type: ignore[no-any-return]
 
@@ -267,15 +268,15 @@ def pixel_unshuffle(input: Any, downscale_factor: int) -> Tensor:
 def _groups(function: str, input: Any, groups: Any) -> int:
     need_tensor(function, "input", 1, input)
     groups = whole_number(function, "groups", 2, groups)
-    if input._d.ndim <= 2:
+    if input._array.ndim <= 2:
         raise RuntimeError(
-            f"channel_shuffle expects input with > 2 dims, but got input with sizes {list(input._d.shape)}"
+            f"channel_shuffle expects input with > 2 dims, but got input with sizes {list(input._array.shape)}"
         )
     if groups <= 0:
         raise RuntimeError(f"Number of groups to divide channels in must be positive. Value of groups:{groups}")
-    if input._d.shape[1] % groups:
+    if input._array.shape[1] % groups:
         raise RuntimeError(
-            f"Number of channels must be divisible by groups. Got {input._d.shape[1]} channels and {groups} groups."
+            f"Number of channels must be divisible by groups. Got {input._array.shape[1]} channels and {groups} groups."
         )
     return groups
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...core.tensor import Tensor
 from ...ground.dtypes import get_default_dtype
-from ...tensor.tensor import Tensor
 from ..declare import composite
 from ..primitive.index import slice as piece
 from ..primitive.join import cat
@@ -43,7 +43,7 @@ def _even(values: Any, dim: int, step: float, order: int) -> Any:
 
 def _uneven(values: Any, dim: int, points: Any, order: int) -> Any:
     """The slopes along ``dim`` of values at ``points``, by the parabola through neighbours."""
-    count = values._d.ndim
+    count = values._array.ndim
     gaps = points.diff()
 
     def at(start: int, end: int | None) -> Any:
@@ -85,8 +85,8 @@ def gradient(input: Any, *, spacing: Any = None, dim: Any = None, edge_order: in
     the accuracy at the ends.  Source: https://docs.pytorch.org/docs/stable/generated/torch.gradient.html
     """
     need_tensor("gradient", "input", 1, input)
-    count = input._d.ndim
-    if isinstance(spacing, Tensor) and not spacing._d.ndim:
+    count = input._array.ndim
+    if isinstance(spacing, Tensor) and not spacing._array.ndim:
         spacing = spacing.item()  # type: ignore[attr-defined]
     if not (spacing is None or is_number(spacing) or isinstance(spacing, (list, tuple))):
         raise no_match("gradient", (input, spacing), *_SIGNATURES)
@@ -110,14 +110,14 @@ def gradient(input: Any, *, spacing: Any = None, dim: Any = None, edge_order: in
         for place, one in enumerate(dims):
             if one in dims[:place]:
                 raise RuntimeError(f"dim {one} appears multiple times in the list of dims")
-    if input._d.dtype == "u1":
+    if input._array.dtype == "u1":
         raise RuntimeError("torch.gradient does not support uint8 input.")
     if edge_order not in (1, 2):
         raise RuntimeError("torch.gradient only supports edge_order=1 and edge_order=2.")
     for one in dims:
-        if input._d.shape[one] < edge_order + 1:
+        if input._array.shape[one] < edge_order + 1:
             raise RuntimeError("torch.gradient expected each dimension size to be at least edge_order+1")
-    if input._d.dtype.kind in "iu":
+    if input._array.dtype.kind in "iu":
         input = input.to(get_default_dtype())
     steps = list(spacing) if listed else [1.0 if spacing is None else spacing] * len(dims)
     if any(isinstance(step, Tensor) for step in steps):

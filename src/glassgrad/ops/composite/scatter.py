@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from ...core import write
+from ...core.tensor import Tensor, wrap
 from ...ground.dtypes import called
-from ...tensor.tensor import Tensor, wrap
-from .. import write
 from ..declare import composite
 from ..primitive import scatter as rows
 from ..primitive import slices
@@ -75,7 +75,7 @@ def _placing(input: Tensor, dim: int, index: Any, src: Any, value: Any, reduce: 
         if isinstance(given, Tensor):
             _warn_once(_DEPRECATED)
         else:
-            given = masked_fill(blank(input, index._d.shape), _everywhere(index), given)
+            given = masked_fill(blank(input, index._array.shape), _everywhere(index), given)
         return rows.scatter_reduce, (index, given), (dim, kind, True)
     if isinstance(given, Tensor):
         return rows.scatter, (index, given), (dim,)
@@ -84,7 +84,7 @@ def _placing(input: Tensor, dim: int, index: Any, src: Any, value: Any, reduce: 
 
 
 def _everywhere(index: Tensor) -> Tensor:
-    return wrap(np.ones(index._d.shape, bool))
+    return wrap(np.ones(index._array.shape, bool))
 
 
 @composite()
@@ -173,13 +173,13 @@ def index_copy_(self: Tensor, dim: int, index: Tensor, source: Tensor) -> Tensor
 def _filling(input: Tensor, dim: int, index: Any, value: Any) -> tuple[Any, Any, Any]:
     _index("index_fill", index)
     if isinstance(value, Tensor):
-        if value._d.ndim:
+        if value._array.ndim:
             raise RuntimeError(
-                f"index_fill_ only supports a 0-dimensional value tensor, but got tensor with {value._d.ndim} "
+                f"index_fill_ only supports a 0-dimensional value tensor, but got tensor with {value._array.ndim} "
                 "dimension(s)."
             )
         return slices.index_fill_tensor, (index, value), (dim,)
-    if type(value) is complex and input._d.dtype.kind != "c":
+    if type(value) is complex and input._array.dtype.kind != "c":
         raise RuntimeError("index_fill_(): Converting complex Scalar to non-complex type is not supported")
     return slices.index_fill, (index,), (dim, value)
 

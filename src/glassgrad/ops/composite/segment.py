@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ...tensor.tensor import Tensor
+from ...core.tensor import Tensor
 from ..declare import composite
 from ..primitive.compare import unsupported
 from ..primitive.segment import segmented
@@ -16,13 +16,13 @@ _NAMES = {"sum": "sum", "mean": "mean", "prod": "prod", "max": "max", "min": "mi
 
 
 def _check_lengths(lengths: Any, data: Any, unsafe: bool) -> None:
-    if lengths._d.dtype.kind not in "iu":
-        raise unsupported("_segment_reduce_lengths_cpu_kernel1", lengths._d)
+    if lengths._array.dtype.kind not in "iu":
+        raise unsupported("_segment_reduce_lengths_cpu_kernel1", lengths._array)
     if unsafe:
         return
-    if lengths._d.size and lengths._d.min() < 0:
+    if lengths._array.size and lengths._array.min() < 0:
         raise RuntimeError("lengths contains negative value!")
-    if (np.add.reduce(lengths._d, axis=-1) != data._d.shape[lengths._d.ndim - 1]).any():
+    if (np.add.reduce(lengths._array, axis=-1) != data._array.shape[lengths._array.ndim - 1]).any():
         raise RuntimeError(
             "segment_reduce(): Expected all rows of lengths along axis to sum to data.size(lengths.dim()-1) when "
             "!unsafe."
@@ -47,7 +47,7 @@ def segment_reduce(
     if lengths is None and offsets is None:
         raise RuntimeError("segment_reduce(): Either lengths or offsets must be defined.")
     given, word = (lengths, "lengths") if offsets is None else (offsets, "offsets")
-    if axis != given._d.ndim - 1:
+    if axis != given._array.ndim - 1:
         raise RuntimeError(f"segment_reduce(): Expected axis to be the last dimension of {word} but got {axis}.")
     if offsets is None:
         _check_lengths(lengths, data, unsafe)

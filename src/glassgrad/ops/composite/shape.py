@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from ...core import call, write
+from ...core.tensor import Tensor, View, share
 from ...ground.dtypes import called
 from ...ground.dtypes import dtype as dtype_type
 from ...ground.runtime import warn_once
 from ...ground.size import Size, unchecked
-from ...tensor.tensor import Tensor, View, share
-from .. import call, write
 from ..declare import composite
 from ..primitive import index as part
 from ..primitive import shape as rows
@@ -116,21 +116,21 @@ def reshape(input: Tensor, *shape: Any, **named: Any) -> Tensor:
 @composite(function=False)
 def view_as(self: Tensor, other: Tensor) -> Tensor:
     """The view with the sizes of ``other``."""
-    return rows.view(self, other._d.shape)
+    return rows.view(self, other._array.shape)
 
 
 @composite(function=False)
 def reshape_as(self: Tensor, other: Tensor) -> Tensor:
     """The tensor with the sizes of ``other``."""
-    return rows.reshape(self, other._d.shape)
+    return rows.reshape(self, other._array.shape)
 
 
 @composite()
 def flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
     """The tensor with the dimensions from ``start_dim`` to ``end_dim`` made one."""
-    sizes = input._d.shape
+    sizes = input._array.shape
     if start_dim == 0 and end_dim == -1:
-        return rows.reshape(input, (-1,) if input._d.size else (0,)) if len(sizes) != 1 else input
+        return rows.reshape(input, (-1,) if input._array.size else (0,)) if len(sizes) != 1 else input
     first, last = axis_of(start_dim, len(sizes)), axis_of(end_dim, len(sizes))
     if first > last:
         raise RuntimeError("flatten() has invalid args: start_dim cannot come after end_dim")
@@ -144,11 +144,11 @@ def flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
 @composite()
 def unflatten(input: Tensor, dim: int, sizes: Any) -> Tensor:
     """The view in which one dimension is laid out as several."""
-    axis = axis_of(whole("unflatten", dim), input._d.ndim)
+    axis = axis_of(whole("unflatten", dim), input._array.ndim)
     wanted = tuple(sizes)
     if not wanted:
         raise RuntimeError("unflatten: sizes must be non-empty")
-    size = input._d.shape[axis]
+    size = input._array.shape[axis]
     try:
         found = rows.inferred(wanted, size)
     except RuntimeError as error:
@@ -159,13 +159,13 @@ def unflatten(input: Tensor, dim: int, sizes: Any) -> Tensor:
             "input "
             "tensor"
         ) from None
-    return rows.view(input, (*input._d.shape[:axis], *found, *input._d.shape[axis + 1 :]))
+    return rows.view(input, (*input._array.shape[:axis], *found, *input._array.shape[axis + 1 :]))
 
 
 @composite()
 def ravel(input: Tensor) -> Tensor:
     """The view, or copy, in one dimension."""
-    array = input._d
+    array = input._array
     if type(array) is np.ndarray and not array.flags.c_contiguous:
         input = rows.compact(input)
     return rows.view(input, (-1,))
@@ -184,7 +184,7 @@ def expand(self: Tensor, *size: Any, **named: Any) -> Tensor:
 @composite(function=False)
 def expand_as(self: Tensor, other: Tensor) -> Tensor:
     """The view stretched to the sizes of ``other``."""
-    return rows.expand(self, other._d.shape)
+    return rows.expand(self, other._array.shape)
 
 
 @composite()
@@ -200,8 +200,8 @@ def broadcast_tensors(*tensors: Any) -> tuple[Tensor, ...]:
         tensors = tuple(tensors[0])
     sizes: tuple[int, ...] = ()
     for tensor in tensors:
-        sizes = part.together(sizes, tensor._d.shape)
-    return tuple(tensor if tensor._d.shape == sizes else rows.expand(tensor, sizes) for tensor in tensors)
+        sizes = part.together(sizes, tensor._array.shape)
+    return tuple(tensor if tensor._array.shape == sizes else rows.expand(tensor, sizes) for tensor in tensors)
 
 
 @composite(method=False)
@@ -228,7 +228,7 @@ def broadcast_shapes(*shapes: Any) -> Size:
 def sum_to_size(self: Tensor, *size: Any, **named: Any) -> Tensor:
     """The tensor summed to ``size``, which must broadcast to its own shape."""
     wanted = sizes_of("sum_to_size", size, named)
-    sizes = self._d.shape
+    sizes = self._array.shape
     lead = len(sizes) - len(wanted)
     if lead < 0 or any(w not in (1, n) for w, n in zip(wanted, sizes[max(lead, 0) :], strict=True)):
         raise RuntimeError(f"size {{{list(wanted)}}} is not expandable to size {{{list(sizes)}}}.")
@@ -250,7 +250,7 @@ def permute(input: Tensor, *dims: Any, **named: Any) -> Tensor:
 @composite("moveaxis")
 def movedim(input: Tensor, source: Any, destination: Any) -> Tensor:
     """The view with the dimensions ``source`` at the places ``destination``, the others in their order."""
-    ndim = input._d.ndim
+    ndim = input._array.ndim
     sources = (source,) if isinstance(source, int) else tuple(source)
     places = (destination,) if isinstance(destination, int) else tuple(destination)
     if len(sources) != len(places):
@@ -278,7 +278,7 @@ def _warn_once(text: str, line: int) -> None:
 
 def _reversed(self: Tensor) -> Tensor:
     """The view with the dimensions in reverse order."""
-    ndim = self._d.ndim
+    ndim = self._array.ndim
     if ndim == 2:
         return rows.permute(self, (1, 0))
     if ndim:
@@ -297,7 +297,7 @@ def _reversed(self: Tensor) -> Tensor:
 
 def _matrix(self: Tensor, name: str, line: int, advice: str) -> bool:
     """Whether there is something to transpose; PyTorch's error for vectors."""
-    ndim = self._d.ndim
+    ndim = self._array.ndim
     if ndim == 0:
         what = f"Tensor.{name}" if name != "adjoint" else "adjoint()"
         _warn_once(f"{what} is deprecated on 0-D tensors. {advice}", line)
@@ -319,7 +319,7 @@ def _matrix_transposed(self: Tensor) -> Tensor:
 
 
 def _conjugated(view: Tensor) -> Tensor:
-    return view.conj() if view._d.dtype.kind == "c" else view  # type: ignore[attr-defined,no-any-return]
+    return view.conj() if view._array.dtype.kind == "c" else view  # type: ignore[attr-defined,no-any-return]
 
 
 def _adjoint(self: Tensor) -> Tensor:
@@ -331,7 +331,7 @@ def _adjoint(self: Tensor) -> Tensor:
 
 def _matrix_adjoint(self: Tensor) -> Tensor:
     """The conjugated transpose of a matrix."""
-    ndim = self._d.ndim
+    ndim = self._array.ndim
     if ndim == 0:
         _warn_once("Tensor.H is deprecated on 0-D tensors. Consider using x.conj().", 4335)
         return _conjugated(rows.permute(self, ()))
@@ -386,14 +386,14 @@ def _each(function: Any) -> Any:
 @_each
 def atleast_1d(tensor: Tensor) -> Tensor:
     """Each tensor with at least one dimension."""
-    return tensor if tensor._d.ndim else rows.reshape(tensor, (1,))
+    return tensor if tensor._array.ndim else rows.reshape(tensor, (1,))
 
 
 @composite(method=False)
 @_each
 def atleast_2d(tensor: Tensor) -> Tensor:
     """Each tensor with at least two dimensions; vectors become rows."""
-    ndim = tensor._d.ndim
+    ndim = tensor._array.ndim
     if ndim > 1:
         return tensor
     return rows.unsqueeze(tensor, 0) if ndim else rows.reshape(tensor, (1, 1))
@@ -403,7 +403,7 @@ def atleast_2d(tensor: Tensor) -> Tensor:
 @_each
 def atleast_3d(tensor: Tensor) -> Tensor:
     """Each tensor with at least three dimensions."""
-    ndim = tensor._d.ndim
+    ndim = tensor._array.ndim
     if ndim > 2:
         return tensor
     if ndim == 2:
@@ -419,18 +419,18 @@ def rearranged(target: Tensor, row: Any, *settings: Any) -> Tensor:
     edges = call.edges_of(row.row, (target,))
     write.check_writable(target, bool(edges))
     version = share(target)
-    old = target._d
+    old = target._array
     found = row.row.kernel(old, *settings)
     record = call.make_record(row.row, edges, (target,), (old,), settings, None) if edges else None
-    target._d = found
+    target._array = found
     version.version += 1
-    place = target._e
+    place = target._edge
     if type(place) is View:
         place.seen = version.version
         if record is not None:
             place.edge = record
     elif record is not None:
-        target._e = record
+        target._edge = record
     return target
 
 
@@ -470,7 +470,7 @@ def resize_(self: Tensor, *sizes: Any, memory_format: Any = None) -> Tensor:
     if self.requires_grad:
         raise RuntimeError("cannot resize variables that require grad")
     share(self)
-    old = self._d
+    old = self._array
     count = math.prod(wanted)
     root = old
     while isinstance(root.base, np.ndarray) and root.base.dtype == old.dtype and root.base.flags.c_contiguous:
@@ -484,7 +484,7 @@ def resize_(self: Tensor, *sizes: Any, memory_format: Any = None) -> Tensor:
         grown = np.empty(count, old.dtype)
         grown[: flat.size] = flat
         flat = grown
-    self._d = flat[:count].reshape(wanted)
+    self._array = flat[:count].reshape(wanted)
     write.touched(self)
     return self
 
@@ -492,4 +492,4 @@ def resize_(self: Tensor, *sizes: Any, memory_format: Any = None) -> Tensor:
 @composite(function=False)
 def resize_as_(self: Tensor, the_template: Tensor, *, memory_format: Any = None) -> Tensor:
     """Give the tensor the sizes of another."""
-    return resize_(self, tuple(the_template._d.shape))
+    return resize_(self, tuple(the_template._array.shape))

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from ...core.tensor import Tensor, share
 from ...ground.shared import Shared, allocate
-from ...tensor.tensor import Tensor, share
 from ..declare import composite
 from .storage import owner_of
 
@@ -22,10 +22,10 @@ def share_memory_(self: Tensor) -> Tensor:
     tensor that is shared already. RuntimeError for a tensor without data.
     Source: https://docs.pytorch.org/docs/stable/generated/torch.Tensor.share_memory_.html
     """
-    if self._d.dtype.metadata is not None:
+    if self._array.dtype.metadata is not None:
         raise RuntimeError("_share_fd_: only available on CPU")
     share(self)
-    owner = owner_of(self._d)
+    owner = owner_of(self._array)
     if type(owner) is not Shared:
         # what shares memory may send it to other processes, and it is multiprocessing that knows how
         from ...multiprocessing import reductions
@@ -38,7 +38,7 @@ def share_memory_(self: Tensor) -> Tensor:
 @composite(function=False)
 def is_shared(self: Tensor) -> bool:
     """Whether other processes can see the tensor's memory."""
-    return type(self._d) is np.ndarray and type(owner_of(self._d)) is Shared
+    return type(self._array) is np.ndarray and type(owner_of(self._array)) is Shared
 
 
 def _address(array: Any) -> int:
@@ -51,16 +51,16 @@ def _on(memory: Any, offset: int, array: Any) -> Any:
 
 def _references(tensor: Any) -> int:
     """How often the memory of a tensor is referred to."""
-    owner = owner_of(tensor._d)
+    owner = owner_of(tensor._array)
     return sys.getrefcount(owner)
 
 
 def _alone() -> int:
     class _Holder:
-        _d: Any = None
+        _array: Any = None
 
     holder = _Holder()
-    holder._d = np.empty(3)
+    holder._array = np.empty(3)
     return _references(holder)
 
 
@@ -70,9 +70,9 @@ _ALONE = _alone()
 def _move(tensor: Tensor, owner: Any) -> None:
     """Give a tensor, and every tensor on the same memory, shared memory with the same content."""
     if min(owner.strides, default=0) < 0:
-        owner = tensor._d
+        owner = tensor._array
     if min(owner.strides, default=0) < 0:
-        tensor._d = owner = owner.copy()
+        tensor._array = owner = owner.copy()
     size = owner.itemsize + sum((n - 1) * step for n, step in zip(owner.shape, owner.strides, strict=True))
     memory = allocate(size if owner.size else 0)
     _on(memory, 0, owner)[...] = owner
@@ -80,14 +80,14 @@ def _move(tensor: Tensor, owner: Any) -> None:
     del owner  # counted otherwise
     others: list[Any] = [tensor]
     if _references(tensor) > _ALONE:
-        held = owner_of(tensor._d)
+        held = owner_of(tensor._array)
         others += [
             one
             for one in gc.get_objects()
             if issubclass(type(one), Tensor)
             and one is not tensor
-            and type(one._d) is np.ndarray
-            and owner_of(one._d) is held
+            and type(one._array) is np.ndarray
+            and owner_of(one._array) is held
         ]
     for one in others:
-        one._d = _on(memory, _address(one._d) - start, one._d)
+        one._array = _on(memory, _address(one._array) - start, one._array)

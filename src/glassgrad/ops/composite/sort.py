@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ...tensor.tensor import Tensor, wrap
+from ...core.tensor import Tensor, wrap
 from .. import return_types as results
 from ..declare import composite
 from ..primitive import sort as rows
@@ -60,7 +60,7 @@ def unique(
     dim: int | None = None,
 ) -> Any:
     """The different elements, or slices of ``dim``, in order; on request where each element went, and how often."""
-    array = rows.comparable(np.asarray(input._d))
+    array = rows.comparable(np.asarray(input._array))
     if dim is None:
         found, inverse, counts = np.unique(array, return_inverse=True, return_counts=True, equal_nan=False)
         inverse = inverse.reshape(array.shape)
@@ -73,7 +73,7 @@ def unique(
                 array, return_inverse=True, return_counts=True, axis=axis, equal_nan=False
             )
             inverse = inverse.reshape(-1)
-    return _answers(found.astype(input._d.dtype), inverse, counts, return_inverse, return_counts)
+    return _answers(found.astype(input._array.dtype), inverse, counts, return_inverse, return_counts)
 
 
 @composite()
@@ -81,7 +81,7 @@ def unique_consecutive(
     input: Tensor, return_inverse: bool = False, return_counts: bool = False, dim: int | None = None
 ) -> Any:
     """The first of every run of equal elements, or slices of ``dim``; on request each element's run, and its length."""
-    array = np.asarray(input._d)
+    array = np.asarray(input._array)
     axis = 0 if dim is None else axis_of(dim, array.ndim)
     flat = array.reshape(-1) if dim is None else np.moveaxis(array, axis, 0)
     count = flat.shape[0]
@@ -116,9 +116,9 @@ def nonzero(input: Tensor, *, out: Any = None, as_tuple: bool = False) -> Any:
     found = rows.nonzero(input, out=out)
     if not as_tuple:
         return found
-    if not input._d.ndim:
-        return (wrap(np.zeros(found._d.shape[0], np.int64)),)
-    return tuple(select(found, 1, dim) for dim in range(input._d.ndim))
+    if not input._array.ndim:
+        return (wrap(np.zeros(found._array.shape[0], np.int64)),)
+    return tuple(select(found, 1, dim) for dim in range(input._array.ndim))
 
 
 @composite()
@@ -153,30 +153,30 @@ def searchsorted(
     """Where each value would be put into sorted rows so that they stay sorted."""
     name = "torch.searchsorted()"
     right = _sided(name, right, side)
-    rows_of = sorted_sequence._d.shape
+    rows_of = sorted_sequence._array.shape
     values = input if isinstance(input, Tensor) else wrap(np.asarray(input))
     if len(rows_of) != 1:
-        if not values._d.ndim:
+        if not values._array.ndim:
             raise RuntimeError(
                 f"{name}: input value can be a scalar only when boundaries tensor dimension is 1, but we got "
                 "boundaries "
                 f"tensor dim({len(rows_of)}) and input value's dim(0) numel(1)"
             )
-        if rows_of[:-1] != values._d.shape[:-1]:
+        if rows_of[:-1] != values._array.shape[:-1]:
             raise RuntimeError(
                 f"{name}: boundaries tensor should be 1 dimension or the first N-1 dimensions of boundaries tensor and "
                 "input "
                 f"value tensor must match, but we got boundaries tensor {list(rows_of)} and input value tensor "
-                f"{list(values._d.shape)}"
+                f"{list(values._array.shape)}"
             )
     if sorter is not None:
-        if sorter._d.shape != rows_of:
+        if sorter._array.shape != rows_of:
             raise RuntimeError(
                 f"{name}: boundary and sorter must have the same size, but got boundary tensor {list(rows_of)}and got "
                 "sorter "
-                f"tensor {list(sorter._d.shape)}"
+                f"tensor {list(sorter._array.shape)}"
             )
-        sorted_sequence = wrap(np.take_along_axis(sorted_sequence._d, sorter._d, -1))
+        sorted_sequence = wrap(np.take_along_axis(sorted_sequence._array, sorter._array, -1))
     return rows.searchsorted(sorted_sequence, values, right, out_int32, out=out)
 
 
@@ -185,8 +185,8 @@ def bucketize(
     input: Any, boundaries: Tensor, *, out_int32: bool = False, right: bool = False, out: Any = None
 ) -> Tensor:
     """The number of the bucket between sorted boundaries that each value falls into."""
-    if boundaries._d.ndim != 1:
-        raise RuntimeError(f"boundaries tensor must be 1 dimension, but got dim({boundaries._d.ndim})")
+    if boundaries._array.ndim != 1:
+        raise RuntimeError(f"boundaries tensor must be 1 dimension, but got dim({boundaries._array.ndim})")
     values = input if isinstance(input, Tensor) else wrap(np.asarray(input))
     return rows.searchsorted(boundaries, values, right, out_int32, out=out)
 
@@ -200,7 +200,7 @@ def bincount(input: Tensor, weights: Tensor | None = None, minlength: int = 0) -
 @composite()
 def isin(elements: Any, test_elements: Any, *, assume_unique: bool = False, invert: bool = False) -> Tensor:
     """Whether each element is among the test elements."""
-    given = [np.asarray(t._d if isinstance(t, Tensor) else t) for t in (elements, test_elements)]
+    given = [np.asarray(t._array if isinstance(t, Tensor) else t) for t in (elements, test_elements)]
     return wrap(np.isin(given[0], given[1], invert=invert))
 
 

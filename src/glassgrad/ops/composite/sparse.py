@@ -8,13 +8,14 @@ from typing import Any
 
 import numpy as np
 
+from ...core.row import TABLE
+from ...core.tensor import Tensor, require_grad, wrap
 from ...ground import dtypes
-from ...ground.storage import Storage
+from ...ground.counter import VersionCounter
 from ...kernels.sparse import Coo, Csr, coalesced
 from ...tensor import sparse as tensors
 from ...tensor.sparse import CooTensor, CsrTensor, SparseTensor
-from ...tensor.tensor import Tensor, require_grad, wrap
-from ..declare import TABLE, composite
+from ..declare import composite
 from ..primitive import sparse as rows
 from . import construct, interchange
 
@@ -34,7 +35,7 @@ def _dispatch(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     if row.name in _OF_VALUES:
         return of_values(row.caller, *args)
     standing = _STANDING.get(row.name)
-    carrier = next(t._d for t in (args[0] if row.listed else args) if isinstance(t, SparseTensor))
+    carrier = next(t._array for t in (args[0] if row.listed else args) if isinstance(t, SparseTensor))
     if standing is None or kwargs:
         return carrier.refuse(row.name)
     return standing(*args)
@@ -93,7 +94,7 @@ def sparse_coo_tensor(
         made = wrap(Coo(np.zeros((len(shape), 0), np.int64), np.zeros(0, kind), shape, is_coalesced is not False))
         require_grad(made, requires_grad)
         return made
-    at = construct.as_tensor(indices).detach()._d  # type: ignore[attr-defined]
+    at = construct.as_tensor(indices).detach()._array  # type: ignore[attr-defined]
     at = np.asarray(at).astype(np.int64)
     held: Any = values if isinstance(values, Tensor) else construct.tensor(values)
     if dtype is not None:
@@ -102,7 +103,7 @@ def sparse_coo_tensor(
         held = held.detach()
     if at.ndim == 1:
         at = at[:, None]
-    shape = _checked_coo(at, held._d, size)
+    shape = _checked_coo(at, held._array, size)
     if check_invariants or (check_invariants is None and checking[0]):
         if at.size and (at < 0).any():
             raise RuntimeError(f"found negative index {at.min()} for dim {int((at < 0).any(1).argmax())}")
@@ -112,7 +113,7 @@ def sparse_coo_tensor(
                     f"size is inconsistent with indices: for dim {dim}, size is {shape[dim]} but found index "
                     f"{row.max()}"
                 )
-        if is_coalesced and not np.array_equal(at, coalesced(Coo(at, held._d, shape)).indices):
+        if is_coalesced and not np.array_equal(at, coalesced(Coo(at, held._array, shape)).indices):
             raise RuntimeError("cannot set is_coalesced to true if indices correspond to uncoalesced COO tensor")
     made = rows.sparse_from(wrap(at), held, shape, bool(is_coalesced))
     if requires_grad:
@@ -158,16 +159,18 @@ def sparse_csr_tensor(
     if requires_grad:
         held = held.detach()
     if size is None:
-        size = (len(crow._d) - 1, int(col._d.max()) + 1 if col._d.size else 0)
-    if len(size) != 2 or crow._d.ndim != 1 or held._d.ndim != 1:
+        size = (len(crow._array) - 1, int(col._array.max()) + 1 if col._array.size else 0)
+    if len(size) != 2 or crow._array.ndim != 1 or held._array.ndim != 1:
         raise NotImplementedError("sparse_csr_tensor: only matrices of numbers are supported, no batches or blocks")
-    if len(crow._d) != size[0] + 1:
+    if len(crow._array) != size[0] + 1:
         raise RuntimeError(
-            f"crow_indices.shape[-1] must be equal to the number of rows + 1 (={size[0] + 1}), but got {len(crow._d)}"
+            f"crow_indices.shape[-1] must be equal to the number of rows + 1 (={size[0] + 1}), but got "
+            f"{len(crow._array)}"
         )
-    if col._d.shape != held._d.shape:
+    if col._array.shape != held._array.shape:
         raise RuntimeError(
-            f"number of specified elements must be the same: col_indices has {len(col._d)}, values {len(held._d)}"
+            f"number of specified elements must be the same: col_indices has {len(col._array)}, values "
+            f"{len(held._array)}"
         )
     made = rows.csr_from(crow, col, held, tuple(size))
     if requires_grad:
@@ -188,8 +191,8 @@ def to_sparse(self: Tensor, sparse_dim: int | None = None, *, layout: Any = None
         return rows.csr_to_coo(self)
     if sparse_dim is None:
         return rows.to_sparse_all(self)
-    if not 0 < sparse_dim <= max(self._d.ndim, 1):
-        raise RuntimeError(f"sparse_dim must be in range [1, {self._d.ndim}], but got {sparse_dim}")
+    if not 0 < sparse_dim <= max(self._array.ndim, 1):
+        raise RuntimeError(f"sparse_dim must be in range [1, {self._array.ndim}], but got {sparse_dim}")
     return rows.to_sparse(self, sparse_dim)
 
 
@@ -202,7 +205,7 @@ def to_sparse_coo(self: Tensor) -> Any:
 @composite(function=False)
 def to_sparse_csr(self: Tensor, dense_dim: int | None = None) -> Any:
     """What of a matrix is not nought, by compressed rows."""
-    if self._d.ndim != 2:
+    if self._array.ndim != 2:
         raise NotImplementedError("to_sparse_csr: only matrices are supported, no batches")
     return self if isinstance(self, CsrTensor) else rows.to_csr(self)
 
@@ -221,26 +224,26 @@ def sparse_mask(self: Tensor, mask: Any) -> Any:
 @method("coalesce", on=CooTensor)
 def _coalesce(self: Any) -> Any:
     """The tensor with each place once, in order."""
-    return self if self._d.coalesced else rows.coalesced(self)
+    return self if self._array.coalesced else rows.coalesced(self)
 
 
 @method(on=CooTensor)
 def is_coalesced(self: Any) -> bool:
     """Whether each place is known to be there once, in order."""
-    return bool(self._d.coalesced)
+    return bool(self._array.coalesced)
 
 
 @method("_coalesced_", on=CooTensor)
 def _set_coalesced(self: Any, coalesced: bool) -> Any:
     """Declare the tensor coalesced, or not."""
-    self._d = Coo(self._d.indices, self._d.values, self._d.shape, coalesced)
+    self._array = Coo(self._array.indices, self._array.values, self._array.shape, coalesced)
     return self
 
 
 @method(on=CooTensor)
 def indices(self: Any) -> Any:
     """The places of the values: int64, dimensions by count."""
-    if not self._d.coalesced:
+    if not self._array.coalesced:
         raise RuntimeError("Cannot get indices on an uncoalesced tensor, please call .coalesce() first")
     return self._indices()
 
@@ -248,7 +251,7 @@ def indices(self: Any) -> Any:
 @method()
 def values(self: Any) -> Any:
     """The values at the places."""
-    if isinstance(self, CooTensor) and not self._d.coalesced:
+    if isinstance(self, CooTensor) and not self._array.coalesced:
         raise RuntimeError("Cannot get values on an uncoalesced tensor, please call .coalesce() first")
     return rows.values_of(self) if self.requires_grad else self._values()
 
@@ -256,25 +259,25 @@ def values(self: Any) -> Any:
 @method(on=CsrTensor)
 def crow_indices(self: Any) -> Any:
     """Where rows begin, and where the last ends."""
-    return wrap(self._d.crow)
+    return wrap(self._array.crow)
 
 
 @method(on=CsrTensor)
 def col_indices(self: Any) -> Any:
     """The column of each value."""
-    return wrap(self._d.col)
+    return wrap(self._array.col)
 
 
 @method(on=CooTensor)
 def sparse_dim(self: Any) -> int:
     """The number of dimensions that places tell."""
-    return len(self._d.indices)
+    return len(self._array.indices)
 
 
 @method(on=CooTensor)
 def dense_dim(self: Any) -> int:
     """The number of dimensions of each value."""
-    return self._d.values.ndim - 1  # type: ignore[no-any-return]
+    return self._array.values.ndim - 1  # type: ignore[no-any-return]
 
 
 @method("to_dense")
@@ -288,8 +291,8 @@ def _to_dense(self: Any, dtype: Any = None, *, masked_grad: bool | None = None) 
 @method()
 def detach(self: Any) -> Any:
     """The same without history."""
-    out = wrap(self._d)
-    out._v = self._v
+    out = wrap(self._array)
+    out._counter = self._counter
     return out
 
 
@@ -320,7 +323,7 @@ def _type(self: Any, dtype: Any = None, *args: Any, **kwargs: Any) -> Any:
 def _reduce(self: Any, protocol: Any) -> Any:
     if interchange.saving.reduce is not None:
         return interchange.saving.reduce(self)
-    return rebuild, (self._d.copy(), self.requires_grad)
+    return rebuild, (self._array.copy(), self.requires_grad)
 
 
 def rebuild(carrier: Any, requires_grad: bool) -> Any:
@@ -336,7 +339,7 @@ def _deepcopy(self: Any, memo: dict[int, Any]) -> Any:
     if not self.is_leaf:
         raise RuntimeError(interchange._DEEPCOPY)
     if id(self) not in memo:
-        made = memo[id(self)] = rebuild(self._d.copy(), self.requires_grad)
+        made = memo[id(self)] = rebuild(self._array.copy(), self.requires_grad)
         made._grad = copy.deepcopy(self._grad, memo)
     return memo[id(self)]
 
@@ -347,16 +350,16 @@ def _deepcopy(self: Any, memo: dict[int, Any]) -> Any:
 def _put(self: Any, carrier: Any) -> Any:
     if self.requires_grad:
         raise RuntimeError("a leaf Variable that requires grad is being used in an in-place operation.")
-    self._d = carrier
-    self._v = self._v or Storage()
-    self._v.version += 1
+    self._array = carrier
+    self._counter = self._counter or VersionCounter()
+    self._counter.version += 1
     return self
 
 
 def _in_place(name: str) -> None:
     def write(self: Any, *args: Any, **kwargs: Any) -> Any:
         made = getattr(self.detach(), name)(*args, **kwargs)
-        return _put(self, made._d if made.dtype is self.dtype else made._d.astype(self._d.dtype))
+        return _put(self, made._array if made.dtype is self.dtype else made._array.astype(self._array.dtype))
 
     write.__doc__ = f"In-place :func:`{name}`."
     write.__name__ = write.__qualname__ = f"{name}_"
@@ -373,9 +376,9 @@ for _name in ("add", "sub", "mul", "div", "neg", "abs", "sqrt", "relu"):
 @method()
 def zero_(self: Any) -> Any:
     """Take all values away."""
-    if isinstance(self._d, Csr):
-        return _put(self, self._d.of(np.zeros_like(self._d.values)))
-    return _put(self, self._d.empty(self._d.dtype))
+    if isinstance(self._array, Csr):
+        return _put(self, self._array.of(np.zeros_like(self._array.values)))
+    return _put(self, self._array.empty(self._array.dtype))
 
 
 @method()
@@ -383,11 +386,11 @@ def copy_(self: Any, src: Any, non_blocking: bool = False) -> Any:
     """Take over the places and values of another sparse tensor."""
     if not isinstance(src, type(self)) or src.shape != self.shape:
         raise RuntimeError("copy_() between dense and sparse tensors is not supported: use to_sparse() or to_dense()")
-    return _put(self, src._d.copy().astype(self._d.dtype))
+    return _put(self, src._array.copy().astype(self._array.dtype))
 
 
 @method()
 def detach_(self: Any) -> Any:
     """Forget the history, in place."""
-    self._e = None
+    self._edge = None
     return self

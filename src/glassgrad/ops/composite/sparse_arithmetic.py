@@ -7,11 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from ...core.row import TABLE
+from ...core.tensor import Tensor, wrap
 from ...ground import dtypes
 from ...kernels.sparse import coalesced
 from ...tensor.sparse import CooTensor, SparseTensor
-from ...tensor.tensor import Tensor, wrap
-from ..declare import TABLE, composite
+from ..declare import composite
 from ..primitive import sparse as rows
 from .sparse import method, of_values, stands_for
 
@@ -19,7 +20,7 @@ from .sparse import method, of_values, stands_for
 def _number(value: Any) -> Any:
     """The number of a plain number or of a tensor of no dimensions; None of other tensors."""
     if isinstance(value, Tensor):
-        return value.item() if not value._d.ndim and not isinstance(value, SparseTensor) else None  # type: ignore[attr-defined]
+        return value.item() if not value._array.ndim and not isinstance(value, SparseTensor) else None  # type: ignore[attr-defined]
     return value
 
 
@@ -91,19 +92,19 @@ def _pow(self: Any, exponent: Any) -> Any:
 
 @stands_for("t")
 def _t(self: Any) -> Any:
-    return rows.turned(self, tuple(range(self._d.ndim))[::-1])
+    return rows.turned(self, tuple(range(self._array.ndim))[::-1])
 
 
 @stands_for("transpose")
 def _transpose(self: Any, dim0: int, dim1: int) -> Any:
-    dims = list(range(self._d.ndim))
+    dims = list(range(self._array.ndim))
     dims[dim0], dims[dim1] = dims[dim1], dims[dim0]
     return rows.exchanged(self, tuple(dims))
 
 
 @stands_for("permute")
 def _permute(self: Any, dims: Sequence[int]) -> Any:
-    return rows.permuted(self, tuple(dim % self._d.ndim for dim in dims))
+    return rows.permuted(self, tuple(dim % self._array.ndim for dim in dims))
 
 
 @stands_for("sum")
@@ -117,8 +118,8 @@ def _sum_all(self: Any, dtype: Any = None) -> Any:
 @stands_for("sum_dim")
 def sum_dim(self: Any, dim: Any, keepdim: bool = False, dtype: Any = None, row: Any = rows.plainly_summed) -> Any:
     """The sums of a sparse tensor along dimensions."""
-    dims = tuple(d % self._d.ndim for d in ((dim,) if isinstance(dim, int) else dim))
-    made = row(self, dims or tuple(range(self._d.ndim)), keepdim)
+    dims = tuple(d % self._array.ndim for d in ((dim,) if isinstance(dim, int) else dim))
+    made = row(self, dims or tuple(range(self._array.ndim)), keepdim)
     return made if dtype is None else made.to(dtypes.of(dtype) if isinstance(dtype, np.dtype) else dtype)
 
 
@@ -140,13 +141,13 @@ def _addmm(self: Any, mat1: Any, mat2: Any, beta: Any = 1, alpha: Any = 1) -> An
 @stands_for("index_select")
 def _index_select(self: Any, index: Any, dim: int) -> Any:
     self = rows.coalesced(self)
-    held, dim = self._d, dim % self._d.ndim
+    held, dim = self._array, dim % self._array.ndim
     if dim >= len(held.indices):
         held.refuse("index_select along a dense dimension")
     n = held.shape[dim]
     order = np.argsort(held.indices[dim], kind="stable")
     counts = np.bincount(held.indices[dim], minlength=n)
-    wanted = np.where(index._d < 0, index._d + n, index._d).reshape(-1)
+    wanted = np.where(index._array < 0, index._array + n, index._array).reshape(-1)
     ends, lengths = np.cumsum(counts), counts[wanted]
     at = np.repeat((ends - counts)[wanted] - np.cumsum(lengths) + lengths, lengths) + np.arange(lengths.sum())
     found = order[at]
@@ -164,12 +165,12 @@ def _select(self: Any, dim: int, index: int) -> Any:
 
 @stands_for("unbind")
 def _unbind(self: Any, dim: int = 0) -> Any:
-    return tuple(_select(self, dim, index) for index in range(self._d.shape[dim]))
+    return tuple(_select(self, dim, index) for index in range(self._array.shape[dim]))
 
 
 @stands_for("unsqueeze")
 def _unsqueeze(self: Any, dim: int) -> Any:
-    held = self._d if not self.requires_grad else coalesced(self._d)
+    held = self._array if not self.requires_grad else coalesced(self._array)
     dim = dim % (held.ndim + 1)
     if dim > len(held.indices):
         held.refuse("unsqueeze of a dense dimension")
@@ -182,7 +183,7 @@ def _unsqueeze(self: Any, dim: int) -> Any:
 def _cat(tensors: Sequence[Any], dim: int) -> Any:
     if not all(isinstance(t, CooTensor) for t in tensors):
         raise RuntimeError("cat: expected all tensors to be sparse: call to_dense() or to_sparse() first")
-    first = tensors[0]._d
+    first = tensors[0]._array
     dim = dim % first.ndim
     if dim >= len(first.indices):
         first.refuse("cat along a dense dimension")
@@ -190,9 +191,9 @@ def _cat(tensors: Sequence[Any], dim: int) -> Any:
     pieces = [rows.coalesced(t) if recorded else t for t in tensors]
     places, start = [], 0
     for piece in pieces:
-        at = piece._d.indices.copy()
+        at = piece._array.indices.copy()
         at[dim] += start
-        start += piece._d.shape[dim]
+        start += piece._array.shape[dim]
         places.append(at)
     values = TABLE["cat"].caller([rows.values_of(piece) for piece in pieces], 0)
     shape = (*first.shape[:dim], start, *first.shape[dim + 1 :])
@@ -208,7 +209,7 @@ def _stack(tensors: Sequence[Any], dim: int) -> Any:
 def _norm(self: Any, p: Any = "fro", dim: Any = None, keepdim: bool = False, dtype: Any = None) -> Any:
     """The norm of all elements."""
     if dim is not None or keepdim:
-        self._d.refuse("norm along a dimension")
+        self._array.refuse("norm along a dimension")
     held = rows.coalesced(self) if isinstance(self, CooTensor) else self
     return rows.values_of(held).norm(p, dtype=dtype)
 

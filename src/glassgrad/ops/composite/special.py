@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from ...core.tensor import Tensor
 from ...ground.dtypes import get_default_dtype
-from ...tensor.tensor import Tensor
 from .. import return_types as results
 from ..declare import composite
 from ..primitive import gamma, special
@@ -30,7 +30,7 @@ def special_ndtr(input: Tensor, *, out: Any = None) -> Tensor:
     Source: https://docs.pytorch.org/docs/stable/special.html#torch.special.ndtr
     """
     need_tensor("special_ndtr", "input", 1, input)
-    if input._d.dtype.kind in "biu":
+    if input._array.dtype.kind in "biu":
         input = input.to(get_default_dtype())  # type: ignore[attr-defined]
     half = special.erf(mul_number(input, _ROOT_HALF))
     return mul_number(add_number(half, 1), 0.5, out=out)  # type: ignore[no-any-return]

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from ...core.tensor import Tensor
 from ...ground import dtypes
 from ...ground.runtime import warn_once
-from ...tensor.tensor import Tensor
 from ..declare import COMPOSITES, composite
 from ..primitive.cast import view_as_complex, view_as_real
 from ..primitive.fourier import fft_c2c, fft_c2r, fft_r2c
@@ -27,7 +27,7 @@ def _flag(value: Any) -> str:
 def _shown(window: Any) -> str:
     if window is None:
         return "None"
-    return f"torch.{window.dtype.scalar_name}Tensor{{{list(window._d.shape)}}}"
+    return f"torch.{window.dtype.scalar_name}Tensor{{{list(window._array.shape)}}}"
 
 
 def _complete(window: Any, n_fft: int, win_length: int, kind: Any) -> Any:
@@ -63,10 +63,10 @@ def stft(
     if center and align_to_window is not None:
         raise RuntimeError("stft align_to_window should only be set when center = false")
     if center:
-        ndim = input._d.ndim
-        sizes = input._d.shape
+        ndim = input._array.ndim
+        sizes = input._array.shape
         input = pad(input.view((1,) * (3 - ndim) + tuple(sizes)), [n_fft // 2, n_fft // 2], pad_mode)
-        input = input.view(input._d.shape[input._d.ndim - ndim :])
+        input = input.view(input._array.shape[input._array.ndim - ndim :])
     if window is None:
         warn_once(
             "A window was not provided. A rectangular window will be applied,which is known to cause spectral leakage. "
@@ -100,20 +100,20 @@ def stft(
     else:
         made = fft_r2c(made, (2,), scale, onesided is None or onesided)
     made = made.transpose_(1, 2)
-    if input._d.ndim == 1:
+    if input._array.ndim == 1:
         made = made.squeeze_(0)
     return made if return_complex else view_as_real(made)
 
 
 def _frames(input: Any, n_fft: int, hop: int, length: int, window: Any, align: Any) -> Any:
     """The frames as rows, times the window."""
-    batched = unsqueeze(input, 0) if input._d.ndim == 1 else input
-    batch, size = batched._d.shape
+    batched = unsqueeze(input, 0) if input._array.ndim == 1 else input
+    batch, size = batched._array.shape
     count = 1 + (size - (length if align else n_fft)) // hop
     if align and length < n_fft:
         before = (n_fft - length) // 2
         batched = pad(batched, (before, n_fft))
-    array = batched._d
+    array = batched._array
     first, step = (stride // array.itemsize for stride in array.strides)
     made = as_strided(batched, (batch, count, n_fft), (first, hop * step, step), 0)
     window = _complete(window, n_fft, length, input.dtype)
@@ -125,7 +125,7 @@ def _check_stft(
     align: Any,
 ) -> None:  # fmt: skip
     """Raise PyTorch's errors, each with the whole call."""
-    sizes = input._d.shape
+    sizes = input._array.shape
 
     def wrong(what: str) -> RuntimeError:
         return RuntimeError(
@@ -137,7 +137,7 @@ def _check_stft(
 
     if input.dtype in (dtypes.float16, dtypes.bfloat16):
         raise RuntimeError(f"MKL FFT doesn't support tensors of type: {input.dtype.scalar_name}")
-    if input._d.dtype.kind in "bui":
+    if input._array.dtype.kind in "bui":
         raise wrong("a tensor of floating point or complex values")
     if len(sizes) not in (1, 2):
         raise wrong("a 1D or 2D tensor")
@@ -147,10 +147,10 @@ def _check_stft(
         raise wrong(f"hop_length > 0, but got hop_length={hop}")
     if not 0 < length <= n_fft:
         raise wrong(f"0 < win_length <= n_fft, but got win_length={length}")
-    if window is not None and window._d.shape != (length,):
+    if window is not None and window._array.shape != (length,):
         raise wrong(
             f"a 1D window tensor of size equal to win_length={length}, but got window with size "
-            f"{list(window._d.shape)}"
+            f"{list(window._array.shape)}"
         )
 
 
@@ -173,7 +173,7 @@ def istft(
         )
     hop = n_fft // 4 if hop_length is None else hop_length
     width = n_fft if win_length is None else win_length
-    sizes = input._d.shape
+    sizes = input._array.shape
 
     def wrong(what: str) -> RuntimeError:
         return RuntimeError(
@@ -187,7 +187,7 @@ def istft(
         raise RuntimeError(
             "istft requires a complex-valued input tensor matching the output from stft with return_complex=True."
         )
-    if not input._d.size:
+    if not input._array.size:
         raise wrong(": input tensor cannot be empty.")
     ndim = len(sizes)
     if ndim < 2:
@@ -209,7 +209,7 @@ def istft(
         raise wrong(": expected 0 < hop_length <= win_length")
     if not 0 < width <= n_fft:
         raise wrong(": expected 0 < win_length <= n_fft")
-    if window is not None and window._d.shape != (width,):
+    if window is not None and window._array.shape != (width,):
         raise wrong(": Invalid window shape. window has to be 1D and length of `win_length`")
     if return_complex:
         if half:
@@ -241,28 +241,28 @@ def _overlapped(
     if width < n_fft:
         left = (n_fft - width) // 2
         window = pad(window, (left, n_fft - width - left))
-    count = frames._d.shape[1]
+    count = frames._array.shape[1]
     total = n_fft + hop * (count - 1)
     weighted = frames * window.view(1, 1, n_fft)
-    signal = unfold_backward(weighted, (frames._d.shape[0], total), 1, n_fft, hop)
+    signal = unfold_backward(weighted, (frames._array.shape[0], total), 1, n_fft, hop)
     squares = window.pow(2).expand(1, count, n_fft)
     envelope = unfold_backward(squares, (1, total), 1, n_fft, hop)
     start = n_fft // 2 if center else 0
     end = start + length if length is not None else total - n_fft // 2 if center else total
     end = min(end, total)
     signal, envelope = cut(signal, 1, start, end, 1), cut(envelope, 1, start, end, 1)
-    least = np.abs(envelope._d).min(initial=np.inf)
+    least = np.abs(envelope._array).min(initial=np.inf)
     if not least > 1e-11:
         raise wrong(f"window overlap add min: {1}\n[ CPUBoolType{{}} ]")
     made = signal / envelope
     if single:
         made = squeeze_dim(made, 0)
-    if length is not None and length > made._d.shape[-1]:
+    if length is not None and length > made._array.shape[-1]:
         warn_once(
             "The length of signal is shorter than the length parameter. Result is being padded with zeros in the tail. "
             "Please check your center and hop_length settings."
         )
-        made = pad(made, (0, length - made._d.shape[-1]))
+        made = pad(made, (0, length - made._array.shape[-1]))
     return made
 
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from ...core.tensor import Tensor, wrap
 from ...ground.dtypes import called
-from ...tensor.tensor import Tensor, wrap
 from .. import return_types as results
 from ..declare import composite
 from ..primitive.sign import complex_from
@@ -24,24 +24,25 @@ _new = tuple.__new__
 
 def _weights(name: str, weights: Tensor, observations: int, whole: bool) -> None:
     """Raise PyTorch's errors unless these are weights of the observations."""
-    if weights._d.ndim > 1:
+    if weights._array.ndim > 1:
         raise RuntimeError(
-            f"cov(): expected {name} to have one or fewer dimensions but got {name} with {weights._d.ndim} dimensions"
+            f"cov(): expected {name} to have one or fewer dimensions but got {name} with {weights._array.ndim} "
+            f"dimensions"
         )
-    if whole and weights._d.dtype.kind not in "iub":
+    if whole and weights._array.dtype.kind not in "iub":
         raise RuntimeError(
             f"cov(): expected {name} to have integral dtype but got {name} with {weights.dtype.scalar_name} dtype"
         )
-    if not whole and weights._d.dtype.kind not in "fV":
+    if not whole and weights._array.dtype.kind not in "fV":
         raise RuntimeError(
             f"cov(): expected {name} to have floating point dtype but got {name} with {weights.dtype.scalar_name} dtype"
         )
-    if weights._d.size != observations:
+    if weights._array.size != observations:
         raise RuntimeError(
             f"cov(): expected {name} to have the same numel as there are observations in the input but got "
-            f"{weights._d.size} != {observations}"
+            f"{weights._array.size} != {observations}"
         )
-    if weights._d.size and np.min(weights._d) < 0:
+    if weights._array.size and np.min(weights._array) < 0:
         raise RuntimeError(f"cov(): {name} cannot be negative")
 
 
@@ -53,14 +54,15 @@ def cov(input: Any, *, correction: int = 1, fweights: Any = None, aweights: Any 
     Source: https://docs.pytorch.org/docs/stable/generated/torch.cov.html
     """
     need_tensor("cov", "input", 1, input)
-    if input._d.ndim > 2:
+    if input._array.ndim > 2:
         raise RuntimeError(
-            f"cov(): expected input to have two or fewer dimensions but got an input with {input._d.ndim} dimensions"
+            f"cov(): expected input to have two or fewer dimensions but got an input with {input._array.ndim} "
+            f"dimensions"
         )
-    if input._d.dtype.kind == "b":
+    if input._array.dtype.kind == "b":
         raise RuntimeError("cov(): bool dtype is not supported for input")
-    lines = input if input._d.ndim == 2 else input.view(1, -1)
-    count = lines._d.shape[1]
+    lines = input if input._array.ndim == 2 else input.view(1, -1)
+    count = lines._array.shape[1]
     weights = None
     if fweights is not None:
         _weights("fweights", fweights, count, True)
@@ -101,13 +103,13 @@ def corrcoef(input: Any) -> Tensor:
     Source: https://docs.pytorch.org/docs/stable/generated/torch.corrcoef.html
     """
     need_tensor("corrcoef", "input", 1, input)
-    if input._d.ndim > 2:
+    if input._array.ndim > 2:
         raise RuntimeError(
-            f"corrcoef(): expected input to have two or fewer dimensions but got an input with {input._d.ndim} "
+            f"corrcoef(): expected input to have two or fewer dimensions but got an input with {input._array.ndim} "
             "dimensions"
         )
     found: Any = cov(input)
-    if not found._d.ndim:
+    if not found._array.ndim:
         return found / found  # type: ignore[no-any-return]
     spread = found.diagonal()
     spread = (spread.real if found.is_complex() else spread).sqrt()
@@ -155,17 +157,18 @@ def _ends(columns: Any, bounds: Any) -> list[tuple[float, float]]:
 def _edges(input: Tensor, columns: Any, bins: Sequence[Any], bounds: Any) -> list[Tensor]:
     if isinstance(bins[0], Tensor):
         for place, edges in enumerate(bins):
-            if edges._d.dtype != input._d.dtype:
+            if edges._array.dtype != input._array.dtype:
                 raise RuntimeError(
                     "torch.histogramdd: input tensor and bins tensors should have the same dtype, but got input with "
                     f"dtype {_word(input)} and bins for dimension {place} with dtype {_word(edges)}"
                 )
-            if edges._d.ndim != 1:
+            if edges._array.ndim != 1:
                 raise RuntimeError(
-                    f"torch.histogramdd: bins tensor should have one dimension, but got {edges._d.ndim} dimensions in "
+                    f"torch.histogramdd: bins tensor should have one dimension, but got {edges._array.ndim} "
+                    f"dimensions in "
                     f"the bins tensor for dimension {place}"
                 )
-            if not edges._d.size:
+            if not edges._array.size:
                 raise RuntimeError(
                     "torch.histogramdd: bins tensor should have at least 1 element, but got 0 elements in the bins "
                     f"tensor for dimension {place}"
@@ -182,45 +185,45 @@ def _counted(
     input: Tensor, bins: Sequence[Any], bounds: Any, weight: Any, density: bool
 ) -> tuple[Tensor, list[Tensor]]:
     """The histogram of the points in the last dimension of ``input``, and the edges of its bins."""
-    array = np.asarray(input._d)
+    array = np.asarray(input._array)
     count = array.shape[-1]
     if len(bins) != count:
         raise RuntimeError("histogramdd: The size of bins must be equal to the innermost dimension of the input.")
     if array.dtype not in (np.float32, np.float64):
         raise NotImplementedError(f"\"histogramdd\" not implemented for '{input.dtype.scalar_name}'")
     if weight is not None:
-        if weight._d.dtype != input._d.dtype:
+        if weight._array.dtype != input._array.dtype:
             raise RuntimeError(
                 "torch.histogramdd: if weight tensor is provided, input tensor and weight tensor should have the same "
                 f"dtype, but got input({_word(input)}), and weight({_word(weight)})"
             )
-        if weight._d.shape != array.shape[:-1]:
+        if weight._array.shape != array.shape[:-1]:
             raise RuntimeError(
                 "torch.histogramdd: if weight tensor is provided it should have the same shape as the input tensor "
                 f"excluding its innermost dimension, but got input with shape {list(array.shape)} and weight with "
-                f"shape {list(weight._d.shape)}"
+                f"shape {list(weight._array.shape)}"
             )
     columns = array.reshape(-1, count)
     edges = _edges(input, columns, bins, bounds)
     for place, line in enumerate(edges):
-        if line._d.size < 2:
+        if line._array.size < 2:
             raise RuntimeError(f"torch.histogram(): bins must be > 0, but got 0 for dimension {place}")
-    sizes = [line._d.size - 1 for line in edges]
+    sizes = [line._array.size - 1 for line in edges]
     flat = np.zeros(len(columns), np.intp)
     inside = np.ones(len(columns), bool)
     for place, line in enumerate(edges):
-        column, limits = columns[:, place], line._d
+        column, limits = columns[:, place], line._array
         index = np.searchsorted(limits, column, side="right") - 1
         index[column == limits[-1]] = sizes[place] - 1  # the last bin holds its upper edge
         inside &= (column >= limits[0]) & (column <= limits[-1])
         flat = flat * sizes[place] + index
-    weights = None if weight is None else np.asarray(weight._d).reshape(-1)[inside]
+    weights = None if weight is None else np.asarray(weight._array).reshape(-1)[inside]
     hist = np.bincount(flat[inside], weights, math.prod(sizes)).astype(array.dtype).reshape(sizes)
     if density:
         hist /= hist.sum()
         for place, line in enumerate(edges):
             shape = [-1 if i == place else 1 for i in range(count)]
-            hist /= np.diff(line._d).reshape(shape)
+            hist /= np.diff(line._array).reshape(shape)
     return wrap(hist), edges
 
 
@@ -242,10 +245,10 @@ def histogram(
     need_tensor("histogram", "input", 1, input)
     if not isinstance(bins, (Tensor, int)) or isinstance(bins, bool):
         raise no_match("histogram", (input, bins), *_HISTOGRAM)
-    points = wrap(np.asarray(input._d).reshape(-1, 1))
+    points = wrap(np.asarray(input._array).reshape(-1, 1))
     heavy = weight
-    if weight is not None and weight._d.shape == input._d.shape:
-        heavy = wrap(np.asarray(weight._d).reshape(-1))
+    if weight is not None and weight._array.shape == input._array.shape:
+        heavy = wrap(np.asarray(weight._array).reshape(-1))
     hist, edges = _counted(points, [bins], range, heavy, density)
     return _put("histogram", _new(results.histogram, (hist, edges[0])), out)
 
@@ -260,10 +263,10 @@ def histogramdd(
     Source: https://docs.pytorch.org/docs/stable/generated/torch.histogramdd.html
     """
     need_tensor("histogramdd", "input", 1, input)
-    if input._d.ndim < 2:
+    if input._array.ndim < 2:
         raise RuntimeError("torch.histogramdd: input tensor should have at least 2 dimensions")
     if isinstance(bins, int):
-        bins = [bins] * input._d.shape[-1]
+        bins = [bins] * input._array.shape[-1]
     elif not isinstance(bins, (list, tuple)):
         raise TypeError(f"histogramdd(): argument 'bins' (position 2) must be tuple of ints, not {called(bins)}")
     hist, edges = _counted(input, list(bins), range, weight, density)
@@ -274,5 +277,5 @@ def _put(name: str, found: Any, out: Any) -> Any:
     if out is None:
         return found
     for piece, target in zip(found, out, strict=True):
-        target.resize_(piece._d.shape).copy_(piece)
+        target.resize_(piece._array.shape).copy_(piece)
     return _new(getattr(results, name), tuple(out))

@@ -6,9 +6,9 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from ...core.tensor import Tensor, wrap
 from ...ground import dtypes
 from ...ground.runtime import warn_once
-from ...tensor.tensor import Tensor, wrap
 from .. import return_types as results
 from ..declare import COMPOSITES, composite
 from ..primitive import cholesky as roots
@@ -60,8 +60,11 @@ def cholesky_solve(input: Tensor, input2: Tensor, upper: bool = False, *, out: A
     """
     demand("cholesky_solve", input=input, input2=input2)
     for name, tensor in (("b", input), ("u", input2)):
-        if tensor._d.ndim < 2:
-            raise RuntimeError(f"{name} should have at least 2 dimensions, but has {tensor._d.ndim} dimensions instead")
+        if tensor._array.ndim < 2:
+            raise RuntimeError(
+                f"{name} should have at least 2 dimensions, but has {tensor._array.ndim} dimensions "
+                f"instead"
+            )
     _sides_fit("cholesky_solve", input, input2)
     made = roots.cholesky_solve(input, input2, upper)
     return made if out is None else into("cholesky_solve", (input, input2), out, made)
@@ -74,7 +77,7 @@ def _sides_fit(function: str, b: Tensor, A: Tensor) -> None:  # noqa: N803  PyTo
         raise RuntimeError(
             "Expected b and A to have the same dtype, but found b of type {} and A of type {} instead.".format(*names)
         )
-    n, m = A._d.shape, b._d.shape
+    n, m = A._array.shape, b._array.shape
     if n[-1] != n[-2]:
         raise RuntimeError(f"A must be batches of square matrices, but they are {n[-2]} by {n[-1]} matrices")
     if n[-1] != m[-2]:
@@ -107,7 +110,7 @@ def geqrf(input: Tensor, *, out: Any = None) -> Any:
     It has no derivative.  Source: https://docs.pytorch.org/docs/stable/generated/torch.geqrf.html
     """
     demand("geqrf", input=input)
-    if input._d.ndim < 2:
+    if input._array.ndim < 2:
         raise RuntimeError("torch.geqrf: input must have at least 2 dimensions.")
     return answer("geqrf", (input,), out, orthogonal.geqrf(input))
 
@@ -128,10 +131,10 @@ def ormqr(
     """
     demand("ormqr", input=input, input2=input2, input3=input3)
     for name, tensor in (("input", input), ("other", input3)):
-        if tensor._d.ndim < 2:
+        if tensor._array.ndim < 2:
             raise RuntimeError(f"torch.ormqr: {name} must have at least 2 dimensions.")
     side = -2 if left else -1
-    other, vectors, tau = input3._d.shape, input._d.shape, input2._d.shape
+    other, vectors, tau = input3._array.shape, input._array.shape, input2._array.shape
     if other[side] < tau[-1]:
         raise RuntimeError(f"torch.ormqr: other.shape[{side}] must be greater than or equal to tau.shape[-1]")
     if other[side] != vectors[-2]:
@@ -153,8 +156,8 @@ def svd(input: Tensor, some: bool = True, compute_uv: bool = True, *, out: Any =
     else:
         s = linalg.svdvals(input)
         zeros = COMPOSITES["zeros"].function
-        rows, columns = input._d.shape[-2:]
-        u, v = (zeros((*input._d.shape[:-2], n, n), dtype=input.dtype) for n in (rows, columns))
+        rows, columns = input._array.shape[-2:]
+        u, v = (zeros((*input._array.shape[:-2], n, n), dtype=input.dtype) for n in (rows, columns))
         v = transpose(v, -1, -2)
     return answer("svd", (input,), out, (u, s, v))
 
@@ -195,7 +198,7 @@ def lu_unpack(
             "torch.lu_unpack: LU_pivots is expected to be a contiguous tensor of torch.int32 dtype.\nNote: this "
             "function is intended to be used with the output produced by torch.linalg.lu_factor"
         )
-    none = [wrap(np.zeros((0,), LU_data._d.dtype)) for _ in range(3)]
+    none = [wrap(np.zeros((0,), LU_data._array.dtype)) for _ in range(3)]
     first = triangles.permutation_of(LU_pivots, LU_data) if unpack_pivots else none[0]
     rest = triangles.triangles_of(LU_data) if unpack_data else none[1:]
     return answer("lu_unpack", (LU_data,), out, (first, *rest))
@@ -226,9 +229,10 @@ def triangular_solve(
     )
     demand("triangular_solve", input=input, A=A)
     for name, tensor in (("b", input), ("A", A)):
-        if tensor._d.ndim < 2:
+        if tensor._array.ndim < 2:
             raise RuntimeError(
-                f"torch.triangular_solve: Expected {name} to have at least 2 dimensions, but it has {tensor._d.ndim} "
+                f"torch.triangular_solve: Expected {name} to have at least 2 dimensions, but it has "
+                f"{tensor._array.ndim} "
                 "dimensions instead"
             )
     _sides_fit("triangular_solve", input, A)
@@ -263,15 +267,15 @@ def logdet(input: Tensor) -> Tensor:
 def vander(x: Tensor, N: int | None = None, increasing: bool = False) -> Tensor:  # noqa: N803
     """The powers of the elements of a vector, falling from ``N - 1`` to zero, or rising, as columns."""
     demand("vander", x=x)
-    if x._d.ndim != 1:
+    if x._array.ndim != 1:
         raise RuntimeError("x must be a one-dimensional tensor.")
-    count = x._d.shape[0] if N is None else N
+    count = x._array.shape[0] if N is None else N
     if count < 0:
         raise RuntimeError("N must be non-negative.")
-    kind = x.dtype if x._d.dtype.kind not in "bui" else dtypes.int64
-    made = COMPOSITES["ones"].function((x._d.shape[0], min(count, 1)), dtype=kind)
+    kind = x.dtype if x._array.dtype.kind not in "bui" else dtypes.int64
+    made = COMPOSITES["ones"].function((x._array.shape[0], min(count, 1)), dtype=kind)
     if count > 1:
-        powers = stretched(unsqueeze(x, 1), (x._d.shape[0], count - 1)).cumprod(1)  # type: ignore[attr-defined]
+        powers = stretched(unsqueeze(x, 1), (x._array.shape[0], count - 1)).cumprod(1)  # type: ignore[attr-defined]
         made = COMPOSITES["cat"].function((made, powers), 1)
     return made if increasing else made.flip(1)  # type: ignore[no-any-return]
 
@@ -283,7 +287,7 @@ def _basis(A: Any, q: int, niter: int | None, M: Any) -> Any:  # noqa: N803
     """Orthonormal columns that nearly span those of ``A - M``. Source: Halko et al. (2009), algorithm 4.4."""
     niter = 2 if niter is None else niter
     kind = A.dtype if A.dtype.is_floating_point or A.dtype.is_complex else dtypes.get_default_dtype()
-    start = COMPOSITES["randn"].function(A._d.shape[-1], q, dtype=kind)
+    start = COMPOSITES["randn"].function(A._array.shape[-1], q, dtype=kind)
 
     def times(matrix: Any, shift: Any, other: Any) -> Any:
         made = matmul(matrix, other)
@@ -304,9 +308,9 @@ def svd_lowrank(A: Any, q: int | None = 6, niter: int | None = 2, M: Any = None)
     """
     demand("svd_lowrank", A=A)
     q = 6 if q is None else q
-    rows, columns = A._d.shape[-2:]
+    rows, columns = A._array.shape[-2:]
     if M is not None:
-        M = M.broadcast_to(A._d.shape)  # noqa: N806
+        M = M.broadcast_to(A._array.shape)  # noqa: N806
     if rows < columns:
         A, M = A.mH, None if M is None else M.mH  # noqa: N806
     basis = _basis(A, q, niter, M)
@@ -325,7 +329,7 @@ def pca_lowrank(A: Any, q: int | None = None, center: bool = True, niter: int = 
     Source: https://docs.pytorch.org/docs/stable/generated/torch.pca_lowrank.html
     """
     demand("pca_lowrank", A=A)
-    rows, columns = A._d.shape[-2:]
+    rows, columns = A._array.shape[-2:]
     if q is None:
         q = min(6, rows, columns)
     elif not 0 <= q <= min(rows, columns):

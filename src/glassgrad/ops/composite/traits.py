@@ -7,9 +7,9 @@ import operator
 from collections.abc import Sequence
 from typing import Any
 
+from ...core.tensor import Tensor, new
 from ...ground import dtypes
 from ...ground.size import Size
-from ...tensor.tensor import Tensor, new
 from ..declare import composite
 from ..primitive.shape import alias
 from .join import stack
@@ -47,7 +47,7 @@ def sparse_dim(self: Tensor) -> int:
 @composite(function=False)
 def dense_dim(self: Tensor) -> int:
     """The number of dimensions, all dense."""
-    return self._d.ndim
+    return self._array.ndim
 
 
 def _strided_only(name: str, wanted: str) -> None:
@@ -74,7 +74,7 @@ def as_subclass(self: Tensor, cls: Any) -> Any:
         )
     made = alias(self)
     out: Any = new(cls)
-    out._d, out._e, out._v = made._d, made._e, made._v
+    out._array, out._edge, out._counter = made._array, made._edge, made._counter
     return out
 
 
@@ -92,7 +92,7 @@ def dim_order(self: Tensor, *, ambiguity_check: Any = False) -> tuple[int, ...]:
         not isinstance(wanted, dtypes.memory_format) for wanted in formats
     ):
         raise TypeError(_AMBIGUOUS)
-    sizes = self._d.shape
+    sizes = self._array.shape
     steps: Any = stride(self)
     fitting = sum(self.is_contiguous(memory_format=wanted) for wanted in formats)  # type: ignore[attr-defined]
     several = 1 in sizes or any(a == b for a, b in itertools.pairwise(steps))

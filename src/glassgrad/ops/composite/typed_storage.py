@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from ...core.tensor import Tensor
 from ...ground import dtypes
-from ...tensor.tensor import Tensor
 from ..declare import composite
 from .storage import Conversions, UntypedStorage, storage_of
 

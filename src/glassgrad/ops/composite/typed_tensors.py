@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from ...core import tensor as tensors
+from ...core.tensor import Tensor, new
 from ...ground import device as devices
 from ...ground import dtypes
 from ...ground.size import Size
-from ...tensor import tensor as tensors
-from ...tensor.tensor import Tensor, new
 from ..declare import composite
 from ..primitive.matrix import c_name
 from ..primitive.shape import alias
@@ -35,7 +35,7 @@ def construct(cls: Any, *args: Any, **kwargs: Any) -> Tensor:
     if cls is Tensor:
         return made
     out = new(cls)
-    out._d, out._e, out._v = made._d, made._e, made._v
+    out._array, out._edge, out._counter = made._array, made._edge, made._counter
     return out
 
 
@@ -71,8 +71,8 @@ def legacy(wanted: dtypes.dtype | None, args: tuple[Any, ...], kwargs: dict[str,
 
 def _of_one(data: Any, wanted: dtypes.dtype | None, kind: np.dtype[Any], device: Any) -> Tensor:
     if isinstance(data, Tensor):
-        if wanted is not None and data._d.dtype != kind:
-            raise TypeError(f"expected {_options(np.empty(0, kind))} (got {_options(data._d)})")
+        if wanted is not None and data._array.dtype != kind:
+            raise TypeError(f"expected {_options(np.empty(0, kind))} (got {_options(data._array)})")
         return alias(data)
     if isinstance(data, (TypedStorage, UntypedStorage)):
         return set_(place(np.empty(0, kind), device), data)  # type: ignore[no-any-return]
@@ -120,7 +120,7 @@ class tensortype(type):  # noqa: N801  its name in PyTorch
         return legacy(cls.dtype, args, kwargs)
 
     def __instancecheck__(cls, instance: Any) -> bool:
-        return isinstance(instance, Tensor) and dtypes.of(instance._d.dtype) is cls.dtype
+        return isinstance(instance, Tensor) and dtypes.of(instance._array.dtype) is cls.dtype
 
     def __repr__(cls) -> str:
         return f"<class 'torch.{cls.__name__}'>"

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from ...core.tensor import Tensor
 from ...ground.dtypes import int64
-from ...tensor.tensor import Tensor
 from ..declare import composite
 from ..primitive import pooling as rows
 from .extent import ints, on_meta, sized
@@ -18,7 +18,7 @@ def _max_unpool(dims: int, input: Any, indices: Any, output_size: Any, stride: S
     need_tensor(function, "input", 1, input)
     need_tensor(function, "indices", 2, indices)
     wanted = ints(function, "output_size", 3, output_size)
-    sizes = input._d.shape
+    sizes = input._array.shape
     if indices.dtype is not int64:
         got = f" but got: {indices.dtype.scalar_name}" if dims == 2 else ""
         raise RuntimeError(f"elements in indices should be type int64{got}")
@@ -33,10 +33,10 @@ def _max_unpool(dims: int, input: Any, indices: Any, output_size: Any, stride: S
         )
     if stride is not None and min(stride) <= 0:
         raise RuntimeError(f"strides should be greater than zero, but got stride: {list(stride)}")
-    if sizes != indices._d.shape:
+    if sizes != indices._array.shape:
         raise RuntimeError(
             f"Expected shape of indices to be same as that of the input tensor ({list(sizes)}) but got indices tensor "
-            f"with shape: {list(indices._d.shape)}"
+            f"with shape: {list(indices._array.shape)}"
         )
     _check_filled(f"max_unpooling{dims}d_forward_out_cpu", sizes, " ")
     if on_meta(input):
@@ -76,7 +76,7 @@ def _fractional(dims: int, input: Any, kernel_size: Any, output_size: Any, sampl
     for name, given in (("kernel_size", kernel), ("output_size", wanted)):
         if len(given) != dims:
             raise RuntimeError(f"{function}: {name} must either be a single Int or tuple of {ours}")
-    sizes = input._d.shape
+    sizes = input._array.shape
     if len(sizes) not in (dims + 1, dims + 2):
         raise RuntimeError(f"{function}(): Expected {dims + 1}D or {dims + 2}D tensor, but got: {list(sizes)}")
     where = function if dims == 2 else f"{function}_out"
@@ -96,13 +96,13 @@ def _fractional(dims: int, input: Any, kernel_size: Any, output_size: Any, sampl
 def _check_samples(input: Tensor, samples: Tensor, dims: int) -> None:
     if samples.dtype is not input.dtype:
         raise RuntimeError("Expect _random_samples to have the same dtype as input")
-    n = samples._d.shape
+    n = samples._array.shape
     if len(n) != 3:
         raise RuntimeError(f"Expect _random_samples to have 3 dimensions, got {len(n)}")
-    batch = input._d.shape[0] if input._d.ndim == dims + 2 else 1
+    batch = input._array.shape[0] if input._array.ndim == dims + 2 else 1
     if n[0] < batch:
         raise RuntimeError("Expect _random_samples.size(0) no less then input batch size.")
-    if n[1] != input._d.shape[input._d.ndim - dims - 1]:
+    if n[1] != input._array.shape[input._array.ndim - dims - 1]:
         raise RuntimeError("Expect _random_samples.size(1) equals to input channel size.")
     if n[2] != dims:
         raise RuntimeError(f"Expect _random_samples.size(2) equals to {dims}; got {n[2]}.")

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ...tensor.tensor import Tensor
+from ...core.tensor import Tensor
+from ...core.write import check_fits
 from ..primitive import cell, recurrent
 from ..primitive.activation import relu
 from ..primitive.index import slice
 from ..primitive.join import cat, stack, unbind
 from ..primitive.pointwise import sigmoid, tanh
 from ..unfold import FORMS, Form, unfolding
-from ..write import check_fits
 from .join import unsafe_chunk
 from .matrix import linear
 
@@ -23,7 +23,7 @@ Cell = Callable[[Tensor, State], State]  # from the projected input and the stat
 def _plus(own: Any, given: Any) -> Any:
     """The sum, which must have the sizes of ``own``: PyTorch adds in place here."""
     made = own + given
-    check_fits(own, made._d.shape)
+    check_fits(own, made._array.shape)
     return made
 
 

@@ -12,7 +12,7 @@ from ..primitive.weight_norm import weight_norm_interface
 @composite(method=False)
 def norm_except_dim(v: Any, pow: int = 2, dim: int = 0) -> Any:
     """The norms of order ``pow`` over all dimensions of ``v`` but ``dim``, which are kept; with ``dim`` -1 over all."""
-    shape = v._d.shape
+    shape = v._array.shape
     if dim == -1:
         return linalg_vector_norm(v, pow, None, False)
     if dim == 0:
@@ -28,6 +28,6 @@ def _weight_norm(v: Any, g: Any, dim: int = 0) -> Any:
 
     Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.utils.parametrizations.weight_norm.html
     """
-    if dim == 0 or dim == v._d.ndim - 1:
+    if dim == 0 or dim == v._array.ndim - 1:
         return weight_norm_interface(v.contiguous(), g.contiguous(), dim)[0]
     return v * (g / norm_except_dim(v, 2, dim))

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from ...core.tensor import Tensor
 from ...ground import dtypes
-from ...tensor.tensor import Tensor
 from ..declare import COMPOSITES, composite
 from ..primitive.bessel import i0
 from ..primitive.matrix import c_type
@@ -56,8 +56,8 @@ def _made(values: Any, length: int, kind: Any, options: dict[str, Any]) -> Tenso
     else:
         wide = np.float64 if kind is dtypes.float64 else np.float32
         made = COMPOSITES["empty"].function(length, dtype=kind, **options)
-        if not made._d.dtype.metadata:
-            made._d[...] = values(np.arange(length, dtype=wide)).astype(made._d.dtype)
+        if not made._array.dtype.metadata:
+            made._array[...] = values(np.arange(length, dtype=wide)).astype(made._array.dtype)
     if requires_grad:
         made.requires_grad_()
     return made  # type: ignore[no-any-return]
@@ -283,7 +283,7 @@ def general_cosine(
     step = 2 * math.pi / (M if not sym else M - 1)
     k = _line(0, (M - 1) * step, M, **how)
     weights = COMPOSITES["tensor"].function([(-1) ** i * w for i, w in enumerate(a)], **how)
-    turns = COMPOSITES["arange"].function(weights._d.shape[0], **how)
+    turns = COMPOSITES["arange"].function(weights._array.shape[0], **how)
     return (weights.unsqueeze(-1) * (turns.unsqueeze(-1) * k).cos()).sum(0)  # type: ignore[no-any-return]
 
 

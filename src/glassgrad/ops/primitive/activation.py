@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from ...core.row import op
+from ...core.tensor import wrap
 from ...kernels import compiled, special
 from ...kernels.choose import choose, drop, keep
-from ...tensor.tensor import wrap
-from ..declare import op
 from .compare import unsupported, where, zero_like
 from .index import slice
 from .join import cat
@@ -439,7 +439,7 @@ def log_sigmoid_backward(grad_output: Any, self: Any, /) -> Any:
     return grad_output * sigmoid.row.kernel(-self)
 
 
-logsigmoid.shows(buffer=("self", lambda tensor: wrap(np.exp(-np.abs(tensor._d)))))
+logsigmoid.shows(buffer=("self", lambda tensor: wrap(np.exp(-np.abs(tensor._array)))))
 silu.derivative(self=lambda grad, self: silu_backward(grad, self))
 mish.derivative(self=lambda grad, self: mish_backward(grad, self))
 softplus.derivative(self=lambda grad, self, beta, threshold: softplus_backward(grad, self, beta, threshold))

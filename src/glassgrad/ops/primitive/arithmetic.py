@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from ...core.row import op
 from ...kernels import compiled
-from ..declare import op
 from .compare import unsupported, where, zero_like
 from .pointwise import log
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..declare import op
+from ...core.row import op
 from .index import fitted
 from .shape import axes_of, axis_of, reshape, unsigned
 

@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
+from ...core.row import op
+from ...core.tensor import wrap
 from ...kernels import compiled
-from ...tensor.tensor import wrap
-from ..declare import op
 from .batch import bmm, each_by_transposed, each_transposed_by
 from .norm import shaped
 from .reduce import F32, F64, along, sum_dim
@@ -83,7 +83,7 @@ def later(count: int) -> Any:
 @on_arrays(lambda query, key, attn_mask, is_causal: _bias(query, key, attn_mask, is_causal))
 def bias_of(query: Any, key: Any, attn_mask: Any, is_causal: bool) -> Any:
     """All that is added to the products, for matrices of the heads of all samples; None where nothing is."""
-    made = _bias(query._d, key._d, attn_mask if attn_mask is None else attn_mask._d, is_causal)
+    made = _bias(query._array, key._array, attn_mask if attn_mask is None else attn_mask._array, is_causal)
     return None if made is None else wrap(made)
 
 
@@ -309,7 +309,7 @@ def _attention_rule(
 @on_arrays(lambda heads, shared: _spread(heads, shared).reshape(-1, *heads.shape[2:]))
 def matrices(heads: Any, shared: int) -> Any:
     """(samples, heads, positions, width) as one batch of matrices, each head as often as it is shared."""
-    n, count, rows, width = heads._d.shape
+    n, count, rows, width = heads._array.shape
     if shared > 1:
         heads = expand(unsqueeze(heads, 2), (n, count, shared, rows, width))
     return shaped(heads, (n * count * shared, rows, width))
@@ -327,7 +327,7 @@ def heads_of(back: Any, sizes: tuple[int, ...], shared: int) -> Any:
 @on_arrays(lambda query, key: _shared_heads(query, key))
 def shared_heads(query: Any, key: Any) -> int:
     """How many heads of queries share one head of keys."""
-    return _shared_heads(query._d, key._d)
+    return _shared_heads(query._array, key._array)
 
 
 @flash_attention_backward.derivative("grad_output", "query", "key", "value")

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from ...core.row import op
 from ...kernels import compiled
-from ..declare import op
 from .norm import affine_twice, as_floating, shaped, statistics_kind
 from .reduce import F64, along, leading
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..declare import op
+from ...core.row import op
 from .compare import unsupported
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ..declare import op
+from ...core.row import op
 from ..unfold import differentiated
 from . import linear
 from .matrix import addmm, column_sums, mm, transposed_by

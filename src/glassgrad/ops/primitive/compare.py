@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from ...core.row import op
 from ...ground import dtypes
 from ...kernels.choose import choose, drop
-from ..declare import op
 
 ndarray = np.ndarray
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from ...core.row import op
 from ...kernels import convolution as kernels
 from ...kernels.convolution import both_sides
-from ..declare import op
 from .extreme import not_implemented
 from .matrix import scalar_name
 from .reduce import sum_dim

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..declare import op
+from ...core.row import op
 from .extreme import not_implemented
 
 

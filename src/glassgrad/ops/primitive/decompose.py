@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from ...core import call
+from ...core.row import op
 from ...kernels import triangle
-from .. import call
-from ..declare import COMPOSITES, op
+from ..declare import COMPOSITES
 from .reduce import prod_dim
 from .shape import on_arrays, sum_to, transpose, unsqueeze
 from .sign import conj, real
@@ -62,19 +63,19 @@ def turned(a: Any) -> Any:
 @on_arrays(lambda a: a.swapaxes(-1, -2).conj() if a.dtype.kind == "c" else a.swapaxes(-1, -2))
 def adjoint(a: Any) -> Any:
     """The conjugated transposed matrices, in a rule."""
-    return conj(transpose(a, -1, -2)) if a._d.dtype.kind == "c" else transpose(a, -1, -2)
+    return conj(transpose(a, -1, -2)) if a._array.dtype.kind == "c" else transpose(a, -1, -2)
 
 
 @on_arrays(lambda a: np.conj(a) if a.dtype.kind == "c" else a)
 def conjugated(a: Any) -> Any:
     """The conjugated numbers, in a rule; real ones as they are."""
-    return conj(a) if a._d.dtype.kind == "c" else a
+    return conj(a) if a._array.dtype.kind == "c" else a
 
 
 @on_arrays(lambda a: a.real if a.dtype.kind == "c" else a)
 def real_part(a: Any) -> Any:
     """The real parts, in a rule; real numbers as they are."""
-    return real(a) if a._d.dtype.kind == "c" else a
+    return real(a) if a._array.dtype.kind == "c" else a
 
 
 def mathematics(function: Callable[..., Any]) -> Any:
@@ -92,7 +93,7 @@ def mathematics(function: Callable[..., Any]) -> Any:
 @on_arrays(lambda grad, sizes: grad if grad.shape == sizes else sum_to.row.kernel(grad, sizes))
 def narrowed(grad: Any, sizes: tuple[int, ...]) -> Any:
     """A gradient, summed where a batch was stretched."""
-    return grad if grad._d.shape == sizes else sum_to(grad, sizes)
+    return grad if grad._array.shape == sizes else sum_to(grad, sizes)
 
 
 @on_arrays(lambda grad: np.asarray(grad)[..., None, None])
@@ -164,7 +165,7 @@ def _cofactors(grad: Any, A: Any, result: Any) -> Any:  # noqa: N803
 @on_arrays(_cofactors)
 def cofactors(grad: Any, A: Any, result: Any) -> Any:  # noqa: N803
     """The gradient of the determinant: its inverse, turned, times itself; by singular values where that is zero."""
-    if (np.asarray(result._d) != 0).all():
+    if (np.asarray(result._array) != 0).all():
         return each(grad * result) * turned(inverse_of(A))
     from .singular import linalg_svd, unit_matrices  # stands on this module
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..declare import op
+from ...core.row import op
 from .index import fitted
 from .matrix import scalar_name
 from .reduce import F16, F32, F64, along, kept_sizes, safe_divide, spread_dim, sum_dim, total
@@ -149,7 +149,7 @@ def renorm(self: Any, /, p: Any, dim: Any, maxnorm: Any) -> Any:
 @on_arrays(lambda a: a.real.copy() if a.dtype.kind == "c" else a)
 def real_part(a: Any) -> Any:
     """The real part of what may be real."""
-    return real(a) if a._d.dtype.kind == "c" else a
+    return real(a) if a._array.dtype.kind == "c" else a
 
 
 @renorm.derivative("self")

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from ...core.row import op
 from ...ground import dtypes
 from ...kernels import counts, dirichlet
-from ..declare import op
 from .arithmetic import NOT_IMPLEMENTED
 from .compare import unsupported
 from .random import source

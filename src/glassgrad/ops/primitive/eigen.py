@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..declare import op
+from ...core.row import op
 from .decompose import LinAlgError, adjoint, conjugated, mathematics, solution, times
 from .extreme import not_implemented
 from .index import diag_embed, diagonal
@@ -28,7 +28,7 @@ def _refuse_phase(inner: Any, function: str) -> None:
 @on_arrays(_refuse_phase)
 def refuse_phase(inner: Any, function: str) -> None:
     """Raise PyTorch's error where a gradient would turn eigenvectors, which have no direction of their own."""
-    _refuse_phase(inner._d, function)
+    _refuse_phase(inner._array, function)
 
 
 # -- Hermitian matrices -----------------------------------------------------------------------------------------------

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from ...core.row import op
 from ...kernels import compiled
-from ..declare import op
 from .sparse import embedding_sparse_backward
 
 _SMALL = 4096

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..declare import op
+from ...core.row import op
 from .embed import rows_added
 from .reduce import F16, F32
 from .sparse import carried, densified, embedding_sparse_backward

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from ...core.row import op
 from ...ground import dtypes
 from ...kernels import compiled
-from ..declare import op
 from .reduce import kept_sizes, spread_dim
 
 ndarray = np.ndarray

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..declare import op
+from ...core.row import op
 from .decompose import real_part
 
 #: PyTorch's numbers for how a transform is scaled, as NumPy's words: not at all, by the root of n, by n.

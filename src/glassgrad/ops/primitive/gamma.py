@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from ...core.row import op
 from ...kernels import incomplete
 from ...kernels.special import lgamma as log_gamma
-from ..declare import op
 from .compare import unsupported
 from .pointwise import exp, log, single
 from .special import digamma, lgamma

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from ...core import fit, saved
+from ...core.row import op
 from ...ground import dtypes, errors
 from ...kernels.scatter import add_rows
-from .. import fit, saved
-from ..declare import op
 from .shape import axis_of, on_arrays, strided, sum_to, unsigned
 
 ndarray = np.ndarray
@@ -21,7 +21,7 @@ ALL = builtins.slice(None)
 @on_arrays(fit.fit)
 def fitted(grad: Any, sizes: tuple[int, ...]) -> Any:
     """A gradient summed over the dimensions that broadcasting stretched."""
-    return grad if grad._d.shape == sizes else sum_to(grad, sizes)
+    return grad if grad._array.shape == sizes else sum_to(grad, sizes)
 
 
 @op(constant=True)
@@ -262,8 +262,8 @@ class Indices(tuple[Any, ...]):
     def __new__(cls, indices: Iterable[Any]) -> Indices:
         found = tuple.__new__(cls, indices)
         found.alone = len(found) == 1 or all(t is None for t in found[:-1])
-        found.parts = tuple([ALL if t is None else t._d for t in found])
-        found.versions = [0 if t is None or t._v is None else t._v.version for t in found]
+        found.parts = tuple([ALL if t is None else t._array for t in found])
+        found.versions = [0 if t is None or t._counter is None else t._counter.version for t in found]
         return found
 
 
@@ -271,13 +271,13 @@ def fresh(indices: Any) -> Any:
     """The indices of a forward call, for its rule; RuntimeError where one was changed in place since."""
     if type(indices) is Indices:
         for tensor, version in zip(indices, indices.versions, strict=True):
-            if tensor is not None and tensor._v is not None and tensor._v.version != version:
+            if tensor is not None and tensor._counter is not None and tensor._counter.version != version:
                 raise RuntimeError(
                     errors.STALE.format(
-                        type=saved.type_name(tensor._d),
-                        sizes=list(tensor._d.shape),
+                        type=saved.type_name(tensor._array),
+                        sizes=list(tensor._array.shape),
                         owner="",
-                        now=tensor._v.version,
+                        now=tensor._counter.version,
                         then=version,
                         hint=errors.STALE_HINT,
                     )
@@ -288,7 +288,7 @@ def fresh(indices: Any) -> Any:
 def _key(indices: Any) -> tuple[Any, ...]:
     if type(indices) is Indices:
         return indices.parts
-    return tuple(ALL if index is None else getattr(index, "_d", index) for index in indices)
+    return tuple(ALL if index is None else getattr(index, "_array", index) for index in indices)
 
 
 def _first_outside(sizes: tuple[int, ...], key: tuple[Any, ...]) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..declare import op
+from ...core.row import op
 from .index import ALL, blank, slice
 from .shape import axis_of, reshape, unsigned
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from ...core.row import op
 from ...kernels.choose import keep
-from ..declare import op
 from .compare import maximum, unsupported, where, zero_like
 from .pointwise import exp, exp2, log, single
 

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...graph.record import Record, freed
+from ...core import call
+from ...core.record import Record, freed
+from ...core.row import op
+from ...core.tensor import Tensor, wrap
+from ...fast import generate
 from ...kernels import compiled
-from ...tensor.tensor import Tensor, wrap
-from .. import call, generate
-from ..declare import op
 from .matrix import addmm, column_sums, mm, transposed_by
 from .shape import t
 
@@ -80,12 +81,12 @@ def _transposed(record: Record, slot: int, weight: Any, turned: Record | None) -
         return None, 0
     version = getattr(record, f"v{slot}")
     if not isinstance(held, Tensor):
-        held_cell, array = weight.cell, held
+        held_cell, array = weight.counter, held
         version = 0
     else:
-        held_cell, array = held._v, held._d
+        held_cell, array = held._counter, held._array
     view = wrap(array.T)
-    view._e, view._v = turned, held_cell
+    view._edge, view._counter = turned, held_cell
     return view, version
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ..declare import op
+from ...core.row import op
 from .extreme import not_implemented, pick, place
 from .norm import shaped
 from .pointwise import sigmoid

@@ -8,10 +8,10 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
+from ...core.row import TABLE, op
+from ...core.tensor import Tensor
 from ...ground import dtypes
 from ...kernels import compiled
-from ...tensor.tensor import Tensor
-from ..declare import TABLE, op
 from .reduce import ones32, ones64
 from .shape import expand, on_arrays, sum_to, t, unsqueeze, view
 
@@ -128,7 +128,7 @@ def on_tensors(check: Callable[..., None]) -> Callable[..., None]:
 
     def applied(*tensors: Any) -> None:
         if all(isinstance(tensor, Tensor) for tensor in tensors):
-            check(*(tensor._d for tensor in tensors))
+            check(*(tensor._array for tensor in tensors))
 
     return applied
 
@@ -169,19 +169,19 @@ def times(grad: Any, factor: Any) -> Any:
 @on_arrays(np.multiply.outer)
 def outer_of(vec1: Any, vec2: Any) -> Any:
     """The outer product of two vectors."""
-    return view(vec1, (vec1._d.shape[0], 1)) * vec2
+    return view(vec1, (vec1._array.shape[0], 1)) * vec2
 
 
 @on_arrays(np.conj)
 def conjugate(grad: Any) -> Any:
     """The conjugate of a gradient."""
-    return TABLE["conj_physical"].caller(grad) if grad._d.dtype.kind == "c" else grad
+    return TABLE["conj_physical"].caller(grad) if grad._array.dtype.kind == "c" else grad
 
 
 @on_arrays(lambda grad, sizes: grad if grad.shape == sizes else sum_to.row.kernel(grad, sizes))
 def narrowed(grad: Any, sizes: tuple[int, ...]) -> Any:
     """A gradient, summed where an input of ``sizes`` was stretched."""
-    return grad if grad._d.shape == sizes else sum_to(grad, sizes)
+    return grad if grad._array.shape == sizes else sum_to(grad, sizes)
 
 
 # -- matrices ---------------------------------------------------------------------------------------------------------

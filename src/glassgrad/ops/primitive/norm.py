@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from ...core.row import op
 from ...kernels import compiled
-from ..declare import op
 from .cast import to_copy
 from .extreme import not_implemented
 from .reduce import F32, F64, SMALL, along, column, count, kept_sizes, sum_dim
@@ -173,7 +173,7 @@ def as_floating(a: Any, kernel: str) -> Any:
 @on_arrays(lambda a: a.astype(F32) if a.dtype.itemsize == 2 else a)
 def wide(tensor: Any) -> Any:
     """Half precision as float32, the rest as it is."""
-    return to_copy(tensor, F32) if tensor._d.dtype.itemsize == 2 else tensor
+    return to_copy(tensor, F32) if tensor._array.dtype.itemsize == 2 else tensor
 
 
 def statistics_kind(input: Any, weight: Any, bias: Any) -> Any:

@@ -6,7 +6,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from ..declare import op
+from ...core.row import op
 from .arrange import tril, triu
 from .decompose import adjoint, conjugated, mathematics, narrowed, real_part, times
 from .index import diag_embed, diagonal

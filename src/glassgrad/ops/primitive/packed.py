@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from ...core.row import op
 from ...ground import dtypes
-from ..declare import op
 from .shape import axis_of
 
 _UNSORTED = (

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..declare import op
+from ...core.row import op
 
 
 def spans(pad: Any, ndim: int) -> list[tuple[int, int]]:

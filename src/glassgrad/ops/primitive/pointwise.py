@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from ...core.row import op
 from ...kernels import compiled
-from ..declare import op
 from .compare import unsupported, where
 
 ndarray = np.ndarray

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from ...core.row import op
 from ...kernels import polynomial
-from ..declare import op
 from .compare import unsupported
 
 _NAMED: dict[str, tuple[Callable[[Any, Any], Any], str]] = {

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from ...core.row import op
 from ...kernels import pooling as windows
-from ..declare import op
 from .extreme import not_implemented
 
 _KINDS = "iufV"

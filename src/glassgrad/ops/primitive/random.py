@@ -11,19 +11,19 @@ from typing import Any
 
 import numpy as np
 
+from ...core.row import op
+from ...core.tensor import wrap
 from ...ground import dtypes
 from ...ground.generator import Generator, default_generator
 from ...kernels import counts
 from ...kernels import random as draws
-from ...tensor.tensor import wrap
-from ..declare import op
 from .shape import on_arrays
 
 
 @on_arrays(np.zeros_like)
 def nothing(grad: Any) -> Any:
     """Zeros: the gradient of what was overwritten."""
-    return wrap(np.zeros_like(grad._d))
+    return wrap(np.zeros_like(grad._array))
 
 
 def source(generator: Generator | None) -> Generator:
@@ -143,7 +143,7 @@ def normal_by_std(std: Any, /, mean: float, generator: Any) -> Any:
 @on_arrays(lambda grad, sizes: np.zeros(sizes, grad.dtype))
 def nothing_of(grad: Any, sizes: tuple[int, ...]) -> Any:
     """Zeros of the sizes of an input."""
-    return wrap(np.zeros(sizes, grad._d.dtype))
+    return wrap(np.zeros(sizes, grad._array.dtype))
 
 
 _OVER = (

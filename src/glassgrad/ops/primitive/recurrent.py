@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
+from ...core.row import op
 from ...kernels import recurrent as kernels
 from ...kernels.recurrent import Way
-from ..declare import op
 from ..unfold import differentiated
 
 F32 = np.dtype(np.float32)

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from ...core.row import op
 from ...kernels import compiled
-from ..declare import op
 from .scan import others
 
 ndarray = np.ndarray

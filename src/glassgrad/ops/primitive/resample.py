@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from ...core.row import op
 from ...kernels import resample as lines
-from ..declare import op
 from .extreme import not_implemented
 
 

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from ...core.row import op
 from ...kernels import compiled
-from ..declare import op
 from ..unfold import differentiated
 from .norm import F32, count
 from .reduce import along, sum_dim

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from ...core.row import op
 from ...kernels import sampling as points
-from ..declare import op
 from .extreme import not_implemented
 from .index import select
 from .shape import unsqueeze

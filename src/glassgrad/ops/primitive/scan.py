@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from ...core.row import op
 from ...ground import dtypes
 from ...kernels import compiled
-from ..declare import op
 
 ndarray = np.ndarray
 _WIDER = {np.dtype("f4"): np.dtype("f8"), np.dtype("f2"): np.dtype("f4")}

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from ...core.row import op
 from ...ground import dtypes
 from ...kernels.scatter import added, covered, fetched, inside, place, put_where
-from ..declare import op
 from .index import blank, masked_fill
 from .shape import axis_of, reshape, unsigned
 

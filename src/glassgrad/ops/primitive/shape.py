@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from ...core import fit
+from ...core.row import op
 from ...ground import dtypes
-from .. import fit
-from ..declare import op
 
 ndarray = np.ndarray
 as_strided = np.lib.stride_tricks.as_strided
@@ -151,7 +151,7 @@ def reshape_alias(self: Any, /, sizes: Any) -> Any:
 @on_arrays(lambda array, sizes: array.reshape(sizes))
 def reshape(input: Any, sizes: tuple[int, ...]) -> Any:
     """A view with other sizes where there can be one, else a copy with them."""
-    array = input._d
+    array = input._array
     if type(array) is not ndarray or array.flags.c_contiguous:
         return view(input, sizes)
     if sizes == array.shape and 1 not in sizes and array.size:

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from ...tensor.tensor import wrap
-from ..declare import op
+from ...core.row import op
+from ...core.tensor import wrap
 from .decompose import LinAlgError, adjoint, mathematics, narrowed, real_part, times, which
 from .extreme import not_implemented
 from .index import diag_embed, diagonal
@@ -81,7 +81,7 @@ def _refuse_phase(left: Any, right: Any) -> None:
 @on_arrays(_refuse_phase)
 def refuse_phase(left: Any, right: Any) -> None:
     """Raise PyTorch's error where a gradient would turn singular vectors, which have no direction of their own."""
-    _refuse_phase(*(None if x is None else x._d for x in (left, right)))
+    _refuse_phase(*(None if x is None else x._array for x in (left, right)))
 
 
 @linalg_svd.derivative("A")
@@ -251,11 +251,11 @@ def inverse_for_rule(self: Any) -> Any:
 
 def tolerances(self: Any) -> tuple[Any, Any]:
     """Zero, and the rounding of one times the longer side, as tensors."""
-    kind = self._d.real.dtype
-    return wrap(np.zeros((), kind)), wrap(np.asarray(np.finfo(kind).eps * max(self._d.shape[-2:]), kind))
+    kind = self._array.real.dtype
+    return wrap(np.zeros((), kind)), wrap(np.asarray(np.finfo(kind).eps * max(self._array.shape[-2:]), kind))
 
 
 # -- the saved names that PyTorch does not show -----------------------------------------------------------------------
 
-linalg_svd.shows(hidden=("A_sizes",), S_sym_argsize_minus_1=("S", lambda tensor: tensor._d.shape[-1]))
+linalg_svd.shows(hidden=("A_sizes",), S_sym_argsize_minus_1=("S", lambda tensor: tensor._array.shape[-1]))
 linalg_lstsq.shows(hidden=("self_sizes", "b_sizes"))

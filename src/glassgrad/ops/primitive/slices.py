@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from ...core.row import op
 from ...kernels.scatter import add_rows, inside
-from ..declare import op
 from .index import ALL
 from .scatter import BEYOND, check_bounds, name_of, scatter_reduce, shared_out
 from .shape import axis_of, expand, reshape, sum_to, unsigned, view

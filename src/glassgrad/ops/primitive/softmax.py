@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from ...core.row import op
 from ...kernels import compiled
-from ..declare import op
 from .extreme import not_implemented
 from .pointwise import exp
 from .reduce import F32, F64, SMALL, along, kept_sizes, ones32, ones64, spread_dim, sum_dim

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from ...core.row import op
 from ...ground import dtypes
 from ...kernels import compiled
-from ..declare import op
 from .index import ALL, blank
 from .scatter import place, scatter
 from .shape import axis_of, unsigned

@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 
+from ...core.call import careful
+from ...core.row import Row
 from ...ground import dtypes
 from ...kernels import sparse as arrays
 from ...kernels.sparse import Carrier, Coo, Csr
-from ..call import careful
-from ..declare import Row
 from .shape import expand, unsqueeze
 
 #: Every row of this file, by name.

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from ...core.row import op
 from ...kernels import quantile, special
-from ..declare import op
 from .compare import unsupported, where
 from .pointwise import cos, exp, log, log1p, sin, single
 

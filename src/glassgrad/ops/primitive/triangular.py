@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from ...core.row import op
 from ...kernels import triangle
-from ..declare import op
 from .arrange import tril, triu
 from .decompose import adjoint, conjugated, lu_solved, mathematics, narrowed, times, turned
 from .extreme import not_implemented

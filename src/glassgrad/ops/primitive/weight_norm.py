@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..declare import op
+from ...core.row import op
 from .distance import linalg_vector_norm, norm_of
 from .reduce import F32, F64, sum_dim
 

@@ -12,12 +12,12 @@ from typing import Any
 
 import numpy as np
 
-from ...graph.node import Node
-from ...graph.record import Kind, Record, about, freed
-from ...tensor import tensor as tensors
-from ...tensor.tensor import Tensor, View, edge_of
-from .. import write
-from ..declare import op
+from ...core import tensor as tensors
+from ...core import write
+from ...core.node import Node
+from ...core.record import Kind, Record, about, freed
+from ...core.row import op
+from ...core.tensor import Tensor, View, edge_of
 
 ndarray = np.ndarray
 
@@ -238,21 +238,21 @@ def reread(view: Tensor, place: View) -> Record:
     """The history of a view whose base was written in place: its window of the base's history."""
     base = place.base
     record = Record(AS_STRIDED, (edge_of(base),))
-    record.k = (window_of(view._d, base._d), base._d.shape, window_of(base._d, base._d)[1])
+    record.k = (window_of(view._array, base._array), base._array.shape, window_of(base._array, base._array)[1])
     return record
 
 
 def rebase_view(view: Tensor, inner: Record) -> None:
     """After a write through ``view``, described by ``inner``: give the base its new history."""
-    base = view._e.base
+    base = view._edge.base
     old = edge_of(base)
     record = Record(COPY_SLICES, (old, *inner.edges[1:]))
-    record.k = (inner, window_of(view._d, base._d), window_of(base._d, base._d)[1])
+    record.k = (inner, window_of(view._array, base._array), window_of(base._array, base._array)[1])
     record.p0 = inner  # type: ignore[assignment]  # freed with the record
-    record.s = base._d.shape
-    base._e = record
-    if base._v is not None:
-        record.cell = base._v
+    record.s = base._array.shape
+    base._edge = record
+    if base._counter is not None:
+        record.counter = base._counter
     about(inner).home = _Home(record)
 
 

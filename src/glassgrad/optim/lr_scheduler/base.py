@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from types import FunctionType
 from typing import Any
 
-from ...tensor.tensor import Tensor
+from ...core.tensor import Tensor
 from ..optimizer import Optimizer
 
 EPOCH_DEPRECATION_WARNING = (

@@ -9,9 +9,9 @@ import warnings
 from collections.abc import Sequence
 from typing import Any, Generic, Iterable, TypeVar  # noqa: UP035  the one of typing goes with Generic as a base
 
+from ...core.tensor import Tensor
 from ...ground.generator import Generator, default_generator
 from ...ops.composite.random import randperm
-from ...tensor.tensor import Tensor
 
 __all__ = [
     "ChainDataset", "ConcatDataset", "Dataset", "IterableDataset", "StackDataset", "Subset", "TensorDataset",

@@ -6,12 +6,12 @@ import itertools
 from collections.abc import Iterable, Iterator, Sequence, Sized
 from typing import Any, Generic, TypeVar
 
+from ...core.tensor import Tensor
 from ...ground import dtypes
 from ...ground.generator import Generator
 from ...ops.composite.construct import as_tensor
 from ...ops.composite.create import empty
 from ...ops.composite.random import multinomial, randint, randperm
-from ...tensor.tensor import Tensor
 
 __all__ = [
     "BatchSampler", "RandomSampler", "Sampler", "SequentialSampler", "SubsetRandomSampler", "WeightedRandomSampler",

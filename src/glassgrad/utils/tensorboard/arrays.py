@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ...tensor.tensor import Tensor
+from ...core.tensor import Tensor
 
 Array = np.ndarray[Any, Any]
 
@@ -18,7 +18,7 @@ def as_array(value: Any) -> Array:
     if np.isscalar(value):
         return np.array([value])
     if isinstance(value, Tensor):
-        array = np.asarray(value._d)
+        array = np.asarray(value._array)
         return array.astype(np.float16) if array.dtype.kind == "V" or array.dtype.name == "bfloat16" else array
     raise NotImplementedError(f"Got {type(value)}, but numpy array or torch tensor are expected.")
 

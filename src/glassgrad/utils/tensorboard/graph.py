@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...core.tensor import Tensor
 from ...nn.modules.module import Module
-from ...tensor.tensor import Tensor
 from .library import AttrValue, GraphDef, NodeDef, VersionDef
 
 

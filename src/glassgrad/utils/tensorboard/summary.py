@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ...tensor.tensor import Tensor
+from ...core.tensor import Tensor
 from .arrays import as_array, as_bytes, histogram_of, rows_columns_channels
 from .library import HistogramProto, Summary, SummaryMetadata, TensorProto, TensorShapeProto
 
@@ -55,7 +55,7 @@ _FIELDS = {
 
 def tensor(tag: str, value: Tensor) -> Any:
     """A whole tensor."""
-    array = np.asarray(value._d)
+    array = np.asarray(value._array)
     if array.dtype.name not in _FIELDS:
         raise ValueError(f"{tag} has unsupported tensor dtype {value.dtype}")
     kind, field = _FIELDS[array.dtype.name]

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from ....core.tensor import LEAF, Tensor, View, wrap
 from ....ground import dtypes, modes
 from ....ops.composite.construct import as_tensor, tensor
 from ....ops.primitive.join import stack
 from ....tensor.parameter import Parameter
-from ....tensor.tensor import LEAF, Tensor, View, wrap
 
 Collator = Callable[..., Any]
 
@@ -119,11 +119,11 @@ def bare(tensors: Any) -> list[Any] | None:
     """The arrays of tensors of one dtype and one shape that need no record; None where one is more than that."""
     if modes.watch:
         return None
-    arrays, kind, sizes = [], tensors[0]._d.dtype, tensors[0]._d.shape
+    arrays, kind, sizes = [], tensors[0]._array.dtype, tensors[0]._array.shape
     if kind.metadata is not None:
         return None
     for one in tensors:
-        place, data = one._e, one._d
+        place, data = one._edge, one._array
         if type(one) is not Tensor and type(one) is not Parameter or data.dtype != kind or data.shape != sizes:
             return None
         if place is not None and (place is LEAF or type(place) is not View or one.requires_grad):

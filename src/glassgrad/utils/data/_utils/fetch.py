@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from ....core.tensor import Tensor, wrap
 from ....ground import modes
-from ....tensor.tensor import Tensor, wrap
 from ..dataset import Subset, TensorDataset
 from .collate import default_collate
 
@@ -82,8 +82,8 @@ def _rows(dataset: Any, indices: Any) -> list[Tensor] | None:
         return None
     batch = []
     for tensor in dataset.tensors:
-        data = tensor._d
-        if type(tensor) is not Tensor or tensor._e is not None or data.dtype.metadata is not None:
+        data = tensor._array
+        if type(tensor) is not Tensor or tensor._edge is not None or data.dtype.metadata is not None:
             return None
         try:
             batch.append(wrap(data.take(indices, 0)))

@@ -77,19 +77,19 @@ def lean(root: Record, grad: Any, keep: bool) -> None:
     try:
         while record is not None:
             if grad is None:
-                grad = record._g
-                record._g = None
+                grad = record._gathered
+                record._gathered = None
             ga, gb = record.run(record, grad, keep)
             following = None
             edge = record.e0
             if type(edge) is Record:
                 if ga is not None:
-                    before = edge._g
+                    before = edge._gathered
                     if before is None:
-                        edge._g = ga
+                        edge._gathered = ga
                         following = edge
                     else:
-                        edge._g = before + ga
+                        edge._gathered = before + ga
             elif edge is not None:
                 if type(edge) is tuple:
                     if any(g is None and isinstance(onward, Record) for onward, g in zip(edge, ga, strict=True)):
@@ -97,11 +97,11 @@ def lean(root: Record, grad: Any, keep: bool) -> None:
                         return
                     for onward, g in zip(edge, ga):  # noqa: B905  as long as each other: one rule for each edge
                         if onward is not None and g is not None:
-                            before = onward._g
+                            before = onward._gathered
                             if before is not None:
-                                onward._g = before + g
+                                onward._gathered = before + g
                                 continue
-                            onward._g = g
+                            onward._gathered = g
                             if type(onward) is not Record and not isinstance(onward, Record):
                                 reached.append(onward)
                             elif following is None:
@@ -112,22 +112,22 @@ def lean(root: Record, grad: Any, keep: bool) -> None:
                             else:
                                 heappush(heap, (-onward.sequence, onward))
                 elif ga is not None:
-                    before = edge._g
+                    before = edge._gathered
                     if before is not None:
-                        edge._g = before + ga
+                        edge._gathered = before + ga
                     else:
-                        edge._g = ga
+                        edge._gathered = ga
                         if isinstance(edge, Record):
                             following = edge
                         else:
                             reached.append(edge)
             edge = record.e1
             if edge is not None and gb is not None:
-                before = edge._g
+                before = edge._gathered
                 if before is not None:
-                    edge._g = before + gb
+                    edge._gathered = before + gb
                 else:
-                    edge._g = gb
+                    edge._gathered = gb
                     if not isinstance(edge, Record):
                         reached.append(edge)
                     elif following is None:
@@ -145,17 +145,17 @@ def lean(root: Record, grad: Any, keep: bool) -> None:
             ga = gb = grad = edge = before = onward = g = None  # an array held here would look shared to its leaf
         with adding:
             for variable in reached:
-                grad = variable._g
-                variable._g = None
-                if variable._e is not None:  # else it stopped wanting gradients meanwhile
+                grad = variable._gathered
+                variable._gathered = None
+                if variable._edge is not None:  # else it stopped wanting gradients meanwhile
                     leaf.accumulate(variable, grad)
     except Exception:
         if record is not None:  # what the failing record cannot reach any more is complete
             waiting = _dependencies([record, *(left for _, left in heap)])
             for variable in reached:
-                if variable not in waiting and variable._g is not None:
+                if variable not in waiting and variable._gathered is not None:
                     with adding:
-                        leaf.accumulate(variable, variable._g)
+                        leaf.accumulate(variable, variable._gathered)
         _wipe(root)
         raise
     except BaseException:
@@ -169,16 +169,16 @@ def _hand_over(
     """Everything that waits in the lean walk, as roots: the general one runs records that receive no gradient too."""
     roots = [pair for pair in pairs if pair[0] is not None]
     for edge in (*reached, *(left for _, left in heap)):
-        roots.append((edge, edge._g))
-        edge._g = None
+        roots.append((edge, edge._gathered))
+        edge._gathered = None
     return roots
 
 
 def _wipe(root: Record) -> None:
     """Empty the slots of everything under ``root``, after a walk that ended early."""
     for edge in _dependencies([root]):
-        if edge._g is not None:
-            edge._g = None
+        if edge._gathered is not None:
+            edge._gathered = None
 
 
 def general(

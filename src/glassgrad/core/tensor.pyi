@@ -6,14 +6,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from collections.abc import Callable
 from typing import Any
 import numpy as np
-from ..graph import hooks, leaf
-from ..graph.node import Node, node_of, pair_of
-from ..graph.record import OUTPUT, Record, about
 from ..ground import dtypes, errors
+from ..ground import format as formatting
+from ..ground.counter import VersionCounter
 from ..ground.device import device
 from ..ground.size import Size, unchecked
-from ..ground.storage import Storage
-from . import format as formatting
+from . import hooks, leaf
+from .node import Node, node_of, pair_of
+from .record import OUTPUT, Record, about
 from ..ground.device import device as _device
 new: Any
 
@@ -35,7 +35,7 @@ def view_error(place: View, edge: Any, modified: str) -> str:
     """PyTorch's sentences for a write through, or below, a view whose making forbids it."""
 def view_name(edge: Any) -> str:
     """How messages call the operation of an edge: ``Split`` for SplitBackward0."""
-def share(tensor: Tensor) -> Storage:
+def share(tensor: Tensor) -> VersionCounter:
     """The version of a tensor's buffer; from now on its data is an array that aliases can see."""
 def wrap(array: Any) -> Tensor:
     """A tensor of ``array``, without history."""
@@ -44,10 +44,10 @@ def alias(tensor: Tensor) -> Tensor:
 
 class Tensor:
     __array_priority__: Any
-    _d: Any
-    _e: Any
-    _v: Storage | None
-    _g: Any
+    _array: Any
+    _edge: Any
+    _counter: VersionCounter | None
+    _gathered: Any
     _grad: Any
     _about: Any
     _inference: Any

@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from ..graph.record import Record
 from ..ground import dtypes, errors, modes
+from ..ops import override
+from ..ops.constant import F32, F64, I64, number
 from ..tensor.parameter import Parameter
-from ..tensor.tensor import LEAF, Tensor, View, edge_of, share, view_error, wrap
-from . import override
-from .constant import F32, F64, I64, number
-from .declare import Row
+from .record import Record
+from .row import Row
+from .tensor import LEAF, Tensor, View, edge_of, share, view_error, wrap
 
 ndarray = np.ndarray
 rebase_view: Callable[[Tensor, Record], None] = (
@@ -25,8 +25,10 @@ rebase_view: Callable[[Tensor, Record], None] = (
 
 def check_fits(target: Tensor, shape: tuple[int, ...]) -> None:
     """Raise PyTorch's error where a result of ``shape`` would not fit into ``target``."""
-    if shape != target._d.shape:
-        raise RuntimeError(f"output with shape {list(target._d.shape)} doesn't match the broadcast shape {list(shape)}")
+    if shape != target._array.shape:
+        raise RuntimeError(
+            f"output with shape {list(target._array.shape)} doesn't match the broadcast shape {list(shape)}"
+        )
 
 
 def _check_shape(row: Row, arrays: Sequence[Any], target: Tensor) -> None:
@@ -43,14 +45,14 @@ def memory(target: Any) -> Any:
     kind = type(target)
     if (kind is not Tensor and kind is not Parameter) or modes.watch:
         return None
-    if target._e is not None and not (modes.off and not modes.grad_enabled()):
+    if target._edge is not None and not (modes.off and not modes.grad_enabled()):
         return None
-    data = target._d
+    data = target._array
     if type(data) is not ndarray:
         if type(data) is not np.float32:
             return None
         share(target)
-        data = target._d
+        data = target._array
     dtype = data.dtype
     if (dtype is not F32 and dtype is not F64 and dtype is not I64) or target._inference or 0 in data.strides:
         return None
@@ -67,11 +69,11 @@ def _short(row: Row, target: Any, others: Sequence[Any], settings: Sequence[Any]
     for name, other in zip(row.inputs[1:], others, strict=False):
         kind = type(other)
         if name in row.apart:
-            if (kind is not Tensor and kind is not Parameter) or other._d.dtype.metadata is not None:
+            if (kind is not Tensor and kind is not Parameter) or other._array.dtype.metadata is not None:
                 return False
-            if other._v is not None and other._v is target._v:
+            if other._counter is not None and other._counter is target._counter:
                 return False
-            arrays.append(other._d)
+            arrays.append(other._array)
             continue
         if kind is not Tensor and kind is not Parameter:
             if row.typed is None or row.strict or (kind is not float and kind is not int):
@@ -79,11 +81,11 @@ def _short(row: Row, target: Any, others: Sequence[Any], settings: Sequence[Any]
             other = number(other, data)
             if other is None:
                 return False
-        elif other is not target and other._v is not None and other._v is target._v:
+        elif other is not target and other._counter is not None and other._counter is target._counter:
             return False  # they may overlap
-        if other._d.dtype is not dtype or (other._e is not None and not silent):
+        if other._array.dtype is not dtype or (other._edge is not None and not silent):
             return False
-        arrays.append(other._d)
+        arrays.append(other._array)
     try:
         result = row.kernel(*arrays, *settings)
     except ValueError:
@@ -91,7 +93,7 @@ def _short(row: Row, target: Any, others: Sequence[Any], settings: Sequence[Any]
     if result.dtype is not dtype or result.shape != data.shape:
         return False
     data[...] = result
-    version = target._v
+    version = target._counter
     if version is None:
         version = share(target)
     version.version += 1
@@ -120,7 +122,7 @@ def in_place(row: Row, target: Tensor, others: Sequence[Any], settings: Sequence
             _check_shape(row, arrays, target)  # PyTorch looks at the shapes first
             check_cast(cast, target)
         single = None
-        if row.single_numbers and cast.itemsize == 2 and not target._d.dtype.metadata:
+        if row.single_numbers and cast.itemsize == 2 and not target._array.dtype.metadata:
             single = call.beside_half(arrays, cast)
         arrays = single or [
             a if a is None or a.dtype is cast or row.inputs[i] in row.apart else override.cast_to(a, cast)
@@ -131,9 +133,9 @@ def in_place(row: Row, target: Tensor, others: Sequence[Any], settings: Sequence
     for other in others:
         if isinstance(other, Tensor):
             check_partial_overlap(target, other)
-            if other._d.dtype.metadata and not target._d.dtype.metadata:
+            if other._array.dtype.metadata and not target._array.dtype.metadata:
                 raise NotImplementedError("Cannot copy out of meta tensor; no data!")
-    kernel = override.shapes_only if target._d.dtype.metadata else None
+    kernel = override.shapes_only if target._array.dtype.metadata else None
     try:
         result = row.kernel(*arrays, *settings) if kernel is None else kernel(row, arrays, settings)
     except ValueError as error:
@@ -153,28 +155,28 @@ def _freeze(row: Row, record: Record, target: Tensor) -> None:
     """Keep a copy of the old value where a rule reads it; the write would spoil the original."""
     for name, (how, slot) in row.saves.items():
         if how == "tensor" and name == row.inputs[0] and getattr(record, f"p{slot}") is target:
-            copy = wrap(np.array(target._d))
-            copy._e = edge_of(target)
-            if isinstance(copy._e, Tensor):
-                copy._e = None
+            copy = wrap(np.array(target._array))
+            copy._edge = edge_of(target)
+            if isinstance(copy._edge, Tensor):
+                copy._edge = None
             setattr(record, f"p{slot}", copy)
             setattr(record, f"v{slot}", 0)
 
 
 def finish(target: Tensor, record: Record, note: Callable[[], None]) -> None:
     """Give the memory just written its new history."""
-    share(target).record = weakref.ref(record)
+    share(target).writer = weakref.ref(record)
     if modes.local.anomaly:
-        from ..graph import anomaly
+        from . import anomaly
 
         anomaly.mark(record)
-    if type(target._e) is View:
+    if type(target._edge) is View:
         rebase_view(target, record)
         note()
     else:
         old = edge_of(target)
         extras = getattr(old, "_about", None)
-        target._e = record
+        target._edge = record
         note()
         if extras is not None and extras.retain is not None and extras.retain() is target:
             extras.retain = None
@@ -183,15 +185,15 @@ def finish(target: Tensor, record: Record, note: Callable[[], None]) -> None:
 
 def store(target: Tensor, result: Any) -> None:
     """Write an array into a tensor's memory and count the version up."""
-    if target._v is None and type(target._d) is not ndarray:
+    if target._counter is None and type(target._array) is not ndarray:
         share(target)
     version = share(target)
-    if target._d.dtype.metadata is not None:  # on meta there is nothing to write
+    if target._array.dtype.metadata is not None:  # on meta there is nothing to write
         version.version += 1
         return
-    if type(result) is ndarray and np.may_share_memory(result, target._d):
+    if type(result) is ndarray and np.may_share_memory(result, target._array):
         result = result.copy()
-    np.copyto(target._d, result, casting="unsafe")
+    np.copyto(target._array, result, casting="unsafe")
     version.version += 1
 
 
@@ -211,7 +213,7 @@ def check_cast(cast: np.dtype[Any], target: Tensor) -> None:
 
 def check_writable(target: Tensor, recorded: bool, overlapping: bool = False) -> None:
     """Raise PyTorch's error where ``target`` must not be written in place; its elements may be ``overlapping``."""
-    place = target._e
+    place = target._edge
     if modes.grad_enabled() or recorded:
         if place is LEAF:
             raise RuntimeError(errors.LEAF_INPLACE)
@@ -241,7 +243,7 @@ def _check_view(target: Tensor, place: View, recorded: bool) -> None:
 
 def check_overlap(target: Tensor) -> None:
     """Raise PyTorch's error where several elements of ``target`` are one place in memory."""
-    data = target._d
+    data = target._array
     if type(data) is ndarray and 0 in data.strides and data.size and data.dtype.metadata is None:
         for size, stride in zip(data.shape, data.strides, strict=True):
             if stride == 0 and size > 1:
@@ -250,9 +252,9 @@ def check_overlap(target: Tensor) -> None:
 
 def check_partial_overlap(target: Tensor, other: Tensor) -> None:
     """Raise PyTorch's error where a tensor that is read lies partly on the one that is written."""
-    if target is other or target._v is None or target._v is not other._v:
+    if target is other or target._counter is None or target._counter is not other._counter:
         return
-    a, b = target._d, other._d
+    a, b = target._array, other._array
     if a.size == 0 or b.size == 0 or not (_is_dense(a) and _is_dense(b)):
         return
     start, first = a.ctypes.data, b.ctypes.data
@@ -281,23 +283,24 @@ def into(row: Row, flat: Sequence[Any], out: Any, answer: Any) -> Any:
             "arguments requires grad."
         )
     for piece, source in zip(outs, answers, strict=True):
-        check_cast(source._d.dtype, piece)
+        check_cast(source._array.dtype, piece)
     for piece in outs:
         for t in flat:
             if isinstance(t, Tensor):
                 check_partial_overlap(piece, t)
     for piece, source in zip(outs, answers, strict=True):
-        if piece._d.shape != source._d.shape:
-            resize(piece, source._d.shape)
-        store(piece, source._d)
+        if piece._array.shape != source._array.shape:
+            resize(piece, source._array.shape)
+        store(piece, source._array)
     return out
 
 
 def resize(out: Tensor, shape: tuple[int, ...]) -> None:
     """Give an ``out=`` tensor another shape, with PyTorch's warning unless it was empty."""
-    if out._d.size:
+    if out._array.size:
         warnings.warn(
-            f"An output with one or more elements was resized since it had shape {list(out._d.shape)}, which does not "
+            f"An output with one or more elements was resized since it had shape {list(out._array.shape)}, "
+            f"which does not "
             f"match the required output shape {list(shape)}. This behavior is deprecated, and in a future PyTorch "
             "release outputs will not be resized unless they have zero elements. You can explicitly reuse an out "
             "tensor t by resizing it, inplace, to zero elements with t.resize_(0).",
@@ -305,4 +308,4 @@ def resize(out: Tensor, shape: tuple[int, ...]) -> None:
             stacklevel=4,
         )
     share(out)
-    out._d = np.empty(shape, out._d.dtype)
+    out._array = np.empty(shape, out._array.dtype)

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 import glassgrad as torch
-from glassgrad.graph import leaf
-from glassgrad.graph.node import AccumulateGrad, Node, node_of, pair_of
-from glassgrad.graph.record import OUTPUT, Kind, Record, about, freed, output_of, tick
+from glassgrad.core import leaf
+from glassgrad.core.node import AccumulateGrad, Node, node_of, pair_of
+from glassgrad.core.record import OUTPUT, Kind, Record, about, freed, output_of, tick
 
 
 def kind(arity=1, **more):
@@ -60,9 +60,9 @@ def test_about_is_made_once():
 
 def test_a_gradient_nobody_else_holds_is_taken():
     x = torch.ones(3, requires_grad=True)
-    x._g = np.ones(3, "f4")
-    address = x._g.ctypes.data
-    grad, x._g = x._g, None
+    x._gathered = np.ones(3, "f4")
+    address = x._gathered.ctypes.data
+    grad, x._gathered = x._gathered, None
     leaf.accumulate(x, grad)
     assert x.grad.data_ptr() == address
 
@@ -141,7 +141,7 @@ def test_pairs():
     assert pair_of(None) == (None, 0)
     assert pair_of(x)[0].variable is x
     a, b = x.unbind()
-    assert pair_of(b._e.edge) == (a.grad_fn, 1)
+    assert pair_of(b._edge.edge) == (a.grad_fn, 1)
 
 
 def test_metadata_lives_with_the_record():

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from glassgrad.graph import leaf
-from glassgrad.tensor.tensor import Tensor, wrap
+from glassgrad.core import leaf
+from glassgrad.core.tensor import Tensor, wrap
 
 DATA = np.zeros((3, 4), np.float32)
 

@@ -66,13 +66,13 @@ class Node:
         if record.kind.outputs == 1 and len(grads) != 1:
             raise TypeError(f"expected 1 arguments, got {len(grads)} instead")
         for index, grad in enumerate(grads):
-            if grad is not None and not hasattr(grad, "_d"):
+            if grad is not None and not hasattr(grad, "_array"):
                 raise TypeError(f"argument {index} is not a Variable")
         if all(grad is None for grad in grads):
             nothing = (None,) * len(record.edges)
             return None if len(nothing) == 1 else nothing
         lifted = modes.grad_enabled()
-        given = [grad if lifted or grad is None else grad._d for grad in grads]
+        given = [grad if lifted or grad is None else grad._array for grad in grads]
         grad = Bundle(given) if record.kind.outputs != 1 else given[0]
         extras = getattr(record, "_about", None)
         if extras is not None and lifted:
@@ -183,7 +183,7 @@ class AccumulateGrad(Node):
         if modes.grad_enabled():
             hooks.into_leaf(self.variable, grads[0], True)
         else:
-            hooks.into_leaf(self.variable, grads[0]._d, False)
+            hooks.into_leaf(self.variable, grads[0]._array, False)
         return ()
 
     def __dir__(self) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .declare import Row
+from ..core.row import Row
 
 #: What the text may name, by name; defaults and fallbacks of rows come in as their text is written.
 NAMES: dict[str, Any] = {"__name__": "glassgrad.ops.generated"}
@@ -89,7 +89,7 @@ def _caller(row: Row) -> list[str]:
             ]
         else:
             lines += [f"{pad}if t is not Tensor and t is not Parameter:", f"{pad}    {fallback}"]
-        lines.append(f"{pad}a{i} = {arg}._d")
+        lines.append(f"{pad}a{i} = {arg}._array")
         if inp not in row.apart and inp not in row.optional:
             checked.append(i)
         elif inp not in row.apart:
@@ -110,7 +110,7 @@ def _caller(row: Row) -> list[str]:
         ]
         if row.ufunc is not None:
             passed = ", ".join([*public, *row.settings])
-            alone = "".join(f" if {arg}._e is None else None" for arg in public[1:])  # else its rule reads the first
+            alone = "".join(f" if {arg}._edge is None else None" for arg in public[1:])  # else its rule reads the first
             held = f"({public[0]}.__weakref__, getrefcount({public[0]}), getrefcount(a0)){alone}"
             lines += [f"        if a0.size >= {row.large}:", f"            return {name}_large({held}, {passed})"]
     arguments = ", ".join([*(f"a{i}" for i in range(len(row.inputs))), *row.settings])
@@ -126,11 +126,11 @@ def _caller(row: Row) -> list[str]:
     ]
     if row.outputs:
         return lines + _several_outputs(row)
-    lines += ["    o = new(Tensor)", "    o._d = r", "    o._v = None"]
-    attach = "o._e = n"
+    lines += ["    o = new(Tensor)", "    o._array = r", "    o._counter = None"]
+    attach = "o._edge = n"
     if "dtype" in row.settings:  # a result that became whole numbers carries no gradient
-        attach = 'o._e = n if r.dtype.kind in "fcV" else None'
-    lines += _history(row, attach, "o._e = None")
+        attach = 'o._edge = n if r.dtype.kind in "fcV" else None'
+    lines += _history(row, attach, "o._edge = None")
     lines.append("    return o")
     return lines
 
@@ -146,7 +146,7 @@ def _large(row: Row) -> list[str]:
     otherwise = f" if {_at_defaults(row)} else None" if row.settings else ""
     return [
         f"def {name}_large(references, {', '.join([*public, *row.settings])}):",
-        *(f"    a{i} = {arg}._d" for i, arg in enumerate(public)),
+        *(f"    a{i} = {arg}._array" for i, arg in enumerate(public)),
         f"    r = applied({name}_ufunc, references, {public[0]}, {given}){otherwise}",
         "    if r is None:",
         "        try:",
@@ -154,9 +154,9 @@ def _large(row: Row) -> list[str]:
         "        except ValueError as error:",
         f"            shape_error({name}_row, ({given},), error)",
         "    o = new(Tensor)",
-        "    o._d = r",
-        "    o._v = None",
-        *_history(row, "o._e = n", "o._e = None", "run_large"),
+        "    o._array = r",
+        "    o._counter = None",
+        *_history(row, "o._edge = n", "o._edge = None", "run_large"),
         "    return o",
     ]
 
@@ -165,11 +165,11 @@ def _several_outputs(row: Row) -> list[str]:
     """Outputs of a row with several: those that carry gradients point at the record, or at one of its outputs."""
     lines = []
     for j in range(len(row.outputs)):
-        lines += [f"    o{j} = new(Tensor)", f"    o{j}._d = r[{j}]", f"    o{j}._e = o{j}._v = None"]
+        lines += [f"    o{j} = new(Tensor)", f"    o{j}._array = r[{j}]", f"    o{j}._edge = o{j}._counter = None"]
     if len(row.differentiable) == 1:
-        attach = f"o{row.differentiable[0]}._e = n"
+        attach = f"o{row.differentiable[0]}._edge = n"
     else:
-        attach = "; ".join(f"o{j}._e = output_of(n, {j}, {len(row.outputs)})" for j in row.differentiable)
+        attach = "; ".join(f"o{j}._edge = output_of(n, {j}, {len(row.outputs)})" for j in row.differentiable)
     lines += _history(row, attach, "")
     lines.append("    return " + ", ".join(f"o{j}" for j in range(len(row.outputs))))
     return lines
@@ -184,7 +184,9 @@ def _history(row: Row, attach: str, otherwise: str, run: str = "run") -> list[st
     for k, inp in enumerate(followed):
         arg = _public(row)[row.inputs.index(inp)]
         lines += (
-            [f"    e{k} = None if {arg} is None else {arg}._e"] if inp in row.optional else [f"    e{k} = {arg}._e"]
+            [f"    e{k} = None if {arg} is None else {arg}._edge"]
+            if inp in row.optional
+            else [f"    e{k} = {arg}._edge"]
         )
         lines += [
             f"    if e{k} is not None:",
@@ -210,7 +212,7 @@ def _record(row: Row, run: str = "run") -> list[str]:
         "n.sequence = tick()",
         f"n.run = {name}_{run}",
         f"n.kind = {name}_kind",
-        "n._g = n.cell = None",
+        "n._gathered = n.counter = None",
     ]
     if len(followed) <= 2:
         lines.append("n.e0 = e0")
@@ -247,7 +249,7 @@ def _record(row: Row, run: str = "run") -> list[str]:
             if not always:
                 lines += [f"n.p{slot} = None", f"if {needed}:"]
                 pad = "    "
-            version = f"None if {arg} is None else {arg}._v" if saved_name in row.optional else f"{arg}._v"
+            version = f"None if {arg} is None else {arg}._counter" if saved_name in row.optional else f"{arg}._counter"
             lines.append(f"{pad}v = {version}")
             if saved_name in followed:  # inside the graph the array will do: the tensor can be made again of it
                 k, a = followed.index(saved_name), f"a{row.inputs.index(saved_name)}"
@@ -284,18 +286,18 @@ def _view_caller(row: Row) -> list[str]:
         f"    t = type({arg})",
         "    if (t is not Tensor and t is not Parameter) or modes.watch or out is not None:",
         f"        {fallback}",
-        f"    v = {arg}._v",
+        f"    v = {arg}._counter",
         "    if v is None:",
         f"        v = share({arg})",
-        f"    a0 = {arg}._d",
+        f"    a0 = {arg}._array",
         f"    r = {name}_kernel({arguments})",
         "    o = new(Tensor)",
-        "    o._d = r",
-        "    o._v = v",
-        "    o._e = w = new(View)",
+        "    o._array = r",
+        "    o._counter = v",
+        "    o._edge = w = new(View)",
         "    w.seen = v.version",
         "    w.edge = None",
-        f"    e0 = {arg}._e",
+        f"    e0 = {arg}._edge",
         "    if type(e0) is View:",
         "        w.base = e0.base",
         "        w.made = e0.made",
@@ -325,14 +327,14 @@ def _views_caller(row: Row) -> list[str]:
         f"    t = type({arg})",
         "    if (t is not Tensor and t is not Parameter) or modes.watch or out is not None:",
         f"        {fallback}",
-        f"    v = {arg}._v",
+        f"    v = {arg}._counter",
         "    if v is None:",
         f"        v = share({arg})",
-        f"    a0 = {arg}._d",
+        f"    a0 = {arg}._array",
         f"    r = {name}_kernel({', '.join(['a0', *row.settings])})",
         "    m = None",
         f"    b = {arg}",
-        f"    e0 = {arg}._e",
+        f"    e0 = {arg}._edge",
         "    if type(e0) is View:",
         "        b, m = e0.base, e0.made",
         f"        e0 = edge_of({arg})",
@@ -346,9 +348,9 @@ def _views_caller(row: Row) -> list[str]:
         "    outs = []",
         "    for p in r:",
         "        o = new(Tensor)",
-        "        o._d = p",
-        "        o._v = v",
-        "        o._e = w = new(View)",
+        "        o._array = p",
+        "        o._counter = v",
+        "        o._edge = w = new(View)",
         "        w.seen = v.version",
         '        w.made = m or "multi"',
         "        w.base = b",
@@ -373,7 +375,7 @@ def _listed_caller(row: Row) -> list[str]:
         "    for t in tensors:",
         "        if type(t) is not Tensor and type(t) is not Parameter:",
         f"            {fallback}",
-        "        a.append(t._d)",
+        "        a.append(t._array)",
         "    d = a[0].dtype",
         "    if d is not F32 and d is not F64 and d is not I64:",
         f"        {fallback}",
@@ -382,14 +384,14 @@ def _listed_caller(row: Row) -> list[str]:
         f"            {fallback}",
         f"    r = {name}_kernel({', '.join(['a', *row.settings])})",
         "    o = new(Tensor)",
-        "    o._d = r",
-        "    o._e = o._v = None",
+        "    o._array = r",
+        "    o._edge = o._counter = None",
         "    if modes.off and not grad_enabled():",
         "        return o",
         "    edges = []",
         "    wanted = False",
         "    for t in tensors:",
-        "        e = t._e",
+        "        e = t._edge",
         "        if e is not None:",
         "            if e is LEAF:",
         "                e = t",
@@ -398,11 +400,11 @@ def _listed_caller(row: Row) -> list[str]:
         "            wanted = wanted or e is not None",
         "        edges.append(e)",
         "    if wanted:",
-        "        o._e = n = new(Record)",
+        "        o._edge = n = new(Record)",
         "        n.sequence = tick()",
         f"        n.run = {name}_run",
         f"        n.kind = {name}_kind",
-        "        n._g = n.e1 = n.s = n.cell = None",
+        "        n._gathered = n.e1 = n.s = n.counter = None",
         "        n.e0 = tuple(edges)",
         *([f"        n.k = ({', '.join(settings)},)"] if settings else []),
         "    return o",
@@ -445,7 +447,7 @@ def _run(row: Row) -> list[str]:
         if how == "tensor":
             lines += _read_tensor(row, saved_name, slot, wide)
         elif saved_name == "result" or _is_own(row, saved_name):
-            lines += ["    v = n.cell", "    if v is not None and v.version:", f"        stale(n, {slot})"]
+            lines += ["    v = n.counter", "    if v is not None and v.version:", f"        stale(n, {slot})"]
     if slots:
         release = " = ".join(f"n.p{slot}" for slot in slots)
         lines += ["    if not keep:", f"        {release} = None", "        n.run = freed"]
@@ -496,10 +498,10 @@ def _is_own(row: Row, name: str) -> bool:
 def _read_tensor(row: Row, name: str, slot: int, wide: bool) -> list[str]:
     """Read a saved input as an array, and see that nobody wrote to it since."""
     check = [
-        f"        v = p{slot}._v",
+        f"        v = p{slot}._counter",
         f"        if v is not None and v.version != n.v{slot}:",
         f"            stale(n, {slot})",
-        f"        p{slot} = p{slot}._d",
+        f"        p{slot} = p{slot}._array",
     ]
     if name not in row.followed:
         return [f"    if p{slot} is not None:", *check]
@@ -508,7 +510,7 @@ def _read_tensor(row: Row, name: str, slot: int, wide: bool) -> list[str]:
     return [
         f"    if p{slot} is not None:",
         f"      if n.v{slot} < 0:",
-        f"        v = {edge}.cell",
+        f"        v = {edge}.counter",
         "        if v is not None and v.version:",
         f"            stale(n, {slot})",
         "      else:",

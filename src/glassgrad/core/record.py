@@ -48,31 +48,31 @@ class Record:
     """One recorded operation.
 
     ``run(record, gradient, keep)`` gives the gradients of its inputs as arrays; ``kind.lifted`` the same as Tensors.
-    ``_g`` gathers the incoming gradient while the engine walks; ``e0`` and ``e1`` are the edges onwards (``e0`` is a
+    ``_gathered`` gathers the incoming gradient while the engine walks; ``e0`` and ``e1`` are the edges on (``e0`` is a
     tuple of edges where ``kind.arity`` is 0).  ``p0 ...`` are saved values, ``v0 ...`` the versions they had (-1 where
     the bare array of an input inside the graph was kept), ``k`` saved sizes and settings, ``s`` how gradients must be
     fitted to their inputs, ``cell`` the version of the result, once somebody shares its memory.
     """
 
     __slots__ = (
-        "sequence", "run", "_g", "e0", "e1", "kind", "s", "k", "cell", "_about",
+        "sequence", "run", "_gathered", "e0", "e1", "kind", "s", "k", "counter", "_about",
         "p0", "p1", "p2", "p3", "p4", "p5", "v0", "v1", "v2", "v3", "v4", "v5", "__weakref__",
     )  # fmt: skip
 
     sequence: float
     run: Callable[..., Any]
-    _g: Any
+    _gathered: Any
     e0: Any
     e1: Any
     kind: Kind
     s: Any
     k: Any
-    cell: Any
+    counter: Any
     _about: Any
 
     def __init__(self, kind: Kind, edges: tuple[Any, ...]) -> None:
-        self.sequence, self.run, self._g, self.kind, self.s = tick(), kind.run, None, kind, None
-        self.cell = None
+        self.sequence, self.run, self._gathered, self.kind, self.s = tick(), kind.run, None, kind, None
+        self.counter = None
         if kind.arity == 0:
             self.e0, self.e1 = edges, None
         else:
@@ -124,8 +124,8 @@ def output_of(parent: Record, index: int, total: int) -> Record:
     """The edge of output ``index`` of a record with ``total`` outputs."""
     record = new(Record)
     record.sequence = parent.sequence + (index + 1) / (total + 1)  # half steps of their own: the heap needs an order
-    record.run, record._g, record.kind, record.s = _gather, None, OUTPUT, total
-    record.e0, record.e1, record.k, record.cell = parent, None, index, None
+    record.run, record._gathered, record.kind, record.s = _gather, None, OUTPUT, total
+    record.e0, record.e1, record.k, record.counter = parent, None, index, None
     return record
 
 

@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from ..graph import anomaly
-from ..graph.node import pair_of
-from ..graph.record import Record, output_of
 from ..ground import dtypes, errors, modes
-from ..tensor.tensor import LEAF, Tensor, edge_of, wrap
+from . import anomaly
+from .node import pair_of
+from .record import Record, output_of
+from .tensor import LEAF, Tensor, edge_of, wrap
 
 
 class Packed:
@@ -20,7 +20,7 @@ class Packed:
 
     def __init__(self, tensor: Tensor, edge: Any, is_result: bool, pair: tuple[Any, Any]) -> None:
         pack, self.unpack = pair
-        version = 0 if tensor._v is None else tensor._v.version
+        version = 0 if tensor._counter is None else tensor._counter.version
         before = modes.set_grad(False)
         try:
             self.payload = pack(tensor)
@@ -29,7 +29,7 @@ class Packed:
         self.edge, self.is_result = edge, is_result
         if is_result and self.payload is tensor:  # whose history is the record that keeps this: a cycle
             self.payload = _Bare(tensor)
-        if tensor._v is not None and tensor._v.version != version:
+        if tensor._counter is not None and tensor._counter.version != version:
             raise RuntimeError(
                 "A saved tensor pack hook is modifying its input in place. Tensors provided as input to pack hook "
                 "cannot be modified by in-place operations as this can lead to unexpected side-effects. Please open an "
@@ -51,18 +51,18 @@ class Packed:
 class _Bare:
     """The data and version of a result that a pack hook gave back as it was."""
 
-    __slots__ = ("_d", "_v")
+    __slots__ = ("_array", "_counter")
 
     def __init__(self, tensor: Tensor) -> None:
-        self._d, self._v = tensor._d, tensor._v
+        self._array, self._counter = tensor._array, tensor._counter
 
 
 def lend(tensor: Any, edge: Any) -> Tensor:
     """A tensor on the same data whose history is ``edge``; a leaf is lent as itself."""
     if isinstance(edge, Tensor):
         return edge
-    out = wrap(tensor._d)
-    out._e, out._v = edge, tensor._v
+    out = wrap(tensor._array)
+    out._edge, out._counter = edge, tensor._counter
     return out
 
 
@@ -72,7 +72,7 @@ def keep_tensor(record: Record, slot: int, tensor: Any) -> None:
         setattr(record, f"p{slot}", Packed(tensor, edge_of(tensor), False, modes.local.saved_hooks[-1]))
     else:
         setattr(record, f"p{slot}", tensor)
-        version = tensor._v if tensor is not None else None
+        version = tensor._counter if tensor is not None else None
         setattr(record, f"v{slot}", 0 if version is None else version.version)
 
 
@@ -81,10 +81,10 @@ def keep_result(record: Record, slot: int, out: Tensor) -> None:
     if modes.watch and modes.local.saved_hooks:
         setattr(record, f"p{slot}", Packed(out, None, True, modes.local.saved_hooks[-1]))
     else:
-        setattr(record, f"p{slot}", out._d)
-        version = out._v
+        setattr(record, f"p{slot}", out._array)
+        version = out._counter
         if not _is_beside(record, slot):
-            record.cell = version
+            record.counter = version
         setattr(record, f"v{slot}", 0 if version is None else version.version)
 
 
@@ -98,17 +98,17 @@ def read(record: Record, how: str, slot: int) -> Tensor | None:
     if how == "tensor":
         if not isinstance(value, Tensor):
             return _again(record, slot, value)
-        version = value._v
+        version = value._counter
         if version is not None and version.version != getattr(record, f"v{slot}"):
             stale(record, slot)
         return value
     out = wrap(value)
     if _is_beside(record, slot):
         return out
-    cell = record.cell
+    cell = record.counter
     if cell is not None and cell.version != getattr(record, f"v{slot}", 0):
         stale(record, slot)
-    out._v, out._e = cell, _result_edge(record, slot)
+    out._counter, out._edge = cell, _result_edge(record, slot)
     return out
 
 
@@ -144,10 +144,10 @@ def pack(record: Record, how: str, slot: int, pair: tuple[Any, Any]) -> None:
 def _again(record: Record, slot: int, array: Any) -> Tensor:
     """The tensor of an input whose bare array was kept: its history is the edge of that input."""
     edge = _edge_at(record, slot)
-    if edge.cell is not None and edge.cell.version:
+    if edge.counter is not None and edge.counter.version:
         stale(record, slot)
     out = wrap(array)
-    out._e, out._v = edge, edge.cell
+    out._edge, out._counter = edge, edge.counter
     return out
 
 
@@ -163,19 +163,19 @@ def stale(record: Record, slot: int) -> None:
     value, then = getattr(record, f"p{slot}"), getattr(record, f"v{slot}", 0)  # type: Any, Any
     if type(value) is tuple:  # of a row over a list of tensors
         pairs = zip(value, then, strict=True)
-        value, then = next((t, v) for t, v in pairs if t._v is not None and t._v.version != v)
+        value, then = next((t, v) for t, v in pairs if t._counter is not None and t._counter.version != v)
     if how == "tensor" and not isinstance(value, Tensor):
         edge = _edge_at(record, slot)
-        data, now = value, edge.cell.version
-        writer = edge.cell.record
+        data, now = value, edge.counter.version
+        writer = edge.counter.writer
         if writer is not None and writer() is not None:  # PyTorch names who wrote last
             edge = writer()
     elif how == "tensor":
-        edge, data, now = edge_of(value), value._d, value._v.version
-        if value._e is LEAF:
+        edge, data, now = edge_of(value), value._array, value._counter.version
+        if value._edge is LEAF:
             edge = None
     else:
-        edge, data, now = record, value, record.cell.version
+        edge, data, now = record, value, record.counter.version
     owner = ""
     if isinstance(edge, Record):
         node, number = pair_of(edge)

@@ -16,14 +16,17 @@ from typing import Any
 
 import numpy as np
 
-from ..graph.record import Record, freed, new, tick
+from ..core import call, saved
+from ..core import row as row_module
+from ..core.fit import fit
+from ..core.record import Record, freed, new, tick
+from ..core.row import TABLE, Row
+from ..core.tensor import LEAF, Tensor, View, edge_of, share
 from ..ground import modes
+from ..ops import override
+from ..ops.constant import B1, F32, F64, I64, number
 from ..tensor.parameter import Parameter
-from ..tensor.tensor import LEAF, Tensor, View, edge_of, share
-from . import call, declare, large, override, saved
-from .constant import B1, F32, F64, I64, number
-from .declare import TABLE, Row
-from .fit import fit
+from . import large
 from .text import NAMES, text_of
 
 NAMES.update(
@@ -60,7 +63,7 @@ def caller_of(row: Row) -> Any:
     return caller
 
 
-declare.make_caller = caller_of
+row_module.make_caller = caller_of
 
 
 _making = threading.RLock()

@@ -1,8 +1,8 @@
 """The Tensor: an array, its version, its place in the graph.  No operation lives here; methods arrive from the table.
 
-``_d``  the data: a NumPy array, or the scalar that NumPy gives for 0-d results (the fast form) while nobody aliases it
-``_e``  the place in the graph: None, LEAF, the record that made it, or a View
-``_v``  the version, shared by all aliases; None until the first alias or in-place write
+``_array``    the data: a NumPy array, or the scalar that NumPy gives for 0-d results while nobody aliases it
+``_edge``     the place in the graph: None, LEAF, the record that made it, or a View
+``_counter``  the version counter, shared by all aliases; None until the first alias or in-place write
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from typing import Any
 
 import numpy as np
 
-from ..graph import hooks, leaf
-from ..graph.node import Node, node_of, pair_of
-from ..graph.record import OUTPUT, Record, about
 from ..ground import dtypes, errors
+from ..ground import format as formatting
+from ..ground.counter import VersionCounter
 from ..ground.device import device
 from ..ground.size import Size, unchecked
-from ..ground.storage import Storage
-from . import format as formatting
+from . import hooks, leaf
+from .node import Node, node_of, pair_of
+from .record import OUTPUT, Record, about
 
 ndarray = np.ndarray
 new = object.__new__
@@ -60,7 +60,7 @@ construct: Callable[..., Any] = NotImplemented  # the constructor Tensor(...), h
 
 def edge_of(tensor: Tensor) -> Any:
     """The edge that gradients of ``tensor`` take: None, a record, or the leaf itself."""
-    place = tensor._e
+    place = tensor._edge
     if place is LEAF:
         return tensor
     if type(place) is not View:
@@ -90,31 +90,31 @@ def view_name(edge: Any) -> str:
     return type(node_of(edge)).__name__.rstrip("0123456789").removesuffix("Backward")
 
 
-def share(tensor: Tensor) -> Storage:
+def share(tensor: Tensor) -> VersionCounter:
     """The version of a tensor's buffer; from now on its data is an array that aliases can see."""
-    version = tensor._v
+    version = tensor._counter
     if version is None:
-        version = tensor._v = Storage()
-        if type(tensor._d) is not ndarray and type(tensor._d) not in carried_by:
-            tensor._d = np.array(tensor._d)
-        if isinstance(tensor._e, Record):
-            tensor._e.cell = version
+        version = tensor._counter = VersionCounter()
+        if type(tensor._array) is not ndarray and type(tensor._array) not in carried_by:
+            tensor._array = np.array(tensor._array)
+        if isinstance(tensor._edge, Record):
+            tensor._edge.counter = version
     return version
 
 
 def wrap(array: Any) -> Tensor:
     """A tensor of ``array``, without history."""
     tensor = new(Tensor if type(array) is ndarray else carried_by.get(type(array), Tensor))
-    tensor._d = array
-    tensor._e = tensor._v = None
+    tensor._array = array
+    tensor._edge = tensor._counter = None
     return tensor
 
 
 def alias(tensor: Tensor) -> Tensor:
     """A tensor on the same memory and version, without history: what ``detach`` gives."""
     version = share(tensor)
-    out = wrap(tensor._d)
-    out._v = version
+    out = wrap(tensor._array)
+    out._counter = version
     return out
 
 
@@ -124,14 +124,14 @@ class Tensor:
     Source: https://docs.pytorch.org/docs/stable/tensors.html
     """
 
-    __slots__ = ("_d", "_e", "_v", "__dict__", "__weakref__")
+    __slots__ = ("_array", "_edge", "_counter", "__dict__", "__weakref__")
     __array_priority__ = 1000
     __hash__ = object.__hash__
 
-    _d: Any
-    _e: Any
-    _v: Storage | None
-    _g: Any = None  # what the engine gathers for a leaf
+    _array: Any
+    _edge: Any
+    _counter: VersionCounter | None
+    _gathered: Any = None  # what the engine gathers for a leaf
     _grad: Any = None
     _about: Any = None
     _inference = False
@@ -144,32 +144,32 @@ class Tensor:
     @property
     def shape(self) -> Size:
         """The sizes of all dimensions."""
-        return unchecked(self._d.shape)
+        return unchecked(self._array.shape)
 
     @property
     def dtype(self) -> dtypes.dtype:
         """The type of the elements."""
-        return dtypes.of(self._d.dtype)
+        return dtypes.of(self._array.dtype)
 
     @property
     def device(self) -> device:
         """Where the data lives: ``cpu``, or ``meta`` for shapes only."""
-        return device("meta" if self._d.dtype.metadata else "cpu")
+        return device("meta" if self._array.dtype.metadata else "cpu")
 
     @property
     def ndim(self) -> int:
         """The number of dimensions."""
-        return self._d.ndim
+        return self._array.ndim
 
     @property
     def itemsize(self) -> int:
         """The size of one element in bytes."""
-        return self._d.itemsize
+        return self._array.itemsize
 
     @property
     def nbytes(self) -> int:
         """The size of all elements in bytes."""
-        return self._d.size * self._d.itemsize
+        return self._array.size * self._array.itemsize
 
     @property
     def layout(self) -> Any:
@@ -181,7 +181,7 @@ class Tensor:
     @property
     def requires_grad(self) -> bool:
         """Whether operations on this tensor are recorded."""
-        place = self._e
+        place = self._edge
         if type(place) is View:  # PyTorch counts a view of what requires gradients, even one made under no_grad
             return edge_of(self) is not None or edge_of(place.base) is not None
         return place is not None
@@ -214,7 +214,7 @@ class Tensor:
     def grad(self) -> Tensor | None:
         """The gradient accumulated so far; None until a backward call reaches this leaf."""
         total = self._grad
-        if total is None and self._e is not None and not self.is_leaf and not self.retains_grad:
+        if total is None and self._edge is not None and not self.is_leaf and not self.retains_grad:
             warnings.warn(errors.NON_LEAF_GRAD, UserWarning, stacklevel=2)
         return total
 
@@ -241,11 +241,11 @@ class Tensor:
     def _version(self) -> int:
         if self._inference:
             raise RuntimeError("Inference tensors do not track version counter.")
-        return 0 if self._v is None else self._v.version
+        return 0 if self._counter is None else self._counter.version
 
     @property
     def _base(self) -> Tensor | None:
-        return self._e.base if type(self._e) is View else None
+        return self._edge.base if type(self._edge) is View else None
 
     @property
     def _backward_hooks(self) -> dict[int, Any] | None:
@@ -253,26 +253,26 @@ class Tensor:
         return None if extras is None else extras.tensor_hooks
 
     def _is_view(self) -> bool:
-        return type(self._e) is View
+        return type(self._edge) is View
 
     @property
     def data(self) -> Tensor:
         """The same memory without history, and with a version of its own: writes through it go unnoticed."""
         share(self)
         out = new(Tensor)
-        out._d, out._e, out._v = self._d, None, Storage()
+        out._array, out._edge, out._counter = self._array, None, VersionCounter()
         return out
 
     @data.setter
     def data(self, value: Tensor) -> None:
         if not isinstance(value, Tensor):
             raise TypeError(f"Variable data has to be a tensor, but got {type(value).__name__}")
-        if self.requires_grad and not carries_gradients(value._d.dtype):
+        if self.requires_grad and not carries_gradients(value._array.dtype):
             raise RuntimeError(errors.DATA_DTYPE)
         share(value)
-        self._d = value._d
-        if self._v is None:
-            self._v = Storage()
+        self._array = value._array
+        if self._counter is None:
+            self._counter = VersionCounter()
 
     def retain_grad(self) -> None:
         """Keep the gradient of this non-leaf in ``.grad``."""
@@ -321,7 +321,7 @@ class Tensor:
         edge = edge_of(self)
         node = None if edge is None or edge is self else node_of(edge)
         return formatting.tensor_repr(
-            self._d,
+            self._array,
             dtype=self.dtype,
             device=self.device.type,
             requires_grad=edge is not None,
@@ -349,12 +349,12 @@ def require_grad(tensor: Tensor, value: bool, refusal: str = errors.ONLY_FLOATS)
         if not value:
             raise RuntimeError(errors.NON_LEAF_REQUIRES_GRAD)
         return
-    if value and not carries_gradients(tensor._d.dtype):
+    if value and not carries_gradients(tensor._array.dtype):
         raise RuntimeError(refusal)
-    if type(tensor._e) is View:
-        tensor._e.edge = LEAF if value else None
+    if type(tensor._edge) is View:
+        tensor._edge.edge = LEAF if value else None
     else:
-        tensor._e = LEAF if value else None
+        tensor._edge = LEAF if value else None
 
 
 _C_NAMES = {"Long": "long long", "Byte": "unsigned char", "Char": "signed char"}  # how C++ calls them in messages
@@ -369,10 +369,10 @@ def _check_grad(tensor: Tensor, value: Any) -> None:
     if value.dtype is not tensor.dtype:
         given, wanted = _C_NAMES.get(value.dtype.scalar_name, value.dtype.scalar_name.lower()), tensor.dtype.scalar_name
         raise RuntimeError(errors.GRAD_DTYPE.format(given=given, wanted=wanted))
-    if value._d.shape != tensor._d.shape:
+    if value._array.shape != tensor._array.shape:
         raise RuntimeError(
-            f"attempting to assign a gradient of size '{list(value._d.shape)}' to a tensor of size "
-            f"'{list(tensor._d.shape)}'. Please ensure that the gradient and the tensor are the same size"
+            f"attempting to assign a gradient of size '{list(value._array.shape)}' to a tensor of size "
+            f"'{list(tensor._array.shape)}'. Please ensure that the gradient and the tensor are the same size"
         )
 
 

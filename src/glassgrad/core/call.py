@@ -11,15 +11,15 @@ from typing import Any
 
 import numpy as np
 
-from ..graph import anomaly
-from ..graph.record import Bundle, Kind, Record, freed, output_of
 from ..ground import dtypes, modes
 from ..kernels.sparse import Carrier
+from ..ops import override
 from ..tensor.parameter import Parameter
-from ..tensor.tensor import Tensor, View, edge_of, new, share, wrap
-from . import override, saved, write
-from .declare import Row
+from . import anomaly, saved, write
 from .fit import fit, fit_dtype, fit_lifted
+from .record import Bundle, Kind, Record, freed, output_of
+from .row import Row
+from .tensor import Tensor, View, edge_of, new, share, wrap
 
 ndarray = np.ndarray
 _PLAIN = (Tensor, Parameter)
@@ -98,7 +98,7 @@ def _arrays(row: Row, flat: Sequence[Any], written: bool = False) -> list[Any]:
     arrays = []
     for index, t in enumerate(flat):
         if isinstance(t, Tensor):
-            arrays.append(t._d)
+            arrays.append(t._array)
         elif t is None and (row.listed or row.inputs[index] in row.optional):
             arrays.append(None)
         elif isinstance(t, (bool, int, float, complex)) and not row.listed and row.typed is not None and not row.strict:
@@ -130,7 +130,7 @@ def common_dtype(row: Row, flat: Sequence[Any]) -> np.dtype[Any]:
         if t is None or (not row.listed and row.inputs[index] in row.apart):
             continue
         if isinstance(t, Tensor):
-            (dims if t._d.ndim else zeros).append(dtypes.of(t._d.dtype))
+            (dims if t._array.ndim else zeros).append(dtypes.of(t._array.dtype))
         else:
             numbers.append(type(t))
     kind = dtypes.result_dtype(dims, zeros, numbers)
@@ -210,7 +210,7 @@ def make_record(
                 continue
             if row.listed:
                 setattr(record, f"p{slot}", tuple(tensor))
-                setattr(record, f"v{slot}", tuple(0 if t._v is None else t._v.version for t in tensor))
+                setattr(record, f"v{slot}", tuple(0 if t._counter is None else t._counter.version for t in tensor))
             else:
                 saved.keep_tensor(record, slot, tensor)
         elif how == "result":
@@ -219,7 +219,7 @@ def make_record(
 
 
 def _kind(t: Any) -> Any:
-    return t._d.dtype if isinstance(t, Tensor) else None
+    return t._array.dtype if isinstance(t, Tensor) else None
 
 
 def note_results(row: Row, record: Record, outs: Sequence[Tensor]) -> None:
@@ -234,15 +234,15 @@ def _wrap_all(row: Row, record: Record | None, result: Any) -> list[Tensor]:
     if not row.outputs:
         out = wrap(result)
         if record is not None and _carries(result):
-            out._e = record
+            out._edge = record
         return [out]
     outs = [wrap(piece) for piece in result]
     if record is not None:
         total = len(row.outputs)
         for index in row.differentiable:
-            if _carries(outs[index]._d):
+            if _carries(outs[index]._array):
                 single = len(row.differentiable) == 1
-                outs[index]._e = record if single else output_of(record, index, total)
+                outs[index]._edge = record if single else output_of(record, index, total)
     return outs
 
 
@@ -254,16 +254,16 @@ def _view(row: Row, source: Tensor, arrays: Any, tensors: Any, settings: Any, re
     version = share(source)
     if type(result) is tuple and not row.outputs or isinstance(result, list):
         return _views(row, source, settings, result, version)
-    if arrays[0] is not source._d:  # the data became an array just now: the view must look at that one
-        result = row.kernel(source._d, *settings)
+    if arrays[0] is not source._array:  # the data became an array just now: the view must look at that one
+        result = row.kernel(source._array, *settings)
     out = new(Tensor)
-    out._d, out._v = result, version
-    out._e = place_view(source, None)
+    out._array, out._counter = result, version
+    out._edge = place_view(source, None)
     if source._inference:
         out._inference = True
     edges = edges_of(row, (source,))
     if edges:
-        out._e.edge = record = make_record(row, edges, (source,), (source._d,), settings, None)
+        out._edge.edge = record = make_record(row, edges, (source,), (source._array,), settings, None)
         if modes.local.anomaly:
             anomaly.mark(record)
     return out
@@ -274,8 +274,8 @@ def place_view(source: Tensor, made: str | None) -> View:
     place = new(View)
     version = share(source)
     place.seen, place.edge = version.version, None
-    if type(source._e) is View:
-        place.base, place.made = source._e.base, source._e.made
+    if type(source._edge) is View:
+        place.base, place.made = source._edge.base, source._edge.made
     else:
         place.base, place.made = source, None
     if place.made is None:
@@ -291,16 +291,16 @@ def place_view(source: Tensor, made: str | None) -> View:
 def _views(row: Row, source: Tensor, settings: Any, result: Any, version: Any) -> tuple[Tensor, ...]:
     """The outputs of a row that gives several views (``unbind``, ``split``)."""
     edges = edges_of(row, (source,))
-    record = make_record(row, edges, (source,), (source._d,), settings, None) if edges else None
+    record = make_record(row, edges, (source,), (source._array,), settings, None) if edges else None
     outs = []
     total = len(result)
-    result = row.kernel(source._d, *settings)
+    result = row.kernel(source._array, *settings)
     for index, piece in enumerate(result):
         out = new(Tensor)
-        out._d, out._v = piece, version
-        out._e = place_view(source, "multi")
+        out._array, out._counter = piece, version
+        out._edge = place_view(source, "multi")
         if record is not None:
-            out._e.edge = output_of(record, index, total)
+            out._edge.edge = output_of(record, index, total)
         outs.append(out)
     return tuple(outs)
 
@@ -385,15 +385,15 @@ def _values(record: Record, wanted: Sequence[str], lifted: bool) -> dict[str, An
             pieces = getattr(record, f"p{place}")
             versions = getattr(record, f"v{place}")
             for piece, version in zip(pieces, versions, strict=True):
-                if piece._v is not None and piece._v.version != version:
+                if piece._counter is not None and piece._counter.version != version:
                     saved.stale(record, place)
-            values[name] = list(pieces) if lifted else [piece._d for piece in pieces]
+            values[name] = list(pieces) if lifted else [piece._array for piece in pieces]
             continue
         tensor = saved.read(record, how, place)
         if lifted or tensor is None:
             values[name] = tensor
         else:
-            array = tensor._d
+            array = tensor._array
             if cast is not None and how == "tensor" and array.dtype is not cast and name not in row.apart:
                 if array.ndim or not row.single_numbers or cast.itemsize > 2:
                     array = array.astype(cast)
@@ -468,6 +468,6 @@ def _fitted(piece: Any, sizes: Any, kind: Any, lifted: bool) -> Any:
 
 
 def _conj_lifted(tensor: Tensor) -> Tensor:
-    from .declare import TABLE
+    from .row import TABLE
 
     return TABLE["conj_physical"].caller(tensor)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from .declare import TABLE
+from .row import TABLE
 
 
 def fit(grad: Any, sizes: tuple[int, ...]) -> Any:
@@ -34,16 +34,16 @@ def fit_dtype(grad: Any, dtype: np.dtype[Any]) -> Any:
 
 def fit_lifted(grad: Any, sizes: tuple[int, ...], dtype: Any) -> Any:
     """The same for a Tensor, in recorded operations."""
-    if grad._d.shape != sizes:
-        lead = grad._d.ndim - len(sizes)
+    if grad._array.shape != sizes:
+        lead = grad._array.ndim - len(sizes)
         padded = (1,) * lead + sizes
-        axes = tuple(i for i, (had, wanted) in enumerate(zip(grad._d.shape, padded, strict=True)) if had != wanted)
+        axes = tuple(i for i, (had, wanted) in enumerate(zip(grad._array.shape, padded, strict=True)) if had != wanted)
         grad = TABLE["sum_dim"].caller(grad, axes + tuple(i for i in range(lead) if i not in axes), True)
         if lead:
             grad = TABLE["view"].caller(grad, sizes)
-    if dtype is not None and grad._d.dtype != dtype:
-        if grad._d.dtype.kind == "c" and dtype.kind != "c":
+    if dtype is not None and grad._array.dtype != dtype:
+        if grad._array.dtype.kind == "c" and dtype.kind != "c":
             grad = TABLE["real"].caller(grad)
-        if grad._d.dtype != dtype:
+        if grad._array.dtype != dtype:
             grad = TABLE["to_copy"].caller(grad, dtype)
     return grad

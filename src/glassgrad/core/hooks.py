@@ -89,7 +89,7 @@ def before(edge: Any, about: About, grad: Any, lifted: bool) -> Any:
             answer = hook(tensor)
             if answer is not None:
                 tensor = _checked(answer, tensor, hook)
-        grad = tensor if lifted or tensor is None else tensor._d
+        grad = tensor if lifted or tensor is None else tensor._array
     if about.retain is not None and grad is not None:
         kept = about.retain()
         if kept is not None:
@@ -109,7 +109,7 @@ def around(
         answer = hook(incoming)
         if answer is not None:
             incoming = answer if isinstance(answer, tuple) else (answer,)
-    bare_grads = incoming if lifted else [g if g is None else g._d for g in incoming]
+    bare_grads = incoming if lifted else [g if g is None else g._array for g in incoming]
     grad = Bundle(list(bare_grads)) if isinstance(grad, Bundle) else bare_grads[0]
     outgoing = bare(record, about, grad, keep, lifted)
     wide = record.kind.arity == 0
@@ -127,7 +127,7 @@ def around(
                     f"{len(grads)})"
                 )
             grads = answer
-    result = tuple(g if lifted or g is None else g._d for g in grads)
+    result = tuple(g if lifted or g is None else g._array for g in grads)
     if wide:
         return result, None
     return result if len(result) == 2 else (result[0], None)
@@ -163,7 +163,7 @@ def around_nothing(record: Record, about: About | None) -> tuple[None, ...]:
 
 def into_leaf(variable: Any, grad: Any, lifted: bool) -> None:
     """Accumulate into a leaf, between the hooks of its ``AccumulateGrad``; then its post-accumulate-grad hooks."""
-    if variable._e is None:  # it stopped wanting gradients meanwhile
+    if variable._edge is None:  # it stopped wanting gradients meanwhile
         return
     about = getattr(variable, "_about", None)
     if about is not None:
@@ -171,7 +171,7 @@ def into_leaf(variable: Any, grad: Any, lifted: bool) -> None:
             answer = hook((grad if lifted else wrap(grad),))
             if answer is not None:
                 answer = answer[0] if isinstance(answer, tuple) else answer
-                grad = answer if lifted else answer._d
+                grad = answer if lifted else answer._array
     with leaf.adding:
         if lifted:
             leaf.accumulate_lifted(variable, grad)

@@ -6,9 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import glassgrad as torch
-from glassgrad.graph import engine
-from glassgrad.graph.record import Bundle, Record
-from glassgrad.tensor.tensor import edge_of
+from glassgrad.core import engine
+from glassgrad.core.record import Bundle, Record
+from glassgrad.core.tensor import edge_of
 
 NUMBER = st.integers(0, 30)
 STEPS = {
@@ -80,7 +80,7 @@ class Walk:
         self.loop, self.root, self.roots = loop, root, [edge_of(root)]
 
     def __call__(self):
-        one = np.ones_like(self.root._d)[()]
+        one = np.ones_like(self.root._array)[()]
         if self.loop is engine.lean:
             engine.lean(edge_of(self.root), one, True)
         else:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..ground.storage import Storage
+from ..ground.counter import VersionCounter
 
 ndarray = np.ndarray
 adding = threading.RLock()  # whoever holds it may change the gradients of leaves
@@ -37,32 +37,32 @@ def accumulate(leaf: Any, grad: Any) -> None:
     if total is None:
         if type(grad) is ndarray:
             if getrefcount(grad) > _OURS:  # somebody else sees this array
-                grad = _own(grad, leaf._d)
+                grad = _own(grad, leaf._array)
             elif grad.base is not None:
-                whole = _whole(grad, leaf._d)
-                grad = _own(grad, leaf._d) if whole is None else whole
-            elif grad.ndim > 1 and grad.strides != leaf._d.strides:
-                grad = _own(grad, leaf._d)
+                whole = _whole(grad, leaf._array)
+                grad = _own(grad, leaf._array) if whole is None else whole
+            elif grad.ndim > 1 and grad.strides != leaf._array.strides:
+                grad = _own(grad, leaf._array)
         elif not isinstance(grad, np.generic):
             leaf._grad = wrap(_alone(grad))
             return
         total = new(Tensor)
-        total._d = grad
-        total._e = total._v = None
+        total._array = grad
+        total._edge = total._counter = None
         leaf._grad = total
     else:
-        data = total._d
+        data = total._array
         if type(data) is ndarray:
             np.add(data, grad, data)
         elif not isinstance(data, np.generic):
             _into_sparse(leaf, total, data + grad)
             return
         else:
-            total._d = np.array(data + grad)  # memory of its own: from now on it is written in place
-        if total._v is None:
-            total._v = Storage(1)
+            total._array = np.array(data + grad)  # memory of its own: from now on it is written in place
+        if total._counter is None:
+            total._counter = VersionCounter(1)
         else:
-            total._v.version += 1
+            total._counter.version += 1
 
 
 def _alone(grad: Any) -> Any:
@@ -78,9 +78,9 @@ def _into_sparse(leaf: Any, total: Any, data: Any) -> None:
     if type(data) is ndarray:
         leaf._grad = wrap(data)
     else:
-        total._d = data
-        total._v = total._v or Storage()
-        total._v.version += 1
+        total._array = data
+        total._counter = total._counter or VersionCounter()
+        total._counter.version += 1
 
 
 def _whole(grad: Any, data: Any) -> Any:

@@ -49,6 +49,6 @@ def check(record: Record, outgoing: Sequence[Any]) -> None:
     for index, grad in enumerate(outgoing):
         if grad is None or not hasattr(grad, "dtype"):
             continue
-        if np.isnan(getattr(grad, "_d", grad)).any():
+        if np.isnan(getattr(grad, "_array", grad)).any():
             explain(record)
             raise RuntimeError(f"Function '{record.kind.name}' returned nan values in its {index}th output.")

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import glassgrad as torch
-from glassgrad.graph import anomaly
+from glassgrad.core import anomaly
+from glassgrad.core.tensor import edge_of
 from glassgrad.ground import modes
-from glassgrad.tensor.tensor import edge_of
 
 pytestmark = pytest.mark.filterwarnings("ignore:Anomaly Detection has been enabled")
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
 from ..kernels import compiled
-from .spare import spent
+from ..ops.spare import spent
 
 ndarray = np.ndarray
 #: Elements from which on an elementwise operation goes this way: below, all lies in the cache of one core.

@@ -1,0 +1,59 @@
+"""A register of what many files declare: a name looked up has its file imported first; knows only names."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, Generic, TypeVar
+
+Kept = TypeVar("Kept")
+load: Callable[[str], None] = NotImplemented  # imports a family; handed in by ops/catalogue.py
+load_all: Callable[[], None] = NotImplemented
+
+
+class Register(dict[str, Kept], Generic[Kept]):
+    """What is declared, by name.  A name looked up has its family imported first; all of it, all families."""
+
+    def __init__(self) -> None:
+        self.families: dict[str, str] = {}  # where names are declared, in the order of the catalogue
+        self.fresh: list[Kept] = []  # declared, and without their names yet
+
+    def __setitem__(self, name: str, made: Kept) -> None:
+        dict.__setitem__(self, name, made)
+        self.fresh.append(made)
+
+    def __missing__(self, name: str) -> Kept:
+        if name not in self.families:
+            raise KeyError(name)
+        load(self.families[name])
+        if not dict.__contains__(self, name):
+            raise KeyError(name)
+        return self[name]
+
+    def __contains__(self, name: object) -> bool:
+        if not dict.__contains__(self, name) and name in self.families:
+            load(self.families[name])  # type: ignore[index]
+        return dict.__contains__(self, name)
+
+    def get(self, name: str, default: Any = None) -> Any:
+        """What goes by this name, or the default."""
+        return self[name] if name in self else default
+
+    def keys(self) -> list[str]:  # type: ignore[override]  # in the catalogue's order, whatever was imported first
+        """All names."""
+        load_all()
+        known = dict.fromkeys(name for name in self.families if dict.__contains__(self, name))
+        return [*known, *(name for name in dict.__iter__(self) if name not in known)]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.keys())
+
+    def __len__(self) -> int:
+        return len(self.keys())
+
+    def values(self) -> list[Kept]:  # type: ignore[override]
+        """All that is declared."""
+        return [self[name] for name in self.keys()]
+
+    def items(self) -> list[tuple[str, Kept]]:  # type: ignore[override]
+        """All names with what they stand for."""
+        return [(name, self[name]) for name in self.keys()]
