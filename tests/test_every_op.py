@@ -58,7 +58,7 @@ def test_every_row_has_a_sample():
             return _kernel(*args, **kwargs)
 
         row.kernel = watched
-    from glassgrad.core import call
+    from glassgrad.core import plan
     from glassgrad.fast import generate
 
     try:
@@ -79,7 +79,7 @@ def test_every_row_has_a_sample():
         for row in TABLE.values():
             row.kernel = originals[row.name]
         generate.ready_all()
-        for names in call._array_views.values():  # rules on arrays that were bound meanwhile
+        for names in plan._bound.values():  # rules on arrays that were bound meanwhile
             for name, value in names.items():
                 if getattr(value, "__name__", "") == "watched":
                     names[name] = value.__kwdefaults__["_kernel"]

@@ -411,11 +411,11 @@ def test_one_record_until_looked_at(kind):
     for looked_at in (False, True):
         output, _ = layer(x)
         row = TABLE[f"{kind.lower()}_layer"]
-        assert output._edge.e0.kind is row._kind
+        assert output._edge.edges[0].kind is row.plan.kind
         if looked_at:
             assert output.grad_fn.name() == "StackBackward0"
             assert len(output.grad_fn.next_functions) == 5
-            assert output._edge.e0.kind is not row._kind
+            assert output._edge.edges[0].kind is not row.plan.kind
         found.append(glassgrad.autograd.grad(output.sum(), list(layer.parameters())))
     for fused, by_step in zip(*found, strict=True):
         assert glassgrad.allclose(fused, by_step, rtol=1e-12, atol=1e-12)

@@ -144,7 +144,7 @@ def tensor_hooks():
 def hooks_that_hold():
     y = leaf() * 2
     z = y.exp()
-    y.register_hook(lambda grad, x=edge_of(y).e0: grad)  # the leaf below, not y itself: that would be a cycle
+    y.register_hook(lambda grad, x=edge_of(y).edges[0]: grad)  # the leaf below, not y itself: that would be a cycle
     return z
 
 

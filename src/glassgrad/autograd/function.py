@@ -12,12 +12,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..core import saved, write
+from ..core import saved, views
 from ..core.fit import fit, fit_dtype, fit_lifted
 from ..core.node import Node
-from ..core.record import Bundle, Kind, Record, output_of, tick
+from ..core.record import OUTPUT, Bundle, Kind, Record, output_number, output_of, tick
 from ..core.row import TABLE
-from ..core.tensor import Tensor, View, alias, edge_of, new, share, view_error, wrap
+from ..core.tensor import Tensor, View, alias, edge_of, new, share, wrap
 from ..ground import dtypes, errors, modes
 from ..ground.size import Size
 
@@ -79,14 +79,15 @@ class FunctionCtx:
 class BackwardCFunction(Record, Node, FunctionCtx):
     """The node of one call of a custom Function, and the context its user sees."""
 
-    __slots__ = ("_entries", "_outputs", "_is_tensor", "_input_meta", "_freed")
+    __slots__ = ("_count", "_entries", "_outputs", "_is_tensor", "_input_meta", "_freed")
 
     _forward_cls: Any = None
     runs_on_none = True
 
     def __init__(self, edges: tuple[Any, ...], kind: Kind) -> None:
-        self.sequence, self.run, self._gathered, self.kind = tick(), _run, None, kind
-        self.e0, self.e1, self.s, self.counter = edges, None, None, None
+        self.sequence, self.run, self.kind, self.edges = tick(), _run, kind, edges
+        self.saved, self.settings, self.fit, self.counter, self._gathered = (), (), None, None, None
+        self._count = 0  # of outputs
         self._entries: list[Any] | None = None
         self._freed = False
 
@@ -128,7 +129,7 @@ class BackwardCFunction(Record, Node, FunctionCtx):
 
     def _output(self, nr: int) -> Any:
         """The edge of one of the outputs."""
-        return self if self.s == 1 else output_of(self, nr, self.s)
+        return self if self._count == 1 else output_of(self, nr, self._count)
 
     def maybe_clear_saved_tensors(self) -> None:
         """Forget the saved tensors."""
@@ -152,8 +153,8 @@ class BackwardCFunction(Record, Node, FunctionCtx):
 def _stale(data: Any, edge: Any, now: int, then: int) -> None:
     owner = ""
     if isinstance(edge, Record):
-        name = edge.kind.name if edge.kind.name != "Output" else edge.e0.kind.name
-        nr = edge.k if edge.kind.name == "Output" else 0
+        name = edge.kind.name if edge.kind is not OUTPUT else edge.edges[0].kind.name
+        nr = output_number(edge)
         owner = f", which is output {nr} of {name.rstrip('0123456789').removesuffix('Backward')},"
     raise RuntimeError(
         errors.STALE.format(
@@ -268,7 +269,7 @@ _kinds: dict[type, Kind] = {}
 def _kind_of(cls: type) -> Kind:
     kind = _kinds.get(cls)
     if kind is None:
-        kind = _kinds[cls] = Kind(cls.__name__ + "Backward", _run, _run_lifted, arity=0, outputs=0, frees=True)
+        kind = _kinds[cls] = Kind(cls.__name__ + "Backward", _run, _run_lifted, outputs=0, frees=True)
     return kind
 
 
@@ -285,7 +286,7 @@ def _finish(cls: type, ctx: Any, inputs: list[Tensor], outputs: Any, recorded: b
         )
     plain = _marked(ctx.non_differentiable, "mark_non_differentiable only accepts variable arguments, but got ")
     given = {id(t) for t in inputs}
-    ctx.s = len(pieces)
+    ctx._count = len(pieces)
     ctx._outputs = [(piece._array.shape, piece._array.dtype) if isinstance(piece, Tensor) else None for piece in pieces]
     made: list[Any] = []
     carried = 0
@@ -352,7 +353,7 @@ def _rebase(piece: Tensor, edge: Any, given: bool, total: int) -> None:
     """Give what ``forward`` wrote its new history."""
     place = piece._edge
     if type(place) is View and place.made is not None:
-        raise RuntimeError(view_error(place, place.edge, "is being"))
+        raise RuntimeError(views.refusal(place, place.edge, "is being"))
     if edge_of(piece) is piece:
         raise RuntimeError("a leaf Variable that requires grad has been used in an in-place operation.")
     if not given:
@@ -376,7 +377,7 @@ def _rebase(piece: Tensor, edge: Any, given: bool, total: int) -> None:
             "second one that does the other operations). You can ask on the forum https://discuss.pytorch.org/ if you "
             "need help to do this change."
         )
-    write.rebase_view(piece, edge)
+    views.rebase(piece, edge)
 
 
 def _save(ctx: Any, pieces: Sequence[Any], made: Sequence[Any]) -> None:
@@ -419,7 +420,7 @@ def _run_lifted(record: Any, grad: Any, keep: bool) -> Any:
 
 def _backward(record: Any, grad: Any, keep: bool, lifted: bool) -> Any:
     """Call the user's ``backward`` and check what it gives, as PyTorch checks it."""
-    grads = grad.grads if isinstance(grad, Bundle) else [grad] if grad is not None else [None] * record.s
+    grads = grad.grads if isinstance(grad, Bundle) else [grad] if grad is not None else [None] * record._count
     given = []
     for g, meta in zip(grads, record._outputs, strict=True):
         if g is not None:
@@ -457,7 +458,7 @@ def _backward(record: Any, grad: Any, keep: bool, lifted: bool) -> Any:
             )
     if not keep:
         record.release()
-    return tuple(out), None
+    return out
 
 
 def _valid(record: Any, index: int, grad: Any, lifted: bool) -> Any:
@@ -465,7 +466,7 @@ def _valid(record: Any, index: int, grad: Any, lifted: bool) -> Any:
         return None
     if not isinstance(grad, Tensor):
         raise RuntimeError(f"expected Variable or None (got {type(grad).__name__})")
-    if record.e0[index] is None:
+    if record.edges[index] is None:
         return None
     sizes, kind = record._input_meta[index]
     shape = grad._array.shape

@@ -15,7 +15,7 @@ import numpy as np
 
 from ..core.hooks import RemovableHandle
 from ..core.node import Node, node_of
-from ..core.record import OUTPUT, Record
+from ..core.record import output_number
 from ..core.tensor import Tensor, edge_of, wrap
 from ..ground import modes
 
@@ -174,7 +174,7 @@ def get_gradient_edge(tensor: Tensor) -> GradientEdge:
         raise RuntimeError(
             "It is not possible to get the gradient edge for a Tensor that does not require gradients"
         )
-    number = edge.k if isinstance(edge, Record) and edge.kind is OUTPUT else 0
+    number = output_number(edge)
     return GradientEdge(node_of(edge), number, tensor if edge is tensor else _stand_in(tensor, edge))
 
 

@@ -18,7 +18,7 @@ from .fuse import fused
 from .guards import ATOMS, Place, same
 from .memory_plan import Plan
 from .program import NotCapturable, Step, Value, mapped
-from .replayed import FREED_RECORD, any_hooked, record_of, version_of
+from .replayed import FREED_RECORD, any_hooked, record_of, version_of, watch_version
 from .simplify import memory_of, simplified
 from .whole import whole_of, words_of, write_call
 from .words import Words
@@ -177,15 +177,15 @@ class Builder:
         roots = [(edge_of(tensor), wrap(np.ones_like(tensor._array))) for tensor in tensors]
         self.incoming = [capture._value(seed, "incoming", place) for place, (_, seed) in enumerate(roots)]
         outer = [edge_of(t) for t in self.everything if isinstance(t, Tensor)]
-        upstream = engine._dependencies([edge for edge in outer if edge is not None])
-        below = engine._dependencies([edge for edge, _ in roots])
+        upstream = engine.dependencies([edge for edge in outer if edge is not None])
+        below = engine.dependencies([edge for edge, _ in roots])
         wanted: dict[Any, Value] = {}
         for value in capture.inputs:
             tensor = value.held if value.source == "outside" else self.everything[value.held]
             edge = edge_of(tensor)
             if edge is not None and edge in below:
                 wanted.setdefault(edge, value)
-        inner = engine._dependencies([edge for edge in outer if isinstance(edge, Record)])
+        inner = engine.dependencies([edge for edge in outer if isinstance(edge, Record)])
         if any(edge in wanted for edge in inner if edge not in outer):
             raise NotCapturable("its arguments were made with tensors that it uses too")
         for edge in below:
@@ -378,7 +378,8 @@ class Builder:
             text.add(f"    {name}._edge = {edge}")
         for given in _Given.of(tree):
             if self.graded and roots.get(self.outputs[given.place].number, self.outputs[given.place].number) in kept:
-                text.add(f"    record.p1 += (({text.name(share, 'share')}(o{given.place}), 0),)")
+                watch, counter = text.name(watch_version, "watch_version"), text.name(share, "share")
+                text.add(f"    {watch}(record, {counter}(o{given.place}))")
         text.add(f"    return {self._result_text(tree)}")
         if self.graded:
             self._back_text(forward, back)
@@ -483,4 +484,4 @@ def _refilled(slots: list[Value | None], values: list[Value]) -> list[Value | No
 
 def _is_freed(edge: Any) -> bool:
     """Whether a backward pass from an edge would meet a record that is freed."""
-    return any(getattr(below, "run", None) is freed for below in engine._dependencies([edge]))
+    return any(getattr(below, "run", None) is freed for below in engine.dependencies([edge]))

@@ -74,7 +74,7 @@ class Passes(Calls):
 
     def _checked(self, roots: list[tuple[Any, Any]]) -> dict[Any, int]:
         """Everything below ``roots``; nothing may listen there."""
-        below = engine._dependencies([edge for edge, _ in roots])
+        below = engine.dependencies([edge for edge, _ in roots])
         for edge in below:
             if getattr(edge, "_about", None) is not None:
                 raise NotCapturable("a hook in the graph")

@@ -22,34 +22,41 @@ def any_hooked(*leaves: Tensor) -> bool:
 
 def record_of(edges: Any, saved: Any, versions: Any, back: Any, kinds: Any) -> Record:
     """The record of one run of a program."""
-    record = Record(KIND, edges)
-    record.p0, record.p1, record.p2, record.k = saved, versions, back, kinds
+    record = Record(KIND, edges, kinds)
+    record.saved = (saved, versions, back)
     return record
+
+
+def watch_version(record: Record, counter: Any) -> None:
+    """Let the way back of a record refuse to run once a result that it needs was written to."""
+    saved, versions, back = record.saved
+    record.saved = saved, (*versions, (counter, 0)), back
 
 
 def _run(record: Any, grad: Any, keep: bool) -> Any:
     grads = grad.grads if isinstance(grad, Bundle) else [grad]
-    for tensor, version in record.p1:  # or its storage, of what was given back
+    saved, versions, back = record.saved
+    for tensor, version in versions:  # or its storage, of what was given back
         now = share(tensor).version if isinstance(tensor, Tensor) else tensor.version
         if now != version:
-            shape = tensor._array.shape if isinstance(tensor, Tensor) else record.k[0][0]
+            shape = tensor._array.shape if isinstance(tensor, Tensor) else record.settings[0][0]
             raise RuntimeError(
                 "one of the variables needed for gradient computation has been modified by an inplace operation: "
                 f"[torch.FloatTensor {list(shape)}] is at version {now}; expected version "
                 f"{version} instead. Hint: enable anomaly detection to find the operation that failed to compute its "
                 "gradient, with torch.autograd.set_detect_anomaly(True)."
             )
-    given = [np.zeros(*kind)[()] if g is None else g for g, kind in zip(grads, record.k, strict=True)]
-    saved, back = [*record.p0], record.p2  # a list, which the way back empties: each value goes as soon as it is spent
+    given = [np.zeros(*kind)[()] if g is None else g for g, kind in zip(grads, record.settings, strict=True)]
+    saved = [*saved]  # a list, which the way back empties: each value goes as soon as it is spent
     if not keep:
         record.release()
-    return back(saved, given), None
+    return back(saved, given)  # type: ignore[no-any-return]
 
 
 def _twice(record: Record, grad: Any, keep: bool) -> Any:
     raise RuntimeError("torch.compile with aot_autograd does not currently support double backward")
 
 
-KIND = Kind("CompiledFunctionBackward", _run, _twice, arity=0, frees=True)
+KIND = Kind("CompiledFunctionBackward", _run, _twice, frees=True)
 FREED_RECORD = Record(KIND, ())
 FREED_RECORD.run = freed

@@ -1,113 +1,148 @@
-"""The careful path of every operation: promotion, modes, mixed dtypes, ``out=``, in-place writes, lifted rules.
+"""What a call of an operation means: the interpreter of a row's Plan.
 
-``generate.py`` writes each row's short path for the everyday call; whatever is unusual ends here.
+A call makes the inputs agree on a dtype, runs the kernel, and writes a record of what the rules will need; ``run``
+later gives the gradients of the inputs.  There is no other meaning: what is printed for speed says the same, for the
+everyday call, in fewer steps.
+
+What is not for the table alone goes through doors that are handed in: ``strangers`` (subclasses, modes, autocast, who
+listens) and ``shapes_only`` (meta tensors).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from types import FunctionType
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
-from ..ground import dtypes, modes
-from ..kernels.sparse import Carrier
-from ..ops import override
-from ..tensor.parameter import Parameter
-from . import anomaly, saved, write
+from ..ground import dtypes, errors, meta, modes
+from . import anomaly, saved, views, write
+from . import plan as plans
+from . import row as rows
 from .fit import fit, fit_dtype, fit_lifted
-from .record import Bundle, Kind, Record, freed, output_of
-from .row import Row
-from .tensor import Tensor, View, edge_of, new, share, wrap
+from .plan import F32, Plan
+from .record import Bundle, Fitting, Record, freed, output_of
+from .row import TABLE, Row
+from .tensor import Tensor, carries_gradients, edge_of, wrap
 
-ndarray = np.ndarray
-_PLAIN = (Tensor, Parameter)
-
-
-class Fitting:
-    """How the gradients of one record must be fitted to its inputs, and how its saved arrays are read."""
-
-    __slots__ = ("sizes", "dtypes", "cast", "conjugate")
-
-    def __init__(self, sizes: Any, kinds: Any, cast: Any, conjugate: bool) -> None:
-        self.sizes, self.dtypes, self.cast, self.conjugate = sizes, kinds, cast, conjugate
+#: Types of operands that are the table's own affair; classes of tensors that behave like Tensor add themselves.
+ORDINARY: set[type] = {Tensor, float, int, bool, complex, type(None)}
+NOT_TAKEN = object()
+#: ``strangers(row, tensors, settings, out)`` gives an answer, or NOT_TAKEN, and the tensors to go on with.
+strangers: Callable[..., tuple[Any, Sequence[Any]]] = NotImplemented
+#: ``shapes_only(row, given, settings)``: what a kernel gives for meta tensors.
+shapes_only: Callable[..., Any] = NotImplemented
 
 
-def careful(row: Row, tensors: Sequence[Any], settings: Sequence[Any], out: Any = None) -> Any:
-    """Call a row on whatever it was given."""
+def call(row: Row, tensors: Sequence[Any], settings: Sequence[Any], out: Any = None) -> Any:
+    """Call a row on whatever it was given: tensors in the order of its inputs, one list of them if it is listed."""
     flat = tensors[0] if row.listed else tensors
-    if not any(isinstance(t, Tensor) for t in flat):
-        if any(isinstance(t, (ndarray, np.generic)) for t in flat):
-            return row.kernel(*tensors, *settings)  # a rule at work on arrays
-        raise TypeError(override.wrong_type(row, flat))
-    if (modes.watch and modes.local.function_modes) or any(
-        type(t) not in _PLAIN and hasattr(type(t), "__torch_function__") for t in flat
-    ):
-        answer = override.dispatch(row, tensors, settings, out)
-        if answer is not override.NOT_TAKEN:
+    if modes.watch or not ORDINARY.issuperset(map(type, flat)):
+        answer, tensors = strangers(row, tensors, settings, out)
+        if answer is not NOT_TAKEN:
             return answer
-    if row.precision is not None and modes.watch and modes.local.autocast is not None:
-        tensors = flat = modes.local.autocast.cast(row.precision, tensors)
-    if not row.listed and any(isinstance(t, np.generic) for t in tensors):
-        tensors = flat = tuple(t.item() if isinstance(t, np.generic) else t for t in tensors)
-    if row.check is not None:
-        row.check(*flat)
-    arrays = _arrays(row, flat)
-    meta = any(a is not None and a.dtype.metadata for a in arrays)
-    cast = single = None
-    if row.typed is not None:
-        cast = common_dtype(row, flat)
-        if row.single_numbers and cast.itemsize == 2 and not meta:
-            single = beside_half(arrays, cast)
-        if single is None:
-            arrays = [
-                a
-                if a is None or a.dtype is cast or (not row.listed and row.inputs[i] in row.apart)
-                else override.cast_to(a, cast)
-                for i, a in enumerate(arrays)
-            ]
-        else:
-            arrays = single
-    given = [arrays] if row.listed else arrays
-    if meta:
-        result = override.shapes_only(row, given, settings)
-    else:
-        try:
-            result = row.kernel(*given, *settings)
-        except ValueError as error:
-            override.shape_error(row, arrays, error)
-        if single is not None:
-            result = result.astype(cast)
+        flat = tensors[0] if row.listed else tensors
+    plan = row.plan
     if row.view:
-        return _view(row, flat[0], arrays, tensors, settings, result)
-    record = _record(row, flat, arrays, tensors, settings, cast)
-    outs = _wrap_all(row, record, result)
-    if record is not None:
+        return views.view(row, _tensor_of(row, flat), settings)
+    agreed = everyday(plan, flat)
+    same = not plan.retypes
+    if agreed is None:
+        agreed = agree(row, flat)
+        same = False
+    arrays, cast, rounded = agreed
+    result = compute(row, arrays, settings)
+    if rounded is not None:
+        result = result.astype(rounded)
+    outs = [wrap(result)] if not row.outputs else [wrap(piece) for piece in result]
+    edges = edges_of(row, flat)
+    if edges:
+        record = make_record(row, edges, flat, arrays, settings, cast, same)
+        if record.fit is None and plan.fits:
+            record.fit = _sizes(row, plan, arrays, outs[0]._array)
+        attach(plan, record, outs)
         note_results(row, record, outs)
         if modes.local.anomaly:
             anomaly.mark(record)
     if modes.local.inference:
         for piece in outs:
             piece._inference = True
-    answer = outs[0] if not row.outputs else tuple(outs)
+    answer = tuple(outs) if row.outputs else outs[0]
     return answer if out is None else write.into(row, flat, out, answer)
 
 
-def _arrays(row: Row, flat: Sequence[Any], written: bool = False) -> list[Any]:
-    arrays = []
-    for index, t in enumerate(flat):
+# -- what the kernel is given -----------------------------------------------------------------------------------------
+
+#: Arrays, the dtype they agreed on (None where they are of one everyday dtype already), and the dtype to which the
+#: result must be rounded, if it is computed in a wider one.
+Agreed = tuple[list[Any], Any, Any]
+
+
+def everyday(plan: Plan, flat: Sequence[Any]) -> Agreed | None:
+    """The arrays of tensors that are all of one dtype that needs no promotion; None for any others."""
+    arrays: list[Any] = []
+    dtype = None
+    for position, tensor in enumerate(flat):
+        if not isinstance(tensor, Tensor):
+            if tensor is not None or position not in plan.optional:
+                return None
+            arrays.append(None)
+            continue
+        array = tensor._array
+        arrays.append(array)
+        if position in plan.apart:
+            if array.dtype.metadata is not None:
+                return None
+        elif dtype is None:
+            dtype = array.dtype
+            if not any(dtype is one for one in plan.everyday):  # `==` takes a meta array for a true one
+                return None
+        elif array.dtype is not dtype:
+            return None
+    return None if dtype is None else (arrays, None, None)
+
+
+def agree(row: Row, flat: Sequence[Any], written: bool = False) -> Agreed:
+    """The arrays of any inputs, numbers among them, made to agree as the row's columns say."""
+    if row.check is not None:
+        row.check(*flat)
+    arrays = arrays_of(row, flat, written)
+    if row.typed is None:
+        return arrays, None, None
+    cast = common_dtype(row, flat)
+    if row.single_numbers and cast.itemsize == 2 and not any(a is not None and a.dtype.metadata for a in arrays):
+        single = beside_half(arrays, cast)
+        if single is not None:
+            return single, cast, cast
+    apart = () if row.listed else row.plan.apart
+    return (
+        [
+            a if a is None or a.dtype is cast or position in apart else meta.cast_to(a, cast)
+            for position, a in enumerate(arrays)
+        ],
+        cast,
+        None,
+    )
+
+
+def arrays_of(row: Row, flat: Sequence[Any], written: bool = False) -> list[Any]:
+    """The arrays of the inputs, numbers made arrays; TypeError, in PyTorch's words, for what is no tensor."""
+    if not any(isinstance(t, Tensor) for t in flat):
+        raise TypeError(wrong_type(row, flat, None, written))
+    arrays: list[Any] = []
+    takes_numbers = not row.listed and row.typed is not None and not row.strict
+    for position, t in enumerate(flat):
         if isinstance(t, Tensor):
             arrays.append(t._array)
-        elif t is None and (row.listed or row.inputs[index] in row.optional):
+        elif t is None and (row.listed or position in row.plan.optional):
             arrays.append(None)
-        elif isinstance(t, (bool, int, float, complex)) and not row.listed and row.typed is not None and not row.strict:
+        elif takes_numbers and isinstance(t, (bool, int, float, complex)):
             array = np.asarray(t)
             if array.dtype.hasobject:
                 raise OverflowError("int too big to convert")
             arrays.append(array)
         else:
-            raise TypeError(override.wrong_type(row, flat, index, written))
+            raise TypeError(wrong_type(row, flat, position, written))
     return arrays
 
 
@@ -115,10 +150,7 @@ def beside_half(arrays: Sequence[Any], cast: np.dtype[Any]) -> list[Any] | None:
     """The inputs in float32 where a number or 0-d tensor meets half precision; None where none does."""
     if cast.kind not in "fV" or not any(a.ndim == 0 and a.dtype is not cast for a in arrays):
         return None
-    return [np.asarray(a.astype(cast) if a.ndim else a).astype(_SINGLE)[()] for a in arrays]
-
-
-_SINGLE = np.dtype("f4")
+    return [np.asarray(a.astype(cast) if a.ndim else a).astype(F32)[()] for a in arrays]
 
 
 def common_dtype(row: Row, flat: Sequence[Any]) -> np.dtype[Any]:
@@ -126,8 +158,8 @@ def common_dtype(row: Row, flat: Sequence[Any]) -> np.dtype[Any]:
     dims: list[Any] = []
     zeros: list[Any] = []
     numbers: list[type] = []
-    for index, t in enumerate(flat):
-        if t is None or (not row.listed and row.inputs[index] in row.apart):
+    for position, t in enumerate(flat):
+        if t is None or (not row.listed and position in row.plan.apart):
             continue
         if isinstance(t, Tensor):
             (dims if t._array.ndim else zeros).append(dtypes.of(t._array.dtype))
@@ -139,335 +171,293 @@ def common_dtype(row: Row, flat: Sequence[Any]) -> np.dtype[Any]:
     return kind.numpy
 
 
+def compute(row: Row, arrays: Sequence[Any], settings: Sequence[Any]) -> Any:
+    """What the kernel gives; of meta tensors, what is known of it."""
+    given = [arrays] if row.listed else arrays
+    if any(a is not None and a.dtype.metadata for a in arrays):
+        return shapes_only(row, given, settings)
+    try:
+        return row.kernel(*given, *settings)
+    except ValueError as error:
+        shape_error(row, arrays, error)
+
+
+# -- the record -------------------------------------------------------------------------------------------------------
+
+
 def edges_of(row: Row, flat: Sequence[Any]) -> tuple[Any, ...]:
-    """The edges of the inputs that have rules; all None where nothing is recorded."""
-    if row.constant or not row.rules or not modes.grad_enabled():
+    """The edges of the inputs that have rules; none where nothing is recorded."""
+    if not row.plan.edges or (modes.off and not modes.grad_enabled()):
         return ()
-    if row.listed:
-        edges = tuple(edge_of(t) for t in flat)
-    else:
-        chosen = row.followed
-        edges = tuple(
-            edge_of(t) if isinstance(t, Tensor) else None
-            for name, t in zip(row.inputs, flat, strict=True)
-            if name in chosen
-        )
-    return edges if any(e is not None for e in edges) else ()
-
-
-def _record(
-    row: Row, flat: Sequence[Any], arrays: Sequence[Any], tensors: Sequence[Any], settings: Sequence[Any], cast: Any
-) -> Record | None:
-    edges = edges_of(row, flat)
-    if not edges:
-        return None
-    return make_record(row, edges, flat, arrays, settings, cast)
+    chosen = flat if row.listed else [flat[position] for position in row.plan.edges]
+    edges = tuple([edge_of(t) if isinstance(t, Tensor) else None for t in chosen])
+    return edges if any([edge is not None for edge in edges]) else ()
 
 
 def make_record(
-    row: Row, edges: tuple[Any, ...], flat: Sequence[Any], arrays: Sequence[Any], settings: Sequence[Any], cast: Any
+    row: Row,
+    edges: tuple[Any, ...],
+    flat: Sequence[Any],
+    arrays: Sequence[Any],
+    settings: Sequence[Any],
+    cast: Any,
+    same: bool = False,
 ) -> Record:
-    """A record of one call, with its inputs, sizes and settings saved; results are noted when they exist."""
-    record = Record(kind_of(row), edges)
-    record.run = careful_run
-    if row.listed:
-        record.s = Fitting([a.shape for a in arrays], [_kind(t) for t in flat], cast, False)
+    """A record of one call, with its inputs, sizes and settings saved; results are noted when they exist.
+
+    ``same`` says that no gradient can have another dtype than its input.
+    """
+    plan = row.plan
+    record = Record(plan.kind, edges, _settings(row, arrays, settings))
+    record.run = run
+    conjugate = row.holomorphic and any(a is not None and a.dtype.kind == "c" for a in arrays)
+    if not same or conjugate:
+        places = range(len(flat)) if row.listed else plan.edges
+        sizes = [None if arrays[place] is None else arrays[place].shape for place in places]
+        kinds = [flat[place]._array.dtype if isinstance(flat[place], Tensor) else None for place in places]
+        record.fit = Fitting(sizes, kinds, cast, conjugate)
+    if row.listed and plan.inputs:
+        record.saved = (tuple(flat), tuple(0 if t._counter is None else t._counter.version for t in flat))
     else:
-        followed = row.followed
-        places = [i for i, name in enumerate(row.inputs) if name in followed]
-        sizes = [arrays[i].shape if arrays[i] is not None else None for i in places]
-        kinds = [_kind(flat[i]) for i in places]
-        record.s = Fitting(sizes, kinds, cast, False)
-    if row.holomorphic and any(a is not None and a.dtype.kind == "c" for a in arrays):
-        record.s.conjugate = True
-    wanted = {
-        name
-        for names, _, wanted in row.rules
-        if row.listed or any(edges[row.followed.index(n)] is not None for n in names)
-        for name in wanted
-    }
-    places_of = {name: place for name, (how, place) in row.saves.items() if how == "setting"}
-    extra: list[Any] = [None] * len(places_of)
-    for name, place in places_of.items():
-        if name.endswith("_sizes") and name[:-6] in row.inputs:
-            if row.listed:
-                extra[place] = [a.shape for a in arrays]
-            else:
-                array = arrays[row.inputs.index(name[:-6])]
-                extra[place] = None if array is None else array.shape
-        else:
-            extra[place] = settings[row.settings.index(name)]
-    record.k = tuple(extra)
-    for name, (how, slot) in row.saves.items():
-        if how == "tensor":
-            tensor = flat if row.listed else flat[row.inputs.index(name)]
-            if name not in wanted:
-                tensor = None
-            elif tensor is not None and not isinstance(tensor, Tensor) and not row.listed:
-                kind = _SINGLE if row.single_numbers and cast.itemsize == 2 and cast.kind in "fV" else cast
-                setattr(record, f"p{slot}", wrap(np.asarray(tensor).astype(kind)[()]))
-                setattr(record, f"v{slot}", 0)  # a number: the hooks of saved tensors do not see it
-                continue
-            if row.listed:
-                setattr(record, f"p{slot}", tuple(tensor))
-                setattr(record, f"v{slot}", tuple(0 if t._counter is None else t._counter.version for t in tensor))
-            else:
-                saved.keep_tensor(record, slot, tensor)
-        elif how == "result":
-            setattr(record, f"p{slot}", None)
+        for _, position, users in plan.inputs:
+            wanted = any(edges[user] is not None for user in users)
+            record.saved += _kept(row, flat[position], cast) if wanted else (None, 0)
     return record
 
 
-def _kind(t: Any) -> Any:
-    return t._array.dtype if isinstance(t, Tensor) else None
+def _settings(row: Row, arrays: Sequence[Any], settings: Sequence[Any]) -> tuple[Any, ...]:
+    """The sizes and settings that the rules name."""
+    if row.listed:
+        return tuple([[a.shape for a in arrays] if sizes else settings[at] for sizes, at in row.plan.extras])
+    return tuple(
+        [
+            settings[at] if not sizes else None if arrays[at] is None else arrays[at].shape
+            for sizes, at in row.plan.extras
+        ]
+    )
+
+
+def _kept(row: Row, t: Any, cast: Any) -> tuple[Any, int]:
+    """An input as a record saves it, with its version."""
+    if t is None or isinstance(t, Tensor):
+        return saved.keep(t)
+    kind = F32 if row.single_numbers and cast.itemsize == 2 and cast.kind in "fV" else cast
+    return wrap(np.asarray(t).astype(kind)[()]), 0  # a number: the hooks of saved tensors do not see it
+
+
+def _sizes(row: Row, plan: Plan, arrays: Sequence[Any], result: Any) -> tuple[Any, ...] | None:
+    """The sizes that gradients must be fitted to; None where all are the result's."""
+    places = range(len(arrays)) if row.listed else plan.edges
+    sizes = tuple([None if arrays[place] is None else arrays[place].shape for place in places])
+    return None if all([size is None or size == result.shape for size in sizes]) else sizes
+
+
+def attach(plan: Plan, record: Record, outs: Sequence[Tensor]) -> None:
+    """Let the outputs that carry gradients point at their record, or at its outputs."""
+    for number in plan.carry:
+        if carries_gradients(outs[number]._array.dtype):  # not where a result became whole numbers
+            outs[number]._edge = record if len(plan.carry) == 1 else output_of(record, number, len(outs))
 
 
 def note_results(row: Row, record: Record, outs: Sequence[Tensor]) -> None:
     """Save the results that the rules read."""
-    for name, (how, slot) in row.saves.items():
-        if how == "result":
-            index = 0 if name == "result" else row.outputs.index(name)
-            saved.keep_result(record, slot, outs[index])
+    for _, number in row.plan.results:
+        beside = number not in row.plan.carry
+        record.saved += saved.keep_result(record, outs[number], beside)
 
 
-def _wrap_all(row: Row, record: Record | None, result: Any) -> list[Tensor]:
-    if not row.outputs:
-        out = wrap(result)
-        if record is not None and _carries(result):
-            out._edge = record
-        return [out]
-    outs = [wrap(piece) for piece in result]
-    if record is not None:
-        total = len(row.outputs)
-        for index in row.differentiable:
-            if _carries(outs[index]._array):
-                single = len(row.differentiable) == 1
-                outs[index]._edge = record if single else output_of(record, index, total)
-    return outs
+# -- the way back -----------------------------------------------------------------------------------------------------
 
 
-def _carries(array: Any) -> bool:
-    return array.dtype.kind in "fcV"  # V: bfloat16
-
-
-def _view(row: Row, source: Tensor, arrays: Any, tensors: Any, settings: Any, result: Any) -> Any:
-    version = share(source)
-    if type(result) is tuple and not row.outputs or isinstance(result, list):
-        return _views(row, source, settings, result, version)
-    if arrays[0] is not source._array:  # the data became an array just now: the view must look at that one
-        result = row.kernel(source._array, *settings)
-    out = new(Tensor)
-    out._array, out._counter = result, version
-    out._edge = place_view(source, None)
-    if source._inference:
-        out._inference = True
-    edges = edges_of(row, (source,))
-    if edges:
-        out._edge.edge = record = make_record(row, edges, (source,), (source._array,), settings, None)
-        if modes.local.anomaly:
-            anomaly.mark(record)
-    return out
-
-
-def place_view(source: Tensor, made: str | None) -> View:
-    """The place in the graph of a view of ``source``, still without history."""
-    place = new(View)
-    version = share(source)
-    place.seen, place.edge = version.version, None
-    if type(source._edge) is View:
-        place.base, place.made = source._edge.base, source._edge.made
-    else:
-        place.base, place.made = source, None
-    if place.made is None:
-        if modes.local.inference:
-            place.made = "inference"
-        elif not modes.grad_enabled():
-            place.made = "no_grad"
-        else:
-            place.made = made
-    return place
-
-
-def _views(row: Row, source: Tensor, settings: Any, result: Any, version: Any) -> tuple[Tensor, ...]:
-    """The outputs of a row that gives several views (``unbind``, ``split``)."""
-    edges = edges_of(row, (source,))
-    record = make_record(row, edges, (source,), (source._array,), settings, None) if edges else None
-    outs = []
-    total = len(result)
-    result = row.kernel(source._array, *settings)
-    for index, piece in enumerate(result):
-        out = new(Tensor)
-        out._array, out._counter = piece, version
-        out._edge = place_view(source, "multi")
-        if record is not None:
-            out._edge.edge = output_of(record, index, total)
-        outs.append(out)
-    return tuple(outs)
-
-
-# -- rules ----------------------------------------------------------------------------------------------------------
-
-_array_views: dict[int, dict[str, Any]] = {}
-
-
-def on_arrays(rule: Callable[..., Any]) -> Callable[..., Any]:
-    """The rule bound to a namespace where every row is its kernel."""
-    names = _array_views.get(id(rule.__globals__))
-    if names is None:
-        names = {
-            name: value.row.kernel if isinstance(value, FunctionType) and hasattr(value, "row") else value
-            for name, value in rule.__globals__.items()
-        }
-        _array_views[id(rule.__globals__)] = names
-    bound = FunctionType(rule.__code__, names, rule.__name__, rule.__defaults__, rule.__closure__)
-    return bound
-
-
-def kind_of(row: Row) -> Kind:
-    """The kind that all records of ``row`` share, made on first use."""
-    kind = row._kind
-    if kind is None:
-        shown = {}
-        for name, place in row.saves.items():
-            if name not in row.hidden:
-                shown[name[:-6] + "_sym_sizes" if name.endswith("_sizes") else name] = place
-        for name, (source, function) in row.derived.items():
-            shown[name] = ("derived", (row.saves[source], function))  # type: ignore[assignment]
-        followed = row.followed
-        arity = 0 if row.listed or len(followed) > 2 else len(followed)
-        frees = any(how != "setting" for how, _ in row.saves.values()) or "indices" in row.saves
-        outputs = 1
-        if len(row.differentiable) > 1 or (row.view and "grads" in {w for _, _, ws in row.rules for w in ws}):
-            outputs = max(len(row.outputs), 2)
-        kind = row._kind = Kind(
-            row.node_name, careful_run, lifted_run, saved=shown, arity=arity, outputs=outputs, frees=frees
-        )
-        kind.row, kind.unfold = row, row.unfold
-        row.array_rules = [(names, on_arrays(rule), wanted) for names, rule, wanted in row.rules]  # type: ignore[attr-defined]
-        row.result_slots = {  # type: ignore[attr-defined]
-            place: (row.outputs.index(name), len(row.outputs))
-            for name, (how, place) in row.saves.items()
-            if how == "result" and name in row.outputs and row.outputs.index(name) in row.differentiable
-        }
-    return kind
-
-
-def read_saved(self: Row, record: Record, how: str, slot: int) -> Any:
-    """A saved tensor for the user: a Tensor with its history."""
-    if self.listed and how == "tensor":
-        return tuple(getattr(record, f"p{slot}"))
-    return saved.read(record, how, slot)
-
-
-def pack_saved(self: Row, record: Record, how: str, slot: int, pair: tuple[Any, Any]) -> None:
-    """Pack a saved tensor with the user's hooks."""
-    saved.pack(record, how, slot, pair)
-
-
-Row.read_saved = read_saved  # type: ignore[attr-defined]
-Row.pack_saved = pack_saved  # type: ignore[attr-defined]
-
-
-def _values(record: Record, wanted: Sequence[str], lifted: bool) -> dict[str, Any]:
-    """What a rule reads, besides the gradient."""
-    row: Row = record.kind.row
-    saves = row.saves
-    cast = record.s.cast if isinstance(record.s, Fitting) else None
-    values: dict[str, Any] = {}
-    for name in wanted:
-        if name in ("grad", "grads", "needs"):
-            continue
-        how, place = saves[name]
-        if how == "setting":
-            values[name] = record.k[place]
-            continue
-        if row.listed and how == "tensor":
-            pieces = getattr(record, f"p{place}")
-            versions = getattr(record, f"v{place}")
-            for piece, version in zip(pieces, versions, strict=True):
-                if piece._counter is not None and piece._counter.version != version:
-                    saved.stale(record, place)
-            values[name] = list(pieces) if lifted else [piece._array for piece in pieces]
-            continue
-        tensor = saved.read(record, how, place)
-        if lifted or tensor is None:
-            values[name] = tensor
-        else:
-            array = tensor._array
-            if cast is not None and how == "tensor" and array.dtype is not cast and name not in row.apart:
-                if array.ndim or not row.single_numbers or cast.itemsize > 2:
-                    array = array.astype(cast)
-            values[name] = array
-    return values
-
-
-def careful_run(record: Record, grad: Any, keep: bool) -> Any:
-    """Give the gradients of a record's inputs, as arrays."""
+def run(record: Record, grad: Any, keep: bool) -> Sequence[Any]:
+    """The gradients of a record's inputs, as arrays."""
     return _run(record, grad, keep, False)
 
 
-Row.careful_run = staticmethod(careful_run)  # type: ignore[attr-defined]
-
-
-def lifted_run(record: Record, grad: Any, keep: bool) -> Any:
-    """Give the gradients of a record's inputs, as Tensors computed by recorded operations."""
+def run_lifted(record: Record, grad: Any, keep: bool) -> Sequence[Any]:
+    """The gradients of a record's inputs, as Tensors computed by recorded operations."""
     return _run(record, grad, keep, True)
 
 
-def _run(record: Record, grad: Any, keep: bool, lifted: bool) -> Any:
+plans.run, plans.run_lifted = run, run_lifted
+
+
+def _run(record: Record, grad: Any, keep: bool, lifted: bool) -> Sequence[Any]:
     if record.run is freed:
         freed(record, grad, keep)
-    kind = record.kind
-    row: Row = kind.row
-    fitting = record.s
-    exact = isinstance(fitting, Fitting)
-    conjugate = exact and fitting.conjugate
-    conj = _conj_lifted if lifted else np.conj
-    edges = record.edges
+    row: Row = record.kind.row
+    fit_ = record.fit
+    conjugate = type(fit_) is Fitting and fit_.conjugate
     grads: Any = None
-    if isinstance(grad, Bundle):
-        grads = [conj(g) if conjugate and g is not None else g for g in grad.grads]
+    if type(grad) is Bundle:
+        grads = [_conjugated(g, lifted) if conjugate and g is not None else g for g in grad.grads]
         grad = grads[row.differentiable[0]] if row.outputs else None
     elif conjugate:
-        grad = conj(grad)
-    followed = row.followed
-    out: list[Any] = [None] * len(edges)
-    for names, rule, wanted in row.rules if lifted else row.array_rules:  # type: ignore[attr-defined]
-        places = range(len(edges)) if row.listed else [followed.index(name) for name in names]
-        if all(edges[place] is None for place in places):
+        grad = _conjugated(grad, lifted)
+    edges = record.edges
+    gradients: list[Any] = [None] * len(edges)
+    for targets, reads, on_arrays, rule in row.plan.rules:
+        if row.listed:
+            targets = tuple(range(len(edges)))
+        needs = tuple([edges[target] is not None for target in targets])
+        if not any(needs):
             continue
-        values = _values(record, wanted, lifted)
-        values["grad"], values["grads"] = grad, grads
-        values["needs"] = tuple(edges[place] is not None for place in places)
-        answer = rule(*[values[name] for name in wanted])
-        pieces = answer if row.listed or len(names) > 1 else (answer,)
-        for place, piece in zip(places, pieces, strict=True):
-            if piece is not None and edges[place] is not None:
-                if conjugate:
-                    piece = conj(piece)
-                if exact:
-                    piece = _fitted(piece, fitting.sizes[place], fitting.dtypes[place], lifted)
-                elif fitting is not None and lifted:
-                    piece = fit_lifted(piece, fitting[place], None)
-                elif fitting is not None:
-                    piece = fit(piece, fitting[place])
-                out[place] = piece
+        values = []
+        for source, place, cast in reads:
+            if source == "grad":
+                values.append(grad)
+            elif source == "setting":
+                values.append(record.settings[place])
+            elif source == "grads":
+                values.append(grads)
+            elif source == "needs":
+                values.append(needs)
+            else:
+                values.append(_saved(record, row, source, place, cast, lifted))
+        answer = (rule if lifted else on_arrays)(*values)
+        if not row.listed and len(targets) == 1:
+            answer = (answer,)
+        for target, needed, piece in zip(targets, needs, answer, strict=True):
+            if piece is not None and needed:
+                gradients[target] = piece if fit_ is None else _fitted(piece, fit_, target, conjugate, lifted)
     if not keep:
         record.release()
-    if kind.arity == 0:
-        return out, None
-    return (out[0], None) if kind.arity == 1 else (out[0], out[1])
+    return gradients
 
 
-def _fitted(piece: Any, sizes: Any, kind: Any, lifted: bool) -> Any:
+def _saved(record: Record, row: Row, source: str, slot: int, cast: bool, lifted: bool) -> Any:
+    """A saved value as a rule reads it: a Tensor if the rule is lifted, else its array."""
+    if row.listed and source == "tensor":
+        tensors = saved.read_list(record, slot)
+        return tensors if lifted else [tensor._array for tensor in tensors]
+    tensor = saved.read(record, source, slot)
+    if lifted or tensor is None:
+        return tensor
+    array = tensor._array
+    kind = record.fit.cast if cast and type(record.fit) is Fitting else None
+    if kind is not None and array.dtype is not kind:
+        if array.ndim or not row.single_numbers or kind.itemsize > 2:
+            array = array.astype(kind)
+    return array
+
+
+def _fitted(piece: Any, fit_: Any, target: int, conjugate: bool, lifted: bool) -> Any:
+    """A gradient made to match the input behind its edge."""
+    if type(fit_) is not Fitting:
+        return fit_lifted(piece, fit_[target], None) if lifted else fit(piece, fit_[target])
+    if conjugate:
+        piece = _conjugated(piece, lifted)
+    sizes, kind = fit_.sizes[target], fit_.dtypes[target]
     if lifted:
         return fit_lifted(piece, sizes, kind)
-    if not isinstance(piece, (ndarray, np.generic, Carrier)):
+    if not hasattr(piece, "dtype"):
         piece = np.asarray(piece)
     return fit_dtype(fit(piece, sizes), kind)
 
 
-def _conj_lifted(tensor: Tensor) -> Tensor:
-    from .row import TABLE
+def _conjugated(piece: Any, lifted: bool) -> Any:
+    return TABLE["conj_physical"].caller(piece) if lifted else np.conj(piece)
 
-    return TABLE["conj_physical"].caller(tensor)
+
+# -- the function that users call -------------------------------------------------------------------------------------
+
+
+def caller_of(row: Row) -> Any:
+    """The plain function that calls ``row``, with its inputs and settings by position or name."""
+
+    def caller(*args: Any, **named: Any) -> Any:
+        if not named and len(args) == len(row.inputs) and row.plan.usual is not None:
+            return call(row, args, row.plan.usual)
+        return call(row, *arguments(row, args, named))
+
+    return caller
+
+
+def operator_of(row: Row) -> Any:
+    """What stands behind the row's Python operator: its caller, but strangers are left to the other operand."""
+
+    def operate(*args: Any) -> Any:
+        for t in args:
+            if type(t) not in ORDINARY and not is_operand(t):
+                return NotImplemented
+        return call(row, *arguments(row, args, {}))
+
+    return operate
+
+
+def is_operand(value: Any) -> bool:
+    """Whether a value may stand beside a tensor at an operator."""
+    return isinstance(value, (Tensor, int, float, complex, np.generic)) or hasattr(type(value), "__torch_function__")
+
+
+def arguments(row: Row, args: Sequence[Any], named: dict[str, Any]) -> tuple[Sequence[Any], Sequence[Any], Any]:
+    """The inputs, settings and ``out`` of a call; TypeError, in Python's words, where they do not fit."""
+    names = [*("input" if name == "self" else name for name in row.inputs), *row.settings]
+    if len(args) > len(names):
+        raise TypeError(f"{row.name}() takes {len(names)} positional arguments but {len(args)} were given")
+    named = dict(named)
+    out = named.pop("out", None)
+    values = list(args)
+    missing = []
+    for position, name in enumerate(names):
+        if position < len(args):
+            if name in named:
+                raise TypeError(f"{row.name}() got multiple values for argument '{name}'")
+        elif name in named:
+            values.append(named.pop(name))
+        elif name in row.defaults:
+            values.append(row.defaults[name])
+        else:
+            if position not in row.plan.optional:
+                missing.append(f"'{name}'")
+            values.append(None)
+    if named:
+        raise TypeError(f"{row.name}() got an unexpected keyword argument '{next(iter(named))}'")
+    if missing:
+        listed = " and ".join(filter(None, (", ".join(missing[:-1]), missing[-1])))
+        plural = "s" if len(missing) > 1 else ""
+        raise TypeError(f"{row.name}() missing {len(missing)} required positional argument{plural}: {listed}")
+    count = len(row.inputs)
+    return values[:count], values[count:], out
+
+
+# -- refusals ---------------------------------------------------------------------------------------------------------
+
+
+def _tensor_of(row: Row, flat: Sequence[Any]) -> Tensor:
+    """The one input of a view."""
+    if not isinstance(flat[0], Tensor):
+        raise TypeError(wrong_type(row, flat))
+    return flat[0]
+
+
+def wrong_type(row: Row, flat: Sequence[Any], position: int | None = None, written: bool = False) -> str:
+    """PyTorch's sentence for an argument that is no tensor."""
+    if position is None:
+        position = next((i for i, t in enumerate(flat) if not isinstance(t, Tensor)), 0)
+    value = flat[position] if len(flat) else None
+    if row.listed:
+        return f"expected Tensor as element {position} in argument 0, but got {type(value).__name__}"
+    name = row.inputs[position]
+    name = "input" if name == "self" else name
+    function, number = (f"{row.name}_", position) if written else (row.name, position + 1)  # a method is not counted
+    return f"{function}(): argument '{name}' (position {number}) must be Tensor, not {type(value).__name__}"
+
+
+def shape_error(row: Row, arrays: Sequence[Any], error: ValueError) -> NoReturn:
+    """Raise PyTorch's error for shapes that do not broadcast; any other error as it is."""
+    if row.typed is not None:
+        shape: tuple[int, ...] = ()
+        for array in arrays:
+            if array is None:
+                continue
+            for back in range(1, min(len(shape), array.ndim) + 1):
+                a, b = shape[-back], array.shape[-back]
+                if a != b and 1 not in (a, b):
+                    dim = max(len(shape), array.ndim) - back
+                    raise RuntimeError(errors.BROADCAST.format(a=a, b=b, dim=dim)) from None
+            shape = np.broadcast_shapes(shape, array.shape)
+    raise error
+
+
+rows.make_caller, rows.make_operator = caller_of, operator_of

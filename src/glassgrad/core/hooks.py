@@ -13,7 +13,7 @@ from typing import Any
 
 from ..ground import errors, modes
 from . import leaf
-from .record import About, Bundle, Record, freed
+from .record import About, Bundle, Record, freed, output_number
 from .record import about as about_of
 
 on_leaves = 0  # hooks alive on leaves; the lean loop calls none
@@ -112,8 +112,7 @@ def around(
     bare_grads = incoming if lifted else [g if g is None else g._array for g in incoming]
     grad = Bundle(list(bare_grads)) if isinstance(grad, Bundle) else bare_grads[0]
     outgoing = bare(record, about, grad, keep, lifted)
-    wide = record.kind.arity == 0
-    grads = _tensors((outgoing[0] if wide else outgoing)[: len(record.edges)], lifted)
+    grads = _tensors(outgoing, lifted)
     if wanted is not None and record.kind.row is not None and not record.kind.row.listed:
         grads = tuple(g if wish else None for g, wish in zip(grads, wanted, strict=True))
     for hook in list(about.post_hooks.values()):
@@ -127,23 +126,20 @@ def around(
                     f"{len(grads)})"
                 )
             grads = answer
-    result = tuple(g if lifted or g is None else g._array for g in grads)
-    if wide:
-        return result, None
-    return result if len(result) == 2 else (result[0], None)
+    return tuple(g if lifted or g is None else g._array for g in grads)
 
 
 def at_outputs(about: About, grad: Bundle, lifted: bool) -> None:
     """Call the hooks of those outputs of a record that no gradient reached."""
     for reference in about.outputs:
         output = reference()
-        if output is not None and grad.grads[output.k] is None:
+        if output is not None and grad.grads[output_number(output)] is None:
             before(output, output._about, None, lifted)
 
 
 def watch_output(output: Record) -> None:
     """Let the record of an output know that it has hooks: they are called without a gradient too."""
-    parent = output.e0
+    parent = output.edges[0]
     if not any(reference() is output for reference in about_of(parent).outputs):
         parent._about.outputs.append(weakref.ref(output))
         install(parent)

@@ -10,8 +10,11 @@ import numpy as np
 
 from ..ground import errors, modes
 from . import hooks
-from .record import OUTPUT, Bundle, Kind, Record, about, freed
+from .record import OUTPUT, Bundle, Kind, Record, about, freed, output_number
 
+#: A saved value as users read it, and packing one with their hooks: handed in by ``saved.py``.
+read_saved: Callable[..., Any] = NotImplemented
+pack_saved: Callable[..., None] = NotImplemented
 _alive: weakref.WeakValueDictionary[int, Node] = weakref.WeakValueDictionary()  # id of record -> its node
 
 
@@ -79,7 +82,6 @@ class Node:
             outgoing = hooks.around(record, extras, grad, True, True)
         else:
             outgoing = hooks.bare(record, extras, grad, True, lifted)
-        outgoing = outgoing[0] if record.kind.arity == 0 else outgoing[: len(record.edges)]
         tensors = tuple(g if lifted or g is None else hooks.wrap(g) for g in outgoing)
         return tensors[0] if len(tensors) == 1 else tensors
 
@@ -113,7 +115,7 @@ class SavedTensor:
     def _held(self) -> Any:
         if self._record.run is freed:
             raise RuntimeError(errors.FREED)
-        return getattr(self._record, f"p{self._place}")
+        return self._record.saved[2 * self._place]
 
     @property
     def unpack_hook(self) -> Any:
@@ -124,7 +126,7 @@ class SavedTensor:
         """Pack what is saved now, and unpack it with ``unpack_hook`` when it is read."""
         if self.unpack_hook is not None:
             raise RuntimeError("Calling register_hooks on a saved tensor whose hooks have already been set.")
-        self._record.kind.row.pack_saved(self._record, self._how, self._place, (pack_hook, unpack_hook))
+        pack_saved(self._record, self._how, self._place, (pack_hook, unpack_hook))
 
     @property
     def data(self) -> Any:
@@ -144,11 +146,11 @@ def saved_value(record: Record, how: str, place: Any) -> Any:
         value = saved_value(record, source_how, source_place)
         return None if value is None and source_how != "setting" else function(value)
     if how == "setting":
-        value = record.k[place]
+        value = record.settings[place]
         return value.item() if isinstance(value, np.generic) else value
     if record.run is freed:
         raise RuntimeError(errors.FREED)
-    return record.kind.row.read_saved(record, how, place)
+    return read_saved(record, how, place)
 
 
 class AccumulateGrad(Node):
@@ -190,23 +192,23 @@ class AccumulateGrad(Node):
         return [*object.__dir__(self), "variable"]
 
 
-def _pass_on(record: Record, grad: Any, keep: bool) -> tuple[Any, None]:
+def _pass_on(record: Record, grad: Any, keep: bool) -> tuple[Any, ...]:
     grads = grad.grads if type(grad) is Bundle else [grad]
-    return tuple(grads[: len(record.e0)]), None
+    return tuple(grads[: len(record.edges)])
 
 
-UNFOLDED = Kind("Unfolded", _pass_on, _pass_on, arity=0)  # a fused record once looked at: its edges are its results'
+UNFOLDED = Kind("Unfolded", _pass_on, _pass_on)  # a fused record once looked at: its edges are its results'
 
 
 def shown(edge: Any) -> Any:
     """The edge that users see in the place of this one: what a fused record stands for."""
     while isinstance(edge, Record):
-        parent = edge.e0 if edge.kind is OUTPUT else edge
+        parent = edge.edges[0] if edge.kind is OUTPUT else edge
         if parent.kind.unfold is not None:
             parent.kind.unfold(parent)
         if parent.kind is not UNFOLDED:
             break
-        edge = parent.e0[edge.k if edge.kind is OUTPUT else 0]
+        edge = parent.edges[output_number(edge)]
     return edge
 
 
@@ -223,7 +225,7 @@ def node_of(edge: Any) -> Node | None:
             _alive[id(edge)] = node
         return node
     if edge.kind is OUTPUT:
-        edge = edge.e0
+        edge = edge.edges[0]
     if isinstance(edge, Node):  # the context of a custom Function is its own node
         return edge
     node = _alive.get(id(edge))
@@ -240,4 +242,4 @@ def node_of(edge: Any) -> Node | None:
 def pair_of(edge: Any) -> tuple[Node | None, int]:
     """An edge as ``next_functions`` shows it: the node and the number of its output."""
     edge = shown(edge)
-    return node_of(edge), edge.k if isinstance(edge, Record) and edge.kind is OUTPUT else 0
+    return node_of(edge), output_number(edge)

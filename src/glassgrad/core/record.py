@@ -1,11 +1,11 @@
-"""The record of one operation on the graph: where its gradient gathers, where it goes on to, what its rule needs.
+"""The record of one operation: where its gradients go on to, what its rules need, how they must fit.
 
-A record is what the hot path writes and the engine walks: one class with fixed slots, so that every access to it is
-cheap.  What users see as ``grad_fn`` is a ``Node`` (``graph/node.py``) made of it when somebody asks.
+An operation that is differentiated writes a record, and the engine walks the records back.  What users see as
+``grad_fn`` is a ``Node`` (``node.py``), made of a record when somebody asks for it.
 
-An *edge* is one of: None (no gradient wanted), a record, or a leaf tensor itself (its ``AccumulateGrad`` is made when
-asked for, so leaves and graphs form no cycles).  The outputs of a record with several are records of their own
-(kind ``OUTPUT``), a part of a step younger, that gather into a ``Bundle``.
+An *edge* is one of: None (no gradient wanted), a record, or a leaf tensor itself.  A leaf's ``AccumulateGrad`` is made
+when asked for, so leaves and graphs form no cycles.  The outputs of a record with several are records of their own
+(kind ``OUTPUT``), a part of a step younger, whose gradients gather in a ``Bundle``.
 """
 
 from __future__ import annotations
@@ -21,9 +21,20 @@ new = object.__new__
 
 
 class Kind:
-    """What all records of one row share: name, rules on arrays and on Tensors, and what is saved where."""
+    """What all records of one operation share.
 
-    __slots__ = ("name", "run", "lifted", "saved", "arity", "outputs", "frees", "face", "row", "unfold")
+    name     of the node, such as ``MulBackward0``
+    run      ``run(record, grad, keep)``: the gradients of the inputs as arrays, one for each edge
+    lifted   the same as Tensors, by recorded operations
+    saved    what users read as ``_saved_<name>``: ("tensor" | "result" | "setting", place)
+    outputs  how many outputs gather gradients
+    frees    whether a walk that keeps nothing has something to let go of
+    row      the row of the table, if the record is of one
+    unfold   turns a fused record into those that PyTorch has, when somebody looks at the graph
+    face     the class of its nodes, made on first use
+    """
+
+    __slots__ = ("name", "run", "lifted", "saved", "outputs", "frees", "row", "unfold", "face")
 
     def __init__(
         self,
@@ -32,70 +43,75 @@ class Kind:
         lifted: Callable[..., Any],
         *,
         saved: dict[str, tuple[str, Any]] | None = None,
-        arity: int = 1,
         outputs: int = 1,
         frees: bool = False,
     ) -> None:
         self.name, self.run, self.lifted = name, run, lifted
         self.saved = saved or {}
-        self.arity, self.outputs, self.frees = arity, outputs, frees
-        self.face: type | None = None
+        self.outputs, self.frees = outputs, frees
         self.row: Any = None
         self.unfold: Callable[[Any], None] | None = None
+        self.face: type | None = None
 
 
 class Record:
     """One recorded operation.
 
-    ``run(record, gradient, keep)`` gives the gradients of its inputs as arrays; ``kind.lifted`` the same as Tensors.
-    ``_gathered`` gathers the incoming gradient while the engine walks; ``e0`` and ``e1`` are the edges on (``e0`` is a
-    tuple of edges where ``kind.arity`` is 0).  ``p0 ...`` are saved values, ``v0 ...`` the versions they had (-1 where
-    the bare array of an input inside the graph was kept), ``k`` saved sizes and settings, ``s`` how gradients must be
-    fitted to their inputs, ``cell`` the version of the result, once somebody shares its memory.
+    sequence  its age: the engine runs younger records first
+    run       the kind's, until the record is freed or somebody hooks it
+    edges     where the gradients of its differentiable inputs go on to
+    saved     what its rules need, flat: value, version, value, version ...  A value is a Tensor, a packed one, None, or
+              a bare array: of a result, or (version -1) of an input whose history is an edge
+    fit       how gradients must be fitted to the inputs: None (they fit), a tuple of sizes, or a ``Fitting``
+    settings  sizes and settings that its rules need
+    counter   the version counter of its result, once somebody shares the memory
+    _gathered where a quick walk gathers the gradient; leaves have such a place too
     """
 
     __slots__ = (
-        "sequence", "run", "_gathered", "e0", "e1", "kind", "s", "k", "counter", "_about",
-        "p0", "p1", "p2", "p3", "p4", "p5", "v0", "v1", "v2", "v3", "v4", "v5", "__weakref__",
+        "sequence", "run", "kind", "edges", "saved", "fit", "settings", "counter", "_gathered", "_about", "__weakref__",
     )  # fmt: skip
 
     sequence: float
     run: Callable[..., Any]
-    _gathered: Any
-    e0: Any
-    e1: Any
     kind: Kind
-    s: Any
-    k: Any
+    edges: tuple[Any, ...]
+    saved: Any
+    fit: Any
+    settings: tuple[Any, ...]
     counter: Any
+    _gathered: Any
     _about: Any
 
-    def __init__(self, kind: Kind, edges: tuple[Any, ...]) -> None:
-        self.sequence, self.run, self._gathered, self.kind, self.s = tick(), kind.run, None, kind, None
-        self.counter = None
-        if kind.arity == 0:
-            self.e0, self.e1 = edges, None
-        else:
-            self.e0 = edges[0]
-            self.e1 = edges[1] if len(edges) > 1 else None
-
-    @property
-    def edges(self) -> tuple[Any, ...]:
-        """The edges onwards, one for each differentiable input."""
-        if self.kind.arity == 0:
-            return self.e0
-        return (self.e0,) if self.kind.arity == 1 else (self.e0, self.e1)
+    def __init__(self, kind: Kind, edges: tuple[Any, ...], settings: tuple[Any, ...] = ()) -> None:
+        self.sequence, self.run, self.kind = tick(), kind.run, kind
+        self.edges, self.saved, self.settings = edges, (), settings
+        self.fit = self.counter = self._gathered = None
 
     def release(self) -> None:
         """Forget the saved values; the edges stay, so that the graph can still be looked at."""
         if self.kind.frees:
-            self.p0 = self.p1 = self.p2 = self.p3 = self.p4 = self.p5 = None
+            self.saved = None
             self.run = freed
 
 
 def freed(record: Record, grad: Any, keep: bool) -> Any:
     """What a freed record answers: PyTorch's sentence."""
     raise RuntimeError(errors.FREED)
+
+
+class Fitting:
+    """How the gradients of a record are fitted to inputs whose sizes and dtypes differ.
+
+    sizes, dtypes  those of the input behind each edge
+    cast           the dtype that the inputs agreed on, in which saved ones are read; None where none was needed
+    conjugate      whether gradients pass the rules conjugated
+    """
+
+    __slots__ = ("sizes", "dtypes", "cast", "conjugate")
+
+    def __init__(self, sizes: Any, dtypes: Any, cast: Any, conjugate: bool) -> None:
+        self.sizes, self.dtypes, self.cast, self.conjugate = sizes, dtypes, cast, conjugate
 
 
 class Bundle:
@@ -111,26 +127,32 @@ class Bundle:
         return Bundle([b if a is None else a if b is None else a + b for a, b in pairs])
 
 
-def _gather(record: Record, grad: Any, keep: bool) -> tuple[Any, None]:
-    grads: list[Any] = [None] * record.s
-    grads[record.k] = grad
-    return Bundle(grads), None
+def _gather(record: Record, grad: Any, keep: bool) -> tuple[Bundle]:
+    number, total = record.settings
+    grads: list[Any] = [None] * total
+    grads[number] = grad
+    return (Bundle(grads),)
 
 
 OUTPUT = Kind("Output", _gather, _gather)
 
 
-def output_of(parent: Record, index: int, total: int) -> Record:
-    """The edge of output ``index`` of a record with ``total`` outputs."""
+def output_of(parent: Record, number: int, total: int) -> Record:
+    """The edge of output ``number`` of a record with ``total`` outputs."""
     record = new(Record)
-    record.sequence = parent.sequence + (index + 1) / (total + 1)  # half steps of their own: the heap needs an order
-    record.run, record._gathered, record.kind, record.s = _gather, None, OUTPUT, total
-    record.e0, record.e1, record.k, record.counter = parent, None, index, None
+    record.sequence = parent.sequence + (number + 1) / (total + 1)  # half steps of their own: the heap needs an order
+    record.run, record.kind, record.edges, record.settings = _gather, OUTPUT, (parent,), (number, total)
+    record.saved, record.fit, record.counter, record._gathered = (), None, None, None
     return record
 
 
+def output_number(edge: Any) -> int:
+    """Which output of its record an edge stands for."""
+    return edge.settings[0] if isinstance(edge, Record) and edge.kind is OUTPUT else 0
+
+
 class About:
-    """What only few records have: hooks, metadata, the traceback of the forward call."""
+    """What only few records and leaves have: hooks, metadata, the traceback of the forward call."""
 
     __slots__ = ("tensor_hooks", "retain", "pre_hooks", "post_hooks", "metadata", "inner", "home", "outputs")
 
@@ -146,8 +168,8 @@ class About:
 
 
 def about(record: Any) -> About:
-    """The extras of a record, made on first use."""
-    extras = getattr(record, "_about", None)
+    """The extras of a record or leaf, made on first use."""
+    extras: About | None = getattr(record, "_about", None)
     if extras is None:
         extras = record._about = About()
     return extras

@@ -9,13 +9,16 @@ its record saves.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cached_property
 from typing import Any
 
 from ..ground.register import Register
-from .record import Kind
+from .plan import Plan
 
 TABLE: Register[Row] = Register()
-make_caller: Callable[[Row], Any] = NotImplemented  # handed in by generate.py
+#: The function that calls a row, and the one behind its Python operator: handed in by ``call.py``.
+make_caller: Callable[[Row], Any] = NotImplemented
+make_operator: Callable[[Row], Any] = NotImplemented
 
 #: How inputs are made to agree before the kernel sees them.
 TYPED = (None, "promote", "float")
@@ -68,8 +71,6 @@ class Row:
         self.hidden: tuple[str, ...] = ()
         self.derived: dict[str, tuple[str, Callable[[Any], Any]]] = {}
         self.caller: Callable[..., Any]
-        self._kind: Kind | None = None
-        self._followed: tuple[str, ...] | None = None
 
     # -- columns --------------------------------------------------------------------------------------------------
 
@@ -101,7 +102,7 @@ class Row:
             if name not in known:
                 raise TypeError(f"row {self.name}: the rule of {names} names '{name}', which the row does not have")
         self.rules.append((names, rule, wanted))
-        self._followed = None
+        self.__dict__.pop("plan", None)
 
     def typed_as(self, kind: str) -> None:
         """How inputs agree: "promote" to their common dtype, or "float", where integers become the default dtype."""
@@ -177,35 +178,10 @@ class Row:
         """For rules and composites only: neither a function nor a method of the public namespace."""
         self.public = False
 
-    # -- what follows from the columns ----------------------------------------------------------------------------
-
-    @property
-    def followed(self) -> tuple[str, ...]:
-        """The inputs that have a rule, in order: each is an edge of the node."""
-        found = self._followed
-        if found is None:
-            ruled = {name for names, _, _ in self.rules for name in names}
-            found = self._followed = tuple(name for name in self.inputs if name in ruled)
-        return found
-
-    @property
-    def saves(self) -> dict[str, tuple[str, int]]:
-        """What a record keeps: name -> ("tensor" | "result", slot number) or ("setting", place in ``k``)."""
-        plan: dict[str, tuple[str, int]] = {}
-        slots = places = 0
-        for _, _, wanted in self.rules:
-            for name in wanted:
-                if name in plan or name in ("grad", "grads", "needs"):
-                    continue
-                if name in self.inputs or name == "result" or name in self.outputs:
-                    plan[name] = ("tensor" if name in self.inputs else "result", slots)
-                    slots += 1
-                else:
-                    plan[name] = ("setting", places)
-                    places += 1
-        if slots > 6:
-            raise TypeError(f"row {self.name}: rules save {slots} tensors; a record has room for 6")
-        return plan
+    @cached_property
+    def plan(self) -> Plan:
+        """What a call of this row does: worked out at the first call, anew if a column comes later."""
+        return Plan(self)
 
     def __repr__(self) -> str:
         return f"<row {self.name}>"
@@ -234,7 +210,22 @@ def op(
         if dict.__contains__(TABLE, row.name):
             raise TypeError(f"row {row.name} is declared twice")
         TABLE[row.name] = row
-        row.caller = make_caller(row)
+        row.caller = _named(row, make_caller(row), row.name)
+        if operator is not None:
+            row.operate = _named(row, make_operator(row), f"__{operator}__")
         return row.caller
 
     return declare
+
+
+def _named(row: Row, function: Any, name: str) -> Any:
+    """A function of a row with its name, document line, and the row itself and its columns as attributes."""
+    function.__name__ = function.__qualname__ = name
+    function.__doc__, function.__module__, function.row = row.kernel.__doc__, row.kernel.__module__, row
+    for column in (
+        "derivative", "typed_as", "sets_apart", "returns", "complex_by_hand", "internal", "shows", "tensors_only",
+        "autocasts", "checked_by", "falls_back_to", "sized_by",
+        "keeps_numbers_single", "writes_one_value", "unfolds_by", "applies",
+    ):  # fmt: skip
+        setattr(function, column, getattr(row, column))
+    return function

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
 from ..ground import dtypes, errors, modes
-from . import anomaly
+from . import anomaly, node, plan
 from .node import pair_of
 from .record import Record, output_of
 from .tensor import LEAF, Tensor, edge_of, wrap
@@ -66,56 +66,87 @@ def lend(tensor: Any, edge: Any) -> Tensor:
     return out
 
 
-def keep_tensor(record: Record, slot: int, tensor: Any) -> None:
-    """Save an input (a Tensor, or None) at ``slot``."""
+def keep(tensor: Any) -> tuple[Any, int]:
+    """An input (a Tensor, or None) as a record saves it: the value, and the version it has."""
     if modes.watch and modes.local.saved_hooks and isinstance(tensor, Tensor):
-        setattr(record, f"p{slot}", Packed(tensor, edge_of(tensor), False, modes.local.saved_hooks[-1]))
-    else:
-        setattr(record, f"p{slot}", tensor)
-        version = tensor._counter if tensor is not None else None
-        setattr(record, f"v{slot}", 0 if version is None else version.version)
+        return Packed(tensor, edge_of(tensor), False, modes.local.saved_hooks[-1]), 0
+    counter = None if tensor is None else tensor._counter
+    return tensor, 0 if counter is None else counter.version
 
 
-def keep_result(record: Record, slot: int, out: Tensor) -> None:
-    """Save an output at ``slot``; its own record is its history, so the tensor itself is not held."""
+def keep_result(record: Record, out: Tensor, beside: bool) -> tuple[Any, int]:
+    """An output as its own record saves it: the bare array, as the record is its history.
+
+    ``beside`` says that it carries no gradients but stands beside an output that does.
+    """
     if modes.watch and modes.local.saved_hooks:
-        setattr(record, f"p{slot}", Packed(out, None, True, modes.local.saved_hooks[-1]))
-    else:
-        setattr(record, f"p{slot}", out._array)
-        version = out._counter
-        if not _is_beside(record, slot):
-            record.counter = version
-        setattr(record, f"v{slot}", 0 if version is None else version.version)
+        return Packed(out, None, True, modes.local.saved_hooks[-1]), 0
+    if not beside:
+        record.counter = out._counter
+    return out._array, 0 if out._counter is None else out._counter.version
 
 
-def read(record: Record, how: str, slot: int) -> Tensor | None:
+def read(record: Record, source: str, slot: int) -> Tensor | None:
     """What was saved at ``slot``, as a Tensor with its history; raises if it was changed in place since."""
-    value = getattr(record, f"p{slot}")
+    value, version = record.saved[2 * slot], record.saved[2 * slot + 1]
     if value is None:
         return None
     if type(value) is Packed:
         return value.open(_result_edge(record, slot) if value.is_result else value.edge)
-    if how == "tensor":
+    if source == "tensor":
         if not isinstance(value, Tensor):
             return _again(record, slot, value)
-        version = value._counter
-        if version is not None and version.version != getattr(record, f"v{slot}"):
+        counter = value._counter
+        if counter is not None and counter.version != version:
             stale(record, slot)
         return value
     out = wrap(value)
     if _is_beside(record, slot):
         return out
-    cell = record.counter
-    if cell is not None and cell.version != getattr(record, f"v{slot}", 0):
+    counter = record.counter
+    if counter is not None and counter.version != version:
         stale(record, slot)
-    out._counter, out._edge = cell, _result_edge(record, slot)
+    out._counter, out._edge = counter, _result_edge(record, slot)
     return out
+
+
+def read_list(record: Record, slot: int) -> list[Tensor]:
+    """The list of tensors saved at ``slot``; raises if one was changed in place since."""
+    tensors, versions = record.saved[2 * slot], record.saved[2 * slot + 1]
+    for tensor, version in zip(tensors, versions, strict=True):
+        if tensor._counter is not None and tensor._counter.version != version:
+            stale(record, slot)
+    return list(tensors)
+
+
+def shown(record: Record, source: str, slot: int) -> Any:
+    """A saved value as users read it."""
+    if record.kind.row.listed and source == "tensor":
+        return tuple(record.saved[2 * slot])
+    return read(record, source, slot)
+
+
+def pack(record: Record, source: str, slot: int, pair: tuple[Any, Any]) -> None:
+    """Pack what was saved at ``slot`` with the user's hooks, after the fact."""
+    tensor = read(record, source, slot)
+    if tensor is not None:
+        entries = list(record.saved)
+        entries[2 * slot] = Packed(tensor, edge_of(tensor), source == "result", pair)
+        record.saved = tuple(entries)
+        record.run = plan.run  # what is printed for speed knows nothing of packed values
+
+
+node.read_saved, node.pack_saved = shown, pack
+
+
+def _output_at(record: Record, slot: int) -> int:
+    """Which output of its record a saved result is."""
+    return next(number for at, number in record.kind.row.plan.results if at == slot)
 
 
 def _is_beside(record: Record, slot: int) -> bool:
     """Whether a saved result is none that carries gradients, but stands beside such a one: it has no history."""
-    row = record.kind.row
-    return bool(row.outputs) and slot not in row.result_slots
+    return _output_at(record, slot) not in record.kind.row.plan.carry
 
 
 def _result_edge(record: Record, slot: int) -> Any:
@@ -127,18 +158,7 @@ def _result_edge(record: Record, slot: int) -> Any:
         return None
     if record.kind.outputs == 1:
         return record
-    if slot in record.kind.row.result_slots:
-        nr, total = record.kind.row.result_slots[slot]
-        return output_of(record, nr, total)
-    return None
-
-
-def pack(record: Record, how: str, slot: int, pair: tuple[Any, Any]) -> None:
-    """Pack what was saved at ``slot`` with the user's hooks, after the fact."""
-    tensor = read(record, how, slot)
-    if tensor is not None:
-        setattr(record, f"p{slot}", Packed(tensor, edge_of(tensor), how == "result", pair))
-        record.run = record.kind.row.careful_run
+    return output_of(record, _output_at(record, slot), len(record.kind.row.outputs))
 
 
 def _again(record: Record, slot: int, array: Any) -> Tensor:
@@ -152,46 +172,51 @@ def _again(record: Record, slot: int, array: Any) -> Tensor:
 
 
 def _edge_at(record: Record, slot: int) -> Any:
-    row = record.kind.row
-    name = next(name for name, (how, place) in row.saves.items() if place == slot and how == "tensor")
-    return record.edges[row.followed.index(name)]
+    """The edge of the input saved at ``slot``."""
+    row_plan = record.kind.row.plan
+    position = next(position for at, position, _ in row_plan.inputs if at == slot)
+    return record.edges[row_plan.edges.index(position)]
 
 
-def stale(record: Record, slot: int) -> None:
+def stale(record: Record, slot: int) -> NoReturn:
     """Raise PyTorch's error for a saved tensor that was changed in place."""
-    how = next(h for h, place in record.kind.saved.values() if place == slot and h != "setting")
-    value, then = getattr(record, f"p{slot}"), getattr(record, f"v{slot}", 0)  # type: Any, Any
+    row_plan = record.kind.row.plan
+    is_input = any(at == slot for at, _, _ in row_plan.inputs)
+    value, then = record.saved[2 * slot], record.saved[2 * slot + 1]
     if type(value) is tuple:  # of a row over a list of tensors
         pairs = zip(value, then, strict=True)
         value, then = next((t, v) for t, v in pairs if t._counter is not None and t._counter.version != v)
-    if how == "tensor" and not isinstance(value, Tensor):
+    if is_input and not isinstance(value, Tensor):
         edge = _edge_at(record, slot)
         data, now = value, edge.counter.version
         writer = edge.counter.writer
         if writer is not None and writer() is not None:  # PyTorch names who wrote last
             edge = writer()
-    elif how == "tensor":
+    elif is_input:
         edge, data, now = edge_of(value), value._array, value._counter.version
         if value._edge is LEAF:
             edge = None
     else:
         edge, data, now = record, value, record.counter.version
+    raise RuntimeError(stale_error(record, data, edge, now, max(then, 0)))
+
+
+def stale_error(record: Record, data: Any, edge: Any, now: int, then: int) -> str:
+    """PyTorch's sentence for a saved array, whose history is ``edge``, that was changed in place."""
     owner = ""
     if isinstance(edge, Record):
-        node, number = pair_of(edge)
-        name = type(node).__name__
+        made_by, number = pair_of(edge)
+        name = type(made_by).__name__
         owner = f", which is output {number} of {name.rstrip('0123456789').removesuffix('Backward')},"
     if modes.local.anomaly:
         anomaly.explain(record)
-    raise RuntimeError(
-        errors.STALE.format(
-            type=type_name(data),
-            sizes=list(np.shape(data)),
-            owner=owner,
-            now=now,
-            then=max(then, 0),
-            hint=errors.STALE_HINT_ANOMALY if modes.local.anomaly else errors.STALE_HINT,
-        )
+    return errors.STALE.format(
+        type=type_name(data),
+        sizes=list(np.shape(data)),
+        owner=owner,
+        now=now,
+        then=then,
+        hint=errors.STALE_HINT_ANOMALY if modes.local.anomaly else errors.STALE_HINT,
     )
 
 

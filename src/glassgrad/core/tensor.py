@@ -52,7 +52,7 @@ class View:
     made: str | None
 
 
-reread: Callable[[Tensor, View], Any] = NotImplemented  # a view's history once its base was rebased, from above
+reread: Callable[[Tensor, View], Any] = NotImplemented  # a view's history once its base was written: views.py
 #: The class of tensors whose data is no array, by the type of that data (sparse tensors).
 carried_by: dict[type, type[Tensor]] = {}
 construct: Callable[..., Any] = NotImplemented  # the constructor Tensor(...), handed in from above
@@ -68,26 +68,9 @@ def edge_of(tensor: Tensor) -> Any:
     version = share(tensor).version
     if place.seen != version and place.edge is not LEAF:
         if edge_of(place.base) is not None:
-            if place.made in ("multi", "custom"):
-                raise RuntimeError(view_error(place, place.edge, "its base or another view of its base has been"))
             place.edge = reread(tensor, place)
         place.seen = version
     return tensor if place.edge is LEAF else place.edge
-
-
-def view_error(place: View, edge: Any, modified: str) -> str:
-    """PyTorch's sentences for a write through, or below, a view whose making forbids it."""
-    if edge is None or isinstance(edge, Tensor) or place.made == "no_grad":
-        told = errors.UNRECORDED_VIEW.format(modified=modified)
-    else:
-        nr = edge.k if isinstance(edge, Record) and edge.kind is OUTPUT else 0
-        told = errors.RECORDED_VIEW.format(nr=nr, name=view_name(edge), modified=modified)
-    return told + errors.VIEW_MADE[place.made or "no_grad"]
-
-
-def view_name(edge: Any) -> str:
-    """How messages call the operation of an edge: ``Split`` for SplitBackward0."""
-    return type(node_of(edge)).__name__.rstrip("0123456789").removesuffix("Backward")
 
 
 def share(tensor: Tensor) -> VersionCounter:

@@ -31,10 +31,6 @@ carried_by: dict[type, type[Tensor]]
 construct: Callable[..., Any]
 def edge_of(tensor: Tensor) -> Any:
     """The edge that gradients of ``tensor`` take: None, a record, or the leaf itself."""
-def view_error(place: View, edge: Any, modified: str) -> str:
-    """PyTorch's sentences for a write through, or below, a view whose making forbids it."""
-def view_name(edge: Any) -> str:
-    """How messages call the operation of an edge: ``Split`` for SplitBackward0."""
 def share(tensor: Tensor) -> VersionCounter:
     """The version of a tensor's buffer; from now on its data is an array that aliases can see."""
 def wrap(array: Any) -> Tensor:

@@ -1,4 +1,4 @@
-"""In-place writes and ``out=``: refusals first, then the write, the version, and the rebased history."""
+"""In-place writes and ``out=``: refusals first, then the write, the version, and the new history."""
 
 from __future__ import annotations
 
@@ -10,17 +10,16 @@ from typing import Any
 import numpy as np
 
 from ..ground import dtypes, errors, modes
-from ..ops import override
-from ..ops.constant import F32, F64, I64, number
-from ..tensor.parameter import Parameter
+from . import anomaly, call, views
+from .plan import F32, F64, I64
 from .record import Record
 from .row import Row
-from .tensor import LEAF, Tensor, View, edge_of, share, view_error, wrap
+from .tensor import LEAF, Tensor, View, edge_of, share, wrap
 
 ndarray = np.ndarray
-rebase_view: Callable[[Tensor, Record], None] = (
-    NotImplemented  # history of a write through a view, handed in by primitive/window.py
-)
+#: A quicker write for the everyday call, if there is one: ``everyday(row, target, others, settings)`` tells whether it
+#: served.
+everyday: Callable[..., bool] | None = None
 
 
 def check_fits(target: Tensor, shape: tuple[int, ...]) -> None:
@@ -36,14 +35,13 @@ def _check_shape(row: Row, arrays: Sequence[Any], target: Tensor) -> None:
     try:
         shape = np.broadcast_shapes(*(a.shape for a in arrays if a is not None))
     except ValueError as error:
-        override.shape_error(row, arrays, error)
+        call.shape_error(row, arrays, error)
     check_fits(target, shape)
 
 
 def memory(target: Any) -> Any:
-    """The array of a tensor that may be written without a further question; None where the careful path must ask."""
-    kind = type(target)
-    if (kind is not Tensor and kind is not Parameter) or modes.watch:
+    """The array of a tensor that may be written without a further question; None where more must be asked."""
+    if not isinstance(target, Tensor) or type(target) not in call.ORDINARY or modes.watch:
         return None
     if target._edge is not None and not (modes.off and not modes.grad_enabled()):
         return None
@@ -59,75 +57,24 @@ def memory(target: Any) -> Any:
     return data
 
 
-def _short(row: Row, target: Any, others: Sequence[Any], settings: Sequence[Any]) -> bool:
-    """Write over plain memory, all of one everyday dtype and without history; whether that was possible."""
-    data = memory(target)
-    if data is None:
-        return False
-    dtype, silent = data.dtype, modes.off and not modes.grad_enabled()
-    arrays = [data]
-    for name, other in zip(row.inputs[1:], others, strict=False):
-        kind = type(other)
-        if name in row.apart:
-            if (kind is not Tensor and kind is not Parameter) or other._array.dtype.metadata is not None:
-                return False
-            if other._counter is not None and other._counter is target._counter:
-                return False
-            arrays.append(other._array)
-            continue
-        if kind is not Tensor and kind is not Parameter:
-            if row.typed is None or row.strict or (kind is not float and kind is not int):
-                return False
-            other = number(other, data)
-            if other is None:
-                return False
-        elif other is not target and other._counter is not None and other._counter is target._counter:
-            return False  # they may overlap
-        if other._array.dtype is not dtype or (other._edge is not None and not silent):
-            return False
-        arrays.append(other._array)
-    try:
-        result = row.kernel(*arrays, *settings)
-    except ValueError:
-        return False
-    if result.dtype is not dtype or result.shape != data.shape:
-        return False
-    data[...] = result
-    version = target._counter
-    if version is None:
-        version = share(target)
-    version.version += 1
-    return True
-
-
 def in_place(row: Row, target: Tensor, others: Sequence[Any], settings: Sequence[Any]) -> Tensor:
     """Compute a row and write its result into ``target``; gives ``target``.
 
     Nothing is changed unless everything succeeds.
     """
-    if not modes.watch and _short(row, target, others, settings):
+    if everyday is not None and not modes.watch and everyday(row, target, others, settings):
         return target
-    from . import call
-
     if not isinstance(target, Tensor):
         raise TypeError(f"{row.name}_(): argument 'self' (position 1) must be Tensor, not {type(target).__name__}")
     flat = (target, *(t.item() if isinstance(t, np.generic) else t for t in others))
-    if row.check is not None:
-        row.check(*flat)
-    arrays = call._arrays(row, flat, True)
-    cast = None
-    if row.typed is not None:
-        cast = call.common_dtype(row, flat)
-        if not dtypes.can_cast(dtypes.of(cast), target.dtype):
-            _check_shape(row, arrays, target)  # PyTorch looks at the shapes first
+    agreed = call.everyday(row.plan, flat)
+    if agreed is None:
+        agreed = call.agree(row, flat, True)
+        cast = agreed[1]
+        if cast is not None and not dtypes.can_cast(dtypes.of(cast), target.dtype):
+            _check_shape(row, agreed[0], target)  # PyTorch looks at the shapes first
             check_cast(cast, target)
-        single = None
-        if row.single_numbers and cast.itemsize == 2 and not target._array.dtype.metadata:
-            single = call.beside_half(arrays, cast)
-        arrays = single or [
-            a if a is None or a.dtype is cast or row.inputs[i] in row.apart else override.cast_to(a, cast)
-            for i, a in enumerate(arrays)
-        ]
+    arrays, cast, _ = agreed
     edges = call.edges_of(row, flat)
     check_writable(target, bool(edges), row.one_value)
     for other in others:
@@ -135,11 +82,7 @@ def in_place(row: Row, target: Tensor, others: Sequence[Any], settings: Sequence
             check_partial_overlap(target, other)
             if other._array.dtype.metadata and not target._array.dtype.metadata:
                 raise NotImplementedError("Cannot copy out of meta tensor; no data!")
-    kernel = override.shapes_only if target._array.dtype.metadata else None
-    try:
-        result = row.kernel(*arrays, *settings) if kernel is None else kernel(row, arrays, settings)
-    except ValueError as error:
-        override.shape_error(row, arrays, error)
+    result = call.compute(row, arrays, settings)
     check_fits(target, result.shape)
     record = None
     if edges:
@@ -153,25 +96,23 @@ def in_place(row: Row, target: Tensor, others: Sequence[Any], settings: Sequence
 
 def _freeze(row: Row, record: Record, target: Tensor) -> None:
     """Keep a copy of the old value where a rule reads it; the write would spoil the original."""
-    for name, (how, slot) in row.saves.items():
-        if how == "tensor" and name == row.inputs[0] and getattr(record, f"p{slot}") is target:
+    for slot, position, _ in row.plan.inputs:
+        if position == 0 and record.saved[2 * slot] is target:
             copy = wrap(np.array(target._array))
-            copy._edge = edge_of(target)
-            if isinstance(copy._edge, Tensor):
-                copy._edge = None
-            setattr(record, f"p{slot}", copy)
-            setattr(record, f"v{slot}", 0)
+            edge = edge_of(target)
+            copy._edge = None if isinstance(edge, Tensor) else edge
+            entries = list(record.saved)
+            entries[2 * slot : 2 * slot + 2] = copy, 0
+            record.saved = tuple(entries)
 
 
 def finish(target: Tensor, record: Record, note: Callable[[], None]) -> None:
     """Give the memory just written its new history."""
     share(target).writer = weakref.ref(record)
     if modes.local.anomaly:
-        from . import anomaly
-
         anomaly.mark(record)
     if type(target._edge) is View:
-        rebase_view(target, record)
+        views.rebase(target, record)
         note()
     else:
         old = edge_of(target)
@@ -218,7 +159,7 @@ def check_writable(target: Tensor, recorded: bool, overlapping: bool = False) ->
         if place is LEAF:
             raise RuntimeError(errors.LEAF_INPLACE)
         if type(place) is View:
-            _check_view(target, place, recorded)
+            views.check_writable(target, place, recorded)
     if target._inference and not modes.local.inference:
         raise RuntimeError(
             "Inplace update to inference tensor outside InferenceMode is not allowed.You can make a clone to get a "
@@ -226,19 +167,6 @@ def check_writable(target: Tensor, recorded: bool, overlapping: bool = False) ->
         )
     if not overlapping:
         check_overlap(target)
-
-
-def _check_view(target: Tensor, place: View, recorded: bool) -> None:
-    edge = edge_of(target)
-    if edge is target and place.made is None:
-        raise RuntimeError(errors.LEAF_INPLACE)
-    if edge is None and not recorded and edge_of(place.base) is None:
-        return
-    base_edge = edge_of(place.base)
-    if base_edge is place.base and isinstance(base_edge, Tensor) and place.made is None:
-        raise RuntimeError(errors.LEAF_VIEW_INPLACE)
-    if place.made in errors.VIEW_MADE:
-        raise RuntimeError(view_error(place, edge, "is being"))
 
 
 def check_overlap(target: Tensor) -> None:

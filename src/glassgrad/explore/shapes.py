@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from ..core.record import Fitting
 from .labels import family_of, outputs_of
 from .model import TensorInfo
 from .walk import SINK, Walk, op_name
@@ -69,10 +70,10 @@ def _spread(found: Walk, i: int, known: Known, attrs: Mapping[str, str]) -> None
         known.setdefault(first, info(own.shape, own.dtype))
     if row is None or row.listed:
         return
-    sizes = getattr(record, "s", None)
-    if sizes is not None and hasattr(sizes, "sizes"):  # of the careful path
+    sizes = getattr(record, "fit", None)
+    if isinstance(sizes, Fitting):
         sizes = tuple(sizes.sizes)
-    names = row.followed
+    names = [row.inputs[position] for position in row.plan.edges]
     for slot, edge in enumerate(found.inputs[i]):
         if edge is None or edge in known or slot >= len(names):
             continue

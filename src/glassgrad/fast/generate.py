@@ -1,4 +1,4 @@
-"""Writes each row's short path as source text: the one place where the speed of a call lives.
+"""Compiles the text of each row's everyday call: the one place where the speed of a call is made.
 
 A caller starts as a stub.  Its first call writes the row's text, compiles it (as ``dataclasses`` does; ``linecache`` is
 fed, so tracebacks and debuggers show it) and puts the new code into the very function everybody already holds.
@@ -10,32 +10,28 @@ from __future__ import annotations
 import linecache
 import os
 import threading
-from sys import getrefcount
 from types import FunctionType
 from typing import Any
 
 import numpy as np
 
 from ..core import call, saved
-from ..core import row as row_module
 from ..core.fit import fit
-from ..core.record import Record, freed, new, tick
+from ..core.plan import B1, F32, F64, I64
+from ..core.record import Record, freed, new, output_of, tick
 from ..core.row import TABLE, Row
 from ..core.tensor import LEAF, Tensor, View, edge_of, share
 from ..ground import modes
-from ..ops import override
-from ..ops.constant import B1, F32, F64, I64, number
 from ..tensor.parameter import Parameter
 from . import large
-from .text import NAMES, text_of
+from .constant import number
+from .text import NAMES, has_run, text_of
 
 NAMES.update(
     Tensor=Tensor, Parameter=Parameter, View=View, Record=Record, LEAF=LEAF, new=new, tick=tick, freed=freed,
-    modes=modes,
-    grad_enabled=modes.grad_enabled, edge_of=edge_of, share=share, careful=call.careful, output_of=call.output_of,
-    stale=saved.stale, fit=fit, shape_error=override.shape_error, number=number, F32=F32, F64=F64, I64=I64, B1=B1,
-    float32=np.float32, ndarray=np.ndarray, TABLE=TABLE, getrefcount=getrefcount, applied=large.applied,
-    LARGE=large.LARGE, CURVED=large.CURVED,
+    modes=modes, grad_enabled=modes.grad_enabled, edge_of=edge_of, share=share, call=call.call, output_of=output_of,
+    stale=saved.stale, fitted=fit, shape_error=call.shape_error, number=number, F32=F32, F64=F64, I64=I64, B1=B1,
+    float32=np.float32, ndarray=np.ndarray, applied=large.applied, LARGE=large.LARGE, CURVED=large.CURVED,
 )  # fmt: skip
 
 
@@ -43,27 +39,23 @@ def _stub(*args: Any, **kwargs: Any) -> Any:
     return _first_call("NAME", args, kwargs)  # type: ignore[name-defined] # noqa: F821
 
 
+def _operator_stub(*args: Any, **kwargs: Any) -> Any:
+    return _first_operation("NAME", args)  # type: ignore[name-defined] # noqa: F821
+
+
+def _stub_of(row: Row, stub: Any, name: str) -> FunctionType:
+    consts = tuple(row.name if const == "NAME" else const for const in stub.__code__.co_consts)
+    return FunctionType(stub.__code__.replace(co_consts=consts, co_name=name, co_qualname=name), NAMES, name)
+
+
 def caller_of(row: Row) -> Any:
     """The function that calls ``row``: a stub until its first call."""
-    code = _stub.__code__
-    consts = tuple(row.name if const == "NAME" else const for const in code.co_consts)
-    caller: Any = FunctionType(code.replace(co_consts=consts, co_name=row.name, co_qualname=row.name), NAMES, row.name)
-    caller.__doc__ = row.kernel.__doc__
-    caller.__module__ = row.kernel.__module__
-    caller.__qualname__ = row.name
-    caller.row = row
-    if row.operator is not None:
-        row.operate = operator_of(row)
-    for column in (
-        "derivative", "typed_as", "sets_apart", "returns", "complex_by_hand", "internal", "shows", "tensors_only",
-        "autocasts", "checked_by", "falls_back_to", "sized_by",
-        "keeps_numbers_single", "writes_one_value", "unfolds_by", "applies",
-    ):  # fmt: skip
-        setattr(caller, column, getattr(row, column))
-    return caller
+    return _stub_of(row, _stub, row.name)
 
 
-row_module.make_caller = caller_of
+def operator_of(row: Row) -> Any:
+    """What stands behind the row's operator: its caller, but strangers are left to the other operand."""
+    return _stub_of(row, _operator_stub, f"__{row.operator}__")
 
 
 _making = threading.RLock()
@@ -80,27 +72,9 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_renew_lock)
 
 
-def _operator_stub(*args: Any, **kwargs: Any) -> Any:
-    return _first_operation("NAME", args)  # type: ignore[name-defined] # noqa: F821
-
-
-def operator_of(row: Row) -> Any:
-    """What stands behind the row's operator: its caller, but strangers are left to the other operand."""
-    code = _operator_stub.__code__
-    consts = tuple(row.name if const == "NAME" else const for const in code.co_consts)
-    return FunctionType(code.replace(co_consts=consts), NAMES, f"__{row.operator}__")
-
-
-def _renamed(code: Any, names: dict[str, str]) -> Any:
-    return code.replace(co_names=tuple(names.get(name, name) for name in code.co_names))
-
-
-def careful_operand(row: Row, tensors: Any, settings: Any, out: Any) -> Any:
-    """The careful path of an operator."""
-    for t in tensors:
-        if not isinstance(t, (Tensor, int, float, complex, np.generic)) and not hasattr(type(t), "__torch_function__"):
-            return NotImplemented
-    return call.careful(row, tensors, settings, out)
+def _call_operand(row: Row, tensors: Any, settings: Any, out: Any) -> Any:
+    """What an operator's text goes to with what is not everyday."""
+    return call.call(row, tensors, settings, out) if all(map(call.is_operand, tensors)) else NotImplemented
 
 
 def _first_operation(name: str, args: Any) -> Any:
@@ -116,7 +90,7 @@ def _first_call(name: str, args: Any, kwargs: Any) -> Any:
 
 
 def make_ready(row: Row) -> None:
-    """Make sure that a row's short path exists; one thread makes it while others wait."""
+    """Make sure that a row's text is compiled; one thread does it while others wait."""
     with _making:
         if row.name not in _made:
             ready(row)
@@ -124,38 +98,41 @@ def make_ready(row: Row) -> None:
 
 
 def ready(row: Row) -> None:
-    """Write, compile and install the row's short path."""
+    """Write, compile and install a row's text."""
     caller: Any = row.caller
     text = text_of(row)
     filename = f"<glassgrad operation {row.name}>"
     linecache.cache[filename] = (len(text), None, text.splitlines(keepends=True), filename)
-    names = NAMES
-    kind = call.kind_of(row)
-    names[f"{row.name}_row"], names[f"{row.name}_kernel"], names[f"{row.name}_kind"] = row, row.kernel, kind
-    for index, (_, rule, _) in enumerate(row.array_rules):  # type: ignore[attr-defined]
-        names[f"{row.name}_rule{index}"] = rule
-    made: dict[str, Any] = {}
-    exec(compile(text, filename, "exec"), names, made)
+    kind = row.plan.kind
+    NAMES[f"{row.name}_row"], NAMES[f"{row.name}_kernel"], NAMES[f"{row.name}_kind"] = row, row.kernel, kind
+    for index, rule in enumerate(row.plan.rules):
+        NAMES[f"{row.name}_rule{index}"] = rule.on_arrays
+    functions: dict[str, Any] = {}
+    exec(compile(text, filename, "exec"), NAMES, functions)
     if row.ufunc is not None:
-        names[f"{row.name}_ufunc"], names[f"{row.name}_large"] = row.ufunc, made[f"{row.name}_large"]
-    if f"{row.name}_run" in made:
-        names[f"{row.name}_run"] = kind.run = made[f"{row.name}_run"]
+        NAMES[f"{row.name}_ufunc"], NAMES[f"{row.name}_large"] = row.ufunc, functions[f"{row.name}_large"]
+    if has_run(row):
+        NAMES[f"{row.name}_run"] = kind.run = functions[f"{row.name}_run"]
         if row.ufunc is not None:
-            names[f"{row.name}_run_large"] = _run_large(row)
-    caller.__defaults__ = made[row.name].__defaults__
-    caller.__kwdefaults__ = made[row.name].__kwdefaults__
-    caller.__code__ = made[row.name].__code__
+            NAMES[f"{row.name}_run_large"] = _run_large(row)
+    _install(caller, functions[row.name], functions[row.name].__code__)
     if row.operator is not None:
-        row.operate.__defaults__, row.operate.__kwdefaults__ = caller.__defaults__, caller.__kwdefaults__
-        row.operate.__code__ = _renamed(caller.__code__, {"careful": "careful_operand"})
+        code = functions[row.name].__code__
+        names = tuple("call_operand" if name == "call" else name for name in code.co_names)
+        _install(row.operate, functions[row.name], code.replace(co_names=names))
+
+
+def _install(stub: Any, function: Any, code: Any) -> None:
+    stub.__defaults__, stub.__kwdefaults__ = function.__defaults__, function.__kwdefaults__
+    stub.__code__ = code
 
 
 def _run_large(row: Row) -> Any:
     """The ``run`` of records of large arrays: the same text, with other rules."""
     run = NAMES[f"{row.name}_run"]
     names = {name: NAMES[name] for name in run.__code__.co_names if name in NAMES}
-    for index, (_, rule, _) in enumerate(row.rules):
-        names[f"{row.name}_rule{index}"] = large.on_large(rule)
+    for index, rule in enumerate(row.plan.rules):
+        names[f"{row.name}_rule{index}"] = large.on_large(rule.lifted)
     return FunctionType(run.__code__, names, f"{row.name}_run_large")
 
 
@@ -164,9 +141,7 @@ def source(name: str) -> str:
     return text_of(TABLE[name])
 
 
-NAMES["_first_call"] = _first_call
-NAMES["_first_operation"] = _first_operation
-NAMES["careful_operand"] = careful_operand
+NAMES.update(_first_call=_first_call, _first_operation=_first_operation, call_operand=_call_operand)
 
 
 def ready_all() -> None:

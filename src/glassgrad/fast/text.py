@@ -1,38 +1,42 @@
-"""The source text of a row's short path: its caller, and its record's ``run``; knows rows, and makes nothing of it."""
+"""The everyday call of a row as source text, printed from its Plan: its caller, and its record's ``run``.
+
+The text says what ``core/call.py`` does for plain tensors of one everyday dtype, nobody watching, and goes there with
+everything else.  It makes nothing; ``generate.py`` compiles it.
+"""
 
 from __future__ import annotations
 
 from typing import Any
 
+from ..core.plan import B1, F32, F64, I64
 from ..core.row import Row
 
 #: What the text may name, by name; defaults and fallbacks of rows come in as their text is written.
-NAMES: dict[str, Any] = {"__name__": "glassgrad.ops.generated"}
+NAMES: dict[str, Any] = {"__name__": "glassgrad.fast.generated"}
+_DTYPES = {F32: "F32", F64: "F64", I64: "I64", B1: "B1"}
 
 
 def text_of(row: Row) -> str:
     """The source text of a row's caller and of its record's ``run``."""
     if row.listed:
-        if any(how != "setting" for how, _ in row.saves.values()):
-            return _general(row)
-        return "\n".join([*_listed_caller(row), "", "", *_listed_run(row)]) + "\n"
-    if row.view:
-        lines = _views_caller(row) if _several_views(row) else _view_caller(row)
+        lines = _listed_caller(row) if not row.plan.inputs and not row.plan.results else _general(row)
+    elif row.view:
+        lines = _views_caller(row) if row.plan.kind.outputs > 1 else _view_caller(row)
     else:
         lines = _caller(row)
         if row.ufunc is not None:
             lines += ["", "", *_large(row)]
-    if _short_run(row):
-        lines += ["", "", *_run(row)]
+    if has_run(row):
+        lines += ["", "", *(_listed_run(row) if row.listed else _run(row))]
     return "\n".join(lines) + "\n"
 
 
-def _several_views(row: Row) -> bool:
-    return any("grads" in wanted for _, _, wanted in row.rules)
+def has_run(row: Row) -> bool:
+    """Whether the way back of a row is printed too."""
+    return bool(row.plan.edges) and not (row.listed and (row.plan.inputs or row.plan.results))
 
 
-def _short_run(row: Row) -> bool:
-    return bool(row.rules) and not row.constant
+# -- calling ----------------------------------------------------------------------------------------------------------
 
 
 def _public(row: Row) -> list[str]:
@@ -41,8 +45,7 @@ def _public(row: Row) -> list[str]:
 
 def _signature(row: Row) -> str:
     parts = [
-        f"{public}=None" if name in row.optional else public
-        for name, public in zip(row.inputs, _public(row), strict=True)
+        f"{public}=None" if position in row.plan.optional else public for position, public in enumerate(_public(row))
     ]
     for name in row.settings:
         if name in row.defaults:
@@ -54,32 +57,41 @@ def _signature(row: Row) -> str:
 
 
 def _fallback(row: Row) -> str:
+    """What is called instead where the everyday call does not serve."""
     if row.fallback is not None:
         NAMES[f"{row.name}_fallback"] = row.fallback
         return f"return {row.name}_fallback({', '.join([*_public(row), *row.settings])})"
-    tensors = ", ".join(_public(row)) + ("," if len(row.inputs) == 1 else "")
-    settings = ", ".join(row.settings) + ("," if len(row.settings) == 1 else "")
-    return f"return careful({row.name}_row, ({tensors}), ({settings}), out)"
+    return f"return call({row.name}_row, {_tuple(_public(row))}, {_tuple(row.settings)}, out)"
 
 
-def _general(row: Row) -> str:
-    return f"def {row.name}({_signature(row)}):\n    {_fallback(row)}\n"
+def _tuple(pieces: Any) -> str:
+    pieces = list(pieces)
+    return f"({pieces[0]},)" if len(pieces) == 1 else f"({', '.join(pieces)})"
+
+
+def _general(row: Row) -> list[str]:
+    return [f"def {row.name}({_signature(row)}):", f"    {_fallback(row)}"]
+
+
+def _arrays(row: Row) -> list[str]:
+    return [f"a{position}" for position in range(len(row.inputs))]
 
 
 def _caller(row: Row) -> list[str]:
-    """The short path: plain tensors of one everyday dtype, nobody watching."""
-    name, fallback, public = row.name, _fallback(row), _public(row)
+    """The caller of a row that gives memory of its own."""
+    name, fallback, public, plan = row.name, _fallback(row), _public(row), row.plan
     lines = [f"def {name}({_signature(row)}):", "    if modes.watch or out is not None:", f"        {fallback}"]
-    checked: list[int] = []
-    for i, (inp, arg) in enumerate(zip(row.inputs, public, strict=True)):
+    alike: list[str] = []
+    for position, arg in enumerate(public):
         pad = "    "
-        if inp in row.optional:
-            lines += [f"    if {arg} is None:", f"        a{i} = None", "    else:"]
+        if position in plan.optional:
+            lines += [f"    if {arg} is None:", f"        a{position} = None", "    else:"]
             pad = "        "
         lines.append(f"{pad}t = type({arg})")
-        if row.typed is not None and i > 0 and inp not in row.apart and inp not in row.optional and not row.strict:
+        lines.append(f"{pad}if t is not Tensor and t is not Parameter:")
+        takes_numbers = row.typed is not None and position > 0 and not row.strict
+        if takes_numbers and position not in plan.apart and position not in plan.optional:
             lines += [
-                f"{pad}if t is not Tensor and t is not Parameter:",
                 f"{pad}    if t is not float and t is not int:",
                 f"{pad}        {fallback}",
                 f"{pad}    t = number({arg}, a0)",
@@ -88,51 +100,39 @@ def _caller(row: Row) -> list[str]:
                 f"{pad}    {arg} = t",
             ]
         else:
-            lines += [f"{pad}if t is not Tensor and t is not Parameter:", f"{pad}    {fallback}"]
-        lines.append(f"{pad}a{i} = {arg}._array")
-        if inp not in row.apart and inp not in row.optional:
-            checked.append(i)
-        elif inp not in row.apart:
-            lines += [f"{pad}if a{i}.dtype is not a0.dtype:", f"{pad}    {fallback}"]
-    fast = ["F32", "F64"] if row.typed == "float" or row.outputs else ["F32", "F64", "I64"]
-    if len(fast) == 3 and row.check is None:  # truth values, which have no history, need no other care
-        fast.append("B1")
-    if checked:
-        first = checked[0]
-        all_scalar = " or ".join(f"type(a{i}) is not float32" for i in checked)
-        differs = "".join(f"a{i}.dtype is not d or " for i in checked[1:])
-        known = " and ".join(f"d is not {d}" for d in fast)
+            lines.append(f"{pad}    {fallback}")
+        lines.append(f"{pad}a{position} = {arg}._array")
+        if position in plan.apart:
+            continue
+        if position in plan.optional:
+            lines += [f"{pad}if a{position}.dtype is not a0.dtype:", f"{pad}    {fallback}"]
+        else:
+            alike.append(f"a{position}")
+    if alike:
+        all_scalar = " or ".join(f"type({array}) is not float32" for array in alike)
+        differs = "".join(f"{array}.dtype is not d or " for array in alike[1:])
+        strange = " and ".join(f"d is not {_DTYPES[kind]}" for kind in plan.everyday)
         lines += [
             f"    if {all_scalar}:",
-            f"        d = a{first}.dtype",
-            f"        if {differs}({known}):",
+            f"        d = {alike[0]}.dtype",
+            f"        if {differs}({strange}):",
             f"            {fallback}",
         ]
         if row.ufunc is not None:
-            passed = ", ".join([*public, *row.settings])
-            alone = "".join(f" if {arg}._edge is None else None" for arg in public[1:])  # else its rule reads the first
-            held = f"({public[0]}.__weakref__, getrefcount({public[0]}), getrefcount(a0)){alone}"
-            lines += [f"        if a0.size >= {row.large}:", f"            return {name}_large({held}, {passed})"]
-    arguments = ", ".join([*(f"a{i}" for i in range(len(row.inputs))), *row.settings])
-    given = ", ".join(f"a{i}" for i in range(len(row.inputs)))
-    made = f"{name}_kernel({arguments})"
+            lines += [
+                f"        if a0.size >= {row.large}:",
+                f"            return {name}_large({', '.join([*public, *row.settings])})",
+            ]
+    kernel = f"{name}_kernel({', '.join([*_arrays(row), *row.settings])})"
     if row.form:  # spares the call
-        made = f"{row.form} if {_at_defaults(row)} else {made}" if row.settings else row.form
+        kernel = f"{row.form} if {_at_defaults(row)} else {kernel}" if row.settings else row.form
     lines += [
         "    try:",
-        f"        r = {made}",
+        f"        r = {kernel}",
         "    except ValueError as error:",
-        f"        shape_error({name}_row, ({given},), error)",
+        f"        shape_error({name}_row, {_tuple(_arrays(row))}, error)",
     ]
-    if row.outputs:
-        return lines + _several_outputs(row)
-    lines += ["    o = new(Tensor)", "    o._array = r", "    o._counter = None"]
-    attach = "o._edge = n"
-    if "dtype" in row.settings:  # a result that became whole numbers carries no gradient
-        attach = 'o._edge = n if r.dtype.kind in "fcV" else None'
-    lines += _history(row, attach, "o._edge = None")
-    lines.append("    return o")
-    return lines
+    return lines + (_several_outputs(row) if row.outputs else _one_output(row))
 
 
 def _at_defaults(row: Row) -> str:
@@ -140,62 +140,67 @@ def _at_defaults(row: Row) -> str:
 
 
 def _large(row: Row) -> list[str]:
-    """What the caller goes on with for large arrays: its ufunc over several threads, over memory that nobody needs."""
+    """What the caller goes on with for large arrays: its ufunc over several threads."""
     name, public = row.name, _public(row)
-    given = ", ".join(f"a{i}" for i in range(len(row.inputs)))
+    arrays = ", ".join(_arrays(row))
     otherwise = f" if {_at_defaults(row)} else None" if row.settings else ""
     return [
-        f"def {name}_large(references, {', '.join([*public, *row.settings])}):",
-        *(f"    a{i} = {arg}._array" for i, arg in enumerate(public)),
-        f"    r = applied({name}_ufunc, references, {public[0]}, {given}){otherwise}",
+        f"def {name}_large({', '.join([*public, *row.settings])}):",
+        *(f"    {array} = {arg}._array" for array, arg in zip(_arrays(row), public, strict=True)),
+        f"    r = applied({name}_ufunc, {arrays}){otherwise}",
         "    if r is None:",
         "        try:",
-        f"            r = {name}_kernel({', '.join([given, *row.settings])})",
+        f"            r = {name}_kernel({', '.join([arrays, *row.settings])})",
         "        except ValueError as error:",
-        f"            shape_error({name}_row, ({given},), error)",
+        f"            shape_error({name}_row, ({arrays},), error)",
+        *_one_output(row, "run_large"),
+    ]
+
+
+def _one_output(row: Row, run: str = "run") -> list[str]:
+    attach = "o._edge = n"
+    if row.plan.retypes:  # a result that became whole numbers carries no gradient
+        attach = 'o._edge = n if r.dtype.kind in "fcV" else None'
+    return [
         "    o = new(Tensor)",
         "    o._array = r",
         "    o._counter = None",
-        *_history(row, "o._edge = n", "o._edge = None", "run_large"),
+        *_history(row, attach, "o._edge = None", run),
         "    return o",
     ]
 
 
 def _several_outputs(row: Row) -> list[str]:
     """Outputs of a row with several: those that carry gradients point at the record, or at one of its outputs."""
+    total, carry = len(row.outputs), row.plan.carry
     lines = []
-    for j in range(len(row.outputs)):
+    for j in range(total):
         lines += [f"    o{j} = new(Tensor)", f"    o{j}._array = r[{j}]", f"    o{j}._edge = o{j}._counter = None"]
-    if len(row.differentiable) == 1:
-        attach = f"o{row.differentiable[0]}._edge = n"
-    else:
-        attach = "; ".join(f"o{j}._edge = output_of(n, {j}, {len(row.outputs)})" for j in row.differentiable)
-    lines += _history(row, attach, "")
-    lines.append("    return " + ", ".join(f"o{j}" for j in range(len(row.outputs))))
-    return lines
+    attach = f"o{carry[0]}._edge = n" if len(carry) == 1 else ""
+    attach = attach or "; ".join(f"o{j}._edge = output_of(n, {j}, {total})" for j in carry)
+    return [*lines, *_history(row, attach, ""), "    return " + ", ".join(f"o{j}" for j in range(total))]
+
+
+# -- the record -------------------------------------------------------------------------------------------------------
 
 
 def _history(row: Row, attach: str, otherwise: str, run: str = "run") -> list[str]:
     """The part of a caller that makes the record, if any edge wants gradients; ``run`` names its way back."""
-    if not _short_run(row):
+    if not has_run(row):
         return [f"    {otherwise}"] if otherwise else []
-    followed = row.followed
     lines = []
-    for k, inp in enumerate(followed):
-        arg = _public(row)[row.inputs.index(inp)]
-        lines += (
-            [f"    e{k} = None if {arg} is None else {arg}._edge"]
-            if inp in row.optional
-            else [f"    e{k} = {arg}._edge"]
-        )
+    for k, position in enumerate(row.plan.edges):
+        arg = _public(row)[position]
+        absent = f"None if {arg} is None else " if position in row.plan.optional else ""
         lines += [
+            f"    e{k} = {absent}{arg}._edge",
             f"    if e{k} is not None:",
             f"        if e{k} is LEAF:",
             f"            e{k} = {arg}",
             f"        elif type(e{k}) is View:",
             f"            e{k} = edge_of({arg})",
         ]
-    wanted = " or ".join(f"e{k} is not None" for k in range(len(followed)))
+    wanted = " or ".join(f"e{k} is not None" for k in range(len(row.plan.edges)))
     lines.append(f"    if ({wanted}) and not (modes.off and not grad_enabled()):")
     lines += ["        " + line for line in _record(row, run)]
     lines.append(f"        {attach}")
@@ -206,167 +211,140 @@ def _history(row: Row, attach: str, otherwise: str, run: str = "run") -> list[st
 
 def _record(row: Row, run: str = "run") -> list[str]:
     """The statements that make the record ``n``."""
-    name, followed = row.name, row.followed
+    name, plan = row.name, row.plan
     lines = [
         "n = new(Record)",
         "n.sequence = tick()",
         f"n.run = {name}_{run}",
         f"n.kind = {name}_kind",
+        f"n.edges = {_tuple(f'e{k}' for k in range(len(plan.edges)))}",
         "n._gathered = n.counter = None",
+        *(_fit(row) if plan.fits else ["n.fit = None"]),
     ]
-    if len(followed) <= 2:
-        lines.append("n.e0 = e0")
-        lines.append("n.e1 = e1" if len(followed) == 2 else "n.e1 = None")
-    else:
-        lines += [f"n.e0 = ({', '.join(f'e{k}' for k in range(len(followed)))})", "n.e1 = None"]
-    if row.typed is not None and len(row.inputs) > 1:
-        arrays = [f"a{row.inputs.index(inp)}" for inp in followed]
-        absent = {f"a{row.inputs.index(inp)}" for inp in row.optional}
-        shapes = [f"(None if {a} is None else {a}.shape)" if a in absent else f"{a}.shape" for a in arrays]
-        sizes = ", ".join(shapes) + ("," if len(arrays) == 1 else "")
-        if len(row.inputs) == 2 and len(arrays) == 2 and not absent:  # sizes and dimensions are read in less time
-            same = "r.size == a0.size == a1.size and a0.ndim == a1.ndim and a0.size"
-            lines += ["if type(r) is ndarray:", f"    n.s = None if {same} else ({sizes})"]
-        else:
-            same = " and ".join(
-                f"({a} is None or {a}.shape == s)" if a in absent else f"{a}.shape == s" for a in arrays
-            )
-            lines += ["if type(r) is ndarray:", "    s = r.shape", f"    n.s = None if {same} else ({sizes})"]
-        lines += ["else:", "    n.s = None"]
-    else:
-        lines.append("n.s = None")
-    users = {
-        saved_name: [row.followed.index(n) for names, _, wanted in row.rules if saved_name in wanted for n in names]
-        for saved_name in row.saves
-    }
+    entries: dict[int, str] = {}
+    for slot, position, users in plan.inputs:
+        lines += _saved_input(row, slot, position, users)
+        entries[slot] = f"s{slot}, v{slot}"
+    for slot, number in plan.results:
+        entries[slot] = f"r[{number}], 0" if row.outputs else "r, 0"
+    lines.append(f"n.saved = ({', '.join(entries[slot] for slot in sorted(entries))})")
     settings = []
-    for saved_name, (how, slot) in row.saves.items():
-        if how == "tensor":
-            arg = _public(row)[row.inputs.index(saved_name)]
-            needed = " or ".join(f"e{k} is not None" for k in users[saved_name])
-            always = len(users[saved_name]) == len(followed)
-            pad = ""
-            if not always:
-                lines += [f"n.p{slot} = None", f"if {needed}:"]
-                pad = "    "
-            version = f"None if {arg} is None else {arg}._counter" if saved_name in row.optional else f"{arg}._counter"
-            lines.append(f"{pad}v = {version}")
-            if saved_name in followed:  # inside the graph the array will do: the tensor can be made again of it
-                k, a = followed.index(saved_name), f"a{row.inputs.index(saved_name)}"
-                lines += [
-                    f"{pad}if v is None and type(e{k}) is Record:",
-                    f"{pad}    n.p{slot} = {a}",
-                    f"{pad}    n.v{slot} = -1",
-                    f"{pad}else:",
-                    f"{pad}    n.p{slot} = {arg}",
-                    f"{pad}    n.v{slot} = 0 if v is None else v.version",
-                ]
-            else:
-                lines += [f"{pad}n.p{slot} = {arg}", f"{pad}n.v{slot} = 0 if v is None else v.version"]
-        elif how == "result":
-            piece = "r" if saved_name == "result" else f"r[{row.outputs.index(saved_name)}]"
-            lines.append(f"n.p{slot} = {piece}")
-        elif saved_name.endswith("_sizes") and saved_name[:-6] in row.inputs:
-            array = f"a{row.inputs.index(saved_name[:-6])}"
-            optional = saved_name[:-6] in row.optional
-            settings.append(f"None if {array} is None else {array}.shape" if optional else f"{array}.shape")
-        else:
-            settings.append(saved_name)
-    if settings:
-        lines.append(f"n.k = ({', '.join(settings)},)")
+    for is_sizes, at in plan.extras:
+        absent = f"None if a{at} is None else " if at in plan.optional else ""
+        settings.append(f"{absent}a{at}.shape" if is_sizes else row.settings[at])
+    lines.append(f"n.settings = {_tuple(settings) if settings else '()'}")
     return lines
 
 
-def _view_caller(row: Row) -> list[str]:
-    """The short path of a view: the same memory and version, a place in the graph that can be read again."""
-    name, fallback, arg = row.name, _fallback(row), _public(row)[0]
-    arguments = ", ".join(["a0", *row.settings])
-    lines = [
-        f"def {name}({_signature(row)}):",
+def _fit(row: Row) -> list[str]:
+    """The statements that note the inputs' sizes, where gradients will have others."""
+    plan = row.plan
+    arrays = [f"a{position}" for position in plan.edges]
+    absent = {f"a{position}" for position in plan.optional}
+    sizes = _tuple(f"(None if {a} is None else {a}.shape)" if a in absent else f"{a}.shape" for a in arrays)
+    if len(row.inputs) == len(arrays) == 2 and not absent:  # sizes and dimensions are read in less time
+        same, first = "r.size == a0.size == a1.size and a0.ndim == a1.ndim and a0.size", []
+    else:
+        same = " and ".join(
+            f"({a} is None or {a}.shape == shape)" if a in absent else f"{a}.shape == shape" for a in arrays
+        )
+        first = ["    shape = r.shape"]
+    return ["n.fit = None", "if type(r) is ndarray:", *first, f"    if not ({same}):", f"        n.fit = {sizes}"]
+
+
+def _saved_input(row: Row, slot: int, position: int, users: tuple[int, ...]) -> list[str]:
+    """The statements that find what is saved of an input: ``s<slot>``, of version ``v<slot>``."""
+    arg, plan = _public(row)[position], row.plan
+    lines, pad = [], ""
+    if len(users) != len(plan.edges):
+        wanted = " or ".join(f"e{user} is not None" for user in users)
+        lines += [f"s{slot} = None", f"v{slot} = 0", f"if {wanted}:"]
+        pad = "    "
+    absent = f"None if {arg} is None else " if position in plan.optional else ""
+    lines.append(f"{pad}v = {absent}{arg}._counter")
+    whole = [f"s{slot} = {arg}", f"v{slot} = 0 if v is None else v.version"]
+    if position in plan.edges:  # inside the graph the array will do: the tensor can be made again of it
+        k = plan.edges.index(position)
+        lines += [
+            f"{pad}if v is None and type(e{k}) is Record:",
+            f"{pad}    s{slot} = a{position}",
+            f"{pad}    v{slot} = -1",
+            f"{pad}else:",
+            *(f"{pad}    {line}" for line in whole),
+        ]
+    else:
+        lines += [pad + line for line in whole]
+    return lines
+
+
+# -- views and lists --------------------------------------------------------------------------------------------------
+
+
+def _viewed(row: Row) -> list[str]:
+    """The first statements of a view's caller: its memory and version, its base, and the edge of its source."""
+    arg = _public(row)[0]
+    return [
+        f"def {row.name}({_signature(row)}):",
         f"    t = type({arg})",
         "    if (t is not Tensor and t is not Parameter) or modes.watch or out is not None:",
-        f"        {fallback}",
+        f"        {_fallback(row)}",
         f"    v = {arg}._counter",
         "    if v is None:",
         f"        v = share({arg})",
         f"    a0 = {arg}._array",
-        f"    r = {name}_kernel({arguments})",
-        "    o = new(Tensor)",
-        "    o._array = r",
-        "    o._counter = v",
-        "    o._edge = w = new(View)",
-        "    w.seen = v.version",
-        "    w.edge = None",
+        f"    r = {row.name}_kernel({', '.join(['a0', *row.settings])})",
+        "    made = None",
+        f"    base = {arg}",
         f"    e0 = {arg}._edge",
         "    if type(e0) is View:",
-        "        w.base = e0.base",
-        "        w.made = e0.made",
-        f"        e0 = edge_of({arg})",
-        "    else:",
-        f"        w.base = {arg}",
-        "        w.made = None",
-        "        if e0 is LEAF:",
-        f"            e0 = {arg}",
-        "    if modes.off and not grad_enabled():",
-        "        if w.made is None:",
-        '            w.made = "no_grad"',
-    ]
-    if _short_run(row):
-        lines.append("    elif e0 is not None:")
-        lines += ["        " + line for line in _record(row)]
-        lines.append("        w.edge = n")
-    lines.append("    return o")
-    return lines
-
-
-def _views_caller(row: Row) -> list[str]:
-    """The short path of a row that gives several views (``unbind``, ``split``): one record, an edge for each view."""
-    name, fallback, arg = row.name, _fallback(row), _public(row)[0]
-    lines = [
-        f"def {name}({_signature(row)}):",
-        f"    t = type({arg})",
-        "    if (t is not Tensor and t is not Parameter) or modes.watch or out is not None:",
-        f"        {fallback}",
-        f"    v = {arg}._counter",
-        "    if v is None:",
-        f"        v = share({arg})",
-        f"    a0 = {arg}._array",
-        f"    r = {name}_kernel({', '.join(['a0', *row.settings])})",
-        "    m = None",
-        f"    b = {arg}",
-        f"    e0 = {arg}._edge",
-        "    if type(e0) is View:",
-        "        b, m = e0.base, e0.made",
+        "        base, made = e0.base, e0.made",
         f"        e0 = edge_of({arg})",
         "    elif e0 is LEAF:",
         f"        e0 = {arg}",
         "    n = None",
         "    if modes.off and not grad_enabled():",
-        '        m = m or "no_grad"',
-        "    elif e0 is not None:",
-        *("        " + line for line in _record(row)),
+        "        if made is None:",
+        '            made = "no_grad"',
+        *(["    elif e0 is not None:", *("        " + line for line in _record(row))] if has_run(row) else []),
+    ]
+
+
+def _place(tensor: str, memory: str, made: str, edge: str) -> list[str]:
+    return [
+        f"{tensor} = new(Tensor)",
+        f"{tensor}._array = {memory}",
+        f"{tensor}._counter = v",
+        f"{tensor}._edge = w = new(View)",
+        "w.seen = v.version",
+        "w.base = base",
+        f"w.made = {made}",
+        f"w.edge = {edge}",
+    ]
+
+
+def _view_caller(row: Row) -> list[str]:
+    """The caller of a view: the same memory and version, a place in the graph that can be read again."""
+    return [*_viewed(row), *("    " + line for line in _place("o", "r", "made", "n")), "    return o"]
+
+
+def _views_caller(row: Row) -> list[str]:
+    """The caller of a row that gives several views (``unbind``, ``split``): one record, an edge for each view."""
+    edge = "None if n is None else output_of(n, len(outs), len(r))"
+    return [
+        *_viewed(row),
         "    outs = []",
-        "    for p in r:",
-        "        o = new(Tensor)",
-        "        o._array = p",
-        "        o._counter = v",
-        "        o._edge = w = new(View)",
-        "        w.seen = v.version",
-        '        w.made = m or "multi"',
-        "        w.base = b",
-        "        w.edge = None if n is None else output_of(n, len(outs), len(r))",
+        "    for piece in r:",
+        *("        " + line for line in _place("o", "piece", 'made or "multi"', edge)),
         "        outs.append(o)",
         "    return tuple(outs)",
     ]
-    return lines
 
 
 def _listed_caller(row: Row) -> list[str]:
-    """The short path of a row over a list of tensors of one everyday dtype (``cat``, ``stack``)."""
+    """The caller of a row over a list of tensors (``cat``, ``stack``) whose rule needs none of them."""
     name, fallback = row.name, _fallback(row)
-    settings = []
-    for saved_name, (_, _) in row.saves.items():
-        settings.append("[x.shape for x in a]" if saved_name == "tensors_sizes" else saved_name)
+    settings = ["[x.shape for x in a]" if is_sizes else row.settings[at] for is_sizes, at in row.plan.extras]
+    strange = " and ".join(f"d is not {_DTYPES[kind]}" for kind in row.plan.everyday)
     return [
         f"def {name}({_signature(row)}):",
         "    if modes.watch or out is not None or not tensors:",
@@ -377,7 +355,7 @@ def _listed_caller(row: Row) -> list[str]:
         f"            {fallback}",
         "        a.append(t._array)",
         "    d = a[0].dtype",
-        "    if d is not F32 and d is not F64 and d is not I64:",
+        f"    if {strange}:",
         f"        {fallback}",
         "    for x in a:",
         "        if x.dtype is not d:",
@@ -404,119 +382,97 @@ def _listed_caller(row: Row) -> list[str]:
         "        n.sequence = tick()",
         f"        n.run = {name}_run",
         f"        n.kind = {name}_kind",
-        "        n._gathered = n.e1 = n.s = n.counter = None",
-        "        n.e0 = tuple(edges)",
-        *([f"        n.k = ({', '.join(settings)},)"] if settings else []),
+        "        n.edges = tuple(edges)",
+        "        n._gathered = n.counter = n.fit = None",
+        "        n.saved = ()",
+        f"        n.settings = {_tuple(settings) if settings else '()'}",
         "    return o",
     ]
 
 
+# -- the way back -----------------------------------------------------------------------------------------------------
+
+
 def _listed_run(row: Row) -> list[str]:
     """The function that gives the gradients of a list of tensors as arrays."""
-    name = row.name
-    places = list(row.saves)
-    lines = [f"def {name}_run(n, g, keep):"]
-    if places:
-        lines.append(f"    {', '.join('k_' + p for p in places)}, = n.k")
-    _, _, wanted = row.rules[0]
     arguments = []
-    for w in wanted:
-        if w == "needs":
-            arguments.append("tuple([e is not None for e in n.e0])")
+    for source, place, _ in row.plan.rules[0].reads:
+        if source == "needs":
+            arguments.append("tuple([e is not None for e in n.edges])")
         else:
-            arguments.append("g" if w == "grad" else "k_" + w)
-    lines.append(f"    return {name}_rule0({', '.join(arguments)}), None")
-    return lines
+            arguments.append("g" if source == "grad" else f"n.settings[{place}]")
+    return [f"def {row.name}_run(n, g, keep):", f"    return {row.name}_rule0({', '.join(arguments)})"]
 
 
 def _run(row: Row) -> list[str]:
     """The function that gives the gradients of a record's inputs as arrays."""
-    name, followed, saves = row.name, row.followed, row.saves
+    name, plan = row.name, row.plan
+    total = len(plan.edges)
     lines = [f"def {name}_run(n, g, keep):"]
-    wide = len(followed) > 2
-    edges = [f"e{k}" for k in range(len(followed))]
-    if wide:
-        lines.append(f"    {', '.join(edges)} = n.e0")
-    elif len(followed) == 2:
-        lines += ["    e0 = n.e0", "    e1 = n.e1"]
-    slots = [slot for how, slot in saves.values() if how != "setting"]
-    for saved_name, (how, slot) in saves.items():
-        if how == "setting":
-            continue
-        lines.append(f"    p{slot} = n.p{slot}")
-        if how == "tensor":
-            lines += _read_tensor(row, saved_name, slot, wide)
-        elif saved_name == "result" or _is_own(row, saved_name):
-            lines += ["    v = n.counter", "    if v is not None and v.version:", f"        stale(n, {slot})"]
+    if total > 1:
+        lines.append(f"    {', '.join(f'e{k}' for k in range(total))} = n.edges")
+    slots = sorted([slot for slot, _, _ in plan.inputs] + [slot for slot, _ in plan.results])
     if slots:
-        release = " = ".join(f"n.p{slot}" for slot in slots)
-        lines += ["    if not keep:", f"        {release} = None", "        n.run = freed"]
-    elif "indices" in saves:  # tensors, though settings of the row
-        lines += ["    if not keep:", "        n.run = freed"]
-    places = [saved_name for saved_name, (how, _) in saves.items() if how == "setting"]
-    if places:
-        lines.append(f"    {', '.join('k_' + p for p in places)}, = n.k")
-    for index, (names, _, wanted) in enumerate(row.rules):
-        targets = [followed.index(n) for n in names]
-        arguments = []
-        for w in wanted:
-            if w == "grad":
-                arguments.append("g" if len(row.differentiable) == 1 else f"g.grads[{row.differentiable[0]}]")
-            elif w == "grads":
-                arguments.append("g.grads")
-            elif w == "needs":
-                arguments.append("(" + "".join(f"{_wants(followed, t)}, " for t in targets) + ")")
-            elif saves[w][0] == "setting":
-                arguments.append("k_" + w)
-            else:
-                arguments.append(f"p{saves[w][1]}")
-        rule = f"{name}_rule{index}({', '.join(arguments)})"
+        lines.append(f"    {', '.join(f's{slot}, v{slot}' for slot in slots)} = n.saved")
+    for slot, position, _ in plan.inputs:
+        lines += _read_input(row, slot, position)
+    for slot, number in plan.results:
+        if len(plan.carry) == 1 and number == plan.carry[0]:  # the record's counter is its version
+            lines += [
+                "    v = n.counter",
+                f"    if v is not None and v.version != v{slot}:",
+                f"        stale(n, {slot})",
+            ]
+    if plan.kind.frees:
+        lines += ["    if not keep:", "        n.saved = None", "        n.run = freed"]
+    if plan.extras:
+        lines.append(f"    {', '.join(f'k{place}' for place in range(len(plan.extras)))}, = n.settings")
+    for index, rule in enumerate(plan.rules):
+        targets = rule.targets
+        arguments = [_argument(row, targets, source, place) for source, place, _ in rule.reads]
+        answer = f"{name}_rule{index}({', '.join(arguments)})"
         if len(targets) > 1:
-            lines.append(f"    {', '.join(f'g{t}' for t in targets)} = {rule}")
-        elif len(followed) == 1:
-            lines.append(f"    g0 = {rule}")
+            lines.append(f"    {', '.join(f'g{t}' for t in targets)} = {answer}")
+        elif total == 1:
+            lines.append(f"    g0 = {answer}")
         else:
-            t = targets[0]
-            lines.append(f"    g{t} = None if e{t} is None else {rule}")
-    if row.typed is not None and len(row.inputs) > 1:
-        lines += ["    s = n.s", "    if s is not None:"]
-        for k in range(len(followed)):
-            lines += [f"        if g{k} is not None:", f"            g{k} = fit(g{k}, s[{k}])"]
-    grads = [f"g{k}" for k in range(len(followed))]
-    if wide:
-        lines.append(f"    return ({', '.join(grads)}), None")
-    else:
-        lines.append("    return " + (", ".join(grads) if len(grads) == 2 else f"{grads[0]}, None"))
-    return lines
+            lines.append(f"    g{targets[0]} = None if e{targets[0]} is None else {answer}")
+    if plan.fits:
+        lines += ["    fit = n.fit", "    if fit is not None:"]
+        for k in range(total):
+            lines += [f"        if g{k} is not None:", f"            g{k} = fitted(g{k}, fit[{k}])"]
+    return [*lines, f"    return {_tuple(f'g{k}' for k in range(total))}"]
 
 
-def _is_own(row: Row, name: str) -> bool:
-    """Whether ``name`` is the one of several outputs that carries gradients: the record's cell is its version."""
-    return len(row.differentiable) == 1 and name in row.outputs and row.outputs.index(name) == row.differentiable[0]
+def _argument(row: Row, targets: tuple[int, ...], source: str, place: int) -> str:
+    if source == "grad":
+        carry = row.plan.carry
+        return "g" if len(carry) == 1 else f"g.grads[{carry[0]}]"
+    if source == "grads":
+        return "g.grads"
+    if source == "needs":
+        wants = "True" if len(row.plan.edges) == 1 else "e{} is not None"
+        return _tuple(wants.format(target) for target in targets)
+    return f"k{place}" if source == "setting" else f"s{place}"
 
 
-def _read_tensor(row: Row, name: str, slot: int, wide: bool) -> list[str]:
+def _read_input(row: Row, slot: int, position: int) -> list[str]:
     """Read a saved input as an array, and see that nobody wrote to it since."""
     check = [
-        f"        v = p{slot}._counter",
-        f"        if v is not None and v.version != n.v{slot}:",
+        f"        v = s{slot}._counter",
+        f"        if v is not None and v.version != v{slot}:",
         f"            stale(n, {slot})",
-        f"        p{slot} = p{slot}._array",
+        f"        s{slot} = s{slot}._array",
     ]
-    if name not in row.followed:
-        return [f"    if p{slot} is not None:", *check]
-    k = row.followed.index(name)
-    edge = "n.e0" if len(row.followed) == 1 else f"e{k}"
+    if position not in row.plan.edges:
+        return [f"    if s{slot} is not None:", *check]
+    k = row.plan.edges.index(position)
+    edge = "n.edges[0]" if len(row.plan.edges) == 1 else f"e{k}"
     return [
-        f"    if p{slot} is not None:",
-        f"      if n.v{slot} < 0:",
+        f"    if v{slot} < 0:",
         f"        v = {edge}.counter",
         "        if v is not None and v.version:",
         f"            stale(n, {slot})",
-        "      else:",
+        f"    elif s{slot} is not None:",
         *check,
     ]
-
-
-def _wants(followed: tuple[str, ...], place: int) -> str:
-    return "True" if len(followed) == 1 else f"e{place} is not None"

@@ -14,14 +14,14 @@ import threading
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from ..core import tensor, write
+from ..core import tensor
 from ..core.row import TABLE, Row
 from ..core.tensor import Tensor
 from ..ground import register as registers
 from ..ground.generator import Generator
 from ..ground.register import Register
 from ..tensor import sparse
-from . import bind, composite, primitive
+from . import bind, composite, override, primitive  # noqa: F401  override hands in who else has a say in a call
 from .contents import CONTENTS, SPARSE
 from .declare import COMPOSITES
 
@@ -216,8 +216,6 @@ def _entry(key: str, text: str) -> list[str]:
     return [f'    "{key}":', *(f'        "{line} "' for line in wrapped[:-1]), f'        "{wrapped[-1]}",']
 
 
-_hand_in(tensor, "reread", "primitive.window")
-_hand_in(write, "rebase_view", "primitive.window")
 _hand_in(tensor, "construct", "composite.typed_tensors")
 _hand_in(sparse, "dispatch", _ARITHMETIC)
 _hand_in(Generator, "get_state", "composite.random")

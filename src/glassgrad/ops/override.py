@@ -4,17 +4,35 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 
+from ..core import call
+from ..core.call import NOT_TAKEN
 from ..core.row import Row
 from ..core.tensor import Tensor
-from ..ground import dtypes, errors, modes
+from ..ground import dtypes, modes
+from ..ground.meta import blank
 from ..tensor.parameter import Parameter
 
-NOT_TAKEN = object()
 _bfloat16 = dtypes.bfloat16.numpy
+
+
+def strangers(row: Row, tensors: Sequence[Any], settings: Sequence[Any], out: Any) -> tuple[Any, Sequence[Any]]:
+    """Who else has a say in a call: modes, subclasses, autocast.  Gives an answer or NOT_TAKEN, and the tensors."""
+    flat = tensors[0] if row.listed else tensors
+    if not any(isinstance(t, Tensor) for t in flat) and any(isinstance(t, (np.ndarray, np.generic)) for t in flat):
+        return row.kernel(*tensors, *settings), tensors  # a rule at work on arrays
+    if (modes.watch and modes.local.function_modes) or any(map(_overrides, flat)):
+        answer = dispatch(row, tensors, settings, out)
+        if answer is not NOT_TAKEN:
+            return answer, tensors
+    if row.precision is not None and modes.watch and modes.local.autocast is not None:
+        tensors = modes.local.autocast.cast(row.precision, tensors)
+    if not row.listed:
+        tensors = tuple(t.item() if isinstance(t, np.generic) else t for t in tensors)
+    return NOT_TAKEN, tensors
 
 
 def dispatch(row: Row, tensors: Sequence[Any], settings: Sequence[Any], out: Any) -> Any:
@@ -41,43 +59,9 @@ def _overrides(value: Any) -> bool:
     return type(value) not in (Tensor, Parameter) and hasattr(type(value), "__torch_function__")
 
 
-def wrong_type(row: Row, flat: Sequence[Any], index: int | None = None, written: bool = False) -> str:
-    """PyTorch's sentence for an argument that is no tensor."""
-    if index is None:
-        index = next((i for i, t in enumerate(flat) if not isinstance(t, Tensor)), 0)
-    value = flat[index] if len(flat) else None
-    if row.listed:
-        return f"expected Tensor as element {index} in argument 0, but got {type(value).__name__}"
-    name = row.inputs[index]
-    name = "input" if name == "self" else name
-    function, place = (f"{row.name}_", index) if written else (row.name, index + 1)  # a method does not count itself
-    return f"{function}(): argument '{name}' (position {place}) must be Tensor, not {type(value).__name__}"
-
-
-def shape_error(row: Row, arrays: Sequence[Any], error: ValueError) -> NoReturn:
-    """Raise PyTorch's error for shapes that do not broadcast; any other error as it is."""
-    if row.typed is not None:
-        shape: tuple[int, ...] = ()
-        for array in arrays:
-            if array is None:
-                continue
-            for back in range(1, min(len(shape), array.ndim) + 1):
-                a, b = shape[-back], array.shape[-back]
-                if a != b and 1 not in (a, b):
-                    dim = max(len(shape), array.ndim) - back
-                    raise RuntimeError(errors.BROADCAST.format(a=a, b=b, dim=dim)) from None
-            shape = np.broadcast_shapes(shape, array.shape)
-    raise error
-
-
 _SMALL = 8  # sizes up to here stand for themselves
 _FEW = 4096  # elements up to which computing is simpler than standing in
 _STAND_INS = ((11, 13, 17, 19, 23, 29, 31, 37, 41), (43, 47, 53, 59, 61, 67, 71, 73, 79))
-
-
-def cast_to(array: Any, dtype: np.dtype[Any]) -> Any:
-    """An array as another dtype; of a meta tensor, without touching elements."""
-    return blank(array.shape, dtype) if array.dtype.metadata else array.astype(dtype)
 
 
 def shapes_only(row: Row, given: Sequence[Any], settings: Sequence[Any]) -> Any:
@@ -154,7 +138,4 @@ def _blank_all(result: Any) -> Any:
     return blank(result.shape, result.dtype)
 
 
-def blank(shape: tuple[int, ...], dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
-    """The array of a meta tensor: one element seen from everywhere, its dtype marked."""
-    marked = np.dtype(dtype.str if dtype.kind != "V" else dtype, metadata={"device": "meta"})
-    return np.broadcast_to(np.zeros((), marked), shape)
+call.strangers, call.shapes_only = strangers, shapes_only

@@ -96,14 +96,14 @@ def unfolding(name: str, settings: tuple[str, ...] = ()) -> Callable[[Record], N
 
     def unfold(record: Record) -> None:
         row = record.kind.row
-        places = {key: place for key, (how, place) in row.saves.items() if how == "setting"}
+        places = {key: place for key, (how, place) in row.plan.saves.items() if how == "setting"}
         is_freed = record.run is freed
         leaves: dict[Tensor, Tensor] = {}
         inputs = _stand_ins(record, leaves) if is_freed else _inputs(record)
         start = tick()
         before = modes.set_grad(True)
         try:
-            results = FORMS[name].function(*inputs, *[record.k[places[key]] for key in settings])
+            results = FORMS[name].function(*inputs, *[record.settings[places[key]] for key in settings])
         finally:
             modes.set_grad(before)
         edges = tuple(edge_of(out) for out in results)
@@ -111,8 +111,7 @@ def unfolding(name: str, settings: tuple[str, ...] = ()) -> Callable[[Record], N
             if is_freed:
                 _lead_to(made, leaves)
                 made.release()
-        record.p0 = record.p1 = record.p2 = record.p3 = record.p4 = record.p5 = None  # type: ignore[assignment]
-        record.e0, record.e1, record.kind, record.run = edges, None, UNFOLDED, UNFOLDED.run
+        record.edges, record.saved, record.kind, record.run = edges, (), UNFOLDED, UNFOLDED.run
 
     return unfold
 
@@ -121,8 +120,8 @@ def _inputs(record: Record) -> list[Tensor]:
     """The tensors that a record was made from, with their histories."""
     row = record.kind.row
     if not row.listed:
-        return [saved.read(record, *row.saves[name]) for name in row.inputs]  # type: ignore[misc]
-    held = getattr(record, f"p{row.saves['tensors'][1]}")
+        return [saved.read(record, *row.plan.saves[name]) for name in row.inputs]  # type: ignore[misc]
+    held = record.saved[2 * row.plan.saves["tensors"][1]]
     return [saved.lend(tensor, edge) for tensor, edge in zip(held, record.edges, strict=True)]
 
 
@@ -130,13 +129,13 @@ def _stand_ins(record: Record, leaves: dict[Tensor, Tensor]) -> list[Tensor]:
     """Noughts in the place of the tensors that a freed record was made from; ``leaves`` are filled: whom for whom."""
     row = record.kind.row
     if row.listed:
-        sizes = record.k[row.saves["tensors_sizes"][1]]
+        sizes = record.settings[row.plan.saves["tensors_sizes"][1]]
     else:
-        sizes = [record.k[row.saves[f"{name}_sizes"][1]] for name in row.inputs]
+        sizes = [record.settings[row.plan.saves[f"{name}_sizes"][1]] for name in row.inputs]
     found: list[Tensor] = []
     for shape, edge in zip(sizes, record.edges, strict=True):
         tensor = wrap(np.zeros(shape, np.float32))
-        if not found and "dense" in row.settings and not record.k[row.saves["dense"][1]]:
+        if not found and "dense" in row.settings and not record.settings[row.plan.saves["dense"][1]]:
             tensor._array = np.zeros((shape[1], shape[0], *shape[2:]), np.float32).swapaxes(0, 1)
         if isinstance(edge, Tensor):
             tensor._edge = LEAF
@@ -164,7 +163,4 @@ def _renumbered(edges: Sequence[Any], start: int, end: float) -> list[Record]:
 
 def _lead_to(record: Record, leaves: dict[Tensor, Tensor]) -> None:
     """Let a record's edges end at the true leaves."""
-    if type(record.e0) is tuple:
-        record.e0 = tuple(leaves.get(edge, edge) for edge in record.e0)
-    else:
-        record.e0, record.e1 = leaves.get(record.e0, record.e0), leaves.get(record.e1, record.e1)
+    record.edges = tuple(leaves.get(edge, edge) for edge in record.edges)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..core import tensor as tensors
+from ..core.call import ORDINARY
 from ..core.tensor import Tensor, new, share
 from ..ground import errors
 
@@ -41,4 +42,5 @@ class Parameter(Tensor):
         return "Parameter containing:\n" + super().__repr__()
 
 
+ORDINARY.add(Parameter)
 __all__ = ["Parameter"]

@@ -12,8 +12,8 @@ from ...core.tensor import LEAF, Tensor, share, wrap
 from ...ground import device as devices
 from ...ground import dtypes, errors, modes
 from ...ground.dtypes import called
+from ...ground.meta import blank
 from ..declare import composite
-from ..override import blank
 
 _FLOAT, _INT, _INT64 = {float}, {int}, np.dtype(np.int64)
 _LEAST, _MOST = -(2**63), 2**63 - 1

@@ -12,9 +12,9 @@ from ...ground import device as devices
 from ...ground import dtypes, modes
 from ...ground.device import device as device_type
 from ...ground.dtypes import called, memory_format
+from ...ground.meta import blank
 from ...ground.runtime import warn_once
 from ..declare import composite
-from ..override import blank
 from ..primitive import cast, sign
 from ..primitive.cast import clone as copied
 from ..primitive.cast import to_copy

@@ -13,9 +13,9 @@ from ...core.tensor import Tensor, wrap
 from ...ground import device as devices
 from ...ground import dtypes, modes
 from ...ground.dtypes import called
+from ...ground.meta import blank
 from ...kernels.sparse import Carrier
 from ..declare import composite
-from ..override import blank
 from .construct import array_of, fresh, mark, numpy_of, place, warn_of_copy
 from .operand import need_tensor
 

@@ -18,10 +18,10 @@ from ...core import write
 from ...core.tensor import LEAF, Tensor, edge_of, new, share, wrap
 from ...ground import dtypes, modes
 from ...ground.dtypes import called
+from ...ground.meta import blank
 from ...ground.shared import Shared
 from ...tensor.parameter import Parameter
 from ..declare import composite
-from ..override import blank
 from ..primitive.shape import expand
 from .construct import from_numpy
 from .storage import owner_of

@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ...core import write
-from ...core.call import careful
+from ...core import call, write
 from ...core.tensor import Tensor, wrap
 from ...ground import modes
 from ...ground.dtypes import called, finfo, float32, float64
@@ -59,7 +58,7 @@ def vector_norm(
                 "is empty and the operation does not have an identity"
             )
     if dtype is not None:
-        return careful(linalg_vector_norm.row, (x,), (ord, axes, keepdim, given_kind(dtype, "vector_norm")), out)
+        return call.call(linalg_vector_norm.row, (x,), (ord, axes, keepdim, given_kind(dtype, "vector_norm")), out)
     return linalg_vector_norm(x, ord, axes, keepdim, None, out=out)
 
 

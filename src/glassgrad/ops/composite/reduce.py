@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
-from ...core.call import careful
+from ...core import call
 from ...core.tensor import Tensor
 from ...ground import dtypes
 from ...ground.dtypes import called
@@ -126,7 +126,7 @@ def sum(
                 raise invalid("sum", "keepdim=bool, ", *_SUM)
             if dtype is None:
                 return sum_all(input) if out is None else sum_all(input, out=out)
-            return careful(sum_all.row, (input,), (given_kind(dtype, "sum"),), out)
+            return call.call(sum_all.row, (input,), (given_kind(dtype, "sum"),), out)
         dim = axis
     if keepdims is not UNSET:
         keepdim = keepdims
@@ -140,7 +140,7 @@ def sum(
         dim = real_dims(dim, input, "sum")
     if dtype is None:
         return sum_dim(input, dim, keepdim) if out is None else sum_dim(input, dim, keepdim, out=out)
-    return careful(sum_dim.row, (input,), (dim, keepdim, given_kind(dtype, "sum")), out)
+    return call.call(sum_dim.row, (input,), (dim, keepdim, given_kind(dtype, "sum")), out)
 
 
 @composite()
@@ -216,14 +216,14 @@ def prod(
     if dim is UNSET:
         if kind is None:
             return red.prod_all(input, None, out=out)
-        return careful(red.prod_all.row, (input,), (kind,), out)
+        return call.call(red.prod_all.row, (input,), (kind,), out)
     check_tensor(input, "prod")
     if isinstance(dim, (tuple, list)):
         raise invalid("prod", called(dim), *_PROD)
     dim = one_dim(dim, input._array.ndim, "prod")
     if kind is None:
         return red.prod_dim(input, dim, keepdim, None, out=out)
-    return careful(red.prod_dim.row, (input,), (dim, keepdim, kind), out)
+    return call.call(red.prod_dim.row, (input,), (dim, keepdim, kind), out)
 
 
 # -- variances ---------------------------------------------------------------------------------------------------------

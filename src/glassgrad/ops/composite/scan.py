@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...core import write
-from ...core.call import careful
+from ...core import call, write
 from ...core.tensor import Tensor
 from ...ground.dtypes import get_default_dtype
 from .. import return_types as results
@@ -30,7 +29,7 @@ def _running(row: Any, name: str, input: Any, dim: Any, dtype: Any, out: Any) ->
     dim = one_dim(dim, input._array.ndim, name)
     if dtype is None:
         return row(input, dim, None, out=out)
-    return careful(row.row, (input,), (dim, given_kind(dtype, name)), out)
+    return call.call(row.row, (input,), (dim, given_kind(dtype, name)), out)
 
 
 @composite()

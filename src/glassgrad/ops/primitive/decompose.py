@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ...core import call
+from ...core import plan
 from ...core.row import op
 from ...kernels import triangle
 from ..declare import COMPOSITES
@@ -84,7 +84,7 @@ def mathematics(function: Callable[..., Any]) -> Any:
 
     def kernel(*args: Any) -> Any:
         if not bound:
-            bound.append(call.on_arrays(function))
+            bound.append(plan.on_arrays(function))
         return bound[0](*args)
 
     return on_arrays(kernel)(function)

@@ -8,11 +8,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...core import call
 from ...core.record import Record, freed
 from ...core.row import op
 from ...core.tensor import Tensor, wrap
-from ...fast import generate
 from ...kernels import compiled
 from .matrix import addmm, column_sums, mm, transposed_by
 from .shape import t
@@ -43,50 +41,39 @@ linear_2d.falls_back_to(lambda bias, mat1, weight: addmm(bias, mat1, t(weight)))
 
 def unfold(record: Record) -> None:
     """Turn the record into the two that PyTorch has: of ``addmm``, and of the weight's transpose."""
-    bias, mat1, weight = record.e0
-    (sizes,) = record.k
+    bias, mat1, weight = record.edges
+    (sizes,) = record.settings
     is_freed = record.run is freed
     turned = None
     if weight is not None:
-        turned = _record_of(t, (weight,), record.sequence - 0.5)
-    saved = {name: place for name, (_, place) in linear_2d.row.saves.items()}
-    held = {
-        "mat1": (getattr(record, f"p{saved['mat1']}"), getattr(record, f"v{saved['mat1']}", 0)),
-        "mat2": _transposed(record, saved["weight"], weight, turned),
-    }
+        turned = Record(t.row.plan.kind, (weight,))
+        turned.sequence = record.sequence - 0.5
     settings = {"alpha": 1, "beta": 1, "self_sizes": sizes[:1], "mat2_sizes": sizes[::-1]}
-    record.kind = call.kind_of(addmm.row)
-    generate.make_ready(addmm.row)
+    saves = addmm.row.plan.saves
+    if not is_freed:
+        entries: list[Any] = [None, 0] * sum(how != "setting" for how, _ in saves.values())
+        mat1_at, weight_at = (2 * linear_2d.row.plan.saves[name][1] for name in ("mat1", "weight"))
+        for name, entry in (
+            ("mat1", record.saved[mat1_at : mat1_at + 2]),
+            ("mat2", _transposed(*record.saved[weight_at : weight_at + 2], weight, turned)),
+        ):
+            entries[2 * saves[name][1] : 2 * saves[name][1] + 2] = entry
+        record.saved = tuple(entries)
+    record.kind, record.edges = addmm.row.plan.kind, (bias, mat1, turned)
     record.run = freed if is_freed else record.kind.run
-    record.e0 = (bias, mat1, turned)
-    places = [settings.get(name) for name, (how, _) in addmm.row.saves.items() if how == "setting"]
-    record.k = tuple(places)
-    for name, (how, slot) in addmm.row.saves.items():
-        if how == "tensor":
-            setattr(record, f"p{slot}", None if is_freed else held[name][0])
-            setattr(record, f"v{slot}", held[name][1])
+    record.settings = tuple(settings.get(name) for name, (how, _) in saves.items() if how == "setting")
 
 
-def _record_of(caller: Any, edges: tuple[Any, ...], sequence: float) -> Record:
-    generate.make_ready(caller.row)
-    record = Record(call.kind_of(caller.row), edges)
-    record.sequence = sequence
-    return record
-
-
-def _transposed(record: Record, slot: int, weight: Any, turned: Record | None) -> tuple[Any, int]:
+def _transposed(weight: Any, version: int, edge: Any, turned: Record | None) -> tuple[Any, int]:
     """The saved weight as ``addmm`` saves it: its transpose, with the history of that view."""
-    held = getattr(record, f"p{slot}")
-    if held is None:
+    if weight is None:
         return None, 0
-    version = getattr(record, f"v{slot}")
-    if not isinstance(held, Tensor):
-        held_cell, array = weight.counter, held
-        version = 0
-    else:
-        held_cell, array = held._counter, held._array
+    if isinstance(weight, Tensor):
+        counter, array = weight._counter, weight._array
+    else:  # the bare array of an input whose history is an edge
+        counter, array, version = edge.counter, weight, 0
     view = wrap(array.T)
-    view._edge, view._counter = turned, held_cell
+    view._edge, view._counter = turned, counter
     return view, version
 
 

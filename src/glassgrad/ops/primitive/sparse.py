@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ...core.call import careful
+from ...core import call
 from ...core.row import Row
 from ...ground import dtypes
 from ...kernels import sparse as arrays
@@ -31,7 +31,7 @@ def carried(node: str | None = None, apart: Sequence[str] = ()) -> Callable[[Cal
 
         def caller(*args: Any) -> Any:
             given = [*args, *list(row.defaults.values())[len(args) - n - len(row.settings) :]]
-            return careful(row, tuple(given[:n]), tuple(given[n : n + len(row.settings)]))
+            return call.call(row, tuple(given[:n]), tuple(given[n : n + len(row.settings)]))
 
         made: Any = caller
         made.__name__ = made.__qualname__ = row.name

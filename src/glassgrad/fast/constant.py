@@ -6,9 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from ..core.plan import F32, F64, I64
 from ..core.tensor import Tensor, new
-
-F32, F64, I64, B1 = np.dtype("f4"), np.dtype("f8"), np.dtype("i8"), np.dtype("?")
 
 _scalars: dict[Any, Tensor] = {}
 _arrays: dict[Any, dict[Any, Tensor]] = {F32: {}, F64: {}, I64: {}}
@@ -21,21 +20,21 @@ def number(value: Any, data: Any) -> Tensor | None:
         cache, kind = _scalars, F32
     else:
         kind = data.dtype
-        found = _arrays.get(kind)
-        if found is None or (kind is I64 and type(value) is not int):
+        constants = _arrays.get(kind)
+        if constants is None or (kind is I64 and type(value) is not int):
             return None
-        cache = found
+        cache = constants
     constant = cache.get(value)
     if constant is None or not value:  # 0.0 and -0.0 are equal but differ
         if type(value) is int and not -(2**63) <= value < 2**64:
             return None
         try:
-            made = np.array(value, kind)
+            array = np.array(value, kind)
         except OverflowError:
             return None
-        made.flags.writeable = False
+        array.flags.writeable = False
         constant = new(Tensor)
-        constant._array = made[()] if cache is _scalars else made
+        constant._array = array[()] if cache is _scalars else array
         constant._edge = constant._counter = None
         if len(cache) < _MOST and value == value:
             cache[value] = constant

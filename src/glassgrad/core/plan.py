@@ -1,0 +1,175 @@
+"""What follows from a row's columns, worked out once: a Plan is data, and what a call of the row means.
+
+``call.py`` interprets a Plan; what is printed for speed is printed from the same Plan.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import FunctionType
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from .record import Kind
+
+if TYPE_CHECKING:
+    from .row import Row
+
+F32, F64, I64, B1 = np.dtype("f4"), np.dtype("f8"), np.dtype("i8"), np.dtype("?")
+
+
+class SavedInput(NamedTuple):
+    """An input that rules read: its slot in ``record.saved``, which input it is, and the edges whose rules read it."""
+
+    slot: int
+    position: int
+    users: tuple[int, ...]
+
+
+class Read(NamedTuple):
+    """A parameter of a rule: what it is, and where that stands.
+
+    source  "grad", "grads", "needs"; "tensor" or "result" (at slot ``place`` of ``record.saved``); "setting" (at
+            ``place`` of ``record.settings``)
+    cast    whether a saved input is read in the dtype that the inputs agreed on
+    """
+
+    source: str
+    place: int
+    cast: bool
+
+
+class Rule(NamedTuple):
+    """One rule: the edges its gradients go to, what it reads, and itself on arrays and on Tensors."""
+
+    targets: tuple[int, ...]
+    reads: tuple[Read, ...]
+    on_arrays: Callable[..., Any]
+    lifted: Callable[..., Any]
+
+
+class Plan:
+    """What a call of one row does, as data.
+
+    everyday  the dtypes that need no promotion, where all inputs have the same
+    apart     positions of inputs that keep their dtype and carry no gradient
+    optional  positions of inputs that may be None
+    usual     the settings at their defaults; None where one has no default
+    edges     positions of the inputs that have a rule: each is an edge of the record
+    inputs    the inputs that are saved
+    results   the outputs that are saved: (slot, which output)
+    extras    what ``record.settings`` holds: (whether sizes, of which input or which setting)
+    saves     the same by name: name -> ("tensor" | "result", slot) or ("setting", place)
+    rules     the rules
+    fits      whether gradients may have other sizes than their inputs, by broadcasting
+    carry     which outputs carry gradients
+    retypes   whether a setting may give the result another dtype
+    kind      what its records share
+    """
+
+    __slots__ = (
+        "everyday", "apart", "optional", "usual", "edges", "inputs", "results", "extras", "saves", "rules", "fits",
+        "carry", "retypes", "kind",
+    )  # fmt: skip
+
+    def __init__(self, row: Row) -> None:
+        positions = {name: position for position, name in enumerate(row.inputs)}
+        ruled = {name for names, _, _ in row.rules for name in names}
+        followed = [name for name in row.inputs if name in ruled]
+        self.apart = frozenset(positions[name] for name in row.apart)
+        self.optional = frozenset(positions[name] for name in row.optional)
+        complete = len(row.defaults) == len(row.settings)
+        self.usual = tuple(row.defaults[name] for name in row.settings) if complete else None
+        self.everyday = (F32, F64) if row.typed == "float" or row.outputs else (F32, F64, I64)
+        if len(self.everyday) == 3 and row.check is None and not row.listed:
+            self.everyday += (B1,)  # truth values, which have no history, need no other care
+        self.edges = () if row.constant else tuple(positions[name] for name in followed)
+        self.carry = row.differentiable
+        self.fits = row.typed is not None and (row.listed or len(row.inputs) > 1)
+        self.retypes = "dtype" in row.settings
+        self.saves = self._saves(row)
+        self.inputs = tuple(
+            SavedInput(slot, positions[name], self._users(row, name, followed))
+            for name, (how, slot) in self.saves.items()
+            if how == "tensor"
+        )
+        self.results = tuple(
+            (slot, row.outputs.index(name) if name in row.outputs else 0)
+            for name, (how, slot) in self.saves.items()
+            if how == "result"
+        )
+        self.extras = tuple(
+            (True, positions[name[:-6]]) if self._is_sizes(row, name) else (False, row.settings.index(name))
+            for name, (how, _) in self.saves.items()
+            if how == "setting"
+        )
+        self.rules = tuple(
+            Rule(
+                tuple(followed.index(name) for name in names),
+                tuple(self._read(row, name) for name in wanted),
+                on_arrays(rule),
+                rule,
+            )
+            for names, rule, wanted in row.rules
+        )
+        self.kind = self._kind(row)
+
+    @staticmethod
+    def _is_sizes(row: Row, name: str) -> bool:
+        return name.endswith("_sizes") and name[:-6] in row.inputs
+
+    @staticmethod
+    def _users(row: Row, name: str, followed: list[str]) -> tuple[int, ...]:
+        """The edges whose rules read an input."""
+        return tuple(followed.index(target) for names, _, wanted in row.rules if name in wanted for target in names)
+
+    @staticmethod
+    def _saves(row: Row) -> dict[str, tuple[str, int]]:
+        """What a record keeps of what the rules name: inputs first, then results; sizes and settings apart."""
+        wanted = dict.fromkeys(name for _, _, names in row.rules for name in names)
+        tensors = [name for name in wanted if name in row.inputs]
+        results = [name for name in wanted if name == "result" or name in row.outputs]
+        settings = [name for name in wanted if Plan._is_sizes(row, name) or name in row.settings]
+        saves = {name: ("tensor", slot) for slot, name in enumerate(tensors)}
+        saves.update({name: ("result", slot) for slot, name in enumerate(results, len(tensors))})
+        saves.update({name: ("setting", place) for place, name in enumerate(settings)})
+        return saves
+
+    def _read(self, row: Row, name: str) -> Read:
+        if name in ("grad", "grads", "needs"):
+            return Read(name, 0, False)
+        source, place = self.saves[name]
+        return Read(source, place, source == "tensor" and name not in row.apart)
+
+    def _kind(self, row: Row) -> Kind:
+        shown: dict[str, tuple[str, Any]] = {}
+        for name, place in self.saves.items():
+            if name not in row.hidden:
+                shown[name[:-6] + "_sym_sizes" if name.endswith("_sizes") else name] = place
+        for name, (source, function) in row.derived.items():
+            shown[name] = ("derived", (self.saves[source], function))
+        outputs = 1
+        if len(row.differentiable) > 1 or (row.view and any("grads" in wanted for _, _, wanted in row.rules)):
+            outputs = max(len(row.outputs), 2)
+        frees = bool(self.inputs or self.results or "indices" in self.saves)  # indices are tensors, though settings
+        kind = Kind(row.node_name, run, run_lifted, saved=shown, outputs=outputs, frees=frees)
+        kind.row, kind.unfold = row, row.unfold
+        return kind
+
+
+run: Callable[..., Any] = NotImplemented  # the gradients of a record's inputs: on arrays, handed in by call.py
+run_lifted: Callable[..., Any] = NotImplemented  # and as Tensors
+
+_bound: dict[int, dict[str, Any]] = {}  # for each file of rules its names, with rows as their kernels
+
+
+def on_arrays(rule: Callable[..., Any]) -> Callable[..., Any]:
+    """The same rule, bound to names where every row is its kernel: on arrays a rule is plain NumPy."""
+    names = _bound.get(id(rule.__globals__))
+    if names is None:
+        names = _bound[id(rule.__globals__)] = {
+            name: value.row.kernel if isinstance(value, FunctionType) and hasattr(value, "row") else value
+            for name, value in rule.__globals__.items()
+        }
+    return FunctionType(rule.__code__, names, rule.__name__, rule.__defaults__, rule.__closure__)

@@ -1,0 +1,189 @@
+"""Views: tensors on the memory of others, and how a write through one becomes part of its base's history.
+
+A view remembers its *base* (never itself a view) and its history as it was when last read.  A write through it gives
+the base a new history, ``CopySlices``: take the view's window of the gradient, run the written operation's rules on it,
+put what they give for the old value back.  The view finds its version outdated when its history is next wanted, and
+reads it again from the base, as ``AsStridedBackward0``.
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Sequence
+from typing import Any
+
+from ..ground import errors, modes
+from ..ground.window import laid_out, look, window_of
+from . import anomaly, call, tensor
+from .node import Node, node_of
+from .record import Kind, Record, about, freed, output_number, output_of
+from .row import TABLE, Row
+from .tensor import Tensor, View, edge_of, new, share
+
+# -- making one -------------------------------------------------------------------------------------------------------
+
+
+def view(row: Row, source: Tensor, settings: Sequence[Any]) -> Any:
+    """Call a row that gives a view of ``source``, or several."""
+    counter = share(source)
+    result = row.kernel(source._array, *settings)
+    several = isinstance(result, (tuple, list))
+    edges = call.edges_of(row, (source,))
+    record = call.make_record(row, edges, (source,), (source._array,), settings, None) if edges else None
+    if record is not None and modes.local.anomaly:
+        anomaly.mark(record)
+    outs = []
+    for number, piece in enumerate(result if several else (result,)):
+        out = new(Tensor)
+        out._array, out._counter = piece, counter
+        out._edge = place_view(source, "multi" if several else None)
+        if record is not None:
+            out._edge.edge = output_of(record, number, len(result)) if several else record
+        if source._inference:
+            out._inference = True
+        outs.append(out)
+    return tuple(outs) if several else outs[0]
+
+
+def place_view(source: Tensor, made: str | None) -> View:
+    """The place in the graph of a view of ``source``, still without history; ``made`` tells how it comes about."""
+    place = new(View)
+    place.seen, place.edge = share(source).version, None
+    if type(source._edge) is View:
+        place.base, place.made = source._edge.base, source._edge.made
+    else:
+        place.base, place.made = source, None
+    if place.made is None:
+        if modes.local.inference:
+            place.made = "inference"
+        elif not modes.grad_enabled():
+            place.made = "no_grad"
+        else:
+            place.made = made
+    return place
+
+
+# -- refusals ---------------------------------------------------------------------------------------------------------
+
+
+def check_writable(target: Tensor, place: View, recorded: bool) -> None:
+    """Raise PyTorch's error where a view must not be written in place, by an operation that is ``recorded`` or not."""
+    edge = edge_of(target)
+    if edge is target and place.made is None:
+        raise RuntimeError(errors.LEAF_INPLACE)
+    base_edge = edge_of(place.base)
+    if edge is None and not recorded and base_edge is None:
+        return
+    if base_edge is place.base and isinstance(base_edge, Tensor) and place.made is None:
+        raise RuntimeError(errors.LEAF_VIEW_INPLACE)
+    if place.made in errors.VIEW_MADE:
+        raise RuntimeError(refusal(place, edge, "is being"))
+
+
+def refusal(place: View, edge: Any, modified: str) -> str:
+    """PyTorch's sentences for a write through, or below, a view whose making forbids it."""
+    if edge is None or isinstance(edge, Tensor) or place.made == "no_grad":
+        sentence = errors.UNRECORDED_VIEW.format(modified=modified)
+    else:
+        sentence = errors.RECORDED_VIEW.format(nr=output_number(edge), name=view_name(edge), modified=modified)
+    return sentence + errors.VIEW_MADE[place.made or "no_grad"]
+
+
+def view_name(edge: Any) -> str:
+    """How messages call the operation of an edge: ``Split`` for SplitBackward0."""
+    return type(node_of(edge)).__name__.rstrip("0123456789").removesuffix("Backward")
+
+
+# -- a view's history, read again from its base -----------------------------------------------------------------------
+
+
+def reread(view: Tensor, place: View) -> Record:
+    """The history of a view whose base was written in place: its window of the base's history."""
+    base = place.base
+    base_edge = edge_of(base)
+    if place.made in ("multi", "custom"):
+        raise RuntimeError(refusal(place, place.edge, "its base or another view of its base has been"))
+    window = window_of(view._array, base._array)
+    return Record(AS_STRIDED, (base_edge,), (window, base._array.shape, window_of(base._array, base._array)[1]))
+
+
+def _as_strided(record: Record, grad: Any, keep: bool) -> tuple[Any]:
+    window, sizes, strides = record.settings
+    return (TABLE["embed_window"].kernel(grad, window, sizes, strides),)
+
+
+def _as_strided_lifted(record: Record, grad: Any, keep: bool) -> tuple[Any]:
+    window, sizes, strides = record.settings
+    return (TABLE["embed_window"].caller(grad, window, sizes, strides),)
+
+
+AS_STRIDED = Kind("AsStridedBackward0", _as_strided, _as_strided_lifted)
+
+
+# -- a write through a view, as its base sees it ----------------------------------------------------------------------
+
+
+def rebase(view: Tensor, inner: Record) -> None:
+    """After a write through ``view``, described by ``inner``: give the base its new history."""
+    base = view._edge.base
+    strides = window_of(base._array, base._array)[1]
+    window = window_of(view._array, base._array)
+    record = Record(COPY_SLICES, (edge_of(base), *inner.edges[1:]), (inner, window, base._array.shape, strides))
+    record.saved = (inner, 0)  # freed with the record
+    base._edge = record
+    if base._counter is not None:
+        record.counter = base._counter
+    about(inner).home = _Home(record)
+
+
+def _copy_slices(record: Record, grad: Any, keep: bool) -> tuple[Any, ...]:
+    inner, window, _, strides = record.settings
+    if record.run is freed:
+        freed(record, grad, keep)
+    first, *others = inner.run(inner, look(laid_out(grad, grad.shape, strides), window).copy(), keep)
+    out = laid_out(grad, grad.shape, strides)
+    look(out, window)[...] = 0 if first is None else first
+    if not keep:
+        record.release()
+    return out, *others
+
+
+def _copy_slices_lifted(record: Record, grad: Any, keep: bool) -> tuple[Any, ...]:
+    inner, window, _, strides = record.settings
+    part = TABLE["take_window"].caller(grad, window, strides)
+    first, *others = inner.kind.lifted(inner, part, keep)
+    if first is None:
+        first = part * 0
+    if not keep:
+        record.release()
+    return TABLE["put_window"].caller(grad, first, window, strides), *others
+
+
+class CopySlices(Node):
+    """A write through a view, as its base sees it; written by hand in PyTorch, which shows in its name."""
+
+    def name(self) -> str:
+        return "torch::autograd::CopySlices"
+
+
+COPY_SLICES = Kind("CopySlices", _copy_slices, _copy_slices_lifted, frees=True)
+COPY_SLICES.face = CopySlices
+
+
+class _Home:
+    """Where the saved result of a write through a view has its history: at the view, reread from the base."""
+
+    __slots__ = ("_record",)
+
+    def __init__(self, record: Record) -> None:
+        self._record = weakref.ref(record)  # the record holds the one that saved: no cycle
+
+    def __call__(self) -> Record | None:
+        record = self._record()
+        if record is None:
+            return None
+        _, window, sizes, strides = record.settings
+        return Record(AS_STRIDED, (record,), (window, sizes, strides))
+
+
+tensor.reread = reread

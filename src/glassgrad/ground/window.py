@@ -1,0 +1,102 @@
+"""Windows on memory: where a view lies in its base, and the views of memory that strides describe; arrays only.
+
+A *window* is a view's place in its base: sizes, strides and offset, in elements.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+ndarray = np.ndarray
+Window = tuple[tuple[int, ...], tuple[int, ...], int]
+
+
+def dense(sizes: tuple[int, ...]) -> tuple[int, ...]:
+    """The strides of a row-by-row array of ``sizes``, in elements."""
+    strides = []
+    step = 1
+    for size in reversed(sizes):
+        strides.append(step)
+        step *= max(size, 1)
+    return tuple(reversed(strides))
+
+
+def window_of(array: Any, base: Any) -> Window:
+    """Sizes, strides and offset of a view in its base, in elements."""
+    item = array.itemsize
+    strides = tuple(stride // item for stride in array.strides)
+    return array.shape, strides, (array.ctypes.data - base.ctypes.data) // item
+
+
+def look(array: Any, window: Window) -> Any:
+    """The view of ``array``'s memory at ``window``."""
+    sizes, strides, offset = window
+    item = array.itemsize
+    if not array.size or 0 in sizes:
+        return np.empty(sizes, array.dtype)
+    return _from_memory(array, sizes, tuple(stride * item for stride in strides), offset * item)
+
+
+class _Memory:
+    """What NumPy needs to look at memory that another array keeps alive."""
+
+    __slots__ = ("__array_interface__", "keeper")
+
+    def __init__(self, keeper: Any, interface: dict[str, Any]) -> None:
+        self.keeper, self.__array_interface__ = keeper, interface
+
+
+def _from_memory(array: Any, sizes: tuple[int, ...], strides: tuple[int, ...], offset: int) -> Any:
+    native = array.dtype.kind != "V"
+    kind = array.dtype if native else np.dtype(np.uint16)
+    address, locked = array.ctypes.data + offset, not array.flags.writeable
+    interface = {"shape": sizes, "strides": strides, "typestr": kind.str, "data": (address, locked), "version": 3}
+    numbers = np.asarray(_Memory(array, interface))
+    return numbers if native else numbers.view(array.dtype)
+
+
+def laid_out(grad: Any, sizes: tuple[int, ...], strides: tuple[int, ...]) -> Any:
+    """A copy of ``grad`` in a memory layout of ``strides`` (in elements) where that is dense, else row by row."""
+    out = empty(sizes, strides, grad.dtype)
+    np.copyto(out, grad)
+    return out
+
+
+def empty(sizes: tuple[int, ...], strides: tuple[int, ...], dtype: Any) -> Any:
+    """Zeros in a memory layout of ``strides`` (in elements) where that is possible, else row by row."""
+    span = 1 + sum((size - 1) * stride for size, stride in zip(sizes, strides, strict=True)) if 0 not in sizes else 0
+    buffer = np.zeros(span, dtype)
+    return look(buffer, (sizes, strides, 0)) if buffer.size else np.empty(sizes, dtype)
+
+
+def overlaps(window: Window) -> bool:
+    """Whether a window may show one element several times."""
+    span = 1
+    for stride, size in sorted((s, n) for n, s in zip(window[0], window[1], strict=True) if n > 1):
+        if stride < span:
+            return True
+        span = stride * (size - 1) + span
+    return False
+
+
+def flat(array: Any) -> Any:
+    """All the memory that an array looks at, as one line."""
+    root = array
+    while isinstance(root.base, ndarray):
+        root = root.base
+    if isinstance(root.base, _Memory):
+        return root.base.keeper
+    return root.reshape(-1)
+
+
+def indices(window: Window) -> Any:
+    """For each element that a window shows, its place in memory."""
+    sizes, strides, offset = window
+    places = np.full(sizes, offset, np.intp)
+    for axis, (size, stride) in enumerate(zip(sizes, strides, strict=True)):
+        shape = [1] * len(sizes)
+        shape[axis] = size
+        places += np.arange(size).reshape(shape) * stride
+    return places
