@@ -10,7 +10,7 @@ listens) and ``shapes_only`` (meta tensors).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NoReturn
 
 import numpy as np
@@ -21,7 +21,7 @@ from . import plan as plans
 from . import row as rows
 from .fit import fit, fit_dtype, fit_lifted
 from .plan import F32, Plan
-from .record import Bundle, Fitting, Record, freed, output_of
+from .record import OUTPUT, Bundle, Fitting, Record, freed, output_of
 from .row import TABLE, Row
 from .tensor import Tensor, carries_gradients, edge_of, wrap
 
@@ -46,29 +46,33 @@ def call(row: Row, tensors: Sequence[Any], settings: Sequence[Any], out: Any = N
     if row.view:
         return views.view(row, _tensor_of(row, flat), settings)
     agreed = everyday(plan, flat)
-    same = not plan.retypes
-    if agreed is None:
-        agreed = agree(row, flat)
-        same = False
-    arrays, cast, rounded = agreed
+    is_everyday = agreed is not None
+    arrays, cast, rounded = agreed or agree(row, flat)
     result = compute(row, arrays, settings)
     if rounded is not None:
         result = result.astype(rounded)
-    outs = [wrap(result)] if not row.outputs else [wrap(piece) for piece in result]
+    outs = [wrap(piece) for piece in result] if row.outputs else [wrap(result)]
     edges = edges_of(row, flat)
     if edges:
-        record = make_record(row, edges, flat, arrays, settings, cast, same)
+        record = make_record(row, edges, flat, arrays, settings, cast, is_everyday and not plan.retypes)
         if record.fit is None and plan.fits:
-            record.fit = _sizes(row, plan, arrays, outs[0]._array)
+            record.fit = _sizes(row, plan, arrays, result)
         attach(plan, record, outs)
-        note_results(row, record, outs)
-        if modes.local.anomaly:
-            anomaly.mark(record)
-    if modes.local.inference:
-        for piece in outs:
-            piece._inference = True
+        if plan.results:
+            note_results(row, record, outs)
+    if modes.watch:
+        _mark(outs)
     answer = tuple(outs) if row.outputs else outs[0]
     return answer if out is None else write.into(row, flat, out, answer)
+
+
+def _mark(outs: Sequence[Tensor]) -> None:
+    """Note what anomaly detection and inference mode want to know of results."""
+    for out in outs:
+        if modes.local.anomaly and isinstance(out._edge, Record):
+            anomaly.mark(out._edge.edges[0] if out._edge.kind is OUTPUT else out._edge)
+        if modes.local.inference:
+            out._inference = True
 
 
 # -- what the kernel is given -----------------------------------------------------------------------------------------
@@ -95,7 +99,7 @@ def everyday(plan: Plan, flat: Sequence[Any]) -> Agreed | None:
                 return None
         elif dtype is None:
             dtype = array.dtype
-            if not any(dtype is one for one in plan.everyday):  # `==` takes a meta array for a true one
+            if dtype not in plan.everyday or dtype.metadata is not None:  # a meta array's dtype equals a true one's
                 return None
         elif array.dtype is not dtype:
             return None
@@ -174,8 +178,9 @@ def common_dtype(row: Row, flat: Sequence[Any]) -> np.dtype[Any]:
 def compute(row: Row, arrays: Sequence[Any], settings: Sequence[Any]) -> Any:
     """What the kernel gives; of meta tensors, what is known of it."""
     given = [arrays] if row.listed else arrays
-    if any(a is not None and a.dtype.metadata for a in arrays):
-        return shapes_only(row, given, settings)
+    for array in arrays:
+        if array is not None and array.dtype.metadata is not None:
+            return shapes_only(row, given, settings)
     try:
         return row.kernel(*given, *settings)
     except ValueError as error:
@@ -210,8 +215,8 @@ def make_record(
     plan = row.plan
     record = Record(plan.kind, edges, _settings(row, arrays, settings))
     record.run = run
-    conjugate = row.holomorphic and any(a is not None and a.dtype.kind == "c" for a in arrays)
-    if not same or conjugate:
+    if not same:
+        conjugate = row.holomorphic and any(a is not None and a.dtype.kind == "c" for a in arrays)
         places = range(len(flat)) if row.listed else plan.edges
         sizes = [None if arrays[place] is None else arrays[place].shape for place in places]
         kinds = [flat[place]._array.dtype if isinstance(flat[place], Tensor) else None for place in places]
@@ -220,13 +225,15 @@ def make_record(
         record.saved = (tuple(flat), tuple(0 if t._counter is None else t._counter.version for t in flat))
     else:
         for _, position, users in plan.inputs:
-            wanted = any(edges[user] is not None for user in users)
+            wanted = any([edges[user] is not None for user in users])
             record.saved += _kept(row, flat[position], cast) if wanted else (None, 0)
     return record
 
 
 def _settings(row: Row, arrays: Sequence[Any], settings: Sequence[Any]) -> tuple[Any, ...]:
     """The sizes and settings that the rules name."""
+    if not row.plan.extras:
+        return ()
     if row.listed:
         return tuple([[a.shape for a in arrays] if sizes else settings[at] for sizes, at in row.plan.extras])
     return tuple(
@@ -247,9 +254,9 @@ def _kept(row: Row, t: Any, cast: Any) -> tuple[Any, int]:
 
 def _sizes(row: Row, plan: Plan, arrays: Sequence[Any], result: Any) -> tuple[Any, ...] | None:
     """The sizes that gradients must be fitted to; None where all are the result's."""
-    places = range(len(arrays)) if row.listed else plan.edges
-    sizes = tuple([None if arrays[place] is None else arrays[place].shape for place in places])
-    return None if all([size is None or size == result.shape for size in sizes]) else sizes
+    inputs = arrays if row.listed else [arrays[position] for position in plan.edges]
+    sizes = tuple([None if array is None else array.shape for array in inputs])
+    return None if sizes.count(result.shape) + sizes.count(None) == len(sizes) else sizes
 
 
 def attach(plan: Plan, record: Record, outs: Sequence[Tensor]) -> None:
@@ -366,8 +373,6 @@ def caller_of(row: Row) -> Any:
     """The plain function that calls ``row``, with its inputs and settings by position or name."""
 
     def caller(*args: Any, **named: Any) -> Any:
-        if not named and len(args) == len(row.inputs) and row.plan.usual is not None:
-            return call(row, args, row.plan.usual)
         return call(row, *arguments(row, args, named))
 
     return caller
@@ -380,7 +385,7 @@ def operator_of(row: Row) -> Any:
         for t in args:
             if type(t) not in ORDINARY and not is_operand(t):
                 return NotImplemented
-        return call(row, *arguments(row, args, {}))
+        return call(row, *arguments(row, args))
 
     return operate
 
@@ -390,8 +395,10 @@ def is_operand(value: Any) -> bool:
     return isinstance(value, (Tensor, int, float, complex, np.generic)) or hasattr(type(value), "__torch_function__")
 
 
-def arguments(row: Row, args: Sequence[Any], named: dict[str, Any]) -> tuple[Sequence[Any], Sequence[Any], Any]:
+def arguments(row: Row, args: Sequence[Any], named: Mapping[str, Any] = {}) -> tuple[Any, Any, Any]:
     """The inputs, settings and ``out`` of a call; TypeError, in Python's words, where they do not fit."""
+    if not named and len(args) == len(row.inputs) and row.plan.usual is not None:
+        return args, row.plan.usual, None
     names = [*("input" if name == "self" else name for name in row.inputs), *row.settings]
     if len(args) > len(names):
         raise TypeError(f"{row.name}() takes {len(names)} positional arguments but {len(args)} were given")
