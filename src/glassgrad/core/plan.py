@@ -81,7 +81,7 @@ class Plan:
         self.optional = frozenset(positions[name] for name in row.optional)
         complete = len(row.defaults) == len(row.settings)
         self.usual = tuple(row.defaults[name] for name in row.settings) if complete else None
-        self.everyday = (F32, F64) if row.typed == "float" or row.outputs else (F32, F64, I64)
+        self.everyday: tuple[Any, ...] = (F32, F64) if row.typed == "float" or row.outputs else (F32, F64, I64)
         if len(self.everyday) == 3 and row.check is None and not row.listed:
             self.everyday += (B1,)  # truth values, which have no history, need no other care
         self.edges = () if row.constant else tuple(positions[name] for name in followed)
