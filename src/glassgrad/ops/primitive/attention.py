@@ -248,9 +248,7 @@ def flash_attention_backward(
     times = kind.type(factor(scale, width))
     bias = _whole_bias(attn_mask, (n, heads, rows, columns), kind)
     if n * heads * rows * columns >= compiled.least:
-        made = compiled.attention.backward(
-            grad_output, query, key, value, output, logsumexp, bias, is_causal, times
-        )
+        made = compiled.attention.backward(grad_output, query, key, value, output, logsumexp, bias, is_causal, times)
         if made is not None:
             return made
     shared = _shared_heads(query, key)
@@ -298,9 +296,7 @@ def _attention_rule(
     grad: Any, query: Any, key: Any, value: Any, output: Any, logsumexp: Any, attn_mask: Any, dropout_p: Any,
     is_causal: Any, scale: Any,
 ) -> Any:  # fmt: skip
-    return flash_attention_backward(
-        grad, query, key, value, output, logsumexp, attn_mask, dropout_p, is_causal, scale
-    )
+    return flash_attention_backward(grad, query, key, value, output, logsumexp, attn_mask, dropout_p, is_causal, scale)
 
 
 # -- and once more: PyTorch stops here, this composition of rows goes on -----------------------------------------------
@@ -345,8 +341,7 @@ def _attention_twice(
         matrices(value, shared),
     )
     to_q, to_k, to_v = [
-        None if part is None else matrices(part, count)
-        for part, count in zip(grads, (1, shared, shared), strict=True)
+        None if part is None else matrices(part, count) for part, count in zip(grads, (1, shared, shared), strict=True)
     ]
     products = each_by_transposed(q, k) * s
     bias = bias_of(query, key, attn_mask, is_causal)
@@ -383,5 +378,3 @@ def _attention_twice(
         heads_of(by_k, key_sizes, shared),
         None if by_v is None else heads_of(by_v, value_sizes, shared),
     )
-
-

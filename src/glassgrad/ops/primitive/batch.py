@@ -40,9 +40,7 @@ def check_batches(batch1: Any, batch2: Any) -> None:
             raise RuntimeError(f"{name} must be a 3D tensor")
     wanted, found = [batch1.shape[0], batch1.shape[2]], list(batch2.shape[:2])
     if wanted != found:
-        raise RuntimeError(
-            f"Expected size for first two dimensions of batch2 tensor to be: {wanted} but got: {found}."
-        )
+        raise RuntimeError(f"Expected size for first two dimensions of batch2 tensor to be: {wanted} but got: {found}.")
 
 
 @op(inplace=True)
@@ -70,14 +68,10 @@ def addbmm(self: Any, batch1: Any, batch2: Any, /, beta: Any = 1, alpha: Any = 1
         if array.ndim != 3:
             raise RuntimeError(f"{name} must be a 3D tensor")
     if len(batch1) != len(batch2):
-        raise RuntimeError(
-            f"batch1 and batch2 must have same number of batches, got {len(batch1)} and {len(batch2)}"
-        )
+        raise RuntimeError(f"batch1 and batch2 must have same number of batches, got {len(batch1)} and {len(batch2)}")
     if batch1.shape[2] != batch2.shape[1]:
         (n, k), (l, m) = batch1.shape[1:], batch2.shape[1:]  # noqa: E741
-        raise RuntimeError(
-            f"Incompatible matrix sizes for bmm ({n}x{k} and {l}x{m})"
-        )
+        raise RuntimeError(f"Incompatible matrix sizes for bmm ({n}x{k} and {l}x{m})")
     rows = np.ascontiguousarray(batch1.transpose(1, 0, 2)).reshape(batch1.shape[1], -1)
     columns = np.ascontiguousarray(batch2).reshape(-1, batch2.shape[2])
     check_addmm(self, rows, columns)
@@ -159,9 +153,7 @@ linalg_cross.derivative(
 
 
 @op(node="TrilinearBackward0")
-def trilinear(
-    i1: Any, i2: Any, i3: Any, /, expand1: Any, expand2: Any, expand3: Any, sumdim: Any
-) -> Any:
+def trilinear(i1: Any, i2: Any, i3: Any, /, expand1: Any, expand2: Any, expand3: Any, sumdim: Any) -> Any:
     """The sum over ``sumdim`` of the product of three tensors, each stretched along its own dimensions ``expand``."""
     ndim = i1.ndim + len(expand1)
     arguments: list[Any] = []

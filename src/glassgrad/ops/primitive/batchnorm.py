@@ -219,9 +219,7 @@ def _batch_norm_backward_rule(
     of_input, *others = grads
     came = (of_input, *[None if part is None else shaped(part, kept) for part in others])
     scale = None if weight is None else shaped(weight, kept)
-    return affine_twice(
-        came, grad_output, scale, dims, input, input, mean, rstd, input_sizes, dims, fixed=not training
-    )
+    return affine_twice(came, grad_output, scale, dims, input, input, mean, rstd, input_sizes, dims, fixed=not training)
 
 
 native_batch_norm.shows(hidden=("input_sizes",))

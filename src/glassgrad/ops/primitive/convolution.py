@@ -89,14 +89,10 @@ convolution.internal()
 convolution.autocasts("low")
 convolution.derivative(
     input=lambda grad, input_sizes, weight, stride, padding, dilation, transposed, output_padding, groups: (
-        convolution_input(
-            grad, weight, input_sizes, stride, padding, dilation, transposed, output_padding, groups
-        )
+        convolution_input(grad, weight, input_sizes, stride, padding, dilation, transposed, output_padding, groups)
     ),
     weight=lambda grad, input, weight_sizes, stride, padding, dilation, transposed, output_padding, groups: (
-        convolution_weight(
-            grad, input, weight_sizes, stride, padding, dilation, transposed, output_padding, groups
-        )
+        convolution_weight(grad, input, weight_sizes, stride, padding, dilation, transposed, output_padding, groups)
     ),
     bias=lambda grad, bias_sizes, weight_sizes: sum_dim(sum_dim(grad, _inner(len(weight_sizes))), (0,)),
 )
@@ -129,9 +125,7 @@ convolution_weight.derivative(
         input, grad, None, stride, padding, dilation, transposed, output_padding, groups
     ),
     input=lambda grad, grad_output, input_sizes, stride, padding, dilation, transposed, output_padding, groups: (
-        convolution_input(
-            grad_output, grad, input_sizes, stride, padding, dilation, transposed, output_padding, groups
-        )
+        convolution_input(grad_output, grad, input_sizes, stride, padding, dilation, transposed, output_padding, groups)
     ),
 )
 

@@ -121,9 +121,7 @@ longer.internal()
 def across(ndim: int, dim: int) -> tuple[int, ...]:
     """All dimensions but ``dim``."""
     if not -ndim <= dim < ndim:
-        raise IndexError(
-            f"Dimension out of range (expected to be in range of [{-ndim}, {ndim - 1}], but got {dim})"
-        )
+        raise IndexError(f"Dimension out of range (expected to be in range of [{-ndim}, {ndim - 1}], but got {dim})")
     return tuple([i for i in range(ndim) if i != dim % ndim])
 
 
@@ -217,9 +215,7 @@ cdist_forward.internal()
 
 
 @cdist_forward.derivative("x1", "x2")
-def _cdist_rule(
-    grad: Any, x1: Any, x2: Any, result: Any, x1_sizes: Any, x2_sizes: Any, p: Any, needs: Any
-) -> Any:
+def _cdist_rule(grad: Any, x1: Any, x2: Any, result: Any, x1_sizes: Any, x2_sizes: Any, p: Any, needs: Any) -> Any:
     apart = unsqueeze(x1, len(x1_sizes) - 1) - unsqueeze(x2, len(x2_sizes) - 2)
     lead = max(len(x1_sizes), len(x2_sizes)) - 2
     sizes = _differences(x1_sizes, x2_sizes)

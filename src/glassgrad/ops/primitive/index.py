@@ -239,9 +239,7 @@ slice_scatter.derivative(
     src=lambda grad, dim, start, end, step: slice(grad, dim, start, end, step),
 )
 diagonal_scatter.derivative(
-    self=lambda grad, src_sizes, offset, dim1, dim2: diagonal_scatter(
-        grad, blank(grad, src_sizes), offset, dim1, dim2
-    ),
+    self=lambda grad, src_sizes, offset, dim1, dim2: diagonal_scatter(grad, blank(grad, src_sizes), offset, dim1, dim2),
     src=lambda grad, offset, dim1, dim2: diagonal(grad, offset, dim1, dim2),
 )
 select_scatter.shows(hidden=("src_sizes",), dim=("dim", unsigned), index=("index", unsigned))

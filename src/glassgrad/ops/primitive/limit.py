@@ -146,6 +146,7 @@ _RADIANS, _DEGREES = math.pi / 180, 180 / math.pi
 deg2rad.derivative(self=lambda grad: grad * _RADIANS)
 rad2deg.derivative(self=lambda grad: grad * _DEGREES)
 
+
 def _no_complex(self: Any, name: str) -> None:
     if self.dtype.kind == "c":
         raise unsupported(name, self)

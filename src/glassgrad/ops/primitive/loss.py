@@ -373,9 +373,7 @@ def _logits_rule(
 
 
 @binary_cross_entropy_with_logits.derivative("target")
-def _logits_target_rule(
-    grad: Any, self: Any, weight: Any, pos_weight: Any, self_sizes: Any, reduction: Any
-) -> Any:
+def _logits_target_rule(grad: Any, self: Any, weight: Any, pos_weight: Any, self_sizes: Any, reduction: Any) -> Any:
     grad = _weighed(grad, weight, self_sizes, reduction)
     return grad * -self if pos_weight is None else grad * ((pos_weight - 1) * softplus_of_minus(self) - self)
 

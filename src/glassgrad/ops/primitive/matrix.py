@@ -376,9 +376,7 @@ def addr(self: Any, vec1: Any, vec2: Any, /, beta: Any = 1, alpha: Any = 1) -> A
     if self.dtype.kind in "iu":
         for name, value in (("beta", beta), ("alpha", alpha)):
             if isinstance(value, float):
-                raise RuntimeError(
-                    f"For integral input tensors, argument {name} must not be a floating point number."
-                )
+                raise RuntimeError(f"For integral input tensors, argument {name} must not be a floating point number.")
     return combined(self, vec1, vec2, np.multiply.outer, beta, alpha)
 
 

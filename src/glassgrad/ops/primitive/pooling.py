@@ -40,9 +40,7 @@ def _adaptive(sizes: Any, output_size: Any) -> Any:
 
 def apart(kernel_size: Any, stride: Any, dilation: Any) -> bool:
     """Whether no two windows share an element."""
-    return all(
-        [s > (k - 1) * d for k, s, d in zip(kernel_size, stride or kernel_size, dilation, strict=True)]
-    )
+    return all([s > (k - 1) * d for k, s, d in zip(kernel_size, stride or kernel_size, dilation, strict=True)])
 
 
 def divides(sizes: Any, output_size: Any) -> bool:
@@ -109,9 +107,7 @@ for _row in (max_pool2d_with_indices, max_pool3d_with_indices):
 
 
 @op(constant=True)
-def max_pool_values(
-    self: Any, /, kernel_size: Any, stride: Any, padding: Any, dilation: Any, ceil_mode: bool
-) -> Any:
+def max_pool_values(self: Any, /, kernel_size: Any, stride: Any, padding: Any, dilation: Any, ceil_mode: bool) -> Any:
     """The largest element of each window, where nobody asks for places or gradients."""
     _refuse("max_pool1d_impl" if len(kernel_size) == 1 else f"max_pool{len(kernel_size)}d", self,
             "fV" if len(kernel_size) == 1 else _KINDS)  # fmt: skip
@@ -179,15 +175,15 @@ for _row in (fractional_max_pool2d, fractional_max_pool3d):
             grad, result1, tuple(self.shape)[len(self.shape) - len(output_size) :], False
         )
     )
+
+
 def _unpooled(name: str, self: Any, indices: Any, output_size: Any) -> Any:
     _refuse(name, self, "fV")
     area = int(np.prod(output_size))
     outside = (indices < 0) | (indices >= area)
     if outside.any():
         volume = "x".join(map(str, output_size))
-        raise RuntimeError(
-            f"Found an invalid max index: {indices[outside][0]} (output volumes are of size {volume})"
-        )
+        raise RuntimeError(f"Found an invalid max index: {indices[outside][0]} (output volumes are of size {volume})")
     return windows.put(self, indices, tuple(output_size), True)
 
 
@@ -280,10 +276,8 @@ for _row in (avg_pool2d, avg_pool3d):
 avg_pool_backward.internal()
 avg_pool_backward.derivative(
     grad_output=lambda grad, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override: (
-        (avg_pool2d if len(kernel_size) == 2 else avg_pool3d)(
-            grad, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override
-        )
-    )
+        avg_pool2d if len(kernel_size) == 2 else avg_pool3d
+    )(grad, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override)
 )
 
 
@@ -318,8 +312,8 @@ for _row in (adaptive_avg_pool2d, adaptive_avg_pool3d):
     )
 adaptive_avg_pool_backward.internal()
 adaptive_avg_pool_backward.derivative(
-    grad_output=lambda grad, output_size: (
-        (adaptive_avg_pool2d if len(output_size) == 2 else adaptive_avg_pool3d)(grad, output_size)
+    grad_output=lambda grad, output_size: (adaptive_avg_pool2d if len(output_size) == 2 else adaptive_avg_pool3d)(
+        grad, output_size
     )
 )
 for _row in (

@@ -270,9 +270,7 @@ def mean_dim(self: Any, /, dim: Any, keepdim: bool = False) -> Any:
 
 mean.derivative(self=lambda grad, self_sizes: spread(grad / count(self_sizes), self_sizes))
 mean_dim.derivative(
-    self=lambda grad, self_sizes, dim, keepdim: spread_dim(
-        grad / count(self_sizes, dim), self_sizes, dim, keepdim
-    )
+    self=lambda grad, self_sizes, dim, keepdim: spread_dim(grad / count(self_sizes, dim), self_sizes, dim, keepdim)
 )
 mean_dim.internal()
 

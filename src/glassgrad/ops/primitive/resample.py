@@ -18,10 +18,7 @@ def _axes(sizes: Any, method: str, output_size: Any, align: bool, scales: Any, d
         # PyTorch's kernel for small planes takes twice the size to mean a factor of two, whatever the factor
         scales = [2.0 if m == 2 * n else scale for n, m, scale in zip(last, output_size, scales, strict=True)]
     return tuple(
-        [
-            lines.taps(method, n, m, align, scale, kind)
-            for n, m, scale in zip(last, output_size, scales, strict=True)
-        ]
+        [lines.taps(method, n, m, align, scale, kind) for n, m, scale in zip(last, output_size, scales, strict=True)]
     )
 
 

@@ -97,19 +97,13 @@ def _sampled(name: str, input: Any, grid: Any, mode: int, padding: int, align: b
 
 
 @op(node="GridSampler2DBackward0")
-def grid_sampler_2d(
-    input: Any, grid: Any, /, interpolation_mode: int, padding_mode: int, align_corners: bool
-) -> Any:
+def grid_sampler_2d(input: Any, grid: Any, /, interpolation_mode: int, padding_mode: int, align_corners: bool) -> Any:
     """Images (N, C, H, W) at the points (x, y) of a grid (N, h, w, 2), from -1 to 1."""
-    return _sampled(
-        "grid_sampler_2d_cpu_kernel_impl", input, grid, interpolation_mode, padding_mode, align_corners, 2
-    )
+    return _sampled("grid_sampler_2d_cpu_kernel_impl", input, grid, interpolation_mode, padding_mode, align_corners, 2)
 
 
 @op(node="GridSampler3DBackward0")
-def grid_sampler_3d(
-    input: Any, grid: Any, /, interpolation_mode: int, padding_mode: int, align_corners: bool
-) -> Any:
+def grid_sampler_3d(input: Any, grid: Any, /, interpolation_mode: int, padding_mode: int, align_corners: bool) -> Any:
     """Volumes (N, C, D, H, W) at the points (x, y, z) of a grid (N, d, h, w, 3), from -1 to 1."""
     return _sampled("grid_sampler3d_cpu", input, grid, interpolation_mode, padding_mode, align_corners, 3)
 
@@ -147,9 +141,7 @@ def affine_grid_back(self: Any, /, size: Any, align_corners: bool) -> Any:
     return np.matmul(flat.swapaxes(1, 2), base).astype(self.dtype, copy=False)
 
 
-affine_grid_generator.derivative(
-    theta=lambda grad, size, align_corners: affine_grid_back(grad, size, align_corners)
-)
+affine_grid_generator.derivative(theta=lambda grad, size, align_corners: affine_grid_back(grad, size, align_corners))
 affine_grid_back.derivative(self=lambda grad, size, align_corners: affine_grid_generator(grad, size, align_corners))
 for _row in (grid_sampled, grid_scattered, grid_slopes, grid_sampler_2d, grid_sampler_3d, affine_grid_generator,
              affine_grid_back):  # fmt: skip

@@ -238,6 +238,8 @@ def shared_out(
     if not include_self:
         to_self = scatter_value(grad if reduce in ("amax", "amin") else to_self, index, dim, 0)
     return to_self, to_src if index_sizes == src_sizes else corner_backward(to_src, src_sizes)
+
+
 gather.shows(hidden=("self_sizes",), dim=("dim", unsigned), sparse_grad=("dim", lambda dim: False))
 scatter_value.shows(dim=("dim", unsigned))
 for row in (scatter, scatter_add):

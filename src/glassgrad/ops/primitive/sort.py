@@ -90,15 +90,9 @@ def topk(self: Any, /, k: Any, dim: Any = -1, largest: Any = True, sorted: Any =
 for row in (sort, sort_stable, topk):
     row.returns("values", "indices", differentiable=("values",))
     row.internal()
-sort.derivative(
-    self=lambda grad, indices, self_sizes, dim: scatter(blank(grad, self_sizes), indices, grad, dim)
-)
-sort_stable.derivative(
-    self=lambda grad, indices, self_sizes, dim: scatter(blank(grad, self_sizes), indices, grad, dim)
-)
-topk.derivative(
-    self=lambda grad, indices, self_sizes, dim: scatter(blank(grad, self_sizes), indices, grad, dim)
-)
+sort.derivative(self=lambda grad, indices, self_sizes, dim: scatter(blank(grad, self_sizes), indices, grad, dim))
+sort_stable.derivative(self=lambda grad, indices, self_sizes, dim: scatter(blank(grad, self_sizes), indices, grad, dim))
+topk.derivative(self=lambda grad, indices, self_sizes, dim: scatter(blank(grad, self_sizes), indices, grad, dim))
 for row in (sort, sort_stable, topk):
     row.shows(dim=("dim", unsigned))
 
@@ -171,4 +165,3 @@ def histc(self: Any, /, bins: Any = 100, min: Any = 0, max: Any = 0) -> Any:
 
 for row in (nonzero, searchsorted, bincount):
     row.internal()
-

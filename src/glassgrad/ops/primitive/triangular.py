@@ -81,7 +81,14 @@ triangular_solve.complex_by_hand()
 
 @triangular_solve.derivative("self", "A")
 def _slopes_of_triangular_solve(
-    grads: Any, self_sizes: Any, A: Any, A_sizes: Any, solution: Any, upper: Any, transpose: Any, unitriangular: Any  # noqa: N803
+    grads: Any,
+    self_sizes: Any,
+    A: Any,
+    A_sizes: Any,
+    solution: Any,
+    upper: Any,
+    transpose: Any,
+    unitriangular: Any,  # noqa: N803
 ) -> Any:
     """As those of substitution; the copy passes on what reaches it."""
     grad, copied = grads

@@ -85,9 +85,7 @@ def as_strided(self: Any, /, size: Any, stride: Any, storage_offset: Any = None)
     if len(size) != len(stride):
         raise RuntimeError("mismatch in length of strides and shape")
     if any(step < 0 for step in stride):
-        raise RuntimeError(
-            f"as_strided: Negative strides are not supported at the moment, got strides: {list(stride)}"
-        )
+        raise RuntimeError(f"as_strided: Negative strides are not supported at the moment, got strides: {list(stride)}")
     root = self
     while isinstance(root.base, ndarray) and root.base.dtype == self.dtype:
         root = root.base
