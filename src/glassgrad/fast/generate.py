@@ -51,15 +51,9 @@ def caller_of(row: Row) -> Any:
     caller.__doc__ = row.kernel.__doc__
     caller.__module__ = row.kernel.__module__
     caller.__qualname__ = row.name
-    caller.row = row
+    caller.row, caller.derivative = row, row.derivative
     if row.operator is not None:
         row.operate = operator_of(row)
-    for column in (
-        "derivative", "typed_as", "sets_apart", "returns", "complex_by_hand", "internal", "shows", "tensors_only",
-        "autocasts", "checked_by", "falls_back_to", "sized_by",
-        "keeps_numbers_single", "writes_one_value", "unfolds_by", "applies",
-    ):  # fmt: skip
-        setattr(caller, column, getattr(row, column))
     return caller
 
 
