@@ -8,10 +8,12 @@ its record saves.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any, Literal, ParamSpec, Protocol, TypedDict, TypeVar, Unpack, overload
 
 from ..ground.register import Register
+from ..kernels import compiled
 from .record import Kind
 
 P = ParamSpec("P")
@@ -49,6 +51,8 @@ class Columns(TypedDict, total=False):
     #: ``_saved_`` names derived from what is saved: ``{"self_sym_numel": ("self_sizes", math.prod)}``
     shows: dict[str, tuple[str, Callable[[Any], Any]]]
     # -- its faster forms
+    #: the compiled kernel, of the same arguments, asked first where the first input is large; None: not by me
+    native: Callable[..., Any] | None
     #: what to call instead of the careful path: the composition that this row is a faster form of
     fallback: Callable[..., Any] | None
     #: what turns a record of this fused row into the records of its parts, when somebody looks at the graph
@@ -77,6 +81,18 @@ class Operation(Protocol[P, R]):
         """See :meth:`Row.derivative`."""
 
 
+def natively(native: Callable[..., Any], plain: Callable[..., Any]) -> Callable[..., Any]:
+    """A row's kernel where there is a compiled one: that for the large arrays it serves, ``plain`` for all others."""
+
+    @functools.wraps(plain)
+    def kernel(*arguments: Any) -> Any:
+        if arguments[0].size >= compiled.least and (result := native(*arguments)) is not None:
+            return result
+        return plain(*arguments)
+
+    return kernel
+
+
 class Row:
     """One operation of the table: its kernel, its columns, its rules."""
 
@@ -90,7 +106,9 @@ class Row:
         n_inputs = code.co_posonlyargcount
         defaults = kernel.__defaults__ or ()
         default_of = dict(zip(names[len(names) - len(defaults) :], defaults, strict=True))
-        self.kernel, self.name, self.aliases = kernel, kernel.__name__, aliases
+        self.plain, self.name, self.aliases = kernel, kernel.__name__, aliases
+        native = columns.get("native")
+        self.kernel = kernel if native is None else natively(native, kernel)
         parts = self.name.split("_")
         self.node_name = columns.get("node") or "".join(part.capitalize() for part in parts) + "Backward0"
         self.operator, self.inplace = columns.get("operator"), columns.get("inplace", False)

@@ -1,7 +1,8 @@
 """The choice between NumPy and the kernels that Numba compiles: by what is installed, and by size.
 
-``compiled.softmax`` is the module ``kernels/native/softmax.py``, loaded when it is first asked for. A row asks like
-this, so that small arrays, and machines without Numba, pay one comparison::
+``compiled.softmax`` is the module ``kernels/native/softmax.py``, loaded when it is first asked for. A row names what
+serves large arrays in its column ``native``; a kernel that must look closer first asks by itself. Either way small
+arrays, and machines without Numba, pay one comparison::
 
     if self.size >= compiled.least and (result := compiled.softmax.forward(self, dim)) is not None:
         return result

@@ -72,13 +72,9 @@ def relu(self: Any, /) -> Any:
 relu.derivative(self=lambda grad, result: threshold_backward(grad, result, 0))
 
 
-@op(public=False)
+@op(public=False, native=lambda *arguments: compiled.activation.threshold_backward(*arguments))
 def threshold_backward(grad_output: Any, self: Any, /, threshold: Any) -> Any:
     """``grad_output``, zero where ``self`` is at most ``threshold``."""
-    if self.size >= compiled.least:
-        made = compiled.activation.threshold_backward(grad_output, self, threshold)
-        if made is not None:
-            return made
     limit = None if threshold else _ZERO.get(self.dtype)
     return drop(self <= (threshold if limit is None else limit), grad_output)
 
@@ -107,11 +103,9 @@ def threshold_written(self: Any, /, threshold: Any, value: Any) -> Any:
 threshold_written.derivative(self=lambda grad, self, threshold: threshold_backward(grad, self, threshold))
 
 
-@op(public=False)
+@op(public=False, native=lambda self, negative_slope=0.01: compiled.activation.leaky_relu(self, negative_slope))
 def leaky_relu(self: Any, /, negative_slope: Any = 0.01) -> Any:
     """The elements, negative ones times a small slope."""
-    if self.size >= compiled.least and (made := compiled.activation.leaky_relu(self, negative_slope)) is not None:
-        return made
     floating(self, "leaky_relu_cpu")
     if self.dtype.itemsize == 2:
         return single(lambda x: leaky_relu.row.kernel(x, negative_slope), self)
@@ -136,13 +130,9 @@ def slope_from_result(grad: Any, result: Any, negative_slope: Any) -> Any:
     return leaky_relu_backward(grad, result, negative_slope)
 
 
-@op(public=False)
+@op(public=False, native=lambda *arguments: compiled.activation.leaky_relu_backward(*arguments))
 def leaky_relu_backward(grad_output: Any, self: Any, /, negative_slope: Any) -> Any:
     """``grad_output``, times the slope where ``self`` is not positive."""
-    if self.size >= compiled.least:
-        made = compiled.activation.leaky_relu_backward(grad_output, self, negative_slope)
-        if made is not None:
-            return made
     return choose(self > zero_of(self), grad_output, grad_output * negative_slope)
 
 
@@ -213,11 +203,12 @@ shrink_backward.derivative(
 # -- exponential units -----------------------------------------------------------------------------------------------
 
 
-@op(public=False)
+@op(
+    public=False,
+    native=lambda self, alpha=1.0, scale=1, input_scale=1: compiled.activation.elu(self, alpha, scale, input_scale),
+)
 def elu(self: Any, /, alpha: Any = 1.0, scale: Any = 1, input_scale: Any = 1) -> Any:
     """The elements, negative ones replaced by alpha (exp(x) - 1); all times ``scale``."""
-    if self.size >= compiled.least and (made := compiled.activation.elu(self, alpha, scale, input_scale)) is not None:
-        return made
     floating(self, "elu_cpu")
     if self.dtype.itemsize == 2:
         return single(lambda x: elu.row.kernel(x, alpha, scale, input_scale), self)
@@ -266,15 +257,12 @@ def celu_written(self: Any, /, alpha: Any = 1.0) -> Any:
 celu_written.derivative(self=lambda grad, result, alpha: elu_backward(grad, result, alpha, 1, 1 / alpha, True))
 
 
-@op(public=False)
+@op(public=False, native=lambda *arguments: compiled.activation.elu_backward(*arguments))
 def elu_backward(
     grad_output: Any, self_or_result: Any, /, alpha: Any, scale: Any, input_scale: Any, is_result: Any
 ) -> Any:
     """``grad_output`` times the slope of ``elu``, found from its input or from its result."""
-    if (x := self_or_result).size >= compiled.least:
-        made = compiled.activation.elu_backward(grad_output, x, alpha, scale, input_scale, is_result)
-        if made is not None:
-            return made
+    x = self_or_result
     if is_result:
         if alpha < 0:
             raise RuntimeError(_SIGN_LOST.format(name="elu"))
@@ -309,11 +297,9 @@ _ROOT_2PI = math.sqrt(2 * math.pi)
 _TANH_SCALE, _CUBIC = math.sqrt(2 / math.pi), 0.044715
 
 
-@op(public=False)
+@op(public=False, native=lambda self, approximate="none": compiled.activation.gelu(self, approximate))
 def gelu(self: Any, /, approximate: Any = "none") -> Any:
     """x times the normal distribution function of x, exact or by a hyperbolic tangent."""
-    if self.size >= compiled.least and (made := compiled.activation.gelu(self, approximate)) is not None:
-        return made
     floating(self, "GeluKernelImpl")
     if self.dtype.itemsize == 2:
         return single(lambda x: gelu.row.kernel(x, approximate), self)
@@ -325,13 +311,14 @@ def gelu(self: Any, /, approximate: Any = "none") -> Any:
 gelu.derivative(self=lambda grad, self, approximate: gelu_backward(grad, self, approximate))
 
 
-@op(public=False)
+@op(
+    public=False,
+    native=lambda grad_output, self, approximate="none": compiled.activation.gelu_backward(
+        grad_output, self, approximate
+    ),
+)
 def gelu_backward(grad_output: Any, self: Any, /, approximate: Any = "none") -> Any:
     """``grad_output`` times the slope of ``gelu``."""
-    if self.size >= compiled.least:
-        made = compiled.activation.gelu_backward(grad_output, self, approximate)
-        if made is not None:
-            return made
     if self.dtype.itemsize == 2:
         return _by_single(gelu_backward, grad_output, self, approximate)
     x = self
@@ -365,11 +352,9 @@ def bends_of_gelu(grad: Any, grad_output: Any, self: Any, approximate: Any) -> A
 # -- units of the logistic function ----------------------------------------------------------------------------------
 
 
-@op(public=False)
+@op(public=False, native=lambda self: compiled.activation.silu(self))
 def silu(self: Any, /) -> Any:
     """x times its logistic function."""
-    if self.size >= compiled.least and (made := compiled.activation.silu(self)) is not None:
-        return made
     floating(self, "silu_cpu", "biu")
     if self.dtype.itemsize == 2:
         return single(silu.row.kernel, self)
@@ -381,11 +366,9 @@ def silu(self: Any, /) -> Any:
 silu.derivative(self=lambda grad, self: silu_backward(grad, self))
 
 
-@op(public=False)
+@op(public=False, native=lambda grad_output, self: compiled.activation.silu_backward(grad_output, self))
 def silu_backward(grad_output: Any, self: Any, /) -> Any:
     """``grad_output`` times the slope of ``silu``."""
-    if self.size >= compiled.least and (made := compiled.activation.silu_backward(grad_output, self)) is not None:
-        return made
     if self.dtype.itemsize == 2:
         return _by_single(silu_backward, grad_output, self)
     return grad_output * ((self * (1 - (s := sigmoid.row.kernel(self))) + 1) * s)
@@ -399,11 +382,9 @@ def bends_of_silu(grad: Any, grad_output: Any, self: Any) -> Any:
     return silu_backward(grad, self), grad * grad_output * bend
 
 
-@op(public=False)
+@op(public=False, native=lambda self: compiled.activation.mish(self))
 def mish(self: Any, /) -> Any:
     """x times the hyperbolic tangent of log(1 + exp(x))."""
-    if self.size >= compiled.least and (made := compiled.activation.mish(self)) is not None:
-        return made
     floating(self, "mish_cpu")
     if self.dtype.itemsize == 2:
         return single(mish.row.kernel, self)
@@ -413,11 +394,9 @@ def mish(self: Any, /) -> Any:
 mish.derivative(self=lambda grad, self: mish_backward(grad, self))
 
 
-@op(public=False)
+@op(public=False, native=lambda grad_output, self: compiled.activation.mish_backward(grad_output, self))
 def mish_backward(grad_output: Any, self: Any, /) -> Any:
     """``grad_output`` times the slope of ``mish``."""
-    if self.size >= compiled.least and (made := compiled.activation.mish_backward(grad_output, self)) is not None:
-        return made
     if self.dtype.itemsize == 2:
         return _by_single(mish_backward, grad_output, self)
     return grad_output * (self * sigmoid.row.kernel(self) * (1 - (t := np.tanh(_softplus(self))) * t) + t)
@@ -436,11 +415,9 @@ def _softplus(x: Any) -> Any:
     return np.log1p(np.exp(-np.abs(x))) + np.maximum(x, zero_of(x))
 
 
-@op(public=False)
+@op(public=False, native=lambda self, beta=1, threshold=20: compiled.activation.softplus(self, beta, threshold))
 def softplus(self: Any, /, beta: Any = 1, threshold: Any = 20) -> Any:
     """log(1 + exp(beta x)) / beta; x itself where ``beta`` x exceeds ``threshold``."""
-    if self.size >= compiled.least and (made := compiled.activation.softplus(self, beta, threshold)) is not None:
-        return made
     floating(self, "softplus_cpu")
     if self.dtype.itemsize == 2:
         return single(lambda x: softplus.row.kernel(x, beta, threshold), self)
@@ -454,13 +431,9 @@ def softplus(self: Any, /, beta: Any = 1, threshold: Any = 20) -> Any:
 softplus.derivative(self=lambda grad, self, beta, threshold: softplus_backward(grad, self, beta, threshold))
 
 
-@op(public=False)
+@op(public=False, native=lambda *arguments: compiled.activation.softplus_backward(*arguments))
 def softplus_backward(grad_output: Any, self: Any, /, beta: Any, threshold: Any) -> Any:
     """``grad_output`` times the slope of ``softplus``."""
-    if self.size >= compiled.least:
-        made = compiled.activation.softplus_backward(grad_output, self, beta, threshold)
-        if made is not None:
-            return made
     if self.dtype.itemsize == 2:
         return _by_single(softplus_backward, grad_output, self, beta, threshold)
     scaled = self if beta == 1 else self * beta
@@ -480,11 +453,10 @@ def bends_of_softplus(grad: Any, grad_output: Any, self: Any, beta: Any, thresho
     node="LogSigmoidBackward0",
     public=False,
     shows={"buffer": ("self", lambda tensor: wrap(np.exp(-np.abs(tensor._array))))},
+    native=lambda self: compiled.activation.logsigmoid(self),
 )
 def logsigmoid(self: Any, /) -> Any:
     """The logarithm of the logistic function."""
-    if self.size >= compiled.least and (made := compiled.activation.logsigmoid(self)) is not None:
-        return made
     floating(self, "log_sigmoid_cpu")
     if self.dtype.itemsize == 2:
         return single(logsigmoid.row.kernel, self)
@@ -494,11 +466,9 @@ def logsigmoid(self: Any, /) -> Any:
 logsigmoid.derivative(self=lambda grad, self: log_sigmoid_backward(grad, self))
 
 
-@op(public=False)
+@op(public=False, native=lambda grad_output, self: compiled.activation.logsigmoid_backward(grad_output, self))
 def log_sigmoid_backward(grad_output: Any, self: Any, /) -> Any:
     """``grad_output`` times the slope of ``logsigmoid``."""
-    if self.size >= compiled.least and (made := compiled.activation.logsigmoid_backward(grad_output, self)) is not None:
-        return made
     if self.dtype.itemsize == 2:
         return _by_single(log_sigmoid_backward, grad_output, self)
     return grad_output * sigmoid.row.kernel(-self)
@@ -526,11 +496,9 @@ def hardsigmoid(self: Any, /) -> Any:
 hardsigmoid.derivative(self=lambda grad, self: hardsigmoid_backward(grad, self))
 
 
-@op(inplace=True, public=False)
+@op(inplace=True, public=False, native=lambda self: compiled.activation.hardswish(self))
 def hardswish(self: Any, /) -> Any:
     """x times its hardsigmoid."""
-    if self.size >= compiled.least and (made := compiled.activation.hardswish(self)) is not None:
-        return made
     floating(self, "hardswish_cpu")
     if self.dtype.itemsize == 2:
         return single(hardswish.row.kernel, self)
@@ -552,11 +520,9 @@ hardsigmoid_backward.derivative(
 )
 
 
-@op(public=False)
+@op(public=False, native=lambda grad_output, self: compiled.activation.hardswish_backward(grad_output, self))
 def hardswish_backward(grad_output: Any, self: Any, /) -> Any:
     """``grad_output`` times the slope of ``hardswish``: zero up to -3, one from 3, x / 3 + 1/2 between."""
-    if self.size >= compiled.least and (made := compiled.activation.hardswish_backward(grad_output, self)) is not None:
-        return made
     if self.dtype.itemsize == 2:
         return _by_single(hardswish_backward, grad_output, self)
     return drop(self <= -3, choose(self < 3, grad_output * (self / 3 + 0.5), grad_output))

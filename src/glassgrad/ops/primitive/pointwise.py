@@ -214,11 +214,9 @@ def tanh(self: Any, /) -> Any:
 tanh.derivative(self=lambda grad, result: tanh_backward(grad, result))
 
 
-@op(public=False)
+@op(public=False, native=lambda grad_output, output: compiled.activation.tanh_backward(grad_output, output))
 def tanh_backward(grad_output: Any, output: Any, /) -> Any:
     """``grad_output`` times one minus the square of a hyperbolic tangent."""
-    if output.size >= compiled.least and (made := compiled.activation.tanh_backward(grad_output, output)) is not None:
-        return made
     one = one_of(output)
     return grad_output * (one - output * output)
 
@@ -262,11 +260,9 @@ _MANY = 4000
 _HALF = {np.dtype(code): np.array(0.5, code) for code in ("f4", "f8")}
 
 
-@op(inplace=True, typed="float")
+@op(inplace=True, typed="float", native=lambda self: compiled.activation.sigmoid(self))
 def sigmoid(self: Any, /) -> Any:
     """The logistic function 1 / (1 + exp(-x))."""
-    if self.size >= compiled.least and (made := compiled.activation.sigmoid(self)) is not None:
-        return made
     if type(self) is ndarray and self.size > _MANY and self.dtype in _HALF and self.min() > -8:
         half = _HALF[self.dtype]  # faster; further down the tangent would lose the small results
         out = np.tanh(self * half)
@@ -283,11 +279,9 @@ def sigmoid(self: Any, /) -> Any:
 sigmoid.derivative(self=lambda grad, result: sigmoid_backward(grad, result))
 
 
-@op(public=False)
+@op(public=False, native=lambda grad_output, output: compiled.activation.sigmoid_backward(grad_output, output))
 def sigmoid_backward(grad_output: Any, output: Any, /) -> Any:
     """``grad_output`` times the slope of the logistic function whose value is ``output``."""
-    if output.size >= compiled.least and (g := compiled.activation.sigmoid_backward(grad_output, output)) is not None:
-        return g
     one = one_of(output)
     return grad_output * ((one - output) * output)
 

@@ -88,11 +88,9 @@ def shifted(self: Any, /, dim: int | None, reverse: bool) -> Any:
 shifted.derivative(self=lambda grad, dim, reverse: shifted(grad, dim, not reverse))
 
 
-@op(public=False)
+@op(public=False, native=lambda self, factor, dim, reverse: compiled.scan.recur(self, factor, dim, reverse))
 def recur(self: Any, factor: Any, /, dim: int | None, reverse: bool) -> Any:
     """``y`` with ``y[j] = self[j] + factor[j] * y[j - 1]`` along ``dim`` (``y[j + 1]`` if ``reverse``)."""
-    if self.size >= compiled.least and (found := compiled.scan.recur(self, factor, dim, reverse)) is not None:
-        return found
     a, x = forwards(self, dim, reverse), forwards(factor, dim, reverse)
     out = np.array(a)
     for j in range(1, len(out)):
@@ -122,11 +120,9 @@ def _cumprod_rule(grad: Any, self: Any, result: Any, dim: Any) -> Any:
     return before(self, dim, False) * recur(grad, shifted(self, dim, True), dim, True)
 
 
-@op(public=False)
+@op(public=False, native=lambda self, dim, reverse: compiled.scan.before(self, dim, reverse))
 def before(self: Any, /, dim: int | None, reverse: bool) -> Any:
     """The products of everything before each place along ``dim`` (after it if ``reverse``)."""
-    if self.size >= compiled.least and (found := compiled.scan.before(self, dim, reverse)) is not None:
-        return found
     a = forwards(self, dim, reverse)
     out = np.ones_like(a)
     out[1:] = running(np.multiply, a[:-1], 0)

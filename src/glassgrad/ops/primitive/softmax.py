@@ -48,11 +48,9 @@ def _below_top(a: Any, dim: int) -> Any:
     return a - top
 
 
-@op()
+@op(native=lambda self, dim: compiled.softmax.forward(self, dim))
 def softmax(self: Any, /, dim: int) -> Any:
     """Exponentials along ``dim``, scaled to sum to one."""
-    if self.size >= compiled.least and (made := compiled.softmax.forward(self, dim)) is not None:
-        return made
     d = self.dtype
     shape = self.shape
     ndim = len(shape)
@@ -75,11 +73,9 @@ def softmax(self: Any, /, dim: int) -> Any:
 softmax.derivative(self=lambda grad, result, dim: softmax_backward(grad, result, dim))
 
 
-@op(public=False)
+@op(public=False, native=lambda grad_output, output, dim: compiled.softmax.backward(grad_output, output, dim))
 def softmax_backward(grad_output: Any, output: Any, /, dim: int) -> Any:
     """The gradient of ``softmax`` at its ``output``."""
-    if output.size >= compiled.least and (made := compiled.softmax.backward(grad_output, output, dim)) is not None:
-        return made
     g = grad_output * output
     shape = g.shape
     if dim == 1 and len(shape) == 2 and g.size <= SMALL:
@@ -103,11 +99,9 @@ softmax_backward.derivative(
 )
 
 
-@op()
+@op(native=lambda self, dim: compiled.softmax.log_forward(self, dim))
 def log_softmax(self: Any, /, dim: int) -> Any:
     """The logarithm of ``softmax``, without its rounding."""
-    if self.size >= compiled.least and (made := compiled.softmax.log_forward(self, dim)) is not None:
-        return made
     d = self.dtype
     shape = self.shape
     if dim == 1 and len(shape) == 2 and d is F32 and self.size <= SMALL and shape[1] in ones32:
@@ -135,11 +129,9 @@ def log_softmax(self: Any, /, dim: int) -> Any:
 log_softmax.derivative(self=lambda grad, result, dim: log_softmax_backward(grad, result, dim))
 
 
-@op(public=False)
+@op(public=False, native=lambda grad_output, output, dim: compiled.softmax.log_backward(grad_output, output, dim))
 def log_softmax_backward(grad_output: Any, output: Any, /, dim: int) -> Any:
     """The gradient of ``log_softmax`` at its ``output``."""
-    if output.size >= compiled.least and (made := compiled.softmax.log_backward(grad_output, output, dim)) is not None:
-        return made
     e = _exp(output)
     shape = e.shape
     if dim == 1 and len(shape) == 2 and e.size <= SMALL:
