@@ -61,9 +61,8 @@ class Columns(TypedDict, total=False):
     #: the ufunc that the kernel is, with its settings at their defaults: what large arrays are given to by parts
     ufunc: Any
     form: str  #: the kernel as an expression of ``a0`` and ``a1``, which the short path has in place of its call
-    large: (
-        str  #: the size in ``fast/large.py`` from which an array is large; "CURVED" where native/elementary.py computes
-    )
+    #: the size in ``fast/large.py`` from which an array is large; "CURVED" where native/elementary.py computes
+    large: str
 
 
 class Operation(Protocol[P, R]):
@@ -85,10 +84,10 @@ def natively(native: Callable[..., Any], plain: Callable[..., Any]) -> Callable[
     """A row's kernel where there is a compiled one: that for the large arrays it serves, ``plain`` for all others."""
 
     @functools.wraps(plain)
-    def kernel(*arguments: Any) -> Any:
-        if arguments[0].size >= compiled.least and (result := native(*arguments)) is not None:
+    def kernel(*arguments: Any, **settings: Any) -> Any:
+        if arguments[0].size >= compiled.least and (result := native(*arguments, **settings)) is not None:
             return result
-        return plain(*arguments)
+        return plain(*arguments, **settings) if settings else plain(*arguments)  # nothing is cheaper to hand on than {}
 
     return kernel
 

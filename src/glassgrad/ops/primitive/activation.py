@@ -72,7 +72,7 @@ def relu(self: Any, /) -> Any:
 relu.derivative(self=lambda grad, result: threshold_backward(grad, result, 0))
 
 
-@op(public=False, native=lambda *arguments: compiled.activation.threshold_backward(*arguments))
+@op(public=False, native=lambda *inputs, **settings: compiled.activation.threshold_backward(*inputs, **settings))
 def threshold_backward(grad_output: Any, self: Any, /, threshold: Any) -> Any:
     """``grad_output``, zero where ``self`` is at most ``threshold``."""
     limit = None if threshold else _ZERO.get(self.dtype)
@@ -130,7 +130,7 @@ def slope_from_result(grad: Any, result: Any, negative_slope: Any) -> Any:
     return leaky_relu_backward(grad, result, negative_slope)
 
 
-@op(public=False, native=lambda *arguments: compiled.activation.leaky_relu_backward(*arguments))
+@op(public=False, native=lambda *inputs, **settings: compiled.activation.leaky_relu_backward(*inputs, **settings))
 def leaky_relu_backward(grad_output: Any, self: Any, /, negative_slope: Any) -> Any:
     """``grad_output``, times the slope where ``self`` is not positive."""
     return choose(self > zero_of(self), grad_output, grad_output * negative_slope)
@@ -257,7 +257,7 @@ def celu_written(self: Any, /, alpha: Any = 1.0) -> Any:
 celu_written.derivative(self=lambda grad, result, alpha: elu_backward(grad, result, alpha, 1, 1 / alpha, True))
 
 
-@op(public=False, native=lambda *arguments: compiled.activation.elu_backward(*arguments))
+@op(public=False, native=lambda *inputs, **settings: compiled.activation.elu_backward(*inputs, **settings))
 def elu_backward(
     grad_output: Any, self_or_result: Any, /, alpha: Any, scale: Any, input_scale: Any, is_result: Any
 ) -> Any:
@@ -431,7 +431,7 @@ def softplus(self: Any, /, beta: Any = 1, threshold: Any = 20) -> Any:
 softplus.derivative(self=lambda grad, self, beta, threshold: softplus_backward(grad, self, beta, threshold))
 
 
-@op(public=False, native=lambda *arguments: compiled.activation.softplus_backward(*arguments))
+@op(public=False, native=lambda *inputs, **settings: compiled.activation.softplus_backward(*inputs, **settings))
 def softplus_backward(grad_output: Any, self: Any, /, beta: Any, threshold: Any) -> Any:
     """``grad_output`` times the slope of ``softplus``."""
     if self.dtype.itemsize == 2:
