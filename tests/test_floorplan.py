@@ -14,6 +14,7 @@ from glassgrad.ops.declare import COMPOSITES
 SOURCE = Path(glassgrad.__file__).parent
 FILES = sorted(SOURCE.rglob("*.py"))
 LONGEST = 600
+FARTHEST = 60  # lines between an operation's kernel and the last of its rules
 ROOF = 9
 FLOORS = {
     "ground": 0,
@@ -172,6 +173,21 @@ def test_every_row_has_a_doc_and_a_rule(row):
     assert row.kernel.__doc__, "a row says what it gives"
     assert row.constant or row.rules, "a row has a rule, or says that it is constant"
     assert not (row.constant and row.rules), "a constant row has no rule"
+
+
+@pytest.mark.parametrize("path", sorted((SOURCE / "ops" / "primitive").glob("*.py")), ids=lambda path: path.name)
+def test_an_operation_stands_in_one_place(path):
+    """The rules of a row follow its kernel: none stands far below, none stands above."""
+    body = ast.parse(path.read_text(encoding="utf-8")).body
+    ends = {node.name: node.end_lineno for node in body if isinstance(node, ast.FunctionDef)}
+    far = []
+    for statement in body:
+        for node in ast.walk(statement):
+            if isinstance(node, ast.Attribute) and node.attr == "derivative" and isinstance(node.value, ast.Name):
+                below = node.lineno - ends.get(node.value.id, node.lineno)
+                if not 0 <= below <= FARTHEST:
+                    far.append(f"line {node.lineno}: {node.value.id}, {below} lines below its kernel")
+    assert not far, far
 
 
 def test_every_composite_has_a_doc():

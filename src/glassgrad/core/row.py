@@ -1,4 +1,4 @@
-"""The one place where an operation is declared: ``@op`` makes a row of the table; ``generate.py`` makes it fast.
+"""The one place where an operation is declared: ``@op`` makes a row of the table.
 
 A row is a kernel on arrays (tensors before ``/``, settings after), one rule for each differentiable input, and its
 spellings.  A rule may name ``grad`` (or ``grads``, of a row with several outputs), any input, any setting,
@@ -10,69 +10,132 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal, ParamSpec, Protocol, TypedDict, TypeVar, Unpack, overload
 
 from ..ground.register import Register
 from .plan import Plan
 
+P = ParamSpec("P")
+R = TypeVar("R", covariant=True)
 TABLE: Register[Row] = Register()
 #: The function that calls a row, and the one behind its Python operator: handed in by ``call.py``.
 make_caller: Callable[[Row], Any] = NotImplemented
 make_operator: Callable[[Row], Any] = NotImplemented
+#: The kernel of a row that has a compiled one too: ``natively(native, plain)``, handed in from above.
+natively: Callable[[Callable[..., Any], Callable[..., Any]], Callable[..., Any]] = NotImplemented
 
-#: How inputs are made to agree before the kernel sees them.
-TYPED = (None, "promote", "float")
+
+class Columns(TypedDict, total=False):
+    """What an operation may say of itself in its ``@op``, besides its names."""
+
+    # -- its spellings
+    node: str | None  #: the name of its node, where it is not ``<Name>Backward0``
+    operator: str | None  #: the Python operator it stands behind ("mul" for ``*``)
+    inplace: bool  #: whether ``name_`` exists
+    public: bool  #: False: for rules and composites only, neither a function nor a method of the public namespace
+    # -- its inputs
+    typed: Literal["promote", "float"] | None  #: made of one dtype; with "float" integers become the default dtype
+    strict: bool  #: Python numbers are refused, though the inputs agree on a dtype
+    single: bool  #: beside half precision tensors, numbers and 0-d tensors count in float32; rounded once, at the end
+    apart: tuple[str, ...]  #: inputs that keep their dtype and carry no gradient: indices, masks, targets
+    precision: Literal["low", "single"] | None  #: of floating inputs in autocast: the block's dtype, or float32
+    #: ``refuses(*inputs)`` raises where PyTorch refuses dtypes; never asked for tensors of one everyday dtype
+    refuses: Callable[..., None] | None
+    # -- its results
+    view: bool  #: the result shares the memory of the first input
+    constant: bool  #: the result never carries a gradient
+    outputs: tuple[str, ...]  #: the names of several
+    differentiable: tuple[str, ...]  #: those of them that carry gradients; all, where it is not given
+    #: ``sizes(*inputs, *settings)`` are those of the result: what meta tensors need, where no stand-ins tell
+    sizes: Callable[..., tuple[int, ...]] | None
+    # -- its rules and its node
+    holomorphic: bool  #: False: the rules conjugate on their own, else they are those of a holomorphic function
+    hidden: tuple[str, ...]  #: what is saved, and not shown as ``_saved_`` name
+    #: ``_saved_`` names derived from what is saved: ``{"self_sym_numel": ("self_sizes", math.prod)}``
+    shows: dict[str, tuple[str, Callable[[Any], Any]]]
+    # -- its faster forms
+    #: the compiled kernel, of the same arguments, asked first where the first input is large; None: not by me
+    native: Callable[..., Any] | None
+    #: what to call where the everyday call does not serve: the composition that this row is a faster form of
+    fallback: Callable[..., Any] | None
+    #: what turns a record of this fused row into the records of its parts, when somebody looks at the graph
+    unfold: Callable[[Any], None] | None
+    one_value: bool  #: elements that share memory may be written in place: all get the same
+    #: the ufunc that the kernel is, with its settings at their defaults: what large arrays are given to by parts
+    ufunc: Any
+    form: str  #: the kernel as an expression of ``a0`` and ``a1``, which fast/ has in place of its call
+    #: the size in ``fast/large.py`` from which an array is large; "CURVED" where native/elementary.py computes
+    large: str
+
+
+class Operation(Protocol[P, R]):
+    """What ``@op`` makes of a kernel: the function that calls the row, from tensors to tensors."""
+
+    row: Row
+    __name__: str
+    __qualname__: str
+
+    @overload
+    def __call__(self, /, *args: P.args, **kwargs: P.kwargs) -> R: ...
+    @overload
+    def __call__(self, /, *args: Any, out: Any, **kwargs: Any) -> R: ...
+    def derivative(operation, /, *names: str, **rules: Callable[..., Any]) -> Any:  # noqa: N805
+        """See :meth:`Row.derivative`."""
 
 
 class Row:
-    """One operation of the table."""
+    """One operation of the table: its kernel, its columns, its rules."""
 
     def __init__(
-        self,
-        kernel: Callable[..., Any],
-        aliases: tuple[str, ...],
-        node: str | None,
-        operator: str | None,
-        inplace: bool,
-        view: bool,
-        constant: bool,
+        self, kernel: Callable[..., Any], aliases: tuple[str, ...] = (), /, **columns: Unpack[Columns]
     ) -> None:
+        if unknown := columns.keys() - Columns.__annotations__.keys():
+            raise TypeError(f"row {kernel.__name__}: there is no column {min(unknown)!r}")
         code = kernel.__code__
         names = code.co_varnames[: code.co_argcount]
         n_inputs = code.co_posonlyargcount
         defaults = kernel.__defaults__ or ()
         default_of = dict(zip(names[len(names) - len(defaults) :], defaults, strict=True))
-        self.kernel, self.name, self.aliases = kernel, kernel.__name__, aliases
-        self.node_name = node or "".join(part.capitalize() for part in self.name.split("_")) + "Backward0"
-        self.operator, self.inplace, self.view, self.constant = operator, inplace, view, constant
+        self.plain, self.name, self.aliases = kernel, kernel.__name__, aliases
+        self.native = columns.get("native")
+        self.kernel = kernel if self.native is None else natively(self.native, kernel)
+        parts = self.name.split("_")
+        self.node_name = columns.get("node") or "".join(part.capitalize() for part in parts) + "Backward0"
+        self.operator, self.inplace = columns.get("operator"), columns.get("inplace", False)
+        self.public = columns.get("public", True)
+
         self.inputs = names[:n_inputs]
         self.optional = {name for name in self.inputs if name in default_of}
         self.settings = names[n_inputs:]
         self.defaults = {name: default_of[name] for name in self.settings if name in default_of}
         self.listed = self.inputs == ("tensors",)
-        self.typed: str | None = None
-        self.apart: frozenset[str] = frozenset()
-        self.outputs: tuple[str, ...] = ()
-        self.differentiable: tuple[int, ...] = (0,)
+        self.typed, self.strict = columns.get("typed"), columns.get("strict", False)
+        if self.typed not in (None, "promote", "float"):
+            raise ValueError(f"row {self.name}: unknown typing {self.typed!r}")
+        self.single_numbers = columns.get("single", False)
+        self.apart = frozenset(columns.get("apart", ()))
+        self.precision = columns.get("precision")
+        if self.precision not in (None, "low", "single"):
+            raise ValueError(f"row {self.name}: unknown precision {self.precision!r}")
+        self.check = columns.get("refuses")
+
+        self.view, self.constant = columns.get("view", False), columns.get("constant", False)
+        self.outputs = columns.get("outputs", ())
+        named = columns.get("differentiable", self.outputs)
+        self.differentiable = tuple(map(self.outputs.index, named)) if self.outputs else (0,)
+        self.sizes = columns.get("sizes")
+
         self.rules: list[tuple[tuple[str, ...], Callable[..., Any], tuple[str, ...]]] = []
-        self.holomorphic = True
-        self.public = True
-        self.fallback: Callable[..., Any] | None = None
-        self.unfold: Callable[[Any], None] | None = None
-        self.strict = False
-        self.check: Callable[..., None] | None = None
-        self.precision: str | None = None
-        self.single_numbers = False
-        self.one_value = False
-        self.sizes: Callable[..., tuple[int, ...]] | None = None
-        self.ufunc: Any = None
-        self.form, self.large = "", "LARGE"
+        self.holomorphic = columns.get("holomorphic", True)
+        self.hidden, self.derived = columns.get("hidden", ()), columns.get("shows", {})
+
+        self.fallback, self.unfold = columns.get("fallback"), columns.get("unfold")
+        self.one_value = columns.get("one_value", False)
+        self.ufunc, self.form, self.large = columns.get("ufunc"), columns.get("form", ""), columns.get("large", "LARGE")
         self.operate: Callable[..., Any]
-        self.hidden: tuple[str, ...] = ()
-        self.derived: dict[str, tuple[str, Callable[[Any], Any]]] = {}
         self.caller: Callable[..., Any]
 
-    # -- columns --------------------------------------------------------------------------------------------------
+    # -- rules ----------------------------------------------------------------------------------------------------
 
     def derivative(row, /, *names: str, **rules: Callable[..., Any]) -> Any:  # noqa: N805  a rule may be for the input `self`
         """One rule for each input: ``row.derivative(self=lambda grad, other: grad * other, ...)``.
@@ -104,128 +167,38 @@ class Row:
         self.rules.append((names, rule, wanted))
         self.__dict__.pop("plan", None)
 
-    def typed_as(self, kind: str) -> None:
-        """How inputs agree: "promote" to their common dtype, or "float", where integers become the default dtype."""
-        if kind not in TYPED:
-            raise ValueError(f"row {self.name}: unknown typing {kind!r}")
-        self.typed = kind
-
-    def sets_apart(self, *names: str) -> None:
-        """Inputs that keep their dtype and carry no gradient: indices, masks, targets."""
-        self.apart = frozenset(names)
-
-    def returns(self, *names: str, differentiable: tuple[str, ...] | None = None) -> None:
-        """The names of several outputs, and which of them carry gradients (all, unless told)."""
-        self.outputs = names
-        self.differentiable = (
-            tuple(range(len(names))) if differentiable is None else tuple(map(names.index, differentiable))
-        )
-
-    def complex_by_hand(self) -> None:
-        """The rules conjugate on their own; else they are taken as those of a holomorphic function."""
-        self.holomorphic = False
-
-    def tensors_only(self) -> None:
-        """Python numbers are refused, though the inputs agree on a dtype."""
-        self.strict = True
-
-    def checked_by(self, check: Callable[..., None]) -> None:
-        """``check(*inputs)`` raises where PyTorch refuses dtypes; never asked for tensors of one everyday dtype."""
-        self.check = check
-
-    def autocasts(self, precision: str) -> None:
-        """What its floating inputs become within an autocast block: "low" (the block's dtype) or "single"."""
-        if precision not in ("low", "single"):
-            raise ValueError(f"row {self.name}: unknown precision {precision!r}")
-        self.precision = precision
-
-    def keeps_numbers_single(self) -> None:
-        """Beside half precision tensors, numbers and 0-d tensors count in float32; the result is rounded once."""
-        self.single_numbers = True
-
-    def writes_one_value(self) -> None:
-        """Elements that share memory may be written in place: all get the same."""
-        self.one_value = True
-
-    def sized_by(self, sizes: Callable[..., tuple[int, ...]]) -> None:
-        """``sizes(*inputs, *settings)`` are those of the result: what meta tensors need, where no stand-ins tell."""
-        self.sizes = sizes
-
-    def applies(self, ufunc: Any, form: str = "", large: str = "LARGE") -> None:
-        """The ufunc that the kernel is, with its settings at their defaults: what large arrays are given to by parts.
-
-        ``form`` is the kernel's expression, of ``a0`` and ``a1``, that the short path has in place of its call;
-        ``large`` is the name in ``ops/large.py`` of the size from which on an array is large.
-        """
-        self.ufunc, self.form, self.large = ufunc, form, large
-
-    def shows(self, *, hidden: tuple[str, ...] = (), **derived: tuple[str, Callable[[Any], Any]]) -> None:
-        """Which ``_saved_`` names PyTorch shows: some of ours hidden, others derived from what is saved.
-
-        ``mm.shows(self_sym_sizes=("self", lambda tensor: tuple(tensor.shape)))``
-        """
-        self.hidden, self.derived = hidden, derived
-
-    def falls_back_to(self, function: Callable[..., Any]) -> None:
-        """What to call instead of the careful path: the composition that this row is a faster form of."""
-        self.fallback = function
-
-    def unfolds_by(self, function: Callable[[Any], None]) -> None:
-        """What turns a record of this fused row into the records of its parts, when somebody looks at the graph."""
-        self.unfold = function
-
-    def internal(self) -> None:
-        """For rules and composites only: neither a function nor a method of the public namespace."""
-        self.public = False
-
     @cached_property
     def plan(self) -> Plan:
-        """What a call of this row does: worked out at the first call, anew if a column comes later."""
+        """What a call of this row does: worked out at the first call, anew if a rule comes later."""
         return Plan(self)
 
     def __repr__(self) -> str:
         return f"<row {self.name}>"
 
 
-def op(
-    *aliases: str,
-    node: str | None = None,
-    operator: str | None = None,
-    inplace: bool = False,
-    view: bool = False,
-    constant: bool = False,
-) -> Callable[[Callable[..., Any]], Any]:
-    """Declare the kernel below as an operation; gives its caller, which has the row's columns as attributes.
+def op(*aliases: str, **columns: Unpack[Columns]) -> Callable[[Callable[P, R]], Operation[P, R]]:
+    """Declare the kernel below as an operation, with its :class:`Columns`; gives its caller.
 
-    aliases   further names of the function
-    node      the name of its node, where it is not ``<Name>Backward0``
-    operator  the Python operator it stands behind ("mul" for ``*``)
-    inplace   whether ``name_`` exists
-    view      whether the result shares the memory of the first input
-    constant  whether the result never carries a gradient
+    The aliases are further names of the function.
     """
 
-    def declare(kernel: Callable[..., Any]) -> Any:
-        row = Row(kernel, aliases, node, operator, inplace, view, constant)
+    def declare(kernel: Callable[P, R]) -> Operation[P, R]:
+        row = Row(kernel, aliases, **columns)
         if dict.__contains__(TABLE, row.name):
             raise TypeError(f"row {row.name} is declared twice")
         TABLE[row.name] = row
-        row.caller = _named(row, make_caller(row), row.name)
-        if operator is not None:
-            row.operate = _named(row, make_operator(row), f"__{operator}__")
-        return row.caller
+        caller: Operation[P, R] = _named(row, make_caller(row), row.name)
+        row.caller = caller
+        if row.operator is not None:
+            row.operate = _named(row, make_operator(row), f"__{row.operator}__")
+        return caller
 
     return declare
 
 
 def _named(row: Row, function: Any, name: str) -> Any:
-    """A function of a row with its name, document line, and the row itself and its columns as attributes."""
+    """A function of a row with its name, its document line, and the row."""
     function.__name__ = function.__qualname__ = name
-    function.__doc__, function.__module__, function.row = row.kernel.__doc__, row.kernel.__module__, row
-    for column in (
-        "derivative", "typed_as", "sets_apart", "returns", "complex_by_hand", "internal", "shows", "tensors_only",
-        "autocasts", "checked_by", "falls_back_to", "sized_by",
-        "keeps_numbers_single", "writes_one_value", "unfolds_by", "applies",
-    ):  # fmt: skip
-        setattr(function, column, getattr(row, column))
+    function.__doc__, function.__module__ = row.kernel.__doc__, row.kernel.__module__
+    function.row, function.derivative = row, row.derivative
     return function

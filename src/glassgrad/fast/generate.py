@@ -22,6 +22,7 @@ from ..core.record import Record, freed, new, output_of, tick
 from ..core.row import TABLE, Row
 from ..core.tensor import LEAF, Tensor, View, edge_of, share
 from ..ground import modes
+from ..kernels import compiled
 from ..tensor.parameter import Parameter
 from . import large
 from .constant import number
@@ -31,7 +32,8 @@ NAMES.update(
     Tensor=Tensor, Parameter=Parameter, View=View, Record=Record, LEAF=LEAF, new=new, tick=tick, freed=freed,
     modes=modes, grad_enabled=modes.grad_enabled, edge_of=edge_of, share=share, call=call.call, output_of=output_of,
     stale=saved.stale, fitted=fit, shape_error=call.shape_error, number=number, F32=F32, F64=F64, I64=I64, B1=B1,
-    float32=np.float32, ndarray=np.ndarray, applied=large.applied, LARGE=large.LARGE, CURVED=large.CURVED,
+    float32=np.float32, ndarray=np.ndarray, applied=large.applied, compiled=compiled,
+    LARGE=large.LARGE, CURVED=large.CURVED,
 )  # fmt: skip
 
 
@@ -109,6 +111,8 @@ def ready(row: Row) -> None:
         NAMES[f"{row.name}_rule{index}"] = rule.on_arrays
     functions: dict[str, Any] = {}
     exec(compile(text, filename, "exec"), NAMES, functions)
+    if row.native is not None:
+        NAMES[f"{row.name}_plain"], NAMES[f"{row.name}_native"] = row.plain, row.native
     if row.ufunc is not None:
         NAMES[f"{row.name}_ufunc"], NAMES[f"{row.name}_large"] = row.ufunc, functions[f"{row.name}_large"]
     if has_run(row):

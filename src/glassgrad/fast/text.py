@@ -126,9 +126,13 @@ def _caller(row: Row) -> list[str]:
     kernel = f"{name}_kernel({', '.join([*_arrays(row), *row.settings])})"
     if row.form:  # spares the call
         kernel = f"{row.form} if {_at_defaults(row)} else {kernel}" if row.settings else row.form
+    attempt = [f"r = {kernel}"]
+    if row.native is not None:  # spares the call that asks for the size
+        plain, native = kernel.replace("_kernel(", "_plain("), kernel.replace("_kernel(", "_native(")
+        attempt = [f"r = None if a0.size < compiled.least else {native}", "if r is None:", f"    r = {plain}"]
     lines += [
         "    try:",
-        f"        r = {kernel}",
+        *("        " + line for line in attempt),
         "    except ValueError as error:",
         f"        shape_error({name}_row, {_tuple(_arrays(row))}, error)",
     ]

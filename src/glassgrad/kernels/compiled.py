@@ -1,7 +1,8 @@
 """The choice between NumPy and the kernels that Numba compiles: by what is installed, and by size.
 
-``compiled.softmax`` is the module ``kernels/native/softmax.py``, loaded when it is first asked for. A row asks like
-this, so that small arrays, and machines without Numba, pay one comparison::
+``compiled.softmax`` is the module ``kernels/native/softmax.py``, loaded when it is first asked for. A row names what
+serves large arrays in its column ``native``; a kernel that must look closer first asks by itself. Either way small
+arrays, and machines without Numba, pay one comparison::
 
     if self.size >= compiled.least and (result := compiled.softmax.forward(self, dim)) is not None:
         return result
@@ -14,8 +15,9 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import wraps
 from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
@@ -56,6 +58,18 @@ class _Absent:
 
     def __getattr__(self, name: str) -> Any:
         return _serve_nothing
+
+
+def natively(native: Callable[..., Any], plain: Callable[..., Any]) -> Callable[..., Any]:
+    """A kernel that gives large arrays to ``native``, and all that it does not serve to ``plain``."""
+
+    @wraps(plain)
+    def kernel(*arguments: Any, **settings: Any) -> Any:
+        if arguments[0].size >= least and (result := native(*arguments, **settings)) is not None:
+            return result
+        return plain(*arguments, **settings) if settings else plain(*arguments)  # nothing is cheaper to hand on than {}
+
+    return kernel
 
 
 def _serve_nothing(*arguments: Any, **settings: Any) -> None:

@@ -17,7 +17,7 @@ from .modules.utils import _ntuple
 def _settings(
     ndim: int, input_size: Any, weight_size: Any, grad_output: Tensor, stride: Any, padding: Any, dilation: Any,
     groups: int,
-) -> tuple[Any, ...]:  # fmt: skip
+) -> tuple[Any, Any, Any]:  # fmt: skip
     """Stride, padding and dilation, one for each dimension, once everything fits."""
     several = _ntuple(ndim)
     given = [several(value) for value in (stride, padding, dilation)]

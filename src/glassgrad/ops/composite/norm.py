@@ -24,7 +24,7 @@ from ..primitive.reduce import mean_dim, sum_dim
 from ..primitive.rms_norm import fused_rms_norm
 from ..primitive.shape import expand, permute, unsqueeze
 from ..primitive.singular import linalg_svd
-from ..unfold import FORMS, Form, unfolding
+from ..unfold import FORMS, Form
 from .reduce import amax, amin, check_tensor, given_kind, one_dim, some_dims, sum
 
 # -- norms -------------------------------------------------------------------------------------------------------------
@@ -349,7 +349,6 @@ def _by_root_mean_square(input: Any, *others: Any) -> tuple[Any]:
 
 
 FORMS["rms_norm"] = Form(_by_root_mean_square, 1)
-fused_rms_norm.unfolds_by(unfolding("rms_norm", ("normalized_shape", "eps")))
 
 
 @composite(method=False)

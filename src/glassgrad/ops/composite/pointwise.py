@@ -8,23 +8,12 @@ from ...core.tensor import Tensor
 from ...ground import dtypes
 from ..declare import composite
 from ..primitive import arithmetic, bitwise, compare, sign, special
-from ..primitive.arithmetic import ONE_BOOL, TWO_BOOLS, mul, pow_number, reciprocal
 from ..primitive.arithmetic import div as quotient
+from ..primitive.arithmetic import mul, pow_number, reciprocal
 from ..primitive.arithmetic import pow as power
 from .operand import PAIR, holds, is_number, is_operand, need_tensor, no_match, number_aside, plain, raised, written
 
 # -- sums and differences --------------------------------------------------------------------------------------------
-
-
-def _no_single_bool(a: Any, b: Any) -> None:
-    """Raise PyTorch's error for a difference with truth values."""
-    bools = [x for x in (a, b) if type(x) is bool or (isinstance(x, Tensor) and x._array.dtype.kind == "b")]
-    if bools:
-        raise RuntimeError(TWO_BOOLS if len(bools) == 2 else ONE_BOOL)
-
-
-arithmetic.sub.checked_by(_no_single_bool)
-arithmetic.rsub.checked_by(_no_single_bool)
 
 
 @composite(method=False)
@@ -32,7 +21,7 @@ def rsub(input: Tensor, other: Any, *, alpha: Any = 1, out: Any = None) -> Any:
     """``other - alpha * input``."""
     if not is_number(other):
         return arithmetic.rsub(input, other, alpha, out=out)
-    _no_single_bool(input, other)
+    arithmetic.no_single_bool(input, other)
     other = plain(other)
     return arithmetic.rsub_number(raised(input, other), other, alpha, out=out)
 

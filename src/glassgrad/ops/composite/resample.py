@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from ...core.tensor import Tensor
@@ -14,7 +14,7 @@ from .operand import need_tensor, no_match
 
 # -- interpolation -----------------------------------------------------------------------------------------------------
 
-_ROWS = {
+_ROWS: dict[tuple[str, int], tuple[Callable[..., Any], str]] = {
     ("nearest", 1): (rows.upsample_nearest1d, "upsample_nearest1d"),
     ("nearest", 2): (rows.upsample_nearest2d, "upsample_nearest2d"),
     ("nearest", 3): (rows.upsample_nearest3d, "upsample_nearest3d"),

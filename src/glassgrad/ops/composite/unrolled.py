@@ -7,12 +7,11 @@ from typing import Any
 
 from ...core.tensor import Tensor
 from ...core.write import check_fits
-from ..primitive import cell, recurrent
 from ..primitive.activation import relu
 from ..primitive.index import slice
 from ..primitive.join import cat, stack, unbind
 from ..primitive.pointwise import sigmoid, tanh
-from ..unfold import FORMS, Form, unfolding
+from ..unfold import FORMS, Form
 from .join import unsafe_chunk
 from .matrix import linear
 
@@ -143,9 +142,3 @@ def _plain(*given: Any) -> tuple[Tensor, ...]:
 FORMS["lstm"], FORMS["gru"], FORMS["rnn"] = Form(_form("lstm", 2), 1), Form(_form("gru", 1), 1), Form(_plain, 1)
 FORMS["lstm_gates"] = Form(lstm_gates, 2)
 FORMS["gru_gates"] = Form(gru_gates, 1)
-
-recurrent.lstm_layer.unfolds_by(unfolding("lstm", ("sizes", "reverse", "biased")))
-recurrent.gru_layer.unfolds_by(unfolding("gru", ("sizes", "reverse", "biased")))
-recurrent.rnn_layer.unfolds_by(unfolding("rnn", ("sizes", "reverse", "biased", "relu")))
-cell.lstm_gates.unfolds_by(unfolding("lstm_gates"))
-cell.gru_gates.unfolds_by(unfolding("gru_gates"))

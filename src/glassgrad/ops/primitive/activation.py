@@ -69,34 +69,43 @@ def relu(self: Any, /) -> Any:
     return np.maximum(self, kind.type(0))
 
 
-@op()
+relu.derivative(self=lambda grad, result: threshold_backward(grad, result, 0))
+
+
+@op(public=False, native=lambda *inputs, **settings: compiled.activation.threshold_backward(*inputs, **settings))
 def threshold_backward(grad_output: Any, self: Any, /, threshold: Any) -> Any:
     """``grad_output``, zero where ``self`` is at most ``threshold``."""
-    if self.size >= compiled.least:
-        made = compiled.activation.threshold_backward(grad_output, self, threshold)
-        if made is not None:
-            return made
     limit = None if threshold else _ZERO.get(self.dtype)
     return drop(self <= (threshold if limit is None else limit), grad_output)
 
 
-@op(inplace=True)
+threshold_backward.derivative(
+    grad_output=lambda grad, self, threshold: threshold_backward(grad, self, threshold),
+    self=lambda grad: zero_like(grad),
+)
+
+
+@op(inplace=True, public=False)
 def threshold(self: Any, /, threshold: Any, value: Any) -> Any:
     """The elements above ``threshold``, ``value`` for the others."""
     return choose(self <= threshold, self.dtype.type(value), self)
 
 
-@op(node="ThresholdBackward1", inplace=True)
+threshold.derivative(self=lambda grad, self, threshold: threshold_backward(grad, self, threshold))
+
+
+@op(node="ThresholdBackward1", inplace=True, public=False)
 def threshold_written(self: Any, /, threshold: Any, value: Any) -> Any:
     """What ``threshold_`` writes."""
     return choose(self <= threshold, self.dtype.type(value), self)
 
 
-@op()
+threshold_written.derivative(self=lambda grad, self, threshold: threshold_backward(grad, self, threshold))
+
+
+@op(public=False, native=lambda self, negative_slope=0.01: compiled.activation.leaky_relu(self, negative_slope))
 def leaky_relu(self: Any, /, negative_slope: Any = 0.01) -> Any:
     """The elements, negative ones times a small slope."""
-    if self.size >= compiled.least and (made := compiled.activation.leaky_relu(self, negative_slope)) is not None:
-        return made
     floating(self, "leaky_relu_cpu")
     if self.dtype.itemsize == 2:
         return single(lambda x: leaky_relu.row.kernel(x, negative_slope), self)
@@ -104,67 +113,13 @@ def leaky_relu(self: Any, /, negative_slope: Any = 0.01) -> Any:
     return np.maximum(self, down) if 0 < negative_slope <= 1 else choose(self > zero_of(self), self, down)
 
 
-@op(node="LeakyReluBackward1", inplace=True)
+leaky_relu.derivative(self=lambda grad, self, negative_slope: leaky_relu_backward(grad, self, negative_slope))
+
+
+@op(node="LeakyReluBackward1", inplace=True, public=False)
 def leaky_relu_written(self: Any, /, negative_slope: Any = 0.01) -> Any:
     """What ``leaky_relu_`` writes."""
     return leaky_relu.row.kernel(self, negative_slope)
-
-
-@op()
-def leaky_relu_backward(grad_output: Any, self: Any, /, negative_slope: Any) -> Any:
-    """``grad_output``, times the slope where ``self`` is not positive."""
-    if self.size >= compiled.least:
-        made = compiled.activation.leaky_relu_backward(grad_output, self, negative_slope)
-        if made is not None:
-            return made
-    return choose(self > zero_of(self), grad_output, grad_output * negative_slope)
-
-
-@op()
-def hardtanh(self: Any, /, min_val: Any = -1.0, max_val: Any = 1.0) -> Any:
-    """The elements, limited to [min_val, max_val]."""
-    kind = self.dtype.type
-    if type(self) is ndarray and self.dtype.kind == "f":
-        return self.clip(kind(min_val), kind(max_val))[()]
-    return np.minimum(np.maximum(self, kind(min_val)), kind(max_val))
-
-
-@op()
-def hardtanh_backward(grad_output: Any, self: Any, /, min_val: Any, max_val: Any) -> Any:
-    """``grad_output``, zero where ``self`` is not strictly between the limits."""
-    return drop(np.logical_or(self <= min_val, self >= max_val), grad_output)
-
-
-@op()
-def hardshrink(self: Any, /, lambd: Any = 0.5) -> Any:
-    """The elements, those within ``lambd`` of zero replaced by zero."""
-    floating(self, "hardshrink_cpu")
-    return drop(np.logical_and(self >= -lambd, self <= lambd), self)
-
-
-@op()
-def softshrink(self: Any, /, lambd: Any = 0.5) -> Any:
-    """The elements moved towards zero by ``lambd``, but not across it."""
-    floating(self, "softshrink_check")
-    if self.dtype.itemsize == 2:
-        return single(lambda x: softshrink.row.kernel(x, lambd), self)
-    return self - np.minimum(np.maximum(self, self.dtype.type(-lambd)), self.dtype.type(lambd))
-
-
-@op()
-def shrink_backward(grad_output: Any, self: Any, /, lambd: Any) -> Any:
-    """``grad_output``, zero where ``self`` is within ``lambd`` of zero."""
-    return drop(np.logical_and(self >= -lambd, self <= lambd), grad_output)
-
-
-relu.derivative(self=lambda grad, result: threshold_backward(grad, result, 0))
-threshold.derivative(self=lambda grad, self, threshold: threshold_backward(grad, self, threshold))
-threshold_written.derivative(self=lambda grad, self, threshold: threshold_backward(grad, self, threshold))
-threshold_backward.derivative(
-    grad_output=lambda grad, self, threshold: threshold_backward(grad, self, threshold),
-    self=lambda grad: zero_like(grad),
-)
-leaky_relu.derivative(self=lambda grad, self, negative_slope: leaky_relu_backward(grad, self, negative_slope))
 
 
 @leaky_relu_written.derivative("self")
@@ -175,30 +130,85 @@ def slope_from_result(grad: Any, result: Any, negative_slope: Any) -> Any:
     return leaky_relu_backward(grad, result, negative_slope)
 
 
+@op(public=False, native=lambda *inputs, **settings: compiled.activation.leaky_relu_backward(*inputs, **settings))
+def leaky_relu_backward(grad_output: Any, self: Any, /, negative_slope: Any) -> Any:
+    """``grad_output``, times the slope where ``self`` is not positive."""
+    return choose(self > zero_of(self), grad_output, grad_output * negative_slope)
+
+
 leaky_relu_backward.derivative(
     grad_output=lambda grad, self, negative_slope: leaky_relu_backward(grad, self, negative_slope),
     self=lambda grad: zero_like(grad),
 )
+
+
+@op(public=False)
+def hardtanh(self: Any, /, min_val: Any = -1.0, max_val: Any = 1.0) -> Any:
+    """The elements, limited to [min_val, max_val]."""
+    kind = self.dtype.type
+    if type(self) is ndarray and self.dtype.kind == "f":
+        return self.clip(kind(min_val), kind(max_val))[()]
+    return np.minimum(np.maximum(self, kind(min_val)), kind(max_val))
+
+
 hardtanh.derivative(self=lambda grad, self, min_val, max_val: hardtanh_backward(grad, self, min_val, max_val))
+
+
+@op(public=False)
+def hardtanh_backward(grad_output: Any, self: Any, /, min_val: Any, max_val: Any) -> Any:
+    """``grad_output``, zero where ``self`` is not strictly between the limits."""
+    return drop(np.logical_or(self <= min_val, self >= max_val), grad_output)
+
+
 hardtanh_backward.derivative(
     grad_output=lambda grad, self, min_val, max_val: hardtanh_backward(grad, self, min_val, max_val),
     self=lambda grad: zero_like(grad),
 )
+
+
+@op()
+def hardshrink(self: Any, /, lambd: Any = 0.5) -> Any:
+    """The elements, those within ``lambd`` of zero replaced by zero."""
+    floating(self, "hardshrink_cpu")
+    return drop(np.logical_and(self >= -lambd, self <= lambd), self)
+
+
 hardshrink.derivative(self=lambda grad, self, lambd: shrink_backward(grad, self, lambd))
+
+
+@op(public=False)
+def softshrink(self: Any, /, lambd: Any = 0.5) -> Any:
+    """The elements moved towards zero by ``lambd``, but not across it."""
+    floating(self, "softshrink_check")
+    if self.dtype.itemsize == 2:
+        return single(lambda x: softshrink.row.kernel(x, lambd), self)
+    return self - np.minimum(np.maximum(self, self.dtype.type(-lambd)), self.dtype.type(lambd))
+
+
 softshrink.derivative(self=lambda grad, self, lambd: shrink_backward(grad, self, lambd))
+
+
+@op(public=False)
+def shrink_backward(grad_output: Any, self: Any, /, lambd: Any) -> Any:
+    """``grad_output``, zero where ``self`` is within ``lambd`` of zero."""
+    return drop(np.logical_and(self >= -lambd, self <= lambd), grad_output)
+
+
 shrink_backward.derivative(
     grad_output=lambda grad, self, lambd: shrink_backward(grad, self, lambd),
     self=lambda grad: zero_like(grad),
 )
 
+
 # -- exponential units -----------------------------------------------------------------------------------------------
 
 
-@op()
+@op(
+    public=False,
+    native=lambda self, alpha=1.0, scale=1, input_scale=1: compiled.activation.elu(self, alpha, scale, input_scale),
+)
 def elu(self: Any, /, alpha: Any = 1.0, scale: Any = 1, input_scale: Any = 1) -> Any:
     """The elements, negative ones replaced by alpha (exp(x) - 1); all times ``scale``."""
-    if self.size >= compiled.least and (made := compiled.activation.elu(self, alpha, scale, input_scale)) is not None:
-        return made
     floating(self, "elu_cpu")
     if self.dtype.itemsize == 2:
         return single(lambda x: elu.row.kernel(x, alpha, scale, input_scale), self)
@@ -213,33 +223,46 @@ def elu(self: Any, /, alpha: Any = 1.0, scale: Any = 1, input_scale: Any = 1) ->
     return (up if scale == 1 else up * scale) + down  # one of them is zero
 
 
-@op(node="EluBackward1", inplace=True)
+elu.derivative(
+    self=lambda grad, self, alpha, scale, input_scale: elu_backward(grad, self, alpha, scale, input_scale, False)
+)
+
+
+@op(node="EluBackward1", inplace=True, public=False)
 def elu_written(self: Any, /, alpha: Any = 1.0, scale: Any = 1, input_scale: Any = 1) -> Any:
     """What ``elu_`` writes."""
     return elu.row.kernel(self, alpha, scale, input_scale)
 
 
-@op()
+elu_written.derivative(
+    self=lambda grad, result, alpha, scale, input_scale: elu_backward(grad, result, alpha, scale, input_scale, True)
+)
+
+
+@op(public=False)
 def celu(self: Any, /, alpha: Any = 1.0) -> Any:
     """The elements, negative ones replaced by alpha (exp(x / alpha) - 1)."""
     return elu.row.kernel(self, alpha, 1, 1 / alpha)
 
 
-@op(node="CeluBackward1", inplace=True)
+celu.derivative(self=lambda grad, self, alpha: elu_backward(grad, self, alpha, 1, 1 / alpha, False))
+
+
+@op(node="CeluBackward1", inplace=True, public=False)
 def celu_written(self: Any, /, alpha: Any = 1.0) -> Any:
     """What ``celu_`` writes."""
     return elu.row.kernel(self, alpha, 1, 1 / alpha)
 
 
-@op()
+celu_written.derivative(self=lambda grad, result, alpha: elu_backward(grad, result, alpha, 1, 1 / alpha, True))
+
+
+@op(public=False, native=lambda *inputs, **settings: compiled.activation.elu_backward(*inputs, **settings))
 def elu_backward(
     grad_output: Any, self_or_result: Any, /, alpha: Any, scale: Any, input_scale: Any, is_result: Any
 ) -> Any:
     """``grad_output`` times the slope of ``elu``, found from its input or from its result."""
-    if (x := self_or_result).size >= compiled.least:
-        made = compiled.activation.elu_backward(grad_output, x, alpha, scale, input_scale, is_result)
-        if made is not None:
-            return made
+    x = self_or_result
     if is_result:
         if alpha < 0:
             raise RuntimeError(_SIGN_LOST.format(name="elu"))
@@ -252,16 +275,6 @@ def elu_backward(
         if input_scale * alpha * scale != 1:
             down = down * (input_scale * alpha * scale)
     return grad_output * choose(x > zero_of(x), np.full_like(x, scale) if scale != 1 else np.ones_like(x), down)
-
-
-elu.derivative(
-    self=lambda grad, self, alpha, scale, input_scale: elu_backward(grad, self, alpha, scale, input_scale, False)
-)
-elu_written.derivative(
-    self=lambda grad, result, alpha, scale, input_scale: elu_backward(grad, result, alpha, scale, input_scale, True)
-)
-celu.derivative(self=lambda grad, self, alpha: elu_backward(grad, self, alpha, 1, 1 / alpha, False))
-celu_written.derivative(self=lambda grad, result, alpha: elu_backward(grad, result, alpha, 1, 1 / alpha, True))
 
 
 @elu_backward.derivative("grad_output", "self_or_result")
@@ -284,11 +297,9 @@ _ROOT_2PI = math.sqrt(2 * math.pi)
 _TANH_SCALE, _CUBIC = math.sqrt(2 / math.pi), 0.044715
 
 
-@op()
+@op(public=False, native=lambda self, approximate="none": compiled.activation.gelu(self, approximate))
 def gelu(self: Any, /, approximate: Any = "none") -> Any:
     """x times the normal distribution function of x, exact or by a hyperbolic tangent."""
-    if self.size >= compiled.least and (made := compiled.activation.gelu(self, approximate)) is not None:
-        return made
     floating(self, "GeluKernelImpl")
     if self.dtype.itemsize == 2:
         return single(lambda x: gelu.row.kernel(x, approximate), self)
@@ -297,13 +308,17 @@ def gelu(self: Any, /, approximate: Any = "none") -> Any:
     return (special.erf(self * _ROOT_HALF) + 1) * self * 0.5
 
 
-@op()
+gelu.derivative(self=lambda grad, self, approximate: gelu_backward(grad, self, approximate))
+
+
+@op(
+    public=False,
+    native=lambda grad_output, self, approximate="none": compiled.activation.gelu_backward(
+        grad_output, self, approximate
+    ),
+)
 def gelu_backward(grad_output: Any, self: Any, /, approximate: Any = "none") -> Any:
     """``grad_output`` times the slope of ``gelu``."""
-    if self.size >= compiled.least:
-        made = compiled.activation.gelu_backward(grad_output, self, approximate)
-        if made is not None:
-            return made
     if self.dtype.itemsize == 2:
         return _by_single(gelu_backward, grad_output, self, approximate)
     x = self
@@ -312,9 +327,6 @@ def gelu_backward(grad_output: Any, self: Any, /, approximate: Any = "none") -> 
         t = np.tanh((square * _CUBIC + 1) * x * _TANH_SCALE)
         return grad_output * (((1 - t * t) * x * (square * (3 * _CUBIC) + 1) * _TANH_SCALE + t + 1) * 0.5)
     return grad_output * ((special.erf(x * _ROOT_HALF) + 1) * 0.5 + x * np.exp(square * -0.5) * (1 / _ROOT_2PI))
-
-
-gelu.derivative(self=lambda grad, self, approximate: gelu_backward(grad, self, approximate))
 
 
 @gelu_backward.derivative("grad_output", "self")
@@ -340,11 +352,9 @@ def bends_of_gelu(grad: Any, grad_output: Any, self: Any, approximate: Any) -> A
 # -- units of the logistic function ----------------------------------------------------------------------------------
 
 
-@op()
+@op(public=False, native=lambda self: compiled.activation.silu(self))
 def silu(self: Any, /) -> Any:
     """x times its logistic function."""
-    if self.size >= compiled.least and (made := compiled.activation.silu(self)) is not None:
-        return made
     floating(self, "silu_cpu", "biu")
     if self.dtype.itemsize == 2:
         return single(silu.row.kernel, self)
@@ -353,97 +363,15 @@ def silu(self: Any, /) -> Any:
     return self * sigmoid.row.kernel(self)
 
 
-@op()
+silu.derivative(self=lambda grad, self: silu_backward(grad, self))
+
+
+@op(public=False, native=lambda grad_output, self: compiled.activation.silu_backward(grad_output, self))
 def silu_backward(grad_output: Any, self: Any, /) -> Any:
     """``grad_output`` times the slope of ``silu``."""
-    if self.size >= compiled.least and (made := compiled.activation.silu_backward(grad_output, self)) is not None:
-        return made
     if self.dtype.itemsize == 2:
         return _by_single(silu_backward, grad_output, self)
     return grad_output * ((self * (1 - (s := sigmoid.row.kernel(self))) + 1) * s)
-
-
-@op()
-def mish(self: Any, /) -> Any:
-    """x times the hyperbolic tangent of log(1 + exp(x))."""
-    if self.size >= compiled.least and (made := compiled.activation.mish(self)) is not None:
-        return made
-    floating(self, "mish_cpu")
-    if self.dtype.itemsize == 2:
-        return single(mish.row.kernel, self)
-    return self * np.tanh(_softplus(self))
-
-
-@op()
-def mish_backward(grad_output: Any, self: Any, /) -> Any:
-    """``grad_output`` times the slope of ``mish``."""
-    if self.size >= compiled.least and (made := compiled.activation.mish_backward(grad_output, self)) is not None:
-        return made
-    if self.dtype.itemsize == 2:
-        return _by_single(mish_backward, grad_output, self)
-    return grad_output * (self * sigmoid.row.kernel(self) * (1 - (t := np.tanh(_softplus(self))) * t) + t)
-
-
-def _softplus(x: Any) -> Any:
-    """log(1 + exp(x)) without overflow."""
-    return np.log1p(np.exp(-np.abs(x))) + np.maximum(x, zero_of(x))
-
-
-@op()
-def softplus(self: Any, /, beta: Any = 1, threshold: Any = 20) -> Any:
-    """log(1 + exp(beta x)) / beta; x itself where ``beta`` x exceeds ``threshold``."""
-    if self.size >= compiled.least and (made := compiled.activation.softplus(self, beta, threshold)) is not None:
-        return made
-    floating(self, "softplus_cpu")
-    if self.dtype.itemsize == 2:
-        return single(lambda x: softplus.row.kernel(x, beta, threshold), self)
-    scaled = self if beta == 1 else self * beta
-    soft = _softplus(scaled) if beta == 1 else _softplus(scaled) / beta
-    if threshold >= 17 and self.dtype is _F4:  # up there the two are one number
-        return soft
-    return choose(scaled > threshold, self, soft)
-
-
-@op()
-def softplus_backward(grad_output: Any, self: Any, /, beta: Any, threshold: Any) -> Any:
-    """``grad_output`` times the slope of ``softplus``."""
-    if self.size >= compiled.least:
-        made = compiled.activation.softplus_backward(grad_output, self, beta, threshold)
-        if made is not None:
-            return made
-    if self.dtype.itemsize == 2:
-        return _by_single(softplus_backward, grad_output, self, beta, threshold)
-    scaled = self if beta == 1 else self * beta
-    slope, above = sigmoid.row.kernel(scaled), scaled > threshold
-    return grad_output * (choose(above, np.ones_like(slope), slope) if np.any(above) else slope)
-
-
-@op(node="LogSigmoidBackward0")
-def logsigmoid(self: Any, /) -> Any:
-    """The logarithm of the logistic function."""
-    if self.size >= compiled.least and (made := compiled.activation.logsigmoid(self)) is not None:
-        return made
-    floating(self, "log_sigmoid_cpu")
-    if self.dtype.itemsize == 2:
-        return single(logsigmoid.row.kernel, self)
-    return np.minimum(self, zero_of(self)) - np.log1p(np.exp(-np.abs(self)))
-
-
-@op()
-def log_sigmoid_backward(grad_output: Any, self: Any, /) -> Any:
-    """``grad_output`` times the slope of ``logsigmoid``."""
-    if self.size >= compiled.least and (made := compiled.activation.logsigmoid_backward(grad_output, self)) is not None:
-        return made
-    if self.dtype.itemsize == 2:
-        return _by_single(log_sigmoid_backward, grad_output, self)
-    return grad_output * sigmoid.row.kernel(-self)
-
-
-logsigmoid.shows(buffer=("self", lambda tensor: wrap(np.exp(-np.abs(tensor._array)))))
-silu.derivative(self=lambda grad, self: silu_backward(grad, self))
-mish.derivative(self=lambda grad, self: mish_backward(grad, self))
-softplus.derivative(self=lambda grad, self, beta, threshold: softplus_backward(grad, self, beta, threshold))
-logsigmoid.derivative(self=lambda grad, self: log_sigmoid_backward(grad, self))
 
 
 @silu_backward.derivative("grad_output", "self")
@@ -454,6 +382,26 @@ def bends_of_silu(grad: Any, grad_output: Any, self: Any) -> Any:
     return silu_backward(grad, self), grad * grad_output * bend
 
 
+@op(public=False, native=lambda self: compiled.activation.mish(self))
+def mish(self: Any, /) -> Any:
+    """x times the hyperbolic tangent of log(1 + exp(x))."""
+    floating(self, "mish_cpu")
+    if self.dtype.itemsize == 2:
+        return single(mish.row.kernel, self)
+    return self * np.tanh(_softplus(self))
+
+
+mish.derivative(self=lambda grad, self: mish_backward(grad, self))
+
+
+@op(public=False, native=lambda grad_output, self: compiled.activation.mish_backward(grad_output, self))
+def mish_backward(grad_output: Any, self: Any, /) -> Any:
+    """``grad_output`` times the slope of ``mish``."""
+    if self.dtype.itemsize == 2:
+        return _by_single(mish_backward, grad_output, self)
+    return grad_output * (self * sigmoid.row.kernel(self) * (1 - (t := np.tanh(_softplus(self))) * t) + t)
+
+
 @mish_backward.derivative("grad_output", "self")
 def bends_of_mish(grad: Any, grad_output: Any, self: Any) -> Any:
     """The gradients of mish's slope: the slope again, and its own slope."""
@@ -462,12 +410,68 @@ def bends_of_mish(grad: Any, grad_output: Any, self: Any) -> Any:
     return mish_backward(grad, self), grad * grad_output * bend
 
 
+def _softplus(x: Any) -> Any:
+    """log(1 + exp(x)) without overflow."""
+    return np.log1p(np.exp(-np.abs(x))) + np.maximum(x, zero_of(x))
+
+
+@op(public=False, native=lambda self, beta=1, threshold=20: compiled.activation.softplus(self, beta, threshold))
+def softplus(self: Any, /, beta: Any = 1, threshold: Any = 20) -> Any:
+    """log(1 + exp(beta x)) / beta; x itself where ``beta`` x exceeds ``threshold``."""
+    floating(self, "softplus_cpu")
+    if self.dtype.itemsize == 2:
+        return single(lambda x: softplus.row.kernel(x, beta, threshold), self)
+    scaled = self if beta == 1 else self * beta
+    soft = _softplus(scaled) if beta == 1 else _softplus(scaled) / beta
+    if threshold >= 17 and self.dtype is _F4:  # up there the two are one number
+        return soft
+    return choose(scaled > threshold, self, soft)
+
+
+softplus.derivative(self=lambda grad, self, beta, threshold: softplus_backward(grad, self, beta, threshold))
+
+
+@op(public=False, native=lambda *inputs, **settings: compiled.activation.softplus_backward(*inputs, **settings))
+def softplus_backward(grad_output: Any, self: Any, /, beta: Any, threshold: Any) -> Any:
+    """``grad_output`` times the slope of ``softplus``."""
+    if self.dtype.itemsize == 2:
+        return _by_single(softplus_backward, grad_output, self, beta, threshold)
+    scaled = self if beta == 1 else self * beta
+    slope, above = sigmoid.row.kernel(scaled), scaled > threshold
+    return grad_output * (choose(above, np.ones_like(slope), slope) if np.any(above) else slope)
+
+
 @softplus_backward.derivative("grad_output", "self")
 def bends_of_softplus(grad: Any, grad_output: Any, self: Any, beta: Any, threshold: Any) -> Any:
     """The gradients of softplus's slope: the slope again, and its own slope up to the threshold."""
     s = sigmoid(self * beta)
     bend = grad * grad_output * (s * (1 - s) * beta)
     return softplus_backward(grad, self, beta, threshold), where(self * beta < threshold, bend, 0)
+
+
+@op(
+    node="LogSigmoidBackward0",
+    public=False,
+    shows={"buffer": ("self", lambda tensor: wrap(np.exp(-np.abs(tensor._array))))},
+    native=lambda self: compiled.activation.logsigmoid(self),
+)
+def logsigmoid(self: Any, /) -> Any:
+    """The logarithm of the logistic function."""
+    floating(self, "log_sigmoid_cpu")
+    if self.dtype.itemsize == 2:
+        return single(logsigmoid.row.kernel, self)
+    return np.minimum(self, zero_of(self)) - np.log1p(np.exp(-np.abs(self)))
+
+
+logsigmoid.derivative(self=lambda grad, self: log_sigmoid_backward(grad, self))
+
+
+@op(public=False, native=lambda grad_output, self: compiled.activation.logsigmoid_backward(grad_output, self))
+def log_sigmoid_backward(grad_output: Any, self: Any, /) -> Any:
+    """``grad_output`` times the slope of ``logsigmoid``."""
+    if self.dtype.itemsize == 2:
+        return _by_single(log_sigmoid_backward, grad_output, self)
+    return grad_output * sigmoid.row.kernel(-self)
 
 
 @log_sigmoid_backward.derivative("grad_output", "self")
@@ -480,7 +484,7 @@ def bends_of_logsigmoid(grad: Any, grad_output: Any, self: Any) -> Any:
 # -- their piecewise straight forms ----------------------------------------------------------------------------------
 
 
-@op(inplace=True)
+@op(inplace=True, public=False)
 def hardsigmoid(self: Any, /) -> Any:
     """x / 6 + 1/2, limited to [0, 1]."""
     floating(self, "hardsigmoid_cpu")
@@ -489,72 +493,71 @@ def hardsigmoid(self: Any, /) -> Any:
     return np.minimum(np.maximum(self + 3, self.dtype.type(0)), self.dtype.type(6)) / 6
 
 
-@op(inplace=True)
+hardsigmoid.derivative(self=lambda grad, self: hardsigmoid_backward(grad, self))
+
+
+@op(inplace=True, public=False, native=lambda self: compiled.activation.hardswish(self))
 def hardswish(self: Any, /) -> Any:
     """x times its hardsigmoid."""
-    if self.size >= compiled.least and (made := compiled.activation.hardswish(self)) is not None:
-        return made
     floating(self, "hardswish_cpu")
     if self.dtype.itemsize == 2:
         return single(hardswish.row.kernel, self)
     return self * np.minimum(np.maximum(self + 3, self.dtype.type(0)), self.dtype.type(6)) / 6
 
 
-@op()
+hardswish.derivative(self=lambda grad, self: hardswish_backward(grad, self))
+
+
+@op(public=False)
 def hardsigmoid_backward(grad_output: Any, self: Any, /) -> Any:
     """A sixth of ``grad_output`` between -3 and 3, zero outside."""
     return keep(np.logical_and(self > -3, self < 3), grad_output * (1 / 6))
 
 
-@op()
+hardsigmoid_backward.derivative(
+    grad_output=lambda grad, self: hardsigmoid_backward(grad, self),
+    self=lambda grad: zero_like(grad),
+)
+
+
+@op(public=False, native=lambda grad_output, self: compiled.activation.hardswish_backward(grad_output, self))
 def hardswish_backward(grad_output: Any, self: Any, /) -> Any:
     """``grad_output`` times the slope of ``hardswish``: zero up to -3, one from 3, x / 3 + 1/2 between."""
-    if self.size >= compiled.least and (made := compiled.activation.hardswish_backward(grad_output, self)) is not None:
-        return made
     if self.dtype.itemsize == 2:
         return _by_single(hardswish_backward, grad_output, self)
     return drop(self <= -3, choose(self < 3, grad_output * (self / 3 + 0.5), grad_output))
 
 
-hardsigmoid.derivative(self=lambda grad, self: hardsigmoid_backward(grad, self))
-hardswish.derivative(self=lambda grad, self: hardswish_backward(grad, self))
-hardsigmoid_backward.derivative(
-    grad_output=lambda grad, self: hardsigmoid_backward(grad, self),
-    self=lambda grad: zero_like(grad),
-)
 hardswish_backward.derivative(
     grad_output=lambda grad, self: hardswish_backward(grad, self),
     self=lambda grad, grad_output, self: where(self > -3, where(self < 3, grad * grad_output * _THIRD, 0), 0),
 )
+
+
 _THIRD = 1 / 3
 
 # -- with parameters -------------------------------------------------------------------------------------------------
 
 
-@op(node="PreluKernelBackward0")
+@op(node="PreluKernelBackward0", typed="promote", public=False, precision="low")
 def prelu_kernel(self: Any, weight: Any, /) -> Any:
     """The elements, those not positive times ``weight``."""
     return np.where(self > 0, self, self * weight)[()]
 
 
-prelu_kernel.typed_as("promote")
-prelu_kernel.autocasts("low")
 prelu_kernel.derivative(
     self=lambda grad, self, weight: where(self > 0, grad, grad * weight),
     weight=lambda grad, self: where(self > 0, 0, grad * self),
 )
 
 
-@op()
+@op(public=False, hidden=("self_sizes",))
 def glu(self: Any, /, dim: Any = -1) -> Any:
     """The first half along ``dim`` times the logistic function of the second."""
     floating(self, "glu_cpu")
     half = self.shape[dim] // 2
     at = (np.s_[:],) * (dim if dim >= 0 else self.ndim + dim)
     return self[(*at, np.s_[:half])] * sigmoid.row.kernel(self[(*at, np.s_[half:])])
-
-
-glu.shows(hidden=("self_sizes",))
 
 
 @glu.derivative("self")
@@ -566,17 +569,11 @@ def slope_of_glu(grad: Any, self: Any, self_sizes: Any, dim: Any) -> Any:
     return cat([grad * gate, grad * first * (gate * (1 - gate))], dim)
 
 
-@op()
+@op(public=False)
 def rrelu_with_noise(self: Any, noise: Any, /, lower: Any, upper: Any, training: Any) -> Any:
     """The elements times ``noise``, one where they are positive; out of training, negative ones times its mean."""
     floating(self, "rrelu_with_noise_out_cpu")
     return self * noise if training else leaky_relu.row.kernel(self, (lower + upper) / 2)
-
-
-@op(node="RreluWithNoiseBackward1", inplace=True)
-def rrelu_with_noise_written(self: Any, noise: Any, /, lower: Any, upper: Any, training: Any) -> Any:
-    """What ``rrelu_`` writes."""
-    return rrelu_with_noise.row.kernel(self, noise, lower, upper, training)
 
 
 rrelu_with_noise.derivative(
@@ -584,17 +581,16 @@ rrelu_with_noise.derivative(
         grad * noise if training and upper - lower > 1e-6 else leaky_relu_backward(grad, self, (lower + upper) / 2)
     )
 )
+
+
+@op(node="RreluWithNoiseBackward1", inplace=True, public=False)
+def rrelu_with_noise_written(self: Any, noise: Any, /, lower: Any, upper: Any, training: Any) -> Any:
+    """What ``rrelu_`` writes."""
+    return rrelu_with_noise.row.kernel(self, noise, lower, upper, training)
+
+
 rrelu_with_noise_written.derivative(
     self=lambda grad, result, noise, lower, upper, training: (
         grad * noise if training and upper - lower > 1e-6 else leaky_relu_backward(grad, result, (lower + upper) / 2)
     )
 )
-
-for _row in (
-    threshold, leaky_relu, hardtanh, softshrink, elu, celu, gelu, silu, mish, softplus, logsigmoid, hardsigmoid,
-    hardswish, glu, threshold_backward, threshold_written, leaky_relu_written, leaky_relu_backward, hardtanh_backward,
-    shrink_backward, elu_written, celu_written, elu_backward, gelu_backward, silu_backward, mish_backward,
-    softplus_backward, log_sigmoid_backward, hardsigmoid_backward, hardswish_backward, prelu_kernel, rrelu_with_noise,
-    rrelu_with_noise_written,
-):  # fmt: skip
-    _row.internal()

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ...core.row import op
+from ...core.tensor import Tensor
 from ...kernels import compiled
 from .compare import unsupported, where, zero_like
 from .pointwise import log
@@ -65,7 +66,7 @@ def _rounded(self: Any, alpha: Any) -> Any:
     return float(self.dtype.type(alpha)) if self.dtype.kind in "fV" and isinstance(alpha, float) else alpha
 
 
-@op(operator="add", inplace=True)
+@op(operator="add", inplace=True, typed="promote", ufunc=np.add, form="a0 + a1")
 def add(self: Any, other: Any, /, alpha: Any = 1) -> Any:
     """The elementwise sum ``self + alpha * other``, with broadcasting."""
     if alpha == 1:
@@ -73,7 +74,17 @@ def add(self: Any, other: Any, /, alpha: Any = 1) -> Any:
     return self + scaled(other, alpha) if self.dtype.itemsize > 2 else _wide(add, self, other, _rounded(self, alpha))
 
 
-@op("subtract", operator="sub", inplace=True)
+add.derivative(self=lambda grad: grad, other=lambda grad, alpha: grad if alpha == 1 else grad * alpha)
+
+
+def no_single_bool(a: Any, b: Any) -> None:
+    """Raise PyTorch's error for a difference with truth values."""
+    bools = [x for x in (a, b) if type(x) is bool or (isinstance(x, Tensor) and x._array.dtype.kind == "b")]
+    if bools:
+        raise RuntimeError(TWO_BOOLS if len(bools) == 2 else ONE_BOOL)
+
+
+@op("subtract", operator="sub", inplace=True, typed="promote", ufunc=np.subtract, refuses=no_single_bool)
 def sub(self: Any, other: Any, /, alpha: Any = 1) -> Any:
     """The elementwise difference ``self - alpha * other``, with broadcasting."""
     try:
@@ -86,7 +97,10 @@ def sub(self: Any, other: Any, /, alpha: Any = 1) -> Any:
         raise RuntimeError(TWO_BOOLS) from None
 
 
-@op()
+sub.derivative(self=lambda grad: grad, other=lambda grad, alpha: -grad if alpha == 1 else grad * -alpha)
+
+
+@op(typed="promote", refuses=no_single_bool)
 def rsub(self: Any, other: Any, /, alpha: Any = 1) -> Any:
     """The elementwise difference ``other - alpha * self``, with broadcasting."""
     try:
@@ -95,7 +109,10 @@ def rsub(self: Any, other: Any, /, alpha: Any = 1) -> Any:
         raise RuntimeError(TWO_BOOLS) from None
 
 
-@op(node="RsubBackward1")
+rsub.derivative(self=lambda grad, alpha: -grad if alpha == 1 else grad * -alpha, other=lambda grad: grad)
+
+
+@op(node="RsubBackward1", public=False)
 def rsub_number(self: Any, /, other: Any, alpha: Any = 1) -> Any:
     """A number minus ``alpha * self``."""
     if self.dtype.kind == "V":  # bfloat16 is no weak type's equal
@@ -103,35 +120,31 @@ def rsub_number(self: Any, /, other: Any, alpha: Any = 1) -> Any:
     return other - self if alpha == 1 else other - scaled(self, alpha)
 
 
-rsub_number.internal()
-add.derivative(self=lambda grad: grad, other=lambda grad, alpha: grad if alpha == 1 else grad * alpha)
-sub.derivative(self=lambda grad: grad, other=lambda grad, alpha: -grad if alpha == 1 else grad * -alpha)
-rsub.derivative(self=lambda grad, alpha: -grad if alpha == 1 else grad * -alpha, other=lambda grad: grad)
 rsub_number.derivative(self=lambda grad, alpha: -grad if alpha == 1 else grad * -alpha)
 
 
-@op("multiply", operator="mul", inplace=True)
+@op("multiply", operator="mul", inplace=True, typed="promote", single=True, ufunc=np.multiply, form="a0 * a1")
 def mul(self: Any, other: Any, /) -> Any:
     """The elementwise product, with broadcasting."""
     return self * other
 
 
-@op("true_divide", operator="truediv", inplace=True)
+mul.derivative(self=lambda grad, other: grad * other, other=lambda grad, self: grad * self)
+
+
+@op("true_divide", operator="truediv", inplace=True, typed="float", single=True, ufunc=np.divide, form="a0 / a1")
 def div(self: Any, other: Any, /) -> Any:
     """The elementwise quotient, with broadcasting."""
     return self / other
 
 
-mul.derivative(self=lambda grad, other: grad * other, other=lambda grad, self: grad * self)
-mul.keeps_numbers_single()
-div.keeps_numbers_single()
 div.derivative(
     self=lambda grad, other: grad / other,
     other=lambda grad, self, other: -grad * ((self / other) / other),
 )
 
 
-@op("negative", operator="neg", inplace=True)
+@op("negative", operator="neg", inplace=True, ufunc=np.negative)
 def neg(self: Any, /) -> Any:
     """The elements with the other sign."""
     try:
@@ -140,14 +153,17 @@ def neg(self: Any, /) -> Any:
         raise RuntimeError(NEGATED_BOOL) from None
 
 
-@op(inplace=True)
+neg.derivative(self=lambda grad: -grad)
+
+
+@op(inplace=True, typed="float", ufunc=np.reciprocal)
 def reciprocal(self: Any, /) -> Any:
     """One over each element."""
     return np.reciprocal(self) if self.dtype.kind != "V" else (1 / self.astype("f4")).astype(self.dtype)
 
 
-neg.derivative(self=lambda grad: -grad)
 reciprocal.derivative(self=lambda grad, result: -grad * (result * result))
+
 
 # -- quotients rounded, remainders -----------------------------------------------------------------------------------
 
@@ -183,14 +199,12 @@ def _truncated(self: Any, other: Any) -> Any:
     return np.trunc(self / other)
 
 
-@op(node="DivBackward2", inplace=True)
+@op(node="DivBackward2", inplace=True, typed="promote", single=True, public=False)
 def div_rounded(self: Any, other: Any, /, rounding_mode: Any) -> Any:
     """The elementwise quotient, rounded down ("floor") or towards zero ("trunc")."""
     return _floored(self, other) if rounding_mode == "floor" else _truncated(self, other)
 
 
-div_rounded.internal()
-div_rounded.keeps_numbers_single()
 div_rounded.derivative(
     self=lambda grad, other, rounding_mode: zero_like(grad),
     other=lambda grad, self, other, rounding_mode: zero_like(grad),
@@ -214,13 +228,16 @@ def refuse_remainder(grad: Any) -> Any:
 NOT_IMPLEMENTED = "torch::autograd::NotImplemented"
 
 
-@op(node=NOT_IMPLEMENTED, inplace=True)
+@op(node=NOT_IMPLEMENTED, inplace=True, typed="promote", single=True)
 def floor_divide(self: Any, other: Any, /) -> Any:
     """The elementwise quotient rounded down; not differentiable."""
     return _floored(self, other)
 
 
-@op(node=NOT_IMPLEMENTED)
+floor_divide.derivative(self=refuse_floor_divide, other=refuse_floor_divide)
+
+
+@op(node=NOT_IMPLEMENTED, public=False)
 def floor_divide_number(self: Any, /, other: Any, reflected: Any = False) -> Any:
     """The quotient by (or, ``reflected``, of) a number, rounded down; not differentiable."""
     if self.dtype.itemsize == 2 and self.dtype.kind in "fV":
@@ -229,7 +246,10 @@ def floor_divide_number(self: Any, /, other: Any, reflected: Any = False) -> Any
     return _floored(number, self) if reflected else _floored(self, number)
 
 
-@op(node="RemainderBackward1", inplace=True)
+floor_divide_number.derivative(self=refuse_floor_divide)
+
+
+@op(node="RemainderBackward1", inplace=True, typed="promote")
 def remainder(self: Any, other: Any, /) -> Any:
     """What elementwise division leaves, with the sign of the divisor."""
     if self.dtype.kind in "cb":
@@ -244,19 +264,31 @@ def remainder(self: Any, other: Any, /) -> Any:
     return np.where((left != 0) & ((left < 0) != (other < 0)), left + other, left)[()]
 
 
-@op(node="RemainderBackward0", inplace=True)
+remainder.derivative(
+    self=lambda grad: grad,
+    other=lambda grad, self, other: -grad * div_rounded(self, other, "floor"),
+)
+
+
+@op(node="RemainderBackward0", inplace=True, public=False)
 def remainder_number(self: Any, /, other: Any) -> Any:
     """What division by a number leaves, with the sign of the number."""
     return remainder.row.kernel(self, self.dtype.type(other))
 
 
-@op(node=NOT_IMPLEMENTED)
+remainder_number.derivative(self=lambda grad: grad)
+
+
+@op(node=NOT_IMPLEMENTED, public=False)
 def remainder_of_number(other: Any, /, self: Any) -> Any:
     """What division of a number leaves; not differentiable."""
     return remainder.row.kernel(other.dtype.type(self), other)
 
 
-@op(node="FmodBackward1", inplace=True)
+remainder_of_number.derivative(other=refuse_remainder)
+
+
+@op(node="FmodBackward1", inplace=True, typed="promote")
 def fmod(self: Any, other: Any, /) -> Any:
     """What elementwise division leaves, with the sign of the dividend."""
     if self.dtype.kind in "cb":
@@ -269,28 +301,20 @@ def fmod(self: Any, other: Any, /) -> Any:
     return np.fmod(self, other)
 
 
-@op(node="FmodBackward0", inplace=True)
+fmod.derivative(
+    self=lambda grad: grad,
+    other=lambda grad, self, other: -grad * div_rounded(self, other, "trunc"),
+)
+
+
+@op(node="FmodBackward0", inplace=True, public=False)
 def fmod_number(self: Any, /, other: Any) -> Any:
     """What division by a number leaves, with the sign of the dividend."""
     return fmod.row.kernel(self, self.dtype.type(other))
 
 
-for _row in (floor_divide_number, remainder_number, remainder_of_number, fmod_number):
-    _row.internal()
-floor_divide.keeps_numbers_single()
-floor_divide.derivative(self=refuse_floor_divide, other=refuse_floor_divide)
-floor_divide_number.derivative(self=refuse_floor_divide)
-remainder.derivative(
-    self=lambda grad: grad,
-    other=lambda grad, self, other: -grad * div_rounded(self, other, "floor"),
-)
-remainder_number.derivative(self=lambda grad: grad)
-remainder_of_number.derivative(other=refuse_remainder)
-fmod.derivative(
-    self=lambda grad: grad,
-    other=lambda grad, self, other: -grad * div_rounded(self, other, "trunc"),
-)
 fmod_number.derivative(self=lambda grad: grad)
+
 
 # -- powers ----------------------------------------------------------------------------------------------------------
 
@@ -306,7 +330,7 @@ def _integer_power(self: Any, exponent: Any) -> Any:
     return np.where(down, tiny, size).astype(self.dtype)[()]
 
 
-@op(node="PowBackward0", inplace=True)
+@op(node="PowBackward0", inplace=True, public=False)
 def pow_number(self: Any, /, exponent: Any) -> Any:
     """The power of each element with one exponent."""
     if exponent == 2:
@@ -334,26 +358,6 @@ def pow_number(self: Any, /, exponent: Any) -> Any:
     return np.power(self, self.dtype.type(exponent))
 
 
-@op(node="PowBackward1", inplace=True)
-def pow(self: Any, exponent: Any, /) -> Any:
-    """The elementwise power, with broadcasting."""
-    kind = self.dtype.kind
-    if kind == "b":
-        raise unsupported("pow", self)
-    return _integer_power(self, exponent) if kind in "iu" else np.power(self, exponent)
-
-
-@op(node="PowBackward2")
-def pow_base(exponent: Any, /, self: Any) -> Any:
-    """The powers of one number."""
-    base = exponent.dtype.type(self)
-    return _integer_power(base, exponent) if exponent.dtype.kind in "iu" else np.power(base, exponent)
-
-
-pow_number.internal()
-pow_base.internal()
-
-
 @pow_number.derivative("self")
 def slope_of_power(grad: Any, self: Any, exponent: Any) -> Any:
     """The gradient times ``exponent * self ** (exponent - 1)``; zero for the exponent zero."""
@@ -364,25 +368,42 @@ def slope_of_power(grad: Any, self: Any, exponent: Any) -> Any:
     return grad * (pow_number(self, exponent - 1) * exponent)
 
 
-_DOWN = -math.inf  # the slope of 0 ** x below zero
+@op(node="PowBackward1", inplace=True, typed="promote")
+def pow(self: Any, exponent: Any, /) -> Any:
+    """The elementwise power, with broadcasting."""
+    kind = self.dtype.kind
+    if kind == "b":
+        raise unsupported("pow", self)
+    return _integer_power(self, exponent) if kind in "iu" else np.power(self, exponent)
 
 
-@op(constant=True)
-def power_of_zero(self: Any, exponent: Any, /) -> Any:
-    """Where the base is zero and the exponent is not negative: there the power does not depend on the exponent."""
-    return np.logical_and(self == 0, exponent.real >= 0)
-
-
-power_of_zero.internal()
 pow.derivative(
     self=lambda grad, self, exponent: where(exponent == 0, 0, grad * (exponent * pow(self, exponent - 1))),
     exponent=lambda grad, self, exponent, result: grad * where(power_of_zero(self, exponent), 0, result * log(self)),
 )
+
+
+@op(node="PowBackward2", public=False)
+def pow_base(exponent: Any, /, self: Any) -> Any:
+    """The powers of one number."""
+    base = exponent.dtype.type(self)
+    return _integer_power(base, exponent) if exponent.dtype.kind in "iu" else np.power(base, exponent)
+
+
 pow_base.derivative(
     exponent=lambda grad, exponent, self, result: (
         where(exponent >= 0, 0, grad * result * _DOWN) if self == 0 else grad * (result * _log_of_number(self))
     )
 )
+
+
+_DOWN = -math.inf  # the slope of 0 ** x below zero
+
+
+@op(constant=True, typed="promote", public=False)
+def power_of_zero(self: Any, exponent: Any, /) -> Any:
+    """Where the base is zero and the exponent is not negative: there the power does not depend on the exponent."""
+    return np.logical_and(self == 0, exponent.real >= 0)
 
 
 def _log_of_number(base: Any) -> Any:
@@ -398,7 +419,7 @@ def _times(array: Any, value: Any) -> Any:
     return array if value == 1 else array * array.dtype.type(value)
 
 
-@op(inplace=True)
+@op(inplace=True, typed="promote")
 def addcmul(self: Any, tensor1: Any, tensor2: Any, /, value: Any = 1) -> Any:
     """``self + value * tensor1 * tensor2``, elementwise."""
     if self.dtype.itemsize <= 2 and self.dtype.kind in "fV":
@@ -406,7 +427,14 @@ def addcmul(self: Any, tensor1: Any, tensor2: Any, /, value: Any = 1) -> Any:
     return self + _times(tensor1 * tensor2, value)
 
 
-@op(inplace=True)
+addcmul.derivative(
+    self=lambda grad: grad,
+    tensor1=lambda grad, tensor2, value: grad * (tensor2 if value == 1 else tensor2 * value),
+    tensor2=lambda grad, tensor1, value: grad * (tensor1 if value == 1 else tensor1 * value),
+)
+
+
+@op(inplace=True, typed="promote")
 def addcdiv(self: Any, tensor1: Any, tensor2: Any, /, value: Any = 1) -> Any:
     """``self + value * tensor1 / tensor2``, elementwise."""
     if self.dtype.itemsize <= 2 and self.dtype.kind in "fV":
@@ -414,11 +442,6 @@ def addcdiv(self: Any, tensor1: Any, tensor2: Any, /, value: Any = 1) -> Any:
     return self + _times(tensor1 / tensor2, value)
 
 
-addcmul.derivative(
-    self=lambda grad: grad,
-    tensor1=lambda grad, tensor2, value: grad * (tensor2 if value == 1 else tensor2 * value),
-    tensor2=lambda grad, tensor1, value: grad * (tensor1 if value == 1 else tensor1 * value),
-)
 addcdiv.derivative(
     self=lambda grad: grad,
     tensor1=lambda grad, tensor2, value: grad * value / tensor2,
@@ -426,7 +449,7 @@ addcdiv.derivative(
 )
 
 
-@op(node="LerpBackward0", inplace=True)
+@op(node="LerpBackward0", inplace=True, typed="promote", public=False)
 def lerp_number(self: Any, end: Any, /, weight: Any) -> Any:
     """The point between ``self`` and ``end`` at one ``weight``."""
     if self.dtype.itemsize == 2:
@@ -438,7 +461,13 @@ def lerp_number(self: Any, end: Any, /, weight: Any) -> Any:
     return end - (end - self) * kind(1 - weight)
 
 
-@op(node="LerpBackward1", inplace=True)
+lerp_number.derivative(
+    self=lambda grad, weight: grad * (1 - weight),
+    end=lambda grad, weight: grad * weight,
+)
+
+
+@op(node="LerpBackward1", inplace=True, typed="promote")
 def lerp(self: Any, end: Any, weight: Any, /) -> Any:
     """The point between ``self`` and ``end`` at ``weight``: 0 gives ``self``, 1 gives ``end``."""
     if self.dtype.itemsize == 2:
@@ -448,27 +477,8 @@ def lerp(self: Any, end: Any, weight: Any, /) -> Any:
     return np.where(near, self + weight * (end - self), end - (end - self) * (one - weight))[()]
 
 
-lerp_number.internal()
-lerp_number.derivative(
-    self=lambda grad, weight: grad * (1 - weight),
-    end=lambda grad, weight: grad * weight,
-)
 lerp.derivative(
     self=lambda grad, weight: grad * (1 - weight),
     end=lambda grad, weight: grad * weight,
     weight=lambda grad, self, end: grad * (end - self),
 )
-
-for _row in (
-    add, sub, rsub, mul, div_rounded, floor_divide, remainder, fmod, pow, power_of_zero, addcmul, addcdiv, lerp_number,
-    lerp,
-):  # fmt: skip
-    _row.typed_as("promote")
-div.typed_as("float")
-reciprocal.typed_as("float")
-add.applies(np.add, "a0 + a1")
-sub.applies(np.subtract)
-mul.applies(np.multiply, "a0 * a1")
-div.applies(np.divide, "a0 / a1")
-neg.applies(np.negative)
-reciprocal.applies(np.reciprocal)

@@ -16,7 +16,7 @@ ALL = builtins.slice(None)
 BACKWARDS = builtins.slice(None, None, -1)
 
 
-@op()
+@op(public=False)
 def repeat(self: Any, /, repeats: Any) -> Any:
     """The tensor beside itself, so many times along every dimension; new dimensions come in front."""
     if len(repeats) < self.ndim:
@@ -30,14 +30,6 @@ def repeat(self: Any, /, repeats: Any) -> Any:
     return found if found.flags.c_contiguous else found.copy()
 
 
-def _paired(repeats: tuple[int, ...], sizes: tuple[int, ...], count: bool) -> tuple[int, ...]:
-    """Every repeat (or 1) beside the size it repeats."""
-    lead = len(repeats) - len(sizes)
-    padded = (1,) * lead + tuple(sizes)
-    return tuple(n for pair in zip(repeats, padded, strict=True) for n in (pair if count else (1, pair[1])))
-
-
-repeat.internal()
 repeat.derivative(
     self=lambda grad, self_sizes, repeats: reshape(
         fitted(reshape(grad, _paired(repeats, self_sizes, True)), _paired(repeats, self_sizes, False)), self_sizes
@@ -45,7 +37,14 @@ repeat.derivative(
 )
 
 
-@op()
+def _paired(repeats: tuple[int, ...], sizes: tuple[int, ...], count: bool) -> tuple[int, ...]:
+    """Every repeat (or 1) beside the size it repeats."""
+    lead = len(repeats) - len(sizes)
+    padded = (1,) * lead + tuple(sizes)
+    return tuple(n for pair in zip(repeats, padded, strict=True) for n in (pair if count else (1, pair[1])))
+
+
+@op(public=False, shows={"dims": ("dims", unsigned)})
 def flip(self: Any, /, dims: Any) -> Any:
     """The tensor mirrored along ``dims``."""
     axes = axes_of(dims, self.ndim)
@@ -54,7 +53,10 @@ def flip(self: Any, /, dims: Any) -> Any:
     return self[tuple(BACKWARDS if axis in axes else ALL for axis in range(self.ndim))].copy(order="K")
 
 
-@op()
+flip.derivative(self=lambda grad, dims: flip(grad, dims))
+
+
+@op(public=False, shows={"dims": ("dims", unsigned), "shifts": ("shifts", unsigned)})
 def roll(self: Any, /, shifts: Any, dims: Any = ()) -> Any:
     """The tensor with elements moved on, those that fall off coming back at the other end."""
     if not shifts:
@@ -69,6 +71,9 @@ def roll(self: Any, /, shifts: Any, dims: Any = ()) -> Any:
     for shift, axis in zip(shifts, axes, strict=True):
         self = _rolled(self, shift, axis)
     return self
+
+
+roll.derivative(self=lambda grad, shifts, dims: roll(grad, tuple(-shift for shift in shifts), dims))
 
 
 def _rolled(array: Any, shift: int, axis: int) -> Any:
@@ -103,13 +108,7 @@ def rot90(self: Any, /, k: Any = 1, dims: Any = (0, 1)) -> Any:
     return np.array(self, order="C")
 
 
-flip.internal()
-roll.internal()
-flip.derivative(self=lambda grad, dims: flip(grad, dims))
-roll.derivative(self=lambda grad, shifts, dims: roll(grad, tuple(-shift for shift in shifts), dims))
 rot90.derivative(self=lambda grad, k, dims: rot90(grad, -k, dims))
-flip.shows(dims=("dims", unsigned))
-roll.shows(dims=("dims", unsigned), shifts=("shifts", unsigned))
 
 
 @lru_cache(64)
@@ -133,11 +132,13 @@ def tril(self: Any, /, diagonal: Any = 0) -> Any:
     return np.ascontiguousarray(np.where(_side("tril", self, diagonal), self, np.zeros((), self.dtype)))
 
 
+tril.derivative(self=lambda grad, diagonal: tril(grad, diagonal))
+
+
 @op(inplace=True)
 def triu(self: Any, /, diagonal: Any = 0) -> Any:
     """Matrices with zeros below a diagonal."""
     return np.ascontiguousarray(np.where(_side("triu", self, diagonal - 1), np.zeros((), self.dtype), self))
 
 
-tril.derivative(self=lambda grad, diagonal: tril(grad, diagonal))
 triu.derivative(self=lambda grad, diagonal: triu(grad, diagonal))

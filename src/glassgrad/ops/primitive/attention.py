@@ -30,7 +30,7 @@ _LEAST, _MOST = {F32: 1e-6, F64: 1e-30}, {F32: 1e12, F64: 1e100}
 # -- softmax whose lines may be masked altogether ----------------------------------------------------------------------
 
 
-@op()
+@op(public=False)
 def safe_softmax(self: Any, /, dim: int) -> Any:
     """``softmax`` along ``dim``; lines of minus infinity alone become zeros."""
     d = self.dtype
@@ -48,7 +48,6 @@ def safe_softmax(self: Any, /, dim: int) -> Any:
     return made
 
 
-safe_softmax.internal()
 safe_softmax.derivative(self=lambda grad, result, dim: softmax_backward(grad, result, dim))
 
 
@@ -169,7 +168,13 @@ def _whole_bias(attn_mask: Any, shape: tuple[int, ...], kind: Any) -> Any:
 # -- attention ---------------------------------------------------------------------------------------------------------
 
 
-@op(node="ScaledDotProductFlashAttentionForCpuBackward0")
+@op(
+    node="ScaledDotProductFlashAttentionForCpuBackward0",
+    apart=("attn_mask",),
+    outputs=("output", "logsumexp"),
+    differentiable=("output",),
+    public=False,
+)
 def flash_attention(
     query: Any, key: Any, value: Any, attn_mask: Any = None, /, dropout_p: float = 0.0, is_causal: bool = False,
     scale: Any = None,
@@ -227,12 +232,15 @@ def flash_attention(
     return out, logs
 
 
-flash_attention.returns("output", "logsumexp", differentiable=("output",))
-flash_attention.sets_apart("attn_mask")
-flash_attention.internal()
+@flash_attention.derivative("query", "key", "value")
+def _attention_rule(
+    grad: Any, query: Any, key: Any, value: Any, output: Any, logsumexp: Any, attn_mask: Any, dropout_p: Any,
+    is_causal: Any, scale: Any,
+) -> Any:  # fmt: skip
+    return flash_attention_backward(grad, query, key, value, output, logsumexp, attn_mask, dropout_p, is_causal, scale)
 
 
-@op()
+@op(apart=("attn_mask", "output", "logsumexp"), outputs=("grad_query", "grad_key", "grad_value"), public=False)
 def flash_attention_backward(
     grad_output: Any, query: Any, key: Any, value: Any, output: Any, logsumexp: Any, attn_mask: Any = None, /,
     dropout_p: float = 0.0, is_causal: bool = False, scale: Any = None,
@@ -248,9 +256,7 @@ def flash_attention_backward(
     times = kind.type(factor(scale, width))
     bias = _whole_bias(attn_mask, (n, heads, rows, columns), kind)
     if n * heads * rows * columns >= compiled.least:
-        made = compiled.attention.backward(
-            grad_output, query, key, value, output, logsumexp, bias, is_causal, times
-        )
+        made = compiled.attention.backward(grad_output, query, key, value, output, logsumexp, bias, is_causal, times)
         if made is not None:
             return made
     shared = _shared_heads(query, key)
@@ -288,48 +294,6 @@ def flash_attention_backward(
     return by_query, _gathered(by_key, shared), _gathered(by_value, shared)
 
 
-flash_attention_backward.returns("grad_query", "grad_key", "grad_value")
-flash_attention_backward.sets_apart("attn_mask", "output", "logsumexp")
-flash_attention_backward.internal()
-
-
-@flash_attention.derivative("query", "key", "value")
-def _attention_rule(
-    grad: Any, query: Any, key: Any, value: Any, output: Any, logsumexp: Any, attn_mask: Any, dropout_p: Any,
-    is_causal: Any, scale: Any,
-) -> Any:  # fmt: skip
-    return flash_attention_backward(
-        grad, query, key, value, output, logsumexp, attn_mask, dropout_p, is_causal, scale
-    )
-
-
-# -- and once more: PyTorch stops here, this composition of rows goes on -----------------------------------------------
-
-
-@on_arrays(lambda heads, shared: _spread(heads, shared).reshape(-1, *heads.shape[2:]))
-def matrices(heads: Any, shared: int) -> Any:
-    """(samples, heads, positions, width) as one batch of matrices, each head as often as it is shared."""
-    n, count, rows, width = heads._array.shape
-    if shared > 1:
-        heads = expand(unsqueeze(heads, 2), (n, count, shared, rows, width))
-    return shaped(heads, (n * count * shared, rows, width))
-
-
-@on_arrays(lambda back, sizes, shared: _gathered(back.reshape(sizes[0], -1, *sizes[2:]), shared))
-def heads_of(back: Any, sizes: tuple[int, ...], shared: int) -> Any:
-    """The gradient of a batch of matrices for the heads that they were made of."""
-    n, count, rows, width = sizes
-    if shared > 1:
-        back = sum_dim(shaped(back, (n, count, shared, rows, width)), (2,), False)
-    return shaped(back, sizes)
-
-
-@on_arrays(lambda query, key: _shared_heads(query, key))
-def shared_heads(query: Any, key: Any) -> int:
-    """How many heads of queries share one head of keys."""
-    return _shared_heads(query._array, key._array)
-
-
 @flash_attention_backward.derivative("grad_output", "query", "key", "value")
 def _attention_twice(
     grads: Any, grad_output: Any, query: Any, key: Any, value: Any, attn_mask: Any, grad_output_sizes: Any,
@@ -345,8 +309,7 @@ def _attention_twice(
         matrices(value, shared),
     )
     to_q, to_k, to_v = [
-        None if part is None else matrices(part, count)
-        for part, count in zip(grads, (1, shared, shared), strict=True)
+        None if part is None else matrices(part, count) for part, count in zip(grads, (1, shared, shared), strict=True)
     ]
     products = each_by_transposed(q, k) * s
     bias = bias_of(query, key, attn_mask, is_causal)
@@ -385,3 +348,28 @@ def _attention_twice(
     )
 
 
+# -- and once more: PyTorch stops here, this composition of rows goes on -----------------------------------------------
+
+
+@on_arrays(lambda heads, shared: _spread(heads, shared).reshape(-1, *heads.shape[2:]))
+def matrices(heads: Any, shared: int) -> Any:
+    """(samples, heads, positions, width) as one batch of matrices, each head as often as it is shared."""
+    n, count, rows, width = heads._array.shape
+    if shared > 1:
+        heads = expand(unsqueeze(heads, 2), (n, count, shared, rows, width))
+    return shaped(heads, (n * count * shared, rows, width))
+
+
+@on_arrays(lambda back, sizes, shared: _gathered(back.reshape(sizes[0], -1, *sizes[2:]), shared))
+def heads_of(back: Any, sizes: tuple[int, ...], shared: int) -> Any:
+    """The gradient of a batch of matrices for the heads that they were made of."""
+    n, count, rows, width = sizes
+    if shared > 1:
+        back = sum_dim(shaped(back, (n, count, shared, rows, width)), (2,), False)
+    return shaped(back, sizes)
+
+
+@on_arrays(lambda query, key: _shared_heads(query, key))
+def shared_heads(query: Any, key: Any) -> int:
+    """How many heads of queries share one head of keys."""
+    return _shared_heads(query._array, key._array)

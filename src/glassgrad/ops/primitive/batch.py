@@ -23,7 +23,7 @@ from .matrix import (
 from .shape import expand, on_arrays, transpose
 
 
-@op()
+@op(precision="low")
 def bmm(self: Any, mat2: Any, /) -> Any:
     """The product of each pair of matrices in two batches."""
     check_batches(self, mat2)
@@ -33,6 +33,12 @@ def bmm(self: Any, mat2: Any, /) -> Any:
     return products(self, mat2)
 
 
+bmm.derivative(
+    self=lambda grad, mat2: each_by_transposed(grad, mat2),
+    mat2=lambda grad, self: each_transposed_by(self, grad),
+)
+
+
 def check_batches(batch1: Any, batch2: Any) -> None:
     """Raise PyTorch's error unless the two are batches of matrices that can be multiplied."""
     for name, array in (("batch1", batch1), ("batch2", batch2)):
@@ -40,12 +46,10 @@ def check_batches(batch1: Any, batch2: Any) -> None:
             raise RuntimeError(f"{name} must be a 3D tensor")
     wanted, found = [batch1.shape[0], batch1.shape[2]], list(batch2.shape[:2])
     if wanted != found:
-        raise RuntimeError(
-            f"Expected size for first two dimensions of batch2 tensor to be: {wanted} but got: {found}."
-        )
+        raise RuntimeError(f"Expected size for first two dimensions of batch2 tensor to be: {wanted} but got: {found}.")
 
 
-@op(inplace=True)
+@op(inplace=True, precision="low", hidden=("self_sizes",))
 def baddbmm(self: Any, batch1: Any, batch2: Any, /, beta: Any = 1, alpha: Any = 1) -> Any:
     """``beta * self + alpha * (batch1 @ batch2)``; ``self`` broadcasts to the product."""
     for array in (batch1, batch2):
@@ -62,7 +66,14 @@ def baddbmm(self: Any, batch1: Any, batch2: Any, /, beta: Any = 1, alpha: Any = 
     return combined(self, batch1, batch2, products, beta, alpha)
 
 
-@op(inplace=True)
+baddbmm.derivative(
+    self=lambda grad, self_sizes, beta: times(narrowed(grad, self_sizes), beta),
+    batch1=lambda grad, batch2, alpha: times(each_by_transposed(grad, batch2), alpha),
+    batch2=lambda grad, batch1, alpha: times(each_transposed_by(batch1, grad), alpha),
+)
+
+
+@op(inplace=True, precision="low", hidden=("batch1_sizes", "batch2_sizes", "self_sizes"))
 def addbmm(self: Any, batch1: Any, batch2: Any, /, beta: Any = 1, alpha: Any = 1) -> Any:
     """``beta * self + alpha * (batch1 @ batch2).sum(0)``; ``self`` broadcasts to the sum."""
     check_expands(self, (batch1.shape[1], batch2.shape[-1]))
@@ -70,18 +81,25 @@ def addbmm(self: Any, batch1: Any, batch2: Any, /, beta: Any = 1, alpha: Any = 1
         if array.ndim != 3:
             raise RuntimeError(f"{name} must be a 3D tensor")
     if len(batch1) != len(batch2):
-        raise RuntimeError(
-            f"batch1 and batch2 must have same number of batches, got {len(batch1)} and {len(batch2)}"
-        )
+        raise RuntimeError(f"batch1 and batch2 must have same number of batches, got {len(batch1)} and {len(batch2)}")
     if batch1.shape[2] != batch2.shape[1]:
         (n, k), (l, m) = batch1.shape[1:], batch2.shape[1:]  # noqa: E741
-        raise RuntimeError(
-            f"Incompatible matrix sizes for bmm ({n}x{k} and {l}x{m})"
-        )
+        raise RuntimeError(f"Incompatible matrix sizes for bmm ({n}x{k} and {l}x{m})")
     rows = np.ascontiguousarray(batch1.transpose(1, 0, 2)).reshape(batch1.shape[1], -1)
     columns = np.ascontiguousarray(batch2).reshape(-1, batch2.shape[2])
     check_addmm(self, rows, columns)
     return combined(self, rows, columns, product, beta, alpha)
+
+
+addbmm.derivative(
+    self=lambda grad, self_sizes, beta: times(narrowed(grad, self_sizes), beta),
+    batch1=lambda grad, batch1_sizes, batch2, batch2_sizes, alpha: times(
+        each_by_transposed(expand(grad, (batch1_sizes[0], batch1_sizes[1], batch2_sizes[2])), batch2), alpha
+    ),
+    batch2=lambda grad, batch1, batch1_sizes, batch2_sizes, alpha: times(
+        each_transposed_by(batch1, expand(grad, (batch1_sizes[0], batch1_sizes[1], batch2_sizes[2]))), alpha
+    ),
+)
 
 
 @on_arrays(lambda grad, mat2: products(grad, mat2.swapaxes(1, 2)))
@@ -96,30 +114,10 @@ def each_transposed_by(mat1: Any, grad: Any) -> Any:
     return bmm(transpose(mat1, 1, 2), grad)
 
 
-bmm.derivative(
-    self=lambda grad, mat2: each_by_transposed(grad, mat2),
-    mat2=lambda grad, self: each_transposed_by(self, grad),
-)
-baddbmm.derivative(
-    self=lambda grad, self_sizes, beta: times(narrowed(grad, self_sizes), beta),
-    batch1=lambda grad, batch2, alpha: times(each_by_transposed(grad, batch2), alpha),
-    batch2=lambda grad, batch1, alpha: times(each_transposed_by(batch1, grad), alpha),
-)
-addbmm.derivative(
-    self=lambda grad, self_sizes, beta: times(narrowed(grad, self_sizes), beta),
-    batch1=lambda grad, batch1_sizes, batch2, batch2_sizes, alpha: times(
-        each_by_transposed(expand(grad, (batch1_sizes[0], batch1_sizes[1], batch2_sizes[2])), batch2), alpha
-    ),
-    batch2=lambda grad, batch1, batch1_sizes, batch2_sizes, alpha: times(
-        each_transposed_by(batch1, expand(grad, (batch1_sizes[0], batch1_sizes[1], batch2_sizes[2]))), alpha
-    ),
-)
-
-
 # -- matrices in other ways -------------------------------------------------------------------------------------------
 
 
-@op()
+@op(precision="single")
 def trace(self: Any, /) -> Any:
     """The sum of a matrix's diagonal; integers add up as int64."""
     if self.ndim != 2:
@@ -130,7 +128,10 @@ def trace(self: Any, /) -> Any:
     return self.diagonal().sum(dtype=np.int64 if self.dtype.kind in "iu" else self.dtype)
 
 
-@op()
+trace.derivative(self=lambda grad, self_sizes: trace_backward(grad, self_sizes))
+
+
+@op(public=False)
 def trace_backward(grad: Any, /, sizes: Any) -> Any:
     """Zeros of ``sizes`` with the number ``grad`` all along the diagonal."""
     made = np.zeros(sizes, grad.dtype)
@@ -138,12 +139,10 @@ def trace_backward(grad: Any, /, sizes: Any) -> Any:
     return made
 
 
-trace_backward.internal()
-trace.derivative(self=lambda grad, self_sizes: trace_backward(grad, self_sizes))
 trace_backward.derivative(grad=lambda grad: trace(grad))
 
 
-@op()
+@op(public=False, hidden=("other_sizes", "self_sizes"))
 def linalg_cross(self: Any, other: Any, /, dim: Any = -1) -> Any:
     """The vectors perpendicular to those of both inputs along ``dim``, whose size is 3; other sizes broadcast."""
     a, b = np.broadcast_arrays(np.moveaxis(self, dim, 0), np.moveaxis(other, dim, 0))
@@ -151,17 +150,14 @@ def linalg_cross(self: Any, other: Any, /, dim: Any = -1) -> Any:
     return np.ascontiguousarray(np.moveaxis(made, 0, dim))
 
 
-linalg_cross.internal()
 linalg_cross.derivative(
     self=lambda grad, self_sizes, other, dim: narrowed(linalg_cross(other, grad, dim), self_sizes),
     other=lambda grad, self, other_sizes, dim: narrowed(linalg_cross(grad, self, dim), other_sizes),
 )
 
 
-@op(node="TrilinearBackward0")
-def trilinear(
-    i1: Any, i2: Any, i3: Any, /, expand1: Any, expand2: Any, expand3: Any, sumdim: Any
-) -> Any:
+@op(node="TrilinearBackward0", public=False)
+def trilinear(i1: Any, i2: Any, i3: Any, /, expand1: Any, expand2: Any, expand3: Any, sumdim: Any) -> Any:
     """The sum over ``sumdim`` of the product of three tensors, each stretched along its own dimensions ``expand``."""
     ndim = i1.ndim + len(expand1)
     arguments: list[Any] = []
@@ -171,7 +167,6 @@ def trilinear(
     return np.ascontiguousarray(made)
 
 
-trilinear.internal()
 trilinear.derivative(
     i1=lambda grad, i2, i3, expand1, expand2, expand3, sumdim: trilinear(
         grad, i2, i3, sumdim, expand2, expand3, expand1
@@ -183,10 +178,3 @@ trilinear.derivative(
         i1, i2, grad, expand1, expand2, sumdim, expand3
     ),
 )
-
-addbmm.shows(hidden=("batch1_sizes", "batch2_sizes", "self_sizes"))
-baddbmm.shows(hidden=("self_sizes",))
-linalg_cross.shows(hidden=("other_sizes", "self_sizes"))
-for _row in (bmm, baddbmm, addbmm):
-    _row.autocasts("low")
-trace.autocasts("single")

@@ -88,7 +88,13 @@ def _near(means: Any, deviations: Any) -> bool:
     return bool((np.abs(means) <= _FAR * deviations).all())
 
 
-@op()
+@op(
+    apart=("running_mean", "running_var"),
+    outputs=("result0", "result1", "result2", "variance"),
+    differentiable=("result0",),
+    public=False,
+    hidden=("input_sizes",),
+)
 def native_batch_norm(
     input: Any, weight: Any = None, bias: Any = None, running_mean: Any = None, running_var: Any = None, /,
     training: bool = False, eps: float = 1e-5,
@@ -146,7 +152,15 @@ def native_batch_norm(
     )
 
 
-@op()
+@native_batch_norm.derivative("input", "weight", "bias")
+def _batch_norm_rule(
+    grad: Any, input: Any, weight: Any, result1: Any, result2: Any, input_sizes: Any, training: Any, needs: Any
+) -> Any:
+    found = native_batch_norm_backward(grad, input, result1, result2, weight, training, tuple(needs))
+    return tuple([gradient if need else None for gradient, need in zip(found, needs, strict=True)])
+
+
+@op(apart=("mean", "rstd"), outputs=("result0", "result1", "result2"), public=False, hidden=("input_sizes",))
 def native_batch_norm_backward(
     grad_output: Any, input: Any, mean: Any, rstd: Any, weight: Any = None, /, training: bool = True, wanted: Any = ()
 ) -> Any:
@@ -195,22 +209,6 @@ def native_batch_norm_backward(
     return back, (dots * rstd).astype(kept) if wanted[1] else none, sums.astype(kept) if wanted[2] else none
 
 
-native_batch_norm.returns("result0", "result1", "result2", "variance", differentiable=("result0",))
-native_batch_norm.sets_apart("running_mean", "running_var")
-native_batch_norm_backward.returns("result0", "result1", "result2")
-native_batch_norm_backward.sets_apart("mean", "rstd")
-for _row in (native_batch_norm, native_batch_norm_backward):
-    _row.internal()
-
-
-@native_batch_norm.derivative("input", "weight", "bias")
-def _batch_norm_rule(
-    grad: Any, input: Any, weight: Any, result1: Any, result2: Any, input_sizes: Any, training: Any, needs: Any
-) -> Any:
-    found = native_batch_norm_backward(grad, input, result1, result2, weight, training, tuple(needs))
-    return tuple([gradient if need else None for gradient, need in zip(found, needs, strict=True)])
-
-
 @native_batch_norm_backward.derivative("grad_output", "input", "weight")
 def _batch_norm_backward_rule(
     grads: Any, grad_output: Any, input: Any, weight: Any, mean: Any, rstd: Any, input_sizes: Any, training: Any
@@ -219,10 +217,4 @@ def _batch_norm_backward_rule(
     of_input, *others = grads
     came = (of_input, *[None if part is None else shaped(part, kept) for part in others])
     scale = None if weight is None else shaped(weight, kept)
-    return affine_twice(
-        came, grad_output, scale, dims, input, input, mean, rstd, input_sizes, dims, fixed=not training
-    )
-
-
-native_batch_norm.shows(hidden=("input_sizes",))
-native_batch_norm_backward.shows(hidden=("input_sizes",))
+    return affine_twice(came, grad_output, scale, dims, input, input, mean, rstd, input_sizes, dims, fixed=not training)

@@ -29,7 +29,7 @@ _i0, _i0e = _served(bessel.i0, "i0_vml_cpu", True), _served(bessel.i0e, "i0e_cpu
 _i1, _i1e = _served(bessel.i1, "i1_cpu", True), _served(bessel.i1e, "i1e_cpu", True)
 
 
-@op(inplace=True)
+@op(inplace=True, typed="float")
 def i0(self: Any, /) -> Any:
     """The modified Bessel function of the first kind, order 0.
 
@@ -38,7 +38,10 @@ def i0(self: Any, /) -> Any:
     return _i0(self)
 
 
-@op(node="SpecialI0EBackward0")
+i0.derivative(self=lambda grad, self: grad * special_i1(self))
+
+
+@op(node="SpecialI0EBackward0", typed="float", public=False)
 def special_i0e(self: Any, /) -> Any:
     """``exp(-|x|) I0(x)``.
 
@@ -47,34 +50,16 @@ def special_i0e(self: Any, /) -> Any:
     return _i0e(self)
 
 
-@op()
+special_i0e.derivative(self=lambda grad, self, result: grad * (special_i1e(self) - sgn(self) * result))
+
+
+@op(typed="float", public=False)
 def special_i1(self: Any, /) -> Any:
     """The modified Bessel function of the first kind, order 1.
 
     Source: https://docs.pytorch.org/docs/stable/special.html#torch.special.i1
     """
     return _i1(self)
-
-
-@op(node="SpecialI1EBackward0")
-def special_i1e(self: Any, /) -> Any:
-    """``exp(-|x|) I1(x)``.
-
-    Source: https://docs.pytorch.org/docs/stable/special.html#torch.special.i1e
-    """
-    return _i1e(self)
-
-
-@op(constant=True)
-def tiny_aside(self: Any, /) -> Any:
-    """``self``, but the dtype's rounding unit where it is no larger than that."""
-    unit = np.finfo(self.dtype).eps if self.dtype.kind == "f" else 2.0**-7  # bfloat16
-    return np.where(np.abs(self) > unit, self, self.dtype.type(unit))[()]
-
-
-tiny_aside.internal()
-i0.derivative(self=lambda grad, self: grad * special_i1(self))
-special_i0e.derivative(self=lambda grad, self, result: grad * (special_i1e(self) - sgn(self) * result))
 
 
 @special_i1.derivative("self")
@@ -85,12 +70,28 @@ def slope_of_i1(grad: Any, self: Any, result: Any) -> Any:
     return grad * where(tiny, 0.5, i0(x) - result / x)
 
 
+@op(node="SpecialI1EBackward0", typed="float", public=False)
+def special_i1e(self: Any, /) -> Any:
+    """``exp(-|x|) I1(x)``.
+
+    Source: https://docs.pytorch.org/docs/stable/special.html#torch.special.i1e
+    """
+    return _i1e(self)
+
+
 @special_i1e.derivative("self")
 def slope_of_scaled_i1(grad: Any, self: Any, result: Any) -> Any:
     """The gradient times the slope of ``exp(-|x|) I1(x)``; a half at zero."""
     tiny = tiny_aside(abs(self)) != abs(self)
     x = where(tiny, 1, self)
     return grad * where(tiny, 0.5, special_i0e(x) - result * (sgn(x) + 1 / x))
+
+
+@op(constant=True, public=False)
+def tiny_aside(self: Any, /) -> Any:
+    """``self``, but the dtype's rounding unit where it is no larger than that."""
+    unit = np.finfo(self.dtype).eps if self.dtype.kind == "f" else 2.0**-7  # bfloat16
+    return np.where(np.abs(self) > unit, self, self.dtype.type(unit))[()]
 
 
 def _flat(name: str, kernel: Any, doc: str, argument: str = "self") -> Any:
@@ -110,7 +111,7 @@ def _flat(name: str, kernel: Any, doc: str, argument: str = "self") -> Any:
         f"{doc}; no derivative.\n\n"
         f"    Source: https://docs.pytorch.org/docs/stable/special.html#torch.special.{name}\n    "
     )
-    return op(constant=True)(function)
+    return op(public=False, typed="float", constant=True)(function)
 
 
 special_bessel_j0 = _flat("bessel_j0", bessel.j0, "The Bessel function of the first kind, order 0")
@@ -125,13 +126,3 @@ special_scaled_modified_bessel_k0 = _flat("scaled_modified_bessel_k0", bessel.k0
 special_scaled_modified_bessel_k1 = _flat("scaled_modified_bessel_k1", bessel.k1e, "``exp(x) K1(x)``", "x")
 special_spherical_bessel_j0 = _flat("spherical_bessel_j0", bessel.spherical_j0, "``sin(x) / x``, one at zero", "x")
 special_airy_ai = _flat("airy_ai", bessel.airy_ai, "Airy's function Ai", "x")
-
-SCALED_AND_FLAT = (
-    special_i0e, special_i1, special_i1e, special_bessel_j0, special_bessel_j1, special_bessel_y0, special_bessel_y1,
-    special_modified_bessel_i0, special_modified_bessel_i1, special_modified_bessel_k0, special_modified_bessel_k1,
-    special_scaled_modified_bessel_k0, special_scaled_modified_bessel_k1, special_spherical_bessel_j0, special_airy_ai,
-)  # fmt: skip
-i0.typed_as("float")
-for _row in SCALED_AND_FLAT:
-    _row.typed_as("float")
-    _row.internal()

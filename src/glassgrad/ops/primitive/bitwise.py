@@ -15,21 +15,21 @@ def _whole(self: Any, name: str, kinds: str = "biu") -> None:
         raise unsupported(name, self)
 
 
-@op(operator="and", inplace=True, constant=True)
+@op(operator="and", inplace=True, constant=True, typed="promote")
 def bitwise_and(self: Any, other: Any, /) -> Any:
     """The bits that are set in both."""
     _whole(self, "bitwise_and_cpu")
     return self & other
 
 
-@op(operator="or", inplace=True, constant=True)
+@op(operator="or", inplace=True, constant=True, typed="promote")
 def bitwise_or(self: Any, other: Any, /) -> Any:
     """The bits that are set in at least one."""
     _whole(self, "bitwise_or_cpu")
     return self | other
 
 
-@op(operator="xor", inplace=True, constant=True)
+@op(operator="xor", inplace=True, constant=True, typed="promote")
 def bitwise_xor(self: Any, other: Any, /) -> Any:
     """The bits that are set in just one."""
     _whole(self, "bitwise_xor_cpu")
@@ -43,7 +43,7 @@ def bitwise_not(self: Any, /) -> Any:
     return ~self
 
 
-@op(operator="lshift", inplace=True, constant=True)
+@op(operator="lshift", inplace=True, constant=True, typed="promote")
 def bitwise_left_shift(self: Any, other: Any, /) -> Any:
     """The bits moved up by ``other`` places; zero where that is negative or as wide as the dtype."""
     _whole(self, "lshift_cpu", "iu")
@@ -52,14 +52,10 @@ def bitwise_left_shift(self: Any, other: Any, /) -> Any:
     return np.where(odd, self.dtype.type(0), np.left_shift(self, np.where(odd, 0, other).astype(self.dtype)))[()]
 
 
-@op(operator="rshift", inplace=True, constant=True)
+@op(operator="rshift", inplace=True, constant=True, typed="promote")
 def bitwise_right_shift(self: Any, other: Any, /) -> Any:
     """The bits moved down by ``other`` places; only the sign is left where that is negative or too wide."""
     _whole(self, "rshift_cpu", "iu")
     most = self.dtype.itemsize * 8 - 1
     odd = (other < 0) | (other > most)
     return np.right_shift(self, np.where(odd, most, other).astype(self.dtype))
-
-
-for _row in (bitwise_and, bitwise_or, bitwise_xor, bitwise_left_shift, bitwise_right_shift):
-    _row.typed_as("promote")

@@ -12,7 +12,7 @@ from .compare import zero_like
 ndarray = np.ndarray
 
 
-@op()
+@op(public=False, hidden=("dtype", "source"))
 def to_copy(self: Any, /, dtype: Any, source: Any = None, memory_format: Any = None) -> Any:
     """The elements as a NumPy ``dtype``; ``source`` is the dtype that gradients take on their way back."""
     kind = self.dtype.kind
@@ -25,16 +25,14 @@ def to_copy(self: Any, /, dtype: Any, source: Any = None, memory_format: Any = N
     return made if memory_format is None else clone.row.kernel(made, memory_format)
 
 
+to_copy.derivative(self=lambda grad, dtype, source: grad if source is None else to_copy(grad, source, dtype))
+
+
 def _whole(self: Any, dtype: Any) -> Any:
     """Floats as integers; those that do not fit become what PyTorch's conversion on x86 gives."""
     if dtype.kind == "u" or dtype.itemsize < 4:  # via the wider type, cut off, on every machine
         return self.astype("i8" if dtype.itemsize > 2 else "i4").astype(dtype)
     return self.astype(dtype)
-
-
-to_copy.internal()
-to_copy.derivative(self=lambda grad, dtype, source: grad if source is None else to_copy(grad, source, dtype))
-to_copy.shows(hidden=("dtype", "source"))
 
 
 _CHANNELS_LAST = {"channels_last": (0, 2, 3, 1), "channels_last_3d": (0, 2, 3, 4, 1)}
@@ -62,7 +60,7 @@ def _in_order(array: Any) -> Any:
     return out
 
 
-@op()
+@op(public=False)
 def clone(self: Any, /, memory_format: Any = None) -> Any:
     """A copy; dense memory keeps its order, unless a ``memory_format`` asks for another."""
     if type(self) is not ndarray:
@@ -78,11 +76,10 @@ def clone(self: Any, /, memory_format: Any = None) -> Any:
     return out
 
 
-clone.internal()
 clone.derivative(self=lambda grad: grad)
 
 
-@op(node="torch::autograd::CopyBackwards", inplace=True)
+@op(node="torch::autograd::CopyBackwards", inplace=True, public=False)
 def copy(self: Any, src: Any, /) -> Any:
     """``src`` broadcast to the shape of ``self``, in its dtype: what ``copy_`` writes."""
     if src.dtype.kind == "c" and self.dtype.kind not in "cb":
@@ -94,81 +91,89 @@ def copy(self: Any, src: Any, /) -> Any:
     return np.broadcast_to(src, self.shape)
 
 
-copy.internal()
 copy.derivative(self=lambda grad: zero_like(grad), src=lambda grad: grad)
 
 
-@op(node="FillBackward0")
+@op(node="FillBackward0", public=False)
 def fill_number(self: Any, /, value: Any) -> Any:
     """The shape and dtype of ``self``, filled with a number."""
     return np.full_like(self, value) if type(self) is ndarray else self.dtype.type(value)
 
 
-@op(node="FillBackward1")
+fill_number.derivative(self=lambda grad: zero_like(grad))
+
+
+@op(node="FillBackward1", public=False)
 def fill_tensor(self: Any, value: Any, /) -> Any:
     """The shape and dtype of ``self``, filled with the value of a 0-d tensor."""
     return np.full(self.shape, value, self.dtype)
 
 
-@op(node="FillBackward2", inplace=True)
+fill_tensor.derivative(self=lambda grad: zero_like(grad), value=lambda grad: whole_sum(grad))
+
+
+@op(node="FillBackward2", inplace=True, public=False, one_value=True)
 def fill_with_number(self: Any, /, value: Any) -> Any:
     """What ``fill_`` writes for a number."""
     return np.broadcast_to(np.asarray(value).astype(self.dtype), self.shape)
 
 
-@op(node="FillBackward3", inplace=True)
+fill_with_number.derivative(self=lambda grad: zero_like(grad))
+
+
+@op(node="FillBackward3", inplace=True, public=False)
 def fill_with_tensor(self: Any, value: Any, /) -> Any:
     """What ``fill_`` writes for a 0-d tensor."""
     return np.broadcast_to(value.astype(self.dtype), self.shape)
 
 
-@op(inplace=True)
+fill_with_tensor.derivative(self=lambda grad: zero_like(grad), value=lambda grad: whole_sum(grad))
+
+
+@op(inplace=True, public=False, one_value=True)
 def zero(self: Any, /) -> Any:
     """What ``zero_`` writes."""
     return np.broadcast_to(np.zeros((), self.dtype), self.shape)
 
 
-@op()
+zero.derivative(self=lambda grad: zero_like(grad))
+
+
+@op(public=False)
 def whole_sum(grad: Any, /) -> Any:
     """The sum of all elements, for the gradient of a value that filled them."""
     return np.add.reduce(grad, axis=None)
 
 
-@op()
+whole_sum.derivative(grad=lambda grad, grad_sizes: spread_over(grad, grad_sizes))
+
+
+@op(public=False)
 def spread_over(self: Any, /, sizes: Any) -> Any:
     """A 0-d value seen as an array of ``sizes``."""
     return np.full(sizes, self)
 
 
-for _row in (fill_number, fill_tensor, fill_with_number, fill_with_tensor, zero, whole_sum, spread_over):
-    _row.internal()
-for _row in (fill_number, fill_with_number, zero):
-    _row.derivative(self=lambda grad: zero_like(grad))
-for _row in (fill_with_number, zero):
-    _row.writes_one_value()
-for _row in (fill_tensor, fill_with_tensor):
-    _row.derivative(self=lambda grad: zero_like(grad), value=lambda grad: whole_sum(grad))
-whole_sum.derivative(grad=lambda grad, grad_sizes: spread_over(grad, grad_sizes))
 spread_over.derivative(self=lambda grad: whole_sum(grad))
+
 
 # -- complex numbers as pairs ----------------------------------------------------------------------------------------
 
 
-@op(view=True)
+@op(view=True, holomorphic=False, public=False)
 def view_as_real(self: Any, /) -> Any:
     """The view with one more dimension: real and imaginary part."""
     part = self[...].real
     return np.lib.stride_tricks.as_strided(part, (*part.shape, 2), (*part.strides, part.itemsize))
 
 
-@op(view=True)
+view_as_real.derivative(self=lambda grad: view_as_complex(grad))
+
+
+@op(view=True, holomorphic=False, public=False)
 def view_as_complex(self: Any, /) -> Any:
     """The view that takes pairs along the last dimension as complex numbers."""
     return self.view(np.result_type(self.dtype, np.complex64))[..., 0]
 
 
-for _row in (view_as_real, view_as_complex):
-    _row.internal()
-    _row.complex_by_hand()
-view_as_real.derivative(self=lambda grad: view_as_complex(grad))
 view_as_complex.derivative(self=lambda grad: view_as_real(grad))

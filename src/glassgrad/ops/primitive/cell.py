@@ -11,14 +11,19 @@ from typing import Any
 import numpy as np
 
 from ...core.row import op
-from ..unfold import differentiated
+from ..unfold import differentiated, unfolding
 from . import linear
 from .matrix import addmm, column_sums, mm, transposed_by
 from .recurrent import came, put, wide
 from .shape import t
 
 
-@op(node="AddmmBackward0")
+@op(
+    node="AddmmBackward0",
+    public=False,
+    fallback=lambda bias, mat1, weight: addmm(bias, mat1, t(weight)),
+    unfold=linear.unfold,
+)
 def projected(self: Any, mat1: Any, weight: Any, /) -> Any:
     """``mat1 @ weight.T + self``, column by column in memory; all of one everyday dtype."""
     try:
@@ -29,14 +34,11 @@ def projected(self: Any, mat1: Any, weight: Any, /) -> Any:
     return made.T
 
 
-projected.internal()
 projected.derivative(
     self=lambda grad, weight_sizes: column_sums(grad),
     mat1=lambda grad, weight: mm(grad, weight),
     weight=lambda grad, mat1: transposed_by(grad, mat1),
 )
-projected.falls_back_to(lambda bias, mat1, weight: addmm(bias, mat1, t(weight)))
-projected.unfolds_by(linear.unfold)
 
 
 def _gates(array: Any, count: int) -> list[Any]:
@@ -59,7 +61,7 @@ def _rows(array: Any, kind: Any) -> Any:
     return array.T.astype(kind, order="C")
 
 
-@op()
+@op(outputs=("hy", "cy", "gates", "bent"), differentiable=("hy", "cy"), public=False, unfold=unfolding("lstm_gates"))
 def lstm_gates(igates: Any, hgates: Any, cx: Any, /) -> Any:
     """One step of an LSTM from both projections, (batch, 4 * hidden): hidden and cell state; gates, bent cell."""
     kind = igates.dtype
@@ -78,7 +80,24 @@ def lstm_gates(igates: Any, hgates: Any, cx: Any, /) -> Any:
     return _rows(hy, kind), _rows(cy, kind), gates, bent
 
 
-@op()
+@lstm_gates.derivative("igates", "hgates", "cx")
+def _lstm_gates_rule(
+    grads: Any,
+    igates: Any,
+    hgates: Any,
+    cx: Any,
+    igates_sizes: Any,
+    hgates_sizes: Any,
+    cx_sizes: Any,
+    gates: Any,
+    bent: Any,
+) -> Any:
+    arrived = [grad for grad in grads if grad is not None]
+    back, cell = lstm_gates_backward([*arrived, igates, hgates, cx, gates, bent], came(grads[:2]))
+    return back, back, cell
+
+
+@op(outputs=("gates", "cx"), public=False)
 def lstm_gates_backward(tensors: Any, /, given: Any) -> Any:
     """The gradients of the sum of the projections and of the cell state, before one step of an LSTM."""
     kind = tensors[sum(given)].dtype
@@ -115,7 +134,12 @@ def lstm_gates_backward(tensors: Any, /, given: Any) -> Any:
     return back.T.astype(kind, copy=False), _rows(cell, kind)
 
 
-@op()
+@lstm_gates_backward.derivative("tensors")
+def _lstm_gates_twice(grads: Any, tensors: Any, given: Any, needs: Any) -> Any:
+    return differentiated("lstm_gates", [grads[0], None, grads[1]], tensors, given, needs, ())
+
+
+@op(outputs=("hy", "gates"), differentiable=("hy",), public=False, unfold=unfolding("gru_gates"))
 def gru_gates(igates: Any, hgates: Any, hx: Any, /) -> Any:
     """One step of a GRU from both projections, (batch, 3 * hidden): the state; gates."""
     kind = igates.dtype
@@ -136,7 +160,14 @@ def gru_gates(igates: Any, hgates: Any, hx: Any, /) -> Any:
     return _rows(hy, kind), gates
 
 
-@op()
+@gru_gates.derivative("igates", "hgates", "hx")
+def _gru_gates_rule(
+    grad: Any, igates: Any, hgates: Any, hx: Any, igates_sizes: Any, hgates_sizes: Any, hx_sizes: Any, gates: Any
+) -> Any:
+    return gru_gates_backward([grad, igates, hgates, hx, gates])
+
+
+@op(outputs=("igates", "hgates", "hx"), public=False)
 def gru_gates_backward(tensors: Any, /) -> Any:
     """The gradients of both projections and of the state before one step of a GRU."""
     kind = tensors[1].dtype
@@ -162,45 +193,6 @@ def gru_gates_backward(tensors: Any, /) -> Any:
     return back.T.astype(kind, copy=False), other.T.astype(kind, copy=False), _rows(towards * z, kind)
 
 
-lstm_gates.returns("hy", "cy", "gates", "bent", differentiable=("hy", "cy"))
-gru_gates.returns("hy", "gates", differentiable=("hy",))
-lstm_gates_backward.returns("gates", "cx")
-gru_gates_backward.returns("igates", "hgates", "hx")
-
-
-@lstm_gates.derivative("igates", "hgates", "cx")
-def _lstm_gates_rule(
-    grads: Any,
-    igates: Any,
-    hgates: Any,
-    cx: Any,
-    igates_sizes: Any,
-    hgates_sizes: Any,
-    cx_sizes: Any,
-    gates: Any,
-    bent: Any,
-) -> Any:
-    arrived = [grad for grad in grads if grad is not None]
-    back, cell = lstm_gates_backward([*arrived, igates, hgates, cx, gates, bent], came(grads[:2]))
-    return back, back, cell
-
-
-@gru_gates.derivative("igates", "hgates", "hx")
-def _gru_gates_rule(
-    grad: Any, igates: Any, hgates: Any, hx: Any, igates_sizes: Any, hgates_sizes: Any, hx_sizes: Any, gates: Any
-) -> Any:
-    return gru_gates_backward([grad, igates, hgates, hx, gates])
-
-
-@lstm_gates_backward.derivative("tensors")
-def _lstm_gates_twice(grads: Any, tensors: Any, given: Any, needs: Any) -> Any:
-    return differentiated("lstm_gates", [grads[0], None, grads[1]], tensors, given, needs, ())
-
-
 @gru_gates_backward.derivative("tensors")
 def _gru_gates_twice(grads: Any, tensors: Any, needs: Any) -> Any:
     return differentiated("gru_gates", grads, tensors, (True,), needs, ())
-
-
-for _row in (lstm_gates, lstm_gates_backward, gru_gates, gru_gates_backward):
-    _row.internal()

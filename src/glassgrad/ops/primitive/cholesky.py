@@ -41,7 +41,7 @@ def check_definite(function: str, info: Any) -> None:
     )
 
 
-@op()
+@op(outputs=("L", "info"), differentiable=("L",), holomorphic=False, public=False)
 def linalg_cholesky_ex(self: Any, /, upper: bool = False, check_errors: bool = False) -> Any:
     """Triangles that give the matrices when multiplied with themselves turned; how far they could be found."""
     found, info = factors(self, upper)
@@ -50,7 +50,10 @@ def linalg_cholesky_ex(self: Any, /, upper: bool = False, check_errors: bool = F
     return found, info
 
 
-@op()
+linalg_cholesky_ex.derivative(self=lambda grad, L, upper: slope(grad, L, upper))  # noqa: N803
+
+
+@op(holomorphic=False, public=False)
 def cholesky(self: Any, /, upper: bool = False) -> Any:
     """The triangular root of positive-definite matrices."""
     found, info = factors(self, upper)
@@ -58,10 +61,7 @@ def cholesky(self: Any, /, upper: bool = False) -> Any:
     return found
 
 
-linalg_cholesky_ex.returns("L", "info", differentiable=("L",))
-for _row in (linalg_cholesky_ex, cholesky):
-    _row.internal()
-    _row.complex_by_hand()
+cholesky.derivative(self=lambda grad, result, upper: slope(grad, result, upper))
 
 
 @mathematics
@@ -75,11 +75,7 @@ def slope(grad: Any, root: Any, upper: Any) -> Any:
     return substitute(root, inner, False, False, False)
 
 
-linalg_cholesky_ex.derivative(self=lambda grad, L, upper: slope(grad, L, upper))  # noqa: N803
-cholesky.derivative(self=lambda grad, result, upper: slope(grad, result, upper))
-
-
-@op()
+@op(holomorphic=False, public=False)
 def cholesky_inverse(self: Any, /, upper: bool = False) -> Any:
     """The inverses of the matrices that these triangles are the roots of."""
     root = np.conj(self.swapaxes(-1, -2)) if upper else self
@@ -88,24 +84,19 @@ def cholesky_inverse(self: Any, /, upper: bool = False) -> Any:
     return np.matmul(np.conj(half.swapaxes(-1, -2)), half)
 
 
-@op()
-def cholesky_solve(self: Any, input2: Any, /, upper: bool = False) -> Any:
-    """The solutions of ``A @ X = self``, where ``input2`` is the triangular root of ``A``."""
-    root = np.conj(input2.swapaxes(-1, -2)) if upper else input2
-    half = triangle.substituted(root, self, False, False)
-    return np.ascontiguousarray(triangle.substituted(np.conj(root.swapaxes(-1, -2)), half, True, False))
-
-
-for _row in (cholesky_inverse, cholesky_solve):
-    _row.internal()
-    _row.complex_by_hand()
-
-
 @cholesky_inverse.derivative("self")
 def _slope_of_inverse(grad: Any, self: Any, result: Any, upper: Any) -> Any:
     """The inverse of ``L @ L'`` moves by minus itself, times both sides' steps, times itself."""
     both = times(times(result, grad + adjoint(grad)), result)
     return -times(self, both) if upper else -times(both, self)
+
+
+@op(holomorphic=False, public=False, hidden=("input2_sizes", "self_sizes"))
+def cholesky_solve(self: Any, input2: Any, /, upper: bool = False) -> Any:
+    """The solutions of ``A @ X = self``, where ``input2`` is the triangular root of ``A``."""
+    root = np.conj(input2.swapaxes(-1, -2)) if upper else input2
+    half = triangle.substituted(root, self, False, False)
+    return np.ascontiguousarray(triangle.substituted(np.conj(root.swapaxes(-1, -2)), half, True, False))
 
 
 @cholesky_solve.derivative("self", "input2")
@@ -121,8 +112,3 @@ def _slopes_of_solve(
         pull = -times(input2, pull) if upper else -times(pull, input2)
         pull = narrowed(pull, input2_sizes)
     return narrowed(toward, self_sizes), pull
-
-
-# -- the saved names that PyTorch does not show -----------------------------------------------------------------------
-
-cholesky_solve.shows(hidden=("input2_sizes", "self_sizes"))

@@ -18,30 +18,28 @@ def unsupported(name: str, array: Any) -> NotImplementedError:
     return NotImplementedError(f"\"{name}\" not implemented for '{dtypes.of(array.dtype).scalar_name}'")
 
 
-@op(constant=True)
+@op(constant=True, public=False)
 def zero_like(self: Any, /) -> Any:
     """Zeros of the shape and dtype of ``self``: the gradient of whatever is flat."""
     return np.zeros_like(self) if type(self) is ndarray else self.dtype.type(0)
 
 
-zero_like.internal()
-
 # -- comparisons -----------------------------------------------------------------------------------------------------
 
 
-@op(operator="eq", constant=True)
+@op(operator="eq", constant=True, typed="promote")
 def eq(self: Any, other: Any, /) -> Any:
     """Whether elements are equal."""
     return self == other
 
 
-@op("not_equal", operator="ne", constant=True)
+@op("not_equal", operator="ne", constant=True, typed="promote")
 def ne(self: Any, other: Any, /) -> Any:
     """Whether elements differ."""
     return self != other
 
 
-@op("less", operator="lt", constant=True)
+@op("less", operator="lt", constant=True, typed="promote")
 def lt(self: Any, other: Any, /) -> Any:
     """Whether elements are less than those of ``other``."""
     if self.dtype.kind == "c":
@@ -49,7 +47,7 @@ def lt(self: Any, other: Any, /) -> Any:
     return self < other
 
 
-@op("less_equal", operator="le", constant=True)
+@op("less_equal", operator="le", constant=True, typed="promote")
 def le(self: Any, other: Any, /) -> Any:
     """Whether elements are at most those of ``other``."""
     if self.dtype.kind == "c":
@@ -57,7 +55,7 @@ def le(self: Any, other: Any, /) -> Any:
     return self <= other
 
 
-@op("greater", operator="gt", constant=True)
+@op("greater", operator="gt", constant=True, typed="promote")
 def gt(self: Any, other: Any, /) -> Any:
     """Whether elements are greater than those of ``other``."""
     if self.dtype.kind == "c":
@@ -65,16 +63,12 @@ def gt(self: Any, other: Any, /) -> Any:
     return self > other
 
 
-@op("greater_equal", operator="ge", constant=True)
+@op("greater_equal", operator="ge", constant=True, typed="promote")
 def ge(self: Any, other: Any, /) -> Any:
     """Whether elements are at least those of ``other``."""
     if self.dtype.kind == "c":
         raise unsupported("ge_cpu", self)
     return self >= other
-
-
-for _row in (eq, ne, lt, le, gt, ge):
-    _row.typed_as("promote")
 
 
 def _written(compared: Any, node: str, with_number: bool) -> Any:
@@ -90,13 +84,10 @@ def _written(compared: Any, node: str, with_number: bool) -> Any:
 
     kernel.__name__ = f"{compared.row.name}_{'number_' if with_number else ''}written"
     kernel.__doc__ = compared.row.kernel.__doc__
-    row = op(node=node)(kernel)
-    row.internal()
-    if with_number:
-        row.derivative(self=lambda grad: zero_like(grad))
-    else:
-        row.typed_as("promote")
-        row.derivative(self=lambda grad: zero_like(grad), other=lambda grad: zero_like(grad))
+    row = op(node=node, public=False, typed=None if with_number else "promote")(kernel)
+    row.derivative(self=lambda grad: zero_like(grad))
+    if not with_number:
+        row.derivative(other=lambda grad: zero_like(grad))
     return row
 
 
@@ -109,27 +100,22 @@ WRITTEN = {
 # -- logic -----------------------------------------------------------------------------------------------------------
 
 
-@op(inplace=True, constant=True)
+@op(inplace=True, constant=True, typed="promote", strict=True)
 def logical_and(self: Any, other: Any, /) -> Any:
     """Whether both elements are nonzero."""
     return np.logical_and(self, other)
 
 
-@op(inplace=True, constant=True)
+@op(inplace=True, constant=True, typed="promote", strict=True)
 def logical_or(self: Any, other: Any, /) -> Any:
     """Whether at least one of the elements is nonzero."""
     return np.logical_or(self, other)
 
 
-@op(inplace=True, constant=True)
+@op(inplace=True, constant=True, typed="promote", strict=True)
 def logical_xor(self: Any, other: Any, /) -> Any:
     """Whether just one of the elements is nonzero."""
     return np.logical_xor(self, other)
-
-
-for _row in (logical_and, logical_or, logical_xor):
-    _row.typed_as("promote")
-    _row.tensors_only()
 
 
 @op(inplace=True, constant=True)
@@ -197,7 +183,7 @@ def signbit(self: Any, /) -> Any:
 # -- choices ---------------------------------------------------------------------------------------------------------
 
 
-@op()
+@op(typed="promote", apart=("condition",))
 def where(condition: Any, self: Any, other: Any, /) -> Any:
     """``self`` where ``condition`` holds, ``other`` elsewhere, with broadcasting."""
     if condition.dtype.kind != "b":
@@ -215,15 +201,13 @@ def where(condition: Any, self: Any, other: Any, /) -> Any:
     return choose(condition, self, other)
 
 
-where.typed_as("promote")
-where.sets_apart("condition")
 where.derivative(
     self=lambda grad, condition: where(condition, grad, 0),
     other=lambda grad, condition: where(condition, 0, grad),
 )
 
 
-@op()
+@op(typed="promote", public=False)
 def share(grad_output: Any, self: Any, other: Any, /) -> Any:
     """``grad_output`` where ``self`` exceeds ``other`` (or one is NaN), half of it where they are equal, else zero."""
     lost = drop(self < other, grad_output)
@@ -233,12 +217,10 @@ def share(grad_output: Any, self: Any, other: Any, /) -> Any:
     return choose(tied, lost * grad_output.dtype.type(0.5), lost)
 
 
-share.internal()
-share.typed_as("promote")
 share.derivative(grad_output=lambda grad, self, other: share(grad, self, other))
 
 
-@op()
+@op(typed="promote", strict=True, ufunc=np.maximum)
 def maximum(self: Any, other: Any, /) -> Any:
     """The greater of two elements; NaN if one is."""
     if self.dtype.kind == "c":
@@ -246,7 +228,13 @@ def maximum(self: Any, other: Any, /) -> Any:
     return np.maximum(self, other)
 
 
-@op()
+maximum.derivative(
+    self=lambda grad, self, other: share(grad, self, other),
+    other=lambda grad, self, other: share(grad, other, self),
+)
+
+
+@op(typed="promote", strict=True, ufunc=np.minimum)
 def minimum(self: Any, other: Any, /) -> Any:
     """The lesser of two elements; NaN if one is."""
     if self.dtype.kind == "c":
@@ -254,34 +242,25 @@ def minimum(self: Any, other: Any, /) -> Any:
     return np.minimum(self, other)
 
 
-for _row in (maximum, minimum):
-    _row.typed_as("promote")
-    _row.tensors_only()
-maximum.applies(np.maximum)
-minimum.applies(np.minimum)
-maximum.derivative(
-    self=lambda grad, self, other: share(grad, self, other),
-    other=lambda grad, self, other: share(grad, other, self),
-)
 minimum.derivative(
     self=lambda grad, self, other: share(grad, other, self),
     other=lambda grad, self, other: share(grad, self, other),
 )
 
 
-@op(constant=True)
+@op(constant=True, typed="promote", strict=True, public=False)
 def fmax_mask(self: Any, other: Any, /) -> Any:
     """Whether ``fmax`` takes the element of ``self``."""
     return np.logical_or(self >= other, other != other)
 
 
-@op(constant=True)
+@op(constant=True, typed="promote", strict=True, public=False)
 def fmin_mask(self: Any, other: Any, /) -> Any:
     """Whether ``fmin`` takes the element of ``self``."""
     return np.logical_or(self <= other, other != other)
 
 
-@op()
+@op(typed="promote", strict=True)
 def fmax(self: Any, other: Any, /) -> Any:
     """The greater of two elements; the other one where one is NaN."""
     if self.dtype.kind == "c":
@@ -289,7 +268,13 @@ def fmax(self: Any, other: Any, /) -> Any:
     return np.fmax(self, other)
 
 
-@op()
+fmax.derivative(
+    self=lambda grad, self, other: where(fmax_mask(self, other), grad, 0),
+    other=lambda grad, self, other: where(fmax_mask(self, other), 0, grad),
+)
+
+
+@op(typed="promote", strict=True)
 def fmin(self: Any, other: Any, /) -> Any:
     """The lesser of two elements; the other one where one is NaN."""
     if self.dtype.kind == "c":
@@ -297,15 +282,6 @@ def fmin(self: Any, other: Any, /) -> Any:
     return np.fmin(self, other)
 
 
-for _row in (fmax_mask, fmin_mask):
-    _row.internal()
-for _row in (fmax_mask, fmin_mask, fmax, fmin):
-    _row.typed_as("promote")
-    _row.tensors_only()
-fmax.derivative(
-    self=lambda grad, self, other: where(fmax_mask(self, other), grad, 0),
-    other=lambda grad, self, other: where(fmax_mask(self, other), 0, grad),
-)
 fmin.derivative(
     self=lambda grad, self, other: where(fmin_mask(self, other), grad, 0),
     other=lambda grad, self, other: where(fmin_mask(self, other), 0, grad),

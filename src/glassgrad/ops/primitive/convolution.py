@@ -41,7 +41,17 @@ def refuse_kinds(input: Any, transposed: bool, dilation: Any) -> None:
         raise not_implemented("slow_conv2d_cpu" if flat else "compute_columns3d", input)
 
 
-@op()
+@op(
+    public=False,
+    precision="low",
+    sizes=lambda input, weight, bias, *settings: (
+        input.shape[0],
+        weight.shape[1] * settings[5] if settings[3] else weight.shape[0],
+        *result_sizes(input, weight, *settings[:5]),
+    ),
+    hidden=("input_sizes", "weight_sizes", "bias_sizes"),
+    shows={"bias_sym_sizes_opt": ("bias_sizes", lambda sizes: (0,) if sizes is None else tuple(sizes))},
+)
 def convolution(
     input: Any, weight: Any, bias: Any = None, /, stride: Any = (1,), padding: Any = (0,), dilation: Any = (1,),
     transposed: bool = False, output_padding: Any = (0,), groups: int = 1,
@@ -57,7 +67,18 @@ def convolution(
     return kernels.input_gradient(input, weight, sizes, stride, padding, dilation, groups, bias)
 
 
-@op(node="ConvolutionBackwardBackward0")
+convolution.derivative(
+    input=lambda grad, input_sizes, weight, stride, padding, dilation, transposed, output_padding, groups: (
+        convolution_input(grad, weight, input_sizes, stride, padding, dilation, transposed, output_padding, groups)
+    ),
+    weight=lambda grad, input, weight_sizes, stride, padding, dilation, transposed, output_padding, groups: (
+        convolution_weight(grad, input, weight_sizes, stride, padding, dilation, transposed, output_padding, groups)
+    ),
+    bias=lambda grad, bias_sizes, weight_sizes: sum_dim(sum_dim(grad, _inner(len(weight_sizes))), (0,)),
+)
+
+
+@op(node="ConvolutionBackwardBackward0", public=False, sizes=lambda grad, other, sizes, *settings: tuple(sizes))
 def convolution_input(
     grad_output: Any, weight: Any, /, sizes: Any, stride: Any, padding: Any, dilation: Any, transposed: bool,
     output_padding: Any, groups: int,
@@ -71,49 +92,6 @@ def convolution_input(
     return kernels.input_gradient(grad_output, weight, sizes[2:], stride, padding, dilation, groups)
 
 
-@op(node="ConvolutionBackwardBackward0")
-def convolution_weight(
-    grad_output: Any, input: Any, /, sizes: Any, stride: Any, padding: Any, dilation: Any, transposed: bool,
-    output_padding: Any, groups: int,
-) -> Any:  # fmt: skip
-    """The gradient of ``convolution`` by a weight of ``sizes``."""
-    seen, given = (grad_output, input) if transposed else (input, grad_output)
-    return kernels.weight_gradient(seen, given, sizes[2:], stride, padding, dilation, groups)
-
-
-def _inner(ndim: int) -> tuple[int, ...]:
-    return tuple(range(2, ndim))
-
-
-convolution.internal()
-convolution.autocasts("low")
-convolution.derivative(
-    input=lambda grad, input_sizes, weight, stride, padding, dilation, transposed, output_padding, groups: (
-        convolution_input(
-            grad, weight, input_sizes, stride, padding, dilation, transposed, output_padding, groups
-        )
-    ),
-    weight=lambda grad, input, weight_sizes, stride, padding, dilation, transposed, output_padding, groups: (
-        convolution_weight(
-            grad, input, weight_sizes, stride, padding, dilation, transposed, output_padding, groups
-        )
-    ),
-    bias=lambda grad, bias_sizes, weight_sizes: sum_dim(sum_dim(grad, _inner(len(weight_sizes))), (0,)),
-)
-convolution.shows(
-    hidden=("input_sizes", "weight_sizes", "bias_sizes"),
-    bias_sym_sizes_opt=("bias_sizes", lambda sizes: (0,) if sizes is None else tuple(sizes)),
-)
-convolution.sized_by(
-    lambda input, weight, bias, *settings: (
-        input.shape[0],
-        weight.shape[1] * settings[5] if settings[3] else weight.shape[0],
-        *result_sizes(input, weight, *settings[:5]),
-    )
-)
-for _row in (convolution_input, convolution_weight):
-    _row.internal()
-    _row.sized_by(lambda grad, other, sizes, *settings: tuple(sizes))
 convolution_input.derivative(
     grad_output=lambda grad, weight, stride, padding, dilation, transposed, output_padding, groups: convolution(
         grad, weight, None, stride, padding, dilation, transposed, output_padding, groups
@@ -124,16 +102,30 @@ convolution_input.derivative(
         )
     ),
 )
+
+
+@op(node="ConvolutionBackwardBackward0", public=False, sizes=lambda grad, other, sizes, *settings: tuple(sizes))
+def convolution_weight(
+    grad_output: Any, input: Any, /, sizes: Any, stride: Any, padding: Any, dilation: Any, transposed: bool,
+    output_padding: Any, groups: int,
+) -> Any:  # fmt: skip
+    """The gradient of ``convolution`` by a weight of ``sizes``."""
+    seen, given = (grad_output, input) if transposed else (input, grad_output)
+    return kernels.weight_gradient(seen, given, sizes[2:], stride, padding, dilation, groups)
+
+
 convolution_weight.derivative(
     grad_output=lambda grad, input, stride, padding, dilation, transposed, output_padding, groups: convolution(
         input, grad, None, stride, padding, dilation, transposed, output_padding, groups
     ),
     input=lambda grad, grad_output, input_sizes, stride, padding, dilation, transposed, output_padding, groups: (
-        convolution_input(
-            grad_output, grad, input_sizes, stride, padding, dilation, transposed, output_padding, groups
-        )
+        convolution_input(grad_output, grad, input_sizes, stride, padding, dilation, transposed, output_padding, groups)
     ),
 )
+
+
+def _inner(ndim: int) -> tuple[int, ...]:
+    return tuple(range(2, ndim))
 
 
 # -- convolution of (time, batch, channels) ----------------------------------------------------------------------------
@@ -143,7 +135,7 @@ def _channels_inside(array: Any) -> Any:
     return array.transpose(1, 2, 0)
 
 
-@op()
+@op(public=False, hidden=("self_sizes", "weight_sizes"))
 def conv_tbc(self: Any, weight: Any, bias: Any, /, pad: int = 0) -> Any:
     """The convolution of ``self`` (time, batch, c) with ``weight`` (kernel, c, o) along the time, plus ``bias`` (o)."""
     if self.dtype != weight.dtype:
@@ -155,7 +147,14 @@ def conv_tbc(self: Any, weight: Any, bias: Any, /, pad: int = 0) -> Any:
     return np.ascontiguousarray(made.transpose(2, 0, 1))
 
 
-@op(node="ConvTbcBackwardBackward0")
+conv_tbc.derivative(
+    self=lambda grad, self_sizes, weight, bias, pad: conv_tbc_input(grad, weight, self_sizes, pad),
+    weight=lambda grad, self, weight_sizes, bias, pad: conv_tbc_weight(grad, self, weight_sizes, pad),
+    bias=lambda grad: sum_dim(grad, (0, 1)),
+)
+
+
+@op(node="ConvTbcBackwardBackward0", public=False)
 def conv_tbc_input(grad_output: Any, weight: Any, /, sizes: Any, pad: int) -> Any:
     """The gradient of ``conv_tbc`` by its input."""
     back = kernels.input_gradient(
@@ -164,7 +163,13 @@ def conv_tbc_input(grad_output: Any, weight: Any, /, sizes: Any, pad: int) -> An
     return np.ascontiguousarray(back.transpose(2, 0, 1))
 
 
-@op(node="ConvTbcBackwardBackward0")
+conv_tbc_input.derivative(
+    grad_output=lambda grad, weight, pad: _without_bias(grad, weight, pad),
+    weight=lambda grad, grad_output, weight_sizes, pad: conv_tbc_weight(grad_output, grad, weight_sizes, pad),
+)
+
+
+@op(node="ConvTbcBackwardBackward0", public=False)
 def conv_tbc_weight(grad_output: Any, self: Any, /, sizes: Any, pad: int) -> Any:
     """The gradient of ``conv_tbc`` by its weight."""
     back = kernels.weight_gradient(
@@ -173,33 +178,33 @@ def conv_tbc_weight(grad_output: Any, self: Any, /, sizes: Any, pad: int) -> Any
     return np.ascontiguousarray(back.transpose(2, 1, 0))
 
 
-def _without_bias(input: Any, weight: Any, pad: int) -> Any:
-    return conv_tbc(input, weight, sum_dim(weight, (0, 1)) * 0, pad)
-
-
-conv_tbc.internal()
-conv_tbc_input.internal()
-conv_tbc_weight.internal()
-conv_tbc.derivative(
-    self=lambda grad, self_sizes, weight, bias, pad: conv_tbc_input(grad, weight, self_sizes, pad),
-    weight=lambda grad, self, weight_sizes, bias, pad: conv_tbc_weight(grad, self, weight_sizes, pad),
-    bias=lambda grad: sum_dim(grad, (0, 1)),
-)
-conv_tbc.shows(hidden=("self_sizes", "weight_sizes"))
-conv_tbc_input.derivative(
-    grad_output=lambda grad, weight, pad: _without_bias(grad, weight, pad),
-    weight=lambda grad, grad_output, weight_sizes, pad: conv_tbc_weight(grad_output, grad, weight_sizes, pad),
-)
 conv_tbc_weight.derivative(
     grad_output=lambda grad, self, pad: _without_bias(self, grad, pad),
     self=lambda grad, grad_output, self_sizes, pad: conv_tbc_input(grad_output, grad, self_sizes, pad),
 )
 
 
+def _without_bias(input: Any, weight: Any, pad: int) -> Any:
+    return conv_tbc(input, weight, sum_dim(weight, (0, 1)) * 0, pad)
+
+
 # -- windows as columns ------------------------------------------------------------------------------------------------
 
 
-@op(node="Im2ColBackward0")
+@op(
+    node="Im2ColBackward0",
+    public=False,
+    sizes=lambda self, kernel_size, dilation, padding, stride: (
+        *self.shape[:-3],
+        self.shape[-3] * math.prod(kernel_size),
+        math.prod(kernels.output_sizes(self.shape[-2:], kernel_size, stride, padding, dilation)),
+    ),
+    hidden=("self_sizes",),
+    shows={
+        "self_sym_argsize_minus_1": ("self_sizes", lambda sizes: sizes[-1]),
+        "self_sym_argsize_minus_2": ("self_sizes", lambda sizes: sizes[-2]),
+    },
+)
 def im2col(self: Any, /, kernel_size: Any, dilation: Any, padding: Any, stride: Any) -> Any:
     """The windows of images (n, c, h, w) as columns: (n, c * kernel, windows); without n, too."""
     if self.dtype.kind in "ui":
@@ -208,7 +213,22 @@ def im2col(self: Any, /, kernel_size: Any, dilation: Any, padding: Any, stride: 
     return found if self.ndim == 4 else found[0]
 
 
-@op(node="Col2ImBackward0")
+im2col.derivative(
+    self=lambda grad, self_sizes, kernel_size, dilation, padding, stride: col2im(
+        grad, _last_two(self_sizes), kernel_size, dilation, padding, stride
+    )
+)
+
+
+@op(
+    node="Col2ImBackward0",
+    public=False,
+    sizes=lambda self, output_size, kernel_size, *settings: (
+        *self.shape[:-2],
+        self.shape[-2] // math.prod(kernel_size),
+        *output_size,
+    ),
+)
 def col2im(self: Any, /, output_size: Any, kernel_size: Any, dilation: Any, padding: Any, stride: Any) -> Any:
     """Images of ``output_size`` in which every element is the sum of its places in the columns (n, c * kernel, l)."""
     if self.dtype.kind in "ui":
@@ -217,36 +237,10 @@ def col2im(self: Any, /, output_size: Any, kernel_size: Any, dilation: Any, padd
     return found if self.ndim == 3 else found[0]
 
 
-def _last_two(sizes: tuple[int, ...]) -> tuple[int, ...]:
-    return sizes[-2:]
-
-
-im2col.internal()
-col2im.internal()
-im2col.derivative(
-    self=lambda grad, self_sizes, kernel_size, dilation, padding, stride: col2im(
-        grad, _last_two(self_sizes), kernel_size, dilation, padding, stride
-    )
-)
 col2im.derivative(
     self=lambda grad, kernel_size, dilation, padding, stride: im2col(grad, kernel_size, dilation, padding, stride)
 )
-im2col.shows(
-    hidden=("self_sizes",),
-    self_sym_argsize_minus_1=("self_sizes", lambda sizes: sizes[-1]),
-    self_sym_argsize_minus_2=("self_sizes", lambda sizes: sizes[-2]),
-)
-im2col.sized_by(
-    lambda self, kernel_size, dilation, padding, stride: (
-        *self.shape[:-3],
-        self.shape[-3] * math.prod(kernel_size),
-        math.prod(kernels.output_sizes(self.shape[-2:], kernel_size, stride, padding, dilation)),
-    )
-)
-col2im.sized_by(
-    lambda self, output_size, kernel_size, *settings: (
-        *self.shape[:-2],
-        self.shape[-2] // math.prod(kernel_size),
-        *output_size,
-    )
-)
+
+
+def _last_two(sizes: tuple[int, ...]) -> tuple[int, ...]:
+    return sizes[-2:]

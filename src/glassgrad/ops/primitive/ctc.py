@@ -68,7 +68,13 @@ def _at(values: Any, times: Any, states: Any) -> Any:
     return found
 
 
-@op(node="CtcLossBackward0")
+@op(
+    node="CtcLossBackward0",
+    apart=("targets",),
+    outputs=("result0", "result1"),
+    differentiable=("result0",),
+    public=False,
+)
 def ctc_loss_forward(
     log_probs: Any, targets: Any, /, input_lengths: Any, target_lengths: Any, blank: int, zero_infinity: bool
 ) -> Any:
@@ -86,7 +92,16 @@ def ctc_loss_forward(
     return loss, np.ascontiguousarray(alpha.transpose(1, 0, 2))
 
 
-@op(node="NotImplemented")
+ctc_loss_forward.derivative(
+    log_probs=lambda grad, log_probs, targets, result0, result1, input_lengths, target_lengths, blank, zero_infinity: (
+        ctc_loss_backward(
+            grad, log_probs, targets, result0, result1, input_lengths, target_lengths, blank, zero_infinity
+        )
+    )
+)
+
+
+@op(node="NotImplemented", apart=("targets", "loss", "log_alpha"), public=False)
 def ctc_loss_backward(
     grad_output: Any, log_probs: Any, targets: Any, loss: Any, log_alpha: Any, /, input_lengths: Any,
     target_lengths: Any, blank: int, zero_infinity: bool,
@@ -120,20 +135,6 @@ def ctc_loss_backward(
     back[:, lost] = 0 if zero_infinity else np.nan
     back[np.arange(times)[:, None] >= lengths] = 0
     return back
-
-
-ctc_loss_forward.returns("result0", "result1", differentiable=("result0",))
-ctc_loss_forward.sets_apart("targets")
-ctc_loss_backward.sets_apart("targets", "loss", "log_alpha")
-for _row in (ctc_loss_forward, ctc_loss_backward):
-    _row.internal()
-ctc_loss_forward.derivative(
-    log_probs=lambda grad, log_probs, targets, result0, result1, input_lengths, target_lengths, blank, zero_infinity: (
-        ctc_loss_backward(
-            grad, log_probs, targets, result0, result1, input_lengths, target_lengths, blank, zero_infinity
-        )
-    )
-)
 
 
 @ctc_loss_backward.derivative("grad_output", "log_probs")

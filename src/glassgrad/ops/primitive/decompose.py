@@ -102,7 +102,7 @@ def each(grad: Any) -> Any:
     return unsqueeze(unsqueeze(grad, -1), -1)
 
 
-@op(node="LinalgInvExBackward0")
+@op(node="LinalgInvExBackward0", public=False, hidden=("result",), shows={"inverse": ("result", lambda tensor: tensor)})
 def inverse_of(A: Any, /, lenient: bool = False) -> Any:  # noqa: N803  PyTorch's name
     """The inverses of square matrices, column by column in memory as LAPACK leaves them.
 
@@ -121,6 +121,9 @@ def inverse_of(A: Any, /, lenient: bool = False) -> Any:  # noqa: N803  PyTorch'
         if not lenient:
             check_info("linalg.inv", "inversion", info)
         return lu_solved(factors, pivots, np.broadcast_to(np.eye(A.shape[-1], dtype=A.dtype), A.shape), True, False)
+
+
+inverse_of.derivative(A=lambda grad, result: -times(times(turned(result), grad), turned(result)))
 
 
 def lu_solved(factors: Any, pivots: Any, right: Any, left: bool, adjoint: bool) -> Any:
@@ -146,10 +149,13 @@ def lu_solved(factors: Any, pivots: Any, right: Any, left: bool, adjoint: bool) 
     return triangle.substituted(factors, inner, True, False)
 
 
-@op(node="LinalgDetBackward0")
+@op(node="LinalgDetBackward0", public=False)
 def determinant(A: Any, /) -> Any:  # noqa: N803
     """The determinants of square matrices."""
     return np.linalg.det(A)
+
+
+determinant.derivative(A=lambda grad, A, result: cofactors(grad, A, result))  # noqa: N803
 
 
 def _cofactors(grad: Any, A: Any, result: Any) -> Any:  # noqa: N803
@@ -176,16 +182,11 @@ def cofactors(grad: Any, A: Any, result: Any) -> Any:  # noqa: N803
     return each(grad * determinant(u) * determinant(vh)) * inner
 
 
-@op()
+@op(outputs=("sign", "logabsdet"), holomorphic=False, public=False)
 def linalg_slogdet(A: Any, /) -> Any:  # noqa: N803
     """The signs of the determinants (of complex ones, their directions) and the logarithms of their sizes."""
     sign, size = np.linalg.slogdet(A)
     return sign.astype(A.dtype), size.astype(A.real.dtype)
-
-
-linalg_slogdet.returns("sign", "logabsdet")
-linalg_slogdet.internal()
-linalg_slogdet.complex_by_hand()
 
 
 @linalg_slogdet.derivative("A")
@@ -204,7 +205,7 @@ def is_vector(a: tuple[int, ...], b: tuple[int, ...]) -> bool:
     return len(b) == 1 or len(b) == len(a) - 1 and b == a[:-1]
 
 
-@op(node="LinalgSolveExBackward0")
+@op(node="LinalgSolveExBackward0", public=False, hidden=("A_sizes", "B_sizes"))
 def solution(A: Any, B: Any, /, left: bool = True, lenient: bool = False) -> Any:  # noqa: N803
     """What square matrices must be multiplied with to give ``B``, from the right (``left``) or from the left.
 
@@ -229,12 +230,6 @@ def solution(A: Any, B: Any, /, left: bool = True, lenient: bool = False) -> Any
     return np.ascontiguousarray(found.swapaxes(-1, -2)).swapaxes(-1, -2)
 
 
-@on_arrays(lambda vector: vector[..., None])
-def column(vector: Any) -> Any:
-    """A vector as a matrix of one column, in a rule."""
-    return unsqueeze(vector, -1)
-
-
 @solution.derivative("A", "B")
 def _unsolve(grad: Any, A: Any, A_sizes: Any, B_sizes: Any, result: Any, left: Any) -> Any:  # noqa: N803
     """The gradients of the equation's two sides: it is solved once more, with the matrices transposed."""
@@ -248,13 +243,7 @@ def _unsolve(grad: Any, A: Any, A_sizes: Any, B_sizes: Any, result: Any, left: A
     return narrowed(-pull, A_sizes), narrowed(toward, B_sizes)
 
 
-for _row in (inverse_of, determinant, solution):
-    _row.internal()
-inverse_of.derivative(A=lambda grad, result: -times(times(turned(result), grad), turned(result)))
-determinant.derivative(A=lambda grad, A, result: cofactors(grad, A, result))  # noqa: N803
-
-
-# -- the saved names that PyTorch does not show -----------------------------------------------------------------------
-
-inverse_of.shows(hidden=("result",), inverse=("result", lambda tensor: tensor))
-solution.shows(hidden=("A_sizes", "B_sizes"))
+@on_arrays(lambda vector: vector[..., None])
+def column(vector: Any) -> Any:
+    """A vector as a matrix of one column, in a rule."""
+    return unsqueeze(vector, -1)

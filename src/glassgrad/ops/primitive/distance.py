@@ -42,7 +42,7 @@ def norm_of(a: Any, p: float, dim: Any, keepdim: bool) -> Any:
     return along(size**p, dim, keepdim) ** (1 / p)
 
 
-@op(constant=True)
+@op(constant=True, public=False)
 def peaks(self: Any, result: Any, /, dim: Any, keepdim: bool) -> Any:
     """One over the number of elements whose size is their line's ``result``, at each of them; else zero."""
     if not keepdim and self.ndim:
@@ -52,7 +52,7 @@ def peaks(self: Any, result: Any, /, dim: Any, keepdim: bool) -> Any:
     return (equal / number).astype(np.abs(self[..., :0]).dtype if self.ndim else np.abs(self).dtype)
 
 
-@op()
+@op(holomorphic=False, public=False)
 def power_of_size(self: Any, /, exponent: float) -> Any:
     """``abs(self) ** exponent``, zero where ``self`` is zero."""
     size = np.abs(self)
@@ -63,9 +63,6 @@ def power_of_size(self: Any, /, exponent: float) -> Any:
 power_of_size.derivative(
     self=lambda grad, self, exponent: grad * power_of_size(self, exponent - 1) * sgn(self) * exponent
 )
-power_of_size.complex_by_hand()
-for _row in (peaks, power_of_size):
-    _row.internal()
 
 
 def slope_of_norm(grad: Any, self: Any, result: Any, sizes: Any, p: Any, dim: Any, keepdim: Any) -> Any:
@@ -82,16 +79,10 @@ def slope_of_norm(grad: Any, self: Any, result: Any, sizes: Any, p: Any, dim: An
     return sgn(self) * power_of_size(self, p - 1) * spread_dim(scale, sizes, dim, keepdim)
 
 
-@op()
+@op(holomorphic=False, public=False, hidden=("self_sizes",))
 def linalg_vector_norm(self: Any, /, ord: Any = 2, dim: Any = None, keepdim: bool = False, dtype: Any = None) -> Any:
     """The norms of order ``ord`` along ``dim``, computed in ``dtype``."""
     return norm_of(self if dtype is None else self.astype(dtype), ord, dim, keepdim)
-
-
-@op(node="NormBackward1")
-def norm_dim(self: Any, /, p: Any, dim: Any, keepdim: bool = False) -> Any:
-    """The ``p``-norms along ``dim``, as distances need them."""
-    return norm_of(self, p, dim, keepdim)
 
 
 linalg_vector_norm.derivative(
@@ -99,35 +90,35 @@ linalg_vector_norm.derivative(
         grad, self, result, self_sizes, ord, dim, keepdim
     )
 )
+
+
+@op(node="NormBackward1", holomorphic=False, public=False, hidden=("self_sizes",))
+def norm_dim(self: Any, /, p: Any, dim: Any, keepdim: bool = False) -> Any:
+    """The ``p``-norms along ``dim``, as distances need them."""
+    return norm_of(self, p, dim, keepdim)
+
+
 norm_dim.derivative(
     self=lambda grad, self, result, self_sizes, p, dim, keepdim: slope_of_norm(
         grad, self, result, self_sizes, p, dim, keepdim
     )
 )
-for _row in (linalg_vector_norm, norm_dim):
-    _row.complex_by_hand()
-    _row.internal()
 
 
-@op(constant=True)
+@op(constant=True, public=False)
 def longer(self: Any, /, maxnorm: Any) -> Any:
     """One where ``self`` is more than ``maxnorm``, else zero."""
     return (self > maxnorm).astype(self.dtype)
 
 
-longer.internal()
-
-
 def across(ndim: int, dim: int) -> tuple[int, ...]:
     """All dimensions but ``dim``."""
     if not -ndim <= dim < ndim:
-        raise IndexError(
-            f"Dimension out of range (expected to be in range of [{-ndim}, {ndim - 1}], but got {dim})"
-        )
+        raise IndexError(f"Dimension out of range (expected to be in range of [{-ndim}, {ndim - 1}], but got {dim})")
     return tuple([i for i in range(ndim) if i != dim % ndim])
 
 
-@op(inplace=True)
+@op(inplace=True, holomorphic=False, hidden=("self_sizes",))
 def renorm(self: Any, /, p: Any, dim: Any, maxnorm: Any) -> Any:
     """Each slice along ``dim`` whose ``p``-norm is more than ``maxnorm``, scaled down to that."""
     if not p > 0:
@@ -146,12 +137,6 @@ def renorm(self: Any, /, p: Any, dim: Any, maxnorm: Any) -> Any:
     return (a * scale).astype(self.dtype, copy=False)
 
 
-@on_arrays(lambda a: a.real.copy() if a.dtype.kind == "c" else a)
-def real_part(a: Any) -> Any:
-    """The real part of what may be real."""
-    return real(a) if a._array.dtype.kind == "c" else a
-
-
 @renorm.derivative("self")
 def _renorm_rule(grad: Any, self: Any, self_sizes: Any, p: Any, dim: Any, maxnorm: Any) -> Any:
     """The scale times the gradient, less what the growing norm takes from the scale."""
@@ -164,8 +149,10 @@ def _renorm_rule(grad: Any, self: Any, self_sizes: Any, p: Any, dim: Any, maxnor
     return grad + (scaled - grad) * longer(length, maxnorm)
 
 
-renorm.complex_by_hand()
-renorm.shows(hidden=("self_sizes",))
+@on_arrays(lambda a: a.real.copy() if a.dtype.kind == "c" else a)
+def real_part(a: Any) -> Any:
+    """The real part of what may be real."""
+    return real(a) if a._array.dtype.kind == "c" else a
 
 
 def joined(first: tuple[int, ...], second: tuple[int, ...]) -> tuple[int, ...]:
@@ -179,14 +166,10 @@ def joined(first: tuple[int, ...], second: tuple[int, ...]) -> tuple[int, ...]:
 # -- distances ---------------------------------------------------------------------------------------------------------
 
 
-@op()
+@op(typed="promote", holomorphic=False, hidden=("other_sizes", "self_sizes"))
 def dist(self: Any, other: Any, /, p: Any = 2) -> Any:
     """The ``p``-norm of the difference of two tensors."""
     return norm_of(self - other, p, None, False)
-
-
-dist.typed_as("promote")
-dist.complex_by_hand()
 
 
 @dist.derivative("self", "other")
@@ -200,7 +183,7 @@ def _dist_rule(
     return fitted(back, self_sizes) if needs[0] else None, fitted(-back, other_sizes) if needs[1] else None
 
 
-@op(node="CdistBackward0")
+@op(node="CdistBackward0", typed="promote", public=False, hidden=("x1_sizes", "x2_sizes"))
 def cdist_forward(x1: Any, x2: Any, /, p: Any = 2.0) -> Any:
     """The ``p``-norm distances of every row of ``x1`` from every row of ``x2``."""
     if p == 2 and min(x1.shape[-2], x2.shape[-2]) > 25:
@@ -212,14 +195,8 @@ def cdist_forward(x1: Any, x2: Any, /, p: Any = 2.0) -> Any:
     return norm_of(apart, p, (apart.ndim - 1,), False)
 
 
-cdist_forward.typed_as("promote")
-cdist_forward.internal()
-
-
 @cdist_forward.derivative("x1", "x2")
-def _cdist_rule(
-    grad: Any, x1: Any, x2: Any, result: Any, x1_sizes: Any, x2_sizes: Any, p: Any, needs: Any
-) -> Any:
+def _cdist_rule(grad: Any, x1: Any, x2: Any, result: Any, x1_sizes: Any, x2_sizes: Any, p: Any, needs: Any) -> Any:
     apart = unsqueeze(x1, len(x1_sizes) - 1) - unsqueeze(x2, len(x2_sizes) - 2)
     lead = max(len(x1_sizes), len(x2_sizes)) - 2
     sizes = _differences(x1_sizes, x2_sizes)
@@ -233,11 +210,3 @@ def _cdist_rule(
 def _differences(first: tuple[int, ...], second: tuple[int, ...]) -> tuple[int, ...]:
     """The sizes of all differences of rows."""
     return (*joined(first[:-2], second[:-2]), first[-2], second[-2], first[-1])
-
-
-# -- the saved names that PyTorch does not show ----------------------------------------------------------------------
-
-cdist_forward.shows(hidden=("x1_sizes", "x2_sizes"))
-dist.shows(hidden=("other_sizes", "self_sizes"))
-for _row in (linalg_vector_norm, norm_dim):
-    _row.shows(hidden=("self_sizes",))

@@ -37,10 +37,16 @@ def _standard_gamma(self: Any, /, generator: Any = None) -> Any:
     return dirichlet.standard_gamma(source(generator), _floating(self, "gamma_cpu"))
 
 
+_standard_gamma.derivative(self=lambda grad, self, result: grad * _standard_gamma_grad(self, result))
+
+
 @op()
 def _standard_gamma_grad(self: Any, output: Any, /) -> Any:
     """How the gamma numbers ``output`` move with their shape parameters, at a fixed chance of smaller ones."""
     return dirichlet.standard_gamma_grad(np.asarray(self), np.asarray(output))
+
+
+_standard_gamma_grad.derivative(self=lambda grad: refuse_second(), output=lambda grad: refuse_second())
 
 
 @op(node=NOT_IMPLEMENTED)
@@ -49,11 +55,21 @@ def _sample_dirichlet(self: Any, /, generator: Any = None) -> Any:
     return dirichlet.dirichlet(source(generator), _floating(self, "dirichlet"))
 
 
+_sample_dirichlet.derivative(self=lambda grad: refuse("_sample_dirichlet"))
+
+
 @op(node=NOT_IMPLEMENTED)
 def _dirichlet_grad(x: Any, alpha: Any, total: Any, /) -> Any:
     """How Dirichlet numbers move with their own concentration ``alpha``, over ``1 - x``."""
     arrays = [np.asarray(part) for part in (x, alpha, total)]
     return dirichlet.dirichlet_grad(_floating(arrays[0], "_dirichlet_grad_cpu"), *arrays[1:])
+
+
+_dirichlet_grad.derivative(
+    x=lambda grad: refuse("_dirichlet_grad"),
+    alpha=lambda grad: refuse("_dirichlet_grad"),
+    total=lambda grad: refuse("_dirichlet_grad"),
+)
 
 
 @op(node=NOT_IMPLEMENTED)
@@ -73,12 +89,4 @@ def binomial(count: Any, prob: Any, /, generator: Any = None) -> Any:
     return counts.binomial(source(generator), both[0], both[1])
 
 
-_standard_gamma.derivative(self=lambda grad, self, result: grad * _standard_gamma_grad(self, result))
-_standard_gamma_grad.derivative(self=lambda grad: refuse_second(), output=lambda grad: refuse_second())
-_sample_dirichlet.derivative(self=lambda grad: refuse("_sample_dirichlet"))
-_dirichlet_grad.derivative(
-    x=lambda grad: refuse("_dirichlet_grad"),
-    alpha=lambda grad: refuse("_dirichlet_grad"),
-    total=lambda grad: refuse("_dirichlet_grad"),
-)
 binomial.derivative(count=lambda grad: refuse("binomial"), prob=lambda grad: refuse("binomial"))

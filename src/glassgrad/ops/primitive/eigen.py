@@ -34,7 +34,7 @@ def refuse_phase(inner: Any, function: str) -> None:
 # -- Hermitian matrices -----------------------------------------------------------------------------------------------
 
 
-@op()
+@op(outputs=("eigenvalues", "eigenvectors"), holomorphic=False, public=False)
 def linalg_eigh(A: Any, /, UPLO: str = "L", compute_v: bool = True) -> Any:  # noqa: N803  PyTorch's names
     """Rising eigenvalues and orthonormal eigenvectors of Hermitian matrices, of which one triangle is read."""
     if A.dtype not in (np.float32, np.float64, np.complex64, np.complex128):
@@ -50,9 +50,6 @@ def linalg_eigh(A: Any, /, UPLO: str = "L", compute_v: bool = True) -> Any:  # n
             "many repeated eigenvalues."
         ) from error
     return values, vectors
-
-
-linalg_eigh.returns("eigenvalues", "eigenvectors")
 
 
 @linalg_eigh.derivative("A")
@@ -77,7 +74,7 @@ def _slope_of_eigh(grads: Any, eigenvalues: Any, eigenvectors: Any) -> Any:
 # -- general matrices -------------------------------------------------------------------------------------------------
 
 
-@op()
+@op(outputs=("eigenvalues", "eigenvectors"), holomorphic=False, public=False, hidden=("from_real",))
 def linalg_eig(A: Any, /, compute_v: bool = True, from_real: bool = False) -> Any:  # noqa: N803
     """Complex eigenvalues and eigenvectors of length one of square matrices."""
     if not np.isfinite(A).all():
@@ -93,12 +90,6 @@ def linalg_eig(A: Any, /, compute_v: bool = True, from_real: bool = False) -> An
             "repeated eigenvalues."
         ) from error
     return values.astype(kind), vectors.astype(kind)
-
-
-linalg_eig.returns("eigenvalues", "eigenvectors")
-for _row in (linalg_eigh, linalg_eig):
-    _row.internal()
-    _row.complex_by_hand()
 
 
 @linalg_eig.derivative("A")
@@ -124,8 +115,3 @@ def pulled_back(values: Any, vectors: Any, eigenvalues: Any, eigenvectors: Any) 
     if values is not None:
         inner = inner + diag_embed(values, 0, -2, -1)
     return solution(turned, times(inner, turned), True)
-
-
-# -- the saved names that PyTorch does not show -----------------------------------------------------------------------
-
-linalg_eig.shows(hidden=("from_real",))

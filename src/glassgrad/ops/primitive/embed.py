@@ -43,7 +43,16 @@ def _shares(index: Any, padding_idx: int, by_frequency: bool, kind: Any) -> Any:
     return share[..., None]
 
 
-@op()
+def _height(sizes: tuple[int, ...]) -> int:
+    return sizes[0]
+
+
+@op(
+    apart=("indices",),
+    public=False,
+    hidden=("weight_sizes",),
+    shows={"weight_sym_argsize_0": ("weight_sizes", _height)},
+)
 def embedding(
     weight: Any, indices: Any, /, padding_idx: int = -1, scale_grad_by_freq: bool = False, sparse: bool = False
 ) -> Any:
@@ -55,7 +64,16 @@ def embedding(
     return weight.take(indices, axis=0)
 
 
-@op()
+embedding.derivative(
+    weight=lambda grad, indices, weight_sizes, padding_idx, scale_grad_by_freq, sparse: (
+        embedding_sparse_backward(grad, indices, weight_sizes, padding_idx, scale_grad_by_freq)
+        if sparse
+        else embedding_dense_backward(grad, indices, _height(weight_sizes), padding_idx, scale_grad_by_freq)
+    )
+)
+
+
+@op(apart=("indices",), public=False)
 def embedding_dense_backward(
     grad_output: Any, indices: Any, /, num_weights: int, padding_idx: int, scale_grad_by_freq: bool
 ) -> Any:
@@ -64,7 +82,14 @@ def embedding_dense_backward(
     return rows_added(grad_output if share is None else grad_output * share, indices, num_weights)
 
 
-@op(node="EmbeddingDenseBackwardBackward0")
+embedding_dense_backward.derivative(
+    grad_output=lambda grad, indices, padding_idx, scale_grad_by_freq: embedding_twice(
+        grad, indices, padding_idx, scale_grad_by_freq
+    )
+)
+
+
+@op(node="EmbeddingDenseBackwardBackward0", apart=("indices",), public=False)
 def embedding_twice(self: Any, indices: Any, /, padding_idx: int, scale_grad_by_freq: bool) -> Any:
     """The adjoint of ``embedding_dense_backward``."""
     share = _shares(indices, padding_idx, scale_grad_by_freq, self.dtype)
@@ -72,44 +97,17 @@ def embedding_twice(self: Any, indices: Any, /, padding_idx: int, scale_grad_by_
     return picked if share is None else picked * share
 
 
-def _height(sizes: tuple[int, ...]) -> int:
-    return sizes[0]
-
-
-embedding.derivative(
-    weight=lambda grad, indices, weight_sizes, padding_idx, scale_grad_by_freq, sparse: (
-        embedding_sparse_backward(grad, indices, weight_sizes, padding_idx, scale_grad_by_freq)
-        if sparse
-        else embedding_dense_backward(grad, indices, _height(weight_sizes), padding_idx, scale_grad_by_freq)
-    )
-)
-embedding_dense_backward.derivative(
-    grad_output=lambda grad, indices, padding_idx, scale_grad_by_freq: embedding_twice(
-        grad, indices, padding_idx, scale_grad_by_freq
-    )
-)
 embedding_twice.derivative(
     self=lambda grad, indices, self_sizes, padding_idx, scale_grad_by_freq: embedding_dense_backward(
         grad, indices, _height(self_sizes), padding_idx, scale_grad_by_freq
     )
 )
-for _row in (embedding, embedding_dense_backward, embedding_twice):
-    _row.sets_apart("indices")
-    _row.internal()
 
 
-@op(constant=True)
+@op(constant=True, public=False)
 def one_hot_of(self: Any, /, num_classes: int) -> Any:
     """Zeros, and a one where each element of ``self`` points in a new last dimension."""
     out = np.zeros((*self.shape, num_classes), np.int64)
     if self.size:
         out.reshape(-1, num_classes)[np.arange(self.size), self.reshape(-1)] = 1
     return out
-
-
-one_hot_of.internal()
-
-
-# -- the saved names that PyTorch does not show ----------------------------------------------------------------------
-
-embedding.shows(hidden=("weight_sizes",), weight_sym_argsize_0=("weight_sizes", _height))

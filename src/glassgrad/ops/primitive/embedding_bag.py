@@ -46,7 +46,7 @@ def _half(a: Any) -> bool:
 # -- sums with factors -------------------------------------------------------------------------------------------------
 
 
-@op()
+@op(apart=("indices", "offsets"), public=False)
 def bag_sums(table: Any, indices: Any, offsets: Any, factors: Any = None, /) -> Any:
     """For each bag the sum of the rows of ``table`` that its indices name, each times its factor."""
     if _half(table):
@@ -58,7 +58,15 @@ def bag_sums(table: Any, indices: Any, offsets: Any, factors: Any = None, /) -> 
     return _gathered(np.add, rows, offsets, 0)
 
 
-@op(node="EmbeddingBagBackwardBackward0")
+bag_sums.derivative(
+    table=lambda grad, indices, offsets, factors, table_sizes: bag_table(
+        grad, indices, offsets, factors, _height(table_sizes)
+    ),
+    factors=lambda grad, table, indices, offsets: bag_dots(grad, table, indices, offsets),
+)
+
+
+@op(node="EmbeddingBagBackwardBackward0", apart=("indices", "offsets"), public=False)
 def bag_table(grad_output: Any, indices: Any, offsets: Any, factors: Any = None, /, num_weights: int = 0) -> Any:
     """The gradient of ``bag_sums`` by its table of ``num_weights`` rows."""
     if _half(grad_output):
@@ -69,6 +77,12 @@ def bag_table(grad_output: Any, indices: Any, offsets: Any, factors: Any = None,
     if factors is not None:
         rows *= factors[:, None]
     return rows_added(rows, indices, num_weights)
+
+
+bag_table.derivative(
+    grad_output=lambda grad, indices, offsets, factors: bag_sums(grad, indices, offsets, factors),
+    factors=lambda grad, grad_output, indices, offsets: bag_dots(grad_output, grad, indices, offsets),
+)
 
 
 @carried("SparseCooTensorWithDimsAndTensorsBackward0", apart=("indices", "offsets"))
@@ -82,7 +96,13 @@ def bag_table_sparse(
     return embedding_sparse_backward.row.kernel(rows, indices, sizes, padding_idx)
 
 
-@op()
+bag_table_sparse.derivative(
+    grad_output=lambda grad, indices, offsets, factors: bag_sums(densified(grad), indices, offsets, factors),
+    factors=lambda grad, grad_output, indices, offsets: bag_dots(grad_output, densified(grad), indices, offsets),
+)
+
+
+@op(apart=("indices", "offsets"), public=False)
 def bag_dots(grad_output: Any, table: Any, indices: Any, offsets: Any, /) -> Any:
     """For each index the product of its row of ``table`` with its bag's row of ``grad_output``."""
     if _half(table):
@@ -90,6 +110,14 @@ def bag_dots(grad_output: Any, table: Any, indices: Any, offsets: Any, /) -> Any
         return dots.astype(table.dtype)
     rows = grad_output.take(bags_of(offsets, len(indices)), axis=0)
     return np.einsum("ij,ij->i", rows, table.take(indices, axis=0))
+
+
+bag_dots.derivative(
+    grad_output=lambda grad, table, indices, offsets: bag_sums(table, indices, offsets, grad),
+    table=lambda grad, grad_output, indices, offsets, table_sizes: bag_table(
+        grad_output, indices, offsets, grad, _height(table_sizes)
+    ),
+)
 
 
 def _frequencies(indices: Any) -> Any:
@@ -103,7 +131,7 @@ def _frequencies(indices: Any) -> Any:
     return counts[np.sort(indices)[: len(distinct)]][places]
 
 
-@op(constant=True)
+@op(constant=True, apart=("indices", "offsets"), public=False)
 def bag_shares(like: Any, indices: Any, offsets: Any, /, mode: int, padding_idx: int, by_frequency: bool) -> Any:
     """What each index counts in the gradient, in the dtype of ``like``; for a mean, one over its bag's length."""
     kind = F32 if _half(like) else like.dtype
@@ -120,32 +148,10 @@ def _height(sizes: tuple[int, ...]) -> int:
     return sizes[0]
 
 
-bag_sums.derivative(
-    table=lambda grad, indices, offsets, factors, table_sizes: bag_table(
-        grad, indices, offsets, factors, _height(table_sizes)
-    ),
-    factors=lambda grad, table, indices, offsets: bag_dots(grad, table, indices, offsets),
-)
-bag_table_sparse.derivative(
-    grad_output=lambda grad, indices, offsets, factors: bag_sums(densified(grad), indices, offsets, factors),
-    factors=lambda grad, grad_output, indices, offsets: bag_dots(grad_output, densified(grad), indices, offsets),
-)
-bag_table.derivative(
-    grad_output=lambda grad, indices, offsets, factors: bag_sums(grad, indices, offsets, factors),
-    factors=lambda grad, grad_output, indices, offsets: bag_dots(grad_output, grad, indices, offsets),
-)
-bag_dots.derivative(
-    grad_output=lambda grad, table, indices, offsets: bag_sums(table, indices, offsets, grad),
-    table=lambda grad, grad_output, indices, offsets, table_sizes: bag_table(
-        grad_output, indices, offsets, grad, _height(table_sizes)
-    ),
-)
-
-
 # -- maxima ------------------------------------------------------------------------------------------------------------
 
 
-@op()
+@op(apart=("places", "sizes"), public=False)
 def bag_peaks(table: Any, places: Any, sizes: Any, /) -> Any:
     """The elements of ``table`` in the rows ``places``, column by column; noughts for bags of no size."""
     out = table[places, np.arange(table.shape[1])]
@@ -153,7 +159,12 @@ def bag_peaks(table: Any, places: Any, sizes: Any, /) -> Any:
     return out
 
 
-@op(node="EmbeddingBagBackwardBackward0")
+bag_peaks.derivative(
+    table=lambda grad, places, sizes, table_sizes: bag_peaks_table(grad, places, sizes, _height(table_sizes))
+)
+
+
+@op(node="EmbeddingBagBackwardBackward0", apart=("places", "sizes"), public=False)
 def bag_peaks_table(grad_output: Any, places: Any, sizes: Any, /, num_weights: int) -> Any:
     """The gradient of ``bag_peaks`` by its table of ``num_weights`` rows."""
     width = grad_output.shape[1]
@@ -163,9 +174,6 @@ def bag_peaks_table(grad_output: Any, places: Any, sizes: Any, /, num_weights: i
     return sums.reshape(num_weights, width).astype(grad_output.dtype)
 
 
-bag_peaks.derivative(
-    table=lambda grad, places, sizes, table_sizes: bag_peaks_table(grad, places, sizes, _height(table_sizes))
-)
 bag_peaks_table.derivative(grad_output=lambda grad, places, sizes: bag_peaks(grad, places, sizes))
 
 
@@ -188,7 +196,14 @@ def _maxima(weight: Any, indices: Any, offsets: Any, kept: Any) -> tuple[Any, An
 # -- the operation ----------------------------------------------------------------------------------------------------
 
 
-@op()
+@op(
+    apart=("indices", "offsets"),
+    outputs=("result0", "result1", "result2", "result3"),
+    differentiable=("result0",),
+    public=False,
+    hidden=("weight_sizes",),
+    shows={"weight_sym_argsize_0": ("weight_sizes", _height)},
+)
 def embedding_bag(
     weight: Any, indices: Any, offsets: Any, per_sample_weights: Any = None, /, scale_grad_by_freq: bool = False,
     mode: int = 0, sparse: bool = False, padding_idx: int = -1,
@@ -218,9 +233,6 @@ def embedding_bag(
     return out.astype(weight.dtype, copy=False), bags.astype(indices.dtype, copy=False), sizes, sizes.copy()
 
 
-embedding_bag.returns("result0", "result1", "result2", "result3", differentiable=("result0",))
-
-
 @embedding_bag.derivative("weight", "per_sample_weights")
 def _embedding_bag_rule(
     grad: Any, weight: Any, indices: Any, offsets: Any, per_sample_weights: Any, result2: Any, result3: Any,
@@ -247,12 +259,3 @@ def _embedding_bag_rule(
         if not plain:
             to_factors = to_factors * bag_shares(grad, indices, offsets, 0, padding_idx, False)
     return to_weight, to_factors
-
-
-for _row in (bag_sums, bag_table, bag_dots, bag_shares, embedding_bag):
-    _row.sets_apart("indices", "offsets")
-    _row.internal()
-for _row in (bag_peaks, bag_peaks_table):
-    _row.sets_apart("places", "sizes")
-    _row.internal()
-embedding_bag.shows(hidden=("weight_sizes",), weight_sym_argsize_0=("weight_sizes", _height))

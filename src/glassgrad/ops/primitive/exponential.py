@@ -80,7 +80,7 @@ def _parts(a: Any, b: list[float]) -> tuple[Any, Any]:
     return even, np.matmul(a, odd)
 
 
-@op()
+@op(holomorphic=False, public=False)
 def linalg_matrix_exp(self: Any, /) -> Any:
     """The exponentials of square matrices."""
     if self.dtype.kind == "V" or self.dtype == np.float16:
@@ -88,7 +88,10 @@ def linalg_matrix_exp(self: Any, /) -> Any:
     return exponential(self)
 
 
-@op()
+linalg_matrix_exp.derivative(self=lambda grad, self: upper_right(linalg_matrix_exp(blocks(adjoint(self), grad))))
+
+
+@op(holomorphic=False, public=False)
 def blocks(self: Any, corner: Any, /) -> Any:
     """The matrices of twice the side that hold ``self`` twice on the diagonal, and ``corner`` above it."""
     side = self.shape[-1]
@@ -98,28 +101,28 @@ def blocks(self: Any, corner: Any, /) -> Any:
     return made
 
 
-@op()
-def upper_right(self: Any, /) -> Any:
-    """The upper right quarter of matrices."""
-    side = self.shape[-1] // 2
-    return self[..., :side, side:].copy()
-
-
-@op()
-def around(self: Any, /) -> Any:
-    """Matrices of twice the side, zero outside their upper right quarter."""
-    return blocks.row.kernel(np.zeros_like(self), self)
-
-
-for _row in (linalg_matrix_exp, blocks, upper_right, around):
-    _row.internal()
-    _row.complex_by_hand()
-linalg_matrix_exp.derivative(self=lambda grad, self: upper_right(linalg_matrix_exp(blocks(adjoint(self), grad))))
 blocks.derivative(
     self=lambda grad, self_sizes: (
         grad[..., : self_sizes[-1], : self_sizes[-1]] + grad[..., self_sizes[-1] :, self_sizes[-1] :]
     ),
     corner=lambda grad: upper_right(grad),
 )
+
+
+@op(holomorphic=False, public=False)
+def upper_right(self: Any, /) -> Any:
+    """The upper right quarter of matrices."""
+    side = self.shape[-1] // 2
+    return self[..., :side, side:].copy()
+
+
 upper_right.derivative(self=lambda grad: around(grad))
+
+
+@op(holomorphic=False, public=False)
+def around(self: Any, /) -> Any:
+    """Matrices of twice the side, zero outside their upper right quarter."""
+    return blocks.row.kernel(np.zeros_like(self), self)
+
+
 around.derivative(self=lambda grad: upper_right(grad))

@@ -70,7 +70,7 @@ def _lines(index: Any, dim: int, keepdim: bool) -> Any:
     return np.squeeze(index, dim) if keepdim else index
 
 
-@op(node="GatherBackward0")
+@op(node="GatherBackward0", apart=("index",), public=False)
 def pick(self: Any, index: Any, /, dim: int, keepdim: bool) -> Any:
     """The elements at ``index``, one for each line along ``dim``."""
     if self.ndim == 0:
@@ -79,7 +79,10 @@ def pick(self: Any, index: Any, /, dim: int, keepdim: bool) -> Any:
     return np.expand_dims(values, dim) if keepdim else values
 
 
-@op(node="ScatterBackward0")
+pick.derivative(self=lambda grad, index, self_sizes, dim, keepdim: place(grad, index, self_sizes, dim, keepdim))
+
+
+@op(node="ScatterBackward0", apart=("index",), public=False)
 def place(self: Any, index: Any, /, sizes: tuple[int, ...], dim: int, keepdim: bool) -> Any:
     """Zeros of ``sizes`` that hold ``self`` at ``index``, one element in each line along ``dim``."""
     if len(sizes) == 2 and dim == 1 and not keepdim and index.size < 4096:
@@ -94,11 +97,7 @@ def place(self: Any, index: Any, /, sizes: tuple[int, ...], dim: int, keepdim: b
     return out
 
 
-pick.derivative(self=lambda grad, index, self_sizes, dim, keepdim: place(grad, index, self_sizes, dim, keepdim))
 place.derivative(self=lambda grad, index, dim, keepdim: pick(grad, index, dim, keepdim))
-for _row in (pick, place):
-    _row.sets_apart("index")
-    _row.internal()
 
 
 # -- extremes with their places ----------------------------------------------------------------------------------------
@@ -149,16 +148,26 @@ def _extreme(name: str, a: Any, dim: int, keepdim: bool) -> tuple[Any, Any]:
     return values, index
 
 
-@op(node="MaxBackward0")
+def _at_indices(grad: Any, indices: Any, self_sizes: Any, dim: Any, keepdim: Any) -> Any:
+    return place(grad, indices, self_sizes, dim, keepdim)
+
+
+@op(node="MaxBackward0", outputs=("values", "indices"), differentiable=("values",), public=False)
 def max_dim(self: Any, /, dim: int, keepdim: bool = False) -> Any:
     """The largest elements along ``dim`` and the places of the first of them."""
     return _extreme("max", self, dim, keepdim)
 
 
-@op(node="MinBackward0")
+max_dim.derivative(self=_at_indices)
+
+
+@op(node="MinBackward0", outputs=("values", "indices"), differentiable=("values",), public=False)
 def min_dim(self: Any, /, dim: int, keepdim: bool = False) -> Any:
     """The smallest elements along ``dim`` and the places of the first of them."""
     return _extreme("min", self, dim, keepdim)
+
+
+min_dim.derivative(self=_at_indices)
 
 
 # -- order statistics --------------------------------------------------------------------------------------------------
@@ -218,31 +227,43 @@ def _middle(name: str, a: Any, dim: int, keepdim: bool) -> tuple[Any, Any]:
     return (np.expand_dims(values, dim), np.expand_dims(index, dim)) if keepdim else (values, index)
 
 
-@op(node="MedianBackward1")
+@op(node="MedianBackward1", outputs=("values", "indices"), differentiable=("values",), public=False)
 def median_dim(self: Any, /, dim: int, keepdim: bool = False) -> Any:
     """The lower medians along ``dim`` and their places."""
     return _middle("median", self, dim, keepdim)
 
 
-@op(node="NanmedianBackward1")
+median_dim.derivative(self=_at_indices)
+
+
+@op(node="NanmedianBackward1", outputs=("values", "indices"), differentiable=("values",), public=False)
 def nanmedian_dim(self: Any, /, dim: int, keepdim: bool = False) -> Any:
     """The lower medians along ``dim`` of what is not NaN, and their places."""
     return _middle("nanmedian", self, dim, keepdim)
 
 
-@op(node="MedianBackward0")
+nanmedian_dim.derivative(self=_at_indices)
+
+
+@op(node="MedianBackward0", public=False)
 def median_all(self: Any, /) -> Any:
     """The lower median of all elements."""
     return _middle("median", self.reshape(-1), 0, False)[0] if self.size else self.dtype.type(np.nan)
 
 
-@op(node="NanmedianBackward0")
+median_all.derivative(self=lambda grad, self, result: grad * ties(self, result, None, False, True))
+
+
+@op(node="NanmedianBackward0", public=False)
 def nanmedian_all(self: Any, /) -> Any:
     """The lower median of all elements that are not NaN."""
     return _middle("nanmedian", self.reshape(-1), 0, False)[0] if self.size else self.dtype.type(np.nan)
 
 
-@op(node="KthvalueBackward0")
+nanmedian_all.derivative(self=lambda grad, self, result: grad * ties(self, result, None, False, True))
+
+
+@op(node="KthvalueBackward0", outputs=("values", "indices"), differentiable=("values",), public=False)
 def kthvalue_dim(self: Any, /, k: int, dim: int, keepdim: bool = False) -> Any:
     """The ``k``-th smallest elements along ``dim`` and their places."""
     if self.ndim == 0:
@@ -252,7 +273,10 @@ def kthvalue_dim(self: Any, /, k: int, dim: int, keepdim: bool = False) -> Any:
     return _chosen(self, np.argsort(self, axis=dim, kind="stable"), k - 1, dim, keepdim)
 
 
-@op(node="ModeBackward0")
+kthvalue_dim.derivative(self=_at_indices)
+
+
+@op(node="ModeBackward0", outputs=("values", "indices"), differentiable=("values",), public=False)
 def mode_dim(self: Any, /, dim: int, keepdim: bool = False) -> Any:
     """The most frequent elements along ``dim`` (the smallest of several), and the place of the last of each."""
     if self.ndim == 0:
@@ -267,16 +291,13 @@ def mode_dim(self: Any, /, dim: int, keepdim: bool = False) -> Any:
     return _chosen(self, order, length.argmax(-1), dim, keepdim)
 
 
-for _row in (max_dim, min_dim, median_dim, nanmedian_dim, kthvalue_dim, mode_dim):
-    _row.returns("values", "indices", differentiable=("values",))
-    _row.derivative(self=lambda grad, indices, self_sizes, dim, keepdim: place(grad, indices, self_sizes, dim, keepdim))
-    _row.internal()
+mode_dim.derivative(self=_at_indices)
 
 
 # -- extremes that share their gradient --------------------------------------------------------------------------------
 
 
-@op(constant=True)
+@op(constant=True, public=False)
 def ties(self: Any, result: Any, /, dim: Any, keepdim: bool, nan: bool = False) -> Any:
     """One over the number of elements equal to the ``result`` of their reduction, at each of them; else zero.
 
@@ -291,9 +312,6 @@ def ties(self: Any, result: Any, /, dim: Any, keepdim: bool, nan: bool = False) 
         return self.dtype.type(equal) if equal else self.dtype.type(np.nan)
     shares = equal.astype(self.dtype)
     return shares / np.add.reduce(equal, axis=dim, keepdims=True).astype(self.dtype)
-
-
-ties.internal()
 
 
 def _reduced(ufunc: Any, name: str, a: Any, dim: Any, keepdim: bool) -> Any:
@@ -325,19 +343,29 @@ def _compiled(name: str, a: Any, dim: Any) -> Any:
     return None if found is None else found.reshape(a.shape[:lead])
 
 
-@op(node="AmaxBackward0")
+def _shared_among_ties(grad: Any, self: Any, result: Any, self_sizes: Any, dim: Any, keepdim: Any) -> Any:
+    return spread_dim(grad, self_sizes, dim, keepdim) * ties(self, result, dim, keepdim)
+
+
+@op(node="AmaxBackward0", public=False, hidden=("self_sizes",))
 def amax_dim(self: Any, /, dim: Any, keepdim: bool = False) -> Any:
     """The largest elements along the dimensions ``dim``."""
     return _reduced(np.maximum, "max", self, dim, keepdim)
 
 
-@op(node="AminBackward0")
+amax_dim.derivative(self=_shared_among_ties)
+
+
+@op(node="AminBackward0", public=False, hidden=("self_sizes",))
 def amin_dim(self: Any, /, dim: Any, keepdim: bool = False) -> Any:
     """The smallest elements along the dimensions ``dim``."""
     return _reduced(np.minimum, "min", self, dim, keepdim)
 
 
-@op(node="MaxBackward1")
+amin_dim.derivative(self=_shared_among_ties)
+
+
+@op(node="MaxBackward1", public=False)
 def max_all(self: Any, /) -> Any:
     """The largest element."""
     if self.dtype.kind == "c":
@@ -349,7 +377,10 @@ def max_all(self: Any, /) -> Any:
     return self.ravel()[self.argmax()] if self.ndim else self[()]
 
 
-@op(node="MinBackward1")
+max_all.derivative(self=lambda grad, self, result: grad * ties(self, result, None, False, True))
+
+
+@op(node="MinBackward1", public=False)
 def min_all(self: Any, /) -> Any:
     """The smallest element."""
     if self.dtype.kind == "c":
@@ -361,19 +392,10 @@ def min_all(self: Any, /) -> Any:
     return self.ravel()[self.argmin()] if self.ndim else self[()]
 
 
-for _row in (amax_dim, amin_dim):
-    _row.derivative(
-        self=lambda grad, self, result, self_sizes, dim, keepdim: (
-            spread_dim(grad, self_sizes, dim, keepdim) * ties(self, result, dim, keepdim)
-        )
-    )
-    _row.internal()
-for _row in (max_all, min_all, median_all, nanmedian_all):
-    _row.derivative(self=lambda grad, self, result: grad * ties(self, result, None, False, True))
-    _row.internal()
+min_all.derivative(self=lambda grad, self, result: grad * ties(self, result, None, False, True))
 
 
-@op(node="AminmaxBackward0")
+@op(node="AminmaxBackward0", outputs=("min", "max"), public=False, hidden=("self_sizes",))
 def aminmax_dim(self: Any, /, dim: Any = None, keepdim: bool = False) -> Any:
     """The smallest and the largest elements, along ``dim`` or of all."""
     if self.ndim and not self.size:
@@ -384,10 +406,6 @@ def aminmax_dim(self: Any, /, dim: Any = None, keepdim: bool = False) -> Any:
         refuse_empty("aminmax", self, dim)
     smallest = _reduced(np.minimum, "min", self, dim, keepdim)
     return smallest, _reduced(np.maximum, "max", self, dim, keepdim)
-
-
-aminmax_dim.returns("min", "max")
-aminmax_dim.internal()
 
 
 @aminmax_dim.derivative("self")
@@ -409,30 +427,20 @@ def _truth(ufunc: Any, a: Any, dim: Any, keepdim: bool) -> Any:
     return found.astype(a.dtype) if a.dtype == np.uint8 else np.asarray(found)[()]
 
 
-@op(constant=True)
+@op(constant=True, public=False)
 def all_dim(self: Any, /, dim: Any = None, keepdim: bool = False) -> Any:
     """Whether all elements along ``dim`` are nonzero."""
     return _truth(np.logical_and, self, dim, keepdim)
 
 
-@op(constant=True)
+@op(constant=True, public=False)
 def any_dim(self: Any, /, dim: Any = None, keepdim: bool = False) -> Any:
     """Whether any element along ``dim`` is nonzero."""
     return _truth(np.logical_or, self, dim, keepdim)
 
 
-@op(constant=True)
+@op(constant=True, public=False)
 def count_nonzero_dim(self: Any, /, dim: Any = None) -> Any:
     """How many elements along ``dim`` are nonzero."""
     nonzero = self != 0
     return np.add.reduce(nonzero, axis=dim, dtype=np.int64) if self.ndim else np.int64(nonzero)
-
-
-for _row in (all_dim, any_dim, count_nonzero_dim):
-    _row.internal()
-
-
-# -- the saved names that PyTorch does not show ----------------------------------------------------------------------
-
-for _row in (amax_dim, amin_dim, aminmax_dim):
-    _row.shows(hidden=("self_sizes",))

@@ -14,7 +14,7 @@ _FORWARD = ("backward", "ortho", "forward")
 _INVERSE = ("forward", "ortho", "backward")
 
 
-@op(node="FftC2CBackward0")
+@op(node="FftC2CBackward0", holomorphic=False, public=False)
 def fft_c2c(self: Any, /, dim: Any, normalization: int, forward: bool) -> Any:
     """The transforms of complex numbers along several dimensions."""
     if not dim:
@@ -27,7 +27,10 @@ def fft_c2c(self: Any, /, dim: Any, normalization: int, forward: bool) -> Any:
     return np.fft.ifftn(self, axes=dim, norm=_INVERSE[normalization])  # type: ignore[arg-type]
 
 
-@op(node="FftR2CBackward0")
+fft_c2c.derivative(self=lambda grad, dim, normalization, forward: fft_c2c(grad, dim, normalization, not forward))
+
+
+@op(node="FftR2CBackward0", holomorphic=False, public=False, hidden=("self_sizes",))
 def fft_r2c(self: Any, /, dim: Any, normalization: int, onesided: bool) -> Any:
     """The transforms of real numbers; ``onesided``: the first half of the last one, which the second mirrors."""
     if len(dim) == 1:
@@ -35,31 +38,6 @@ def fft_r2c(self: Any, /, dim: Any, normalization: int, onesided: bool) -> Any:
         return one(self, None, dim[0], _FORWARD[normalization])  # type: ignore[arg-type]
     transform = np.fft.rfftn if onesided else np.fft.fftn
     return transform(self, axes=dim, norm=_FORWARD[normalization])  # type: ignore[arg-type]
-
-
-@op(node="FftC2RBackward0")
-def fft_c2r(self: Any, /, dim: Any, normalization: int, last_dim_size: int) -> Any:
-    """The inverse transforms, real, of what has only the first half of the last dimension."""
-    if len(dim) > 1:
-        self = np.fft.ifftn(self, axes=dim[:-1], norm=_INVERSE[normalization])  # type: ignore[arg-type]
-    return np.fft.irfft(self, last_dim_size, dim[-1], _INVERSE[normalization])  # type: ignore[arg-type]
-
-
-@op(constant=True)
-def middle(self: Any, /, dim: int, size: int, factor: float) -> Any:
-    """``factor`` along a half of ``size`` where the other half mirrors it; one where an element is its own mirror."""
-    count = size // 2 + 1
-    made = np.full(count, factor, self.real.dtype)
-    made[0] = 1
-    if size % 2 == 0:
-        made[-1] = 1
-    return made.reshape(count, *(1,) * (self.ndim - 1 - dim))
-
-
-for _row in (fft_c2c, fft_r2c, fft_c2r, middle):
-    _row.internal()
-    _row.complex_by_hand()
-fft_c2c.derivative(self=lambda grad, dim, normalization, forward: fft_c2c(grad, dim, normalization, not forward))
 
 
 @fft_r2c.derivative("self")
@@ -72,6 +50,14 @@ def _slope_of_r2c(grad: Any, self_sizes: Any, dim: Any, normalization: Any, ones
     return fft_c2r(grad * middle(grad, last, size, 0.5), dim, normalization, size)
 
 
+@op(node="FftC2RBackward0", holomorphic=False, public=False, hidden=("last_dim_size",))
+def fft_c2r(self: Any, /, dim: Any, normalization: int, last_dim_size: int) -> Any:
+    """The inverse transforms, real, of what has only the first half of the last dimension."""
+    if len(dim) > 1:
+        self = np.fft.ifftn(self, axes=dim[:-1], norm=_INVERSE[normalization])  # type: ignore[arg-type]
+    return np.fft.irfft(self, last_dim_size, dim[-1], _INVERSE[normalization])  # type: ignore[arg-type]
+
+
 @fft_c2r.derivative("self")
 def _slope_of_c2r(grad: Any, dim: Any, normalization: Any, last_dim_size: Any) -> Any:
     """The transform; each element of the middle was read twice."""
@@ -79,7 +65,12 @@ def _slope_of_c2r(grad: Any, dim: Any, normalization: Any, last_dim_size: Any) -
     return made * middle(made, dim[-1], last_dim_size, 2.0)
 
 
-# -- the saved names that PyTorch does not show -----------------------------------------------------------------------
-
-fft_r2c.shows(hidden=("self_sizes",))
-fft_c2r.shows(hidden=("last_dim_size",))
+@op(constant=True, holomorphic=False, public=False)
+def middle(self: Any, /, dim: int, size: int, factor: float) -> Any:
+    """``factor`` along a half of ``size`` where the other half mirrors it; one where an element is its own mirror."""
+    count = size // 2 + 1
+    made = np.full(count, factor, self.real.dtype)
+    made[0] = 1
+    if size % 2 == 0:
+        made[-1] = 1
+    return made.reshape(count, *(1,) * (self.ndim - 1 - dim))

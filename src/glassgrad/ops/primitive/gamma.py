@@ -25,7 +25,12 @@ def _incomplete(function: Any, name: str, self: Any, other: Any) -> Any:
     return function(self, other)
 
 
-@op(inplace=True)
+def refuse_igamma(grad: Any) -> Any:
+    """Raise PyTorch's error for the gradient in the parameter."""
+    raise NotImplementedError("the derivative for 'igamma: input' is not implemented.")
+
+
+@op(inplace=True, typed="promote", strict=True)
 def igamma(self: Any, other: Any, /) -> Any:
     """The regularised lower incomplete gamma function of the parameter ``self`` at ``other``.
 
@@ -34,7 +39,18 @@ def igamma(self: Any, other: Any, /) -> Any:
     return _incomplete(incomplete.gammainc, "igamma_cpu", self, other)
 
 
-@op(inplace=True)
+igamma.derivative(
+    self=refuse_igamma,
+    other=lambda grad, self, other: grad * exp((self - 1) * log(other) - other - lgamma(self)),
+)
+
+
+def refuse_igammac(grad: Any) -> Any:
+    """Raise PyTorch's error for the gradient in the parameter."""
+    raise NotImplementedError("the derivative for 'igammac: input' is not implemented.")
+
+
+@op(inplace=True, typed="promote", strict=True)
 def igammac(self: Any, other: Any, /) -> Any:
     """The regularised upper incomplete gamma function of the parameter ``self`` at ``other``.
 
@@ -43,29 +59,15 @@ def igammac(self: Any, other: Any, /) -> Any:
     return _incomplete(incomplete.gammaincc, "igammac_cpu", self, other)
 
 
-def refuse_igamma(grad: Any) -> Any:
-    """Raise PyTorch's error for the gradient in the parameter."""
-    raise NotImplementedError("the derivative for 'igamma: input' is not implemented.")
-
-
-def refuse_igammac(grad: Any) -> Any:
-    """Raise PyTorch's error for the gradient in the parameter."""
-    raise NotImplementedError("the derivative for 'igammac: input' is not implemented.")
+igammac.derivative(
+    self=refuse_igammac,
+    other=lambda grad, self, other: -grad * exp((self - 1) * log(other) - other - lgamma(self)),
+)
 
 
 def refuse_zeta(grad: Any) -> Any:
     """Raise PyTorch's error for the gradient in the exponent."""
     raise NotImplementedError("the derivative for 'zeta' is not implemented.")
-
-
-igamma.derivative(
-    self=refuse_igamma,
-    other=lambda grad, self, other: grad * exp((self - 1) * log(other) - other - lgamma(self)),
-)
-igammac.derivative(
-    self=refuse_igammac,
-    other=lambda grad, self, other: -grad * exp((self - 1) * log(other) - other - lgamma(self)),
-)
 
 
 def _zeta(self: Any, other: Any) -> Any:
@@ -74,7 +76,7 @@ def _zeta(self: Any, other: Any) -> Any:
     return incomplete.zeta(self, other)
 
 
-@op()
+@op(typed="float", strict=True, public=False)
 def special_zeta(self: Any, other: Any, /) -> Any:
     """Hurwitz's zeta function of the exponent ``self`` from ``other`` on; differentiable in ``other`` alone.
 
@@ -83,24 +85,28 @@ def special_zeta(self: Any, other: Any, /) -> Any:
     return _zeta(self, other)
 
 
-@op(node="SpecialZetaBackward2")
+special_zeta.derivative(self=refuse_zeta, other=lambda grad, self, other: grad * -self * special_zeta(self + 1, other))
+
+
+@op(node="SpecialZetaBackward2", typed="float", public=False)
 def zeta_number(self: Any, /, other: Any) -> Any:
     """Hurwitz's zeta function from a number on; no derivative."""
     return _zeta(self, np.asarray(other, self.dtype))
 
 
-@op(node="SpecialZetaBackward1")
+zeta_number.derivative(self=refuse_zeta)
+
+
+@op(node="SpecialZetaBackward1", typed="float", public=False)
 def zeta_of_number(other: Any, /, self: Any) -> Any:
     """Hurwitz's zeta function of one exponent."""
     return _zeta(np.asarray(self, other.dtype), other)
 
 
-special_zeta.derivative(self=refuse_zeta, other=lambda grad, self, other: grad * -self * special_zeta(self + 1, other))
-zeta_number.derivative(self=refuse_zeta)
 zeta_of_number.derivative(other=lambda grad, self, other: grad * -self * zeta_of_number(other, self + 1))
 
 
-@op(inplace=True)
+@op(inplace=True, typed="float")
 def mvlgamma(self: Any, /, p: Any) -> Any:
     """The logarithm of the gamma function of dimension ``p``.
 
@@ -126,13 +132,3 @@ def slope_of_mvlgamma(grad: Any, self: Any, p: Any) -> Any:
     for step in range(1, p):
         total = total + digamma(self - step / 2)
     return grad * total
-
-
-for _row in (special_zeta, zeta_number, zeta_of_number, mvlgamma):
-    _row.typed_as("float")
-for _row in (igamma, igammac):
-    _row.typed_as("promote")
-for _row in (igamma, igammac, special_zeta):
-    _row.tensors_only()
-for _row in (special_zeta, zeta_number, zeta_of_number):
-    _row.internal()

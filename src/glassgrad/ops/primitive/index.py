@@ -24,19 +24,16 @@ def fitted(grad: Any, sizes: tuple[int, ...]) -> Any:
     return grad if grad._array.shape == sizes else sum_to(grad, sizes)
 
 
-@op(constant=True)
+@op(constant=True, public=False)
 def blank(self: Any, /, sizes: Any) -> Any:
     """Zeros of other sizes in the tensor's dtype."""
     return np.zeros(sizes, self.dtype)
 
 
-blank.internal()
-
-
 # -- views of a part, each with its adjoint ----------------------------------------------------------------------------
 
 
-@op(view=True)
+@op(view=True, shows={"dim": ("dim", unsigned), "index": ("index", unsigned)})
 def select(self: Any, /, dim: Any, index: Any) -> Any:
     """The view at ``index`` of ``dim``, that dimension dropped."""
     try:
@@ -56,7 +53,10 @@ def select(self: Any, /, dim: Any, index: Any) -> Any:
         ) from None
 
 
-@op()
+select.derivative(self=lambda grad, self_sizes, dim, index: select_backward(grad, self_sizes, dim, index))
+
+
+@op(public=False)
 def select_backward(grad_output: Any, /, sizes: Any, dim: Any, index: Any) -> Any:
     """Zeros of ``sizes`` holding ``grad_output`` at ``index`` of ``dim``."""
     out = np.zeros(sizes, grad_output.dtype)
@@ -64,7 +64,10 @@ def select_backward(grad_output: Any, /, sizes: Any, dim: Any, index: Any) -> An
     return out
 
 
-@op(view=True)
+select_backward.derivative(grad_output=lambda grad, dim, index: select(grad, dim, index))
+
+
+@op(view=True, public=False, shows={"dim": ("dim", unsigned), "start": ("start", unsigned), "end": ("end", unsigned)})
 def slice(self: Any, /, dim: Any, start: Any = None, end: Any = None, step: Any = 1) -> Any:
     """The view of every ``step``-th index of ``dim`` from ``start`` up to ``end``."""
     if dim == 0:
@@ -72,7 +75,12 @@ def slice(self: Any, /, dim: Any, start: Any = None, end: Any = None, step: Any 
     return self[(ALL,) * (dim if dim > 0 else axis_of(dim, self.ndim)) + (builtins.slice(start, end, step),)]
 
 
-@op()
+slice.derivative(
+    self=lambda grad, self_sizes, dim, start, end, step: slice_backward(grad, self_sizes, dim, start, end, step)
+)
+
+
+@op(public=False)
 def slice_backward(grad_output: Any, /, sizes: Any, dim: Any, start: Any, end: Any, step: Any) -> Any:
     """Zeros of ``sizes`` holding ``grad_output`` at a slice of ``dim``."""
     out = np.zeros(sizes, grad_output.dtype)
@@ -80,13 +88,21 @@ def slice_backward(grad_output: Any, /, sizes: Any, dim: Any, start: Any, end: A
     return out
 
 
-@op()
+slice_backward.derivative(grad_output=lambda grad, dim, start, end, step: slice(grad, dim, start, end, step))
+
+
+@op(public=False)
 def narrow_copy(self: Any, /, dim: Any, start: Any, length: Any) -> Any:
     """A copy of ``length`` indices of ``dim`` from ``start`` on."""
     return slice.row.kernel(self, dim, start, start + length, 1).copy()
 
 
-@op(view=True)
+narrow_copy.derivative(
+    self=lambda grad, self_sizes, dim, start, length: slice_backward(grad, self_sizes, dim, start, start + length, 1)
+)
+
+
+@op(view=True, shows={"dim1": ("dim1", unsigned), "dim2": ("dim2", unsigned), "offset": ("offset", unsigned)})
 def diagonal(self: Any, /, offset: Any = 0, dim1: Any = 0, dim2: Any = 1) -> Any:
     """The view of the diagonal of two dimensions, as the last dimension."""
     first, second = axis_of(dim1, self.ndim), axis_of(dim2, self.ndim)
@@ -97,13 +113,27 @@ def diagonal(self: Any, /, offset: Any = 0, dim1: Any = 0, dim2: Any = 1) -> Any
     return found
 
 
-@op(node="DiagonalBackward0_copy")
+diagonal.derivative(
+    self=lambda grad, self_sizes, offset, dim1, dim2: diagonal_backward(grad, self_sizes, offset, dim1, dim2)
+)
+
+
+@op(
+    node="DiagonalBackward0_copy",
+    public=False,
+    shows={"dim1": ("dim1", unsigned), "dim2": ("dim2", unsigned), "offset": ("offset", unsigned)},
+)
 def diagonal_copy(self: Any, /, offset: Any, dim1: Any, dim2: Any) -> Any:
     """The diagonal of two dimensions, as the last dimension."""
     return self.diagonal(offset, dim1, dim2).copy()
 
 
-@op()
+diagonal_copy.derivative(
+    self=lambda grad, self_sizes, offset, dim1, dim2: diagonal_backward(grad, self_sizes, offset, dim1, dim2)
+)
+
+
+@op(public=False)
 def diagonal_backward(grad_output: Any, /, sizes: Any, offset: Any, dim1: Any, dim2: Any) -> Any:
     """Zeros of ``sizes`` holding ``grad_output`` on a diagonal."""
     out = np.zeros(sizes, grad_output.dtype)
@@ -113,7 +143,10 @@ def diagonal_backward(grad_output: Any, /, sizes: Any, offset: Any, dim1: Any, d
     return out
 
 
-@op()
+diagonal_backward.derivative(grad_output=lambda grad, offset, dim1, dim2: diagonal(grad, offset, dim1, dim2))
+
+
+@op(shows={"dim1": ("dim1", unsigned), "dim2": ("dim2", unsigned), "offset": ("offset", unsigned)})
 def diag_embed(self: Any, /, offset: Any = 0, dim1: Any = -2, dim2: Any = -1) -> Any:
     """Matrices in the dimensions ``dim1`` and ``dim2`` that hold the last dimension on a diagonal."""
     ndim = self.ndim + 1
@@ -127,7 +160,10 @@ def diag_embed(self: Any, /, offset: Any = 0, dim1: Any = -2, dim2: Any = -1) ->
     return diagonal_backward.row.kernel(self, sizes, offset, first, second)
 
 
-@op(view=True)
+diag_embed.derivative(self=lambda grad, offset, dim1, dim2: diagonal(grad, offset, dim1, dim2))
+
+
+@op(view=True, public=False, shows={"dimension": ("dimension", unsigned)})
 def unfold(self: Any, /, dimension: Any, size: Any, step: Any) -> Any:
     """The view of all windows of ``size`` along ``dimension``, ``step`` apart, as a new last dimension."""
     axis = axis_of(dimension, self.ndim)
@@ -148,7 +184,12 @@ def unfold(self: Any, /, dimension: Any, size: Any, step: Any) -> Any:
     )
 
 
-@op()
+unfold.derivative(
+    self=lambda grad, self_sizes, dimension, size, step: unfold_backward(grad, self_sizes, dimension, size, step)
+)
+
+
+@op(public=False)
 def unfold_backward(grad_in: Any, /, sizes: Any, dim: Any, size: Any, step: Any) -> Any:
     """The sum of all windows, each where it was taken from."""
     out = np.zeros(sizes or (1,), grad_in.dtype)
@@ -162,36 +203,7 @@ def unfold_backward(grad_in: Any, /, sizes: Any, dim: Any, size: Any, step: Any)
     return out
 
 
-for row in (slice, narrow_copy, diagonal_copy, unfold):
-    row.internal()
-for row in (select_backward, slice_backward, diagonal_backward, unfold_backward):
-    row.internal()
-select.derivative(self=lambda grad, self_sizes, dim, index: select_backward(grad, self_sizes, dim, index))
-select_backward.derivative(grad_output=lambda grad, dim, index: select(grad, dim, index))
-slice.derivative(
-    self=lambda grad, self_sizes, dim, start, end, step: slice_backward(grad, self_sizes, dim, start, end, step)
-)
-narrow_copy.derivative(
-    self=lambda grad, self_sizes, dim, start, length: slice_backward(grad, self_sizes, dim, start, start + length, 1)
-)
-slice_backward.derivative(grad_output=lambda grad, dim, start, end, step: slice(grad, dim, start, end, step))
-diagonal.derivative(
-    self=lambda grad, self_sizes, offset, dim1, dim2: diagonal_backward(grad, self_sizes, offset, dim1, dim2)
-)
-diagonal_copy.derivative(
-    self=lambda grad, self_sizes, offset, dim1, dim2: diagonal_backward(grad, self_sizes, offset, dim1, dim2)
-)
-diagonal_backward.derivative(grad_output=lambda grad, offset, dim1, dim2: diagonal(grad, offset, dim1, dim2))
-diag_embed.derivative(self=lambda grad, offset, dim1, dim2: diagonal(grad, offset, dim1, dim2))
-unfold.derivative(
-    self=lambda grad, self_sizes, dimension, size, step: unfold_backward(grad, self_sizes, dimension, size, step)
-)
 unfold_backward.derivative(grad_in=lambda grad, dim, size, step: unfold(grad, dim, size, step))
-select.shows(dim=("dim", unsigned), index=("index", unsigned))
-slice.shows(dim=("dim", unsigned), start=("start", unsigned), end=("end", unsigned))
-unfold.shows(dimension=("dimension", unsigned))
-for row in (diagonal, diagonal_copy, diag_embed):
-    row.shows(dim1=("dim1", unsigned), dim2=("dim2", unsigned), offset=("offset", unsigned))
 
 
 # -- a part replaced ---------------------------------------------------------------------------------------------------
@@ -209,44 +221,43 @@ def _replaced(self: Any, src: Any, part: Any) -> Any:
     return out
 
 
-@op()
+@op(hidden=("src_sizes",), shows={"dim": ("dim", unsigned), "index": ("index", unsigned)})
 def select_scatter(self: Any, src: Any, /, dim: Any, index: Any) -> Any:
     """``self`` with ``src`` at ``index`` of ``dim``."""
     return _replaced(self, src, lambda out: select.row.kernel(out, dim, index))
-
-
-@op()
-def slice_scatter(self: Any, src: Any, /, dim: Any = 0, start: Any = None, end: Any = None, step: Any = 1) -> Any:
-    """``self`` with ``src`` at a slice of ``dim``."""
-    axis_of(dim, self.ndim)
-    return _replaced(self, src, lambda out: slice.row.kernel(out, dim, start, end, step))
-
-
-@op()
-def diagonal_scatter(self: Any, src: Any, /, offset: Any = 0, dim1: Any = 0, dim2: Any = 1) -> Any:
-    """``self`` with ``src`` on the diagonal of two dimensions."""
-    return _replaced(self, src, lambda out: diagonal.row.kernel(out, offset, dim1, dim2))
 
 
 select_scatter.derivative(
     self=lambda grad, src_sizes, dim, index: select_scatter(grad, blank(grad, src_sizes), dim, index),
     src=lambda grad, dim, index: select(grad, dim, index),
 )
+
+
+@op(hidden=("src_sizes",), shows={"dim": ("dim", unsigned), "start": ("start", unsigned), "end": ("end", unsigned)})
+def slice_scatter(self: Any, src: Any, /, dim: Any = 0, start: Any = None, end: Any = None, step: Any = 1) -> Any:
+    """``self`` with ``src`` at a slice of ``dim``."""
+    axis_of(dim, self.ndim)
+    return _replaced(self, src, lambda out: slice.row.kernel(out, dim, start, end, step))
+
+
 slice_scatter.derivative(
     self=lambda grad, src_sizes, dim, start, end, step: slice_scatter(
         grad, blank(grad, src_sizes), dim, start, end, step
     ),
     src=lambda grad, dim, start, end, step: slice(grad, dim, start, end, step),
 )
+
+
+@op(hidden=("src_sizes",), shows={"dim1": ("dim1", unsigned), "dim2": ("dim2", unsigned)})
+def diagonal_scatter(self: Any, src: Any, /, offset: Any = 0, dim1: Any = 0, dim2: Any = 1) -> Any:
+    """``self`` with ``src`` on the diagonal of two dimensions."""
+    return _replaced(self, src, lambda out: diagonal.row.kernel(out, offset, dim1, dim2))
+
+
 diagonal_scatter.derivative(
-    self=lambda grad, src_sizes, offset, dim1, dim2: diagonal_scatter(
-        grad, blank(grad, src_sizes), offset, dim1, dim2
-    ),
+    self=lambda grad, src_sizes, offset, dim1, dim2: diagonal_scatter(grad, blank(grad, src_sizes), offset, dim1, dim2),
     src=lambda grad, offset, dim1, dim2: diagonal(grad, offset, dim1, dim2),
 )
-select_scatter.shows(hidden=("src_sizes",), dim=("dim", unsigned), index=("index", unsigned))
-slice_scatter.shows(hidden=("src_sizes",), dim=("dim", unsigned), start=("start", unsigned), end=("end", unsigned))
-diagonal_scatter.shows(hidden=("src_sizes",), dim1=("dim1", unsigned), dim2=("dim2", unsigned))
 
 
 # -- index tensors -----------------------------------------------------------------------------------------------------
@@ -331,7 +342,7 @@ def refusal(array: Any, key: tuple[Any, ...], error: Exception) -> IndexError:
     return IndexError(text)
 
 
-@op()
+@op(public=False)
 def index(self: Any, /, indices: Any) -> Any:
     """The elements that index tensors name, one for each dimension from the first on; None takes a dimension whole."""
     key = _key(indices)
@@ -346,6 +357,9 @@ def index(self: Any, /, indices: Any) -> Any:
     if not found.size:
         return np.empty(found.shape, found.dtype)
     return found if found.base is None else found.copy()
+
+
+index.derivative(self=lambda grad, self_sizes, indices: index_backward(grad, self_sizes, fresh(indices)))
 
 
 def _sizes_of(array: Any, key: tuple[Any, ...]) -> tuple[int, ...]:
@@ -370,13 +384,16 @@ def _sizes_of(array: Any, key: tuple[Any, ...]) -> tuple[int, ...]:
     return found
 
 
-@op()
+@op(public=False)
 def index_backward(grad_output: Any, /, sizes: Any, indices: Any) -> Any:
     """Zeros of ``sizes`` with ``grad_output`` added where the index tensors point."""
     out = np.zeros(sizes, grad_output.dtype)
     if grad_output.size:
         add_at(out, _key(indices), grad_output)
     return out
+
+
+index_backward.derivative(grad_output=lambda grad, indices: index(grad, indices))
 
 
 def add_at(out: Any, key: tuple[Any, ...], values: Any) -> None:
@@ -390,7 +407,7 @@ def add_at(out: Any, key: tuple[Any, ...], values: Any) -> None:
     np.add.at(out, key, values)
 
 
-@op(inplace=True)
+@op(inplace=True, public=False, hidden=("values_sizes",))
 def index_put(self: Any, values: Any, /, indices: Any, accumulate: Any = False) -> Any:
     """``self`` with ``values`` put, or added, where the index tensors point."""
     if values.dtype != self.dtype:
@@ -401,6 +418,14 @@ def index_put(self: Any, values: Any, /, indices: Any, accumulate: Any = False) 
     out = np.array(self)
     put_at(out, _key(indices), values, accumulate)
     return out
+
+
+index_put.derivative(
+    self=lambda grad, indices, accumulate: (
+        grad if accumulate else index_put(grad, blank(grad, ()), fresh(indices), False)
+    ),
+    values=lambda grad, values_sizes, indices, accumulate: fitted(index(grad, fresh(indices)), values_sizes),
+)
 
 
 def put_at(out: Any, key: tuple[Any, ...], values: Any, accumulate: bool = False) -> None:
@@ -424,20 +449,6 @@ def put_at(out: Any, key: tuple[Any, ...], values: Any, accumulate: bool = False
         raise refusal(out, key, error) from None
 
 
-index.internal()
-index_backward.internal()
-index_put.internal()
-index.derivative(self=lambda grad, self_sizes, indices: index_backward(grad, self_sizes, fresh(indices)))
-index_backward.derivative(grad_output=lambda grad, indices: index(grad, indices))
-index_put.derivative(
-    self=lambda grad, indices, accumulate: (
-        grad if accumulate else index_put(grad, blank(grad, ()), fresh(indices), False)
-    ),
-    values=lambda grad, values_sizes, indices, accumulate: fitted(index(grad, fresh(indices)), values_sizes),
-)
-index_put.shows(hidden=("values_sizes",))
-
-
 # -- masks -------------------------------------------------------------------------------------------------------------
 
 
@@ -458,7 +469,7 @@ def _row_by_row(array: Any) -> Any:
     return array if array.flags.c_contiguous else array.copy()
 
 
-@op(inplace=True)
+@op(inplace=True, apart=("mask",), public=False, one_value=True, hidden=("self_sizes",))
 def masked_fill(self: Any, mask: Any, /, value: Any) -> Any:
     """``self`` with a number where ``mask`` holds."""
     if self.shape != mask.shape:
@@ -466,7 +477,17 @@ def masked_fill(self: Any, mask: Any, /, value: Any) -> Any:
     return _row_by_row(np.where(mask, np.asarray(value).astype(self.dtype), self))
 
 
-@op(node="MaskedFillBackward1", inplace=True)
+masked_fill.derivative(self=lambda grad, self_sizes, mask: fitted(masked_fill(grad, mask, 0), self_sizes))
+
+
+@op(
+    node="MaskedFillBackward1",
+    inplace=True,
+    apart=("mask", "value"),
+    public=False,
+    one_value=True,
+    hidden=("self_sizes",),
+)
 def masked_fill_tensor(self: Any, mask: Any, value: Any, /) -> Any:
     """``self`` with a 0-d tensor's value where ``mask`` holds."""
     if self.shape != mask.shape:
@@ -474,7 +495,13 @@ def masked_fill_tensor(self: Any, mask: Any, value: Any, /) -> Any:
     return _row_by_row(np.where(mask, value.astype(self.dtype), self))
 
 
-@op()
+masked_fill_tensor.derivative(
+    self=lambda grad, self_sizes, mask: fitted(masked_fill(grad, mask, 0), self_sizes),
+    value=lambda grad, mask: sum_to(masked_select(grad, mask), ()),
+)
+
+
+@op(apart=("mask",), public=False, hidden=("self_sizes", "mask_sizes"))
 def masked_select(self: Any, mask: Any, /) -> Any:
     """The elements where ``mask`` holds, in a row."""
     if self.shape != mask.shape:
@@ -483,7 +510,14 @@ def masked_select(self: Any, mask: Any, /) -> Any:
     return self[mask] if self.shape else np.asarray(self)[np.asarray(mask)]
 
 
-@op(inplace=True)
+masked_select.derivative(
+    self=lambda grad, self_sizes, mask, mask_sizes: fitted(
+        masked_scatter(blank(grad, together(mask_sizes, self_sizes)), mask, grad), self_sizes
+    )
+)
+
+
+@op(inplace=True, apart=("mask",), public=False, hidden=("self_sizes",))
 def masked_scatter(self: Any, mask: Any, source: Any, /) -> Any:
     """``self`` with the elements of ``source``, in order, where ``mask`` holds."""
     if source.dtype != self.dtype:
@@ -502,7 +536,13 @@ def masked_scatter(self: Any, mask: Any, source: Any, /) -> Any:
     return out
 
 
-@op()
+masked_scatter.derivative(
+    self=lambda grad, self_sizes, mask: fitted(masked_fill(grad, mask, 0), self_sizes),
+    source=lambda grad, mask, source_sizes: masked_scatter_backward(grad, mask, source_sizes),
+)
+
+
+@op(apart=("mask",), public=False)
 def masked_scatter_backward(grad_output: Any, mask: Any, /, sizes: Any) -> Any:
     """The elements where ``mask`` holds, then zeros, under ``sizes``."""
     out = np.zeros(sizes, grad_output.dtype)
@@ -512,29 +552,6 @@ def masked_scatter_backward(grad_output: Any, mask: Any, /, sizes: Any) -> Any:
     return out
 
 
-for row in (masked_fill, masked_fill_tensor, masked_select, masked_scatter, masked_scatter_backward):
-    row.sets_apart("mask")
-    row.internal()
-masked_fill_tensor.sets_apart("mask", "value")
-masked_fill.derivative(self=lambda grad, self_sizes, mask: fitted(masked_fill(grad, mask, 0), self_sizes))
-for row in (masked_fill, masked_fill_tensor):
-    row.writes_one_value()
-masked_fill_tensor.derivative(
-    self=lambda grad, self_sizes, mask: fitted(masked_fill(grad, mask, 0), self_sizes),
-    value=lambda grad, mask: sum_to(masked_select(grad, mask), ()),
-)
-masked_select.derivative(
-    self=lambda grad, self_sizes, mask, mask_sizes: fitted(
-        masked_scatter(blank(grad, together(mask_sizes, self_sizes)), mask, grad), self_sizes
-    )
-)
-masked_scatter.derivative(
-    self=lambda grad, self_sizes, mask: fitted(masked_fill(grad, mask, 0), self_sizes),
-    source=lambda grad, mask, source_sizes: masked_scatter_backward(grad, mask, source_sizes),
-)
 masked_scatter_backward.derivative(
     grad_output=lambda grad, mask, grad_output_sizes: masked_scatter(blank(grad, grad_output_sizes), mask, grad)
 )
-for row in (masked_fill, masked_fill_tensor, masked_scatter):
-    row.shows(hidden=("self_sizes",))
-masked_select.shows(hidden=("self_sizes", "mask_sizes"))

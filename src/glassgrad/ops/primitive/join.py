@@ -36,7 +36,7 @@ def _common_axis(tensors: Any, dim: int) -> tuple[int, tuple[int, ...] | None]:
     return axis, first.shape
 
 
-@op()
+@op(typed="promote", public=False, hidden=("tensors_sizes",), shows={"dim": ("dim", unsigned)})
 def cat(tensors: Any, /, dim: Any) -> Any:
     """The tensors one after the other along ``dim``; empty vectors are passed over."""
     try:
@@ -66,7 +66,7 @@ def _portions(grad: Any, tensors_sizes: Any, dim: Any, needs: Any) -> Any:
     return found
 
 
-@op()
+@op(typed="promote", public=False, shows={"dim": ("dim", unsigned)})
 def stack(tensors: Any, /, dim: Any) -> Any:
     """The tensors, all of one shape, along a new dimension."""
     first = tensors[0].shape
@@ -85,7 +85,10 @@ def stack(tensors: Any, /, dim: Any) -> Any:
     return out
 
 
-@op(view=True)
+stack.derivative(tensors=lambda grad, dim: unbind(grad, dim))
+
+
+@op(view=True, shows={"dim": ("dim", unsigned)})
 def unbind(self: Any, /, dim: Any = 0) -> Any:
     """The views at every index of ``dim``, that dimension dropped."""
     if not self.ndim:
@@ -93,9 +96,6 @@ def unbind(self: Any, /, dim: Any = 0) -> Any:
     axis = axis_of(dim, self.ndim)
     lead = (ALL,) * axis
     return tuple([self[(*lead, index, ...)] for index in range(self.shape[axis])])
-
-
-stack.derivative(tensors=lambda grad, dim: unbind(grad, dim))
 
 
 @unbind.derivative("self")
@@ -121,7 +121,13 @@ def portions(count: int, size: int) -> list[int]:
     return [min(size, count - at) for at in range(0, count, size)] or [0]
 
 
-@op(view=True)
+def _joined(grads: Any, self_sizes: Any, split_size: Any, dim: Any) -> Any:
+    """The gradients one after the other."""
+    lengths = portions(self_sizes[axis_of(dim, len(self_sizes))], split_size)
+    return cat(_all_parts(grads, self_sizes, lengths, dim), dim)
+
+
+@op(view=True, public=False, shows={"dim": ("dim", unsigned)})
 def split(self: Any, /, split_size: Any, dim: Any = 0) -> Any:
     """Views of ``split_size`` indices of ``dim`` each; the last may be smaller."""
     if not self.ndim:
@@ -135,7 +141,15 @@ def split(self: Any, /, split_size: Any, dim: Any = 0) -> Any:
     return _pieces(self, portions(count, split_size), axis)
 
 
-@op(view=True)
+split.derivative(self=_joined)
+
+
+@op(
+    view=True,
+    public=False,
+    hidden=("split_sizes",),
+    shows={"split_sizes": ("split_sizes", tuple), "dim": ("dim", unsigned)},
+)
 def split_with_sizes(self: Any, /, split_sizes: Any, dim: Any = 0) -> Any:
     """Views of so many indices of ``dim`` as ``split_sizes`` says."""
     if not self.ndim:
@@ -155,15 +169,19 @@ def split_with_sizes(self: Any, /, split_sizes: Any, dim: Any = 0) -> Any:
     return _pieces(self, split_sizes, axis)
 
 
-@op(view=True)
+@split_with_sizes.derivative("self")
+def _joined_sizes(grads: Any, self_sizes: Any, split_sizes: Any, dim: Any) -> Any:
+    """The same, with the sizes as given."""
+    return cat(_all_parts(grads, self_sizes, split_sizes, dim), dim)
+
+
+@op(view=True, public=False, shows={"dim": ("dim", unsigned)})
 def unsafe_split(self: Any, /, split_size: Any, dim: Any = 0) -> Any:
     """What ``split`` gives, for whoever promises not to write into the pieces."""
     return split.row.kernel(self, split_size, dim)
 
 
-split.internal()
-unsafe_split.internal()
-split_with_sizes.internal()
+unsafe_split.derivative(self=_joined)
 
 
 def _sized(sizes: tuple[int, ...], dim: int, size: int) -> tuple[int, ...]:
@@ -180,21 +198,7 @@ def _all_parts(grads: Any, sizes: tuple[int, ...], lengths: Any, dim: int) -> li
     ]
 
 
-@split.derivative("self")
-@unsafe_split.derivative("self")
-def _joined(grads: Any, self_sizes: Any, split_size: Any, dim: Any) -> Any:
-    """The gradients one after the other."""
-    lengths = portions(self_sizes[axis_of(dim, len(self_sizes))], split_size)
-    return cat(_all_parts(grads, self_sizes, lengths, dim), dim)
-
-
-@split_with_sizes.derivative("self")
-def _joined_sizes(grads: Any, self_sizes: Any, split_sizes: Any, dim: Any) -> Any:
-    """The same, with the sizes as given."""
-    return cat(_all_parts(grads, self_sizes, split_sizes, dim), dim)
-
-
-@op()
+@op(typed="promote", public=False, hidden=("tensors_sizes",))
 def block_diag(tensors: Any, /) -> Any:
     """The matrix that holds the tensors as blocks on its diagonal; vectors count as rows."""
     for place, tensor in enumerate(tensors):
@@ -212,10 +216,6 @@ def block_diag(tensors: Any, /) -> Any:
     return out
 
 
-def _as_matrix(sizes: tuple[int, ...]) -> tuple[int, ...]:
-    return (1,) * (2 - len(sizes)) + tuple(sizes)
-
-
 @block_diag.derivative("tensors")
 def _blocks(grad: Any, tensors_sizes: Any) -> Any:
     """Each block's part of the gradient."""
@@ -229,12 +229,5 @@ def _blocks(grad: Any, tensors_sizes: Any) -> Any:
     return found
 
 
-for joined in (cat, stack, block_diag):
-    joined.typed_as("promote")
-    joined.internal()
-cat.shows(hidden=("tensors_sizes",), dim=("dim", unsigned))
-stack.shows(dim=("dim", unsigned))
-block_diag.shows(hidden=("tensors_sizes",))
-for parted in (unbind, split, unsafe_split):
-    parted.shows(dim=("dim", unsigned))
-split_with_sizes.shows(hidden=("split_sizes",), split_sizes=("split_sizes", tuple), dim=("dim", unsigned))
+def _as_matrix(sizes: tuple[int, ...]) -> tuple[int, ...]:
+    return (1,) * (2 - len(sizes)) + tuple(sizes)

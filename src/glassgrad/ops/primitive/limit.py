@@ -17,7 +17,7 @@ _LN2, _NAN = math.log(2), math.nan
 # -- limits ----------------------------------------------------------------------------------------------------------
 
 
-@op(node="ClampBackward1", inplace=True)
+@op(node="ClampBackward1", inplace=True, public=False)
 def clamp_numbers(self: Any, /, min: Any = None, max: Any = None) -> Any:
     """The elements, those outside [min, max] replaced by the nearer end."""
     kind = self.dtype.type
@@ -30,7 +30,10 @@ def clamp_numbers(self: Any, /, min: Any = None, max: Any = None) -> Any:
     return np.minimum(np.maximum(self, kind(min)), kind(max))
 
 
-@op()
+clamp_numbers.derivative(self=lambda grad, self, min, max: within(grad, self, min, max))
+
+
+@op(public=False)
 def within(grad_output: Any, self: Any, /, min: Any, max: Any) -> Any:
     """``grad_output`` where ``self`` lies in [min, max], zero elsewhere."""
     kind = self.dtype.type
@@ -43,53 +46,32 @@ def within(grad_output: Any, self: Any, /, min: Any, max: Any) -> Any:
     return keep(inside, grad_output)
 
 
-@op(node="ClampMinBackward0", inplace=True)
+within.derivative(grad_output=lambda grad, self, min, max: within(grad, self, min, max))
+
+
+@op(node="ClampMinBackward0", inplace=True, public=False)
 def clamp_min_number(self: Any, /, min: Any) -> Any:
     """The elements, at least ``min``."""
     return np.maximum(self, self.dtype.type(min))
 
 
-@op(node="ClampMaxBackward0", inplace=True)
+clamp_min_number.derivative(self=lambda grad, self, min: within(grad, self, min, None))
+
+
+@op(node="ClampMaxBackward0", inplace=True, public=False)
 def clamp_max_number(self: Any, /, max: Any) -> Any:
     """The elements, at most ``max``."""
     return np.minimum(self, self.dtype.type(max))
 
 
-@op(node="ClampBackward0", inplace=True)
+clamp_max_number.derivative(self=lambda grad, self, max: within(grad, self, None, max))
+
+
+@op(node="ClampBackward0", inplace=True, typed="promote", public=False)
 def clamp_tensors(self: Any, min: Any = None, max: Any = None, /) -> Any:
     """The elements, those outside [min, max] replaced by the nearer end, which wins where the ends cross."""
     out = self if min is None else np.maximum(self, min)
     return out if max is None else np.minimum(out, max)
-
-
-@op(node="ClampMinBackward1", inplace=True)
-def clamp_min_tensor(self: Any, min: Any, /) -> Any:
-    """The elements, at least those of ``min``."""
-    return np.maximum(self, min)
-
-
-@op(node="ClampMaxBackward1", inplace=True)
-def clamp_max_tensor(self: Any, max: Any, /) -> Any:
-    """The elements, at most those of ``max``."""
-    return np.minimum(self, max)
-
-
-for _row in (
-    clamp_numbers, within, clamp_min_number, clamp_max_number, clamp_tensors, clamp_min_tensor, clamp_max_tensor,
-):  # fmt: skip
-    _row.internal()
-clamp_numbers.derivative(self=lambda grad, self, min, max: within(grad, self, min, max))
-within.derivative(grad_output=lambda grad, self, min, max: within(grad, self, min, max))
-clamp_min_number.derivative(self=lambda grad, self, min: within(grad, self, min, None))
-clamp_max_number.derivative(self=lambda grad, self, max: within(grad, self, None, max))
-clamp_min_tensor.derivative(
-    self=lambda grad, self, min: where(self >= min, grad, 0),
-    min=lambda grad, self, min: where(self < min, grad, 0),
-)
-clamp_max_tensor.derivative(
-    self=lambda grad, self, max: where(self <= max, grad, 0),
-    max=lambda grad, self, max: where(self > max, grad, 0),
-)
 
 
 @clamp_tensors.derivative("self", "min", "max")
@@ -104,6 +86,30 @@ def passed_on(grad: Any, self: Any, min: Any, max: Any) -> Any:
     return inner, lower, where(maximum(self, min) > max, grad, 0)
 
 
+@op(node="ClampMinBackward1", inplace=True, typed="promote", public=False)
+def clamp_min_tensor(self: Any, min: Any, /) -> Any:
+    """The elements, at least those of ``min``."""
+    return np.maximum(self, min)
+
+
+clamp_min_tensor.derivative(
+    self=lambda grad, self, min: where(self >= min, grad, 0),
+    min=lambda grad, self, min: where(self < min, grad, 0),
+)
+
+
+@op(node="ClampMaxBackward1", inplace=True, typed="promote", public=False)
+def clamp_max_tensor(self: Any, max: Any, /) -> Any:
+    """The elements, at most those of ``max``."""
+    return np.minimum(self, max)
+
+
+clamp_max_tensor.derivative(
+    self=lambda grad, self, max: where(self <= max, grad, 0),
+    max=lambda grad, self, max: where(self > max, grad, 0),
+)
+
+
 @op(inplace=True)
 def nan_to_num(self: Any, /, nan: Any = None, posinf: Any = None, neginf: Any = None) -> Any:
     """The elements, NaN and the infinities replaced by numbers: zero and the dtype's limits, unless given."""
@@ -116,17 +122,16 @@ def nan_to_num(self: Any, /, nan: Any = None, posinf: Any = None, neginf: Any = 
     return np.nan_to_num(self, True, 0.0 if nan is None else nan, posinf, neginf)[()]
 
 
-@op(constant=True)
+nan_to_num.derivative(self=lambda grad, self: where(finite_mask(self), grad, 0))
+
+
+@op(constant=True, public=False)
 def finite_mask(self: Any, /) -> Any:
     """Whether elements are finite numbers, for rules."""
     return np.isfinite(self)
 
 
-finite_mask.internal()
-nan_to_num.derivative(self=lambda grad, self: where(finite_mask(self), grad, 0))
-
-
-@op(inplace=True, node="Deg2RadBackward0")
+@op(inplace=True, node="Deg2RadBackward0", typed="float")
 def deg2rad(self: Any, /) -> Any:
     """Degrees as radians."""
     if self.dtype.kind == "c":
@@ -134,7 +139,10 @@ def deg2rad(self: Any, /) -> Any:
     return self * self.dtype.type(math.pi / 180)
 
 
-@op(inplace=True, node="Rad2DegBackward0")
+deg2rad.derivative(self=lambda grad: grad * _RADIANS)
+
+
+@op(inplace=True, node="Rad2DegBackward0", typed="float")
 def rad2deg(self: Any, /) -> Any:
     """Radians as degrees."""
     if self.dtype.kind == "c":
@@ -142,9 +150,11 @@ def rad2deg(self: Any, /) -> Any:
     return self * self.dtype.type(180 / math.pi)
 
 
-_RADIANS, _DEGREES = math.pi / 180, 180 / math.pi
-deg2rad.derivative(self=lambda grad: grad * _RADIANS)
 rad2deg.derivative(self=lambda grad: grad * _DEGREES)
+
+
+_RADIANS, _DEGREES = math.pi / 180, 180 / math.pi
+
 
 def _no_complex(self: Any, name: str) -> None:
     if self.dtype.kind == "c":
@@ -154,14 +164,22 @@ def _no_complex(self: Any, name: str) -> None:
 # -- functions of two variables --------------------------------------------------------------------------------------
 
 
-@op("arctan2", inplace=True)
+@op("arctan2", inplace=True, typed="float", strict=True)
 def atan2(self: Any, other: Any, /) -> Any:
     """The angle of the point (other, self), in (-pi, pi]."""
     _no_complex(self, "atan2_cpu")
     return np.arctan2(self, other)
 
 
-@op(inplace=True)
+@atan2.derivative("self", "other")
+def slopes_of_angle(grad: Any, self: Any, other: Any) -> Any:
+    """The gradient times the point turned by a right angle, over its square; zero at the origin."""
+    square = self * self + other * other
+    shared = where(square == 0, 0, grad / square)
+    return shared * other, shared * -self
+
+
+@op(inplace=True, typed="promote", strict=True)
 def hypot(self: Any, other: Any, /) -> Any:
     """The length of the hypotenuse over two sides."""
     if self.dtype.kind in "biuc":
@@ -169,24 +187,47 @@ def hypot(self: Any, other: Any, /) -> Any:
     return np.hypot(self, other)
 
 
-@op(inplace=True)
+hypot.derivative(
+    self=lambda grad, self, result: grad * (self / result),
+    other=lambda grad, other, result: grad * (other / result),
+)
+
+
+@op(inplace=True, typed="float", strict=True)
 def copysign(self: Any, other: Any, /) -> Any:
     """The sizes of ``self`` with the signs of ``other``."""
     _no_complex(self, "copysign_cpu")
     return np.copysign(self, other)
 
 
-@op(node="CopysignBackward1", inplace=True)
+copysign.derivative(
+    self=lambda grad, self, result: where(self == 0, 0, grad * (result / self)),
+    other=lambda grad: zero_like(grad),
+)
+
+
+@op(node="CopysignBackward1", inplace=True, public=False)
 def copysign_number(self: Any, /, other: Any) -> Any:
     """The sizes of ``self`` with the sign of a number."""
     return np.copysign(self, self.dtype.type(other))
 
 
-@op(node="torch::autograd::NotImplemented", inplace=True)
+copysign_number.derivative(self=lambda grad, self, result: where(self == 0, 0, grad * (result / self)))
+
+
+def refuse_heaviside(grad: Any) -> Any:
+    """Raise PyTorch's error for the gradient of the step."""
+    raise RuntimeError("derivative for aten::heaviside is not implemented")
+
+
+@op(node="torch::autograd::NotImplemented", inplace=True, typed="promote", strict=True)
 def heaviside(self: Any, values: Any, /) -> Any:
     """The step: zero below zero, one above, ``values`` at zero; not differentiable."""
     kind = self.dtype.type
     return np.where(self == 0, values, np.where(self > 0, kind(1), kind(0)))[()]
+
+
+heaviside.derivative(self=refuse_heaviside, values=refuse_heaviside)
 
 
 def _xlogy(self: Any, other: Any) -> Any:
@@ -195,25 +236,39 @@ def _xlogy(self: Any, other: Any) -> Any:
     return np.where(zero, self.dtype.type(0), self * np.log(np.where(zero, other.dtype.type(1), other)))[()]
 
 
-@op(inplace=True)
+@op(inplace=True, typed="float", strict=True)
 def xlogy(self: Any, other: Any, /) -> Any:
     """``self * log(other)``, zero where ``self`` is zero."""
     return _xlogy(self, other)
 
 
-@op(node="XlogyBackward2", inplace=True)
+xlogy.derivative(
+    self=lambda grad, self, other: grad * where(self == 0, where(other <= 0, 0, log(other)), log(other)),
+    other=lambda grad, self, other: grad * self / other,
+)
+
+
+@op(node="XlogyBackward2", inplace=True, public=False)
 def xlogy_number(self: Any, /, other: Any) -> Any:
     """``self`` times the logarithm of a number, zero where ``self`` is zero."""
     return _xlogy(self, self.dtype.type(other))
 
 
-@op(node="XlogyBackward1")
+xlogy_number.derivative(
+    self=lambda grad, self, other: grad * _log_of(other) if other > 0 else where(self == 0, 0, grad * _log_of(other))
+)
+
+
+@op(node="XlogyBackward1", public=False)
 def xlogy_of_number(other: Any, /, self: Any) -> Any:
     """A number times the logarithms of ``other``, zero for the number zero."""
     return _xlogy(other.dtype.type(self), other)
 
 
-@op()
+xlogy_of_number.derivative(other=lambda grad, other, self: grad * self / other)
+
+
+@op(typed="promote", strict=True)
 def logaddexp(self: Any, other: Any, /) -> Any:
     """The logarithm of the sum of two exponentials."""
     if self.dtype.kind in "biu":
@@ -225,7 +280,13 @@ def logaddexp(self: Any, other: Any, /) -> Any:
     return np.logaddexp(self, other)
 
 
-@op()
+logaddexp.derivative(
+    self=lambda grad, self, other: grad / (exp(other - self) + 1),
+    other=lambda grad, self, other: grad / (exp(self - other) + 1),
+)
+
+
+@op(typed="promote", strict=True)
 def logaddexp2(self: Any, other: Any, /) -> Any:
     """The logarithm to base 2 of the sum of two powers of two."""
     if self.dtype.kind in "biu":
@@ -233,69 +294,23 @@ def logaddexp2(self: Any, other: Any, /) -> Any:
     return np.logaddexp2(self, other)
 
 
-@op(inplace=True)
+logaddexp2.derivative(
+    self=lambda grad, self, other: grad / (exp2(other - self) + 1),
+    other=lambda grad, self, other: grad / (exp2(self - other) + 1),
+)
+
+
+@op(inplace=True, typed="float", strict=True)
 def ldexp(self: Any, other: Any, /) -> Any:
     """``self`` times two to the power ``other``."""
     return self * np.exp2(other)
 
 
-for _row in (copysign_number, xlogy_number, xlogy_of_number):
-    _row.internal()
-
-
-def refuse_heaviside(grad: Any) -> Any:
-    """Raise PyTorch's error for the gradient of the step."""
-    raise RuntimeError("derivative for aten::heaviside is not implemented")
-
-
-@atan2.derivative("self", "other")
-def slopes_of_angle(grad: Any, self: Any, other: Any) -> Any:
-    """The gradient times the point turned by a right angle, over its square; zero at the origin."""
-    square = self * self + other * other
-    shared = where(square == 0, 0, grad / square)
-    return shared * other, shared * -self
-
-
-hypot.derivative(
-    self=lambda grad, self, result: grad * (self / result),
-    other=lambda grad, other, result: grad * (other / result),
-)
-copysign.derivative(
-    self=lambda grad, self, result: where(self == 0, 0, grad * (result / self)),
-    other=lambda grad: zero_like(grad),
-)
-copysign_number.derivative(self=lambda grad, self, result: where(self == 0, 0, grad * (result / self)))
-heaviside.derivative(self=refuse_heaviside, values=refuse_heaviside)
-xlogy.derivative(
-    self=lambda grad, self, other: grad * where(self == 0, where(other <= 0, 0, log(other)), log(other)),
-    other=lambda grad, self, other: grad * self / other,
-)
-
-
-def _log_of(number: Any) -> Any:
-    return math.log(number) if number > 0 else -math.inf if number == 0 else math.nan
-
-
-xlogy_number.derivative(
-    self=lambda grad, self, other: grad * _log_of(other) if other > 0 else where(self == 0, 0, grad * _log_of(other))
-)
-xlogy_of_number.derivative(other=lambda grad, other, self: grad * self / other)
-logaddexp.derivative(
-    self=lambda grad, self, other: grad / (exp(other - self) + 1),
-    other=lambda grad, self, other: grad / (exp(self - other) + 1),
-)
-logaddexp2.derivative(
-    self=lambda grad, self, other: grad / (exp2(other - self) + 1),
-    other=lambda grad, self, other: grad / (exp2(self - other) + 1),
-)
 ldexp.derivative(
     self=lambda grad, other: grad * exp2(other),
     other=lambda grad, result: grad * (result * _LN2),
 )
 
-for _row in (atan2, copysign, xlogy, ldexp, hypot, heaviside, logaddexp, logaddexp2):
-    _row.tensors_only()
-for _row in (deg2rad, rad2deg, atan2, copysign, xlogy, ldexp):
-    _row.typed_as("float")
-for _row in (clamp_tensors, clamp_min_tensor, clamp_max_tensor, hypot, heaviside, logaddexp, logaddexp2):
-    _row.typed_as("promote")
+
+def _log_of(number: Any) -> Any:
+    return math.log(number) if number > 0 else -math.inf if number == 0 else math.nan

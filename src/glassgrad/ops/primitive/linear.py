@@ -16,29 +16,6 @@ from .matrix import addmm, column_sums, mm, transposed_by
 from .shape import t
 
 
-@op(node="AddmmBackward0")
-def linear_2d(self: Any, mat1: Any, weight: Any, /) -> Any:
-    """``mat1 @ weight.T + self``, all of one everyday dtype."""
-    try:
-        turned = weight.T
-        if mat1.size >= compiled.least and (made := compiled.product.served(mat1, turned, self)) is not None:
-            return made
-        made = mat1.dot(turned)
-        made += self
-    except (ValueError, AttributeError):
-        return addmm.row.kernel(self, mat1, weight.T)  # it tells what is wrong
-    return made
-
-
-linear_2d.internal()
-linear_2d.derivative(
-    self=lambda grad, weight_sizes: column_sums(grad),
-    mat1=lambda grad, weight: mm(grad, weight),
-    weight=lambda grad, mat1: transposed_by(grad, mat1),
-)
-linear_2d.falls_back_to(lambda bias, mat1, weight: addmm(bias, mat1, t(weight)))
-
-
 def unfold(record: Record) -> None:
     """Turn the record into the two that PyTorch has: of ``addmm``, and of the weight's transpose."""
     bias, mat1, weight = record.edges
@@ -77,4 +54,24 @@ def _transposed(weight: Any, version: int, edge: Any, turned: Record | None) -> 
     return view, version
 
 
-linear_2d.unfolds_by(unfold)
+@op(
+    node="AddmmBackward0", public=False, fallback=lambda bias, mat1, weight: addmm(bias, mat1, t(weight)), unfold=unfold
+)
+def linear_2d(self: Any, mat1: Any, weight: Any, /) -> Any:
+    """``mat1 @ weight.T + self``, all of one everyday dtype."""
+    try:
+        turned = weight.T
+        if mat1.size >= compiled.least and (made := compiled.product.served(mat1, turned, self)) is not None:
+            return made
+        made = mat1.dot(turned)
+        made += self
+    except (ValueError, AttributeError):
+        return addmm.row.kernel(self, mat1, weight.T)  # it tells what is wrong
+    return made
+
+
+linear_2d.derivative(
+    self=lambda grad, weight_sizes: column_sums(grad),
+    mat1=lambda grad, weight: mm(grad, weight),
+    weight=lambda grad, mat1: transposed_by(grad, mat1),
+)

@@ -46,7 +46,7 @@ def portion(sizes: tuple[int, ...], reduction: int) -> float:
 # -- squared error -----------------------------------------------------------------------------------------------------
 
 
-@op()
+@op(typed="promote", public=False, precision="single")
 def mse_loss(self: Any, target: Any, /, reduction: int = 1) -> Any:
     """The squared differences, reduced."""
     off = self - target
@@ -58,7 +58,13 @@ def mse_loss(self: Any, target: Any, /, reduction: int = 1) -> Any:
     return reduced(off * off, reduction)
 
 
-@op()
+mse_loss.derivative(
+    self=lambda grad, self, target, reduction: mse_loss_backward(grad, self, target, reduction),
+    target=lambda grad, self, target, reduction: mse_loss_backward(grad, target, self, reduction),
+)
+
+
+@op(typed="promote", public=False)
 def mse_loss_backward(grad_output: Any, self: Any, target: Any, /, reduction: int) -> Any:
     """The gradient of ``mse_loss`` by ``self``."""
     off = self - target
@@ -66,12 +72,6 @@ def mse_loss_backward(grad_output: Any, self: Any, target: Any, /, reduction: in
     return off
 
 
-for _row in (mse_loss, mse_loss_backward):
-    _row.typed_as("promote")
-mse_loss.derivative(
-    self=lambda grad, self, target, reduction: mse_loss_backward(grad, self, target, reduction),
-    target=lambda grad, self, target, reduction: mse_loss_backward(grad, target, self, reduction),
-)
 mse_loss_backward.derivative(
     grad_output=lambda grad, self, target, self_sizes, reduction: (
         grad * (self - target) * (2 * portion(self_sizes, reduction))
@@ -81,13 +81,12 @@ mse_loss_backward.derivative(
         grad * (grad_output * (-2 * portion(self_sizes, reduction)))
     ),
 )
-mse_loss_backward.internal()
 
 
 # -- absolute error, rounded at its kink -------------------------------------------------------------------------------
 
 
-@op()
+@op(typed="promote", public=False, precision="single", hidden=("self_sizes",))
 def smooth_l1_loss(self: Any, target: Any, /, reduction: int = 1, beta: float = 1.0) -> Any:
     """Squares of small differences, absolute values of large ones; reduced."""
     off = np.abs(self - target)
@@ -97,7 +96,13 @@ def smooth_l1_loss(self: Any, target: Any, /, reduction: int = 1, beta: float = 
     return reduced(np.where(off < beta, kind(0.5) * off * off / kind(beta), off - kind(0.5 * beta))[()], reduction)
 
 
-@op()
+@smooth_l1_loss.derivative("self", "target")
+def _smooth_rule(grad: Any, self: Any, target: Any, self_sizes: Any, reduction: Any, beta: Any) -> Any:
+    back = clipped((self - target) * (1 / beta), -1.0, 1.0) * (grad * portion(self_sizes, reduction))
+    return back, -back
+
+
+@op(typed="promote", public=False, precision="single", hidden=("self_sizes",))
 def huber_loss(self: Any, target: Any, /, reduction: int = 1, delta: float = 1.0) -> Any:
     """Half the squares of small differences, a straight line for large ones; reduced."""
     off = np.abs(self - target)
@@ -108,35 +113,25 @@ def huber_loss(self: Any, target: Any, /, reduction: int = 1, delta: float = 1.0
     return reduced(np.where(off < delta, kind(0.5) * off * off, far)[()], reduction)
 
 
-@op()
+@huber_loss.derivative("self", "target")
+def _huber_rule(grad: Any, self: Any, target: Any, self_sizes: Any, reduction: Any, delta: Any) -> Any:
+    back = clipped(self - target, -delta, delta) * (grad * portion(self_sizes, reduction))
+    return back, -back
+
+
+@op(public=False)
 def clipped(self: Any, /, low: float, high: float) -> Any:
     """``self`` kept between ``low`` and ``high``."""
     return np.minimum(np.maximum(self, self.dtype.type(low)), self.dtype.type(high))
 
 
-@op(constant=True)
+clipped.derivative(self=lambda grad, self, low, high: grad * inside(self, low, high))
+
+
+@op(constant=True, public=False)
 def inside(self: Any, /, low: float, high: float) -> Any:
     """One where ``self`` is between ``low`` and ``high``, else zero."""
     return ((self > low) & (self < high)).astype(self.dtype)
-
-
-clipped.derivative(self=lambda grad, self, low, high: grad * inside(self, low, high))
-for _row in (clipped, inside):
-    _row.internal()
-for _row in (smooth_l1_loss, huber_loss):
-    _row.typed_as("promote")
-
-
-@smooth_l1_loss.derivative("self", "target")
-def _smooth_rule(grad: Any, self: Any, target: Any, self_sizes: Any, reduction: Any, beta: Any) -> Any:
-    back = clipped((self - target) * (1 / beta), -1.0, 1.0) * (grad * portion(self_sizes, reduction))
-    return back, -back
-
-
-@huber_loss.derivative("self", "target")
-def _huber_rule(grad: Any, self: Any, target: Any, self_sizes: Any, reduction: Any, delta: Any) -> Any:
-    back = clipped(self - target, -delta, delta) * (grad * portion(self_sizes, reduction))
-    return back, -back
 
 
 # -- classes -----------------------------------------------------------------------------------------------------------
@@ -196,7 +191,20 @@ def _in_rows(a: Any) -> Any:
     return np.moveaxis(a, 1, -1).reshape(-1, a.shape[1])
 
 
-@op()
+def _nll_rule(
+    grad: Any, target: Any, weight: Any, total_weight: Any, self_sizes: Any, reduction: Any, ignore_index: Any
+) -> Any:
+    return nll_loss_backward(grad, target, total_weight, weight, self_sizes, reduction, ignore_index)
+
+
+@op(
+    apart=("target", "weight"),
+    outputs=("output", "total_weight"),
+    differentiable=("output",),
+    public=False,
+    precision="single",
+    hidden=("self_sizes",),
+)
 def nll_loss(self: Any, target: Any, weight: Any = None, /, reduction: int = 1, ignore_index: int = -100) -> Any:
     """Minus the element of each row that ``target`` names, weighted and reduced; and the sum of the weights."""
     shape = self.shape
@@ -210,14 +218,28 @@ def nll_loss(self: Any, target: Any, weight: Any = None, /, reduction: int = 1, 
     return _chosen(self, target, weight, reduction, ignore_index)
 
 
-@op(node="NllLoss2DBackward0")
+nll_loss.derivative(self=_nll_rule)
+
+
+@op(
+    node="NllLoss2DBackward0",
+    apart=("target", "weight"),
+    outputs=("output", "total_weight"),
+    differentiable=("output",),
+    public=False,
+    precision="single",
+    hidden=("self_sizes",),
+)
 def nll_loss2d(self: Any, target: Any, weight: Any = None, /, reduction: int = 1, ignore_index: int = -100) -> Any:
     """``nll_loss`` of maps: classes in dimension 1."""
     found, weighed = _chosen(_in_rows(self), target.reshape(-1), weight, reduction, ignore_index)
     return (found.reshape(target.shape) if reduction == 0 else found), weighed
 
 
-@op()
+nll_loss2d.derivative(self=_nll_rule)
+
+
+@op(apart=("target", "weight", "total_weight"), public=False)
 def nll_loss_backward(
     grad_output: Any, target: Any, total_weight: Any, weight: Any = None, /, sizes: Any = (), reduction: int = 1,
     ignore_index: int = -100,
@@ -228,6 +250,12 @@ def nll_loss_backward(
         out.put(target + _row_starts(*sizes), grad_output / -sizes[0])
         return out
     return _placed(grad_output, target, weight, total_weight, sizes, reduction, ignore_index)
+
+
+@nll_loss_backward.derivative("grad_output")
+def _nll_twice(grad: Any, target: Any, weight: Any, sizes: Any, reduction: Any, ignore_index: Any) -> Any:
+    again = nll_loss if len(sizes) <= 2 else nll_loss2d
+    return again(grad, target, weight, reduction, ignore_index)[0]
 
 
 def _placed(
@@ -257,47 +285,28 @@ def _placed(
     return out
 
 
-for _row in (nll_loss, nll_loss2d):
-    _row.sets_apart("target", "weight")
-    _row.returns("output", "total_weight", differentiable=("output",))
-    _row.derivative(
-        self=lambda grad, target, weight, total_weight, self_sizes, reduction, ignore_index: nll_loss_backward(
-            grad, target, total_weight, weight, self_sizes, reduction, ignore_index
-        )
-    )
-    _row.internal()
-nll_loss_backward.sets_apart("target", "weight", "total_weight")
-nll_loss_backward.internal()
-
-
-@nll_loss_backward.derivative("grad_output")
-def _nll_twice(grad: Any, target: Any, weight: Any, sizes: Any, reduction: Any, ignore_index: Any) -> Any:
-    again = nll_loss if len(sizes) <= 2 else nll_loss2d
-    return again(grad, target, weight, reduction, ignore_index)[0]
-
-
 # -- probabilities -----------------------------------------------------------------------------------------------------
 
 
-@op()
+@op(public=False)
 def bounded_log(self: Any, /) -> Any:
     """The logarithm, no less than -100."""
     return np.maximum(np.log(self), self.dtype.type(-100))
 
 
-@op()
+bounded_log.derivative(self=lambda grad, self: grad * bounded_reciprocal(self))
+
+
+@op(public=False)
 def bounded_reciprocal(self: Any, /) -> Any:
     """``1 / self``, as of 1e-12 where ``self`` is smaller."""
     return 1 / np.maximum(self, self.dtype.type(1e-12))
 
 
-bounded_log.derivative(self=lambda grad, self: grad * bounded_reciprocal(self))
 bounded_reciprocal.derivative(self=lambda grad, result: -(grad * result * result))
-for _row in (bounded_log, bounded_reciprocal):
-    _row.internal()
 
 
-@op()
+@op(typed="promote", public=False, precision="single", hidden=("self_sizes",))
 def binary_cross_entropy(self: Any, target: Any, weight: Any = None, /, reduction: int = 1) -> Any:
     """Minus the log likelihood of ``target`` under the probabilities ``self``; reduced."""
     if self.size and not (np.min(self) >= 0 and np.max(self) <= 1):
@@ -307,13 +316,23 @@ def binary_cross_entropy(self: Any, target: Any, weight: Any = None, /, reductio
     return reduced(losses if weight is None else losses * weight, reduction)
 
 
+@binary_cross_entropy.derivative("self")
+def _bce_rule(grad: Any, self: Any, target: Any, weight: Any, self_sizes: Any, reduction: Any) -> Any:
+    return binary_cross_entropy_backward(_weighed(grad, weight, self_sizes, reduction), self, target)
+
+
+@binary_cross_entropy.derivative("target")
+def _bce_target_rule(grad: Any, self: Any, weight: Any, self_sizes: Any, reduction: Any) -> Any:
+    return _weighed(grad, weight, self_sizes, reduction) * (bounded_log(1 - self) - bounded_log(self))
+
+
 def _weighed(grad: Any, weight: Any, sizes: Any, reduction: Any) -> Any:
     """The gradient of each element's loss."""
     grad = grad * portion(sizes, reduction) if reduction == 1 else grad
     return grad if weight is None else grad * weight
 
 
-@op()
+@op(typed="promote", public=False)
 def binary_cross_entropy_backward(grad_output: Any, self: Any, target: Any, /) -> Any:
     """The gradient of each element's binary cross entropy."""
     return grad_output * (self - target) / np.maximum((1 - self) * self, self.dtype.type(1e-12))
@@ -327,31 +346,18 @@ binary_cross_entropy_backward.derivative(
     ),
     target=lambda grad, grad_output, self: -(grad * grad_output * bounded_reciprocal((1 - self) * self)),
 )
-binary_cross_entropy_backward.typed_as("promote")
-binary_cross_entropy_backward.internal()
 
 
-@binary_cross_entropy.derivative("self")
-def _bce_rule(grad: Any, self: Any, target: Any, weight: Any, self_sizes: Any, reduction: Any) -> Any:
-    return binary_cross_entropy_backward(_weighed(grad, weight, self_sizes, reduction), self, target)
-
-
-@binary_cross_entropy.derivative("target")
-def _bce_target_rule(grad: Any, self: Any, weight: Any, self_sizes: Any, reduction: Any) -> Any:
-    return _weighed(grad, weight, self_sizes, reduction) * (bounded_log(1 - self) - bounded_log(self))
-
-
-@op()
+@op(public=False)
 def softplus_of_minus(self: Any, /) -> Any:
     """``log(1 + exp(-self))`` without overflow."""
     return np.log1p(np.exp(-np.abs(self))) + np.maximum(-self, self.dtype.type(0))
 
 
 softplus_of_minus.derivative(self=lambda grad, self: grad * (sigmoid(self) - 1))
-softplus_of_minus.internal()
 
 
-@op()
+@op(typed="promote", public=False, precision="single", hidden=("self_sizes",))
 def binary_cross_entropy_with_logits(
     self: Any, target: Any, weight: Any = None, pos_weight: Any = None, /, reduction: int = 1
 ) -> Any:
@@ -373,28 +379,20 @@ def _logits_rule(
 
 
 @binary_cross_entropy_with_logits.derivative("target")
-def _logits_target_rule(
-    grad: Any, self: Any, weight: Any, pos_weight: Any, self_sizes: Any, reduction: Any
-) -> Any:
+def _logits_target_rule(grad: Any, self: Any, weight: Any, pos_weight: Any, self_sizes: Any, reduction: Any) -> Any:
     grad = _weighed(grad, weight, self_sizes, reduction)
     return grad * -self if pos_weight is None else grad * ((pos_weight - 1) * softplus_of_minus(self) - self)
-
-
-for _row in (binary_cross_entropy, binary_cross_entropy_with_logits):
-    _row.typed_as("promote")
-    _row.internal()
 
 
 # -- margins -----------------------------------------------------------------------------------------------------------
 
 
-@op()
+@op(typed="promote", public=False, precision="single", hidden=("self_sizes",))
 def soft_margin_loss(self: Any, target: Any, /, reduction: int = 1) -> Any:
     """``log(1 + exp(-target * self))``, reduced."""
     return reduced(softplus_of_minus.row.kernel(target * self), reduction)
 
 
-soft_margin_loss.typed_as("promote")
 soft_margin_loss.derivative(
     self=lambda grad, self, target, self_sizes, reduction: (
         (sigmoid(target * self) - 1) * target * (grad * portion(self_sizes, reduction))
@@ -402,7 +400,7 @@ soft_margin_loss.derivative(
 )
 
 
-@op(constant=True)
+@op(constant=True, public=False)
 def other_classes(self: Any, target: Any, /) -> Any:
     """Ones, and a zero in each row where ``target`` points."""
     out = np.ones_like(self)
@@ -410,13 +408,13 @@ def other_classes(self: Any, target: Any, /) -> Any:
     return out
 
 
-@op(constant=True)
+@op(constant=True, public=False)
 def weights_of(weight: Any, target: Any, /) -> Any:
     """The weight of each row's class, as a column."""
     return weight[target.reshape(-1)].reshape(-1, 1)
 
 
-@op(constant=True)
+@op(constant=True, public=False)
 def label_pairs(self: Any, target: Any, /) -> Any:
     """How often each pair (a label listed in ``target``, a class not listed) counts; a list ends at -1."""
     rows, width = self.shape
@@ -426,16 +424,12 @@ def label_pairs(self: Any, target: Any, /) -> Any:
     return counts[:, :, None] * (counts == 0)[:, None, :]
 
 
-for _row in (other_classes, weights_of, label_pairs):
-    _row.internal()
-
-
 def as_rows(sizes: tuple[int, ...]) -> tuple[int, int]:
     """The sizes of scores as a batch of one or more samples."""
     return (1, sizes[0]) if len(sizes) == 1 else (1, 1) if not sizes else (sizes[0], sizes[1])
 
 
-@op()
+@op(apart=("target", "weight"), public=False, precision="single", hidden=("self_sizes",))
 def multi_margin_loss(
     self: Any, target: Any, weight: Any = None, /, p: int = 1, margin: float = 1.0, reduction: int = 1
 ) -> Any:
@@ -453,13 +447,6 @@ def multi_margin_loss(
     return reduced(losses if self.ndim == 2 else losses[0], reduction)
 
 
-def _per_row(grad: Any, sizes: Any, reduction: Any) -> Any:
-    """The gradient of each sample's loss, broadcastable against the scores."""
-    if reduction == 0 and len(sizes) == 2:
-        return shaped(grad, (sizes[0], 1))
-    return grad * portion(as_rows(sizes)[:1], reduction)
-
-
 @multi_margin_loss.derivative("self")
 def _multi_margin_rule(
     grad: Any, self: Any, target: Any, weight: Any, self_sizes: Any, p: Any, margin: Any, reduction: Any
@@ -474,7 +461,14 @@ def _multi_margin_rule(
     return shaped(slope - place(sum_dim(slope, 1, True), labels, sizes, 1, True), self_sizes)
 
 
-@op()
+def _per_row(grad: Any, sizes: Any, reduction: Any) -> Any:
+    """The gradient of each sample's loss, broadcastable against the scores."""
+    if reduction == 0 and len(sizes) == 2:
+        return shaped(grad, (sizes[0], 1))
+    return grad * portion(as_rows(sizes)[:1], reduction)
+
+
+@op(apart=("target", "weight"), public=False, precision="single", hidden=("self_sizes",))
 def multilabel_margin_loss(self: Any, target: Any, /, reduction: int = 1) -> Any:
     """How far the classes that ``target`` does not list come within one of those it does; reduced."""
     a = self.reshape(as_rows(self.shape))
@@ -492,32 +486,3 @@ def _multilabel_rule(grad: Any, self: Any, target: Any, self_sizes: Any, reducti
     slope = inside(clipped(unlisted - listed + 1, 0.0, inf), 0.0, inf) * label_pairs(a, shaped(target, sizes))
     slope = sum_dim(slope, (1,)) - sum_dim(slope, (2,))
     return shaped(slope * (_per_row(grad, self_sizes, reduction) * (1 / sizes[1])), self_sizes)
-
-
-for _row in (multi_margin_loss, multilabel_margin_loss):
-    _row.sets_apart("target", "weight")
-    _row.internal()
-for _row in (mse_loss, smooth_l1_loss, huber_loss, soft_margin_loss):
-    _row.internal()
-
-
-# -- the saved names that PyTorch does not show ----------------------------------------------------------------------
-
-for _row in (
-    binary_cross_entropy,
-    binary_cross_entropy_with_logits,
-    huber_loss,
-    multi_margin_loss,
-    multilabel_margin_loss,
-    nll_loss,
-    nll_loss2d,
-    smooth_l1_loss,
-    soft_margin_loss,
-):
-    _row.shows(hidden=("self_sizes",))
-
-for _row in (
-    mse_loss, smooth_l1_loss, huber_loss, nll_loss, nll_loss2d, binary_cross_entropy, binary_cross_entropy_with_logits,
-    soft_margin_loss, multi_margin_loss, multilabel_margin_loss,
-):  # fmt: skip
-    _row.autocasts("single")

@@ -187,16 +187,18 @@ def narrowed(grad: Any, sizes: tuple[int, ...]) -> Any:
 # -- matrices ---------------------------------------------------------------------------------------------------------
 
 
-@op()
-def mm(self: Any, mat2: Any, /) -> Any:
-    """The product of two matrices."""
-    if self.ndim == 2 == mat2.ndim:
-        try:
-            return product(self, mat2)
-        except ValueError:
-            pass
-    check_mm(self, mat2)
-    return product(self, mat2)
+def _sizes(tensor: Any) -> tuple[int, ...]:
+    return tuple(tensor.shape)
+
+
+def _strides(tensor: Any) -> tuple[int, ...]:
+    return tensor.stride()
+
+
+def _check_fits(mat1: Any, mat2: Any) -> None:
+    (n, k), (l, m) = mat1.shape, mat2.shape  # noqa: E741
+    if k != l:
+        raise RuntimeError(f"mat1 and mat2 shapes cannot be multiplied ({n}x{k} and {l}x{m})")
 
 
 def check_mm(self: Any, mat2: Any) -> None:
@@ -211,34 +213,31 @@ def check_mm(self: Any, mat2: Any) -> None:
     refuse_bools(self, "addmm_impl_cpu_")
 
 
-def _check_fits(mat1: Any, mat2: Any) -> None:
-    (n, k), (l, m) = mat1.shape, mat2.shape  # noqa: E741
-    if k != l:
-        raise RuntimeError(f"mat1 and mat2 shapes cannot be multiplied ({n}x{k} and {l}x{m})")
+@op(
+    precision="low",
+    refuses=on_tensors(check_mm),
+    shows={
+        "self_sym_sizes": ("self", _sizes),
+        "self_sym_strides": ("self", _strides),
+        "mat2_sym_sizes": ("mat2", _sizes),
+        "mat2_sym_strides": ("mat2", _strides),
+    },
+)
+def mm(self: Any, mat2: Any, /) -> Any:
+    """The product of two matrices."""
+    if self.ndim == 2 == mat2.ndim:
+        try:
+            return product(self, mat2)
+        except ValueError:
+            pass
+    check_mm(self, mat2)
+    return product(self, mat2)
 
 
-mm.checked_by(on_tensors(check_mm))
 mm.derivative(
     self=lambda grad, mat2: by_transposed(grad, mat2),
     mat2=lambda grad, self: transposed_by(self, grad),
 )
-
-
-@op(inplace=True)
-def addmm(self: Any, mat1: Any, mat2: Any, /, beta: Any = 1, alpha: Any = 1) -> Any:
-    """``beta * self + alpha * (mat1 @ mat2)``; ``self`` broadcasts to the product."""
-    kind = self.dtype
-    if (kind is F32 or kind is F64) and beta == 1 == alpha and mat1.ndim == 2 == mat2.ndim:
-        try:
-            if mat1.size >= compiled.least and (made := compiled.product.served(mat1, mat2, self)) is not None:
-                return made
-            made = mat1.dot(mat2)
-            made += self
-            return made
-        except ValueError:
-            pass
-    check_addmm(self, mat1, mat2)
-    return combined(self, mat1, mat2, product, beta, alpha)
 
 
 def check_addmm(self: Any, mat1: Any, mat2: Any) -> None:
@@ -256,10 +255,43 @@ def check_addmm(self: Any, mat1: Any, mat2: Any) -> None:
     refuse_bools(mat1, "addmm_impl_cpu_")
 
 
-addmm.checked_by(on_tensors(check_addmm))
+@op(
+    inplace=True,
+    precision="low",
+    refuses=on_tensors(check_addmm),
+    hidden=("self_sizes",),
+    shows={
+        "mat1_sym_sizes": ("mat1", _sizes),
+        "mat1_sym_strides": ("mat1", _strides),
+        "mat2_sym_strides": ("mat2", _strides),
+    },
+)
+def addmm(self: Any, mat1: Any, mat2: Any, /, beta: Any = 1, alpha: Any = 1) -> Any:
+    """``beta * self + alpha * (mat1 @ mat2)``; ``self`` broadcasts to the product."""
+    kind = self.dtype
+    if (kind is F32 or kind is F64) and beta == 1 == alpha and mat1.ndim == 2 == mat2.ndim:
+        try:
+            if mat1.size >= compiled.least and (made := compiled.product.served(mat1, mat2, self)) is not None:
+                return made
+            made = mat1.dot(mat2)
+            made += self
+            return made
+        except ValueError:
+            pass
+    check_addmm(self, mat1, mat2)
+    return combined(self, mat1, mat2, product, beta, alpha)
 
 
-@op(node="SumBackward1")
+addmm.derivative(
+    self=lambda grad, self_sizes, mat2_sizes, beta: times(
+        column_sums(grad) if self_sizes == mat2_sizes[1:] else narrowed(grad, self_sizes), beta
+    ),
+    mat1=lambda grad, mat2, alpha: times(by_transposed(grad, mat2), alpha),
+    mat2=lambda grad, mat1, alpha: times(turned_by(mat1, grad), alpha),
+)
+
+
+@op(node="SumBackward1", public=False)
 def column_sums(self: Any, /) -> Any:
     """The sums of a matrix's columns, by BLAS unless it is large."""
     kind = self.dtype
@@ -272,23 +304,13 @@ def column_sums(self: Any, /) -> Any:
     return sum_to.row.kernel(self, self.shape[1:])
 
 
-column_sums.internal()
 column_sums.derivative(self=lambda grad, self_sizes: expand(grad, self_sizes))
-
-
-addmm.derivative(
-    self=lambda grad, self_sizes, mat2_sizes, beta: times(
-        column_sums(grad) if self_sizes == mat2_sizes[1:] else narrowed(grad, self_sizes), beta
-    ),
-    mat1=lambda grad, mat2, alpha: times(by_transposed(grad, mat2), alpha),
-    mat2=lambda grad, mat1, alpha: times(turned_by(mat1, grad), alpha),
-)
 
 
 # -- vectors ----------------------------------------------------------------------------------------------------------
 
 
-@op()
+@op(refuses=on_tensors(lambda self, vec: check_mv(None, self, vec)))
 def mv(self: Any, vec: Any, /) -> Any:
     """The product of a matrix and a vector."""
     if self.ndim == 2 and vec.ndim == 1:
@@ -298,6 +320,9 @@ def mv(self: Any, vec: Any, /) -> Any:
             pass
     check_mv(None, self, vec)
     return product(self, vec)
+
+
+mv.derivative(self=lambda grad, vec: outer_of(grad, vec), vec=lambda grad, self: mv(t(self), grad))
 
 
 def check_mv(self: Any, mat: Any, vec: Any) -> None:
@@ -312,28 +337,6 @@ def check_mv(self: Any, mat: Any, vec: Any) -> None:
     if len(set(names)) > 1:
         raise RuntimeError("addmv input tensors must have the same dtype, but got {}, {}, and {}".format(*names))
     refuse_bools(mat, "addmv_impl_cpu")
-
-
-mv.checked_by(on_tensors(lambda self, vec: check_mv(None, self, vec)))
-
-
-@op()
-def dot(self: Any, tensor: Any, /) -> Any:
-    """The sum of the products of two vectors' elements."""
-    if self.ndim == 1 == tensor.ndim:
-        try:
-            return product(self, tensor)
-        except ValueError:
-            pass
-    check_dot(self, tensor)
-    return product(self, tensor)
-
-
-@op()
-def vdot(self: Any, other: Any, /) -> Any:
-    """The sum of the products of two vectors' elements, the first conjugated."""
-    check_dot(self, other)
-    return product(np.conj(self) if self.dtype.kind == "c" else self, other)
 
 
 def check_dot(self: Any, other: Any) -> None:
@@ -353,17 +356,46 @@ def check_dot(self: Any, other: Any) -> None:
     refuse_bools(self, "dot")
 
 
-dot.checked_by(on_tensors(check_dot))
+@op(refuses=on_tensors(check_dot))
+def dot(self: Any, tensor: Any, /) -> Any:
+    """The sum of the products of two vectors' elements."""
+    if self.ndim == 1 == tensor.ndim:
+        try:
+            return product(self, tensor)
+        except ValueError:
+            pass
+    check_dot(self, tensor)
+    return product(self, tensor)
 
 
-@op(inplace=True)
+dot.derivative(self=lambda grad, tensor: grad * tensor, tensor=lambda grad, self: grad * self)
+
+
+@op(holomorphic=False)
+def vdot(self: Any, other: Any, /) -> Any:
+    """The sum of the products of two vectors' elements, the first conjugated."""
+    check_dot(self, other)
+    return product(np.conj(self) if self.dtype.kind == "c" else self, other)
+
+
+vdot.derivative(self=lambda grad, other: conjugate(grad) * other, other=lambda grad, self: grad * self)
+
+
+@op(inplace=True, hidden=("self_sizes",))
 def addmv(self: Any, mat: Any, vec: Any, /, beta: Any = 1, alpha: Any = 1) -> Any:
     """``beta * self + alpha * (mat @ vec)``; ``self`` broadcasts to the product."""
     check_mv(self, mat, vec)
     return combined(self, mat, vec, product, beta, alpha)
 
 
-@op(inplace=True)
+addmv.derivative(
+    self=lambda grad, self_sizes, beta: times(narrowed(grad, self_sizes), beta),
+    mat=lambda grad, vec, alpha: times(outer_of(grad, vec), alpha),
+    vec=lambda grad, mat, alpha: times(mv(t(mat), grad), alpha),
+)
+
+
+@op(inplace=True, typed="promote")
 def addr(self: Any, vec1: Any, vec2: Any, /, beta: Any = 1, alpha: Any = 1) -> Any:
     """``beta * self + alpha * outer(vec1, vec2)``; ``self`` broadcasts to the outer product."""
     for name, array in (("vec1", vec1), ("vec2", vec2)):
@@ -376,24 +408,10 @@ def addr(self: Any, vec1: Any, vec2: Any, /, beta: Any = 1, alpha: Any = 1) -> A
     if self.dtype.kind in "iu":
         for name, value in (("beta", beta), ("alpha", alpha)):
             if isinstance(value, float):
-                raise RuntimeError(
-                    f"For integral input tensors, argument {name} must not be a floating point number."
-                )
+                raise RuntimeError(f"For integral input tensors, argument {name} must not be a floating point number.")
     return combined(self, vec1, vec2, np.multiply.outer, beta, alpha)
 
 
-addr.typed_as("promote")
-
-
-mv.derivative(self=lambda grad, vec: outer_of(grad, vec), vec=lambda grad, self: mv(t(self), grad))
-dot.derivative(self=lambda grad, tensor: grad * tensor, tensor=lambda grad, self: grad * self)
-vdot.complex_by_hand()
-vdot.derivative(self=lambda grad, other: conjugate(grad) * other, other=lambda grad, self: grad * self)
-addmv.derivative(
-    self=lambda grad, self_sizes, beta: times(narrowed(grad, self_sizes), beta),
-    mat=lambda grad, vec, alpha: times(outer_of(grad, vec), alpha),
-    vec=lambda grad, mat, alpha: times(mv(t(mat), grad), alpha),
-)
 addr.derivative(
     self=lambda grad, beta: times(grad, beta),
     vec1=lambda grad, vec2, alpha: times(mv(grad, vec2), alpha),
@@ -401,39 +419,10 @@ addr.derivative(
 )
 
 
-@op(node="SqueezeBackward4")
+@op(node="SqueezeBackward4", public=False)
 def squeezed_row(self: Any, /, dim: Any) -> Any:
     """A matrix of one row (``dim`` 0) or column, which nobody else holds, as a vector that is no view."""
     return self.reshape(-1)
 
 
-squeezed_row.internal()
 squeezed_row.derivative(self=lambda grad, dim, self_sizes: unsqueeze(grad, dim))
-
-
-# -- the saved names that PyTorch shows -------------------------------------------------------------------------------
-
-
-def _sizes(tensor: Any) -> tuple[int, ...]:
-    return tuple(tensor.shape)
-
-
-def _strides(tensor: Any) -> tuple[int, ...]:
-    return tensor.stride()
-
-
-addmm.shows(
-    hidden=("self_sizes",),
-    mat1_sym_sizes=("mat1", _sizes),
-    mat1_sym_strides=("mat1", _strides),
-    mat2_sym_strides=("mat2", _strides),
-)
-addmv.shows(hidden=("self_sizes",))
-mm.shows(
-    self_sym_sizes=("self", _sizes),
-    self_sym_strides=("self", _strides),
-    mat2_sym_sizes=("mat2", _sizes),
-    mat2_sym_strides=("mat2", _strides),
-)
-for _row in (mm, addmm):
-    _row.autocasts("low")

@@ -20,11 +20,16 @@ def _kept(statistic: Any, sizes: tuple[int, ...], dims: tuple[int, ...]) -> Any:
     return statistic.reshape(kept_sizes(sizes, dims))
 
 
-@op()
+@op(apart=("mean", "rstd"), public=False)
 def standardized(self: Any, mean: Any, rstd: Any, /, dims: Any, fixed: bool) -> Any:
     """``(self - mean) * rstd``; the statistics are ``self``'s own along ``dims`` unless ``fixed``."""
     off = self - _kept(mean, self.shape, dims)
     return (off * _kept(rstd, self.shape, dims)).astype(self.dtype, copy=False)
+
+
+standardized.derivative(
+    self=lambda grad, self, mean, rstd, dims, fixed: standardize_backward(grad, self, mean, rstd, dims, fixed)
+)
 
 
 def _beside(values: Any, shape: tuple[int, int]) -> Any:
@@ -32,7 +37,7 @@ def _beside(values: Any, shape: tuple[int, int]) -> Any:
     return column(values, shape) if shape[0] * shape[1] <= SMALL else values[:, None]
 
 
-@op()
+@op(apart=("mean", "rstd"), public=False)
 def standardize_backward(grad_output: Any, self: Any, mean: Any, rstd: Any, /, dims: Any, fixed: bool) -> Any:
     """The gradient of ``standardized``."""
     if self.dtype != F32 and self.dtype != F64:  # halves: as exact as PyTorch's
@@ -56,25 +61,6 @@ def standardize_backward(grad_output: Any, self: Any, mean: Any, rstd: Any, /, d
     return back
 
 
-@op()
-def inverse_deviation(self: Any, rstd: Any, mean: Any, /, dims: Any) -> Any:
-    """``rstd``, seen as a function of ``self``."""
-    return _kept(rstd, self.shape, dims) + 0
-
-
-for _row in (standardized, standardize_backward, inverse_deviation):
-    _row.sets_apart("mean", "rstd")
-    _row.internal()
-standardized.derivative(
-    self=lambda grad, self, mean, rstd, dims, fixed: standardize_backward(grad, self, mean, rstd, dims, fixed)
-)
-inverse_deviation.derivative(
-    self=lambda grad, self, rstd, mean, self_sizes, dims: (
-        standardized(self, mean, rstd, dims, False)
-        * (grad * inverse_deviation(self, rstd, mean, dims) * inverse_deviation(self, rstd, mean, dims))
-        * (-1 / count(self_sizes, dims))
-    )
-)
 standardize_backward.derivative(
     grad_output=lambda grad, self, mean, rstd, dims, fixed: standardize_backward(grad, self, mean, rstd, dims, fixed)
 )
@@ -94,6 +80,21 @@ def standardize_twice(
     back = standardize_backward(grad_output, self, mean, rstd, dims, False)
     through_r = x * r * sum_dim(grad * back, dims, True) * (-1 / n)
     return standardize_backward(along_x, self, mean, rstd, dims, False) + through_r
+
+
+@op(apart=("mean", "rstd"), public=False)
+def inverse_deviation(self: Any, rstd: Any, mean: Any, /, dims: Any) -> Any:
+    """``rstd``, seen as a function of ``self``."""
+    return _kept(rstd, self.shape, dims) + 0
+
+
+inverse_deviation.derivative(
+    self=lambda grad, self, rstd, mean, self_sizes, dims: (
+        standardized(self, mean, rstd, dims, False)
+        * (grad * inverse_deviation(self, rstd, mean, dims) * inverse_deviation(self, rstd, mean, dims))
+        * (-1 / count(self_sizes, dims))
+    )
+)
 
 
 def affine_twice(
@@ -141,14 +142,13 @@ def statistics(a: Any, dims: tuple[int, ...], eps: float) -> tuple[Any, Any, Any
     return means, variance, 1 / np.sqrt(variance + a.dtype.type(eps))
 
 
-@op()
+@op(public=False)
 def shaped(self: Any, /, sizes: Any) -> Any:
     """The same elements in other sizes."""
     return np.reshape(self, sizes).copy()
 
 
 shaped.derivative(self=lambda grad, self_sizes: shaped(grad, self_sizes))
-shaped.internal()
 
 
 # -- layers, groups --------------------------------------------------------------------------------------------------
@@ -184,7 +184,7 @@ def statistics_kind(input: Any, weight: Any, bias: Any) -> Any:
     return input.dtype if given is None else given.dtype
 
 
-@op()
+@op(outputs=("result0", "result1", "result2"), differentiable=("result0",), public=False)
 def native_layer_norm(
     input: Any, weight: Any = None, bias: Any = None, /, normalized_shape: Any = (), eps: float = 1e-5
 ) -> Any:
@@ -211,11 +211,15 @@ def native_layer_norm(
     return out.reshape(a.shape).astype(input.dtype, copy=False), means.reshape(kept), rstd.reshape(kept)
 
 
-native_layer_norm.returns("result0", "result1", "result2", differentiable=("result0",))
-native_layer_norm.internal()
+@native_layer_norm.derivative("input", "weight", "bias")
+def _layer_norm_rule(
+    grad: Any, input: Any, weight: Any, result1: Any, result2: Any, normalized_shape: Any, needs: Any
+) -> Any:
+    found = native_layer_norm_backward(grad, input, result1, result2, weight, normalized_shape, tuple(needs))
+    return tuple([gradient if need else None for gradient, need in zip(found, needs, strict=True)])
 
 
-@op()
+@op(apart=("mean", "rstd"), outputs=("result0", "result1", "result2"), public=False, hidden=("input_sizes",))
 def native_layer_norm_backward(
     grad_output: Any, input: Any, mean: Any, rstd: Any, weight: Any = None, /, normalized_shape: Any = (),
     wanted: Any = (),
@@ -243,20 +247,6 @@ def native_layer_norm_backward(
     return back, of_weight, of_bias
 
 
-_NONE = np.empty(0, F32)
-native_layer_norm_backward.returns("result0", "result1", "result2")
-native_layer_norm_backward.sets_apart("mean", "rstd")
-native_layer_norm_backward.internal()
-
-
-@native_layer_norm.derivative("input", "weight", "bias")
-def _layer_norm_rule(
-    grad: Any, input: Any, weight: Any, result1: Any, result2: Any, normalized_shape: Any, needs: Any
-) -> Any:
-    found = native_layer_norm_backward(grad, input, result1, result2, weight, normalized_shape, tuple(needs))
-    return tuple([gradient if need else None for gradient, need in zip(found, needs, strict=True)])
-
-
 @native_layer_norm_backward.derivative("grad_output", "input", "weight")
 def _layer_norm_backward_rule(
     grads: Any, grad_output: Any, input: Any, weight: Any, mean: Any, rstd: Any, input_sizes: Any, normalized_shape: Any
@@ -266,7 +256,10 @@ def _layer_norm_backward_rule(
     return affine_twice(grads, grad, scale, first, input, wide(input), mean, rstd, input_sizes, last)
 
 
-@op()
+_NONE = np.empty(0, F32)
+
+
+@op(outputs=("result0", "result1", "result2"), differentiable=("result0",), public=False)
 def native_group_norm(
     input: Any, weight: Any = None, bias: Any = None, /, N: int = 0, C: int = 0, HxW: int = 0, group: int = 1,
     eps: float = 1e-5,
@@ -290,11 +283,15 @@ def native_group_norm(
     return out.reshape(input.shape).astype(input.dtype, copy=False), means.reshape(N, group), rstd.reshape(N, group)
 
 
-native_group_norm.returns("result0", "result1", "result2", differentiable=("result0",))
-native_group_norm.internal()
+@native_group_norm.derivative("input", "weight", "bias")
+def _group_norm_rule(
+    grad: Any, input: Any, weight: Any, result1: Any, result2: Any, N: Any, C: Any, HxW: Any, group: Any, needs: Any
+) -> Any:
+    found = native_group_norm_backward(grad, input, result1, result2, weight, N, C, HxW, group, tuple(needs))
+    return tuple([gradient if need else None for gradient, need in zip(found, needs, strict=True)])
 
 
-@op()
+@op(apart=("mean", "rstd"), outputs=("result0", "result1", "result2"), public=False, hidden=("input_sizes",))
 def native_group_norm_backward(
     grad_output: Any, input: Any, mean: Any, rstd: Any, weight: Any = None, /, N: int = 0, C: int = 0, HxW: int = 0,
     group: int = 1, wanted: Any = (),
@@ -317,19 +314,6 @@ def native_group_norm_backward(
     return back, of_weight, of_bias
 
 
-native_group_norm_backward.returns("result0", "result1", "result2")
-native_group_norm_backward.sets_apart("mean", "rstd")
-native_group_norm_backward.internal()
-
-
-@native_group_norm.derivative("input", "weight", "bias")
-def _group_norm_rule(
-    grad: Any, input: Any, weight: Any, result1: Any, result2: Any, N: Any, C: Any, HxW: Any, group: Any, needs: Any
-) -> Any:
-    found = native_group_norm_backward(grad, input, result1, result2, weight, N, C, HxW, group, tuple(needs))
-    return tuple([gradient if need else None for gradient, need in zip(found, needs, strict=True)])
-
-
 @native_group_norm_backward.derivative("grad_output", "input", "weight")
 def _group_norm_backward_rule(
     grads: Any, grad_output: Any, input: Any, weight: Any, mean: Any, rstd: Any, input_sizes: Any, N: Any, C: Any,
@@ -347,9 +331,3 @@ def _group_norm_backward_rule(
         None if to_input is None else shaped(to_input, input_sizes),
         to_weight,
     )
-
-
-# -- the saved names that PyTorch does not show ----------------------------------------------------------------------
-
-for _row in (native_group_norm_backward, native_layer_norm_backward):
-    _row.shows(hidden=("input_sizes",))

@@ -18,19 +18,25 @@ def _is_half(array: Any) -> bool:
     return array.dtype.itemsize == 2 and array.dtype.kind in "fV"
 
 
-@op(node="AddBackward1")
+@op(node="AddBackward1", public=False)
 def add_number(self: Any, /, other: Any) -> Any:
     """``self + other``."""
     return self + _as(self, other)
 
 
-@op(node="SubBackward1")
+add_number.derivative(self=lambda grad: grad)
+
+
+@op(node="SubBackward1", public=False)
 def sub_number(self: Any, /, other: Any) -> Any:
     """``self - other``."""
     return self - _as(self, other)
 
 
-@op(node="MulBackward1")
+sub_number.derivative(self=lambda grad: grad)
+
+
+@op(node="MulBackward1", public=False)
 def mul_number(self: Any, /, other: Any) -> Any:
     """``self * other``."""
     if _is_half(self):  # beside half precision a factor counts in float32
@@ -38,7 +44,10 @@ def mul_number(self: Any, /, other: Any) -> Any:
     return self * _as(self, other)
 
 
-@op(node="DivBackward1")
+mul_number.derivative(self=lambda grad, other: mul_number(grad, other))
+
+
+@op(node="DivBackward1", public=False)
 def div_number(self: Any, /, other: Any) -> Any:
     """``self / other``."""
     if _is_half(self):  # beside half precision a factor counts in float32
@@ -46,9 +55,4 @@ def div_number(self: Any, /, other: Any) -> Any:
     return self / _as(self, other)
 
 
-add_number.derivative(self=lambda grad: grad)
-sub_number.derivative(self=lambda grad: grad)
-mul_number.derivative(self=lambda grad, other: mul_number(grad, other))
 div_number.derivative(self=lambda grad, other: div_number(grad, other))
-for _row in (add_number, sub_number, mul_number, div_number):
-    _row.internal()

@@ -18,7 +18,7 @@ from .triangular import lower_rest, refuse, substitute, upper_rest
 # -- QR ---------------------------------------------------------------------------------------------------------------
 
 
-@op()
+@op(outputs=("Q", "R"), holomorphic=False, public=False, hidden=("A_sizes",))
 def linalg_qr(A: Any, /, mode: str = "reduced") -> Any:  # noqa: N803  PyTorch's name
     """Orthonormal columns and an upper triangle, whose product is the matrix."""
     refuse("linalg_qr_cpu", A)
@@ -26,32 +26,6 @@ def linalg_qr(A: Any, /, mode: str = "reduced") -> Any:  # noqa: N803  PyTorch's
         return np.zeros((0,), A.dtype), np.linalg.qr(A, "r")
     q, r = np.linalg.qr(A, mode)  # type: ignore[call-overload]
     return q, r
-
-
-linalg_qr.returns("Q", "R")
-
-
-def _refused(mode: str, rows: int, columns: int) -> None:
-    if mode == "r":
-        raise RuntimeError(
-            "The derivative of linalg.qr depends on Q, which is not computed when mode='r'. Please use "
-            "linalg.qr(A, mode='reduced') if you are going to differentiate through linalg.qr."
-        )
-    if mode == "complete" and rows > columns:
-        raise RuntimeError("The QR decomposition is not differentiable when mode='complete' and nrows > ncols.")
-
-
-@on_arrays(_refused)
-def refuse_mode(mode: str, rows: int, columns: int) -> None:
-    """Raise PyTorch's error for the forms that cannot be differentiated."""
-    _refused(mode, rows, columns)
-
-
-@mathematics
-def mirrored(square: Any) -> Any:
-    """The upper triangle and, turned, the same below; real on the diagonal."""
-    upper = triu(square)
-    return upper + adjoint(upper) - diag_embed(real_part(diagonal(upper, 0, -2, -1)), 0, -2, -1)
 
 
 @linalg_qr.derivative("A")
@@ -87,6 +61,29 @@ def _slope_of_qr(grads: Any, Q: Any, R: Any, A_sizes: Any, mode: Any) -> Any:  #
     return back if rest is None else cat([back, rest], -1)
 
 
+def _refused(mode: str, rows: int, columns: int) -> None:
+    if mode == "r":
+        raise RuntimeError(
+            "The derivative of linalg.qr depends on Q, which is not computed when mode='r'. Please use "
+            "linalg.qr(A, mode='reduced') if you are going to differentiate through linalg.qr."
+        )
+    if mode == "complete" and rows > columns:
+        raise RuntimeError("The QR decomposition is not differentiable when mode='complete' and nrows > ncols.")
+
+
+@on_arrays(_refused)
+def refuse_mode(mode: str, rows: int, columns: int) -> None:
+    """Raise PyTorch's error for the forms that cannot be differentiated."""
+    _refused(mode, rows, columns)
+
+
+@mathematics
+def mirrored(square: Any) -> Any:
+    """The upper triangle and, turned, the same below; real on the diagonal."""
+    upper = triu(square)
+    return upper + adjoint(upper) - diag_embed(real_part(diagonal(upper, 0, -2, -1)), 0, -2, -1)
+
+
 # -- reflections ------------------------------------------------------------------------------------------------------
 
 
@@ -100,13 +97,16 @@ def raw(A: Any) -> tuple[Any, Any]:  # noqa: N803
     return turned.swapaxes(-1, -2), tau
 
 
-@op()
+@op(outputs=("a", "tau"), holomorphic=False, public=False)
 def geqrf(self: Any, /) -> Any:
     """The triangle and the reflections that QR is made of, in one matrix, and the reflections' factors."""
     return raw(self)
 
 
-geqrf.returns("a", "tau")
+@geqrf.derivative("self")
+def _no_slope_of_geqrf(grads: Any) -> Any:
+    """PyTorch has none."""
+    not_there("geqrf")
 
 
 def _not_there(name: str) -> NoReturn:
@@ -117,12 +117,6 @@ def _not_there(name: str) -> NoReturn:
 def not_there(name: str) -> NoReturn:
     """Raise PyTorch's error for a function without a derivative."""
     _not_there(name)
-
-
-@geqrf.derivative("self")
-def _no_slope_of_geqrf(grads: Any) -> Any:
-    """PyTorch has none."""
-    not_there("geqrf")
 
 
 def _parts(vectors: Any, tau: Any) -> tuple[Any, Any]:
@@ -144,7 +138,7 @@ def _reflected(vectors: Any, tau: Any, other: Any, transpose: bool) -> Any:
     return other - np.matmul(v, np.matmul(t, np.matmul(turned, other)))
 
 
-@op()
+@op(outputs=("V", "T"), holomorphic=False, public=False)
 def reflections(self: Any, tau: Any, /) -> Any:
     """V, whose columns are the reflections, and T, with which their product is ``I - V T V'``.
 
@@ -153,7 +147,9 @@ def reflections(self: Any, tau: Any, /) -> Any:
     return _parts(self, tau)
 
 
-reflections.returns("V", "T")
+@reflections.derivative("self", "tau")
+def _slopes_of_reflections(grads: Any, self: Any, tau: Any, V: Any, T: Any) -> Any:  # noqa: N803
+    return pulled_through(grads[0], grads[1], V, T, self, tau)
 
 
 @mathematics
@@ -176,28 +172,13 @@ def pulled_through(gv: Any, gt: Any, V: Any, T: Any, vectors: Any, tau: Any) -> 
     return back, scale
 
 
-reflections.derivative("self", "tau")(
-    lambda grads, self, tau, V, T: pulled_through(grads[0], grads[1], V, T, self, tau)  # noqa: N803
-)
-
-
-@op()
+@op(holomorphic=False, public=False)
 def linalg_householder_product(input: Any, tau: Any, /) -> Any:
     """The first columns of the product of the reflections."""
     refuse("linalg_householder_product_cpu", input)
     rows, columns = input.shape[-2:]
     first = np.broadcast_to(np.eye(rows, columns, dtype=input.dtype), input.shape)
     return _reflected(input, tau, first, False)
-
-
-@op()
-def ormqr(self: Any, input2: Any, input3: Any, /, left: bool = True, transpose: bool = False) -> Any:
-    """The product of the reflections, or what undoes them, times ``input3``."""
-    refuse("ormqr_cpu", self)
-    if left:
-        return _reflected(self, input2, input3, transpose)
-    turned = np.conj(input3.swapaxes(-1, -2))
-    return np.ascontiguousarray(np.conj(_reflected(self, input2, turned, not transpose).swapaxes(-1, -2)))
 
 
 @linalg_householder_product.derivative("input", "tau")
@@ -210,6 +191,16 @@ def _slopes_of_product(grad: Any, input: Any, tau: Any) -> Any:
     toward_head = -times(adjoint(times(v, t)), grad)
     toward_t = -times(times(adjoint(v), grad), adjoint(head))
     return spread_to(toward_v, toward_t, toward_head, v, t, input, tau)
+
+
+@op(holomorphic=False, public=False, hidden=("input3_sizes",))
+def ormqr(self: Any, input2: Any, input3: Any, /, left: bool = True, transpose: bool = False) -> Any:
+    """The product of the reflections, or what undoes them, times ``input3``."""
+    refuse("ormqr_cpu", self)
+    if left:
+        return _reflected(self, input2, input3, transpose)
+    turned = np.conj(input3.swapaxes(-1, -2))
+    return np.ascontiguousarray(np.conj(_reflected(self, input2, turned, not transpose).swapaxes(-1, -2)))
 
 
 @ormqr.derivative("self", "input2", "input3")
@@ -240,14 +231,3 @@ def spread_to(toward_v: Any, toward_t: Any, toward_head: Any, v: Any, t: Any, ve
     if v.shape[-2] > side:
         part = cat([part, lower_rest(part, v.shape[-2] - side)], -2)
     return pulled_through(toward_v + part, toward_t, v, t, vectors, tau)
-
-
-for _row in (linalg_qr, geqrf, reflections, linalg_householder_product, ormqr):
-    _row.internal()
-    _row.complex_by_hand()
-
-
-# -- the saved names that PyTorch does not show -----------------------------------------------------------------------
-
-linalg_qr.shows(hidden=("A_sizes",))
-ormqr.shows(hidden=("input3_sizes",))

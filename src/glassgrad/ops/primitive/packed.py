@@ -42,7 +42,13 @@ def _pick(padded: Any, batch_sizes: Any, batch_first: bool) -> Any:
     return by_step[_there(batch_sizes, *by_step.shape[:2])]
 
 
-@op(node="PackPaddedSequenceBackward0")
+@op(
+    node="PackPaddedSequenceBackward0",
+    apart=("lengths",),
+    outputs=("result0", "result1"),
+    differentiable=("result0",),
+    public=False,
+)
 def pack_padded(input: Any, lengths: Any, /, batch_first: bool) -> Any:
     """The elements of a padded batch that are none of the padding, step by step; how many each step has."""
     check_lengths(lengths)
@@ -61,7 +67,12 @@ def pack_padded(input: Any, lengths: Any, /, batch_first: bool) -> Any:
     return _pick(input, sizes, batch_first), sizes
 
 
-@op()
+pack_padded.derivative(
+    input=lambda grad, result1, input_sizes, batch_first: pack_padded_backward(grad, result1, input_sizes, batch_first)
+)
+
+
+@op(apart=("batch_sizes",), public=False)
 def pack_padded_backward(grad_output: Any, batch_sizes: Any, /, sizes: Any, batch_first: bool) -> Any:
     """The packed gradient in its place within noughts of ``sizes``."""
     out = np.zeros(sizes, grad_output.dtype)
@@ -70,13 +81,25 @@ def pack_padded_backward(grad_output: Any, batch_sizes: Any, /, sizes: Any, batc
     return out
 
 
-@op()
+pack_padded_backward.derivative(
+    grad_output=lambda grad, batch_sizes, batch_first: pack_again(grad, batch_sizes, batch_first)
+)
+
+
+@op(apart=("batch_sizes",), public=False)
 def pack_again(self: Any, batch_sizes: Any, /, batch_first: bool) -> Any:
     """The elements of a padded batch that have a place in the packed one."""
     return _pick(self, batch_sizes, batch_first)
 
 
-@op(node="PadPackedSequenceBackward0")
+pack_again.derivative(
+    self=lambda grad, batch_sizes, self_sizes, batch_first: pack_padded_backward(
+        grad, batch_sizes, self_sizes, batch_first
+    )
+)
+
+
+@op(node="PadPackedSequenceBackward0", apart=("batch_sizes",), public=False)
 def pad_packed(data: Any, batch_sizes: Any, /, padding_value: Any, total_length: int) -> Any:
     """The padded batch (steps, batch, ...) of a packed one."""
     check_lengths(batch_sizes)
@@ -85,6 +108,9 @@ def pad_packed(data: Any, batch_sizes: Any, /, padding_value: Any, total_length:
     out = np.full((total_length, batch, *data.shape[1:]), np.asarray(padding_value).astype(data.dtype), data.dtype)
     out[_there(batch_sizes, total_length, batch)] = data[: int(batch_sizes.sum())]
     return out
+
+
+pad_packed.derivative(data=lambda grad, batch_sizes: pack_again(grad, batch_sizes, False))
 
 
 def _check_runs(shape: tuple[int, ...], sizes: list[int], batch: int) -> None:
@@ -108,23 +134,3 @@ def _check_runs(shape: tuple[int, ...], sizes: list[int], batch: int) -> None:
                 f"output with shape [{steps}, {batch}{rest}] doesn't match the broadcast shape [{steps}, {size}{rest}]"
             )
         start, at = start + steps * size, end
-
-
-pack_padded.returns("result0", "result1", differentiable=("result0",))
-pack_padded.sets_apart("lengths")
-pack_padded.derivative(
-    input=lambda grad, result1, input_sizes, batch_first: pack_padded_backward(grad, result1, input_sizes, batch_first)
-)
-pack_padded_backward.derivative(
-    grad_output=lambda grad, batch_sizes, batch_first: pack_again(grad, batch_sizes, batch_first)
-)
-pack_again.derivative(
-    self=lambda grad, batch_sizes, self_sizes, batch_first: pack_padded_backward(
-        grad, batch_sizes, self_sizes, batch_first
-    )
-)
-pad_packed.derivative(data=lambda grad, batch_sizes: pack_again(grad, batch_sizes, False))
-for _row in (pack_padded_backward, pack_again, pad_packed):
-    _row.sets_apart("batch_sizes")
-for _row in (pack_padded, pack_padded_backward, pack_again, pad_packed):
-    _row.internal()

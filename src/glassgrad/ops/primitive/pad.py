@@ -51,11 +51,11 @@ def constant_pad_nd(self: Any, /, pad: Any, value: Any = 0) -> Any:
     return out
 
 
+constant_pad_nd.derivative(self=lambda grad, pad: constant_pad_nd(grad, _negated(pad), 0))
+
+
 def _negated(pad: Any) -> tuple[int, ...]:
     return tuple(-width for width in pad)
-
-
-constant_pad_nd.derivative(self=lambda grad, pad: constant_pad_nd(grad, _negated(pad), 0))
 
 
 def _sources(size: int, before: int, after: int, mode: str) -> Any:
@@ -78,13 +78,16 @@ def _padded(array: Any, pad: Any, mode: str) -> Any:
     return np.array(array, order="C")
 
 
-@op()
+@op(public=False)
 def pad_by(self: Any, /, padding: Any, mode: Any) -> Any:
     """The tensor within a border of its own elements: "reflect", "replicate" or "circular"."""
     return _padded(self, padding, mode)
 
 
-@op()
+pad_by.derivative(self=lambda grad, self_sizes, padding, mode: pad_backward(grad, self_sizes, padding, mode))
+
+
+@op(public=False)
 def pad_backward(grad_output: Any, /, sizes: Any, padding: Any, mode: Any) -> Any:
     """The sum, for each element of ``sizes``, of all places that padding gave its value to."""
     for axis, (before, after) in enumerate(spans(padding, len(sizes))):
@@ -103,51 +106,64 @@ def pad_backward(grad_output: Any, /, sizes: Any, padding: Any, mode: Any) -> An
     return np.array(grad_output)
 
 
-@op(node="ReflectionPad1DBackward0")
+pad_backward.derivative(grad_output=lambda grad, padding, mode: pad_by(grad, padding, mode))
+
+
+@op(node="ReflectionPad1DBackward0", public=False, hidden=("self_sizes",))
 def reflection_pad1d(self: Any, /, padding: Any) -> Any:
     """The last dimension within a border of its mirror image."""
     return _padded(self, padding, "reflect")
 
 
-@op(node="ReflectionPad2DBackward0")
+reflection_pad1d.derivative(self=lambda grad, self_sizes, padding: pad_backward(grad, self_sizes, padding, "reflect"))
+
+
+@op(node="ReflectionPad2DBackward0", public=False, hidden=("self_sizes",))
 def reflection_pad2d(self: Any, /, padding: Any) -> Any:
     """The last two dimensions within a border of their mirror image."""
     return _padded(self, padding, "reflect")
 
 
-@op(node="ReflectionPad3DBackward0")
+reflection_pad2d.derivative(self=lambda grad, self_sizes, padding: pad_backward(grad, self_sizes, padding, "reflect"))
+
+
+@op(node="ReflectionPad3DBackward0", public=False, hidden=("self_sizes",))
 def reflection_pad3d(self: Any, /, padding: Any) -> Any:
     """The last three dimensions within a border of their mirror image."""
     return _padded(self, padding, "reflect")
 
 
-@op(node="ReplicationPad1DBackward0")
+reflection_pad3d.derivative(self=lambda grad, self_sizes, padding: pad_backward(grad, self_sizes, padding, "reflect"))
+
+
+@op(node="ReplicationPad1DBackward0", public=False, hidden=("self_sizes",))
 def replication_pad1d(self: Any, /, padding: Any) -> Any:
     """The last dimension within a border of its outermost elements."""
     return _padded(self, padding, "replicate")
 
 
-@op(node="ReplicationPad2DBackward0")
+replication_pad1d.derivative(
+    self=lambda grad, self_sizes, padding: pad_backward(grad, self_sizes, padding, "replicate")
+)
+
+
+@op(node="ReplicationPad2DBackward0", public=False, hidden=("self_sizes",))
 def replication_pad2d(self: Any, /, padding: Any) -> Any:
     """The last two dimensions within a border of their outermost elements."""
     return _padded(self, padding, "replicate")
 
 
-@op(node="ReplicationPad3DBackward0")
+replication_pad2d.derivative(
+    self=lambda grad, self_sizes, padding: pad_backward(grad, self_sizes, padding, "replicate")
+)
+
+
+@op(node="ReplicationPad3DBackward0", public=False, hidden=("self_sizes",))
 def replication_pad3d(self: Any, /, padding: Any) -> Any:
     """The last three dimensions within a border of their outermost elements."""
     return _padded(self, padding, "replicate")
 
 
-for mirrored in (reflection_pad1d, reflection_pad2d, reflection_pad3d):
-    mirrored.internal()
-    mirrored.shows(hidden=("self_sizes",))
-    mirrored.derivative(self=lambda grad, self_sizes, padding: pad_backward(grad, self_sizes, padding, "reflect"))
-for repeated in (replication_pad1d, replication_pad2d, replication_pad3d):
-    repeated.internal()
-    repeated.shows(hidden=("self_sizes",))
-    repeated.derivative(self=lambda grad, self_sizes, padding: pad_backward(grad, self_sizes, padding, "replicate"))
-pad_by.internal()
-pad_backward.internal()
-pad_by.derivative(self=lambda grad, self_sizes, padding, mode: pad_backward(grad, self_sizes, padding, mode))
-pad_backward.derivative(grad_output=lambda grad, padding, mode: pad_by(grad, padding, mode))
+replication_pad3d.derivative(
+    self=lambda grad, self_sizes, padding: pad_backward(grad, self_sizes, padding, "replicate")
+)

@@ -29,7 +29,7 @@ def single(function: Any, self: Any) -> Any:
 # -- exponentials and logarithms -------------------------------------------------------------------------------------
 
 
-@op(inplace=True)
+@op(inplace=True, typed="float", ufunc=np.exp, form="exp_ufunc(a0)", large="CURVED")
 def exp(self: Any, /) -> Any:
     """The exponential."""
     if self.size >= compiled.CURVED and self.size >= compiled.least:  # the first is the rarer, so asked first
@@ -38,60 +38,76 @@ def exp(self: Any, /) -> Any:
     return np.exp(self)
 
 
-@op(inplace=True)
+exp.derivative(self=lambda grad, result: grad * result)
+
+
+@op(inplace=True, typed="float", ufunc=np.exp2, form="exp2_ufunc(a0)")
 def exp2(self: Any, /) -> Any:
     """Two to the power of each element."""
     return np.exp2(self) if self.dtype.kind != "c" else np.exp(self * _LN2)
 
 
-@op(inplace=True)
+exp2.derivative(self=lambda grad, result: grad * (result * _LN2))
+
+
+@op(inplace=True, typed="float", ufunc=np.expm1, form="expm1_ufunc(a0)")
 def expm1(self: Any, /) -> Any:
     """The exponential minus one, exact near zero."""
     return np.expm1(self)
 
 
-@op(inplace=True)
+expm1.derivative(self=lambda grad, result: grad * (result + 1))
+
+
+@op(inplace=True, typed="float", ufunc=np.log, form="log_ufunc(a0)")
 def log(self: Any, /) -> Any:
     """The natural logarithm."""
     return np.log(self)
 
 
-@op(inplace=True)
+log.derivative(self=lambda grad, self: grad / self)
+
+
+@op(inplace=True, typed="float", ufunc=np.log2, form="log2_ufunc(a0)")
 def log2(self: Any, /) -> Any:
     """The logarithm to base 2."""
     return np.log2(self)
 
 
-@op(inplace=True)
+log2.derivative(self=lambda grad, self: grad / (self * _LN2))
+
+
+@op(inplace=True, typed="float", ufunc=np.log10, form="log10_ufunc(a0)")
 def log10(self: Any, /) -> Any:
     """The logarithm to base 10."""
     return np.log10(self)
 
 
-@op(node="Log1PBackward0", inplace=True)
+log10.derivative(self=lambda grad, self: grad / (self * _LN10))
+
+
+@op(node="Log1PBackward0", inplace=True, typed="float", ufunc=np.log1p, form="log1p_ufunc(a0)")
 def log1p(self: Any, /) -> Any:
     """The logarithm of one plus each element, exact near zero."""
     return np.log1p(self)
 
 
-exp.derivative(self=lambda grad, result: grad * result)
-exp2.derivative(self=lambda grad, result: grad * (result * _LN2))
-expm1.derivative(self=lambda grad, result: grad * (result + 1))
-log.derivative(self=lambda grad, self: grad / self)
-log2.derivative(self=lambda grad, self: grad / (self * _LN2))
-log10.derivative(self=lambda grad, self: grad / (self * _LN10))
 log1p.derivative(self=lambda grad, self: grad / (self + 1))
+
 
 # -- roots -----------------------------------------------------------------------------------------------------------
 
 
-@op(inplace=True)
+@op(inplace=True, typed="float", ufunc=np.sqrt, form="sqrt_ufunc(a0)")
 def sqrt(self: Any, /) -> Any:
     """The square root."""
     return np.sqrt(self)
 
 
-@op(inplace=True)
+sqrt.derivative(self=lambda grad, result: grad / (result + result))
+
+
+@op(inplace=True, typed="float")
 def rsqrt(self: Any, /) -> Any:
     """One over the square root."""
     if self.dtype.itemsize == 2:
@@ -99,13 +115,13 @@ def rsqrt(self: Any, /) -> Any:
     return np.reciprocal(np.sqrt(self))
 
 
-sqrt.derivative(self=lambda grad, result: grad / (result + result))
 rsqrt.derivative(self=lambda grad, result: grad * (result * result * result) * -0.5)
+
 
 # -- circular functions ----------------------------------------------------------------------------------------------
 
 
-@op(inplace=True)
+@op(inplace=True, typed="float", ufunc=np.sin, form="sin_ufunc(a0)", large="CURVED")
 def sin(self: Any, /) -> Any:
     """The sine."""
     if self.size >= compiled.CURVED and self.size >= compiled.least:
@@ -114,7 +130,10 @@ def sin(self: Any, /) -> Any:
     return np.sin(self)
 
 
-@op(inplace=True)
+sin.derivative(self=lambda grad, self: grad * cos(self))
+
+
+@op(inplace=True, typed="float", ufunc=np.cos, form="cos_ufunc(a0)", large="CURVED")
 def cos(self: Any, /) -> Any:
     """The cosine."""
     if self.size >= compiled.CURVED and self.size >= compiled.least:
@@ -123,53 +142,67 @@ def cos(self: Any, /) -> Any:
     return np.cos(self)
 
 
-@op(inplace=True)
+cos.derivative(self=lambda grad, self: -(grad * sin(self)))
+
+
+@op(inplace=True, typed="float", ufunc=np.tan, form="tan_ufunc(a0)")
 def tan(self: Any, /) -> Any:
     """The tangent."""
     return np.tan(self)
 
 
-@op("arcsin", inplace=True)
+tan.derivative(self=lambda grad, result: grad * (result * result + 1))
+
+
+@op("arcsin", inplace=True, typed="float", ufunc=np.arcsin, form="asin_ufunc(a0)")
 def asin(self: Any, /) -> Any:
     """The angle with this sine."""
     return np.arcsin(self)
 
 
-@op("arccos", inplace=True)
+asin.derivative(self=lambda grad, self: grad * rsqrt(1 - self * self))
+
+
+@op("arccos", inplace=True, typed="float", ufunc=np.arccos, form="acos_ufunc(a0)")
 def acos(self: Any, /) -> Any:
     """The angle with this cosine."""
     return np.arccos(self)
 
 
-@op("arctan", inplace=True)
+acos.derivative(self=lambda grad, self: -(grad * rsqrt(1 - self * self)))
+
+
+@op("arctan", inplace=True, typed="float", ufunc=np.arctan, form="atan_ufunc(a0)")
 def atan(self: Any, /) -> Any:
     """The angle with this tangent."""
     return np.arctan(self)
 
 
-sin.derivative(self=lambda grad, self: grad * cos(self))
-cos.derivative(self=lambda grad, self: -(grad * sin(self)))
-tan.derivative(self=lambda grad, result: grad * (result * result + 1))
-asin.derivative(self=lambda grad, self: grad * rsqrt(1 - self * self))
-acos.derivative(self=lambda grad, self: -(grad * rsqrt(1 - self * self)))
 atan.derivative(self=lambda grad, self: grad / (self * self + 1))
+
 
 # -- hyperbolic functions --------------------------------------------------------------------------------------------
 
 
-@op(inplace=True)
+@op(inplace=True, typed="float", ufunc=np.sinh, form="sinh_ufunc(a0)")
 def sinh(self: Any, /) -> Any:
     """The hyperbolic sine."""
     return np.sinh(self)
 
 
-@op(inplace=True)
+sinh.derivative(self=lambda grad, self: grad * cosh(self))
+
+
+@op(inplace=True, typed="float", ufunc=np.cosh, form="cosh_ufunc(a0)")
 def cosh(self: Any, /) -> Any:
     """The hyperbolic cosine."""
     return np.cosh(self)
 
 
-@op(inplace=True)
+cosh.derivative(self=lambda grad, self: grad * sinh(self))
+
+
+@op(inplace=True, typed="float", ufunc=np.tanh, form="tanh_ufunc(a0)", large="CURVED")
 def tanh(self: Any, /) -> Any:
     """The hyperbolic tangent."""
     if self.size >= compiled.CURVED and self.size >= compiled.least:
@@ -178,44 +211,48 @@ def tanh(self: Any, /) -> Any:
     return np.tanh(self)
 
 
-@op()
+tanh.derivative(self=lambda grad, result: tanh_backward(grad, result))
+
+
+@op(public=False, native=lambda grad_output, output: compiled.activation.tanh_backward(grad_output, output))
 def tanh_backward(grad_output: Any, output: Any, /) -> Any:
     """``grad_output`` times one minus the square of a hyperbolic tangent."""
-    if output.size >= compiled.least and (made := compiled.activation.tanh_backward(grad_output, output)) is not None:
-        return made
     one = one_of(output)
     return grad_output * (one - output * output)
 
 
-@op("arcsinh", inplace=True)
+tanh_backward.derivative(
+    grad_output=lambda grad, output: tanh_backward(grad, output),
+    output=lambda grad, output, grad_output: grad * grad_output * output * -2,
+)
+
+
+@op("arcsinh", inplace=True, typed="float", ufunc=np.arcsinh, form="asinh_ufunc(a0)")
 def asinh(self: Any, /) -> Any:
     """The number with this hyperbolic sine."""
     return np.arcsinh(self)
 
 
-@op("arccosh", inplace=True)
+asinh.derivative(self=lambda grad, self: grad * rsqrt(self * self + 1))
+
+
+@op("arccosh", inplace=True, typed="float", ufunc=np.arccosh, form="acosh_ufunc(a0)")
 def acosh(self: Any, /) -> Any:
     """The number, at least zero, with this hyperbolic cosine."""
     return np.arccosh(self)
 
 
-@op("arctanh", inplace=True)
+acosh.derivative(self=lambda grad, self: grad * (rsqrt(self + 1) * rsqrt(self - 1)))
+
+
+@op("arctanh", inplace=True, typed="float", ufunc=np.arctanh, form="atanh_ufunc(a0)")
 def atanh(self: Any, /) -> Any:
     """The number with this hyperbolic tangent."""
     return np.arctanh(self)
 
 
-tanh_backward.internal()
-sinh.derivative(self=lambda grad, self: grad * cosh(self))
-cosh.derivative(self=lambda grad, self: grad * sinh(self))
-tanh.derivative(self=lambda grad, result: tanh_backward(grad, result))
-tanh_backward.derivative(
-    grad_output=lambda grad, output: tanh_backward(grad, output),
-    output=lambda grad, output, grad_output: grad * grad_output * output * -2,
-)
-asinh.derivative(self=lambda grad, self: grad * rsqrt(self * self + 1))
-acosh.derivative(self=lambda grad, self: grad * (rsqrt(self + 1) * rsqrt(self - 1)))
 atanh.derivative(self=lambda grad, self: grad / (1 - self * self))
+
 
 # -- the logistic function -------------------------------------------------------------------------------------------
 
@@ -223,11 +260,9 @@ _MANY = 4000
 _HALF = {np.dtype(code): np.array(0.5, code) for code in ("f4", "f8")}
 
 
-@op(inplace=True)
+@op(inplace=True, typed="float", native=lambda self: compiled.activation.sigmoid(self))
 def sigmoid(self: Any, /) -> Any:
     """The logistic function 1 / (1 + exp(-x))."""
-    if self.size >= compiled.least and (made := compiled.activation.sigmoid(self)) is not None:
-        return made
     if type(self) is ndarray and self.size > _MANY and self.dtype in _HALF and self.min() > -8:
         half = _HALF[self.dtype]  # faster; further down the tangent would lose the small results
         out = np.tanh(self * half)
@@ -241,16 +276,23 @@ def sigmoid(self: Any, /) -> Any:
     return np.reciprocal(np.exp(np.negative(self)) + one_of(self))
 
 
-@op()
+sigmoid.derivative(self=lambda grad, result: sigmoid_backward(grad, result))
+
+
+@op(public=False, native=lambda grad_output, output: compiled.activation.sigmoid_backward(grad_output, output))
 def sigmoid_backward(grad_output: Any, output: Any, /) -> Any:
     """``grad_output`` times the slope of the logistic function whose value is ``output``."""
-    if output.size >= compiled.least and (g := compiled.activation.sigmoid_backward(grad_output, output)) is not None:
-        return g
     one = one_of(output)
     return grad_output * ((one - output) * output)
 
 
-@op(inplace=True)
+sigmoid_backward.derivative(
+    grad_output=lambda grad, output: sigmoid_backward(grad, output),
+    output=lambda grad, output, grad_output: grad * grad_output * (1 - (output + output)),
+)
+
+
+@op(inplace=True, typed="float")
 def logit(self: Any, /, eps: Any = None) -> Any:
     """The logarithm of the odds p / (1 - p), p first clamped to [eps, 1 - eps]."""
     if self.dtype.kind == "c":
@@ -263,35 +305,10 @@ def logit(self: Any, /, eps: Any = None) -> Any:
     return np.log(self / (1 - self))
 
 
-sigmoid_backward.internal()
-sigmoid.derivative(self=lambda grad, result: sigmoid_backward(grad, result))
-sigmoid_backward.derivative(
-    grad_output=lambda grad, output: sigmoid_backward(grad, output),
-    output=lambda grad, output, grad_output: grad * grad_output * (1 - (output + output)),
-)
-
-
 @logit.derivative("self")
 def slope_of_logit(grad: Any, self: Any, eps: Any) -> Any:
     """The gradient over p (1 - p); zero (NaN without ``eps``) outside the range."""
     slope = grad / (self * (1 - self))
     if eps is None:
-        return where(self >= 0, where(self <= 1, slope, _NAN), _NAN)
+        return where(self >= 0, where(self <= 1, slope, math.nan), math.nan)
     return where(self >= eps, where(self <= 1 - eps, slope, 0), 0)
-
-
-_NAN = math.nan
-
-for _row in (
-    exp, exp2, expm1, log, log2, log10, log1p, sqrt, rsqrt, sin, cos, tan, asin, acos, atan, sinh, cosh, tanh, asinh,
-    acosh, atanh, sigmoid, logit,
-):  # fmt: skip
-    _row.typed_as("float")
-for _row, _ufunc in (
-    (exp, np.exp), (exp2, np.exp2), (expm1, np.expm1), (log, np.log), (log2, np.log2), (log10, np.log10),
-    (log1p, np.log1p), (sqrt, np.sqrt), (sin, np.sin), (cos, np.cos), (tan, np.tan), (asin, np.arcsin),
-    (acos, np.arccos), (atan, np.arctan), (sinh, np.sinh), (cosh, np.cosh), (tanh, np.tanh), (asinh, np.arcsinh),
-    (acosh, np.arccosh), (atanh, np.arctanh),
-):  # fmt: skip
-    _curved = "CURVED" if _row in (exp, sin, cos, tanh) else "LARGE"  # which kernels/native/elementary.py computes
-    _row.applies(_ufunc, f"{_row.row.name}_ufunc(a0)", _curved)

@@ -35,10 +35,7 @@ def _row_of(name: str, kernel: Callable[[Any, Any], Any], doc: str) -> Any:
         f"{doc} of degree ``n``; no derivative.\n\n"
         f"    Source: https://docs.pytorch.org/docs/stable/special.html#torch.special.{name}\n    "
     )
-    row = op(constant=True)(function)
-    row.typed_as("float")
-    row.internal()
-    return row
+    return op(public=False, typed="float", constant=True)(function)
 
 
 #: name in torch.special -> row

@@ -40,9 +40,7 @@ def _adaptive(sizes: Any, output_size: Any) -> Any:
 
 def apart(kernel_size: Any, stride: Any, dilation: Any) -> bool:
     """Whether no two windows share an element."""
-    return all(
-        [s > (k - 1) * d for k, s, d in zip(kernel_size, stride or kernel_size, dilation, strict=True)]
-    )
+    return all([s > (k - 1) * d for k, s, d in zip(kernel_size, stride or kernel_size, dilation, strict=True)])
 
 
 def divides(sizes: Any, output_size: Any) -> bool:
@@ -59,28 +57,35 @@ def _refuse(name: str, array: Any, kinds: str = _KINDS) -> None:
 # -- where the largest elements are ------------------------------------------------------------------------------------
 
 
-@op()
+@op(apart=("indices",), public=False)
 def pool_put(self: Any, indices: Any, /, sizes: Any, apart: bool) -> Any:
     """Planes of ``sizes`` of zeros that hold each element of ``self`` at its place, added up unless ``apart``."""
     return windows.put(self, indices, tuple(sizes), apart)
 
 
-@op()
+pool_put.derivative(self=lambda grad, indices, sizes: pool_pick(grad, indices, len(sizes)))
+
+
+@op(apart=("indices",), public=False)
 def pool_pick(self: Any, indices: Any, /, dims: int) -> Any:
     """The elements of ``self`` at their places in the planes of its last ``dims`` dimensions."""
     return windows.pick(self, indices, dims)
 
 
-pool_put.derivative(self=lambda grad, indices, sizes: pool_pick(grad, indices, len(sizes)))
 pool_pick.derivative(
     self=lambda grad, indices, self_sizes, dims: pool_put(grad, indices, self_sizes[len(self_sizes) - dims :], False)
 )
-for _row in (pool_put, pool_pick):
-    _row.sets_apart("indices")
-    _row.internal()
 
 
-@op(node="MaxPool2DWithIndicesBackward0")
+def _max_pool_rule(
+    grad: Any, self: Any, result1: Any, kernel_size: Any, stride: Any, padding: Any, dilation: Any, ceil_mode: Any
+) -> Any:
+    return pool_put(
+        grad, result1, tuple(self.shape)[len(self.shape) - len(kernel_size) :], apart(kernel_size, stride, dilation)
+    )
+
+
+@op(node="MaxPool2DWithIndicesBackward0", outputs=("result0", "result1"), differentiable=("result0",), public=False)
 def max_pool2d_with_indices(
     self: Any, /, kernel_size: Any, stride: Any, padding: Any, dilation: Any, ceil_mode: bool
 ) -> Any:
@@ -89,7 +94,16 @@ def max_pool2d_with_indices(
     return windows.largest(self, regular(self.shape, kernel_size, stride, padding, dilation, ceil_mode))
 
 
-@op(node="MaxPool3DWithIndicesBackward0")
+max_pool2d_with_indices.derivative(self=_max_pool_rule)
+
+
+@op(
+    node="MaxPool3DWithIndicesBackward0",
+    outputs=("result0", "result1"),
+    differentiable=("result0",),
+    public=False,
+    precision="single",
+)
 def max_pool3d_with_indices(
     self: Any, /, kernel_size: Any, stride: Any, padding: Any, dilation: Any, ceil_mode: bool
 ) -> Any:
@@ -98,52 +112,54 @@ def max_pool3d_with_indices(
     return windows.largest(self, regular(self.shape, kernel_size, stride, padding, dilation, ceil_mode))
 
 
-for _row in (max_pool2d_with_indices, max_pool3d_with_indices):
-    _row.returns("result0", "result1", differentiable=("result0",))
-    _row.internal()
-    _row.derivative(
-        self=lambda grad, self, result1, kernel_size, stride, padding, dilation, ceil_mode: pool_put(
-            grad, result1, tuple(self.shape)[len(self.shape) - len(kernel_size) :], apart(kernel_size, stride, dilation)
-        )
-    )
+max_pool3d_with_indices.derivative(self=_max_pool_rule)
 
 
-@op(constant=True)
-def max_pool_values(
-    self: Any, /, kernel_size: Any, stride: Any, padding: Any, dilation: Any, ceil_mode: bool
-) -> Any:
+@op(constant=True, public=False)
+def max_pool_values(self: Any, /, kernel_size: Any, stride: Any, padding: Any, dilation: Any, ceil_mode: bool) -> Any:
     """The largest element of each window, where nobody asks for places or gradients."""
     _refuse("max_pool1d_impl" if len(kernel_size) == 1 else f"max_pool{len(kernel_size)}d", self,
             "fV" if len(kernel_size) == 1 else _KINDS)  # fmt: skip
     return windows.largest_values(self, regular(self.shape, kernel_size, stride, padding, dilation, ceil_mode))
 
 
-max_pool_values.internal()
+def _adaptive_max_pool_rule(grad: Any, self: Any, result1: Any, output_size: Any) -> Any:
+    return pool_put(
+        grad, result1, tuple(self.shape)[len(self.shape) - len(output_size) :], divides(self.shape, output_size)
+    )
 
 
-@op(node="AdaptiveMaxPool2DBackward0")
+@op(
+    node="AdaptiveMaxPool2DBackward0",
+    outputs=("result0", "result1"),
+    differentiable=("result0",),
+    public=False,
+    hidden=("output_size",),
+)
 def adaptive_max_pool2d(self: Any, /, output_size: Any) -> Any:
     """The largest elements of windows that cover the last two dimensions evenly, and their places."""
     _refuse("adaptive_max_pool2d", self, "fV")
     return windows.largest(self, _adaptive(self.shape, output_size))
 
 
-@op(node="AdaptiveMaxPool3DBackward0")
+adaptive_max_pool2d.derivative(self=_adaptive_max_pool_rule)
+
+
+@op(
+    node="AdaptiveMaxPool3DBackward0",
+    outputs=("result0", "result1"),
+    differentiable=("result0",),
+    public=False,
+    precision="single",
+    hidden=("output_size",),
+)
 def adaptive_max_pool3d(self: Any, /, output_size: Any) -> Any:
     """The largest elements of windows that cover the last three dimensions evenly, and their places."""
     _refuse("adaptive_max_pool3d_cpu", self, "fV")
     return windows.largest(self, _adaptive(self.shape, output_size))
 
 
-for _row in (adaptive_max_pool2d, adaptive_max_pool3d):
-    _row.returns("result0", "result1", differentiable=("result0",))
-    _row.internal()
-    _row.shows(hidden=("output_size",))
-    _row.derivative(
-        self=lambda grad, self, result1, output_size: pool_put(
-            grad, result1, tuple(self.shape)[len(self.shape) - len(output_size) :], divides(self.shape, output_size)
-        )
-    )
+adaptive_max_pool3d.derivative(self=_adaptive_max_pool_rule)
 
 
 def _fractional(self: Any, samples: Any, kernel_size: Any, output_size: Any, order: tuple[int, ...]) -> Any:
@@ -156,57 +172,69 @@ def _fractional(self: Any, samples: Any, kernel_size: Any, output_size: Any, ord
     return windows.largest(self, tuple(axes))
 
 
-@op(node="FractionalMaxPool2DBackward0")
+def _fractional_max_pool_rule(grad: Any, self: Any, result1: Any, kernel_size: Any, output_size: Any) -> Any:
+    return pool_put(grad, result1, tuple(self.shape)[len(self.shape) - len(output_size) :], False)
+
+
+@op(
+    node="FractionalMaxPool2DBackward0",
+    apart=("samples",),
+    outputs=("result0", "result1"),
+    differentiable=("result0",),
+    public=False,
+    precision="single",
+)
 def fractional_max_pool2d(self: Any, samples: Any, /, kernel_size: Any, output_size: Any) -> Any:
     """The largest elements of windows at distances drawn by ``samples``, and their places."""
     _refuse("fractional_max_pool2d_out_frame", self, "fV")
     return _fractional(self, samples, kernel_size, output_size, (1, 0))
 
 
-@op(node="FractionalMaxPool3DBackward0")
+fractional_max_pool2d.derivative(self=_fractional_max_pool_rule)
+
+
+@op(
+    node="FractionalMaxPool3DBackward0",
+    apart=("samples",),
+    outputs=("result0", "result1"),
+    differentiable=("result0",),
+    public=False,
+    precision="single",
+)
 def fractional_max_pool3d(self: Any, samples: Any, /, kernel_size: Any, output_size: Any) -> Any:
     """The largest elements of windows at distances drawn by ``samples``, and their places."""
     _refuse("fractional_max_pool3d_out_frame", self, "fV")
     return _fractional(self, samples, kernel_size, output_size, (0, 1, 2))
 
 
-for _row in (fractional_max_pool2d, fractional_max_pool3d):
-    _row.returns("result0", "result1", differentiable=("result0",))
-    _row.internal()
-    _row.sets_apart("samples")
-    _row.derivative(
-        self=lambda grad, self, result1, kernel_size, output_size: pool_put(
-            grad, result1, tuple(self.shape)[len(self.shape) - len(output_size) :], False
-        )
-    )
+fractional_max_pool3d.derivative(self=_fractional_max_pool_rule)
+
+
 def _unpooled(name: str, self: Any, indices: Any, output_size: Any) -> Any:
     _refuse(name, self, "fV")
     area = int(np.prod(output_size))
     outside = (indices < 0) | (indices >= area)
     if outside.any():
         volume = "x".join(map(str, output_size))
-        raise RuntimeError(
-            f"Found an invalid max index: {indices[outside][0]} (output volumes are of size {volume})"
-        )
+        raise RuntimeError(f"Found an invalid max index: {indices[outside][0]} (output volumes are of size {volume})")
     return windows.put(self, indices, tuple(output_size), True)
 
 
-@op(node="MaxUnpool2DBackward0")
+@op(node="MaxUnpool2DBackward0", apart=("indices",), public=False, precision="single")
 def max_unpool2d(self: Any, indices: Any, /, output_size: Any) -> Any:
     """Planes of zeros that hold each element at its place; of several at one place the last stays."""
     return _unpooled("max_unpool2d", self, indices, output_size)
 
 
-@op(node="MaxUnpool3DBackward0")
+max_unpool2d.derivative(self=lambda grad, indices: pool_pick(grad, indices, 2))
+
+
+@op(node="MaxUnpool3DBackward0", apart=("indices",), public=False, precision="single")
 def max_unpool3d(self: Any, indices: Any, /, output_size: Any) -> Any:
     """Volumes of zeros that hold each element at its place; of several at one place the last stays."""
     return _unpooled("max_unpool3d", self, indices, output_size)
 
 
-for _row, _dims in ((max_unpool2d, 2), (max_unpool3d, 3)):
-    _row.sets_apart("indices")
-    _row.internal()
-max_unpool2d.derivative(self=lambda grad, indices: pool_pick(grad, indices, 2))
 max_unpool3d.derivative(self=lambda grad, indices: pool_pick(grad, indices, 3))
 
 
@@ -232,7 +260,22 @@ def _averaged(self: Any, axes: Any, count_include_pad: bool, divisor_override: A
     return np.array(_divided(total, a.dtype.type(by) if np.ndim(by) == 0 else by).astype(self.dtype, copy=False))
 
 
-@op(node="AvgPool2DBackward0")
+def _avg_pool_rule(
+    grad: Any,
+    self: Any,
+    kernel_size: Any,
+    stride: Any,
+    padding: Any,
+    ceil_mode: Any,
+    count_include_pad: Any,
+    divisor_override: Any,
+) -> Any:
+    return avg_pool_backward(
+        grad, tuple(self.shape), kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override
+    )
+
+
+@op(node="AvgPool2DBackward0", public=False)
 def avg_pool2d(
     self: Any, /, kernel_size: Any, stride: Any, padding: Any, ceil_mode: bool, count_include_pad: bool,
     divisor_override: Any,
@@ -243,7 +286,10 @@ def avg_pool2d(
     return _averaged(self, axes, count_include_pad, divisor_override)
 
 
-@op(node="AvgPool3DBackward0")
+avg_pool2d.derivative(self=_avg_pool_rule)
+
+
+@op(node="AvgPool3DBackward0", public=False, precision="single")
 def avg_pool3d(
     self: Any, /, kernel_size: Any, stride: Any, padding: Any, ceil_mode: bool, count_include_pad: bool,
     divisor_override: Any,
@@ -255,7 +301,10 @@ def avg_pool3d(
     return _averaged(self, axes, count_include_pad, divisor_override)
 
 
-@op()
+avg_pool3d.derivative(self=_avg_pool_rule)
+
+
+@op(public=False)
 def avg_pool_backward(
     grad_output: Any, /, sizes: Any, kernel_size: Any, stride: Any, padding: Any, ceil_mode: bool,
     count_include_pad: bool, divisor_override: Any,
@@ -268,40 +317,38 @@ def avg_pool_backward(
     return np.array(windows.spread_sums(shares, axes).astype(grad_output.dtype, copy=False))
 
 
-for _row in (avg_pool2d, avg_pool3d):
-    _row.internal()
-    _row.derivative(
-        self=lambda grad, self, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override: (
-            avg_pool_backward(
-                grad, tuple(self.shape), kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override
-            )
-        )
-    )
-avg_pool_backward.internal()
 avg_pool_backward.derivative(
     grad_output=lambda grad, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override: (
-        (avg_pool2d if len(kernel_size) == 2 else avg_pool3d)(
-            grad, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override
-        )
-    )
+        avg_pool2d if len(kernel_size) == 2 else avg_pool3d
+    )(grad, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override)
 )
 
 
-@op(node="AdaptiveAvgPool2DBackward0")
+def _adaptive_avg_pool_rule(grad: Any, self: Any, output_size: Any) -> Any:
+    return adaptive_avg_pool_backward(grad, tuple(self.shape), output_size)
+
+
+@op(node="AdaptiveAvgPool2DBackward0", public=False, hidden=("output_size",))
 def adaptive_avg_pool2d(self: Any, /, output_size: Any) -> Any:
     """The averages of windows that cover the last two dimensions evenly."""
     _refuse("adaptive_avg_pool2d", self, "fV")
     return _averaged(self, _adaptive(self.shape, output_size), True, None)
 
 
-@op(node="AdaptiveAvgPool3DBackward0")
+adaptive_avg_pool2d.derivative(self=_adaptive_avg_pool_rule)
+
+
+@op(node="AdaptiveAvgPool3DBackward0", public=False, precision="single", hidden=("output_size",))
 def adaptive_avg_pool3d(self: Any, /, output_size: Any) -> Any:
     """The averages of windows that cover the last three dimensions evenly."""
     _refuse("adaptive_avg_pool3d_cpu", self, "fV")
     return _averaged(self, _adaptive(self.shape, output_size), True, None)
 
 
-@op()
+adaptive_avg_pool3d.derivative(self=_adaptive_avg_pool_rule)
+
+
+@op(public=False)
 def adaptive_avg_pool_backward(grad_output: Any, /, sizes: Any, output_size: Any) -> Any:
     """Each adaptive window's share of its gradient at all its elements, added up in planes of ``sizes``."""
     axes = _adaptive(sizes, output_size)
@@ -310,20 +357,8 @@ def adaptive_avg_pool_backward(grad_output: Any, /, sizes: Any, output_size: Any
     return np.array(windows.spread_sums(shares, axes).astype(grad_output.dtype, copy=False))
 
 
-for _row in (adaptive_avg_pool2d, adaptive_avg_pool3d):
-    _row.internal()
-    _row.shows(hidden=("output_size",))
-    _row.derivative(
-        self=lambda grad, self, output_size: adaptive_avg_pool_backward(grad, tuple(self.shape), output_size)
-    )
-adaptive_avg_pool_backward.internal()
 adaptive_avg_pool_backward.derivative(
-    grad_output=lambda grad, output_size: (
-        (adaptive_avg_pool2d if len(output_size) == 2 else adaptive_avg_pool3d)(grad, output_size)
+    grad_output=lambda grad, output_size: (adaptive_avg_pool2d if len(output_size) == 2 else adaptive_avg_pool3d)(
+        grad, output_size
     )
 )
-for _row in (
-    max_pool3d_with_indices, adaptive_max_pool3d, fractional_max_pool2d, fractional_max_pool3d, max_unpool2d,
-    max_unpool3d, avg_pool3d, adaptive_avg_pool3d,
-):  # fmt: skip
-    _row.autocasts("single")

@@ -14,10 +14,11 @@ import numpy as np
 from ...core.row import op
 from ...kernels import recurrent as kernels
 from ...kernels.recurrent import Way
-from ..unfold import differentiated
+from ..unfold import differentiated, unfolding
 
 F32 = np.dtype(np.float32)
 ndarray = np.ndarray
+_NAMES = ("input", "weight_ih", "weight_hh", "bias_ih", "bias_hh", "hx", "cx", "weight_hr")
 
 
 def wide(arrays: Any) -> Any:
@@ -47,19 +48,39 @@ def _lstm(tensors: Any, sizes: Any, reverse: bool, keep: bool) -> tuple[Any, ...
     return (*_as(kind, made), reserve)
 
 
-@op()
+@op(
+    outputs=("result0", "result1", "result2", "result3"), differentiable=("result0", "result1", "result2"), public=False
+)
 def mkldnn_rnn_layer(tensors: Any, /, sizes: Any, reverse: bool, biased: bool, keep: bool) -> Any:
     """An LSTM layer over a padded batch in one direction: output, last hidden and cell state, reserve."""
     return _lstm(tensors, sizes, reverse, keep)
 
 
-@op()
+@mkldnn_rnn_layer.derivative("tensors")
+def _mkldnn_rule(grads: Any, tensors: Any, result3: Any, sizes: Any, reverse: Any, biased: Any, needs: Any) -> Any:
+    return _handed_back(lstm_layer_backward, grads[:3], tensors, result3, needs, sizes, reverse, biased)
+
+
+@op(
+    outputs=("result0", "result1", "result2", "result3"),
+    differentiable=("result0", "result1", "result2"),
+    public=False,
+    unfold=unfolding("lstm", ("sizes", "reverse", "biased")),
+)
 def lstm_layer(tensors: Any, /, sizes: Any, reverse: bool, biased: bool, dense: bool, keep: bool) -> Any:
     """An LSTM layer in one direction: output, last hidden and cell state, reserve."""
     return _lstm(tensors, sizes, reverse, keep)
 
 
-@op()
+@lstm_layer.derivative("tensors")
+def _lstm_rule(
+    grads: Any, tensors: Any, tensors_sizes: Any, result3: Any, sizes: Any, reverse: Any, biased: Any, dense: Any,
+    needs: Any,
+) -> Any:  # fmt: skip
+    return _handed_back(lstm_layer_backward, grads[:3], tensors, result3, needs, sizes, reverse, biased)
+
+
+@op(outputs=_NAMES, public=False)
 def lstm_layer_backward(tensors: Any, /, given: Any, wanted: Any, sizes: Any, reverse: bool, biased: bool) -> Any:
     """The gradients of an LSTM layer's tensors: ``given`` tells which results have one, ``wanted`` which it is for."""
     grads, (*inputs, reserve) = put(given, wide(tensors))
@@ -67,18 +88,38 @@ def lstm_layer_backward(tensors: Any, /, given: Any, wanted: Any, sizes: Any, re
     return tuple(_as(tensors[sum(given)].dtype, made))
 
 
+@lstm_layer_backward.derivative("tensors")
+def _lstm_twice(
+    grads: Any, tensors: Any, given: Any, wanted: Any, sizes: Any, reverse: Any, biased: Any, needs: Any
+) -> Any:
+    return differentiated("lstm", grads, tensors, given, needs, (sizes, reverse, biased))
+
+
 # -- GRU and plain units -----------------------------------------------------------------------------------------------
 # the tensors: input, weight_ih, weight_hh, bias_ih, bias_hh, hx
 
 
-@op()
+@op(
+    outputs=("result0", "result1", "result2"),
+    differentiable=("result0", "result1"),
+    public=False,
+    unfold=unfolding("gru", ("sizes", "reverse", "biased")),
+)
 def gru_layer(tensors: Any, /, sizes: Any, reverse: bool, biased: bool, dense: bool) -> Any:
     """A GRU layer in one direction: output, last state, reserve."""
     *made, reserve = kernels.gru_forward(Way(sizes, reverse), *wide(tensors))
     return (*_as(tensors[0].dtype, made), reserve)
 
 
-@op()
+@gru_layer.derivative("tensors")
+def _gru_rule(
+    grads: Any, tensors: Any, tensors_sizes: Any, result2: Any, sizes: Any, reverse: Any, biased: Any, dense: Any,
+    needs: Any,
+) -> Any:  # fmt: skip
+    return _handed_back(gru_layer_backward, grads[:2], tensors, result2, needs, sizes, reverse, biased)
+
+
+@op(outputs=_NAMES[:6], public=False)
 def gru_layer_backward(tensors: Any, /, given: Any, wanted: Any, sizes: Any, reverse: bool, biased: bool) -> Any:
     """The gradients of a GRU layer's tensors."""
     grads, others = put(given, wide(tensors))
@@ -86,14 +127,34 @@ def gru_layer_backward(tensors: Any, /, given: Any, wanted: Any, sizes: Any, rev
     return tuple(_as(tensors[sum(given)].dtype, made))
 
 
-@op()
+@gru_layer_backward.derivative("tensors")
+def _gru_twice(
+    grads: Any, tensors: Any, given: Any, wanted: Any, sizes: Any, reverse: Any, biased: Any, needs: Any
+) -> Any:
+    return differentiated("gru", grads, tensors, given, needs, (sizes, reverse, biased))
+
+
+@op(
+    outputs=("result0", "result1", "result2"),
+    differentiable=("result0", "result1"),
+    public=False,
+    unfold=unfolding("rnn", ("sizes", "reverse", "biased", "relu")),
+)
 def rnn_layer(tensors: Any, /, sizes: Any, reverse: bool, biased: bool, dense: bool, relu: bool) -> Any:
     """A layer of tanh or ReLU units in one direction: output, last state, reserve."""
     *made, reserve = kernels.rnn_forward(Way(sizes, reverse), relu, *wide(tensors))
     return (*_as(tensors[0].dtype, made), reserve)
 
 
-@op()
+@rnn_layer.derivative("tensors")
+def _rnn_rule(
+    grads: Any, tensors: Any, tensors_sizes: Any, result2: Any, sizes: Any, reverse: Any, biased: Any, dense: Any,
+    relu: Any, needs: Any,
+) -> Any:  # fmt: skip
+    return _handed_back(rnn_layer_backward, grads[:2], tensors, result2, needs, sizes, reverse, biased, relu)
+
+
+@op(outputs=_NAMES[:6], public=False)
 def rnn_layer_backward(
     tensors: Any, /, given: Any, wanted: Any, sizes: Any, reverse: bool, biased: bool, relu: bool
 ) -> Any:
@@ -103,14 +164,11 @@ def rnn_layer_backward(
     return tuple(_as(tensors[sum(given)].dtype, made))
 
 
-for _row in (mkldnn_rnn_layer, lstm_layer):
-    _row.returns("result0", "result1", "result2", "result3", differentiable=("result0", "result1", "result2"))
-for _row in (gru_layer, rnn_layer):
-    _row.returns("result0", "result1", "result2", differentiable=("result0", "result1"))
-_NAMES = ("input", "weight_ih", "weight_hh", "bias_ih", "bias_hh", "hx", "cx", "weight_hr")
-lstm_layer_backward.returns(*_NAMES)
-for _row in (gru_layer_backward, rnn_layer_backward):
-    _row.returns(*_NAMES[:6])
+@rnn_layer_backward.derivative("tensors")
+def _rnn_twice(
+    grads: Any, tensors: Any, given: Any, wanted: Any, sizes: Any, reverse: Any, biased: Any, relu: Any, needs: Any
+) -> Any:
+    return differentiated("rnn", grads, tensors, given, needs, (sizes, reverse, biased, relu))
 
 
 def _asked(made: Any, needs: Any) -> list[Any]:
@@ -127,59 +185,3 @@ def _handed_back(backward: Any, grads: Any, tensors: Any, reserve: Any, needs: A
     """The gradients of a layer's tensors by its backward row, as the rule sees that."""
     arrived = [grad for grad in grads if grad is not None]
     return _asked(backward([*arrived, *tensors, reserve], came(grads), needs, *settings), needs)
-
-
-@mkldnn_rnn_layer.derivative("tensors")
-def _mkldnn_rule(grads: Any, tensors: Any, result3: Any, sizes: Any, reverse: Any, biased: Any, needs: Any) -> Any:
-    return _handed_back(lstm_layer_backward, grads[:3], tensors, result3, needs, sizes, reverse, biased)
-
-
-@lstm_layer.derivative("tensors")
-def _lstm_rule(
-    grads: Any, tensors: Any, tensors_sizes: Any, result3: Any, sizes: Any, reverse: Any, biased: Any, dense: Any,
-    needs: Any,
-) -> Any:  # fmt: skip
-    return _handed_back(lstm_layer_backward, grads[:3], tensors, result3, needs, sizes, reverse, biased)
-
-
-@gru_layer.derivative("tensors")
-def _gru_rule(
-    grads: Any, tensors: Any, tensors_sizes: Any, result2: Any, sizes: Any, reverse: Any, biased: Any, dense: Any,
-    needs: Any,
-) -> Any:  # fmt: skip
-    return _handed_back(gru_layer_backward, grads[:2], tensors, result2, needs, sizes, reverse, biased)
-
-
-@rnn_layer.derivative("tensors")
-def _rnn_rule(
-    grads: Any, tensors: Any, tensors_sizes: Any, result2: Any, sizes: Any, reverse: Any, biased: Any, dense: Any,
-    relu: Any, needs: Any,
-) -> Any:  # fmt: skip
-    return _handed_back(rnn_layer_backward, grads[:2], tensors, result2, needs, sizes, reverse, biased, relu)
-
-
-@lstm_layer_backward.derivative("tensors")
-def _lstm_twice(
-    grads: Any, tensors: Any, given: Any, wanted: Any, sizes: Any, reverse: Any, biased: Any, needs: Any
-) -> Any:
-    return differentiated("lstm", grads, tensors, given, needs, (sizes, reverse, biased))
-
-
-@gru_layer_backward.derivative("tensors")
-def _gru_twice(
-    grads: Any, tensors: Any, given: Any, wanted: Any, sizes: Any, reverse: Any, biased: Any, needs: Any
-) -> Any:
-    return differentiated("gru", grads, tensors, given, needs, (sizes, reverse, biased))
-
-
-@rnn_layer_backward.derivative("tensors")
-def _rnn_twice(
-    grads: Any, tensors: Any, given: Any, wanted: Any, sizes: Any, reverse: Any, biased: Any, relu: Any, needs: Any
-) -> Any:
-    return differentiated("rnn", grads, tensors, given, needs, (sizes, reverse, biased, relu))
-
-
-for _row in (
-    mkldnn_rnn_layer, lstm_layer, lstm_layer_backward, gru_layer, gru_layer_backward, rnn_layer, rnn_layer_backward,
-):  # fmt: skip
-    _row.internal()

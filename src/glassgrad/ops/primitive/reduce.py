@@ -173,7 +173,10 @@ def sum(self: Any, /, dtype: Any = None) -> Any:
     return total(self if self.dtype.kind in "bui" and dtype.kind in "bui" else self.astype(dtype)).astype(dtype)
 
 
-@op(node="SumBackward1")
+sum.derivative(self=lambda grad, self_sizes: spread(grad, self_sizes))
+
+
+@op(node="SumBackward1", public=False)
 def sum_dim(self: Any, /, dim: Any, keepdim: bool = False, dtype: Any = None) -> Any:
     """The sums along the dimensions ``dim``."""
     if dtype is None:
@@ -191,7 +194,10 @@ def sum_dim(self: Any, /, dim: Any, keepdim: bool = False, dtype: Any = None) ->
     return along(a, dim, keepdim).astype(dtype)
 
 
-@op(node="ExpandBackward0")
+sum_dim.derivative(self=lambda grad, self_sizes, dim, keepdim: spread_dim(grad, self_sizes, dim, keepdim))
+
+
+@op(node="ExpandBackward0", public=False)
 def spread(self: Any, /, sizes: tuple[int, ...]) -> Any:
     """One element repeated to ``sizes``."""
     out = np.empty(sizes, self.dtype)
@@ -199,7 +205,10 @@ def spread(self: Any, /, sizes: tuple[int, ...]) -> Any:
     return out if sizes else out[()]
 
 
-@op(node="ExpandBackward0")
+spread.derivative(self=lambda grad: sum(grad))
+
+
+@op(node="ExpandBackward0", public=False)
 def spread_dim(self: Any, /, sizes: tuple[int, ...], dim: Any, keepdim: bool) -> Any:
     """The results of a reduction, each repeated to where its elements were."""
     if not sizes:
@@ -214,24 +223,16 @@ def spread_dim(self: Any, /, sizes: tuple[int, ...], dim: Any, keepdim: bool) ->
     return out
 
 
-sum.derivative(self=lambda grad, self_sizes: spread(grad, self_sizes))
-sum_dim.derivative(self=lambda grad, self_sizes, dim, keepdim: spread_dim(grad, self_sizes, dim, keepdim))
-spread.derivative(self=lambda grad: sum(grad))
 spread_dim.derivative(self=lambda grad, dim, keepdim: sum_dim(grad, dim, keepdim))
-for _row in (sum_dim, spread, spread_dim):
-    _row.internal()
 
 
-@op(constant=True)
+@op(constant=True, public=False)
 def present(self: Any, /) -> Any:
     """One where an element is a number, zero where it is NaN."""
     return (self == self).astype(self.dtype)
 
 
-present.internal()
-
-
-@op(node="NansumBackward0")
+@op(node="NansumBackward0", public=False, hidden=("self_sizes",))
 def nansum_dim(self: Any, /, dim: Any = None, keepdim: bool = False) -> Any:
     """The sums along ``dim`` of what is not NaN."""
     return along(self if self.dtype.kind in "bui" else np.where(self == self, self, self.dtype.type(0)), dim, keepdim)
@@ -240,13 +241,12 @@ def nansum_dim(self: Any, /, dim: Any = None, keepdim: bool = False) -> Any:
 nansum_dim.derivative(
     self=lambda grad, self, self_sizes, dim, keepdim: spread_dim(grad, self_sizes, dim, keepdim) * present(self)
 )
-nansum_dim.internal()
 
 
 # -- means -------------------------------------------------------------------------------------------------------------
 
 
-@op(node="MeanBackward0")
+@op(node="MeanBackward0", shows={"self_sym_numel": ("self_sizes", prod)})
 def mean(self: Any, /) -> Any:
     """The mean of all elements."""
     d = self.dtype
@@ -259,7 +259,10 @@ def mean(self: Any, /) -> Any:
     return total(self) / self.size
 
 
-@op(node="MeanBackward1")
+mean.derivative(self=lambda grad, self_sizes: spread(grad / count(self_sizes), self_sizes))
+
+
+@op(node="MeanBackward1", public=False, shows={"self_sym_numel": ("self_sizes", prod)})
 def mean_dim(self: Any, /, dim: Any, keepdim: bool = False) -> Any:
     """The means along the dimensions ``dim``."""
     d = self.dtype
@@ -268,13 +271,9 @@ def mean_dim(self: Any, /, dim: Any, keepdim: bool = False) -> Any:
     return along(self, dim, keepdim) / count(self.shape, dim)
 
 
-mean.derivative(self=lambda grad, self_sizes: spread(grad / count(self_sizes), self_sizes))
 mean_dim.derivative(
-    self=lambda grad, self_sizes, dim, keepdim: spread_dim(
-        grad / count(self_sizes, dim), self_sizes, dim, keepdim
-    )
+    self=lambda grad, self_sizes, dim, keepdim: spread_dim(grad / count(self_sizes, dim), self_sizes, dim, keepdim)
 )
-mean_dim.internal()
 
 
 # -- products ----------------------------------------------------------------------------------------------------------
@@ -304,28 +303,26 @@ def _product(a: Any, dim: Any, keepdim: bool) -> Any:
     return np.multiply.reduce(a, axis=axis, keepdims=keepdim and a.ndim > 0)
 
 
-@op(node="ProdBackward0")
+@op(node="ProdBackward0", public=False, precision="single")
 def prod_all(self: Any, /, dtype: Any = None) -> Any:
     """The product of all elements."""
     return _product(self if dtype is None else self.astype(dtype), None, False)
 
 
-@op(node="ProdBackward1")
+prod_all.derivative(self=lambda grad, self, result: grad * others(self, result, None, False))
+
+
+@op(node="ProdBackward1", public=False, precision="single", hidden=("self_sizes",))
 def prod_dim(self: Any, /, dim: int, keepdim: bool = False, dtype: Any = None) -> Any:
     """The products along ``dim``."""
     return _product(self if dtype is None else self.astype(dtype), dim, keepdim)
 
 
-for _row in (prod_all, prod_dim):
-    _row.autocasts("single")
-prod_all.derivative(self=lambda grad, self, result: grad * others(self, result, None, False))
 prod_dim.derivative(
     self=lambda grad, self, result, self_sizes, dim, keepdim: (
         spread_dim(grad, self_sizes, dim, keepdim) * others(self, result, dim, keepdim)
     )
 )
-for _row in (prod_all, prod_dim):
-    _row.internal()
 
 
 # -- variances ---------------------------------------------------------------------------------------------------------
@@ -384,50 +381,10 @@ def _slope(sizes: tuple[int, ...], dim: Any, correction: Any) -> float:
     return 2 / degrees if degrees else inf
 
 
-@op(node="VarBackward0")
+@op(node="VarBackward0", holomorphic=False, public=False, hidden=("self_sizes",))
 def var_dim(self: Any, /, dim: Any = None, correction: Any = None, keepdim: bool = False) -> Any:
     """The variances along ``dim``."""
     return _as_self(self, _variance(self, dim, correction, keepdim)[0])
-
-
-@op(node="StdBackward0")
-def std_dim(self: Any, /, dim: Any = None, correction: Any = None, keepdim: bool = False) -> Any:
-    """The standard deviations along ``dim``."""
-    return _as_self(self, np.sqrt(_variance(self, dim, correction, keepdim)[0]))
-
-
-@op(node="VarMeanBackward0")
-def var_mean_dim(self: Any, /, dim: Any = None, correction: Any = None, keepdim: bool = False) -> Any:
-    """The variances and the means along ``dim``."""
-    return _as_self(self, *_variance(self, dim, correction, keepdim))
-
-
-@op(node="StdMeanBackward0")
-def std_mean_dim(self: Any, /, dim: Any = None, correction: Any = None, keepdim: bool = False) -> Any:
-    """The standard deviations and the means along ``dim``."""
-    variance, means = _variance(self, dim, correction, keepdim)
-    return _as_self(self, np.sqrt(variance), means)
-
-
-var_mean_dim.returns("result0", "result1")
-std_mean_dim.returns("result0", "result1")
-
-
-@op()
-def safe_divide(self: Any, other: Any, /) -> Any:
-    """The quotient, zero where ``other`` is zero."""
-    zero = other == 0
-    if type(zero) is ndarray:
-        return np.where(zero, self.dtype.type(0), self / np.where(zero, other.dtype.type(1), other))[()]
-    return self * 0 if zero else self / other
-
-
-safe_divide.typed_as("promote")
-safe_divide.derivative(
-    self=lambda grad, other: safe_divide(grad, other),
-    other=lambda grad, other, result: -safe_divide(grad * result, other),
-)
-safe_divide.internal()
 
 
 @var_dim.derivative("self")
@@ -436,10 +393,22 @@ def _var_rule(grad: Any, self: Any, self_sizes: Any, dim: Any, correction: Any, 
     return spread_dim(grad * slope, self_sizes, dim, keepdim) * (self - mean_dim(self, dim, True))
 
 
+@op(node="StdBackward0", holomorphic=False, public=False, hidden=("self_sizes",))
+def std_dim(self: Any, /, dim: Any = None, correction: Any = None, keepdim: bool = False) -> Any:
+    """The standard deviations along ``dim``."""
+    return _as_self(self, np.sqrt(_variance(self, dim, correction, keepdim)[0]))
+
+
 @std_dim.derivative("self")
 def _std_rule(grad: Any, self: Any, self_sizes: Any, result: Any, dim: Any, correction: Any, keepdim: Any) -> Any:
     half = safe_divide(grad, result) * (_slope(self_sizes, dim, correction) / 2)
     return spread_dim(half, self_sizes, dim, keepdim) * (self - mean_dim(self, dim, True))
+
+
+@op(node="VarMeanBackward0", outputs=("result0", "result1"), holomorphic=False, public=False, hidden=("self_sizes",))
+def var_mean_dim(self: Any, /, dim: Any = None, correction: Any = None, keepdim: bool = False) -> Any:
+    """The variances and the means along ``dim``."""
+    return _as_self(self, *_variance(self, dim, correction, keepdim))
 
 
 @var_mean_dim.derivative("self")
@@ -453,6 +422,13 @@ def _var_mean_rule(grads: Any, self: Any, self_sizes: Any, dim: Any, correction:
         part = spread_dim(gm / count(self_sizes, dim), self_sizes, dim, keepdim)
         back = part if back is None else back + part
     return back
+
+
+@op(node="StdMeanBackward0", outputs=("result0", "result1"), holomorphic=False, public=False, hidden=("self_sizes",))
+def std_mean_dim(self: Any, /, dim: Any = None, correction: Any = None, keepdim: bool = False) -> Any:
+    """The standard deviations and the means along ``dim``."""
+    variance, means = _variance(self, dim, correction, keepdim)
+    return _as_self(self, np.sqrt(variance), means)
 
 
 @std_mean_dim.derivative("self")
@@ -470,14 +446,16 @@ def _std_mean_rule(
     return back
 
 
-for _row in (var_dim, std_dim, var_mean_dim, std_mean_dim):
-    _row.complex_by_hand()
-    _row.internal()
+@op(typed="promote", public=False)
+def safe_divide(self: Any, other: Any, /) -> Any:
+    """The quotient, zero where ``other`` is zero."""
+    zero = other == 0
+    if type(zero) is ndarray:
+        return np.where(zero, self.dtype.type(0), self / np.where(zero, other.dtype.type(1), other))[()]
+    return self * 0 if zero else self / other
 
 
-# -- the saved names that PyTorch does not show ----------------------------------------------------------------------
-
-for _row in (mean, mean_dim):
-    _row.shows(self_sym_numel=("self_sizes", prod))
-for _row in (nansum_dim, prod_dim, std_dim, std_mean_dim, var_dim, var_mean_dim):
-    _row.shows(hidden=("self_sizes",))
+safe_divide.derivative(
+    self=lambda grad, other: safe_divide(grad, other),
+    other=lambda grad, other, result: -safe_divide(grad * result, other),
+)

@@ -16,7 +16,7 @@ def _whole(name: str, self: Any) -> None:
         raise unsupported(name, self)
 
 
-@op(inplace=True, constant=True)
+@op(inplace=True, constant=True, typed="promote", strict=True)
 def gcd(self: Any, other: Any, /) -> Any:
     """The greatest common divisor; zero of two zeros.
 
@@ -26,7 +26,7 @@ def gcd(self: Any, other: Any, /) -> Any:
     return np.gcd(self, other)
 
 
-@op(inplace=True, constant=True)
+@op(inplace=True, constant=True, typed="promote", strict=True)
 def lcm(self: Any, other: Any, /) -> Any:
     """The least common multiple; zero beside a zero.
 
@@ -36,7 +36,7 @@ def lcm(self: Any, other: Any, /) -> Any:
     return np.lcm(self, other)
 
 
-@op(node="FrexpBackward0")
+@op(node="FrexpBackward0", outputs=("mantissa", "exponent"), differentiable=("mantissa",), public=False)
 def frexp_parts(self: Any, /) -> Any:
     """A mantissa from a half to one, and the power of two that it is to be multiplied with."""
     if self.dtype.kind not in "fV":
@@ -46,7 +46,10 @@ def frexp_parts(self: Any, /) -> Any:
     return mantissa.astype(self.dtype, copy=False), exponent
 
 
-@op()
+frexp_parts.derivative(self=lambda grad, exponent: halved(grad, exponent))
+
+
+@op(apart=("exponent",), public=False)
 def halved(self: Any, exponent: Any, /) -> Any:
     """``self`` over two to the power ``exponent``, in its own dtype."""
     if self.dtype.kind == "V":
@@ -54,13 +57,10 @@ def halved(self: Any, exponent: Any, /) -> Any:
     return np.ldexp(self, -exponent)
 
 
-frexp_parts.returns("mantissa", "exponent", differentiable=("mantissa",))
-frexp_parts.derivative(self=lambda grad, exponent: halved(grad, exponent))
-halved.sets_apart("exponent")
 halved.derivative(self=lambda grad, exponent: halved(grad, exponent))
 
 
-@op(inplace=True)
+@op(inplace=True, typed="promote", strict=True)
 def nextafter(self: Any, other: Any, /) -> Any:
     """The float next to each element in the direction of ``other``.
 
@@ -74,8 +74,3 @@ def nextafter(self: Any, other: Any, /) -> Any:
 
 # towards itself a float stays, and so PyTorch takes the slope there as zero where they are equal
 nextafter.derivative(self=lambda grad, self, other: where(self == other, 0, grad), other=lambda grad: zero_like(grad))
-for _row in (gcd, lcm, nextafter):
-    _row.typed_as("promote")
-    _row.tensors_only()
-for _row in (frexp_parts, halved):
-    _row.internal()

@@ -18,10 +18,7 @@ def _axes(sizes: Any, method: str, output_size: Any, align: bool, scales: Any, d
         # PyTorch's kernel for small planes takes twice the size to mean a factor of two, whatever the factor
         scales = [2.0 if m == 2 * n else scale for n, m, scale in zip(last, output_size, scales, strict=True)]
     return tuple(
-        [
-            lines.taps(method, n, m, align, scale, kind)
-            for n, m, scale in zip(last, output_size, scales, strict=True)
-        ]
+        [lines.taps(method, n, m, align, scale, kind) for n, m, scale in zip(last, output_size, scales, strict=True)]
     )
 
 
@@ -46,17 +43,11 @@ def _check(method: str, array: Any, dims: int) -> None:
     raise not_implemented(where, array)
 
 
-@op()
+@op(public=False)
 def resampled(self: Any, /, method: str, output_size: Any, align: bool, scales: Any) -> Any:
     """``self`` at other resolutions of its last dimensions, by a method of ``kernels/resample.py``."""
     _check(method, self, len(output_size))
     return lines.resample(self, _axes(self.shape, method, output_size, align, scales, self.dtype))
-
-
-@op()
-def resampled_back(self: Any, /, method: str, sizes: Any, output_size: Any, align: bool, scales: Any) -> Any:
-    """The adjoint of ``resampled``: for each element of ``sizes`` the weighted results that it went into."""
-    return lines.spread(self, _axes(sizes, method, output_size, align, scales, self.dtype))
 
 
 resampled.derivative(
@@ -64,11 +55,17 @@ resampled.derivative(
         grad, method, self_sizes, output_size, align, scales
     )
 )
+
+
+@op(public=False)
+def resampled_back(self: Any, /, method: str, sizes: Any, output_size: Any, align: bool, scales: Any) -> Any:
+    """The adjoint of ``resampled``: for each element of ``sizes`` the weighted results that it went into."""
+    return lines.spread(self, _axes(sizes, method, output_size, align, scales, self.dtype))
+
+
 resampled_back.derivative(
     self=lambda grad, method, output_size, align, scales: resampled(grad, method, output_size, align, scales)
 )
-resampled.internal()
-resampled_back.internal()
 
 
 def _made(self: Any, method: str, output_size: Any, align: bool, *scales: Any) -> Any:
@@ -79,40 +76,10 @@ def _made(self: Any, method: str, output_size: Any, align: bool, *scales: Any) -
 # -- the nearest element -----------------------------------------------------------------------------------------------
 
 
-@op(node="UpsampleNearest1DBackward0")
+@op(node="UpsampleNearest1DBackward0", public=False)
 def upsample_nearest1d(self: Any, /, output_size: Any, scales: Any) -> Any:
     """Each result on a line the element to the left of it."""
     return _made(self, "nearest", output_size, False, scales)
-
-
-@op(node="UpsampleNearest2DBackward0")
-def upsample_nearest2d(self: Any, /, output_size: Any, scales_h: Any, scales_w: Any) -> Any:
-    """Each result in a plane the element above and to the left of it."""
-    return _made(self, "nearest", output_size, False, scales_h, scales_w)
-
-
-@op(node="UpsampleNearest3DBackward0")
-def upsample_nearest3d(self: Any, /, output_size: Any, scales_d: Any, scales_h: Any, scales_w: Any) -> Any:
-    """Each result in a volume the element before it in every direction."""
-    return _made(self, "nearest", output_size, False, scales_d, scales_h, scales_w)
-
-
-@op(node="UpsampleNearestExact1DBackward0")
-def upsample_nearest_exact1d(self: Any, /, output_size: Any, scales: Any) -> Any:
-    """Each result on a line the element with the nearest centre."""
-    return _made(self, "exact", output_size, False, scales)
-
-
-@op(node="UpsampleNearestExact2DBackward0")
-def upsample_nearest_exact2d(self: Any, /, output_size: Any, scales_h: Any, scales_w: Any) -> Any:
-    """Each result in a plane the element with the nearest centre."""
-    return _made(self, "exact", output_size, False, scales_h, scales_w)
-
-
-@op(node="UpsampleNearestExact3DBackward0")
-def upsample_nearest_exact3d(self: Any, /, output_size: Any, scales_d: Any, scales_h: Any, scales_w: Any) -> Any:
-    """Each result in a volume the element with the nearest centre."""
-    return _made(self, "exact", output_size, False, scales_d, scales_h, scales_w)
 
 
 upsample_nearest1d.derivative(
@@ -120,26 +87,66 @@ upsample_nearest1d.derivative(
         grad, "nearest", self_sizes, output_size, False, (scales,)
     )
 )
-upsample_nearest_exact1d.derivative(
-    self=lambda grad, self_sizes, output_size, scales: resampled_back(
-        grad, "exact", self_sizes, output_size, False, (scales,)
-    )
-)
+
+
+@op(node="UpsampleNearest2DBackward0", public=False)
+def upsample_nearest2d(self: Any, /, output_size: Any, scales_h: Any, scales_w: Any) -> Any:
+    """Each result in a plane the element above and to the left of it."""
+    return _made(self, "nearest", output_size, False, scales_h, scales_w)
+
+
 upsample_nearest2d.derivative(
     self=lambda grad, self_sizes, output_size, scales_h, scales_w: resampled_back(
         grad, "nearest", self_sizes, output_size, False, (scales_h, scales_w)
     )
 )
-upsample_nearest_exact2d.derivative(
-    self=lambda grad, self_sizes, output_size, scales_h, scales_w: resampled_back(
-        grad, "exact", self_sizes, output_size, False, (scales_h, scales_w)
-    )
-)
+
+
+@op(node="UpsampleNearest3DBackward0", public=False)
+def upsample_nearest3d(self: Any, /, output_size: Any, scales_d: Any, scales_h: Any, scales_w: Any) -> Any:
+    """Each result in a volume the element before it in every direction."""
+    return _made(self, "nearest", output_size, False, scales_d, scales_h, scales_w)
+
+
 upsample_nearest3d.derivative(
     self=lambda grad, self_sizes, output_size, scales_d, scales_h, scales_w: resampled_back(
         grad, "nearest", self_sizes, output_size, False, (scales_d, scales_h, scales_w)
     )
 )
+
+
+@op(node="UpsampleNearestExact1DBackward0", public=False)
+def upsample_nearest_exact1d(self: Any, /, output_size: Any, scales: Any) -> Any:
+    """Each result on a line the element with the nearest centre."""
+    return _made(self, "exact", output_size, False, scales)
+
+
+upsample_nearest_exact1d.derivative(
+    self=lambda grad, self_sizes, output_size, scales: resampled_back(
+        grad, "exact", self_sizes, output_size, False, (scales,)
+    )
+)
+
+
+@op(node="UpsampleNearestExact2DBackward0", public=False)
+def upsample_nearest_exact2d(self: Any, /, output_size: Any, scales_h: Any, scales_w: Any) -> Any:
+    """Each result in a plane the element with the nearest centre."""
+    return _made(self, "exact", output_size, False, scales_h, scales_w)
+
+
+upsample_nearest_exact2d.derivative(
+    self=lambda grad, self_sizes, output_size, scales_h, scales_w: resampled_back(
+        grad, "exact", self_sizes, output_size, False, (scales_h, scales_w)
+    )
+)
+
+
+@op(node="UpsampleNearestExact3DBackward0", public=False)
+def upsample_nearest_exact3d(self: Any, /, output_size: Any, scales_d: Any, scales_h: Any, scales_w: Any) -> Any:
+    """Each result in a volume the element with the nearest centre."""
+    return _made(self, "exact", output_size, False, scales_d, scales_h, scales_w)
+
+
 upsample_nearest_exact3d.derivative(
     self=lambda grad, self_sizes, output_size, scales_d, scales_h, scales_w: resampled_back(
         grad, "exact", self_sizes, output_size, False, (scales_d, scales_h, scales_w)
@@ -150,48 +157,10 @@ upsample_nearest_exact3d.derivative(
 # -- weighted elements -------------------------------------------------------------------------------------------------
 
 
-@op(node="UpsampleLinear1DBackward0")
+@op(node="UpsampleLinear1DBackward0", public=False)
 def upsample_linear1d(self: Any, /, output_size: Any, align_corners: bool, scales: Any) -> Any:
     """Each result on a line between its two neighbours."""
     return _made(self, "linear", output_size, align_corners, scales)
-
-
-@op(node="UpsampleTrilinear3DBackward0")
-def upsample_trilinear3d(
-    self: Any, /, output_size: Any, align_corners: bool, scales_d: Any, scales_h: Any, scales_w: Any
-) -> Any:
-    """Each result in a volume between its eight neighbours."""
-    return _made(self, "linear", output_size, align_corners, scales_d, scales_h, scales_w)
-
-
-@op(node="UpsampleBilinear2DBackward0")
-def upsample_bilinear2d(self: Any, /, output_size: Any, align_corners: bool, scales_h: Any, scales_w: Any) -> Any:
-    """Each result in a plane between its four neighbours."""
-    return _made(self, "linear", output_size, align_corners, scales_h, scales_w)
-
-
-@op(node="UpsampleBicubic2DBackward0")
-def upsample_bicubic2d(self: Any, /, output_size: Any, align_corners: bool, scales_h: Any, scales_w: Any) -> Any:
-    """Each result in a plane on cubics through its sixteen neighbours."""
-    return _made(self, "cubic", output_size, align_corners, scales_h, scales_w)
-
-
-@op(node="UpsampleBilinear2DAaBackward0")
-def upsample_bilinear2d_aa(self: Any, /, output_size: Any, align_corners: bool, scales_h: Any, scales_w: Any) -> Any:
-    """Each result in a plane the average of what it covers, by a triangle as wide as its step."""
-    return _made(self, "linear aa", output_size, align_corners, scales_h, scales_w)
-
-
-@op(node="UpsampleBicubic2DAaBackward0")
-def upsample_bicubic2d_aa(self: Any, /, output_size: Any, align_corners: bool, scales_h: Any, scales_w: Any) -> Any:
-    """Each result in a plane the average of what it covers, by a cubic as wide as its step."""
-    return _made(self, "cubic aa", output_size, align_corners, scales_h, scales_w)
-
-
-@op(node="UpsampleLanczos2DAaBackward0")
-def upsample_lanczos2d_aa(self: Any, /, output_size: Any, align_corners: bool, scales_h: Any, scales_w: Any) -> Any:
-    """Each result in a plane the average of what it covers, by Lanczos' window as wide as its step."""
-    return _made(self, "lanczos aa", output_size, align_corners, scales_h, scales_w)
 
 
 upsample_linear1d.derivative(
@@ -199,6 +168,16 @@ upsample_linear1d.derivative(
         grad, "linear", self_sizes, output_size, align_corners, (scales,)
     )
 )
+
+
+@op(node="UpsampleTrilinear3DBackward0", public=False)
+def upsample_trilinear3d(
+    self: Any, /, output_size: Any, align_corners: bool, scales_d: Any, scales_h: Any, scales_w: Any
+) -> Any:
+    """Each result in a volume between its eight neighbours."""
+    return _made(self, "linear", output_size, align_corners, scales_d, scales_h, scales_w)
+
+
 upsample_trilinear3d.derivative(
     self=lambda grad, self_sizes, output_size, align_corners, scales_d, scales_h, scales_w: resampled_back(
         grad, "linear", self_sizes, output_size, align_corners, (scales_d, scales_h, scales_w)
@@ -213,23 +192,55 @@ def _planes(method: str) -> Any:
     )
 
 
-for _row, _method in (
-    (upsample_bilinear2d, "linear"), (upsample_bicubic2d, "cubic"), (upsample_bilinear2d_aa, "linear aa"),
-    (upsample_bicubic2d_aa, "cubic aa"), (upsample_lanczos2d_aa, "lanczos aa"),
-):  # fmt: skip
-    _row.derivative(self=_planes(_method))
-for _row in (
-    upsample_nearest1d, upsample_nearest2d, upsample_nearest3d, upsample_nearest_exact1d, upsample_nearest_exact2d,
-    upsample_nearest_exact3d, upsample_linear1d, upsample_trilinear3d, upsample_bilinear2d, upsample_bicubic2d,
-    upsample_bilinear2d_aa, upsample_bicubic2d_aa, upsample_lanczos2d_aa,
-):  # fmt: skip
-    _row.internal()
+@op(node="UpsampleBilinear2DBackward0", public=False)
+def upsample_bilinear2d(self: Any, /, output_size: Any, align_corners: bool, scales_h: Any, scales_w: Any) -> Any:
+    """Each result in a plane between its four neighbours."""
+    return _made(self, "linear", output_size, align_corners, scales_h, scales_w)
+
+
+upsample_bilinear2d.derivative(self=_planes("linear"))
+
+
+@op(node="UpsampleBicubic2DBackward0", public=False)
+def upsample_bicubic2d(self: Any, /, output_size: Any, align_corners: bool, scales_h: Any, scales_w: Any) -> Any:
+    """Each result in a plane on cubics through its sixteen neighbours."""
+    return _made(self, "cubic", output_size, align_corners, scales_h, scales_w)
+
+
+upsample_bicubic2d.derivative(self=_planes("cubic"))
+
+
+@op(node="UpsampleBilinear2DAaBackward0", public=False)
+def upsample_bilinear2d_aa(self: Any, /, output_size: Any, align_corners: bool, scales_h: Any, scales_w: Any) -> Any:
+    """Each result in a plane the average of what it covers, by a triangle as wide as its step."""
+    return _made(self, "linear aa", output_size, align_corners, scales_h, scales_w)
+
+
+upsample_bilinear2d_aa.derivative(self=_planes("linear aa"))
+
+
+@op(node="UpsampleBicubic2DAaBackward0", public=False)
+def upsample_bicubic2d_aa(self: Any, /, output_size: Any, align_corners: bool, scales_h: Any, scales_w: Any) -> Any:
+    """Each result in a plane the average of what it covers, by a cubic as wide as its step."""
+    return _made(self, "cubic aa", output_size, align_corners, scales_h, scales_w)
+
+
+upsample_bicubic2d_aa.derivative(self=_planes("cubic aa"))
+
+
+@op(node="UpsampleLanczos2DAaBackward0", public=False)
+def upsample_lanczos2d_aa(self: Any, /, output_size: Any, align_corners: bool, scales_h: Any, scales_w: Any) -> Any:
+    """Each result in a plane the average of what it covers, by Lanczos' window as wide as its step."""
+    return _made(self, "lanczos aa", output_size, align_corners, scales_h, scales_w)
+
+
+upsample_lanczos2d_aa.derivative(self=_planes("lanczos aa"))
 
 
 # -- between channels and places ---------------------------------------------------------------------------------------
 
 
-@op()
+@op(public=False)
 def pixel_shuffle(self: Any, /, upscale_factor: int) -> Any:
     """Channels laid out as squares of elements: (*, C r r, H, W) as (*, C, H r, W r)."""
     *lead, channels, height, width = self.shape
@@ -239,7 +250,10 @@ def pixel_shuffle(self: Any, /, upscale_factor: int) -> Any:
     return np.array(moved, order="C").reshape(*lead, channels // (r * r), height * r, width * r)
 
 
-@op()
+pixel_shuffle.derivative(self=lambda grad, upscale_factor: pixel_unshuffle(grad, upscale_factor))
+
+
+@op(public=False)
 def pixel_unshuffle(self: Any, /, downscale_factor: int) -> Any:
     """Squares of elements gathered into channels: (*, C, H r, W r) as (*, C r r, H, W)."""
     *lead, channels, height, width = self.shape
@@ -249,31 +263,32 @@ def pixel_unshuffle(self: Any, /, downscale_factor: int) -> Any:
     return np.array(moved, order="C").reshape(*lead, channels * r * r, height // r, width // r)
 
 
+pixel_unshuffle.derivative(self=lambda grad, downscale_factor: pixel_shuffle(grad, downscale_factor))
+
+
 def _shuffled(self: Any, groups: int) -> Any:
     batch, channels, *rest = self.shape
     parts = self.reshape(batch, groups, channels // groups, *rest)
     return np.array(parts.swapaxes(1, 2), order="C").reshape(self.shape)
 
 
-@op()
+@op(public=False)
 def channel_shuffle(self: Any, /, groups: int) -> Any:
     """Channels dealt out: the first of each group, then the second of each."""
     return _shuffled(self, groups)
 
 
-@op(node="torch::autograd::NotImplemented")
-def native_channel_shuffle(self: Any, /, groups: int) -> Any:
-    """Channels dealt out, by the kernel that has no derivative."""
-    return _shuffled(self, groups)
+channel_shuffle.derivative(self=lambda grad, groups: channel_shuffle(grad, grad.shape[1] // groups))
 
 
 def _no_derivative(grad: Any, groups: Any) -> Any:
     raise RuntimeError("derivative for aten::native_channel_shuffle is not implemented")
 
 
-pixel_shuffle.derivative(self=lambda grad, upscale_factor: pixel_unshuffle(grad, upscale_factor))
-pixel_unshuffle.derivative(self=lambda grad, downscale_factor: pixel_shuffle(grad, downscale_factor))
-channel_shuffle.derivative(self=lambda grad, groups: channel_shuffle(grad, grad.shape[1] // groups))
+@op(node="torch::autograd::NotImplemented", public=False)
+def native_channel_shuffle(self: Any, /, groups: int) -> Any:
+    """Channels dealt out, by the kernel that has no derivative."""
+    return _shuffled(self, groups)
+
+
 native_channel_shuffle.derivative(self=_no_derivative)
-for _row in (pixel_shuffle, pixel_unshuffle, channel_shuffle, native_channel_shuffle):
-    _row.internal()

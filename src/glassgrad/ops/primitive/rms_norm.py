@@ -12,14 +12,20 @@ import numpy as np
 
 from ...core.row import op
 from ...kernels import compiled
-from ..unfold import differentiated
+from ..unfold import differentiated, unfolding
 from .norm import F32, count
 from .reduce import along, sum_dim
 
 # the tensors: the input, and a weight where there is one; both in one dtype, float32 or float64
 
 
-@op(node="MulBackward0")
+@op(
+    node="MulBackward0",
+    outputs=("result0", "result1"),
+    differentiable=("result0",),
+    public=False,
+    unfold=unfolding("rms_norm", ("normalized_shape", "eps")),
+)
 def fused_rms_norm(tensors: Any, /, normalized_shape: Any, eps: float) -> Any:
     """Each sample divided by the root mean square of its last dimensions, and scaled; the inverse roots."""
     a, weight = tensors[0], tensors[1] if len(tensors) > 1 else None
@@ -34,7 +40,15 @@ def fused_rms_norm(tensors: Any, /, normalized_shape: Any, eps: float) -> Any:
     return out.reshape(a.shape), rstd
 
 
-@op()
+@fused_rms_norm.derivative("tensors")
+def _rule(
+    grad: Any, tensors: Any, tensors_sizes: Any, result1: Any, normalized_shape: Any, eps: Any, needs: Any
+) -> Any:
+    found = fused_rms_norm_backward([grad, *tensors, result1], normalized_shape, eps, tuple(needs))
+    return [gradient if need else None for gradient, need in zip(found, needs, strict=False)]
+
+
+@op(outputs=("input", "weight"), public=False)
 def fused_rms_norm_backward(tensors: Any, /, normalized_shape: Any, eps: float, wanted: Any) -> Any:
     """The gradients of input and weight, from that of the output, both of them, and the inverse roots."""
     grad, a, *given, rstd = tensors
@@ -50,21 +64,9 @@ def fused_rms_norm_backward(tensors: Any, /, normalized_shape: Any, eps: float, 
     return back.reshape(a.shape), sum_dim.row.kernel(g * x, (0,)).reshape(normalized_shape) if of_weight else _NONE
 
 
-_NONE = np.empty(0, F32)
-fused_rms_norm.returns("result0", "result1", differentiable=("result0",))
-fused_rms_norm_backward.returns("input", "weight")
-for _row in (fused_rms_norm, fused_rms_norm_backward):
-    _row.internal()
-
-
-@fused_rms_norm.derivative("tensors")
-def _rule(
-    grad: Any, tensors: Any, tensors_sizes: Any, result1: Any, normalized_shape: Any, eps: Any, needs: Any
-) -> Any:
-    found = fused_rms_norm_backward([grad, *tensors, result1], normalized_shape, eps, tuple(needs))
-    return [gradient if need else None for gradient, need in zip(found, needs, strict=False)]
-
-
 @fused_rms_norm_backward.derivative("tensors")
 def _twice(grads: Any, tensors: Any, normalized_shape: Any, eps: Any, needs: Any) -> Any:
     return differentiated("rms_norm", grads, tensors, (True,), needs, (normalized_shape, eps))
+
+
+_NONE = np.empty(0, F32)

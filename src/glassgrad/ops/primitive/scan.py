@@ -53,7 +53,10 @@ def cumsum(self: Any, /, dim: int, dtype: Any = None) -> Any:
     return running(np.add, self, dim, dtype)
 
 
-@op()
+cumsum.derivative(self=lambda grad, dim: tail_sums(grad, dim))
+
+
+@op(public=False)
 def tail_sums(self: Any, /, dim: int) -> Any:
     """The sums of everything from each place on along ``dim``: the adjoint of ``cumsum``."""
     if self.ndim == 0:
@@ -63,15 +66,13 @@ def tail_sums(self: Any, /, dim: int) -> Any:
     return as_input(running(np.add, forwards(self, dim, True), 0), dim, True, self.shape)
 
 
-cumsum.derivative(self=lambda grad, dim: tail_sums(grad, dim))
 tail_sums.derivative(self=lambda grad, dim: cumsum(grad, dim))
-tail_sums.internal()
 
 
 # -- linear recurrences ------------------------------------------------------------------------------------------------
 
 
-@op()
+@op(public=False)
 def shifted(self: Any, /, dim: int | None, reverse: bool) -> Any:
     """Everything one place later along ``dim`` (earlier if ``reverse``), with a zero where nothing came from."""
     a = self.reshape(-1) if dim is None or not self.ndim else self
@@ -85,14 +86,11 @@ def shifted(self: Any, /, dim: int | None, reverse: bool) -> Any:
 
 
 shifted.derivative(self=lambda grad, dim, reverse: shifted(grad, dim, not reverse))
-shifted.internal()
 
 
-@op()
+@op(public=False, native=lambda self, factor, dim, reverse: compiled.scan.recur(self, factor, dim, reverse))
 def recur(self: Any, factor: Any, /, dim: int | None, reverse: bool) -> Any:
     """``y`` with ``y[j] = self[j] + factor[j] * y[j - 1]`` along ``dim`` (``y[j + 1]`` if ``reverse``)."""
-    if self.size >= compiled.least and (found := compiled.scan.recur(self, factor, dim, reverse)) is not None:
-        return found
     a, x = forwards(self, dim, reverse), forwards(factor, dim, reverse)
     out = np.array(a)
     for j in range(1, len(out)):
@@ -106,7 +104,6 @@ recur.derivative(
         recur(grad, shifted(factor, dim, not reverse), dim, not reverse) * shifted(result, dim, reverse)
     ),
 )
-recur.internal()
 
 
 # -- products ----------------------------------------------------------------------------------------------------------
@@ -118,29 +115,33 @@ def cumprod(self: Any, /, dim: int, dtype: Any = None) -> Any:
     return running(np.multiply, self, dim, dtype)
 
 
-@op()
+@cumprod.derivative("self")
+def _cumprod_rule(grad: Any, self: Any, result: Any, dim: Any) -> Any:
+    return before(self, dim, False) * recur(grad, shifted(self, dim, True), dim, True)
+
+
+@op(public=False, native=lambda self, dim, reverse: compiled.scan.before(self, dim, reverse))
 def before(self: Any, /, dim: int | None, reverse: bool) -> Any:
     """The products of everything before each place along ``dim`` (after it if ``reverse``)."""
-    if self.size >= compiled.least and (found := compiled.scan.before(self, dim, reverse)) is not None:
-        return found
     a = forwards(self, dim, reverse)
     out = np.ones_like(a)
     out[1:] = running(np.multiply, a[:-1], 0)
     return as_input(out, dim, reverse, self.shape)
 
 
-@op()
+@before.derivative("self")
+def _before_rule(grad: Any, self: Any, dim: Any, reverse: Any) -> Any:
+    """The gradient of each factor: what stands before it, times what is made of it further on."""
+    tail = recur(shifted(grad, dim, not reverse), shifted(self, dim, not reverse), dim, not reverse)
+    return before(self, dim, reverse) * tail
+
+
+@op(apart=("result",), public=False)
 def others(self: Any, result: Any, /, dim: int | None, keepdim: bool) -> Any:
     """The product ``result`` along ``dim`` without each factor in turn."""
     if np.all(self):
         return (result if dim is None or keepdim or self.ndim == 0 else np.expand_dims(result, dim)) / self
     return before.row.kernel(self, dim, False) * before.row.kernel(self, dim, True)
-
-
-def _before_rule(grad: Any, self: Any, dim: Any, reverse: Any) -> Any:
-    """The gradient of each factor: what stands before it, times what is made of it further on."""
-    tail = recur(shifted(grad, dim, not reverse), shifted(self, dim, not reverse), dim, not reverse)
-    return before(self, dim, reverse) * tail
 
 
 @others.derivative("self")
@@ -149,17 +150,6 @@ def _others_rule(grad: Any, self: Any, dim: Any) -> Any:
     gl, gr = grad * right, grad * left
     back = left * recur(shifted(gl, dim, True), shifted(self, dim, True), dim, True)
     return back + right * recur(shifted(gr, dim, False), shifted(self, dim, False), dim, False)
-
-
-before.derivative("self")(_before_rule)
-before.internal()
-others.sets_apart("result")
-others.internal()
-
-
-@cumprod.derivative("self")
-def _cumprod_rule(grad: Any, self: Any, result: Any, dim: Any) -> Any:
-    return before(self, dim, False) * recur(grad, shifted(self, dim, True), dim, True)
 
 
 # -- extremes ----------------------------------------------------------------------------------------------------------
@@ -181,19 +171,25 @@ def _extremes(ufunc: Any, a: Any, dim: int) -> tuple[Any, Any]:
     return values, np.maximum.accumulate(np.where(found, places, 0), axis=dim)
 
 
-@op(node="CummaxBackward0")
+@op(node="CummaxBackward0", outputs=("values", "indices"), differentiable=("values",), public=False)
 def cummax_dim(self: Any, /, dim: int) -> Any:
     """The largest of everything up to each place along ``dim``, and where it stands."""
     return _extremes(np.maximum, self, dim)
 
 
-@op(node="CumminBackward0")
+cummax_dim.derivative(self=lambda grad, indices, dim: add_along(grad, indices, dim))
+
+
+@op(node="CumminBackward0", outputs=("values", "indices"), differentiable=("values",), public=False)
 def cummin_dim(self: Any, /, dim: int) -> Any:
     """The smallest of everything up to each place along ``dim``, and where it stands."""
     return _extremes(np.minimum, self, dim)
 
 
-@op()
+cummin_dim.derivative(self=lambda grad, indices, dim: add_along(grad, indices, dim))
+
+
+@op(apart=("index",), public=False)
 def add_along(self: Any, index: Any, /, dim: int) -> Any:
     """Zeros into which each element is added at its ``index`` along ``dim``."""
     if self.ndim == 0:
@@ -205,7 +201,10 @@ def add_along(self: Any, index: Any, /, dim: int) -> Any:
     return out
 
 
-@op()
+add_along.derivative(self=lambda grad, index, dim: take_along(grad, index, dim))
+
+
+@op(apart=("index",), public=False)
 def take_along(self: Any, index: Any, /, dim: int) -> Any:
     """The elements that ``index`` points at along ``dim``."""
     if self.ndim == 0:
@@ -215,21 +214,13 @@ def take_along(self: Any, index: Any, /, dim: int) -> Any:
     return self[tuple(places)]
 
 
-for _row in (cummax_dim, cummin_dim):
-    _row.returns("values", "indices", differentiable=("values",))
-    _row.derivative(self=lambda grad, indices, dim: add_along(grad, indices, dim))
-    _row.internal()
-add_along.derivative(self=lambda grad, index, dim: take_along(grad, index, dim))
 take_along.derivative(self=lambda grad, index, dim: add_along(grad, index, dim))
-for _row in (add_along, take_along):
-    _row.sets_apart("index")
-    _row.internal()
 
 
 # -- log-sum-exp -------------------------------------------------------------------------------------------------------
 
 
-@op()
+@op(public=False)
 def decay(self: Any, other: Any, /) -> Any:
     """``exp(self - other)`` where that is at most one, and zero elsewhere."""
     with np.errstate(all="ignore"):
@@ -238,7 +229,6 @@ def decay(self: Any, other: Any, /) -> Any:
 
 
 decay.derivative(self=lambda grad, result: grad * result, other=lambda grad, result: -(grad * result))
-decay.internal()
 
 
 @op()

@@ -70,7 +70,12 @@ def _checked(name: str, self: Any, index: Any, dim: int, src: Any = None) -> int
     return axis
 
 
-@op()
+@op(
+    apart=("index",),
+    public=False,
+    hidden=("self_sizes",),
+    shows={"dim": ("dim", unsigned), "sparse_grad": ("dim", lambda dim: False)},
+)
 def gather(self: Any, index: Any, /, dim: Any, sparse_grad: Any = False) -> Any:
     """The elements that ``index`` names along ``dim``, in the shape of ``index``."""
     axis = _checked("gather", self, index, dim)
@@ -81,19 +86,28 @@ def gather(self: Any, index: Any, /, dim: Any, sparse_grad: Any = False) -> Any:
     return np.asarray(self).reshape(-1)[index]
 
 
-@op()
+gather.derivative(self=lambda grad, index, self_sizes, dim: gather_backward(grad, index, self_sizes, dim))
+
+
+@op(apart=("index",), public=False)
 def gather_backward(grad_output: Any, index: Any, /, sizes: Any, dim: Any) -> Any:
     """Zeros of ``sizes`` with ``grad_output`` added where ``index`` points along ``dim``."""
     return added(np.zeros(sizes, grad_output.dtype), index, grad_output, axis_of(dim, len(sizes)))
 
 
-@op()
+gather_backward.derivative(grad_output=lambda grad, index, dim: gather(grad, index, dim))
+
+
+@op(public=False)
 def corner(self: Any, /, sizes: Any) -> Any:
     """The first elements along every dimension."""
     return self[tuple(builtins.slice(size) for size in sizes)].copy()
 
 
-@op()
+corner.derivative(self=lambda grad, self_sizes: corner_backward(grad, self_sizes))
+
+
+@op(public=False)
 def corner_backward(grad_output: Any, /, sizes: Any) -> Any:
     """Zeros of ``sizes`` with ``grad_output`` in the first places along every dimension."""
     out = np.zeros(sizes, grad_output.dtype)
@@ -101,7 +115,16 @@ def corner_backward(grad_output: Any, /, sizes: Any) -> Any:
     return out
 
 
-@op(inplace=True)
+corner_backward.derivative(grad_output=lambda grad, grad_output_sizes: corner(grad, grad_output_sizes))
+
+
+def _fetch(grad: Any, index: Any, index_sizes: Any, src_sizes: Any, dim: Any) -> Any:
+    """The gradient that the places written or added to have; none for what ``index`` does not cover."""
+    found = gather(grad, index, dim)
+    return found if index_sizes == src_sizes else corner_backward(found, src_sizes)
+
+
+@op(inplace=True, apart=("index",), public=False, hidden=("index_sizes", "src_sizes"), shows={"dim": ("dim", unsigned)})
 def scatter(self: Any, index: Any, src: Any, /, dim: Any) -> Any:
     """``self`` with the elements of ``src`` where ``index`` points along ``dim``."""
     axis = _checked("scatter", self, index, dim, src)
@@ -112,7 +135,10 @@ def scatter(self: Any, index: Any, src: Any, /, dim: Any) -> Any:
     return out
 
 
-@op(node="ScatterBackward1", inplace=True)
+scatter.derivative(src=_fetch, self=lambda grad, index, dim: scatter_value(grad, index, dim, 0))
+
+
+@op(node="ScatterBackward1", inplace=True, apart=("index",), public=False, shows={"dim": ("dim", unsigned)})
 def scatter_value(self: Any, index: Any, /, dim: Any, value: Any) -> Any:
     """``self`` with a number where ``index`` points along ``dim``."""
     axis = _checked("scatter", self, index, dim)
@@ -122,12 +148,18 @@ def scatter_value(self: Any, index: Any, /, dim: Any, value: Any) -> Any:
     return out
 
 
-@op(inplace=True)
+scatter_value.derivative(self=lambda grad, index, dim: scatter_value(grad, index, dim, 0))
+
+
+@op(inplace=True, apart=("index",), public=False, hidden=("index_sizes", "src_sizes"), shows={"dim": ("dim", unsigned)})
 def scatter_add(self: Any, index: Any, src: Any, /, dim: Any) -> Any:
     """``self`` with the elements of ``src`` added where ``index`` points along ``dim``."""
     axis = _checked("scatter", self, index, dim, src)
     _same_dtype(self, src)
     return added(np.array(self, order="C"), index, src, axis)
+
+
+scatter_add.derivative(src=_fetch, self=lambda grad: grad)
 
 
 def _same_dtype(self: Any, src: Any) -> None:
@@ -147,7 +179,13 @@ def _neutral(reduce: str, dtype: Any) -> Any:
     return (not low) if dtype.kind == "b" else (-np.inf if low else np.inf)
 
 
-@op(inplace=True)
+@op(
+    inplace=True,
+    apart=("index",),
+    public=False,
+    hidden=("self_sizes", "index_sizes", "src_sizes"),
+    shows={"dim": ("dim", unsigned)},
+)
 def scatter_reduce(self: Any, index: Any, src: Any, /, dim: Any, reduce: Any, include_self: Any = True) -> Any:
     """``self`` with what ``src`` sends to each place reduced into it: sum, prod, mean, amax or amin."""
     if reduce not in _REDUCE:
@@ -167,29 +205,6 @@ def scatter_reduce(self: Any, index: Any, src: Any, /, dim: Any, reduce: Any, in
         counts[counts == 0] = 1
         np.floor_divide(flat, counts, out=flat) if self.dtype.kind in "iu" else np.divide(flat, counts, out=flat)
     return out
-
-
-for row in (gather_backward, corner, corner_backward, gather, scatter, scatter_value, scatter_add, scatter_reduce):
-    row.internal()
-for row in (gather, gather_backward, scatter, scatter_value, scatter_add, scatter_reduce):
-    row.sets_apart("index")
-gather.derivative(self=lambda grad, index, self_sizes, dim: gather_backward(grad, index, self_sizes, dim))
-gather_backward.derivative(grad_output=lambda grad, index, dim: gather(grad, index, dim))
-corner.derivative(self=lambda grad, self_sizes: corner_backward(grad, self_sizes))
-corner_backward.derivative(grad_output=lambda grad, grad_output_sizes: corner(grad, grad_output_sizes))
-
-
-@scatter.derivative("src")
-@scatter_add.derivative("src")
-def _fetch(grad: Any, index: Any, index_sizes: Any, src_sizes: Any, dim: Any) -> Any:
-    """The gradient that the places written or added to have; none for what ``index`` does not cover."""
-    found = gather(grad, index, dim)
-    return found if index_sizes == src_sizes else corner_backward(found, src_sizes)
-
-
-scatter.derivative(self=lambda grad, index, dim: scatter_value(grad, index, dim, 0))
-scatter_value.derivative(self=lambda grad, index, dim: scatter_value(grad, index, dim, 0))
-scatter_add.derivative(self=lambda grad: grad)
 
 
 @scatter_reduce.derivative("self", "src")
@@ -238,11 +253,6 @@ def shared_out(
     if not include_self:
         to_self = scatter_value(grad if reduce in ("amax", "amin") else to_self, index, dim, 0)
     return to_self, to_src if index_sizes == src_sizes else corner_backward(to_src, src_sizes)
-gather.shows(hidden=("self_sizes",), dim=("dim", unsigned), sparse_grad=("dim", lambda dim: False))
-scatter_value.shows(dim=("dim", unsigned))
-for row in (scatter, scatter_add):
-    row.shows(hidden=("index_sizes", "src_sizes"), dim=("dim", unsigned))
-scatter_reduce.shows(hidden=("self_sizes", "index_sizes", "src_sizes"), dim=("dim", unsigned))
 
 
 # -- elements counted as if in one row ---------------------------------------------------------------------------------
@@ -263,13 +273,16 @@ def _counted(name: str, self: Any, index: Any) -> Any:
     return index
 
 
-@op()
+@op(apart=("index",), hidden=("self_sizes",))
 def take(self: Any, index: Any, /) -> Any:
     """The elements that ``index`` names, counted as if the tensor were one row."""
     return self.reshape(-1)[_counted("take", self, index)]
 
 
-@op(inplace=True)
+take.derivative(self=lambda grad, index, self_sizes: put(blank(grad, self_sizes), index, grad, True))
+
+
+@op(inplace=True, apart=("index",), public=False, hidden=("source_sizes",))
 def put(self: Any, index: Any, source: Any, /, accumulate: Any = False) -> Any:
     """``self`` with the elements of ``source`` put, or added, where ``index`` says, counted as if in one row."""
     if source.dtype != self.dtype:
@@ -297,15 +310,9 @@ def put(self: Any, index: Any, source: Any, /, accumulate: Any = False) -> Any:
     return laid
 
 
-for row in (take, put):
-    row.sets_apart("index")
-put.internal()
-take.derivative(self=lambda grad, index, self_sizes: put(blank(grad, self_sizes), index, grad, True))
 put.derivative(
     self=lambda grad, index, source_sizes, accumulate: (
         grad if accumulate else put(grad, index, blank(grad, source_sizes), False)
     ),
     source=lambda grad, index, source_sizes: reshape(take(grad, index), source_sizes),
 )
-take.shows(hidden=("self_sizes",))
-put.shows(hidden=("source_sizes",))

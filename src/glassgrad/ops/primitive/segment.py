@@ -44,7 +44,7 @@ def _folded(ufunc: Any, lines: Any, starts: Any, ends: Any, empty: Any) -> Any:
     return out
 
 
-@op(node="SegmentReduceBackward0")
+@op(node="SegmentReduceBackward0", apart=("lengths", "offsets"), public=False)
 def segmented(
     data: Any, lengths: Any = None, offsets: Any = None, /, reduce: Any = "sum", axis: Any = 0, initial: Any = None
 ) -> Any:
@@ -67,7 +67,19 @@ def segmented(
     return out.reshape(*given.shape[:-1], number, *data.shape[given.ndim :])
 
 
-@op()
+segmented.derivative(
+    data=lambda grad, result, data, lengths, offsets, reduce, axis, initial: segment_reduce_backward(
+        grad, result, data, lengths, offsets, reduce, initial
+    )
+)
+
+
+def refuse_again(grad: Any) -> Any:
+    """Raise PyTorch's error for the second derivative."""
+    raise RuntimeError("derivative for aten::_segment_reduce_backward is not implemented")
+
+
+@op(apart=("lengths", "offsets"), public=False)
 def segment_reduce_backward(
     grad: Any, result: Any, data: Any, lengths: Any = None, offsets: Any = None, /, reduce: Any = "sum",
     initial: Any = None,
@@ -106,17 +118,4 @@ def segment_reduce_backward(
     return out.reshape(data.shape)
 
 
-def refuse_again(grad: Any) -> Any:
-    """Raise PyTorch's error for the second derivative."""
-    raise RuntimeError("derivative for aten::_segment_reduce_backward is not implemented")
-
-
-segmented.derivative(
-    data=lambda grad, result, data, lengths, offsets, reduce, axis, initial: segment_reduce_backward(
-        grad, result, data, lengths, offsets, reduce, initial
-    )
-)
 segment_reduce_backward.derivative(grad=refuse_again, result=refuse_again, data=refuse_again)
-for _row in (segmented, segment_reduce_backward):
-    _row.sets_apart("lengths", "offsets")
-    _row.internal()

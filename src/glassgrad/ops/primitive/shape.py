@@ -112,7 +112,7 @@ def inferred(sizes: Any, count: int) -> tuple[int, ...]:
     return (*sizes[:open_at], count // known, *sizes[open_at + 1 :])
 
 
-@op(view=True)
+@op(view=True, public=False)
 def view(self: Any, /, sizes: Any) -> Any:
     """The view with other sizes; one of them may be -1.  RuntimeError where only a copy can have them."""
     if type(self) is not ndarray or self.flags.c_contiguous:
@@ -134,18 +134,28 @@ def view(self: Any, /, sizes: Any) -> Any:
     return strided(self, wanted, found)
 
 
-@op()
+view.derivative(self=lambda grad, self_sizes: reshape(grad, self_sizes))
+
+
+@op(public=False)
 def unsafe_view(self: Any, /, sizes: Any) -> Any:
     """The same elements under other sizes, of a tensor that nobody else holds: not tracked as a view."""
     return self.reshape(sizes)
 
 
-@op(view=True)
+unsafe_view.derivative(self=lambda grad, self_sizes: reshape(grad, self_sizes))
+
+
+@op(view=True, public=False)
 def reshape_alias(self: Any, /, sizes: Any) -> Any:
     """The view with other sizes of memory that has gaps or another order: what ``reshape`` gives where it can."""
     if sizes == self.shape and 1 not in sizes and self.size:
         return self[...]
     return strided(self, sizes, steps(self.shape, self.strides, sizes))
+
+
+reshape_alias.derivative(self=lambda grad, self_sizes: reshape(grad, self_sizes))
+reshape_alias.derivative(self=lambda grad, self_sizes: reshape(grad, self_sizes))
 
 
 @on_arrays(lambda array, sizes: array.reshape(sizes))
@@ -164,35 +174,25 @@ def reshape(input: Any, sizes: tuple[int, ...]) -> Any:
     return unsafe_view(compact(input), wanted)
 
 
-@op(node="CloneBackward0")
+@op(node="CloneBackward0", public=False)
 def compact(self: Any, /) -> Any:
     """A copy that lies in memory row by row."""
     return np.array(self, order="C")
 
 
-compact.internal()
 compact.derivative(self=lambda grad: grad)
-view.internal()
-unsafe_view.internal()
-view.derivative(self=lambda grad, self_sizes: reshape(grad, self_sizes))
-reshape_alias.internal()
-reshape_alias.derivative(self=lambda grad, self_sizes: reshape(grad, self_sizes))
-unsafe_view.derivative(self=lambda grad, self_sizes: reshape(grad, self_sizes))
-reshape_alias.internal()
-reshape_alias.derivative(self=lambda grad, self_sizes: reshape(grad, self_sizes))
 
 
-@op(view=True)
+@op(view=True, public=False)
 def alias(self: Any, /) -> Any:
     """The same view once more."""
     return self[...]
 
 
-alias.internal()
 alias.derivative(self=lambda grad: grad)
 
 
-@op(constant=True)
+@op(constant=True, public=False)
 def view_dtype(self: Any, /, dtype: Any) -> Any:
     """The same bytes read as another dtype; the last dimension grows or shrinks with the element size.
 
@@ -217,13 +217,10 @@ def view_dtype(self: Any, /, dtype: Any) -> Any:
     return self.view(kind)
 
 
-view_dtype.internal()
-
-
 # -- stretched dimensions, and their sum -------------------------------------------------------------------------------
 
 
-@op(view=True)
+@op(view=True, public=False)
 def expand(self: Any, /, sizes: Any) -> Any:
     """The view in which dimensions of size 1 are stretched, and new ones put in front, without using memory."""
     shape = self.shape
@@ -260,6 +257,9 @@ def expand(self: Any, /, sizes: Any) -> Any:
     return strided(self, sizes, found)
 
 
+expand.derivative(self=lambda grad, self_sizes: sum_to(grad, self_sizes))
+
+
 def _misfit(shape: tuple[int, ...], sizes: list[int], wide: Any) -> None:
     lead = len(sizes) - len(shape)
     pairs = [*enumerate(zip(shape, wide, strict=True))]
@@ -287,7 +287,7 @@ def _negative_lead(sizes: Any, lead: int) -> None:
     )
 
 
-@op(node="SumBackward1")
+@op(node="SumBackward1", public=False)
 def sum_to(self: Any, /, sizes: Any) -> Any:
     """The sum over the dimensions that broadcasting ``sizes`` to the tensor's own would stretch."""
     if self.shape == sizes:
@@ -297,16 +297,13 @@ def sum_to(self: Any, /, sizes: Any) -> Any:
     return fit.fit(self, sizes)
 
 
-expand.internal()
-sum_to.internal()
-expand.derivative(self=lambda grad, self_sizes: sum_to(grad, self_sizes))
 sum_to.derivative(self=lambda grad, self_sizes: expand(grad, self_sizes))
 
 
 # -- dimensions exchanged ----------------------------------------------------------------------------------------------
 
 
-@op("swapaxes", "swapdims", view=True)
+@op("swapaxes", "swapdims", view=True, shows={"dim0": ("dim0", unsigned), "dim1": ("dim1", unsigned)})
 def transpose(self: Any, /, dim0: Any, dim1: Any) -> Any:
     """The view with two dimensions exchanged."""
     try:
@@ -317,12 +314,18 @@ def transpose(self: Any, /, dim0: Any, dim1: Any) -> Any:
         return self[...]
 
 
+transpose.derivative(self=lambda grad, dim0, dim1: transpose(grad, dim0, dim1))
+
+
 @op(view=True)
 def t(self: Any, /) -> Any:
     """The transposed view of a matrix; vectors and scalars as they are."""
     if self.ndim > 2:
         raise RuntimeError(f"t() expects a tensor with <= 2 dimensions, but self is {self.ndim}D")
     return self.T if self.ndim == 2 else self[...]
+
+
+t.derivative(self=lambda grad: t(grad))
 
 
 def _inverse(dims: tuple[int, ...]) -> tuple[int, ...]:
@@ -332,7 +335,7 @@ def _inverse(dims: tuple[int, ...]) -> tuple[int, ...]:
     return tuple(found)
 
 
-@op(view=True)
+@op(view=True, public=False, shows={"dims": ("dims", unsigned)})
 def permute(self: Any, /, dims: Any) -> Any:
     """The view with the dimensions in the order ``dims``."""
     ndim = self.ndim
@@ -349,18 +352,13 @@ def permute(self: Any, /, dims: Any) -> Any:
         raise RuntimeError("permute(): duplicate dims are not allowed.") from None
 
 
-permute.internal()
-transpose.derivative(self=lambda grad, dim0, dim1: transpose(grad, dim0, dim1))
-t.derivative(self=lambda grad: t(grad))
 permute.derivative(self=lambda grad, dims: permute(grad, _inverse(dims)))
-transpose.shows(dim0=("dim0", unsigned), dim1=("dim1", unsigned))
-permute.shows(dims=("dims", unsigned))
 
 
 # -- dimensions of size one --------------------------------------------------------------------------------------------
 
 
-@op(view=True)
+@op(view=True, shows={"dim": ("dim", unsigned)})
 def unsqueeze(self: Any, /, dim: Any) -> Any:
     """The view with a dimension of size 1 put in at ``dim``."""
     shape, strides = self.shape, self.strides
@@ -375,88 +373,90 @@ def unsqueeze(self: Any, /, dim: Any) -> Any:
     return strided(self, (*shape[:at], 1, *shape[at:]), (*strides[:at], step, *strides[at:]))
 
 
-@op(view=True)
+unsqueeze.derivative(self=lambda grad, dim: squeeze_dim(grad, dim))
+
+
+@op(view=True, public=False)
 def squeeze(self: Any, /) -> Any:
     """The view without its dimensions of size 1."""
     return self.squeeze()[...]
 
 
-@op(node="SqueezeBackward1", view=True)
+squeeze.derivative(self=lambda grad, self_sizes: view(grad, self_sizes))
+
+
+@op(node="SqueezeBackward1", view=True, public=False, shows={"dim": ("dim", unsigned)})
 def squeeze_dim(self: Any, /, dim: Any) -> Any:
     """The view without dimension ``dim``, if its size is 1."""
     axis = axis_of(dim, self.ndim)
     return self.squeeze(axis) if self.ndim and self.shape[axis] == 1 else self[...]
 
 
-@op(node="SqueezeBackward2", view=True)
+squeeze_dim.derivative(self=lambda grad, self_sizes, dim: view(grad, self_sizes))
+
+
+@op(node="SqueezeBackward2", view=True, public=False, shows={"dim": ("dim", unsigned)})
 def squeeze_dims(self: Any, /, dim: Any) -> Any:
     """The view without those of the dimensions ``dim`` whose size is 1."""
     axes = tuple(axis for axis in axes_of(dim, self.ndim) if self.ndim and self.shape[axis] == 1)
     return self.squeeze(axes)[...]
 
 
-squeeze.internal()
-squeeze_dim.internal()
-squeeze_dims.internal()
-unsqueeze.derivative(self=lambda grad, dim: squeeze_dim(grad, dim))
-squeeze.derivative(self=lambda grad, self_sizes: view(grad, self_sizes))
-squeeze_dim.derivative(self=lambda grad, self_sizes, dim: view(grad, self_sizes))
 squeeze_dims.derivative(self=lambda grad, self_sizes, dim: view(grad, self_sizes))
-unsqueeze.shows(dim=("dim", unsigned))
-squeeze_dim.shows(dim=("dim", unsigned))
-squeeze_dims.shows(dim=("dim", unsigned))
 
 
 # -- the same, of a tensor that becomes the view itself: PyTorch numbers these nodes apart -----------------------------
 
 
-@op(node="TransposeBackward1", view=True)
+@op(node="TransposeBackward1", view=True, public=False, shows={"dim0": ("dim0", unsigned), "dim1": ("dim1", unsigned)})
 def transpose_inplace(self: Any, /, dim0: Any, dim1: Any) -> Any:
     """What ``transpose_`` makes of a tensor."""
     return transpose.row.kernel(self, dim0, dim1)
 
 
-@op(node="TBackward1", view=True)
+transpose_inplace.derivative(self=lambda grad, dim0, dim1: transpose(grad, dim0, dim1))
+
+
+@op(node="TBackward1", view=True, public=False)
 def t_inplace(self: Any, /) -> Any:
     """What ``t_`` makes of a tensor."""
     return t.row.kernel(self)
 
 
-@op(node="UnsqueezeBackward1", view=True)
+t_inplace.derivative(self=lambda grad: t(grad))
+
+
+@op(node="UnsqueezeBackward1", view=True, public=False, shows={"dim": ("dim", unsigned)})
 def unsqueeze_inplace(self: Any, /, dim: Any) -> Any:
     """What ``unsqueeze_`` makes of a tensor."""
     return unsqueeze.row.kernel(self, dim)
 
 
-@op(node="SqueezeBackward3", view=True)
+unsqueeze_inplace.derivative(self=lambda grad, dim: squeeze_dim(grad, dim))
+
+
+@op(node="SqueezeBackward3", view=True, public=False)
 def squeeze_inplace(self: Any, /) -> Any:
     """What ``squeeze_`` makes of a tensor."""
     return squeeze.row.kernel(self)
 
 
-@op(node="SqueezeBackward4", view=True)
+squeeze_inplace.derivative(self=lambda grad, self_sizes: view(grad, self_sizes))
+
+
+@op(node="SqueezeBackward4", view=True, public=False, shows={"dim": ("dim", unsigned)})
 def squeeze_dim_inplace(self: Any, /, dim: Any) -> Any:
     """What ``squeeze_`` of one dimension makes of a tensor."""
     return squeeze_dim.row.kernel(self, dim)
 
 
-@op(node="SqueezeBackward5", view=True)
+squeeze_dim_inplace.derivative(self=lambda grad, self_sizes, dim: view(grad, self_sizes))
+
+
+@op(node="SqueezeBackward5", view=True, public=False, shows={"dim": ("dim", unsigned)})
 def squeeze_dims_inplace(self: Any, /, dim: Any) -> Any:
     """What ``squeeze_`` of several dimensions makes of a tensor."""
     return squeeze_dims.row.kernel(self, dim)
 
 
-for moved in (transpose_inplace, t_inplace, unsqueeze_inplace):
-    moved.internal()
-for moved in (squeeze_inplace, squeeze_dim_inplace, squeeze_dims_inplace):
-    moved.internal()
-transpose_inplace.derivative(self=lambda grad, dim0, dim1: transpose(grad, dim0, dim1))
-t_inplace.derivative(self=lambda grad: t(grad))
-unsqueeze_inplace.derivative(self=lambda grad, dim: squeeze_dim(grad, dim))
-squeeze_inplace.derivative(self=lambda grad, self_sizes: view(grad, self_sizes))
-squeeze_dim_inplace.derivative(self=lambda grad, self_sizes, dim: view(grad, self_sizes))
 squeeze_dims_inplace.derivative(self=lambda grad, self_sizes, dim: view(grad, self_sizes))
-transpose_inplace.shows(dim0=("dim0", unsigned), dim1=("dim1", unsigned))
-unsqueeze_inplace.shows(dim=("dim", unsigned))
-squeeze_dim_inplace.shows(dim=("dim", unsigned))
-squeeze_dims_inplace.shows(dim=("dim", unsigned))

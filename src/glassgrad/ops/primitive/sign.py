@@ -19,7 +19,7 @@ _I = 1j
 size_of = abs  # the name is the row's below
 
 
-@op("absolute", inplace=True)
+@op("absolute", inplace=True, holomorphic=False, ufunc=np.absolute)
 def abs(self: Any, /) -> Any:
     """The absolute value."""
     if self.dtype.kind == "b":
@@ -27,10 +27,19 @@ def abs(self: Any, /) -> Any:
     return size_of(self)
 
 
-@op(inplace=True)
+abs.derivative(self=lambda grad, self: grad * sgn(self))
+
+
+@op(inplace=True, holomorphic=False)
 def sgn(self: Any, /) -> Any:
     """The sign; of a complex number, the unit number of the same direction."""
     return np.sign(self) if self.dtype.kind != "b" else self.copy()
+
+
+@sgn.derivative("self")
+def slope_of_sgn(grad: Any, self: Any, result: Any) -> Any:
+    """The part of the gradient across the direction, over the size; for real numbers zero."""
+    return where(self == 0, 0, (grad - result * along(result, grad)) / abs(self))
 
 
 @op(inplace=True)
@@ -46,25 +55,37 @@ def sign(self: Any, /) -> Any:
     return np.sign(self) if kind != "b" else self.copy()
 
 
-@op(view=True)
+sign.derivative(self=lambda grad: zero_like(grad))
+
+
+@op(view=True, holomorphic=False, public=False)
 def real(self: Any, /) -> Any:
     """The real part, a view."""
     return self[...].real if self.dtype.kind == "c" else self[...]
 
 
-@op()
+real.derivative(self=lambda grad: complex_from(grad, zero_like(grad)))
+
+
+@op(holomorphic=False, public=False)
 def conj(self: Any, /) -> Any:
     """The complex conjugate."""
     return np.conj(self)
 
 
-@op(inplace=True)
+conj.derivative(self=lambda grad: conj(grad))
+
+
+@op(inplace=True, holomorphic=False)
 def conj_physical(self: Any, /) -> Any:
     """The complex conjugate."""
     return np.conj(self) if self.dtype.kind == "c" else self.copy()
 
 
-@op(node="ComplexBackward0")
+conj_physical.derivative(self=lambda grad: conj_physical(grad))
+
+
+@op(node="ComplexBackward0", typed="promote", holomorphic=False, public=False)
 def complex_from(real: Any, imag: Any, /) -> Any:
     """The complex number of a real and an imaginary part."""
     out = np.empty(np.broadcast_shapes(real.shape, imag.shape), np.result_type(real.dtype, np.complex64))
@@ -72,54 +93,46 @@ def complex_from(real: Any, imag: Any, /) -> Any:
     return out[()]
 
 
-@op()
+complex_from.derivative(real=lambda grad: real(grad), imag=lambda grad: real(grad * -_I))
+
+
+@op(typed="promote", holomorphic=False, public=False)
 def polar(abs: Any, angle: Any, /) -> Any:
     """The complex number of a size and an angle."""
     return complex_from.row.kernel(abs * np.cos(angle), abs * np.sin(angle))
 
 
-@op()
+polar.derivative(
+    abs=lambda grad, result: along(sgn(result), grad),
+    angle=lambda grad, result: along(result * _I, grad),
+)
+
+
+@op(holomorphic=False, public=False)
 def along(self: Any, other: Any, /) -> Any:
     """The real part of ``other`` times the conjugate of ``self``."""
     return (np.conj(self) * other).real
 
 
-@op(node="AngleBackward0")
+along.derivative(self=lambda grad, other: grad * other, other=lambda grad, self: grad * self)
+
+
+@op(node="AngleBackward0", typed="float", holomorphic=False, public=False)
 def angle_of_complex(self: Any, /) -> Any:
     """The angle in radians."""
     return np.arctan2(self.imag, self.real)
 
 
-@op()
+angle_of_complex.derivative(self=lambda grad, self: where(self == 0, 0, grad * (self * _I) / (abs(self) * abs(self))))
+
+
+@op(typed="float", public=False)
 def angle(self: Any, /) -> Any:
     """The angle of a real number: 0 or pi (NaN stays)."""
     return np.where(self < 0, self.dtype.type(math.pi), np.where(self != self, self, self.dtype.type(0)))[()]
 
 
-for _row in (real, conj, complex_from, polar, along, angle_of_complex, angle):
-    _row.internal()
-for _row in (abs, sgn, real, conj, conj_physical, complex_from, polar, along, angle_of_complex):
-    _row.complex_by_hand()
-abs.applies(np.absolute)
-abs.derivative(self=lambda grad, self: grad * sgn(self))
-sign.derivative(self=lambda grad: zero_like(grad))
-conj.derivative(self=lambda grad: conj(grad))
-conj_physical.derivative(self=lambda grad: conj_physical(grad))
-real.derivative(self=lambda grad: complex_from(grad, zero_like(grad)))
-complex_from.derivative(real=lambda grad: real(grad), imag=lambda grad: real(grad * -_I))
-polar.derivative(
-    abs=lambda grad, result: along(sgn(result), grad),
-    angle=lambda grad, result: along(result * _I, grad),
-)
-along.derivative(self=lambda grad, other: grad * other, other=lambda grad, self: grad * self)
-angle_of_complex.derivative(self=lambda grad, self: where(self == 0, 0, grad * (self * _I) / (abs(self) * abs(self))))
 angle.derivative(self=lambda grad: zero_like(grad))
-
-
-@sgn.derivative("self")
-def slope_of_sgn(grad: Any, self: Any, result: Any) -> Any:
-    """The part of the gradient across the direction, over the size; for real numbers zero."""
-    return where(self == 0, 0, (grad - result * along(result, grad)) / abs(self))
 
 
 # -- rounding --------------------------------------------------------------------------------------------------------
@@ -147,10 +160,16 @@ def floor(self: Any, /) -> Any:
     return _floor(self)
 
 
+floor.derivative(self=lambda grad: zero_like(grad))
+
+
 @op(inplace=True)
 def ceil(self: Any, /) -> Any:
     """The least integer not below."""
     return _ceil(self)
+
+
+ceil.derivative(self=lambda grad: zero_like(grad))
 
 
 @op("fix", inplace=True)
@@ -159,13 +178,19 @@ def trunc(self: Any, /) -> Any:
     return _trunc(self)
 
 
+trunc.derivative(self=lambda grad: zero_like(grad))
+
+
 @op(inplace=True)
 def round(self: Any, /) -> Any:
     """The nearest integer; halves go to the even one."""
     return _rint(self)
 
 
-@op(node="RoundBackward1", inplace=True)
+round.derivative(self=lambda grad: zero_like(grad))
+
+
+@op(node="RoundBackward1", inplace=True, public=False)
 def round_decimals(self: Any, /, decimals: Any) -> Any:
     """Rounded to so many decimal places, or to tens, hundreds ... for negative ones."""
     if self.dtype.kind != "f" and self.dtype.kind != "V":
@@ -176,6 +201,9 @@ def round_decimals(self: Any, /, decimals: Any) -> Any:
     return np.rint(self / power) * power if decimals < 0 else np.rint(self * power) / power
 
 
+round_decimals.derivative(self=lambda grad: zero_like(grad))
+
+
 @op(inplace=True)
 def frac(self: Any, /) -> Any:
     """The part behind the point, with the sign of the number."""
@@ -184,12 +212,4 @@ def frac(self: Any, /) -> Any:
     return self - np.trunc(self)
 
 
-for _row in (floor, ceil, trunc, round, round_decimals):
-    _row.derivative(self=lambda grad: zero_like(grad))
-round_decimals.internal()
 frac.derivative(self=lambda grad: grad)
-
-for _row in (angle, angle_of_complex):
-    _row.typed_as("float")
-for _row in (complex_from, polar):
-    _row.typed_as("promote")

@@ -19,7 +19,7 @@ _PHASE = (
 )
 
 
-@op(constant=True)
+@op(constant=True, public=False)
 def unit_matrices(self: Any, /) -> Any:
     """Unit matrices of the size of ``self``'s last dimension."""
     return np.eye(self.shape[-1], dtype=self.dtype)
@@ -48,7 +48,13 @@ def _diverged(A: Any) -> None:  # noqa: N803
     raise LinAlgError(f"linalg.svd: {which(finite, index)}The algorithm failed to converge because {reason}.")
 
 
-@op()
+@op(
+    outputs=("U", "S", "Vh"),
+    holomorphic=False,
+    public=False,
+    hidden=("A_sizes",),
+    shows={"S_sym_argsize_minus_1": ("S", lambda tensor: tensor._array.shape[-1])},
+)
 def linalg_svd(A: Any, /, full_matrices: bool = False, compute_uv: bool = True) -> Any:  # noqa: N803
     """Orthonormal columns ``U``, falling values ``S`` and orthonormal rows ``Vh`` with ``U @ diag(S) @ Vh = A``."""
     if compute_uv:
@@ -63,25 +69,6 @@ def linalg_svd(A: Any, /, full_matrices: bool = False, compute_uv: bool = True) 
         raise
     none = np.zeros((0,), A.dtype)
     return none, values, none.copy()
-
-
-linalg_svd.returns("U", "S", "Vh")
-linalg_svd.complex_by_hand()
-for _row in (unit_matrices, linalg_svd):
-    _row.internal()
-
-
-def _refuse_phase(left: Any, right: Any) -> None:
-    zero = 0 * (left if right is None else right)
-    sides = [(zero if x is None else x).diagonal(0, -2, -1).imag for x in (left, right)]
-    if not np.allclose(sides[0], -sides[1], 1e-2, 1e-2):
-        raise RuntimeError(_PHASE)
-
-
-@on_arrays(_refuse_phase)
-def refuse_phase(left: Any, right: Any) -> None:
-    """Raise PyTorch's error where a gradient would turn singular vectors, which have no direction of their own."""
-    _refuse_phase(*(None if x is None else x._array for x in (left, right)))
 
 
 @linalg_svd.derivative("A")
@@ -126,10 +113,23 @@ def _svd_rule(grads: Any, U: Any, S: Any, Vh: Any, A_sizes: Any, full_matrices: 
     return back if rest is None else back + rest
 
 
+def _refuse_phase(left: Any, right: Any) -> None:
+    zero = 0 * (left if right is None else right)
+    sides = [(zero if x is None else x).diagonal(0, -2, -1).imag for x in (left, right)]
+    if not np.allclose(sides[0], -sides[1], 1e-2, 1e-2):
+        raise RuntimeError(_PHASE)
+
+
+@on_arrays(_refuse_phase)
+def refuse_phase(left: Any, right: Any) -> None:
+    """Raise PyTorch's error where a gradient would turn singular vectors, which have no direction of their own."""
+    _refuse_phase(*(None if x is None else x._array for x in (left, right)))
+
+
 # -- pseudoinverses ---------------------------------------------------------------------------------------------------
 
 
-@op()
+@op(apart=("atol", "rtol"), holomorphic=False, public=False)
 def linalg_pinv(self: Any, atol: Any, rtol: Any, /, hermitian: bool = False) -> Any:
     """The pseudoinverses: singular values (or sizes of eigenvalues) up to the tolerances count as zero."""
     if hermitian:
@@ -147,9 +147,7 @@ def linalg_pinv(self: Any, atol: Any, rtol: Any, /, hermitian: bool = False) -> 
     return np.matmul(turned * scale[..., None, :], np.conj(left.swapaxes(-1, -2)))
 
 
-linalg_pinv.sets_apart("atol", "rtol")
-linalg_pinv.internal()
-linalg_pinv.complex_by_hand()
+linalg_pinv.derivative(self=lambda grad, result, self: slope_of_pinv(grad, result, self))
 
 
 @mathematics
@@ -169,13 +167,16 @@ def slope_of_pinv(grad: Any, result: Any, self: Any) -> Any:
     return back + (inner - times(self, times(result, inner)))
 
 
-linalg_pinv.derivative(self=lambda grad, result, self: slope_of_pinv(grad, result, self))
-
-
 # -- least squares ----------------------------------------------------------------------------------------------------
 
 
-@op()
+@op(
+    outputs=("solution", "residuals", "rank", "singular_values"),
+    differentiable=("solution", "residuals"),
+    holomorphic=False,
+    public=False,
+    hidden=("self_sizes", "b_sizes"),
+)
 def linalg_lstsq(self: Any, b: Any, /, rcond: float, driver: str, vector: bool) -> Any:
     """The shortest X with the least ``self @ X - b``; what is left over, squared; ranks and singular values."""
     rows, columns = self.shape[-2:]
@@ -198,11 +199,6 @@ def linalg_lstsq(self: Any, b: Any, /, rcond: float, driver: str, vector: bool) 
         np.zeros((0,), np.int64) if driver == "gels" else ranks[()],
         s if driver in ("gelsd", "gelss") else none.copy(),
     )
-
-
-linalg_lstsq.returns("solution", "residuals", "rank", "singular_values", differentiable=("solution", "residuals"))
-linalg_lstsq.internal()
-linalg_lstsq.complex_by_hand()
 
 
 @linalg_lstsq.derivative("self", "b")
@@ -253,9 +249,3 @@ def tolerances(self: Any) -> tuple[Any, Any]:
     """Zero, and the rounding of one times the longer side, as tensors."""
     kind = self._array.real.dtype
     return wrap(np.zeros((), kind)), wrap(np.asarray(np.finfo(kind).eps * max(self._array.shape[-2:]), kind))
-
-
-# -- the saved names that PyTorch does not show -----------------------------------------------------------------------
-
-linalg_svd.shows(hidden=("A_sizes",), S_sym_argsize_minus_1=("S", lambda tensor: tensor._array.shape[-1]))
-linalg_lstsq.shows(hidden=("self_sizes", "b_sizes"))

@@ -17,7 +17,7 @@ def _along(axis: int, index: Any) -> tuple[Any, ...]:
     return (*(ALL,) * axis, index.reshape(-1))
 
 
-@op()
+@op(apart=("index",), public=False, shows={"dim": ("dim", unsigned)})
 def index_select(self: Any, index: Any, /, dim: Any) -> Any:
     """The slices of ``dim`` that ``index`` names."""
     axis = axis_of(dim, self.ndim)
@@ -36,10 +36,16 @@ def index_select(self: Any, index: Any, /, dim: Any) -> Any:
     return self.take(index.reshape(-1), axis)
 
 
-@op()
+index_select.derivative(self=lambda grad, index, self_sizes, dim: index_select_backward(grad, index, self_sizes, dim))
+
+
+@op(apart=("index",), public=False)
 def index_select_backward(grad_output: Any, index: Any, /, sizes: Any, dim: Any) -> Any:
     """Zeros of ``sizes`` with slices added where ``index`` says."""
     return _slices_added(np.zeros(sizes, grad_output.dtype), index, grad_output, axis_of(dim, len(sizes)))
+
+
+index_select_backward.derivative(grad_output=lambda grad, index, dim: index_select(grad, index, dim))
 
 
 def _slices_added(out: Any, index: Any, source: Any, axis: int) -> Any:
@@ -86,7 +92,13 @@ def _slices(self: Any, index: Any, source: Any, dim: int) -> int:
     return axis
 
 
-@op(inplace=True)
+@op(
+    inplace=True,
+    apart=("index",),
+    public=False,
+    hidden=("source_sizes",),
+    shows={"dim": ("dim", unsigned), "source_dim": ("source_sizes", len)},
+)
 def index_add(self: Any, index: Any, source: Any, /, dim: Any, alpha: Any = 1) -> Any:
     """``self`` with ``alpha`` times the slices of ``source`` added where ``index`` says."""
     axis = _slices(self, index, source, dim)
@@ -95,7 +107,23 @@ def index_add(self: Any, index: Any, source: Any, /, dim: Any, alpha: Any = 1) -
     return _slices_added(np.array(self, order="C"), index, source, axis)
 
 
-@op(inplace=True)
+index_add.derivative(
+    self=lambda grad: grad,
+    source=lambda grad, index, source_sizes, dim, alpha: (
+        reshape(index_select(grad, index, dim), source_sizes)
+        if alpha == 1
+        else reshape(index_select(grad, index, dim) * alpha, source_sizes)
+    ),
+)
+
+
+@op(
+    inplace=True,
+    apart=("index",),
+    public=False,
+    hidden=("source_sizes",),
+    shows={"dim": ("dim", unsigned), "source_dim": ("source_sizes", len)},
+)
 def index_copy(self: Any, index: Any, source: Any, /, dim: Any) -> Any:
     """``self`` with its slices replaced by those of ``source`` where ``index`` says."""
     axis = axis_of(dim, self.ndim)
@@ -140,6 +168,12 @@ def index_copy(self: Any, index: Any, source: Any, /, dim: Any) -> Any:
     return out
 
 
+index_copy.derivative(
+    self=lambda grad, index, dim: index_fill(grad, index, dim, 0),
+    source=lambda grad, index, source_sizes, dim: reshape(index_select(grad, index, dim), source_sizes),
+)
+
+
 def _filled(self: Any, index: Any, dim: int, value: Any) -> Any:
     axis = axis_of(dim, self.ndim)
     if index.ndim > 1:
@@ -158,53 +192,38 @@ def _filled(self: Any, index: Any, dim: int, value: Any) -> Any:
     return out
 
 
-@op(inplace=True)
+@op(inplace=True, apart=("index",), public=False, shows={"dim": ("dim", unsigned)})
 def index_fill(self: Any, index: Any, /, dim: Any, value: Any) -> Any:
     """``self`` with the slices that ``index`` names filled with a number."""
     return _filled(self, index, dim, np.asarray(value).astype(self.dtype))
 
 
-@op(node="IndexFillBackward1", inplace=True)
+index_fill.derivative(self=lambda grad, index, dim: index_fill(grad, index, dim, 0))
+
+
+@op(node="IndexFillBackward1", inplace=True, apart=("index", "value"), public=False, shows={"dim": ("dim", unsigned)})
 def index_fill_tensor(self: Any, index: Any, value: Any, /, dim: Any) -> Any:
     """``self`` with the slices that ``index`` names filled with a 0-d tensor's value."""
     return _filled(self, index, dim, value.astype(self.dtype))
 
 
-for row in (index_select, index_select_backward, index_add, index_copy, index_fill, index_fill_tensor):
-    row.internal()
-    row.sets_apart("index")
-index_fill_tensor.sets_apart("index", "value")
-index_select.derivative(self=lambda grad, index, self_sizes, dim: index_select_backward(grad, index, self_sizes, dim))
-index_select_backward.derivative(grad_output=lambda grad, index, dim: index_select(grad, index, dim))
-index_add.derivative(
-    self=lambda grad: grad,
-    source=lambda grad, index, source_sizes, dim, alpha: (
-        reshape(index_select(grad, index, dim), source_sizes)
-        if alpha == 1
-        else reshape(index_select(grad, index, dim) * alpha, source_sizes)
-    ),
-)
-index_copy.derivative(
-    self=lambda grad, index, dim: index_fill(grad, index, dim, 0),
-    source=lambda grad, index, source_sizes, dim: reshape(index_select(grad, index, dim), source_sizes),
-)
-index_fill.derivative(self=lambda grad, index, dim: index_fill(grad, index, dim, 0))
 index_fill_tensor.derivative(
     self=lambda grad, index, dim: index_fill(grad, index, dim, 0),
     value=lambda grad, index, dim: sum_to(index_select(grad, index, dim), ()),
 )
-index_select.shows(dim=("dim", unsigned))
-for row in (index_add, index_copy):
-    row.shows(hidden=("source_sizes",), dim=("dim", unsigned), source_dim=("source_sizes", len))
-for row in (index_fill, index_fill_tensor):
-    row.shows(dim=("dim", unsigned))
 
 
 def _line_of(ndim: int, axis: int) -> tuple[int, ...]:
     return tuple(-1 if at == axis else 1 for at in range(ndim))
 
 
-@op(inplace=True)
+@op(
+    inplace=True,
+    apart=("index",),
+    public=False,
+    hidden=("self_sizes", "source_sizes"),
+    shows={"dim": ("dim", unsigned)},
+)
 def index_reduce(self: Any, index: Any, source: Any, /, dim: Any, reduce: Any, include_self: Any = True) -> Any:
     """``self`` with the slices of ``source`` reduced into those that ``index`` names."""
     axis = axis_of(dim, self.ndim)
@@ -231,8 +250,3 @@ def _share_slices(
     return shared_out(
         grad, self, wide, source, result, self_sizes, source_sizes, source_sizes, axis, reduce, include_self
     )
-
-
-index_reduce.internal()
-index_reduce.sets_apart("index")
-index_reduce.shows(hidden=("self_sizes", "source_sizes"), dim=("dim", unsigned))

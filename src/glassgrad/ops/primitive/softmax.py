@@ -48,11 +48,9 @@ def _below_top(a: Any, dim: int) -> Any:
     return a - top
 
 
-@op()
+@op(native=lambda self, dim: compiled.softmax.forward(self, dim))
 def softmax(self: Any, /, dim: int) -> Any:
     """Exponentials along ``dim``, scaled to sum to one."""
-    if self.size >= compiled.least and (made := compiled.softmax.forward(self, dim)) is not None:
-        return made
     d = self.dtype
     shape = self.shape
     ndim = len(shape)
@@ -72,11 +70,12 @@ def softmax(self: Any, /, dim: int) -> Any:
     return e.astype(d, copy=False)
 
 
-@op()
+softmax.derivative(self=lambda grad, result, dim: softmax_backward(grad, result, dim))
+
+
+@op(public=False, native=lambda grad_output, output, dim: compiled.softmax.backward(grad_output, output, dim))
 def softmax_backward(grad_output: Any, output: Any, /, dim: int) -> Any:
     """The gradient of ``softmax`` at its ``output``."""
-    if output.size >= compiled.least and (made := compiled.softmax.backward(grad_output, output, dim)) is not None:
-        return made
     g = grad_output * output
     shape = g.shape
     if dim == 1 and len(shape) == 2 and g.size <= SMALL:
@@ -91,7 +90,6 @@ def softmax_backward(grad_output: Any, output: Any, /, dim: int) -> Any:
     return g
 
 
-softmax.derivative(self=lambda grad, result, dim: softmax_backward(grad, result, dim))
 softmax_backward.derivative(
     grad_output=lambda grad, output, dim: softmax_backward(grad, output, dim),
     output=lambda grad, grad_output, output, dim: (
@@ -99,14 +97,11 @@ softmax_backward.derivative(
         - grad_output * sum_dim(grad * output, dim, True)
     ),
 )
-softmax_backward.internal()
 
 
-@op()
+@op(native=lambda self, dim: compiled.softmax.log_forward(self, dim))
 def log_softmax(self: Any, /, dim: int) -> Any:
     """The logarithm of ``softmax``, without its rounding."""
-    if self.size >= compiled.least and (made := compiled.softmax.log_forward(self, dim)) is not None:
-        return made
     d = self.dtype
     shape = self.shape
     if dim == 1 and len(shape) == 2 and d is F32 and self.size <= SMALL and shape[1] in ones32:
@@ -131,11 +126,12 @@ def log_softmax(self: Any, /, dim: int) -> Any:
     return a.astype(d, copy=False)
 
 
-@op()
+log_softmax.derivative(self=lambda grad, result, dim: log_softmax_backward(grad, result, dim))
+
+
+@op(public=False, native=lambda grad_output, output, dim: compiled.softmax.log_backward(grad_output, output, dim))
 def log_softmax_backward(grad_output: Any, output: Any, /, dim: int) -> Any:
     """The gradient of ``log_softmax`` at its ``output``."""
-    if output.size >= compiled.least and (made := compiled.softmax.log_backward(grad_output, output, dim)) is not None:
-        return made
     e = _exp(output)
     shape = e.shape
     if dim == 1 and len(shape) == 2 and e.size <= SMALL:
@@ -150,18 +146,16 @@ def log_softmax_backward(grad_output: Any, output: Any, /, dim: int) -> Any:
     return np.subtract(grad_output, e, e)
 
 
-log_softmax.derivative(self=lambda grad, result, dim: log_softmax_backward(grad, result, dim))
 log_softmax_backward.derivative(
     grad_output=lambda grad, output, dim: grad - sum_dim(grad * exp(output), dim, True),
     output=lambda grad, grad_output, output, dim: -(grad * exp(output) * sum_dim(grad_output, dim, True)),
 )
-log_softmax_backward.internal()
 
 
 # -- log-sum-exp -------------------------------------------------------------------------------------------------------
 
 
-@op(node="LogsumexpBackward0")
+@op(node="LogsumexpBackward0", public=False, hidden=("self_sizes",))
 def logsumexp_dim(self: Any, /, dim: Any, keepdim: bool = False) -> Any:
     """The logarithms of the sums of exponentials along ``dim``."""
     if self.ndim == 0:
@@ -181,7 +175,14 @@ def logsumexp_dim(self: Any, /, dim: Any, keepdim: bool = False) -> Any:
     return logs.astype(d, copy=False)[()]
 
 
-@op()
+logsumexp_dim.derivative(
+    self=lambda grad, self, result, self_sizes, dim, keepdim: (
+        spread_dim(grad, self_sizes, dim, keepdim) * shares(self, result, dim, keepdim)
+    )
+)
+
+
+@op(public=False)
 def shares(self: Any, total: Any, /, dim: Any, keepdim: bool) -> Any:
     """``exp(self - total)``: what each element is of its sum of exponentials."""
     if self.ndim and not keepdim:
@@ -189,19 +190,7 @@ def shares(self: Any, total: Any, /, dim: Any, keepdim: bool) -> Any:
     return np.exp(self - total)
 
 
-logsumexp_dim.derivative(
-    self=lambda grad, self, result, self_sizes, dim, keepdim: (
-        spread_dim(grad, self_sizes, dim, keepdim) * shares(self, result, dim, keepdim)
-    )
-)
 shares.derivative(
     self=lambda grad, result: grad * result,
     total=lambda grad, result, dim, keepdim: -sum_dim(grad * result, dim, keepdim),
 )
-shares.internal()
-logsumexp_dim.internal()
-
-
-# -- the saved names that PyTorch does not show ----------------------------------------------------------------------
-
-logsumexp_dim.shows(hidden=("self_sizes",))

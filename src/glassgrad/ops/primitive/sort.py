@@ -40,7 +40,7 @@ def _laid_as(array: Any, like: Any) -> Any:
     return out
 
 
-@op()
+@op(outputs=("values", "indices"), differentiable=("values",), public=False, shows={"dim": ("dim", unsigned)})
 def sort(self: Any, /, dim: Any = -1, descending: Any = False) -> Any:
     """The elements in order along ``dim``, and where they were."""
     axis = axis_of(dim, self.ndim)
@@ -55,13 +55,25 @@ def sort(self: Any, /, dim: Any = -1, descending: Any = False) -> Any:
     return _laid_as(values, self), _laid_as(indices, self)
 
 
-@op(node="SortBackward1")
+sort.derivative(self=lambda grad, indices, self_sizes, dim: scatter(blank(grad, self_sizes), indices, grad, dim))
+
+
+@op(
+    node="SortBackward1",
+    outputs=("values", "indices"),
+    differentiable=("values",),
+    public=False,
+    shows={"dim": ("dim", unsigned)},
+)
 def sort_stable(self: Any, /, dim: Any = -1, descending: Any = False) -> Any:
     """The elements in order along ``dim``, ties as they were, and where they were."""
     return sort.row.kernel(self, dim, descending)
 
 
-@op()
+sort_stable.derivative(self=lambda grad, indices, self_sizes, dim: scatter(blank(grad, self_sizes), indices, grad, dim))
+
+
+@op(outputs=("values", "indices"), differentiable=("values",), public=False, shows={"dim": ("dim", unsigned)})
 def topk(self: Any, /, k: Any, dim: Any = -1, largest: Any = True, sorted: Any = True) -> Any:
     """The ``k`` largest (or smallest) elements along ``dim`` in order, and where they are."""
     axis = axis_of(dim, self.ndim)
@@ -87,26 +99,13 @@ def topk(self: Any, /, k: Any, dim: Any = -1, largest: Any = True, sorted: Any =
     return _picked(self, indices, axis), indices.copy(order="C")
 
 
-for row in (sort, sort_stable, topk):
-    row.returns("values", "indices", differentiable=("values",))
-    row.internal()
-sort.derivative(
-    self=lambda grad, indices, self_sizes, dim: scatter(blank(grad, self_sizes), indices, grad, dim)
-)
-sort_stable.derivative(
-    self=lambda grad, indices, self_sizes, dim: scatter(blank(grad, self_sizes), indices, grad, dim)
-)
-topk.derivative(
-    self=lambda grad, indices, self_sizes, dim: scatter(blank(grad, self_sizes), indices, grad, dim)
-)
-for row in (sort, sort_stable, topk):
-    row.shows(dim=("dim", unsigned))
+topk.derivative(self=lambda grad, indices, self_sizes, dim: scatter(blank(grad, self_sizes), indices, grad, dim))
 
 
 # -- counting: no gradients --------------------------------------------------------------------------------------------
 
 
-@op(constant=True)
+@op(constant=True, public=False)
 def nonzero(self: Any, /) -> Any:
     """The indices of all elements that are not zero, one in a row."""
     if not self.ndim:
@@ -114,7 +113,7 @@ def nonzero(self: Any, /) -> Any:
     return np.array(self.nonzero(), np.int64).T
 
 
-@op(constant=True)
+@op(constant=True, public=False)
 def searchsorted(sorted_sequence: Any, self: Any, /, right: Any = False, out_int32: Any = False) -> Any:
     """Where each value would be put into sorted rows so that they stay sorted."""
     side: Any = "right" if right else "left"
@@ -129,7 +128,7 @@ def searchsorted(sorted_sequence: Any, self: Any, /, right: Any = False, out_int
     return np.asarray(found).astype(np.int32 if out_int32 else np.int64)
 
 
-@op(constant=True)
+@op(constant=True, public=False)
 def bincount(self: Any, weights: Any = None, /, minlength: Any = 0) -> Any:
     """How often each small integer occurs, or the sum of the weights where it does."""
     if self.dtype.kind not in "iu":
@@ -167,8 +166,3 @@ def histc(self: Any, /, bins: Any = 100, min: Any = 0, max: Any = 0) -> Any:
     places = ((values - low) / (high - low) * bins).astype(np.int64)
     places[places == bins] = bins - 1
     return np.bincount(places, minlength=bins).astype(self.dtype)
-
-
-for row in (nonzero, searchsorted, bincount):
-    row.internal()
-

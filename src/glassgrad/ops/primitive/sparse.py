@@ -22,11 +22,11 @@ from .shape import expand, unsqueeze
 ROWS: dict[str, Row] = {}
 
 
-def carried(node: str | None = None, apart: Sequence[str] = ()) -> Callable[[Callable[..., Any]], Any]:
+def carried(node: str | None = None, apart: tuple[str, ...] = ()) -> Callable[[Callable[..., Any]], Any]:
     """Declare the kernel below as a row of sparse tensors: inputs before ``/``, settings after, all by position."""
 
     def declare(kernel: Callable[..., Any]) -> Any:
-        row = Row(kernel, (), node, None, False, False, False)
+        row = Row(kernel, node=node, apart=apart)
         n = len(row.inputs)
 
         def caller(*args: Any) -> Any:
@@ -35,8 +35,7 @@ def carried(node: str | None = None, apart: Sequence[str] = ()) -> Callable[[Cal
 
         made: Any = caller
         made.__name__ = made.__qualname__ = row.name
-        made.__doc__, made.row, made.derivative, made.shows = kernel.__doc__, row, row.derivative, row.shows
-        row.sets_apart(*apart)
+        made.__doc__, made.row, made.derivative = kernel.__doc__, row, row.derivative
         row.caller = made
         ROWS[row.name] = row
         return made
@@ -53,10 +52,16 @@ def sparse_from(indices: Any, values: Any, /, sizes: Any, is_coalesced: bool = F
     return Coo(np.asarray(indices).astype(np.int64), np.array(values), sizes, is_coalesced)
 
 
+sparse_from.derivative(values=lambda grad, indices: picked(grad, indices))
+
+
 @carried(apart=("indices",))
 def picked(self: Any, indices: Any, /) -> Any:
     """The values at some places of a sparse or dense tensor."""
     return arrays.values_at(self, indices)
+
+
+picked.derivative(self=lambda grad, indices, self_sizes: sparse_from(indices, grad, self_sizes))
 
 
 @carried("CoalesceBackward0")
@@ -65,10 +70,16 @@ def coalesced(self: Any, /) -> Any:
     return arrays.coalesced(self)
 
 
+coalesced.derivative(self=lambda grad: grad)
+
+
 @carried("ToDenseBackward0")
 def to_dense(self: Any, /) -> Any:
     """The dense tensor of a sparse one."""
     return arrays.dense_of(self)
+
+
+to_dense.derivative(self=lambda grad, self: masked(grad, self))
 
 
 @carried("ToDenseBackward0")
@@ -77,16 +88,25 @@ def densified(self: Any, /) -> Any:
     return arrays.dense_of(self)
 
 
+densified.derivative(self=lambda grad: grad)
+
+
 @carried("ToSparseBackward0")
 def to_sparse(self: Any, /, sparse_dim: int) -> Any:
     """What of a dense tensor is not nought."""
     return arrays.sparse_of(self, sparse_dim)
 
 
+to_sparse.derivative(self=lambda grad: densified(grad))
+
+
 @carried("ToSparseBackward1")
 def to_sparse_all(self: Any, /) -> Any:
     """What of a dense tensor is not nought, every dimension sparse."""
     return arrays.sparse_of(self, self.ndim)
+
+
+to_sparse_all.derivative(self=lambda grad: densified(grad))
 
 
 @carried("ToSparseCsrBackward0")
@@ -97,10 +117,16 @@ def to_csr(self: Any, /) -> Any:
     return arrays.csr_of(self if isinstance(self, Coo) else arrays.sparse_of(self, 2))
 
 
+to_csr.derivative(self=lambda grad, self: masked(grad, self))
+
+
 @carried("ToSparseBackward1")
 def csr_to_coo(self: Any, /) -> Any:
     """The matrix by coordinates."""
     return self.coo().copy()
+
+
+csr_to_coo.derivative(self=lambda grad, self: masked(grad, self))
 
 
 @carried("SparseCompressedTensorBackward0", apart=("crow", "col"))
@@ -109,10 +135,16 @@ def csr_from(crow: Any, col: Any, values: Any, /, sizes: Any) -> Any:
     return Csr(np.array(crow), np.array(col), np.array(values), sizes)
 
 
+csr_from.derivative(values=lambda grad, result: values_of(masked(grad, result)))
+
+
 @carried("SparseMaskBackward0", apart=("mask",))
 def masked(self: Any, mask: Any, /) -> Any:
     """The values of a sparse or dense tensor where ``mask`` has some."""
     return arrays.masked(self, mask)
+
+
+masked.derivative(self=lambda grad, mask: densified(masked(grad, mask)))
 
 
 @carried("ValuesBackward0")
@@ -121,24 +153,15 @@ def values_of(self: Any, /) -> Any:
     return self.values.copy()
 
 
+values_of.derivative(self=lambda grad, self: at_places_of(grad, self))
+
+
 @carried("SparseCooTensorWithDimsAndTensorsBackward0", apart=("pattern",))
 def at_places_of(values: Any, pattern: Any, /) -> Any:
     """Other values at the places of a sparse tensor."""
     return pattern.of(np.array(values))
 
 
-sparse_from.derivative(values=lambda grad, indices: picked(grad, indices))
-picked.derivative(self=lambda grad, indices, self_sizes: sparse_from(indices, grad, self_sizes))
-coalesced.derivative(self=lambda grad: grad)
-to_dense.derivative(self=lambda grad, self: masked(grad, self))
-densified.derivative(self=lambda grad: grad)
-for _row in (to_sparse, to_sparse_all):
-    _row.derivative(self=lambda grad: densified(grad))
-to_csr.derivative(self=lambda grad, self: masked(grad, self))
-csr_to_coo.derivative(self=lambda grad, self: masked(grad, self))
-csr_from.derivative(values=lambda grad, result: values_of(masked(grad, result)))
-masked.derivative(self=lambda grad, mask: densified(masked(grad, mask)))
-values_of.derivative(self=lambda grad, self: at_places_of(grad, self))
 at_places_of.derivative(values=lambda grad, pattern: values_of(masked(grad, pattern)))
 
 
@@ -151,10 +174,16 @@ def added(self: Any, other: Any, /, alpha: Any = 1) -> Any:
     return self + (other if alpha == 1 else arrays.multiplied(other, alpha))
 
 
+added.derivative(self=lambda grad: grad, other=lambda grad, alpha: scaled(grad, alpha))
+
+
 @carried("SubBackward0")
 def subtracted(self: Any, other: Any, /, alpha: Any = 1) -> Any:
     """``self - alpha * other``."""
     return self + arrays.multiplied(other, -alpha)
+
+
+subtracted.derivative(self=lambda grad: grad, other=lambda grad, alpha: scaled(grad, -alpha))
 
 
 @carried("MulBackward0")
@@ -163,10 +192,16 @@ def multiplied(self: Any, other: Any, /) -> Any:
     return arrays.multiplied(self, other)
 
 
+multiplied.derivative(self=lambda grad, other: multiplied(grad, other), other=lambda grad, self: multiplied(grad, self))
+
+
 @carried("MulBackward0")
 def scaled(self: Any, /, number: Any) -> Any:
     """The product with a number."""
     return arrays.multiplied(self, number)
+
+
+scaled.derivative(self=lambda grad, number: scaled(grad, number))
 
 
 @carried("DivBackward0")
@@ -177,10 +212,16 @@ def divided(self: Any, /, number: Any) -> Any:
     return self / number
 
 
+divided.derivative(self=lambda grad, number: divided(grad, number))
+
+
 @carried("NegBackward0")
 def negated(self: Any, /) -> Any:
     """The negative."""
     return -self
+
+
+negated.derivative(self=lambda grad: negated(grad))
 
 
 @carried("CloneBackward0")
@@ -189,19 +230,15 @@ def copied(self: Any, /) -> Any:
     return self.copy()
 
 
+copied.derivative(self=lambda grad: grad)
+
+
 @carried("ToCopyBackward0")
 def cast(self: Any, /, dtype: Any) -> Any:
     """The values as a NumPy ``dtype``."""
     return self.astype(dtype)
 
 
-added.derivative(self=lambda grad: grad, other=lambda grad, alpha: scaled(grad, alpha))
-subtracted.derivative(self=lambda grad: grad, other=lambda grad, alpha: scaled(grad, -alpha))
-multiplied.derivative(self=lambda grad, other: multiplied(grad, other), other=lambda grad, self: multiplied(grad, self))
-scaled.derivative(self=lambda grad, number: scaled(grad, number))
-divided.derivative(self=lambda grad, number: divided(grad, number))
-negated.derivative(self=lambda grad: negated(grad))
-copied.derivative(self=lambda grad: grad)
 cast.derivative(self=lambda grad: grad)  # its dtype is fitted to the input's like that of every gradient
 
 
@@ -238,10 +275,16 @@ def total(self: Any, /) -> Any:
     return self.values.sum()
 
 
+total.derivative(self=lambda grad, self_sizes: expand(grad, self_sizes))
+
+
 @carried("SumBackward1")
 def plainly_summed(self: Any, /, dims: Any, keepdim: bool = False) -> Any:
     """The sums along dimensions, as ``Tensor.sum`` gives them."""
     return arrays.summed(self.coo() if isinstance(self, Csr) else self, dims, keepdim)
+
+
+plainly_summed.derivative(self=lambda grad, self, dims, keepdim: spread(grad, self, dims, keepdim))
 
 
 @carried("SparseSumBackward0")
@@ -250,15 +293,15 @@ def summed(self: Any, /, dims: Any, keepdim: bool = False) -> Any:
     return arrays.summed(self.coo() if isinstance(self, Csr) else self, dims, keepdim)
 
 
+summed.derivative(self=lambda grad, self, dims, keepdim: spread(grad, self, dims, keepdim))
+
+
 @carried(apart=("pattern",))
 def spread(grad_output: Any, pattern: Any, /, dims: Any, keepdim: bool) -> Any:
     """The gradient of ``summed``: at each place, that of the sum it went to."""
     return arrays.spread(grad_output, pattern, dims, keepdim)
 
 
-total.derivative(self=lambda grad, self_sizes: expand(grad, self_sizes))
-for _row in (plainly_summed, summed):
-    _row.derivative(self=lambda grad, self, dims, keepdim: spread(grad, self, dims, keepdim))
 spread.derivative(grad_output=lambda grad, pattern, dims, keepdim: summed(masked(grad, pattern), dims, keepdim))
 
 
@@ -286,6 +329,12 @@ def product(self: Any, mat2: Any, /) -> Any:
     return arrays.matmul(self, mat2)
 
 
+product.derivative(
+    self=lambda grad, mat2: product(grad, turned(mat2, (1, 0))),
+    mat2=lambda grad, self: product(turned(self, (1, 0)), grad),
+)
+
+
 @carried("SparseSparseMatmulBackward0")
 def sparse_product(self: Any, other: Any, /) -> Any:
     """The product of two sparse matrices; their gradients are as sparse."""
@@ -293,11 +342,23 @@ def sparse_product(self: Any, other: Any, /) -> Any:
     return arrays.matmul(self, other)
 
 
+sparse_product.derivative(
+    self=lambda grad, self, other: masked(product(grad, turned(other, (1, 0))), self),
+    other=lambda grad, self, other: masked(product(turned(self, (1, 0)), grad), other),
+)
+
+
 @carried("MvBackward0")
 def vector_product(self: Any, vec: Any, /) -> Any:
     """The product of a sparse matrix and a vector."""
     check_product(self, vec)
     return arrays.matmul(self, vec)
+
+
+vector_product.derivative(
+    self=lambda grad, vec: product(unsqueeze(grad, 1), unsqueeze(vec, 0)),
+    vec=lambda grad, self: vector_product(turned(self, (1, 0)), grad),
+)
 
 
 def _sum_of(self: Any, mat1: Any, mat2: Any, beta: Any, alpha: Any) -> Any:
@@ -316,10 +377,20 @@ def as_sparse_as(self: Any, like: Any, /) -> Any:
     return arrays.masked(self, like) if isinstance(like, Carrier) else self + 0
 
 
+as_sparse_as.derivative(self=lambda grad, like: densified(as_sparse_as(grad, like)))
+
+
 @carried("AddmmBackward0")
 def product_added(self: Any, mat1: Any, mat2: Any, /, beta: Any = 1, alpha: Any = 1) -> Any:
     """``beta * self + alpha * mat1 @ mat2``."""
     return _sum_of(self, mat1, mat2, beta, alpha)
+
+
+product_added.derivative(self=lambda grad, beta: scaled(grad, beta))
+product_added.derivative(
+    mat1=lambda grad, mat1, mat2, alpha: scaled(as_sparse_as(product(grad, turned(mat2, (1, 0))), mat1), alpha),
+    mat2=lambda grad, mat1, alpha: scaled(product(turned(mat1, (1, 0)), grad), alpha),
+)
 
 
 @carried("SparseAddmmBackward0")
@@ -328,25 +399,11 @@ def masked_product(self: Any = None, mat1: Any = None, mat2: Any = None, /, beta
     return _sum_of(self, mat1, mat2, beta, alpha)
 
 
-product.derivative(
-    self=lambda grad, mat2: product(grad, turned(mat2, (1, 0))),
-    mat2=lambda grad, self: product(turned(self, (1, 0)), grad),
+masked_product.derivative(self=lambda grad, beta: scaled(grad, beta))
+masked_product.derivative(
+    mat1=lambda grad, mat1, mat2, alpha: scaled(as_sparse_as(product(grad, turned(mat2, (1, 0))), mat1), alpha),
+    mat2=lambda grad, mat1, alpha: scaled(product(turned(mat1, (1, 0)), grad), alpha),
 )
-sparse_product.derivative(
-    self=lambda grad, self, other: masked(product(grad, turned(other, (1, 0))), self),
-    other=lambda grad, self, other: masked(product(turned(self, (1, 0)), grad), other),
-)
-vector_product.derivative(
-    self=lambda grad, vec: product(unsqueeze(grad, 1), unsqueeze(vec, 0)),
-    vec=lambda grad, self: vector_product(turned(self, (1, 0)), grad),
-)
-as_sparse_as.derivative(self=lambda grad, like: densified(as_sparse_as(grad, like)))
-for _row in (product_added, masked_product):
-    _row.derivative(self=lambda grad, beta: scaled(grad, beta))
-    _row.derivative(
-        mat1=lambda grad, mat1, mat2, alpha: scaled(as_sparse_as(product(grad, turned(mat2, (1, 0))), mat1), alpha),
-        mat2=lambda grad, mat1, alpha: scaled(product(turned(mat1, (1, 0)), grad), alpha),
-    )
 
 
 # -- rows of a table --------------------------------------------------------------------------------------------------
@@ -367,6 +424,11 @@ def embedding_sparse_backward(
     return Coo(at[None], rows, sizes)
 
 
+embedding_sparse_backward.derivative(
+    grad_output=lambda grad, indices, padding_idx: embedding_rows(grad, indices, padding_idx)
+)
+
+
 @carried(apart=("indices",))
 def embedding_rows(self: Any, indices: Any, /, padding_idx: int = -1) -> Any:
     """The rows that ``indices`` names of a sparse or dense table, nought at ``padding_idx``: the adjoint of that."""
@@ -376,9 +438,6 @@ def embedding_rows(self: Any, indices: Any, /, padding_idx: int = -1) -> Any:
     return picked_rows
 
 
-embedding_sparse_backward.derivative(
-    grad_output=lambda grad, indices, padding_idx: embedding_rows(grad, indices, padding_idx)
-)
 embedding_rows.derivative(
     self=lambda grad, indices, self_sizes, padding_idx: embedding_sparse_backward(
         grad, indices, self_sizes, padding_idx, False

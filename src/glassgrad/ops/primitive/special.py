@@ -28,37 +28,58 @@ _erf, _erfc, _erfinv = (_floats(f, f"{f.__name__}_vml_cpu") for f in (special.er
 _lgamma, _digamma = _floats(special.lgamma, "lgamma_vml_cpu"), _floats(special.digamma, "digamma")
 
 
-@op(inplace=True)
+@op(inplace=True, typed="float")
 def erf(self: Any, /) -> Any:
     """The error function."""
     return _erf(self)
 
 
-@op(inplace=True)
+erf.derivative(self=lambda grad, self: grad * (exp(-(self * self)) * _SLOPE_OF_ERF))
+
+
+@op(inplace=True, typed="float")
 def erfc(self: Any, /) -> Any:
     """One minus the error function."""
     return _erfc(self)
 
 
-@op(inplace=True)
+erfc.derivative(self=lambda grad, self: grad * (exp(-(self * self)) * -_SLOPE_OF_ERF))
+
+
+@op(inplace=True, typed="float")
 def erfinv(self: Any, /) -> Any:
     """The inverse of the error function."""
     return _erfinv(self)
 
 
-@op(inplace=True)
+erfinv.derivative(self=lambda grad, self: grad * (exp(erfinv(self) ** 2) * _SLOPE_OF_ERFINV))
+
+
+@op(inplace=True, typed="float")
 def lgamma(self: Any, /) -> Any:
     """The logarithm of the absolute value of the gamma function."""
     return _lgamma(self)
 
 
-@op(inplace=True)
+lgamma.derivative(self=lambda grad, self: grad * digamma(self))
+
+
+@op(inplace=True, typed="float")
 def digamma(self: Any, /) -> Any:
     """The logarithmic derivative of the gamma function."""
     return _digamma(self)
 
 
-@op(node="PolygammaBackward0")
+digamma.derivative(self=lambda grad, self: grad * polygamma_of(self, 1))
+
+
+@op(
+    node="PolygammaBackward0",
+    typed="float",
+    public=False,
+    hidden=("order",),
+    shows={"n": ("order", lambda order: order)},
+)
 def polygamma_of(self: Any, /, order: Any) -> Any:
     """The derivative of digamma of an order."""
     if self.dtype.itemsize == 2:
@@ -66,7 +87,10 @@ def polygamma_of(self: Any, /, order: Any) -> Any:
     return special.polygamma(order, self)
 
 
-@op(inplace=True)
+polygamma_of.derivative(self=lambda grad, self, order: grad * polygamma_of(self, order + 1))
+
+
+@op(inplace=True, typed="float")
 def sinc(self: Any, /) -> Any:
     """sin(pi x) / (pi x), one at zero."""
     if self.dtype.itemsize == 2:
@@ -76,24 +100,16 @@ def sinc(self: Any, /) -> Any:
     return np.where(zero, self.dtype.type(1), np.sin(x) / x)[()]
 
 
-polygamma_of.internal()
-_SLOPE_OF_ERF = 2 / math.sqrt(math.pi)
-_SLOPE_OF_ERFINV = math.sqrt(math.pi) / 2
-_PI = math.pi
-erf.derivative(self=lambda grad, self: grad * (exp(-(self * self)) * _SLOPE_OF_ERF))
-erfc.derivative(self=lambda grad, self: grad * (exp(-(self * self)) * -_SLOPE_OF_ERF))
-erfinv.derivative(self=lambda grad, self: grad * (exp(erfinv(self) ** 2) * _SLOPE_OF_ERFINV))
-lgamma.derivative(self=lambda grad, self: grad * digamma(self))
-digamma.derivative(self=lambda grad, self: grad * polygamma_of(self, 1))
-polygamma_of.derivative(self=lambda grad, self, order: grad * polygamma_of(self, order + 1))
-polygamma_of.shows(hidden=("order",), n=("order", lambda order: order))
-
-
 @sinc.derivative("self")
 def slope_of_sinc(grad: Any, self: Any) -> Any:
     """The gradient times the slope of sinc, zero at zero."""
     x = self * _PI
     return where(self == 0, 0, grad * ((x * cos(x) - sin(x)) / (x * self)))
+
+
+_SLOPE_OF_ERF = 2 / math.sqrt(math.pi)
+_SLOPE_OF_ERFINV = math.sqrt(math.pi) / 2
+_PI = math.pi
 
 
 # -- the normal distribution and entropy -------------------------------------------------------------------------------
@@ -106,7 +122,7 @@ def _full(function: Any, name: str, self: Any) -> Any:
     return function(self)
 
 
-@op()
+@op(typed="float", public=False)
 def special_entr(self: Any, /) -> Any:
     """``-x log(x)``, zero at zero and minus infinity below.
 
@@ -122,7 +138,10 @@ def special_entr(self: Any, /) -> Any:
         self < 0, kind(-math.inf), self)))[()]  # fmt: skip
 
 
-@op()
+special_entr.derivative(self=lambda grad, self: grad * (-1 - log(self)))
+
+
+@op(typed="float", public=False)
 def special_erfcx(self: Any, /) -> Any:
     """The scaled complementary error function ``exp(x^2) erfc(x)``.
 
@@ -131,7 +150,10 @@ def special_erfcx(self: Any, /) -> Any:
     return _full(quantile.erfcx, "erfcx_cpu", self)
 
 
-@op()
+special_erfcx.derivative(self=lambda grad, self, result: grad * (2 * self * result - _TWO_OVER_ROOT_PI))
+
+
+@op(typed="float", public=False)
 def special_log_ndtr(self: Any, /) -> Any:
     """The logarithm of the normal distribution function.
 
@@ -140,7 +162,10 @@ def special_log_ndtr(self: Any, /) -> Any:
     return _full(quantile.log_ndtr, "log_ndtr_cpu", self)
 
 
-@op()
+special_log_ndtr.derivative(self=lambda grad, self, result: grad / (exp(self * self / 2 + result) * _ROOT_TWO_PI))
+
+
+@op(typed="float", public=False)
 def special_ndtri(self: Any, /) -> Any:
     """The quantiles of the normal distribution.
 
@@ -149,12 +174,11 @@ def special_ndtri(self: Any, /) -> Any:
     return _full(quantile.ndtri, "ndtri_cpu", self)
 
 
+special_ndtri.derivative(self=lambda grad, result: grad * (exp(result * result / 2) * _ROOT_TWO_PI))
+
+
 _TWO_OVER_ROOT_PI = 2 / math.sqrt(math.pi)
 _ROOT_TWO_PI = math.sqrt(2 * math.pi)
-special_entr.derivative(self=lambda grad, self: grad * (-1 - log(self)))
-special_erfcx.derivative(self=lambda grad, self, result: grad * (2 * self * result - _TWO_OVER_ROOT_PI))
-special_log_ndtr.derivative(self=lambda grad, self, result: grad / (exp(self * self / 2 + result) * _ROOT_TWO_PI))
-special_ndtri.derivative(self=lambda grad, result: grad * (exp(result * result / 2) * _ROOT_TWO_PI))
 
 
 def _xlog1py(self: Any, other: Any) -> Any:
@@ -164,7 +188,7 @@ def _xlog1py(self: Any, other: Any) -> Any:
     return np.where(zero, self.dtype.type(0), self * np.log1p(np.where(zero, other.dtype.type(0), other)))[()]
 
 
-@op(node="SpecialXlog1PyBackward0")
+@op(node="SpecialXlog1PyBackward0", typed="float", strict=True, public=False)
 def special_xlog1py(self: Any, other: Any, /) -> Any:
     """``self * log1p(other)``, zero where ``self`` is zero.
 
@@ -173,38 +197,33 @@ def special_xlog1py(self: Any, other: Any, /) -> Any:
     return _xlog1py(self, other)
 
 
-@op(node="SpecialXlog1PyBackward2")
+special_xlog1py.derivative(
+    self=lambda grad, self, other: grad * where(self == 0, where(other <= -1, 0, log1p(other)), log1p(other)),
+    other=lambda grad, self, other: grad * self / (other + 1),
+)
+
+
+@op(node="SpecialXlog1PyBackward2", typed="float", public=False)
 def xlog1py_number(self: Any, /, other: Any) -> Any:
     """``self`` times the logarithm of one plus a number, zero where ``self`` is zero."""
     return _xlog1py(self, self.dtype.type(other))
 
 
-@op(node="SpecialXlog1PyBackward1")
-def xlog1py_of_number(other: Any, /, self: Any) -> Any:
-    """A number times the logarithms of one plus ``other``, zero for the number zero."""
-    return _xlog1py(other.dtype.type(self), other)
-
-
-def _log1p_of(number: Any) -> Any:
-    return math.log1p(number) if number > -1 else -math.inf if number == -1 else math.nan
-
-
-special_xlog1py.derivative(
-    self=lambda grad, self, other: grad * where(self == 0, where(other <= -1, 0, log1p(other)), log1p(other)),
-    other=lambda grad, self, other: grad * self / (other + 1),
-)
 xlog1py_number.derivative(
     self=lambda grad, self, other: (
         grad * _log1p_of(other) if other > -1 else where(self == 0, 0, grad * _log1p_of(other))
     )
 )
-xlog1py_of_number.derivative(other=lambda grad, other, self: grad * self / (other + 1))
-special_xlog1py.tensors_only()
 
-for _row in (
-    special_entr, special_erfcx, special_log_ndtr, special_ndtri, special_xlog1py, xlog1py_number, xlog1py_of_number,
-):  # fmt: skip
-    _row.typed_as("float")
-    _row.internal()
-for _row in (erf, erfc, erfinv, lgamma, digamma, polygamma_of, sinc):
-    _row.typed_as("float")
+
+@op(node="SpecialXlog1PyBackward1", typed="float", public=False)
+def xlog1py_of_number(other: Any, /, self: Any) -> Any:
+    """A number times the logarithms of one plus ``other``, zero for the number zero."""
+    return _xlog1py(other.dtype.type(self), other)
+
+
+xlog1py_of_number.derivative(other=lambda grad, other, self: grad * self / (other + 1))
+
+
+def _log1p_of(number: Any) -> Any:
+    return math.log1p(number) if number > -1 else -math.inf if number == -1 else math.nan

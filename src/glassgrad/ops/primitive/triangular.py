@@ -34,22 +34,10 @@ def solved(A: Any, B: Any, upper: bool, left: bool, unitriangular: bool) -> Any:
     return np.ascontiguousarray(found.swapaxes(-1, -2))
 
 
-@op(node="LinalgSolveTriangularBackward0")
+@op(node="LinalgSolveTriangularBackward0", holomorphic=False, public=False, hidden=("self_sizes", "B_sizes"))
 def substitute(self: Any, B: Any, /, upper: bool, left: bool = True, unitriangular: bool = False) -> Any:  # noqa: N803
     """What triangular matrices must be multiplied with to give ``B``."""
     return solved(self, B, upper, left, unitriangular)
-
-
-substitute.internal()
-substitute.complex_by_hand()
-
-
-@mathematics
-def part(grad: Any, upper: Any, unitriangular: Any) -> Any:
-    """Of a gradient, the triangle that was read."""
-    if upper:
-        return triu(grad, 1 if unitriangular else 0)
-    return tril(grad, -1 if unitriangular else 0)
 
 
 @substitute.derivative("self", "B")
@@ -66,7 +54,15 @@ def _slopes_of_substitute(
     return pull, narrowed(toward, B_sizes) if needs[1] else None
 
 
-@op()
+@mathematics
+def part(grad: Any, upper: Any, unitriangular: Any) -> Any:
+    """Of a gradient, the triangle that was read."""
+    if upper:
+        return triu(grad, 1 if unitriangular else 0)
+    return tril(grad, -1 if unitriangular else 0)
+
+
+@op(outputs=("solution", "cloned_coefficient"), holomorphic=False, public=False, hidden=("self_sizes", "A_sizes"))
 def triangular_solve(self: Any, A: Any, /, upper: bool, transpose: bool, unitriangular: bool) -> Any:  # noqa: N803
     """The solutions of ``A @ X = self``, and a copy of ``A``."""
     matrix = A.swapaxes(-1, -2) if transpose else A
@@ -74,14 +70,16 @@ def triangular_solve(self: Any, A: Any, /, upper: bool, transpose: bool, unitria
     return found, np.array(np.broadcast_to(A, (*found.shape[:-2], *A.shape[-2:])))
 
 
-triangular_solve.returns("solution", "cloned_coefficient")
-triangular_solve.internal()
-triangular_solve.complex_by_hand()
-
-
 @triangular_solve.derivative("self", "A")
 def _slopes_of_triangular_solve(
-    grads: Any, self_sizes: Any, A: Any, A_sizes: Any, solution: Any, upper: Any, transpose: Any, unitriangular: Any  # noqa: N803
+    grads: Any,
+    self_sizes: Any,
+    A: Any,
+    A_sizes: Any,
+    solution: Any,
+    upper: Any,
+    transpose: Any,
+    unitriangular: Any,  # noqa: N803
 ) -> Any:
     """As those of substitution; the copy passes on what reaches it."""
     grad, copied = grads
@@ -99,17 +97,23 @@ def _slopes_of_triangular_solve(
 # -- elimination ------------------------------------------------------------------------------------------------------
 
 
-@op()
+@op(outputs=("LU", "pivots", "info"), differentiable=("LU",), holomorphic=False, public=False)
 def linalg_lu_factor_ex(A: Any, /, pivot: bool = True) -> Any:  # noqa: N803
     """Both triangles of each matrix in one, the rows that were swapped, and the first zero pivot (or zero)."""
     refuse("lu_factor_cpu", A)
     return triangle.lu(A)
 
 
-linalg_lu_factor_ex.returns("LU", "pivots", "info", differentiable=("LU",))
+@linalg_lu_factor_ex.derivative("A")
+def _slope_of_lu_factor(grad: Any, LU: Any, pivots: Any) -> Any:  # noqa: N803
+    """As those of the triangles, each read from its part of the gradient."""
+    lower, upper = triangles_of(LU)
+    least = lower.shape[-1]
+    P = permutation_of(pivots, LU)  # noqa: N806
+    return slope_of_lu(tril(grad[..., :least], -1), triu(grad[..., :least, :]), P, lower, upper)
 
 
-@op()
+@op(outputs=("P", "L", "U"), differentiable=("L", "U"), holomorphic=False, public=False)
 def linalg_lu(A: Any, /, pivot: bool = True) -> Any:  # noqa: N803
     """A permutation, a lower triangle with ones on its diagonal, and an upper one, whose product gives the matrix."""
     refuse("lu_cpu", A)
@@ -117,7 +121,7 @@ def linalg_lu(A: Any, /, pivot: bool = True) -> Any:  # noqa: N803
     return (triangle.permutation_matrices(pivots, A.shape[-2], A.dtype), *_unpacked(packed))
 
 
-linalg_lu.returns("P", "L", "U", differentiable=("L", "U"))
+linalg_lu.derivative(A=lambda grads, P, L, U: slope_of_lu(grads[1], grads[2], P, L, U))  # noqa: N803
 
 
 def _unpacked(packed: Any) -> tuple[Any, Any]:
@@ -128,19 +132,10 @@ def _unpacked(packed: Any) -> tuple[Any, Any]:
     return lower, np.triu(packed[..., :least, :])
 
 
-@op(node="LuUnpackBackward0")
+@op(node="LuUnpackBackward0", outputs=("L", "U"), holomorphic=False, public=False, hidden=("LU_data_sizes",))
 def triangles_of(LU_data: Any, /) -> Any:  # noqa: N803
     """The lower triangle, with ones on its diagonal, and the upper one, that were packed into one matrix."""
     return _unpacked(LU_data)
-
-
-triangles_of.returns("L", "U")
-
-
-@op(constant=True)
-def permutation_of(LU_pivots: Any, like: Any, /) -> Any:  # noqa: N803
-    """The matrices that put rows back where they were before they were swapped."""
-    return triangle.permutation_matrices(LU_pivots, like.shape[-2], like.dtype)
 
 
 @triangles_of.derivative("LU_data")
@@ -159,13 +154,19 @@ def _slope_of_unpacking(grads: Any, LU_data_sizes: Any) -> Any:  # noqa: N803
     return upper if lower is None else lower if upper is None else lower + upper
 
 
-@op(constant=True)
+@op(constant=True, holomorphic=False, public=False)
+def permutation_of(LU_pivots: Any, like: Any, /) -> Any:  # noqa: N803
+    """The matrices that put rows back where they were before they were swapped."""
+    return triangle.permutation_matrices(LU_pivots, like.shape[-2], like.dtype)
+
+
+@op(constant=True, holomorphic=False, public=False)
 def upper_rest(self: Any, /, count: int) -> Any:
     """``count`` columns of zeros beside each matrix."""
     return np.zeros((*self.shape[:-1], count), self.dtype)
 
 
-@op(constant=True)
+@op(constant=True, holomorphic=False, public=False)
 def lower_rest(self: Any, /, count: int) -> Any:
     """``count`` rows of zeros below each matrix."""
     return np.zeros((*self.shape[:-2], count, self.shape[-1]), self.dtype)
@@ -213,25 +214,10 @@ def slope_of_lu(lower_grad: Any, upper_grad: Any, P: Any, L: Any, U: Any) -> Any
     return times(P, back)
 
 
-linalg_lu.derivative(A=lambda grads, P, L, U: slope_of_lu(grads[1], grads[2], P, L, U))  # noqa: N803
-
-
-@linalg_lu_factor_ex.derivative("A")
-def _slope_of_lu_factor(grad: Any, LU: Any, pivots: Any) -> Any:  # noqa: N803
-    """As those of the triangles, each read from its part of the gradient."""
-    lower, upper = triangles_of(LU)
-    least = lower.shape[-1]
-    P = permutation_of(pivots, LU)  # noqa: N806
-    return slope_of_lu(tril(grad[..., :least], -1), triu(grad[..., :least, :]), P, lower, upper)
-
-
-@op()
+@op(apart=("pivots",), holomorphic=False, public=False, hidden=("LU_sizes", "B_sizes"))
 def linalg_lu_solve(LU: Any, pivots: Any, B: Any, /, left: bool = True, adjoint: bool = False) -> Any:  # noqa: N803
     """The solutions of equations whose matrices are given as their triangles and swaps."""
     return np.ascontiguousarray(lu_solved(LU, pivots, B, left, adjoint))
-
-
-linalg_lu_solve.sets_apart("pivots")
 
 
 @linalg_lu_solve.derivative("LU", "B")
@@ -256,16 +242,3 @@ def shared_out(toward: Any, result: Any, LU: Any, pivots: Any, left: Any, turned
     lower, upper = triangles_of(LU)
     matrix = times(turned(permutation_of(pivots, LU)), matrix)
     return tril(times(matrix, adjoint(upper)), -1) + triu(times(adjoint(lower), matrix))
-
-
-for _row in (linalg_lu_factor_ex, linalg_lu, triangles_of, permutation_of, upper_rest, lower_rest, linalg_lu_solve):
-    _row.internal()
-    _row.complex_by_hand()
-
-
-# -- the saved names that PyTorch does not show -----------------------------------------------------------------------
-
-substitute.shows(hidden=("self_sizes", "B_sizes"))
-triangular_solve.shows(hidden=("self_sizes", "A_sizes"))
-triangles_of.shows(hidden=("LU_data_sizes",))
-linalg_lu_solve.shows(hidden=("LU_sizes", "B_sizes"))

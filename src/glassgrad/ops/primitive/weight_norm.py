@@ -16,17 +16,19 @@ def others(ndim: int, dim: int) -> tuple[int, ...]:
     return tuple(axis for axis in range(ndim) if axis != dim)
 
 
-@op()
+@op(
+    outputs=("result0", "result1"),
+    differentiable=("result0",),
+    public=False,
+    hidden=("weight", "length", "weight_sizes"),
+    shows={"v": ("weight", lambda tensor: tensor), "g": ("length", lambda tensor: tensor)},
+)
 def weight_norm_interface(weight: Any, length: Any, /, dim: int = 0) -> Any:
     """``weight`` with the norms ``length`` over all dimensions but ``dim``, the first or last; the norms it had."""
     kind = weight.dtype
     wide = weight if kind == F32 or kind == F64 else weight.astype(F32)
     norms = norm_of(wide, 2, others(weight.ndim, dim), True)
     return (wide * (length / norms)).astype(kind, copy=False), np.asarray(norms)
-
-
-weight_norm_interface.returns("result0", "result1", differentiable=("result0",))
-weight_norm_interface.internal()
 
 
 @weight_norm_interface.derivative("weight", "length")
@@ -36,10 +38,3 @@ def _weight_norm_rule(grad: Any, weight: Any, length: Any, result1: Any, weight_
     norms = linalg_vector_norm(weight, 2, rest, True)
     along = sum_dim(grad * weight, rest, True) / norms
     return (grad - weight * (along / norms)) * (length / norms), along
-
-
-weight_norm_interface.shows(
-    hidden=("weight", "length", "weight_sizes"),
-    v=("weight", lambda tensor: tensor),
-    g=("length", lambda tensor: tensor),
-)

@@ -21,9 +21,7 @@ def as_strided(self: Any, /, size: Any, stride: Any, storage_offset: Any = None)
     if len(size) != len(stride):
         raise RuntimeError("mismatch in length of strides and shape")
     if any(step < 0 for step in stride):
-        raise RuntimeError(
-            f"as_strided: Negative strides are not supported at the moment, got strides: {list(stride)}"
-        )
+        raise RuntimeError(f"as_strided: Negative strides are not supported at the moment, got strides: {list(stride)}")
     root = self
     while isinstance(root.base, ndarray) and root.base.dtype == self.dtype:
         root = root.base
@@ -42,13 +40,24 @@ def as_strided(self: Any, /, size: Any, stride: Any, storage_offset: Any = None)
     )
 
 
-@op()
+@as_strided.derivative("self")
+def _spread(grad: Any, self_sizes: Any, size: Any, stride: Any, storage_offset: Any) -> Any:
+    """The gradient of every element that the view shows, added where it lies in memory."""
+    return embed_window(grad, (tuple(size), tuple(stride), storage_offset or 0), self_sizes, dense(self_sizes))
+
+
+@op(public=False)
 def take_window(self: Any, /, window: Any, strides: Any) -> Any:
     """The elements that ``window`` shows of memory laid out with ``strides``."""
     return look(laid_out(self, self.shape, strides), window).copy()
 
 
-@op()
+take_window.derivative(
+    self=lambda grad, self_sizes, window, strides: embed_window(grad, window, self_sizes, strides),
+)
+
+
+@op(public=False)
 def embed_window(self: Any, /, window: Any, sizes: Any, strides: Any) -> Any:
     """Zeros of ``sizes`` whose window holds ``self``; elements that the window shows several times add up."""
     out = empty(sizes, strides, self.dtype)
@@ -60,7 +69,10 @@ def embed_window(self: Any, /, window: Any, sizes: Any, strides: Any) -> Any:
     return out
 
 
-@op()
+embed_window.derivative(self=lambda grad, window, strides: take_window(grad, window, strides))
+
+
+@op(public=False)
 def put_window(self: Any, values: Any, /, window: Any, strides: Any) -> Any:
     """``self`` with its window replaced by ``values``."""
     out = laid_out(self, self.shape, strides)
@@ -68,22 +80,9 @@ def put_window(self: Any, values: Any, /, window: Any, strides: Any) -> Any:
     return out
 
 
-take_window.internal()
-embed_window.internal()
-put_window.internal()
-take_window.derivative(
-    self=lambda grad, self_sizes, window, strides: embed_window(grad, window, self_sizes, strides),
-)
-embed_window.derivative(self=lambda grad, window, strides: take_window(grad, window, strides))
 put_window.derivative(
     self=lambda grad, values_sizes, window, strides: put_window(
         grad, take_window(grad, window, strides) * 0, window, strides
     ),
     values=lambda grad, window, strides: take_window(grad, window, strides),
 )
-
-
-@as_strided.derivative("self")
-def _spread(grad: Any, self_sizes: Any, size: Any, stride: Any, storage_offset: Any) -> Any:
-    """The gradient of every element that the view shows, added where it lies in memory."""
-    return embed_window(grad, (tuple(size), tuple(stride), storage_offset or 0), self_sizes, dense(self_sizes))
