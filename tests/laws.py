@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 import glassgrad
-from glassgrad.ops import declare
+from glassgrad.core.row import TABLE
 from tests.samples import Sample, T
 
 _UNSHOWN = {"AccumulateGrad"}
@@ -62,7 +62,7 @@ class Call:
         """What the sample's name means in this engine."""
         name = self.sample.name
         if name.startswith("row."):
-            return declare.TABLE[name[4:]].caller
+            return TABLE[name[4:]].caller
         if name.startswith("Tensor."):
             method = name[7:]
             return lambda self_, *args, **kwargs: getattr(self_, method)(*args, **kwargs)

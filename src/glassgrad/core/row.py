@@ -114,6 +114,8 @@ class Row:
             raise ValueError(f"row {self.name}: unknown typing {self.typed!r}")
         self.single_numbers = columns.get("single", False)
         self.apart = frozenset(columns.get("apart", ()))
+        if strange := self.apart.difference(self.inputs):
+            raise TypeError(f"row {self.name}: {min(strange)!r}, set apart, is no input of it")
         self.precision = columns.get("precision")
         if self.precision not in (None, "low", "single"):
             raise ValueError(f"row {self.name}: unknown precision {self.precision!r}")

@@ -30,7 +30,7 @@ class _OrthMaps(enum.Enum):
 
 def _is_orthogonal(matrix: Any) -> bool:
     """Whether the columns are at right angles, and of length one."""
-    q = matrix._d
+    q = matrix._array
     inner = np.matmul(q.swapaxes(-1, -2).conj(), q)
     tolerance = 10.0 * q.shape[-2] * float(np.finfo(q.dtype).eps)
     return bool(np.allclose(inner, np.eye(q.shape[-1]), atol=tolerance))
@@ -38,11 +38,11 @@ def _is_orthogonal(matrix: Any) -> bool:
 
 def _made_orthogonal(matrix: Any) -> Any:
     """The orthogonal factor of each matrix, with a positive diagonal of the other one."""
-    q, r = np.linalg.qr(matrix._d)
+    q, r = np.linalg.qr(matrix._array)
     diagonal = np.diagonal(r, axis1=-2, axis2=-1)
     size = np.abs(diagonal)
     q = q * (diagonal / np.where(size == 0, 1, size))[..., None, :]
-    return wrap(np.ascontiguousarray(q.astype(matrix._d.dtype)))
+    return wrap(np.ascontiguousarray(q.astype(matrix._array.dtype)))
 
 
 class _Orthogonal(Module):
@@ -108,14 +108,14 @@ class _Orthogonal(Module):
                     "It is not possible to assign to the matrix exponential or the Cayley parametrizations when "
                     "use_trivialization=False."
                 )
-            made = _reflections(Q._d)
+            made = _reflections(Q._array)
             return wrap(np.ascontiguousarray(made.swapaxes(-1, -2) if turned else made))
         if rows == columns:
             self.base = Q.clone() if _is_orthogonal(Q) else _made_orthogonal(Q)
         else:
             drawn = randn(*Q.shape[:-2], rows, rows - columns, dtype=Q.dtype)
             self.base = _made_orthogonal(cat([Q, drawn], -1))
-        minus = np.zeros(first.shape, first._d.dtype)
+        minus = np.zeros(first.shape, first._array.dtype)
         places = np.arange(columns)
         minus[..., places, places] = -1.0
         return wrap(minus)

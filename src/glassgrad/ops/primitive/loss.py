@@ -468,7 +468,7 @@ def _per_row(grad: Any, sizes: Any, reduction: Any) -> Any:
     return grad * portion(as_rows(sizes)[:1], reduction)
 
 
-@op(apart=("target", "weight"), public=False, precision="single", hidden=("self_sizes",))
+@op(apart=("target",), public=False, precision="single", hidden=("self_sizes",))
 def multilabel_margin_loss(self: Any, target: Any, /, reduction: int = 1) -> Any:
     """How far the classes that ``target`` does not list come within one of those it does; reduced."""
     a = self.reshape(as_rows(self.shape))
