@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..ground import dtypes, errors, modes
+from ..kernels import compiled
 from ..ops import override
 from ..ops.constant import F32, F64, I64, number
 from ..tensor.parameter import Parameter
@@ -18,6 +19,7 @@ from .row import Row
 from .tensor import LEAF, Tensor, View, edge_of, share, view_error, wrap
 
 ndarray = np.ndarray
+_LARGE = 1 << 12  # elements from which on a result is not computed aside: below, to copy it costs nothing
 rebase_view: Callable[[Tensor, Record], None] = (
     NotImplemented  # history of a write through a view, handed in by primitive/window.py
 )
@@ -87,17 +89,41 @@ def _short(row: Row, target: Any, others: Sequence[Any], settings: Sequence[Any]
             return False
         arrays.append(other._array)
     try:
-        result = row.kernel(*arrays, *settings)
+        if data.size < _LARGE or row.ufunc is None or not _written_over(row, data, arrays, settings):
+            result = row.kernel(*arrays, *settings)
+            if result.dtype is not dtype or result.shape != data.shape:
+                return False
+            data[...] = result
     except ValueError:
         return False
-    if result.dtype is not dtype or result.shape != data.shape:
-        return False
-    data[...] = result
     version = target._counter
     if version is None:
         version = share(target)
     version.version += 1
     return True
+
+
+def _written_over(row: Row, data: Any, arrays: Sequence[Any], settings: Sequence[Any]) -> bool:
+    """Let a row's ufunc write over its first operand; ValueError, and nothing written, for other shapes."""
+    if data.dtype is I64 or any(
+        value != row.defaults[name] for name, value in zip(row.settings, settings, strict=False)
+    ):
+        return False
+    if compiled.least <= data.size >= compiled.CURVED and all(_is_like(data, array) for array in arrays):
+        if compiled.elementwise.apply(row.ufunc, data, *arrays) is not None:
+            return True
+    with np.errstate(all="ignore"):  # an error after the write would leave it half told
+        row.ufunc(*arrays, out=data)
+    return True
+
+
+def _is_like(data: Any, array: Any) -> bool:
+    """Whether compiled loops may read an operand where they write ``data``: a number, or an array that lies apart."""
+    if array is data:
+        return data.flags.carray  # type: ignore[no-any-return]
+    if type(array) is not ndarray or not array.ndim:
+        return True
+    return array.shape == data.shape and array.flags.c_contiguous and not np.may_share_memory(array, data)
 
 
 def in_place(row: Row, target: Tensor, others: Sequence[Any], settings: Sequence[Any]) -> Tensor:

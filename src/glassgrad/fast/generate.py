@@ -10,7 +10,6 @@ from __future__ import annotations
 import linecache
 import os
 import threading
-from sys import getrefcount
 from types import FunctionType
 from typing import Any
 
@@ -34,7 +33,7 @@ NAMES.update(
     modes=modes,
     grad_enabled=modes.grad_enabled, edge_of=edge_of, share=share, careful=call.careful, output_of=call.output_of,
     stale=saved.stale, fit=fit, shape_error=override.shape_error, number=number, F32=F32, F64=F64, I64=I64, B1=B1,
-    float32=np.float32, ndarray=np.ndarray, TABLE=TABLE, getrefcount=getrefcount, applied=large.applied,
+    float32=np.float32, ndarray=np.ndarray, TABLE=TABLE, applied=large.applied,
     LARGE=large.LARGE, CURVED=large.CURVED,
 )  # fmt: skip
 

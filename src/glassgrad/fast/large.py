@@ -1,4 +1,4 @@
-"""Elementwise operations on large arrays: NumPy's loops over several threads, written over memory that is spent."""
+"""Elementwise operations on large arrays, shared out among several threads."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
 from ..kernels import compiled
-from ..ops.spare import spent
 
 ndarray = np.ndarray
 #: Elements from which on an elementwise operation goes this way: below, all lies in the cache of one core.
@@ -19,11 +18,8 @@ LARGE = 1 << 17 if compiled.least else 0
 CURVED = compiled.CURVED
 
 
-def applied(ufunc: Any, references: Any, tensor: Any, a: Any, b: Any = None) -> Any:
-    """``ufunc`` of contiguous arrays of one shape, or of an array and a number; ``None`` for others.
-
-    ``tensor`` is the operand whose array ``a`` is, ``references`` says who holds it (``spare.spent``).
-    """
+def applied(ufunc: Any, a: Any, b: Any = None) -> Any:
+    """``ufunc`` of contiguous arrays of one shape, or of an array and a number; ``None`` for others."""
     kind = a.dtype
     if type(a) is not ndarray or kind.kind != "f" or not a.flags.c_contiguous or not a.size:
         return None
@@ -32,7 +28,7 @@ def applied(ufunc: Any, references: Any, tensor: Any, a: Any, b: Any = None) -> 
             b = np.asarray(b)
         elif b.shape != a.shape or not b.flags.c_contiguous:
             return None
-    return _written(ufunc, a if spent(references, tensor, a, 4) else np.empty(a.shape, kind), a, b)
+    return _written(ufunc, np.empty(a.shape, kind), a, b)
 
 
 def _written(ufunc: Any, out: Any, a: Any, b: Any) -> Any:

@@ -110,9 +110,7 @@ def _caller(row: Row) -> list[str]:
         ]
         if row.ufunc is not None:
             passed = ", ".join([*public, *row.settings])
-            alone = "".join(f" if {arg}._edge is None else None" for arg in public[1:])  # else its rule reads the first
-            held = f"({public[0]}.__weakref__, getrefcount({public[0]}), getrefcount(a0)){alone}"
-            lines += [f"        if a0.size >= {row.large}:", f"            return {name}_large({held}, {passed})"]
+            lines += [f"        if a0.size >= {row.large}:", f"            return {name}_large({passed})"]
     arguments = ", ".join([*(f"a{i}" for i in range(len(row.inputs))), *row.settings])
     given = ", ".join(f"a{i}" for i in range(len(row.inputs)))
     made = f"{name}_kernel({arguments})"
@@ -140,14 +138,14 @@ def _at_defaults(row: Row) -> str:
 
 
 def _large(row: Row) -> list[str]:
-    """What the caller goes on with for large arrays: its ufunc over several threads, over memory that nobody needs."""
+    """What the caller goes on with for large arrays: its ufunc over several threads."""
     name, public = row.name, _public(row)
     given = ", ".join(f"a{i}" for i in range(len(row.inputs)))
     otherwise = f" if {_at_defaults(row)} else None" if row.settings else ""
     return [
-        f"def {name}_large(references, {', '.join([*public, *row.settings])}):",
+        f"def {name}_large({', '.join([*public, *row.settings])}):",
         *(f"    a{i} = {arg}._array" for i, arg in enumerate(public)),
-        f"    r = applied({name}_ufunc, references, {public[0]}, {given}){otherwise}",
+        f"    r = applied({name}_ufunc, {given}){otherwise}",
         "    if r is None:",
         "        try:",
         f"            r = {name}_kernel({', '.join([given, *row.settings])})",
