@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Sequence
 from typing import Any
 
 from numba import types
 
 from .binding import intrinsic
 
-_seen = ctypes.c_char.from_buffer
+_seen, _addressof = ctypes.c_char.from_buffer, ctypes.addressof
+_UNSEEN = TypeError, ValueError, BufferError  # of what is read-only, has gaps, is empty, or of a dtype without a buffer
 
 
 def address(array: Any) -> int:
@@ -17,9 +19,17 @@ def address(array: Any) -> int:
     if array is None:
         return 0
     try:
-        return ctypes.addressof(_seen(array))  # a third of the time of the other
-    except (TypeError, ValueError, BufferError):  # read-only, with gaps, empty, or of a dtype without a buffer
+        return _addressof(_seen(array))  # a third of the time of the other
+    except _UNSEEN:
         return int(array.ctypes.data)
+
+
+def addresses_of(arrays: Sequence[Any]) -> list[int] | None:
+    """The same of several; None where one is read-only, or its lines lie in another way than a C array's."""
+    try:
+        return [_addressof(_seen(array)) for array in arrays]
+    except _UNSEEN:
+        return None
 
 
 def _word_at(typing: Any, address: Any) -> Any:
