@@ -161,7 +161,7 @@ def _forgotten(signature: Any, data: Any) -> None:
 def _sources(function: Callable[..., Any]) -> set[str]:
     """The files of a kernel, and of the compiled functions that its module knows."""
     files = {__file__, function.__code__.co_filename}
-    within = ("mathematics.py", "memory.py", "tiles.py", "ufunc.py", "vectors.py")  # compiled into what others name
+    within = ("mathematics.py", "memory.py", "tiles.py", "vectors.py")  # compiled into what others name
     files.update(str(Path(__file__).with_name(name)) for name in within)
     package = (__package__ or "").rpartition(".")[0]  # constants may lie beside this folder
     for value in function.__globals__.values():

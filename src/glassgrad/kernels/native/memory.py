@@ -32,17 +32,8 @@ def addresses_of(arrays: Sequence[Any]) -> list[int] | None:
         return None
 
 
-def _word_at(typing: Any, address: Any) -> Any:
-    """The eight bytes at an address."""
-
-    def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        kind = context.get_value_type(types.CPointer(types.int64))
-        return builder.load(builder.inttoptr(arguments[0], kind))
-
-    return types.int64(types.int64), code
-
-
-def _numbers_at(typing: Any, address: Any, like: Any) -> Any:
+@intrinsic
+def numbers_at(typing: Any, address: Any, like: Any) -> Any:
     """What lies at an address, as numbers of a type, or of the type of a number or of an array's elements."""
     kind = types.CPointer(getattr(like, "dtype", like))
 
@@ -50,7 +41,3 @@ def _numbers_at(typing: Any, address: Any, like: Any) -> Any:
         return builder.inttoptr(arguments[0], context.get_value_type(kind))
 
     return kind(types.int64, like), code
-
-
-word_at: Any = intrinsic(_word_at)
-numbers_at: Any = intrinsic(_numbers_at)
