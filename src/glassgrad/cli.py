@@ -137,9 +137,21 @@ def _info(options: argparse.Namespace) -> int:
         "BLAS": f"{blas.get('name', 'unknown')} {blas.get('version', '')}".rstrip(),
         "BLAS threads": _blas_threads(),
     }
+    if missing := _missing():
+        rows["Numba lacks"] = "; ".join(missing)
     for name, value in rows.items():
         print(f"{name:<13} {value}")
     return 0
+
+
+def _missing() -> list[str]:
+    """What compiled kernels look for in Numba in vain: then they are slower."""
+    try:
+        from .compiler.native import kept  # noqa: F401  which look too
+        from .kernels.native import binding, team  # noqa: F401
+    except ImportError:
+        return []
+    return binding.missing
 
 
 def _blas_threads() -> str:

@@ -321,22 +321,6 @@ def test_a_program_may_be_called_while_it_runs():
     assert made == [[5.0] * 3]
 
 
-@pytest.mark.parametrize("kind", ["f4", "f8"])
-@pytest.mark.parametrize("function", [np.exp, np.log, np.sin, np.tanh, np.sqrt, np.negative, np.absolute, np.maximum])
-def test_loops_of_numpy_are_found(function, kind):
-    from glassgrad.kernels.native.ufunc import loop_of
-
-    loop, _ = loop_of(function, np.dtype(kind))
-    assert loop
-
-
-def test_functions_that_are_laid_out_in_another_way_are_left_alone():
-    from glassgrad.kernels.native.ufunc import loop_of
-
-    assert loop_of.__wrapped__(np.frompyfunc(lambda x: x, 1, 1), np.dtype("f4")) is None
-    assert loop_of.__wrapped__(np.bitwise_and, np.dtype("f4")) is None
-
-
 def test_what_is_too_large_is_left_to_blas():
     step = torch.compile(lambda a, b: a @ b)
     a = torch.randn(200, 200)

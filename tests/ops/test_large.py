@@ -110,3 +110,54 @@ def test_rules_with_names_of_their_own_are_refused():
     with pytest.raises(TypeError, match="names of its own"):
         large.on_large(rule)
     assert "mul_run_large" in generate.source("mul")
+
+
+# -- in place ----------------------------------------------------------------------------------------------------------
+
+MIDDLE = 5000  # elements that a ufunc writes over its operand without threads
+
+
+@pytest.mark.parametrize("size", [100, MIDDLE, MANY])
+@pytest.mark.parametrize("kind", ["f4", "f8"])
+@pytest.mark.parametrize("name", [name for name in ROWS if hasattr(torch.Tensor, name + "_")])
+def test_in_place_gives_the_bits_of_the_function(name, kind, size):
+    """Of tensors and of numbers, and of a tensor with itself."""
+    numbers = [_numbers(seed, kind)[:size] for seed in range(len(TABLE[name].inputs))]
+    cases = [numbers] if len(numbers) == 1 else [numbers, [numbers[0], 3.0], [numbers[0], numbers[1][:1]]]
+    for x, *others in cases:
+        others = [torch.from_numpy(other.copy()) if type(other) is np.ndarray else other for other in others]
+        tensor = torch.from_numpy(x.copy())
+        expected = getattr(torch, name)(tensor, *others).numpy()
+        assert getattr(tensor, name + "_")(*others) is tensor and tensor._version == 1
+        assert tensor.numpy().tobytes() == expected.tobytes()
+    if len(numbers) == 2:
+        tensor = torch.from_numpy(numbers[0].copy())
+        expected = getattr(torch, name)(tensor, tensor).numpy()
+        assert getattr(tensor, name + "_")(tensor).numpy().tobytes() == expected.tobytes()
+
+
+@pytest.mark.parametrize("size", [MIDDLE, MANY])
+@pytest.mark.parametrize("begin", [0, 1])
+def test_operands_on_the_same_memory(begin, size):
+    """Two tensors made of one array, of which the graph knows nothing."""
+    array = np.arange(size + 1, dtype=np.float32)
+    expected = array[:size] + array[begin : begin + size]
+    torch.from_numpy(array[:size]).add_(torch.from_numpy(array[begin : begin + size]))
+    np.testing.assert_array_equal(array[:size], expected)
+
+
+@pytest.mark.parametrize("size", [MIDDLE, MANY])
+def test_a_refused_write_changes_nothing(size):
+    """Operands of other sizes and errors that NumPy was asked for; nor does a write to what is no whole array fail."""
+    x = torch.ones(size)
+    with pytest.raises(RuntimeError, match="broadcast shape|match the size"):
+        x.add_(torch.ones(3, size))
+    with pytest.raises(RuntimeError, match="must match the size"):
+        x.add_(torch.ones(size - 1))
+    assert x._version == 0 and (x == 1).all()
+    with np.errstate(all="raise"):
+        assert torch.isinf(x.div_(0.0)).all()
+    wide = torch.zeros(size, 2)
+    wide[:, 0].add_(1.0)
+    wide.t().mul_(3.0)
+    assert (wide[:, 0] == 3).all() and (wide[:, 1] == 0).all()

@@ -6,6 +6,7 @@ import sys
 from array import array
 from collections.abc import Callable, Sequence
 from functools import cache
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -47,15 +48,15 @@ def write_call(text: Text, tape: Any, words: Words | None, told: list[str]) -> s
 
     ``told`` are the tests that need not be made as long as the words are what they were.
     """
+    from ..kernels.native.memory import address
+
     for _, optimizer in tape.rates:  # whose step is taken without it: its settings must be those that the tape knows
         _write_settings(text, optimizer, words, told)
     kind = text.name(tape.kind, tape.kind.name)
-    slots: dict[int, list[int]] = {}  # where the ids of each slot go
-    given: list[int] = []
+    slots: dict[int, list[tuple[int, int]]] = {}  # the entries of each slot, and how many bytes after its beginning
     for (base, offset), entry in tape.table.items():
         if base:
-            slots.setdefault(base - 1, []).append(len(given))
-            given += [0, entry, offset * tape.kind.itemsize, tape.slots[base - 1][0] == "number"]
+            slots.setdefault(base - 1, []).append((entry, offset * tape.kind.itemsize))
     owners = {place.base - 1: value for value, place in tape.gradients.values() if place is not None and place.base}
     lasting = [(value.shape, slots.get(n, ()), owners.get(n)) for n, (what, value) in enumerate(tape.slots)
                if what == "gradient"]  # fmt: skip
@@ -64,7 +65,11 @@ def write_call(text: Text, tape: Any, words: Words | None, told: list[str]) -> s
     text.add("        context = contexts.pop()  # each call that runs has memory of its own")
     text.add("    except IndexError:")
     text.add("        context = another()")
-    text.add("    ids, room, grads, where, table, watch, _ = context")
+    text.add("    entries, room, cells, grads, where, table, watch, _ = context")
+    cells = [place for _, place in (*tape.given, *tape.handed)]
+    cells += [place for _, operand, result, _ in tape.calls for place in (operand, result)]
+    if cells:
+        text.add(f"    {', '.join(f'cell{n}' for n in range(len(cells)))}, = cells")
     if words is not None:
         _write_altered(text, told)
     for n, (shape, places, owner) in enumerate(lasting):
@@ -77,29 +82,31 @@ def write_call(text: Text, tape: Any, words: Words | None, told: list[str]) -> s
         text.lines += [indent + line for line in lines]
     if words is not None:
         text.add("        table[0] = 1  # what was noted holds")
+    for n, (value, _) in enumerate(tape.given):
+        text.add(f"    cell{n}[...] = a{value.held}._array")
+    fixed = {}
     for n, (what, value) in enumerate(tape.slots):
-        places = slots.get(n, ())
-        put = "".join(f"ids[{place}] = " for place in places)
-        if what == "output":
-            text.add(f"    {value.name} = empty({value.shape}, {kind})")
-            text.add(f"    {put}id({value.name})")
-        elif what != "gradient" and value.source == "argument":
-            text.add(f"    {put}id(a{value.held}._array)")
-        elif what != "gradient":
+        if what == "array":
             held = value.held._array if value.source == "outside" else value.held
             text.name(held, "array")  # which keeps it
-            for place in places:
-                given[place] = id(held)
+            fixed.update((entry, address(held) + offset) for entry, offset in slots.get(n, ()))
     rates = [f"{text.name(optimizer.param_groups[0], 'group')}['lr']" for _, optimizer in tape.rates]
     for (place, _), rate in zip(tape.rates[1:], rates[1:], strict=True):
         text.add(f"    room[{place}] = {rate}")
     altered, renew = comparers() if words is not None else (None, None)
     text.names.update(
-        native=runner(tape.kind), another=_contexts(tape, given, lasting, watched, words), contexts=[],
-        getrefcount=sys.getrefcount, empty=np.empty, altered=altered, renew=renew,
+        native=runner(tape.kind), another=_contexts(tape, fixed, cells, lasting, watched, words), contexts=[],
+        address=address, getrefcount=sys.getrefcount, empty=np.empty, altered=altered, renew=renew,
         note_gradient=words.note_gradient if words is not None else None,
     )  # fmt: skip
-    text.add(f"    native(where, {rates[0] if rates else 0.0})")
+    rate = rates[0] if rates else "0.0"
+    text.add(f"    native(where, 0, {rate})")
+    for n, (function, _, _, at) in enumerate(tape.calls, -len(tape.calls)):
+        operand, result = len(cells) + 2 * n, len(cells) + 2 * n + 1
+        text.add(f"    {text.name(function, function.__name__)}(cell{operand}, cell{result})")
+        text.add(f"    native(where, {at}, {rate})")
+    for n, (value, _) in enumerate(tape.handed, len(tape.given)):
+        text.add(f"    {value.name} = cell{n}.copy()")
     for value, place in tape.gradients.values():
         owner = text.operand(value, True)
         if place is None:
@@ -142,10 +149,9 @@ def _write_altered(text: Text, told: list[str]) -> None:
     text.add("            return MISS")
 
 
-def _gradient(text: Text, place: int, ids: Sequence[int], made: str, owner: Value) -> list[str]:
+def _gradient(text: Text, place: int, entries: Sequence[tuple[int, int]], made: str, owner: Value) -> list[str]:
     """The lines that give a leaf the gradient tensor of last time, unless anybody else can tell that it is the same."""
     leaf = text.operand(owner, True)
-    put = "".join(f"ids[{place}] = " for place in ids)
     return [
         f"g, d = grads[{place}]",
         f"if g._array is not d or getrefcount(d) != 4 or getrefcount(g) - ({leaf}._grad is g) != 3 \\",
@@ -153,7 +159,8 @@ def _gradient(text: Text, place: int, ids: Sequence[int], made: str, owner: Valu
         f"    d = {made}",
         "    g = wrap(d)",
         f"    grads[{place}] = g, d",
-        f"    {put}id(d)",
+        "    begin = address(d)",
+        *[f"    entries[{entry}] = begin + {offset}" for entry, offset in entries],
         f"if {leaf}._grad is not g:",
         f"    {leaf}._grad = g",
     ]
@@ -184,8 +191,8 @@ def _write_settings(text: Text, optimizer: Any, words: Words | None, told: list[
 
 
 @cache
-def runner(kind: Any) -> Callable[[int, float], None]:
-    """What runs tapes on numbers of a dtype, given the address of a head, and the first number of the room."""
+def runner(kind: Any) -> Callable[[int, int, float], None]:
+    """What runs tapes on numbers of a dtype: of a head's address, where to begin, and the room's first number."""
     from .native import interpreter
 
     return interpreter.run_for(kind)  # type: ignore[no-any-return]
@@ -200,34 +207,38 @@ def comparers() -> tuple[Callable[[int], int], Callable[[int], int]]:
 
 
 def _contexts(
-    tape: Any, given: Sequence[int], lasting: Sequence[tuple[Any, Sequence[int], Any]], watched: Sequence[int],
-    words: Words | None,
+    tape: Any, fixed: dict[int, int], cells: Sequence[Any], lasting: Sequence[tuple[Any, Any, Any]],
+    watched: Sequence[int], words: Words | None,
 ) -> Callable[[], Any]:  # fmt: skip
-    """A function that makes the memory for one run: ids of arrays, the room, gradients, addresses of head and words."""
+    """A function that makes the memory for one run.
+
+    That is the table of addresses, the room and views of it, gradients, and the addresses of head and words.
+    """
+    from ..kernels.native.memory import address
+
     kind = tape.kind
     code = np.array(tape.code, np.int32)
     whole = np.zeros(max(tape.room, 1), kind)
     for number, place in tape.constants.items():
         whole[place.offset] = float.fromhex(number)
-    count = len(given) // 4
 
     def another() -> Any:
-        ids, room = array("q", given), whole.copy()
+        room = whole.copy()
+        views = [room[cell.offset : cell.offset + prod(cell.shape)].reshape(cell.shape) for cell in cells]
         grads = [(wrap(grad), grad) for grad in [np.empty(shape, kind) for shape, _, _ in lasting]]
-        for (_, grad), (_, places, _) in zip(grads, lasting, strict=True):
-            for place in places:
-                ids[place] = id(grad)
-        start = room.ctypes.data
-        table = array("q", [0] * len(tape.table))
+        entries, start = array("q", [0] * len(tape.table)), address(room)
         for (base, offset), entry in tape.table.items():
-            table[entry] = offset if base is None else start + offset * kind.itemsize if not base else 0
-        numbers = array("q", [0, 0, 0, 0, *[kind.itemsize] * 3])
-        head = array("q", [code.ctypes.data, _address(table), _address(ids), count, _address(numbers)])
+            entries[entry] = fixed[entry] if entry in fixed else start + offset * kind.itemsize
+        for (_, grad), (_, places, _) in zip(grads, lasting, strict=True):
+            begin = address(grad)
+            for entry, offset in places:
+                entries[entry] = begin + offset
+        head = array("q", [address(code), _address(entries)])
         watch = array("q") if words is None else words.table(len(watched))
         if words is not None:
             for place, n in enumerate(watched):
                 words.note_gradient(watch, place, *grads[n])
-        return ids, room, grads, _address(head), watch, _address(watch), (code, table, numbers, head)
+        return entries, room, views, grads, _address(head), watch, _address(watch), (code, head)
 
     return another
 

@@ -1,4 +1,4 @@
-"""Elementwise operations on large arrays: NumPy's loops over several threads."""
+"""Elementwise operations on large arrays, shared out among several threads."""
 
 from __future__ import annotations
 

@@ -5,12 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
+from ..core.plan import I64
 from ..core.row import Row
 from ..core.tensor import Tensor, share
 from ..core.write import memory
 from ..ground import modes
+from ..kernels import compiled
 from ..tensor.parameter import Parameter
 from .constant import number
+
+LARGE = 1 << 12  # elements from which on a result is not computed aside: below, to copy it costs nothing
 
 
 def everyday(row: Row, target: Any, others: Sequence[Any], settings: Sequence[Any]) -> bool:
@@ -41,14 +47,35 @@ def everyday(row: Row, target: Any, others: Sequence[Any], settings: Sequence[An
             return False
         arrays.append(other._array)
     try:
-        result = row.kernel(*arrays, *settings)
+        if data.size < LARGE or row.ufunc is None or not _written_over(row, data, arrays, settings):
+            result = row.kernel(*arrays, *settings)
+            if result.dtype is not dtype or result.shape != data.shape:
+                return False
+            data[...] = result
     except ValueError:
         return False
-    if result.dtype is not dtype or result.shape != data.shape:
-        return False
-    data[...] = result
-    version = target._counter
-    if version is None:
-        version = share(target)
-    version.version += 1
+    share(target).version += 1
     return True
+
+
+def _written_over(row: Row, data: Any, arrays: Sequence[Any], settings: Sequence[Any]) -> bool:
+    """Let a row's ufunc write over its first operand; ValueError, and nothing written, for other shapes."""
+    if data.dtype is I64 or any(
+        value != row.defaults[name] for name, value in zip(row.settings, settings, strict=False)
+    ):
+        return False
+    if compiled.least <= data.size >= compiled.CURVED and all(_is_like(data, array) for array in arrays):
+        if compiled.elementwise.apply(row.ufunc, data, *arrays) is not None:
+            return True
+    with np.errstate(all="ignore"):  # an error after the write would leave it half told
+        row.ufunc(*arrays, out=data)
+    return True
+
+
+def _is_like(data: Any, array: Any) -> bool:
+    """Whether compiled loops may read an operand where they write ``data``: a number, or an array that lies apart."""
+    if array is data:
+        return data.flags.carray  # type: ignore[no-any-return]
+    if type(array) is not np.ndarray or not array.ndim:
+        return True
+    return array.shape == data.shape and array.flags.c_contiguous and not np.may_share_memory(array, data)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import os
 import threading
 from typing import Any
@@ -35,6 +34,56 @@ _INVALID = "Invalid mt19937 state"
 _NO_OFFSET = "CPU Generator does not use offset"
 
 
+class Twister:
+    """NumPy's Mersenne twister."""
+
+    __slots__ = ("_bits", "_draws", "_fill", "_origin", "_reseed")
+
+    def __init__(self, seed: int) -> None:
+        import numpy.random as random
+
+        self._bits = random.MT19937(0)
+        self._fill = random.Generator(self._bits).integers
+        self._reseed = random.RandomState(self._bits).seed  # the seeding of 2002, which PyTorch uses too
+        self.seed(seed & 0xFFFFFFFF)
+
+    def seed(self, seed: int) -> None:
+        """Start anew from a number of 32 bits."""
+        self._reseed(seed)
+        self._draws, self._origin = 0, None  # how far it is from where: to read the state takes 50 microseconds
+
+    def random32(self, n: int) -> np.ndarray:
+        """The next ``n`` outputs."""
+        self._draws += n
+        if n < 2048:  # below, the other way's fixed cost is the larger part
+            return self._bits.random_raw(n).astype(np.uint32)
+        return self._fill(0, 0x100000000, n, np.uint32)
+
+    def random64(self, n: int) -> np.ndarray:
+        """The next ``n`` pairs of outputs, the first of each pair being the high word."""
+        self._draws += 2 * n
+        if n >= 1024:
+            return self._fill(0, 0xFFFFFFFFFFFFFFFF, n, np.uint64, True)
+        words = self._bits.random_raw(2 * n)
+        high = words[0::2] << _32
+        high |= words[1::2]
+        return high
+
+    def state(self) -> tuple[np.ndarray, int]:
+        """The block of words, and the place of the next of them."""
+        held: Any = self._bits.state["state"]
+        return held["key"], int(held["pos"])
+
+    def set_state(self, key: np.ndarray, place: int) -> None:
+        """Go on from a state."""
+        self._bits.state = {"bit_generator": "MT19937", "state": {"key": key, "pos": place}}
+        self._draws, self._origin = 0, object()
+
+    def mark(self) -> Any:
+        """What is equal as long as nothing is drawn or set."""
+        return self._draws, self._origin
+
+
 class Generator:
     """A seedable source of random bits: the same seed gives the bits PyTorch's CPU generator gives.
 
@@ -43,14 +92,13 @@ class Generator:
     """
 
     __slots__ = (
-        "__weakref__", "_bits", "_block", "_fill", "_float_normal", "_reseed", "_seed", "device", "lock",
-        "next_normal", "words",
+        "__weakref__", "_float_normal", "_seed", "_twister", "device", "lock", "next_normal", "words",
     )  # fmt: skip
 
     device: Device
     lock: Any
     next_normal: float | None
-    words: Any  # the twister's state as an array, kept for compiled kernels; False where they cannot have it
+    words: Any  # the twister's state as an array that compiled kernels draw from; None while NumPy has it
 
     def __init__(self, device: Any = "cpu") -> None:
         place = Device("cpu") if device is None else Device(device)
@@ -61,10 +109,7 @@ class Generator:
         self.next_normal = None
         self._float_normal: tuple[float, int] = (0.0, 0)
         self._seed = DEFAULT_SEED
-        self._block: Any = None  # its words, and its place in them
-        self._bits: Any = None  # numpy.random is imported, and the twister made, when the first number is wanted
-        self._fill: Any = None
-        self._reseed: Any = None
+        self._twister: Any = None  # numpy.random is imported when the first number is wanted
         self.words = None
 
     # --- seeding ------------------------------------------------------------------------------------------------------
@@ -89,59 +134,48 @@ class Generator:
             self._seed = seed
             self.next_normal = None
             self._float_normal = (0.0, 0)
-            if self._bits is not None:
-                self._reseed(seed & 0xFFFFFFFF)
+            if self._twister is not None:
+                self._twister.seed(seed & 0xFFFFFFFF)
 
-    def _twister(self) -> Any:
-        """NumPy's bit generator at this generator's place in the stream."""
-        if self._bits is None:
+    def twister(self) -> Any:
+        """What makes the bits, at this generator's place in the stream: a `Twister`, or one of compiled kernels."""
+        if self._twister is None:
             with self.lock:
-                if self._bits is None:
-                    import numpy.random as random
+                if self._twister is None:
+                    self._twister = Twister(self._seed)
+        return self._twister
 
-                    bits = random.MT19937(0)
-                    self._fill = random.Generator(bits).integers
-                    self._reseed = random.RandomState(bits).seed  # the seeding of 2002, which PyTorch uses too
-                    self._reseed(self._seed & 0xFFFFFFFF)
-                    self._block = (ctypes.c_char * (4 * (_WORDS + 1))).from_address(bits.ctypes.state_address)
-                    self._bits = bits
-        return self._bits
+    def move(self, kind: Any) -> None:
+        """Let a twister of another kind go on from here; its ``words`` are then those that kernels draw from."""
+        with self.lock:
+            moved = kind(0)
+            moved.set_state(*self.twister().state())
+            self._twister, self.words = moved, moved.words
 
     # --- drawing ------------------------------------------------------------------------------------------------------
 
     def random32(self, n: int) -> np.ndarray:
         """The next ``n`` outputs of 32 bits, as a fresh uint32 array."""
-        bits = self._bits or self._twister()
         with self.lock:
-            if n < 2048:  # below, the other way's fixed cost is the larger part
-                return bits.random_raw(n).astype(np.uint32)
-            return self._fill(0, 0x100000000, n, np.uint32)
+            return (self._twister or self.twister()).random32(n)  # type: ignore[no-any-return]
 
     def random64(self, n: int) -> np.ndarray:
         """The next ``n`` pairs of outputs, the first of each pair being the high word, as a fresh uint64 array."""
-        bits = self._bits or self._twister()
         with self.lock:
-            if n >= 1024:
-                return self._fill(0, 0xFFFFFFFFFFFFFFFF, n, np.uint64, True)
-            words = bits.random_raw(2 * n)
-        high = words[0::2] << _32
-        high |= words[1::2]
-        return high
+            return (self._twister or self.twister()).random64(n)  # type: ignore[no-any-return]
 
     # --- state --------------------------------------------------------------------------------------------------------
 
     def mark(self) -> tuple[Any, ...]:
         """Where the stream is: equal marks, of one generator, mean that nothing was drawn or set between them."""
         with self.lock:
-            self._twister()
-            return self._seed, self.next_normal, self._float_normal, self._block.raw
+            return self._seed, self.next_normal, self._float_normal, self.twister().mark()
 
     def get_state_bytes(self) -> np.ndarray:
         """The state as the 5056 bytes PyTorch saves, a fresh uint8 array of any later use."""
         with self.lock:
-            held = self._twister().state["state"]
+            key, position = self.twister().state()
             record = np.zeros((), _STATE)
-            key, position = held["key"], int(held["pos"])
             record["seed"], record["seeded"], record["key"] = self._seed, 1, key
             record["left"] = _WORDS + 1 - position
             record["next"] = 0 if position == _WORDS and _untouched(key) else position
@@ -173,8 +207,7 @@ class Generator:
             raise RuntimeError(_INVALID)
         key = record["key"].astype(np.uint32)
         with self.lock:
-            held = {"key": key, "pos": _WORDS + 1 - left}
-            self._twister().state = {"bit_generator": "MT19937", "state": held}
+            self.twister().set_state(key, _WORDS + 1 - left)
             self._seed = int(record["seed"])
             self.next_normal = float(record["normal"]) if record["has_normal"] else None
             self._float_normal = (float(record["float_normal"]), int(record["has_float_normal"]))

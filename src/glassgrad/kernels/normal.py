@@ -138,7 +138,7 @@ def _few32(gen: Generator, size: int, mean: float, std: float) -> np.ndarray:
 
 
 def _few_pairs(gen: Generator, pairs: int) -> np.ndarray:
-    words = iter(gen._twister().random_raw(4 * pairs).tolist())
+    words = iter(gen.random32(4 * pairs).tolist())
     values: list[float] = []
     for high, low, upper, lower in zip(words, words, words, words, strict=True):
         angle = 2.0 * pi * (((high << 32 | low) & _MASK53) * _U53)

@@ -41,19 +41,19 @@ class Stream:
         try:
             unused = length_hint(self.rest)
             if unused:
-                bits = self.gen._twister()
-                bits.state = self.saved
-                bits.random_raw(2 * (self.size - unused), False)
+                twister = self.gen.twister()
+                twister.set_state(*self.saved)
+                twister.random32(2 * (self.size - unused))
         finally:
             self.gen.lock.release()
 
     def _single(self) -> float:
-        high, low = self.gen._twister().random_raw(2).tolist()
+        high, low = self.gen.random32(2).tolist()
         return ((high << 32 | low) & _MASK53) * 2.0**-53
 
     def _units(self) -> Iterator[float]:
         while True:
-            self.saved = self.gen._twister().state
+            self.saved = self.gen.twister().state()
             self.size = self.block
             self.rest = iter(unit64(self.gen, self.size).tolist())
             yield from self.rest

@@ -65,10 +65,11 @@ def serving(gen: Generator, n: int) -> tuple[Any, Any] | None:
     if n < compiled.least and (compiled.least == compiled.NEVER or "random" not in vars(compiled)):
         return None
     native = compiled.random
-    words = gen.words
-    if words is None:
-        words = native.words(gen)
-    return None if words is None or words is False else (native, words)
+    if compiled.least == compiled.NEVER:  # Numba is there, but refuses
+        return None
+    if gen.words is None:
+        gen.move(native.Twister)
+    return native, gen.words
 
 
 def unit32(gen: Generator, n: int) -> np.ndarray:

@@ -118,6 +118,7 @@ class Elementwise(Optimizer):
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         super().__setstate__(state)
+        self.__dict__.pop("_layouts", None)  # of arrays that may be no more
         for group in self.param_groups:
             for name, value in self._younger.items():
                 group.setdefault(name, value)
@@ -214,7 +215,8 @@ class Elementwise(Optimizer):
         native = compiled.optimizer
         if len(set(batch.versions)) < len(batch.versions):  # parameters that share memory
             return False
-        if not native.step(getattr(native, name), batch.arrays, kind, numbers, *settings):
+        layouts = self.__dict__.setdefault("_layouts", {}).setdefault(id(group), {})
+        if not native.step(getattr(native, name), batch.arrays, kind, layouts, numbers, *settings):
             return False
         for version in batch.versions:
             version.version += writes

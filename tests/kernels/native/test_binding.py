@@ -162,7 +162,7 @@ def test_compiling_is_hidden_from_a_profiler_that_is_blind_to_kernels(blind):
             self.files.add(frame.f_code.co_filename)
 
     looking = Looking()
-    function = binding.njit(lambda x: x + 1)
+    function = binding.njit()(lambda x: x + 1)
     before, look = sys.getprofile(), looking.look
     sys.setprofile(look)
     try:
@@ -172,3 +172,43 @@ def test_compiling_is_hidden_from_a_profiler_that_is_blind_to_kernels(blind):
         sys.setprofile(before)
     assert after is look
     assert any("codegen" in name for name in looking.files) != blind
+
+
+WITHOUT = """
+import numba, numba._dispatcher, numba.core.caching
+import numpy as np
+del numba._dispatcher.compute_fingerprint, numba.core.caching.CompileResultCacheImpl
+usual = numba.njit
+def njit(*functions, **options):
+    if "_nrt" in options:
+        raise KeyError("Unrecognized options: {'_nrt'}")
+    return usual(*functions, **options)
+numba.njit = njit
+import glassgrad as torch
+from glassgrad.kernels import compiled
+from glassgrad.kernels.native import binding
+{more}
+a = torch.arange(200_000.0)
+assert torch.equal(a * 2 + 1, torch.from_numpy(np.arange(200_000, dtype="f4") * 2 + 1))
+step = torch.compile(lambda x: (x * 2 + 1).relu() - x)
+for _ in range(3):
+    assert torch.equal(step(a), a + 1)
+print(*[what.partition(" (")[0].replace(" ", "_") for what in binding.missing])
+"""
+
+
+@pytest.mark.parametrize(
+    ("more", "missing"),
+    [
+        ("", {"functions_that_count_no_references", "fingerprints_of_arguments"}),
+        (
+            "from glassgrad.kernels.native import team\nteam._trampoline = lambda *given: given[0].other_packer",
+            {"functions_that_count_no_references", "fingerprints_of_arguments", "threads_for_compiled_code"},
+        ),
+    ],
+)
+def test_a_numba_without_what_it_does_not_document(more, missing, tmp_path):
+    """All goes on, slower, and it is noted what was not there."""
+    program = WITHOUT.replace("{more}", more)
+    found = set(ran(program, NUMBA_CACHE_DIR=str(tmp_path), OPENBLAS_NUM_THREADS="2"))
+    assert missing <= found

@@ -1,4 +1,4 @@
-"""NumPy's loops, called by their address: the same bits as NumPy's, in place too."""
+"""Large elementwise operations in parts: the same bits as NumPy's, in place too."""
 
 import numpy as np
 import pytest
@@ -48,9 +48,30 @@ def test_bits_are_numpys(ufunc, kind, size, monkeypatch):
 
 
 def test_other_dtypes_and_ufuncs_are_left_to_numpy():
-    """Integers are not served, nor is a ufunc of two results, nor one without such a loop."""
-    whole = np.arange(9)
+    """Integers are not served, nor is a ufunc of two results, nor one that has no loop for such numbers."""
+    whole, a = np.arange(9), np.ones(9, np.float32)
     assert elementwise.apply(np.add, whole, whole, whole) is None
-    assert elementwise.loop_of(np.divmod, np.dtype("f4")) is None
-    assert elementwise.loop_of(np.modf, np.dtype("f4")) is None
-    assert elementwise.loop_of(np.bitwise_and, np.dtype("f4")) is None
+    for ufunc, others in ((np.divmod, (a,)), (np.modf, ()), (np.bitwise_and, (a,))):
+        assert elementwise.apply(ufunc, np.empty_like(a), a, *others) is None
+
+
+@pytest.mark.parametrize("kind", ["f4", "f8"])
+@pytest.mark.parametrize("ufunc", [np.add, np.subtract, np.divide, np.maximum], ids=lambda ufunc: ufunc.__name__)
+def test_single_numbers_on_either_side(ufunc, kind):
+    """Numbers, expanded ones and arrays that may not be written to, before and after; the result over the array."""
+    a = _numbers(40_001, kind)
+    number, expanded, locked = np.array(3, kind), np.broadcast_to(np.array(3, kind), a.shape), a[::-1].copy()
+    locked.flags.writeable = False
+    with np.errstate(all="ignore"):
+        for other in (number, number[()], expanded, locked):
+            for operands in ((a, other), (other, a)):
+                expected = ufunc(*operands).tobytes()
+                assert elementwise.apply(ufunc, np.empty_like(a), *operands).tobytes() == expected
+                own = a.copy()
+                elementwise.apply(ufunc, own, *[own if x is a else x for x in operands])
+                assert own.tobytes() == expected
+        both = elementwise.apply(ufunc, np.empty_like(a), expanded, number)
+        assert both.tobytes() == np.broadcast_to(ufunc(number, number), a.shape).tobytes()
+        twice = a.copy()
+        elementwise.apply(ufunc, twice, twice, twice)
+        assert twice.tobytes() == ufunc(a, a).tobytes()

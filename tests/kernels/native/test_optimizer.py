@@ -95,7 +95,9 @@ def test_expanded_gradient():
     values = [np.ones((5, 6), "f4")]
     slopes = [np.broadcast_to(np.float32(2), (5, 6))]
     native = compiled.optimizer
-    assert not native.step(native.descend, [[values[0], slopes[0]]], np.dtype("f4"), (1, 0, 0, 1, 0, 0.1), False, False)
+    assert not native.step(
+        native.descend, [[values[0], slopes[0]]], np.dtype("f4"), {}, (1, 0, 0, 1, 0, 0.1), False, False
+    )
     assert (values[0] == 1).all()
 
 
@@ -103,7 +105,7 @@ def test_read_only_parameter():
     value, slope = np.ones(50, "f4"), np.ones(50, "f4")
     value.flags.writeable = False
     native = compiled.optimizer
-    assert not native.step(native.descend, [[value, slope]], np.dtype("f4"), (1, 0, 0, 1, 0, 0.1), False, False)
+    assert not native.step(native.descend, [[value, slope]], np.dtype("f4"), {}, (1, 0, 0, 1, 0, 0.1), False, False)
     assert (value == 1).all()
 
 

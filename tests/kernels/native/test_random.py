@@ -79,8 +79,8 @@ def test_every_uniform_number_becomes_the_same_normal():
     normal._sixteens32(expected, 0.0, 1.0)
     native, out = compiled.random, np.empty(16, "f4")
     gen = Generator().manual_seed(0)
-    words = native.words(gen)
-    native.normal32(words, out, np.float32(0), np.float32(1))
+    gen.move(native.Twister)
+    native.normal32(gen.words, out, np.float32(0), np.float32(1))
     near, far = np.empty(values.size, "f4"), np.empty(values.size, "f4")
     native._sixteens(values, 0, values.size, np.float32(0), np.float32(1), near, far)
     assert np.array_equal(values.view("u4"), expected.view("u4"))
@@ -120,3 +120,31 @@ def test_small_draws_use_what_is_loaded():
         assert uniform.serving(gen, 3) is not None
     with compiled.serving(compiled.NEVER):
         assert uniform.serving(gen, 3) is None
+
+
+def test_the_compiled_twister_is_numpys():
+    """Seeds, draws of any length, states and marks; a generator goes on where it was when it moves."""
+    for seed in (0, 5489, 2**32 - 1, 67280421310721):
+        theirs, ours = Generator().manual_seed(seed), Generator().manual_seed(seed)
+        ours.move(compiled.random.Twister)
+        for n in (0, 1, 623, 2, 5000):
+            assert np.array_equal(theirs.random32(n), ours.random32(n))
+            assert np.array_equal(theirs.random64(n), ours.random64(n))
+        assert np.array_equal(theirs.get_state_bytes(), ours.get_state_bytes())
+        theirs.move(compiled.random.Twister)
+        assert np.array_equal(theirs.random32(700), ours.random32(700))
+        theirs.manual_seed(seed + 1)
+        again = Generator().manual_seed(seed + 1)
+        assert np.array_equal(theirs.get_state_bytes(), again.get_state_bytes())
+        assert np.array_equal(theirs.random32(3), again.random32(3))
+
+
+def test_a_mark_of_the_compiled_twister():
+    gen = Generator().manual_seed(3)
+    gen.move(compiled.random.Twister)
+    marks = [gen.mark()]
+    for change in (lambda: gen.random32(1), lambda: gen.random64(2000), lambda: gen.manual_seed(4)):
+        change()
+        marks.append(gen.mark())
+        assert gen.mark() == marks[-1]
+    assert len(set(marks)) == len(marks)

@@ -3,6 +3,7 @@
 An instruction is a few whole numbers: what to do, where the result goes, how many elements there are, and the places
 of the operands in a table of addresses. Elementwise ones, of ``SHORT`` numbers, work on elements that lie one after
 another; what lies otherwise is gathered before. The others, of ``LONG``, go on with numbers of their own.
+A tape has several parts where NumPy's functions are called in between.
 """
 
 from __future__ import annotations
@@ -13,33 +14,18 @@ from typing import Any
 import numpy as np
 from numba import types
 
-from ...kernels.native.binding import inlined, intrinsic, kernel
+from ...kernels.native.binding import inlined, kernel
 from ...kernels.native.mathematics import like
-from ...kernels.native.memory import DATA, HEAD, numbers_at, word_at
-from ...kernels.native.ufunc import call_at
+from ...kernels.native.memory import numbers_at
 
 _WHOLE, _SHORT = types.int64, types.int32
 _next = count().__next__
 END = _next()
-ADD, SUB, MUL, DIV, COPY, LE, LT, EQ, SELECT, TOTAL = (_next() for _ in range(10))
+ADD, SUB, MUL, DIV, COPY, LE, LT, EQ, SELECT, TOTAL, NEG, ABS, SQRT = (_next() for _ in range(13))
 TIMES, LESS, GATE = (_next() for _ in range(3))  # with a single number among the operands
-GATHER, PRODUCT, CALL = (_next() for _ in range(3))
+GATHER, PRODUCT = _next(), _next()
 SHORT, LONG = 6, 10  # how many numbers an instruction takes
 NARROW = 8
-
-
-def _call_loop(typing: Any, function: Any, operands: Any, size: Any, steps: Any, data: Any) -> Any:
-    """Call an inner loop of one of NumPy's universal functions."""
-
-    def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        function, operands, size, steps, data = arguments
-        call_at(builder, function, operands, size, steps, data)
-        return context.get_dummy_value()
-
-    return types.void(*[types.int64] * 5), code
-
-
-call_loop: Any = intrinsic(_call_loop)
 
 
 @inlined
@@ -56,18 +42,16 @@ def _add_times(out: Any, start: int, x: Any, b: Any, other: int, n: int) -> None
         out[start + i] += x * b[other + i]
 
 
-def _run(where: int, first: Any) -> None:
-    """Run the tape whose head is at an address; ``first`` goes to the first place in the table, and tells the dtype."""
+def _run(where: int, at: int, first: Any) -> None:
+    """Run a part of the tape whose head is at an address, from its number ``at`` on to the next end.
+
+    ``first`` goes to the first place in the table, and tells the dtype.
+    """
     head = numbers_at(where, _WHOLE)
     code = numbers_at(head[0], _SHORT)
     table = numbers_at(head[1], _WHOLE)
-    given = numbers_at(head[2], _WHOLE)
-    for g in range(0, 4 * head[3], 4):  # the id of an array or a number, its place, the offset, and which it is
-        table[given[g + 1]] = (given[g] + HEAD if given[g + 3] else word_at(given[g] + DATA)) + given[g + 2]
-    words = numbers_at(head[4], _WHOLE)
     numbers_at(table[0], first)[0] = first
     zero, one = like(0.0, first), like(1.0, first)
-    at = 0
     while True:
         what = code[at]
         if what == END:
@@ -120,6 +104,15 @@ def _run(where: int, first: Any) -> None:
                 out[i] = zero if a[i] <= x else b[i]
         elif what == TOTAL:
             out[0] = _total(a, n, zero)
+        elif what == NEG:
+            for i in range(n):
+                out[i] = -a[i]
+        elif what == ABS:
+            for i in range(n):
+                out[i] = abs(a[i])
+        elif what == SQRT:
+            for i in range(n):
+                out[i] = np.sqrt(a[i])
         else:
             rows = np.int64(code[at + 6])
             ar, ac = np.int64(code[at + 7]), np.int64(code[at + 8])  # from row to row and from column to column
@@ -127,12 +120,6 @@ def _run(where: int, first: Any) -> None:
                 for r in range(rows):
                     for i in range(n):
                         out[r * n + i] = a[r * ar + i * ac]
-            elif what == CALL:  # a loop of NumPy's, at an address in the table; its operands, size and steps are words
-                words[0] = table[code[at + 3]]
-                words[1] = table[code[at + 4]]  # the result's, where there is one operand
-                words[2] = table[code[at + 1]]
-                words[3] = n
-                call_loop(table[rows], head[4], head[4] + 24, head[4] + 32, table[rows + 1])
             elif n < NARROW:  # PRODUCT: number by number
                 depth = np.int64(code[at + 9])
                 for r in range(rows):
@@ -157,4 +144,4 @@ run = kernel(_run, strict=True)
 
 def run_for(kind: np.dtype[Any]) -> Any:
     """``run`` for numbers of a dtype, compiled, without the choice between dtypes at each call."""
-    return run.compile((_WHOLE, types.float32 if kind.itemsize == 4 else types.float64))
+    return run.compile((_WHOLE, _WHOLE, types.float32 if kind.itemsize == 4 else types.float64))

@@ -12,10 +12,17 @@ from pathlib import Path
 from typing import Any
 
 import numba
-from numba.core.caching import CompileResultCacheImpl, FunctionCache
-from numba.core.ccallback import CFunc
 
 from ...kernels import native
+from ...kernels.native.binding import njit, note
+
+try:  # Numba keeps functions of files alone, unless its cache is told another place: nothing that it documents
+    from numba.core.caching import CompileResultCacheImpl, FunctionCache
+    from numba.core.ccallback import CFunc
+except ImportError:
+    CompileResultCacheImpl = FunctionCache = object
+    CFunc = None
+    note("a cache for functions that were written as text")
 
 SETTINGS: dict[str, Any] = {"nogil": True, "_nrt": False, "error_model": "numpy"}
 
@@ -36,7 +43,7 @@ def defined(lines: Sequence[str], names: dict[str, Any], about: str) -> Any:
 
 def called_by_python(function: Any) -> Any:
     """A function of :func:`defined` that Python calls, compiled for each kind of arguments."""
-    made: Any = numba.njit(**SETTINGS)(function)
+    made = njit(**SETTINGS)(function)
     kept = _kept(function)
     if kept is not None:
         made._cache = kept
@@ -45,6 +52,8 @@ def called_by_python(function: Any) -> Any:
 
 def called_by_address(function: Any, signature: Any) -> Any:
     """A function of :func:`defined` that other compiled code calls by its address."""
+    if CFunc is None:
+        return numba.cfunc(signature, **SETTINGS)(function)
     made: Any = CFunc(function, (signature.args, signature.return_type), {}, SETTINGS)
     kept = _kept(function)
     if kept is not None:
@@ -108,7 +117,7 @@ def _beside() -> Any:
     """Numba's idea of where code from this file is to be kept; None where there is no such place."""
     try:
         return FunctionCache(defined)._impl.locator
-    except (RuntimeError, OSError, AttributeError):
+    except (RuntimeError, OSError, AttributeError, TypeError):
         return None
 
 

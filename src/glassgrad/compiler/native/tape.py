@@ -1,6 +1,7 @@
 """Whole programs on small arrays as a tape: forward, backward and the optimizer's step without Python between them.
 
-What an elementwise row computes is read from its formula; functions that NumPy has are NumPy's own loops.
+What an elementwise row computes is read from its formula. Functions that are no single instruction are NumPy's: there
+the tape ends, and goes on when NumPy was called.
 """
 
 from __future__ import annotations
@@ -13,7 +14,6 @@ from typing import Any
 
 import numpy as np
 
-from ...kernels.native.ufunc import loop_of
 from ...optim.sgd import SGD
 from ..formulas import given_to
 from ..program import Step, Value
@@ -31,12 +31,13 @@ _TESTS: dict[Any, tuple[int, bool]] = {  # and whether the sides change places
 }  # fmt: skip
 _SINGLE = {do.TIMES: 1, do.GATE: 2, do.LESS: 2}
 #: Functions of formulas, and rows, that are one of NumPy's.
-LOOPS: dict[str, Any] = {
+FUNCTIONS: dict[str, Any] = {
     "exp": np.exp, "log": np.log, "sin": np.sin, "cos": np.cos, "tanh": np.tanh, "sqrt": np.sqrt, "abs": np.absolute,
     "expm1": np.expm1, "log1p": np.log1p, "log2": np.log2, "log10": np.log10, "tan": np.tan, "asin": np.arcsin,
     "acos": np.arccos, "atan": np.arctan, "sinh": np.sinh, "cosh": np.cosh, "asinh": np.arcsinh, "acosh": np.arccosh,
     "atanh": np.arctanh, "sgn": np.sign,
 }  # fmt: skip
+_EXACT = {np.negative: do.NEG, np.absolute: do.ABS, np.sqrt: do.SQRT}  # those that are instructions
 _LONGER = {"sigmoid": "one / (exp(-x) + one)"}  # of the argument
 _SETTINGS = {"momentum": 0, "weight_decay": 0, "maximize": False, "differentiable": False}
 
@@ -100,7 +101,10 @@ class Tape:
         self.kind = next(iter(kinds))
         self.code: list[int] = []
         self.count = 0  # instructions
-        self.slots: list[tuple[str, Any]] = []  # what lies outside: "array", "number", "output" of a value; "gradient"
+        self.slots: list[tuple[str, Any]] = []  # what lies outside: the "array" or the "gradient" of a value
+        self.given: list[tuple[Value, Place]] = []  # arguments, which are copied into the room,
+        self.handed: list[tuple[Value, Place]] = []  # and results, which are copied out of it
+        self.calls: list[tuple[Any, Place, Place, int]] = []  # functions of NumPy's, and where the tape goes on then
         self.places: dict[int, Place] = {}
         self.table: dict[tuple[Any, int], int] = {(ROOM, 0): 0}  # bases with offsets, and addresses
         self.room = 1  # numbers; what is given at each call comes first
@@ -126,7 +130,7 @@ class Tape:
         for value in kept:
             if is_number(value):
                 self.outs.append((value, self._in_room(self._place(value))))
-            elif value.source != "made" or ("output", value) not in self.slots:
+            elif not any(value is one for one, _ in self.handed):
                 raise NotNative("it gives back an array that it did not make")
         self.code.append(do.END)
         self.steps = steps
@@ -197,7 +201,7 @@ class Tape:
         return Place(len(self.slots), shape)
 
     def _place(self, value: Value) -> Place:
-        """Where a value lies; what is from outside is given by its id."""
+        """Where a value lies."""
         known = self.places.get(value.number)
         if known is None:
             if value.dtype != self.kind or not value.size:
@@ -208,24 +212,26 @@ class Tape:
                 raise NotNative("a value that was not made here")
             elif not value.dense:
                 raise NotNative("an array with gaps")
+            elif value.source == "argument":
+                known = self._fresh(value.shape)
+                self.given.append((value, known))
             else:
-                number = not value.is_array and value.source != "outside"  # those from outside are given memory
-                known = self._slot("number" if number else "array", value, value.shape)
+                known = self._slot("array", value, value.shape)
             self.places[value.number] = known
         return known
 
     def _new(self, value: Value) -> Place:
-        """A place for a result: in a leaf's gradient, in an array that is handed out, or in the room."""
+        """A place for a result: in a leaf's gradient, or in the room."""
         if value.dtype != self.kind or not value.size:
             raise NotNative("another dtype, or nothing")
         if is_number(value):
             place = self._fresh(())
         elif value.number in self._owned:
             place = self._slot("gradient", value, value.shape)
-        elif value.number in self._kept:
-            place = self._slot("output", value, value.shape)
         else:
             place = self._fresh(value.shape)
+            if value.number in self._kept:
+                self.handed.append((value, place))
         self.places[value.number] = place
         return place
 
@@ -259,8 +265,8 @@ class Tape:
                 return self._called(np.negative, [operand], places, out)
             case ast.Call(func=ast.Name(id="number"), args=[ast.Constant(value=int() | float() as number)]):
                 return self._constant(number)
-            case ast.Call(func=ast.Name(id=name), args=arguments) if name in LOOPS:
-                return self._called(LOOPS[name], arguments, places, out)
+            case ast.Call(func=ast.Name(id=name), args=arguments) if name in FUNCTIONS:
+                return self._called(FUNCTIONS[name], arguments, places, out)
             case ast.Call(func=ast.Name(id=name), args=[argument]) if name in _LONGER:
                 return self._formula(_LONGER[name], {"x": self._computed(argument, places)}, out)
             case ast.IfExp(test=ast.Compare(left=left, ops=[test], comparators=[right])) if type(test) in _TESTS:
@@ -272,7 +278,7 @@ class Tape:
                 return self._on_all(do.SELECT, [self._on_all(what, sides, None), *parts], out)
         raise NotNative(f"no instruction for {ast.unparse(node)}")
 
-    def _on_all(self, what: int, operands: Sequence[Place], out: Place | None, *more: int) -> Place:
+    def _on_all(self, what: int, operands: Sequence[Place], out: Place | None) -> Place:
         """One elementwise instruction; the operands are broadcast."""
         shape = np.broadcast_shapes(*(operand.shape for operand in operands))
         if out is None or out.shape != shape:
@@ -283,18 +289,23 @@ class Tape:
         entries = [
             self._at(operand) if n == single else self._flat(operand, shape) for n, operand in enumerate(operands)
         ]
-        if what == do.CALL:
-            entries += [self._at(out), 0, 0][: 3 - len(entries)]  # after one operand comes the result
-        return self._emit(what, out, prod(shape), *entries, *more)
+        return self._emit(what, out, prod(shape), *entries)
 
-    def _called(self, function: Any, operands: Sequence[ast.expr], places: dict[str, Place], out: Any) -> Place:
-        """A loop of NumPy's."""
-        at = loop_of(function, self.kind)
-        if at is None:
-            raise NotNative(f"no loop of NumPy's for {function.__name__}")
-        loop, data = at
-        found = [self._computed(operand, places) for operand in operands]
-        return self._on_all(do.CALL, found, out, self._entry(None, loop), self._entry(None, data))
+    def _called(
+        self, function: Any, operands: Sequence[ast.expr], places: dict[str, Place], out: Place | None
+    ) -> Place:
+        """A function of NumPy's, of one operand: an instruction, or called when the tape has come so far."""
+        (operand,) = [self._computed(operand, places) for operand in operands]
+        if function in _EXACT:
+            return self._on_all(_EXACT[function], [operand], out)
+        if operand.base != ROOM or operand.strides != dense(operand.shape):
+            operand = self._copied(operand, self._fresh(operand.shape))
+        if out is None or out.base != ROOM or out.shape != operand.shape:
+            out = self._fresh(operand.shape)
+        self.code.append(do.END)
+        self.count += 1
+        self.calls.append((function, operand, out, len(self.code)))
+        return out
 
     # -- steps ----------------------------------------------------------------------------------------------------
 
@@ -305,7 +316,7 @@ class Tape:
             write = ROWS.get(step.name)
             if write is not None:
                 write(self, step, *step.operands)
-            elif step.name in LOOPS:
+            elif step.name in FUNCTIONS:
                 self._map(step.results[0], f"{step.name}(self)", {"self": step.operands[0]})
             else:
                 formula, given = given_to(step)

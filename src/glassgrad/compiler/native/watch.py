@@ -7,7 +7,7 @@ from typing import Any
 from numba import types
 
 from ...kernels.native.binding import kernel
-from ...kernels.native.memory import numbers_at, word_at
+from ...kernels.native.memory import numbers_at
 from ..words import BEGIN, ITSELF
 
 _WHOLE = types.int64
@@ -22,8 +22,8 @@ def _altered(where: int) -> int:
         at = table[BEGIN + 3 * n]
         behind = table[BEGIN + 3 * n + 1]
         if behind != ITSELF:
-            at = word_at(at) + behind
-        if word_at(at) != table[BEGIN + 3 * n + 2]:
+            at = numbers_at(at, _WHOLE)[0] + behind
+        if numbers_at(at, _WHOLE)[0] != table[BEGIN + 3 * n + 2]:
             return n + 1
     return 0
 
@@ -33,7 +33,7 @@ def _renew(where: int) -> int:
     table = numbers_at(where, _WHOLE)
     table[0] = 0
     for n in range(table[2]):
-        table[BEGIN + 3 * n + 2] = word_at(table[BEGIN + 3 * n])
+        table[BEGIN + 3 * n + 2] = numbers_at(table[BEGIN + 3 * n], _WHOLE)[0]
     return table[2]
 
 

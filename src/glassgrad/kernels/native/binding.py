@@ -10,21 +10,18 @@ from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import lru_cache
 from pathlib import Path
-from types import ModuleType
+from types import FunctionType, ModuleType
 from typing import Any
 
 import numba
 import numpy as np
 from numba import extending, types
 from numba.core import event
-from numba.core.codegen import JITCodeLibrary
-from numba.core.compiler import Compiler
-from numba.core.dispatcher import Dispatcher
+from numba.core.errors import NumbaError
 
 from glassgrad.ground import runtime
 
 # Numba's own types for these know less than they take.
-njit: Any = numba.njit
 intrinsic: Any = extending.intrinsic
 overload: Any = extending.overload
 
@@ -45,40 +42,10 @@ _LONG, _LINE = 1 << 10, 1 << 6  # parts longer than this begin at multiples of t
 # -- compiling ---------------------------------------------------------------------------------------------------------
 
 
-class _Unplaced:
-    """Where functions without machine code have none of the places that Numba fills in."""
-
-    @staticmethod
-    def set_env(name: str, env: Any) -> None:
-        """What sets nothing."""
-
-
-class _Material(JITCodeLibrary):
-    """A function in LLVM's words, for the libraries of others that it is linked into."""
-
-    codegen = _Unplaced
-
-    def _finalize_final_module(self) -> None:
-        self._finalize_dynamic_globals()
-        self._finalized = True
-
-    def get_pointer_to_function(self, name: str) -> int:
-        """Nowhere: there is no machine code."""
-        self._ensure_finalized()
-        return 0
-
-
-class _Inward(Compiler):
-    """Numba's compiler for functions that only compiled ones call."""
-
-    def define_pipelines(self) -> Any:
-        """The usual passes; what they find goes into a library of material."""
-        self.state.library = _Material(self.state.targetctx.codegen(), self.state.func_id.func_qualname)
-        return super().define_pipelines()
-
-
-#: Of what only other kernels call: no ways in from Python and from C, and no machine code of its own.
-INWARD: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True, "pipeline_class": _Inward}
+#: Of what only other kernels call: no ways in from Python and from C.
+INWARD: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+#: What was looked for in Numba and is not as it was: things go on without, slower. ``glassgrad info`` tells.
+missing: list[str] = []
 
 
 class _Unseen(event.Listener):
@@ -101,6 +68,21 @@ class _Unseen(event.Listener):
 
 
 event.register("numba:compile", _Unseen())
+
+
+def njit(**options: Any) -> Callable[[Callable[..., Any]], Any]:
+    """Numba's ``njit``; without the option ``_nrt``, which is not documented, where there is none."""
+
+    def compiled(function: Callable[..., Any]) -> Any:
+        try:
+            return numba.njit(**options)(function)
+        except (KeyError, TypeError, NumbaError):
+            if "_nrt" not in options:
+                raise
+        note("functions that count no references")
+        return numba.njit(**{name: value for name, value in options.items() if name != "_nrt"})(function)
+
+    return compiled
 
 
 def kernel(function: Callable[..., Any], *, strict: bool = False, **options: Any) -> Any:
@@ -129,8 +111,8 @@ def _function(function: Callable[..., Any], strict: bool, **options: Any) -> Any
     """A compiled function. Where it makes no array, none is counted: else each row of a matrix, a view, costs calls."""
     counting = not _MAKERS.isdisjoint(function.__code__.co_names)
     fastmath = set() if strict else LIBERTIES
-    settings = {"nogil": True, "_nrt": counting, "error_model": "numpy", "fastmath": fastmath, **options}
-    return njit(**settings)(function)
+    settings = {"nogil": True, "error_model": "numpy", "fastmath": fastmath, **options}
+    return njit(_nrt=counting, **settings)(function)
 
 
 def _keep_fresh(made: Any, function: Callable[..., Any]) -> None:
@@ -138,9 +120,10 @@ def _keep_fresh(made: Any, function: Callable[..., Any]) -> None:
 
     Numba looks at the kernel's own file alone, though functions from other files are compiled into it.
     """
-    cache = made._cache
+    cache = getattr(made, "_cache", None)
     found = getattr(cache, "_cache_file", None)
-    if found is None or not hasattr(found, "_source_stamp"):
+    if cache is None or found is None or not hasattr(found, "_source_stamp"):
+        note("a cache whose stamp can be set")
         return
     found._source_stamp = tuple([_digest(path) for path in sorted(_sources(function))])
     save = cache.save_overload
@@ -154,6 +137,12 @@ def _keep_fresh(made: Any, function: Callable[..., Any]) -> None:
     cache.save_overload = save_if_possible
 
 
+def note(what: str) -> None:
+    """Remember what is not there."""
+    if what not in missing:
+        missing.append(what)
+
+
 def _forgotten(signature: Any, data: Any) -> None:
     """What saves nothing."""
 
@@ -161,7 +150,7 @@ def _forgotten(signature: Any, data: Any) -> None:
 def _sources(function: Callable[..., Any]) -> set[str]:
     """The files of a kernel, and of the compiled functions that its module knows."""
     files = {__file__, function.__code__.co_filename}
-    within = ("mathematics.py", "memory.py", "tiles.py", "ufunc.py", "vectors.py")  # compiled into what others name
+    within = ("mathematics.py", "memory.py", "tiles.py", "vectors.py")  # compiled into what others name
     files.update(str(Path(__file__).with_name(name)) for name in within)
     package = (__package__ or "").rpartition(".")[0]  # constants may lie beside this folder
     for value in function.__globals__.values():
@@ -243,9 +232,12 @@ def _the_team() -> Any:
         if _team is None:
             _team = False
             if os.name == "posix":
-                from .team import Team
+                try:
+                    from .team import Team
 
-                _team = Team(runtime.cores())
+                    _team = Team(runtime.cores())
+                except (ImportError, AttributeError, NumbaError) as problem:
+                    note(f"threads for compiled code ({problem})")
     return _team
 
 
@@ -267,15 +259,21 @@ def shared_out(work: Callable[..., None], rows: int, elements: int, *arguments: 
     is computed for a row must not depend on the part it falls into: then the result is the same for any number of
     threads. A kernel's parts are handed over in a microsecond (``team.py``), those of Python's functions in fifty.
     """
+    global _team
     parts = min(elements // WORTH_SHARING, rows // grain)
     if parts <= 1 or (threads := runtime.get_num_threads()) == 1:
         work(0, rows, *arguments)
         return
-    if isinstance(work, Dispatcher) and (team := _team or _the_team()) and (place := team.place(work, arguments)):
+    if type(work) is not FunctionType and (team := _team or _the_team()) and (place := team.place(work, arguments)):
         size = -(-rows // min(parts, threads * PARTS))
         step = grain * _LINE if size > grain * _LONG else grain
         size = -(-size // step) * step
-        if not team.run(place, rows, size, threads, arguments):
+        try:
+            done = team.run(place, rows, size, threads, arguments)
+        except (AttributeError, NumbaError) as problem:  # what hands arguments over could not be compiled
+            note(f"threads for compiled code ({problem})")
+            done = _team = False
+        if not done:
             work(0, rows, *arguments)  # raises what the part raised
     elif elements < WORTH_A_FUTURE:
         work(0, rows, *arguments)

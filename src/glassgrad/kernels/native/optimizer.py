@@ -1,106 +1,118 @@
 """Steps of optimizers, compiled: each element of a parameter, its gradient and its state is read and written once.
 
-One call serves any number of parameters. It is given the arrays themselves, as their ``id``s, and reads where their
-data lies from their heads, which NumPy's C interface lays down: to take a hundred arrays as arguments costs more than
-to step them. Parameters are worked on in blocks of fixed length: the result is the same for any number of threads.
+One call serves any number of parameters. It is given the addresses of all arrays in a table, which is kept from step to
+step: to take a hundred arrays as arguments costs more than to step them. Parameters are worked on in blocks of fixed
+length: the result is the same for any number of threads.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import chain
+from operator import is_
 from typing import Any
 
 import numpy as np
 from numba import carray
 
 from .binding import inlined, kernel, shared_out
-from .memory import COLUMNS, DATA, FIT, FLAGS, NDIM, ROWS, SIZES, WRITABLE, numbers_at, word_at
+from .memory import address, addresses_of, numbers_at
 
 BLOCK = 1 << 14
 
 
 @inlined
-def _block(ids: Any, row: int, column: int, begin: int, size: int, like: Any) -> Any:
+def _block(table: Any, row: int, column: int, begin: int, size: int, like: Any) -> Any:
     """A block of the elements of one of the arrays."""
-    return carray(numbers_at(word_at(ids[row, column] + DATA) + begin * like.itemsize, like), size)
+    return carray(numbers_at(table[row, column] + begin * like.itemsize, like), size)
 
 
-@kernel
-def _placed(ids: Any, parts: int, places: Any) -> int:
-    """Write each parameter's first block and its size, then those of all; gives the number of blocks, -1 for none.
+class Layout:
+    """Where the arrays of some parameters lie: found out once, but for the gradients, which are new at each step.
 
-    Of no use are arrays with gaps, those of a parameter in different orders, and what may not be written to, except for
-    the gradient, the second.
+    kept       the arrays that it is of, gradients left out: it holds only for these very objects
+    sizes      elements of each parameter
+    turned     which parameters have columns for lines, as all their arrays must
+    table      the addresses of all arrays: a row for each parameter
+    places     each parameter's first block and its number count; then those of all
     """
-    blocks = total = 0
-    for row in range(ids.shape[0]):
-        order = ROWS | COLUMNS
-        size = 0
-        for column in range(ids.shape[1]):
-            head = ids[row, column]
-            flags: int = word_at(head + FLAGS)
-            order &= flags
-            if order == 0 or flags & FIT == 0 or (column != 1 and flags & WRITABLE == 0):
-                return -1
-            count = parts
-            sizes = word_at(head + SIZES)
-            for axis in range(word_at(head + NDIM) & 0xFF):
-                count *= word_at(sizes + 8 * axis)
-            if column > 0 and count != size:
-                return -1
-            size = count
-        places[row, 0] = blocks
-        places[row, 1] = size
-        total += size
-        blocks += (size + BLOCK - 1) // BLOCK
-    places[ids.shape[0], 0] = blocks
-    places[ids.shape[0], 1] = total
-    return blocks
+
+    __slots__ = ("kept", "sizes", "turned", "table", "places")
+
+    def __init__(self, arrays: Sequence[Sequence[Any]], parts: int) -> None:
+        self.kept, _ = _apart(arrays)
+        self.sizes = [row[0].size for row in arrays]
+        self.turned = [not row[0].flags.c_contiguous for row in arrays]
+        self.table = np.array([[*map(address, row)] for row in arrays], np.int64)
+        counts = np.array(self.sizes, np.int64) * parts
+        self.places = np.zeros((len(arrays) + 1, 2), np.int64)
+        self.places[1:, 0], self.places[:-1, 1] = np.cumsum(-(-counts // BLOCK)), counts
+        self.places[-1, 1] = counts.sum()
+
+    def find(self, grads: Sequence[Any]) -> bool:
+        """Look where the gradients lie; False where one has gaps, or lies in another way than its parameter."""
+        if [grad.size for grad in grads] != self.sizes:
+            return False
+        addresses = None if any(self.turned) else addresses_of(grads)
+        if addresses is None:
+            if not all(map(_is_in_order, grads, self.turned)):
+                return False
+            addresses = list(map(address, grads))
+        self.table[:, 1] = addresses
+        return not np.bitwise_or.reduce(self.table[:, 1]) & 3
 
 
-def _understood() -> bool:
-    """Whether arrays' heads are what they are taken for."""
-    probe = np.empty((3, 5), np.float32)
-    places = np.empty((2, 2), np.int64)
-    ids = np.array([[id(probe)]], np.int64)
-    return bool(
-        np.dtype(np.intp).itemsize == 8
-        and _address(id(probe)) == probe.ctypes.data
-        and _placed(ids, 1, places) == 1
-        and places[0, 1] == 15
-    )
+def _apart(arrays: Sequence[Sequence[Any]]) -> tuple[list[Any], list[Any]]:
+    """The arrays that are kept from step to step, and the gradients."""
+    flat = list(chain.from_iterable(arrays))
+    columns = len(arrays[0])
+    grads = flat[1::columns]
+    del flat[1::columns]
+    return flat, grads
 
 
-@kernel
-def _address(head: int) -> int:
-    return word_at(head + DATA)
+def _is_in_order(array: Any, turned: bool) -> bool:
+    flags = array.flags
+    return flags.f_contiguous if turned else flags.c_contiguous  # type: ignore[no-any-return]
 
 
-_trusted: bool | None = None
+def _are_served(arrays: Sequence[Sequence[Any]]) -> bool:
+    """Whether arrays have no gaps, those of a parameter lie alike, and all but gradients may be written to."""
+    for row in arrays:
+        turned = not row[0].flags.c_contiguous
+        for n, array in enumerate(row):
+            flags = array.flags
+            if not _is_in_order(array, turned) or not flags.aligned or array.size != row[0].size:
+                return False
+            if n != 1 and not flags.writeable:
+                return False
+    return True
 
 
 def step(
-    rule: Callable[..., Any], arrays: Sequence[Sequence[Any]], kind: Any, numbers: Sequence[float], *settings: Any
-) -> bool:
+    rule: Callable[..., Any], arrays: Sequence[Sequence[Any]], kind: Any, layouts: dict[Any, Layout],
+    numbers: Sequence[float], *settings: Any,
+) -> bool:  # fmt: skip
     """Take one step of parameters by ``rule``; False, with nothing done, where arrays lie in a way that is not served.
 
     arrays   of each parameter: its data, its gradient, and its state, of one dtype; complex ones as pairs
     kind     the dtype of their real parts, float32 or float64
+    layouts  where the caller keeps what is found out of its parameters, for the next step
     numbers  what the rule computes with
     """
-    global _trusted
-    if _trusted is None:
-        _trusted = _understood()
-    if not _trusted:
+    like = arrays[0][0].dtype
+    layout = layouts.get(like)
+    kept, grads = _apart(arrays)
+    if layout is None or len(kept) != len(layout.kept) or not all(map(is_, kept, layout.kept)):
+        layouts.pop(like, None)
+        if not _are_served(arrays):
+            return False
+        layout = layouts[like] = Layout(arrays, like.itemsize // kind.itemsize)
+    if not layout.find(grads):
         return False
-    count, columns = len(arrays), len(arrays[0])
-    flat = [array for row in arrays for array in row]
-    ids = np.fromiter(map(id, flat), np.int64, len(flat)).reshape(count, columns)
-    places = np.empty((count + 1, 2), np.int64)
-    blocks = _placed(ids, flat[0].itemsize // kind.itemsize, places)
-    if blocks < 0:
-        return False
-    shared_out(rule, blocks, int(places[count, 1]), ids, places, np.array(numbers, kind), *settings)
+    places = layout.places
+    blocks, count = places[-1].tolist()
+    shared_out(rule, blocks, count, layout.table, places, np.array(numbers, kind), *settings)
     return True
 
 
@@ -114,7 +126,7 @@ def _following(places: Any, row: int, block: int) -> tuple[int, int, int]:
 
 
 @kernel
-def adam(first: int, last: int, ids: Any, places: Any, numbers: Any, decays: bool, amsgrad: bool) -> None:
+def adam(first: int, last: int, table: Any, places: Any, numbers: Any, decays: bool, amsgrad: bool) -> None:
     """Adam and AdamW; the numbers are the constants that ``Adam._compiled`` names."""
     sign, decay, shrink, fresh1, beta2, fresh2, eps, rate = (
         numbers[0], numbers[1], numbers[2], numbers[3], numbers[4], numbers[5], numbers[6], numbers[7],
@@ -122,11 +134,11 @@ def adam(first: int, last: int, ids: Any, places: Any, numbers: Any, decays: boo
     row = 0
     for block in range(first, last):
         row, begin, size = _following(places, row, block)
-        p = _block(ids, row, 0, begin, size, numbers)
-        g = _block(ids, row, 1, begin, size, numbers)
-        mean = _block(ids, row, 2, begin, size, numbers)
-        square = _block(ids, row, 3, begin, size, numbers)
-        most = _block(ids, row, 4 if amsgrad else 3, begin, size, numbers)
+        p = _block(table, row, 0, begin, size, numbers)
+        g = _block(table, row, 1, begin, size, numbers)
+        mean = _block(table, row, 2, begin, size, numbers)
+        square = _block(table, row, 3, begin, size, numbers)
+        most = _block(table, row, 4 if amsgrad else 3, begin, size, numbers)
         for i in range(size):
             slope = sign * g[i]
             if decays:
@@ -142,7 +154,7 @@ def adam(first: int, last: int, ids: Any, places: Any, numbers: Any, decays: boo
 
 
 @kernel
-def descend(first: int, last: int, ids: Any, places: Any, numbers: Any, decays: bool, nesterov: bool) -> None:
+def descend(first: int, last: int, table: Any, places: Any, numbers: Any, decays: bool, nesterov: bool) -> None:
     """SGD, with a buffer of the running mean where there are three arrays."""
     sign, decay, momentum, fresh, ahead, rate = (
         numbers[0], numbers[1], numbers[2], numbers[3], numbers[4], numbers[5],
@@ -150,10 +162,10 @@ def descend(first: int, last: int, ids: Any, places: Any, numbers: Any, decays: 
     row = 0
     for block in range(first, last):
         row, begin, size = _following(places, row, block)
-        p = _block(ids, row, 0, begin, size, numbers)
-        g = _block(ids, row, 1, begin, size, numbers)
-        moved = ids.shape[1] > 2
-        mean = _block(ids, row, 2 if moved else 1, begin, size, numbers)
+        p = _block(table, row, 0, begin, size, numbers)
+        g = _block(table, row, 1, begin, size, numbers)
+        moved = table.shape[1] > 2
+        mean = _block(table, row, 2 if moved else 1, begin, size, numbers)
         for i in range(size):
             slope = sign * g[i]
             if decays:
@@ -167,7 +179,7 @@ def descend(first: int, last: int, ids: Any, places: Any, numbers: Any, decays: 
 
 @kernel
 def rmsprop(
-    first: int, last: int, ids: Any, places: Any, numbers: Any, decays: bool, moved: bool, centered: bool
+    first: int, last: int, table: Any, places: Any, numbers: Any, decays: bool, moved: bool, centered: bool
 ) -> None:
     """RMSprop: with the squares' running mean, with a buffer where ``moved``, with the mean where ``centered``."""
     sign, decay, alpha, fresh, momentum, eps, rate = (
@@ -176,9 +188,9 @@ def rmsprop(
     row = 0
     for block in range(first, last):
         row, begin, size = _following(places, row, block)
-        p = _block(ids, row, 0, begin, size, numbers)
-        g = _block(ids, row, 1, begin, size, numbers)
-        square = _block(ids, row, 2, begin, size, numbers)
+        p = _block(table, row, 0, begin, size, numbers)
+        g = _block(table, row, 1, begin, size, numbers)
+        square = _block(table, row, 2, begin, size, numbers)
         if not (moved or centered):
             for i in range(size):
                 slope = sign * g[i]
@@ -188,8 +200,8 @@ def rmsprop(
                 square[i] = s
                 p[i] -= rate * slope / (np.sqrt(s) + eps)
             continue
-        buffer = _block(ids, row, 3 if moved else 1, begin, size, numbers)
-        mean = _block(ids, row, ids.shape[1] - 1 if centered else 1, begin, size, numbers)
+        buffer = _block(table, row, 3 if moved else 1, begin, size, numbers)
+        mean = _block(table, row, table.shape[1] - 1 if centered else 1, begin, size, numbers)
         for i in range(size):
             slope = sign * g[i]
             if decays:
@@ -208,15 +220,15 @@ def rmsprop(
 
 
 @kernel
-def adagrad(first: int, last: int, ids: Any, places: Any, numbers: Any, decays: bool) -> None:
+def adagrad(first: int, last: int, table: Any, places: Any, numbers: Any, decays: bool) -> None:
     """Adagrad, with the sum of the squares."""
     sign, decay, eps, rate = numbers[0], numbers[1], numbers[2], numbers[3]
     row = 0
     for block in range(first, last):
         row, begin, size = _following(places, row, block)
-        p = _block(ids, row, 0, begin, size, numbers)
-        g = _block(ids, row, 1, begin, size, numbers)
-        total = _block(ids, row, 2, begin, size, numbers)
+        p = _block(table, row, 0, begin, size, numbers)
+        g = _block(table, row, 1, begin, size, numbers)
+        total = _block(table, row, 2, begin, size, numbers)
         for i in range(size):
             slope = sign * g[i]
             if decays:

@@ -1,4 +1,4 @@
-"""Numbers of the random stream, compiled: the twister on NumPy's own state, and what is made of its draws.
+"""Numbers of the random stream, compiled: the twister, and what is made of its draws.
 
 Every number is the one that the NumPy text gives, to the last bit. float32 normals round where PyTorch's builds for
 AVX2 round: fused products are one instruction here, where NumPy takes the way through float64.
@@ -6,7 +6,6 @@ AVX2 round: fused products are one instruction here, where NumPy takes the way t
 
 from __future__ import annotations
 
-import ctypes
 from math import cos, exp, inf, lgamma, log, log1p, nan, pi, sin, sqrt
 from typing import Any
 
@@ -47,17 +46,6 @@ _MANY = 10.0
 
 
 # -- the stream --------------------------------------------------------------------------------------------------------
-
-
-def words(gen: Any) -> Any:
-    """The state of a generator, as an array on the memory in which NumPy keeps it; None where it lies otherwise."""
-    found = gen.words
-    if found is None:
-        bits = gen._twister()
-        found = np.ctypeslib.as_array((ctypes.c_uint32 * (_WORDS + 1)).from_address(bits.ctypes.state_address))
-        held = bits.state["state"]
-        gen.words = found = found if found[-1] == held["pos"] and (found[:-1] == held["key"]).all() else False
-    return None if found is False else found
 
 
 @inlined
@@ -132,6 +120,70 @@ def _fill_raw(state: Any, out: Any, count: int) -> None:
             out[first + i] = _tempered(state[place + i])
         state[_WORDS] = u4(place + more)
         first += more
+
+
+def _seed(state: Any, seed: Any) -> None:
+    """The state that a number of 32 bits starts from. Source: Matsumoto and Nishimura (2002)."""
+    word = u4(seed)
+    state[0] = word
+    for i in range(1, _WORDS):
+        word = u4(u4(1812433253) * u4(word ^ (word >> u4(30))) + u4(i))
+        state[i] = word
+    state[_WORDS] = u4(_WORDS)
+
+
+def _raw32(state: Any, out: Any) -> None:
+    _fill_raw(state, out, out.size)
+
+
+def _raw64(state: Any, out: Any) -> None:
+    drawn = np.empty(_PIECE, u4)
+    for first in range(0, out.size, _PIECE // 2):
+        count = min(_PIECE // 2, out.size - first)
+        _fill_raw(state, drawn, 2 * count)
+        for i in range(count):
+            out[first + i] = np.uint64(drawn[2 * i]) << np.uint64(32) | np.uint64(drawn[2 * i + 1])
+
+
+_seeded, _drawn32, _drawn64 = kernel(_seed, strict=True), kernel(_raw32, strict=True), kernel(_raw64, strict=True)
+
+
+class Twister:
+    """The twister in an array of its own, ``words``: a block of them, and the place of the next."""
+
+    __slots__ = ("words",)
+
+    def __init__(self, seed: int) -> None:
+        self.words = np.empty(_WORDS + 1, u4)
+        self.seed(seed)
+
+    def seed(self, seed: int) -> None:
+        """Start anew from a number of 32 bits."""
+        _seeded(self.words, seed)
+
+    def random32(self, n: int) -> Any:
+        """The next ``n`` outputs."""
+        out = np.empty(n, u4)
+        _drawn32(self.words, out)
+        return out
+
+    def random64(self, n: int) -> Any:
+        """The next ``n`` pairs of outputs, the first of each pair being the high word."""
+        out = np.empty(n, np.uint64)
+        _drawn64(self.words, out)
+        return out
+
+    def state(self) -> tuple[Any, int]:
+        """The block of words, and the place of the next of them."""
+        return self.words[:-1].copy(), int(self.words[-1])
+
+    def set_state(self, key: Any, place: int) -> None:
+        """Go on from a state."""
+        self.words[:-1], self.words[-1] = key, place
+
+    def mark(self) -> bytes:
+        """What is equal as long as nothing is drawn or set."""
+        return self.words.tobytes()  # type: ignore[no-any-return]
 
 
 def _uniform32(state: Any, out: Any) -> None:

@@ -20,10 +20,10 @@ from typing import Any
 import numba
 import numpy as np
 from llvmlite import ir
-from numba import _dispatcher, types
+from numba import types
 from numba.core import cgutils
 
-from .binding import INWARD, intrinsic, kernel, njit
+from .binding import INWARD, intrinsic, kernel, njit, note
 
 # -- the team's memory: words of eight bytes; those that different threads write lie in different lines ----------------
 
@@ -275,6 +275,25 @@ def _hand_over(
 # -- in Python ---------------------------------------------------------------------------------------------------------
 
 
+try:
+    from numba import _dispatcher
+
+    _fingerprint_of: Any = _dispatcher.compute_fingerprint
+except (ImportError, AttributeError):
+    note("fingerprints of arguments")
+    _fingerprint_of = None
+
+
+def _fingerprint(arguments: tuple[Any, ...]) -> Any:
+    """What tells the types of arguments apart."""
+    try:
+        if _fingerprint_of is not None:
+            return _fingerprint_of(arguments)
+    except NotImplementedError:  # of tuples with names
+        pass
+    return tuple([numba.typeof(a) for a in arguments])
+
+
 def _compiled(function: Any, kinds: Any) -> Any:
     """The compiled form of a function for arguments of these types."""
     found = function.overloads.get(kinds)
@@ -317,10 +336,7 @@ class Team:
 
     def place(self, work: Any, arguments: tuple[Any, ...]) -> int:
         """Where a kernel's code for such arguments lies; 0 if it gives a result, which a part cannot."""
-        try:
-            key: Any = (work, _dispatcher.compute_fingerprint(arguments))
-        except NotImplementedError:  # of tuples with names
-            key = work, tuple([numba.typeof(a) for a in arguments])
+        key = work, _fingerprint(arguments)
         found = self._places.get(key)
         if found is None:
             made = _compiled(work, (types.int64, types.int64, *[numba.typeof(a) for a in arguments]))

@@ -14,16 +14,14 @@ from __future__ import annotations
 
 from typing import Any
 
-import numba
 import numpy as np
 from llvmlite import ir  # type: ignore[import-untyped]
 from numba import extending, types
 
-from .binding import INWARD
+from .binding import INWARD, njit
 from .vectors import BYTES, HEIGHT, WIDE, Words, lanes
 
 intrinsic: Any = extending.intrinsic
-compiled_once: Any = numba.njit
 
 _HALF = HEIGHT // 2
 _LINE = 64  # bytes that the cache brings at once
@@ -257,7 +255,7 @@ _line_many, _line_one = _tile(1, 8 if WIDE else 4), _tile(1, 1)
 _TWO, _MANY = (4, 8) if WIDE else (2, 4)
 
 
-@compiled_once(nogil=True, _nrt=False, error_model="numpy", **INWARD)
+@njit(nogil=True, _nrt=False, error_model="numpy", **INWARD)
 def multiply(
     a: Any, left_row: int, left_step: int, b: Any, right_step: int, right_vector: int, c: Any, c_row: int, rows: int,
     vectors: int, depth: int, added: bool, n: int,
