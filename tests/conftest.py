@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+import gc
 import os
 
 import pytest
 
 os.environ.setdefault("OMP_NUM_THREADS", "2")
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _little_to_collect():
+    """What was imported and made before a file's tests stays out of the collector's sight: to collect is quick then."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(autouse=True)

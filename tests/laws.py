@@ -11,8 +11,6 @@ import glassgrad
 from glassgrad.core.row import TABLE
 from tests.samples import Sample, T
 
-_UNSHOWN = {"AccumulateGrad"}
-
 
 class Call:
     """One sample made ready for one engine (the module torch, or glassgrad) and dtype."""
@@ -73,8 +71,12 @@ class Call:
 
     def __call__(self) -> list[Any]:
         """The outputs of the call, flat."""
-        self.engine.manual_seed(0)
+        self.engine.default_generator.manual_seed(0)  # torch.manual_seed writes down its caller's stack for GPUs
         return flat(self.function()(*self.args, **self.kwargs))
+
+    def reference(self) -> list[Any]:
+        """What the sample's NumPy reference gives for the same arguments, as arrays, flat."""
+        return [np.asarray(value) for value in flat(self.sample.reference(*plain(self.args), **plain(self.kwargs)))]
 
     def differentiable(self, outputs: list[Any]) -> list[Any]:
         """The outputs that carry gradients."""
@@ -97,6 +99,15 @@ def flat(value: Any) -> list[Any]:
     if isinstance(value, (list, tuple)):
         return [piece for part in value for piece in flat(part)]
     return [value]
+
+
+def plain(value: Any) -> Any:
+    """Arguments with every tensor in them an array."""
+    if isinstance(value, dict):
+        return {key: plain(piece) for key, piece in value.items()}
+    if isinstance(value, (list, tuple)):
+        return type(value)(plain(piece) for piece in value)
+    return array(value) if isinstance(value, glassgrad.Tensor) else value
 
 
 def array(value: Any) -> np.ndarray[Any, Any]:
@@ -126,8 +137,3 @@ def graph(output: Any) -> list[Any]:
             edges.append((numbers[id(onward)], nr))
         rows.append((type(node).__name__, edges))
     return rows
-
-
-def is_glassgrad(engine: Any) -> bool:
-    """Whether this engine is ours."""
-    return engine is glassgrad

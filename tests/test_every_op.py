@@ -12,16 +12,20 @@ from tests.samples import all_samples
 
 SAMPLES = all_samples()
 CASES = [(sample, dtype) for sample in SAMPLES for dtype in sample.only]
-every_sample = pytest.mark.parametrize("sample,dtype", CASES, ids=[f"{s.id}-{d}" for s, d in CASES])
-differentiable = [(s, d) for s, d in CASES if s.gradient]
-every_differentiable = pytest.mark.parametrize(
-    "sample,dtype", differentiable, ids=[f"{s.id}-{d}" for s, d in differentiable]
-)
-doubles = [s for s in SAMPLES if s.gradient and s.slope and "float64" in s.only]
-every_double = pytest.mark.parametrize("sample", doubles, ids=[s.id for s in doubles])
-with_inplace = [(s, d) for s, d in CASES if s.inplace]
-every_inplace = pytest.mark.parametrize("sample,dtype", with_inplace, ids=[f"{s.id}-{d}" for s, d in with_inplace])
+IN_TORCH = [case for case in CASES if case[0].in_torch]
 
+
+def each_case(cases):
+    """Run a law on each pair of a sample and a dtype."""
+    return pytest.mark.parametrize("sample,dtype", cases, ids=[f"{sample.id}-{dtype}" for sample, dtype in cases])
+
+
+def each_sample(samples):
+    """Run a law on each sample."""
+    return pytest.mark.parametrize("sample", samples, ids=[sample.id for sample in samples])
+
+
+with_slopes = [sample for sample in SAMPLES if sample.gradient and sample.slope and "float64" in sample.only]
 TOLERANCE = {"float32": (2e-6, 2e-6), "float64": (1e-12, 1e-12), "float16": (2e-3, 2e-3), "bfloat16": (2e-2, 2e-2)}
 
 
@@ -29,7 +33,11 @@ def close(ours, theirs, sample, dtype, what="value"):
     """Assert equal shapes and dtypes, and values to rounding."""
     assert tuple(ours.shape) == tuple(theirs.shape), what
     assert str(ours.dtype) == str(theirs.dtype), what
-    a, b = array(ours), array(theirs)
+    close_arrays(array(ours), array(theirs), sample, dtype, what)
+
+
+def close_arrays(a, b, sample, dtype, what="value"):
+    """Assert equal values, to rounding where they are not whole."""
     if a.dtype.kind in "fc":
         rtol, atol = TOLERANCE[dtype]
         rtol = max(rtol, sample.rtol)
@@ -88,13 +96,11 @@ def test_every_row_has_a_sample():
 
 
 @pytest.mark.torch
-@every_sample
+@each_case(IN_TORCH)
 def test_value_is_torchs(sample, dtype):
     """Value, dtype and shape equal torch's; strides too, where the result is a view."""
     from tests.torch_reference import torch
 
-    if sample.name.startswith("row."):
-        pytest.skip("torch has no such function: the row is reached through public ones")
     ours, theirs = Call(sample, glassgrad, dtype), Call(sample, torch, dtype)
     mine, yours = ours(), theirs()
     assert len(mine) == len(yours)
@@ -110,14 +116,23 @@ def test_value_is_torchs(sample, dtype):
             assert a == b
 
 
+@each_case([case for case in CASES if case[0].reference])
+def test_value_is_the_references(sample, dtype):
+    """Where torch has no such operation, value, dtype and shape are those of a function of arrays."""
+    call = Call(sample, glassgrad, dtype)
+    for ours, expected in zip(call(), call.reference(), strict=True):
+        value = array(ours)
+        assert value.shape == expected.shape
+        assert value.dtype == expected.dtype
+        close_arrays(value, expected, sample, dtype)
+
+
 @pytest.mark.torch
-@every_differentiable
+@each_case([case for case in IN_TORCH if case[0].gradient])
 def test_gradients_are_torchs(sample, dtype):
     """First- and second-order gradients equal torch's."""
     from tests.torch_reference import torch
 
-    if sample.name.startswith("row."):
-        pytest.skip("torch has no such function: the row is reached through public ones")
     found = []
     for engine in (glassgrad, torch):
         call = Call(sample, engine, dtype)
@@ -149,17 +164,40 @@ def test_gradients_are_torchs(sample, dtype):
             close(a, b, sample, dtype, "second order")
 
 
-@every_double
+@each_sample(with_slopes)
 def test_gradient_is_the_slope(sample):
     """The gradient along a random direction is the central difference along it."""
-    rng = np.random.default_rng(3)
     call = Call(sample, glassgrad, "float64")
-    if not call.leaves or any(leaf.is_complex() for leaf in call.leaves):
-        return
-    outputs = call.differentiable(call())
+    if call.leaves:
+        assert_gradient_is_the_slope(call, lambda: call.differentiable(call()))
+
+
+@each_sample([sample for sample in with_slopes if sample.second and not sample.in_torch])
+def test_second_gradient_is_the_slope(sample):
+    """Where torch has no such operation, so is the gradient of the gradient."""
+    call = Call(sample, glassgrad, "float64")
+
+    def gradients():
+        outputs = call.differentiable(call())
+        first = glassgrad.autograd.grad(
+            outputs, call.leaves, call.weights(outputs, seed=11), create_graph=True, allow_unused=True
+        )
+        return [gradient for gradient in first if gradient is not None and gradient.requires_grad]
+
+    if gradients():  # else the operation is linear
+        assert_gradient_is_the_slope(call, gradients)
+
+
+def assert_gradient_is_the_slope(call, results):
+    """The gradient of ``results()``, computed from the call's leaves, along a direction is the difference along it."""
+    rng = np.random.default_rng(3)
+    outputs = results()
     weights = call.weights(outputs)
     grads = glassgrad.autograd.grad(outputs, call.leaves, weights, allow_unused=True)
-    towards = [rng.uniform(-1, 1, tuple(leaf.shape)) for leaf in call.leaves]
+    towards = []
+    for leaf in call.leaves:
+        way = rng.uniform(-1, 1, tuple(leaf.shape))
+        towards.append(way + 1j * rng.uniform(-1, 1, way.shape) if leaf.is_complex() else way)
     start = [array(leaf).copy() for leaf in call.leaves]
     step = 1e-6
 
@@ -167,21 +205,22 @@ def test_gradient_is_the_slope(sample):
         for leaf, origin, way in zip(call.leaves, start, towards, strict=True):
             with glassgrad.no_grad():
                 leaf.copy_(glassgrad.from_numpy(np.asarray(origin + sign * step * way)))
-        state = glassgrad.get_rng_state() if hasattr(glassgrad, "get_rng_state") else None
-        pieces = [out for out in call() if getattr(out, "requires_grad", False)]
-        if state is not None:
-            glassgrad.set_rng_state(state)
-        return sum(
-            float(np.sum(array(p) * array(w))) if not p.is_complex() else float(np.sum(array(p) * array(w).conj()).real)
-            for p, w in zip(pieces, weights, strict=True)
-        )
+        state = glassgrad.get_rng_state()
+        pieces = [array(piece) for piece in results()]
+        glassgrad.set_rng_state(state)
+        return dot(pieces, [array(weight) for weight in weights])
 
     slope = (along(1) - along(-1)) / (2 * step)
-    total = sum(float(np.sum(array(g) * way)) for g, way in zip(grads, towards, strict=True) if g is not None)
-    assert total == pytest.approx(slope, rel=1e-5, abs=1e-6)
+    gradients = [np.zeros(way.shape) if grad is None else array(grad) for grad, way in zip(grads, towards, strict=True)]
+    assert dot(gradients, towards) == pytest.approx(slope, rel=1e-5, abs=1e-6)
 
 
-@every_differentiable
+def dot(lefts, rights):
+    """The sum of all products of two lists of arrays, complex ones taken as pairs of real numbers."""
+    return sum(float(np.sum(left * right.conj()).real) for left, right in zip(lefts, rights, strict=True))
+
+
+@each_case([case for case in CASES if case[0].gradient])
 def test_both_carriers_agree(sample, dtype):
     """Gradients computed on arrays and by recorded operations are the same, bit for bit."""
     plain, lifted = Call(sample, glassgrad, dtype), Call(sample, glassgrad, dtype)
@@ -201,20 +240,19 @@ def test_both_carriers_agree(sample, dtype):
 
 
 @pytest.mark.torch
-@every_differentiable
-def test_names_are_torchs(sample, dtype):
+@each_sample([sample for sample in SAMPLES if sample.in_torch and sample.gradient and sample.names])
+def test_names_are_torchs(sample):
     """The graph has torch's nodes, names and edges."""
     from tests.torch_reference import torch
 
-    if sample.name.startswith("row.") or not sample.names or dtype != sample.only[0]:
-        return
+    dtype = sample.only[0]
     ours = [out for out in flat(Call(sample, glassgrad, dtype)()) if getattr(out, "requires_grad", False)]
     theirs = [out for out in flat(Call(sample, torch, dtype)()) if getattr(out, "requires_grad", False)]
     for a, b in zip(ours, theirs, strict=True):
         assert graph(a) == graph(b)
 
 
-@every_inplace
+@each_case([case for case in CASES if case[0].inplace])
 def test_in_place_agrees(sample, dtype):
     """The in-place variant gives the same value in the same tensor, and bumps its version by one."""
     plain, other = (Call(sample, glassgrad, dtype, requires_grad=False) for _ in range(2))

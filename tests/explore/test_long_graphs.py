@@ -1,4 +1,4 @@
-"""Graphs of a hundred thousand operations: no recursion, and no harm when they die."""
+"""Graphs of a hundred thousand operations, or of many for a small stack: no recursion, and no harm when they die."""
 
 import os
 import subprocess
@@ -11,16 +11,18 @@ from glassgrad.explore import graph_text, make_dot
 
 N = 100_000
 
-# Each program builds a deep torch graph, lets the explorer touch every node, and lets go of it.
+# Each program builds a deep torch graph, lets the explorer touch every node, and lets go of it.  It runs in a thread
+# whose stack of 1 MiB overflows at an eighth of the depth that the usual one of 8 MiB does.
+DEPTH = 20_000
 LETTING_GO = {
-    "whole": "y = chain(x, 2 * N); touch(y); del y",
-    "top first": "m = chain(x, N + 777); y = chain(m, N); touch(y); del y; del m",
-    "touched twice": "m = chain(x, N + 777); touch(m); y = chain(m, N); touch(y); del m; del y",
-    "two branches": "y = chain(x, N) + chain(x, N); touch(y); del y",
-    "after backward": "y = chain(x, N); touch(y); y.backward(); del y",
+    "whole": "y = chain(x, 2 * DEPTH); touch(y); del y",
+    "top first": "m = chain(x, DEPTH + 777); y = chain(m, DEPTH); touch(y); del y; del m",
+    "touched twice": "m = chain(x, DEPTH + 777); touch(m); y = chain(m, DEPTH); touch(y); del m; del y",
+    "two branches": "y = chain(x, DEPTH) + chain(x, DEPTH); touch(y); del y",
+    "after backward": "y = chain(x, DEPTH); touch(y); y.backward(); del y",
     "ladder": textwrap.dedent("""
         h = [x] * 4
-        for _ in range(20_000):
+        for _ in range(4_000):
             s = h[0] + h[1] + h[2] + h[3]
             h = [s * 1.0, s * 2.0, s * 3.0, s * 4.0]
         touch(tuple(h)); del s
@@ -32,18 +34,19 @@ LETTING_GO = {
 def test_a_long_chain_is_drawn(engine):
     x = engine.ones((), requires_grad=True)
     y = x
-    for _ in range(N):
+    count = N if engine.__name__ == "glassgrad" else DEPTH  # a drawing knows no engine; test_pains reads N of torch's
+    for _ in range(count):
         y = y * 1.5
     dot = make_dot(y, {"x": x})
     source = dot.source
-    assert source.count("MulBackward0") == N
-    assert source.count(" -> ") == N + 2
+    assert source.count("MulBackward0") == count
+    assert source.count(" -> ") == count + 2
     text = graph_text(y, {"x": x})
-    assert text.count("\n") == N + 1
+    assert text.count("\n") == count + 1
     assert text.endswith("x.grad ()")
     svg = dot.pipe("svg", encoding="utf-8")
-    assert svg.count("MulBackward0") == N
-    assert svg.count("<polygon") == N + 2
+    assert svg.count("MulBackward0") == count
+    assert svg.count("<polygon") == count + 2
 
 
 def test_a_wide_fan_is_drawn(engine):
@@ -59,17 +62,24 @@ def test_a_torch_graph_can_be_freed_after_it_was_read(name):
 
     assert torch is not None
     program = textwrap.dedent(f"""
+        import threading
         import torch
         from glassgrad.explore import graph_lines
-        N = {N}
+        DEPTH = {DEPTH}
         x = torch.ones((), requires_grad=True)
         def chain(y, n):
             for _ in range(n): y = y * 1.5
             return y
         def touch(y):
             for _ in graph_lines(y): pass
+        def live_and_let_go():
+        {textwrap.indent(LETTING_GO[name].strip(), "    ").replace(chr(10), chr(10) + " " * 8)}
+            print("alive")
+        threading.stack_size(1 << 20)
+        thread = threading.Thread(target=live_and_let_go)
+        thread.start()
+        thread.join()
     """)
-    program += LETTING_GO[name] + "\nprint('alive')\n"
     paths = os.pathsep.join(path for path in sys.path if path)
     env = {**os.environ, "PYTHONPATH": paths}
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False, env=env)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -91,8 +92,11 @@ class Sample:
     second    False only where torch itself refuses a second derivative
     inplace   True to try the in-place variant too (``add_``)
     rtol      relative tolerance of values in float32; only for sums of many terms, with the reason in ``why``
-    slope     False where only symmetric inputs mean anything: a step in any direction leaves them
+    slope     False where only symmetric inputs mean anything, which a step in any direction leaves; or where the
+              result is too coarse for differences
     only      dtypes tried, where not all of float32 and float64
+    reference a function of arrays, for an operation that PyTorch lacks: the laws ask it for value, dtype and shape,
+              and finite differences for both orders of gradients
     """
 
     name: str
@@ -107,6 +111,12 @@ class Sample:
     rtol: float = 0.0
     why: str = ""
     only: tuple[str, ...] = ("float32", "float64")
+    reference: Callable[..., Any] | None = None
+
+    @property
+    def in_torch(self) -> bool:
+        """Whether PyTorch has this call, to be compared with; an internal row is compared through public functions."""
+        return self.reference is None and not self.name.startswith("row.")
 
     @property
     def id(self) -> str:

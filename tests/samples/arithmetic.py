@@ -1,5 +1,7 @@
 """Samples of sums, products, quotients, remainders and powers."""
 
+import numpy as np
+
 from tests.samples import given, ints, mask, positive, sample, t
 
 _A, _B = t(2, 3), t(2, 3)
@@ -81,8 +83,8 @@ SAMPLES = [
         )
     ),
     sample("remainder", 7.5, positive(3), gradient=False),
-    sample("row.remainder_of_number", positive(3), 7.5, gradient=False),
-    sample("row.floor_divide_number", _AWAY, 0.7, gradient=False),
+    sample("row.remainder_of_number", positive(3), 7.5, gradient=False, reference=lambda a, b: np.remainder(b, a)),
+    sample("row.floor_divide_number", _AWAY, 0.7, gradient=False, reference=np.floor_divide),
     sample("Tensor.__mod__", _AWAY, 0.7),
     sample("Tensor.__rmod__", ints(3, low=1), 7),
     sample("neg", _A, inplace=True),

@@ -14,11 +14,11 @@ UPPER = given([[2.0, 0.5, -0.3], [0.0, 1.5, 0.2], [0.0, 0.0, 1.2]], "float")
 SAMPLES = [
     sample("linalg.cholesky", A, slope=False),
     sample("linalg.cholesky", BATCH, upper=True, slope=False),
-    sample("linalg.cholesky", HERMITIAN, only=("float64",)),
+    sample("linalg.cholesky", HERMITIAN, slope=False, only=("float64",)),
     sample("linalg.cholesky_ex", A, slope=False),
     sample("linalg.cholesky_ex", given([[1.0, 2.0], [2.0, 1.0]], "float"), label="indefinite", gradient=False),
     sample("cholesky", A, slope=False),
-    sample("cholesky", HERMITIAN, True, label="upper", only=("float64",)),
+    sample("cholesky", HERMITIAN, True, label="upper", slope=False, only=("float64",)),
     sample("cholesky_inverse", ROOT, slope=False),
     sample("cholesky_inverse", UPPER, True, slope=False),
     sample("cholesky_solve", t(3, 2), ROOT, slope=False),

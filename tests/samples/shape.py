@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from . import given, ints, mask, sample, t
 
 SAMPLES = [
@@ -29,8 +31,8 @@ SAMPLES = [
     sample("Tensor.reshape", t(2, 3), 3, 2),
     sample("Tensor.reshape", t(), 1),
     sample("Tensor.reshape_as", t(2, 3), t(3, 2)),
-    sample("row.unsafe_view", t(2, 3), (6,)),
-    sample("row.compact", t(2, 3, layout="transposed")),
+    sample("row.unsafe_view", t(2, 3), (6,), reference=np.reshape),
+    sample("row.compact", t(2, 3, layout="transposed"), reference=np.copy),
     sample("flatten", t(2, 3, 4)),
     sample("flatten", t(2, 3, 4), 1),
     sample("flatten", t(2, 3, 4), 0, 1),
@@ -106,6 +108,6 @@ SAMPLES = [
     sample("row.squeeze_inplace", t(1, 3)),
     sample("row.squeeze_dim_inplace", t(1, 3), 0),
     sample("row.squeeze_dims_inplace", t(1, 3, 1), (0, 2)),
-    sample("row.sum_to", t(2, 3), (1, 3)),
+    sample("row.sum_to", t(2, 3), (1, 3), reference=lambda a, sizes: a.sum(0).reshape(sizes)),
     sample("row.view_dtype", given([1.0, 2.0], "float"), "dtype:int32", gradient=False, only=("float32",)),
 ]

@@ -1,5 +1,7 @@
 """Samples of signs, sizes, complex parts and rounding."""
 
+import numpy as np
+
 from tests.samples import T, given, ints, mask, positive, sample, t
 
 _AWAY = t(2, 3, away=0.1)
@@ -20,8 +22,8 @@ SAMPLES = [
     sample("real", _COMPLEX),
     sample("imag", _COMPLEX),
     sample("real", t(3)),
-    sample("row.real", _COMPLEX),
-    sample("row.conj", _COMPLEX),
+    sample("row.real", _COMPLEX, reference=np.real),
+    sample("row.conj", _COMPLEX, reference=np.conj),
     sample("conj", t(3)),
     sample("conj_physical", _COMPLEX, inplace=True),
     sample("resolve_conj", _COMPLEX),
