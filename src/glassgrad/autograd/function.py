@@ -19,6 +19,7 @@ from ..core.record import Bundle, Kind, Record, output_of, tick
 from ..core.row import TABLE
 from ..core.tensor import Tensor, View, alias, edge_of, new, share, view_error, wrap
 from ..ground import dtypes, errors, modes
+from ..ground.listening import audible
 from ..ground.size import Size
 
 ndarray = np.ndarray
@@ -234,6 +235,7 @@ class Function(FunctionCtx, metaclass=FunctionMeta):
         )
 
     @classmethod
+    @audible
     def apply(cls, *args: Any, **kwargs: Any) -> Any:
         """Call ``forward`` and record the call as one node."""
         separate = cls.setup_context is not Function.setup_context

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..ground import dtypes, modes
+from ..ground import dtypes, listening, modes
 from ..kernels.sparse import Carrier
 from ..ops import override
 from ..tensor.parameter import Parameter
@@ -32,6 +32,43 @@ class Fitting:
 
     def __init__(self, sizes: Any, kinds: Any, cast: Any, conjugate: bool) -> None:
         self.sizes, self.dtypes, self.cast, self.conjugate = sizes, kinds, cast, conjugate
+
+
+listening.between.add(__name__)
+
+
+def watched(row: Row, tensors: Sequence[Any], settings: Sequence[Any], out: Any) -> Any:
+    """Call a row that a listener or a mode may have something to say about: listeners are asked first."""
+    if listening.listeners:
+        return listening.heard(row.caller, row.unheard, *spelled(row, tensors, settings, out))
+    return usual(row, tensors, settings, out)
+
+
+def spelled(row: Row, tensors: Sequence[Any], settings: Sequence[Any], out: Any) -> tuple[Any, dict[str, Any]]:
+    """A call as it may be written: settings by name, and only those that are not at their defaults."""
+    args = [*tensors]
+    while args and args[-1] is None and row.inputs[len(args) - 1] in row.optional:
+        args.pop()
+    named = zip(row.settings, settings, strict=True)
+    kwargs = {name: value for name, value in named if not _is_default(row, name, value)}
+    if out is not None:
+        kwargs["out"] = out
+    return tuple(args), kwargs
+
+
+def _is_default(row: Row, name: str, value: Any) -> bool:
+    if name not in row.defaults:
+        return False
+    default = row.defaults[name]
+    return value is default or (type(value) is type(default) and type(value) in _CONSTANTS and value == default)
+
+
+_CONSTANTS = (bool, int, float, str, tuple)
+
+
+def usual(row: Row, tensors: Sequence[Any], settings: Sequence[Any], out: Any) -> Any:
+    """Call a row off its short path."""
+    return careful(row, tensors, settings, out) if row.fallback is None else row.fallback(*tensors, *settings)
 
 
 def careful(row: Row, tensors: Sequence[Any], settings: Sequence[Any], out: Any = None) -> Any:

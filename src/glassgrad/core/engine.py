@@ -55,7 +55,7 @@ def will_execute(edge: Any) -> bool:
 
 def run(roots: Sequence[tuple[Any, Any]], *, keep: bool) -> None:
     """Fill ``.grad`` of every leaf under ``roots`` (pairs of edge and array), by the loop that fits."""
-    if len(roots) == 1 and not hooks.on_leaves and not modes.watch and isinstance(roots[0][0], Record):
+    if len(roots) == 1 and not hooks.on_leaves and not modes.unusual and isinstance(roots[0][0], Record):
         if _slots.acquire(False):
             try:
                 lean(roots[0][0], roots[0][1], keep)

@@ -68,6 +68,8 @@ class Row:
         self.hidden: tuple[str, ...] = ()
         self.derived: dict[str, tuple[str, Callable[[Any], Any]]] = {}
         self.caller: Callable[..., Any]
+        self.unheard: Callable[..., Any]  # the same once listeners were asked
+        self.operate_unheard: Callable[..., Any]
         self._kind: Kind | None = None
         self._followed: tuple[str, ...] | None = None
 

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import warnings
+import functools
 import weakref
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
-from ..ground import dtypes, errors, modes
+from ..ground import dtypes, errors, listening, modes
+from ..ground.runtime import warn
 from ..ops import override
 from ..ops.constant import F32, F64, I64, number
 from ..tensor.parameter import Parameter
@@ -43,7 +44,7 @@ def _check_shape(row: Row, arrays: Sequence[Any], target: Tensor) -> None:
 def memory(target: Any) -> Any:
     """The array of a tensor that may be written without a further question; None where the careful path must ask."""
     kind = type(target)
-    if (kind is not Tensor and kind is not Parameter) or modes.watch:
+    if (kind is not Tensor and kind is not Parameter) or modes.unusual:
         return None
     if target._edge is not None and not (modes.off and not modes.grad_enabled()):
         return None
@@ -100,12 +101,15 @@ def _short(row: Row, target: Any, others: Sequence[Any], settings: Sequence[Any]
     return True
 
 
-def in_place(row: Row, target: Tensor, others: Sequence[Any], settings: Sequence[Any]) -> Tensor:
+def in_place(row: Row, target: Tensor, others: Sequence[Any], settings: Sequence[Any], asked: bool = False) -> Tensor:
     """Compute a row and write its result into ``target``; gives ``target``.
 
-    Nothing is changed unless everything succeeds.
+    Nothing is changed unless everything succeeds.  Listeners are asked first, unless they were ``asked``.
     """
-    if not modes.watch and _short(row, target, others, settings):
+    if modes.watch and listening.listeners and not asked:
+        write = functools.partial(in_place, asked=True)
+        return listening.heard(in_place, write, (row, target, others, settings), {})  # type: ignore[no-any-return]
+    if not modes.unusual and _short(row, target, others, settings):
         return target
     from . import call
 
@@ -298,14 +302,12 @@ def into(row: Row, flat: Sequence[Any], out: Any, answer: Any) -> Any:
 def resize(out: Tensor, shape: tuple[int, ...]) -> None:
     """Give an ``out=`` tensor another shape, with PyTorch's warning unless it was empty."""
     if out._array.size:
-        warnings.warn(
+        warn(
             f"An output with one or more elements was resized since it had shape {list(out._array.shape)}, "
             f"which does not "
             f"match the required output shape {list(shape)}. This behavior is deprecated, and in a future PyTorch "
             "release outputs will not be resized unless they have zero elements. You can explicitly reuse an out "
             "tensor t by resizing it, inplace, to zero elements with t.resize_(0).",
-            UserWarning,
-            stacklevel=4,
         )
     share(out)
     out._array = np.empty(shape, out._array.dtype)

@@ -22,7 +22,7 @@ from ..core.fit import fit
 from ..core.record import Record, freed, new, tick
 from ..core.row import TABLE, Row
 from ..core.tensor import LEAF, Tensor, View, edge_of, share
-from ..ground import modes
+from ..ground import listening, modes
 from ..ops import override
 from ..ops.constant import B1, F32, F64, I64, number
 from ..tensor.parameter import Parameter
@@ -31,7 +31,7 @@ from .text import NAMES, text_of
 
 NAMES.update(
     Tensor=Tensor, Parameter=Parameter, View=View, Record=Record, LEAF=LEAF, new=new, tick=tick, freed=freed,
-    modes=modes,
+    modes=modes, watched=call.watched, usual=call.usual,
     grad_enabled=modes.grad_enabled, edge_of=edge_of, share=share, careful=call.careful, output_of=call.output_of,
     stale=saved.stale, fit=fit, shape_error=override.shape_error, number=number, F32=F32, F64=F64, I64=I64, B1=B1,
     float32=np.float32, ndarray=np.ndarray, TABLE=TABLE, getrefcount=getrefcount, applied=large.applied,
@@ -91,6 +91,20 @@ def operator_of(row: Row) -> Any:
     return FunctionType(code.replace(co_consts=consts), NAMES, f"__{row.operator}__")
 
 
+#: The same text under other names: that of an operator, and that of a call which listeners were asked about.
+_OPERATE = {"careful": "careful_operand", "watched": "watched_operand"}
+_UNHEARD = {"watch": "unusual", "watched": "usual"}
+
+
+def _alike(function: Any, names: dict[str, str]) -> Any:
+    """The function with some names replaced by others."""
+    alike = FunctionType(
+        _renamed(function.__code__, names), NAMES, function.__name__, function.__defaults__, function.__closure__
+    )
+    alike.__kwdefaults__ = function.__kwdefaults__
+    return alike
+
+
 def _renamed(code: Any, names: dict[str, str]) -> Any:
     return code.replace(co_names=tuple(names.get(name, name) for name in code.co_names))
 
@@ -101,6 +115,14 @@ def careful_operand(row: Row, tensors: Any, settings: Any, out: Any) -> Any:
         if not isinstance(t, (Tensor, int, float, complex, np.generic)) and not hasattr(type(t), "__torch_function__"):
             return NotImplemented
     return call.careful(row, tensors, settings, out)
+
+
+def watched_operand(row: Row, tensors: Any, settings: Any, out: Any) -> Any:
+    """The call of an operator: listeners are asked first."""
+    if listening.listeners:
+        args, kwargs = call.spelled(row, tensors, settings, out)
+        return listening.heard(row.operate, row.operate_unheard, args, kwargs)
+    return careful_operand(row, tensors, settings, out)
 
 
 def _first_operation(name: str, args: Any) -> Any:
@@ -142,12 +164,16 @@ def ready(row: Row) -> None:
         names[f"{row.name}_run"] = kind.run = made[f"{row.name}_run"]
         if row.ufunc is not None:
             names[f"{row.name}_run_large"] = _run_large(row)
+    code = made[row.name].__code__
+    row.unheard = _alike(made[row.name], _UNHEARD)
+    if row.operator is not None:
+        row.operate_unheard = _alike(made[row.name], _OPERATE | _UNHEARD | {"watched": "careful_operand"})
     caller.__defaults__ = made[row.name].__defaults__
     caller.__kwdefaults__ = made[row.name].__kwdefaults__
-    caller.__code__ = made[row.name].__code__
+    caller.__code__ = code
     if row.operator is not None:
         row.operate.__defaults__, row.operate.__kwdefaults__ = caller.__defaults__, caller.__kwdefaults__
-        row.operate.__code__ = _renamed(caller.__code__, {"careful": "careful_operand"})
+        row.operate.__code__ = _renamed(code, _OPERATE)
 
 
 def _run_large(row: Row) -> Any:
@@ -166,7 +192,8 @@ def source(name: str) -> str:
 
 NAMES["_first_call"] = _first_call
 NAMES["_first_operation"] = _first_operation
-NAMES["careful_operand"] = careful_operand
+NAMES["careful_operand"], NAMES["watched_operand"] = careful_operand, watched_operand
+listening.between.update((__name__, NAMES["__name__"]))
 
 
 def ready_all() -> None:

@@ -57,19 +57,28 @@ def _fallback(row: Row) -> str:
     if row.fallback is not None:
         NAMES[f"{row.name}_fallback"] = row.fallback
         return f"return {row.name}_fallback({', '.join([*_public(row), *row.settings])})"
+    return f"return careful({row.name}_row, {_arguments(row)}, out)"
+
+
+def _watched(row: Row) -> str:
+    """What a call is handed to that somebody may listen to, or that ``out=`` or a mode makes unusual."""
+    return f"return watched({row.name}_row, {_arguments(row)}, out)"
+
+
+def _arguments(row: Row) -> str:
     tensors = ", ".join(_public(row)) + ("," if len(row.inputs) == 1 else "")
     settings = ", ".join(row.settings) + ("," if len(row.settings) == 1 else "")
-    return f"return careful({row.name}_row, ({tensors}), ({settings}), out)"
+    return f"({tensors}), ({settings})"
 
 
 def _general(row: Row) -> str:
-    return f"def {row.name}({_signature(row)}):\n    {_fallback(row)}\n"
+    return f"def {row.name}({_signature(row)}):\n    {_watched(row)}\n"
 
 
 def _caller(row: Row) -> list[str]:
     """The short path: plain tensors of one everyday dtype, nobody watching."""
     name, fallback, public = row.name, _fallback(row), _public(row)
-    lines = [f"def {name}({_signature(row)}):", "    if modes.watch or out is not None:", f"        {fallback}"]
+    lines = [f"def {name}({_signature(row)}):", "    if modes.watch or out is not None:", f"        {_watched(row)}"]
     checked: list[int] = []
     for i, (inp, arg) in enumerate(zip(row.inputs, public, strict=True)):
         pad = "    "
@@ -279,13 +288,13 @@ def _record(row: Row, run: str = "run") -> list[str]:
 
 def _view_caller(row: Row) -> list[str]:
     """The short path of a view: the same memory and version, a place in the graph that can be read again."""
-    name, fallback, arg = row.name, _fallback(row), _public(row)[0]
+    name, arg = row.name, _public(row)[0]
     arguments = ", ".join(["a0", *row.settings])
     lines = [
         f"def {name}({_signature(row)}):",
         f"    t = type({arg})",
         "    if (t is not Tensor and t is not Parameter) or modes.watch or out is not None:",
-        f"        {fallback}",
+        f"        {_watched(row)}",
         f"    v = {arg}._counter",
         "    if v is None:",
         f"        v = share({arg})",
@@ -321,12 +330,12 @@ def _view_caller(row: Row) -> list[str]:
 
 def _views_caller(row: Row) -> list[str]:
     """The short path of a row that gives several views (``unbind``, ``split``): one record, an edge for each view."""
-    name, fallback, arg = row.name, _fallback(row), _public(row)[0]
+    name, arg = row.name, _public(row)[0]
     lines = [
         f"def {name}({_signature(row)}):",
         f"    t = type({arg})",
         "    if (t is not Tensor and t is not Parameter) or modes.watch or out is not None:",
-        f"        {fallback}",
+        f"        {_watched(row)}",
         f"    v = {arg}._counter",
         "    if v is None:",
         f"        v = share({arg})",
@@ -370,7 +379,7 @@ def _listed_caller(row: Row) -> list[str]:
     return [
         f"def {name}({_signature(row)}):",
         "    if modes.watch or out is not None or not tensors:",
-        f"        {fallback}",
+        f"        {_watched(row)}",
         "    a = []",
         "    for t in tensors:",
         "        if type(t) is not Tensor and type(t) is not Parameter:",
