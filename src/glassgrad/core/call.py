@@ -46,14 +46,14 @@ def watched(row: Row, tensors: Sequence[Any], settings: Sequence[Any], out: Any)
 
 def spelled(row: Row, tensors: Sequence[Any], settings: Sequence[Any], out: Any) -> tuple[Any, dict[str, Any]]:
     """A call as it may be written: settings by name, and only those that are not at their defaults."""
-    args = [*tensors]
+    args = tuple(tensors)
     while args and args[-1] is None and row.inputs[len(args) - 1] in row.optional:
-        args.pop()
-    named = zip(row.settings, settings, strict=True)
-    kwargs = {name: value for name, value in named if not _is_default(row, name, value)}
-    if out is not None:
-        kwargs["out"] = out
-    return tuple(args), kwargs
+        args = args[:-1]
+    kwargs = {} if out is None else {"out": out}
+    for name, value in zip(row.settings, settings, strict=True):
+        if not _is_default(row, name, value):
+            kwargs[name] = value
+    return args, kwargs
 
 
 def _is_default(row: Row, name: str, value: Any) -> bool:

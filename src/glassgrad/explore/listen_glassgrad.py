@@ -25,7 +25,7 @@ from ..optim import optimizer as optimizers
 from .notes import Kinds, Spec, leave_modules, listen_to_modules
 
 KINDS = Kinds(Tensor)
-_specs: dict[int, tuple[Any, Spec]] = {}
+_specs: dict[Any, Spec] = {}  # by function
 
 
 class Listener:
@@ -74,7 +74,7 @@ class Listener:
         if notes.inside or get_ident() != notes.thread:
             return proceed(*args, **kwargs)
         frame = calling_frame()
-        spec, told = spec_of(function), args
+        spec, told = _specs.get(function) or spec_of(function), args
         if spec.name == "apply" and args:
             spec, told = Spec(args[0].__name__), args[1:]
         if notes.values or not spec.brief:
@@ -86,27 +86,18 @@ class Listener:
             stop = tick()
         finally:
             notes.inside = False
-        if type(result) is not Tensor or kwargs.get("out") is not None or not self._note(
-            spec, start, stop, frame, args, kwargs, result
-        ):
+        edge = result._edge if type(result) is Tensor else None
+        view = type(edge) is View and result.requires_grad
+        if not (view or type(edge) is Record) or "out" in kwargs:
             notes.tell(self, spec, start, stop, frame, told, kwargs, result)
-        return result
-
-    def _note(
-        self, spec: Spec, start: int, stop: int, frame: Any, args: Any, kwargs: dict[str, Any], result: Tensor
-    ) -> bool:
-        """Note a call briefly; whether that was possible: it gave one recorded tensor."""
-        edge, base = result._edge, None
-        if type(edge) is View and result.requires_grad:
-            base = ref(edge.base)
-        elif type(edge) is not Record:
-            return False
-        notes, array = self.notes, result._array
+            return result
+        base = ref(edge.base) if view else None
+        array, find = result._array, notes.find
         shape, dtype = (array.shape, array.dtype) if type(array) is ndarray else ((), type(array))
         seat = notes.seat if frame is notes.top else notes.sit(frame)
-        given = [notes.find(value, KINDS) for value in (*args, *kwargs.values())]
+        given = [ref(value) if type(value) is Tensor else find(value, KINDS) for value in (*args, *kwargs.values())]
         notes.log.append((spec, start, stop, seat, frame.f_lasti, notes.scope, shape, dtype, ref(result), base, *given))
-        return True
+        return result
 
     def _before_step(self, optimizer: Any, args: Any, kwargs: Any) -> None:
         self.quiet, self.notes.inside = self.notes.inside, True
@@ -130,8 +121,6 @@ def _named() -> dict[Any, str]:
 
 def spec_of(function: Any) -> Spec:
     """What is known of one of glassgrad's functions."""
-    found = _specs.get(id(function))
-    if found is None or found[0] is not function:
-        spec = Spec(_named().get(function) or function.__name__, function)
-        found = _specs[id(function)] = function, spec
-    return found[1]
+    if function not in _specs:
+        _specs[function] = Spec(_named().get(function) or function.__name__, function)
+    return _specs[function]

@@ -43,27 +43,23 @@ def audible(function: Function) -> Function:
     def call(*args: Any, **kwargs: Any) -> Any:
         if modes.watch:
             return heard(call, function, args, kwargs)
-        return function(*args, **kwargs)
+        return function(*args, **kwargs) if kwargs else function(*args)  # an empty dictionary would cost time
 
     return call  # type: ignore[return-value]
 
 
 def heard(function: Any, proceed: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """A call of ``function``: the listeners that hear it are asked, the last to come first, and then ``proceed``."""
-    return _ask([ear for ear in listeners if id(function) in ear.chosen], function, proceed, args, kwargs)
-
-
-def _ask(ears: list[_Ear], function: Any, proceed: Callable[..., Any], args: Any, kwargs: Any) -> Any:
-    if not ears:
+    hearing = [ear.listener for ear in listeners if id(function) in ear.chosen]
+    if not hearing:
         return proceed(*args, **kwargs)
-    *others, last = ears
-    if others:
-        return last.listener(function, functools.partial(_pass, others, function, proceed), args, kwargs)
-    return last.listener(function, proceed, args, kwargs)
+    for listener in hearing[:-1]:
+        proceed = functools.partial(_ask, listener, function, proceed)
+    return hearing[-1](function, proceed, args, kwargs)
 
 
-def _pass(ears: list[_Ear], function: Any, proceed: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
-    return _ask(ears, function, proceed, args, kwargs)
+def _ask(listener: Listener, function: Any, proceed: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
+    return listener(function, proceed, args, kwargs)
 
 
 def calling_frame() -> FrameType:
