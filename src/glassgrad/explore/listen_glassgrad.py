@@ -86,7 +86,7 @@ class Listener:
             stop = tick()
         finally:
             notes.inside = False
-        edge = result._edge if type(result) is Tensor else None
+        edge: Any = result._edge if type(result) is Tensor else None
         view = type(edge) is View and result.requires_grad
         if not (view or type(edge) is Record) or "out" in kwargs:
             notes.tell(self, spec, start, stop, frame, told, kwargs, result)

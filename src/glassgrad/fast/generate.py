@@ -114,7 +114,7 @@ def careful_operand(row: Row, tensors: Any, settings: Any, out: Any) -> Any:
     for t in tensors:
         if not isinstance(t, (Tensor, int, float, complex, np.generic)) and not hasattr(type(t), "__torch_function__"):
             return NotImplemented
-    return call.careful(row, tensors, settings, out)
+    return call.usual(row, tensors, settings, out)
 
 
 def watched_operand(row: Row, tensors: Any, settings: Any, out: Any) -> Any:
