@@ -29,13 +29,7 @@ FLOORS = {
 }  # fmt: skip
 
 #: Who may import ``fast``: taking that folder away must change no result.
-USERS_OF_FAST = {"ops.primitive", "ops.primitive.linear", "ops.intercept"}
-#: What ``core`` still imports from above; this set may only shrink.
-ABOVE_CORE = {
-    ("core.call", "tensor.parameter"), ("core.call", "kernels.sparse"), ("core.call", "ops.override"),
-    ("core.write", "tensor.parameter"), ("core.write", "ops.override"), ("core.write", "ops.constant"),
-}  # fmt: skip
-
+USERS_OF_FAST = {"ops.primitive"}
 
 def name_of(path):
     """The dotted name of a file's module."""
@@ -106,20 +100,15 @@ def test_imports_go_down():
     for module, path in MODULES.items():
         lines = path.read_text(encoding="utf-8").splitlines()
         for name, line in imports(path):
-            if floor(name) > floor(module) and not excused(lines, line) and not is_above_core(module, name):
+            if floor(name) > floor(module) and not excused(lines, line):
                 upward.append(f"{path}:{line}: {module} imports {name}")
     assert_none(upward)
-
-
-def is_above_core(module, name):
-    """Whether an import is one of those that ``core`` still has to lose."""
-    return any((module, name) == (f"glassgrad.{own}", f"glassgrad.{above}") for own, above in ABOVE_CORE)
 
 
 def test_core_stands_on_numpy_and_ground():
     """``core`` imports NumPy, the standard library, ``ground`` and itself; no comment excuses more."""
     allowed = {"numpy", *sys.stdlib_module_names}
-    strangers, above = [], set()
+    strangers = []
     for module, path in MODULES.items():
         if not f"{module}.".startswith("glassgrad.core."):
             continue
@@ -127,11 +116,7 @@ def test_core_stands_on_numpy_and_ground():
             top, _, inner = name.partition(".")
             if top in allowed or inner.partition(".")[0] in ("ground", "core"):
                 continue
-            if is_above_core(module, name):
-                above.add((module.removeprefix("glassgrad."), inner))
-            else:
-                strangers.append(f"{path}:{line}: {module} imports {name}")
-    strangers += [f"{own} imports {name} no longer: take it out of ABOVE_CORE" for own, name in ABOVE_CORE - above]
+            strangers.append(f"{path}:{line}: {module} imports {name}")
     assert_none(strangers)
 
 
@@ -247,19 +232,18 @@ def test_every_row_has_a_doc_and_a_rule():
     assert_none(wrong)
 
 
-@pytest.mark.parametrize("path", sorted((SOURCE / "ops" / "primitive").glob("*.py")), ids=lambda path: path.name)
-def test_an_operation_stands_in_one_place(path):
+def test_an_operation_stands_in_one_place():
     """The rules of a row follow its kernel: none stands far below, none stands above."""
-    body = ast.parse(path.read_text(encoding="utf-8")).body
-    ends = {node.name: node.end_lineno for node in body if isinstance(node, ast.FunctionDef)}
     far = []
-    for statement in body:
-        for node in ast.walk(statement):
+    for path in sorted((SOURCE / "ops" / "primitive").glob("*.py")):
+        body = tree_of(path).body
+        ends = {node.name: node.end_lineno for node in body if isinstance(node, ast.FunctionDef)}
+        for node in (node for statement in body for node in ast.walk(statement)):
             if isinstance(node, ast.Attribute) and node.attr == "derivative" and isinstance(node.value, ast.Name):
                 below = node.lineno - ends.get(node.value.id, node.lineno)
                 if not 0 <= below <= FARTHEST:
-                    far.append(f"line {node.lineno}: {node.value.id}, {below} lines below its kernel")
-    assert not far, far
+                    far.append(f"{path}:{node.lineno}: {node.value.id}, {below} lines below its kernel")
+    assert_none(far)
 
 
 def test_every_composite_has_a_doc():

@@ -13,7 +13,8 @@ from typing import Any
 
 from .core.row import TABLE
 from .core.tensor import Tensor
-from .ops import intercept
+from .ground import listening
+from .ops.bind import table_functions
 from .tensor.parameter import Parameter
 
 _PLAIN = (Tensor, Parameter)
@@ -115,7 +116,7 @@ def _public() -> list[Any]:
     from .ground.later import whole
     from .nn import functional
 
-    return [*intercept.table_functions(), *(v for v in whole(functional).values() if isinstance(v, FunctionType))]
+    return [*table_functions(), *(v for v in whole(functional).values() if isinstance(v, FunctionType))]
 
 
 def get_overridable_functions() -> dict[Any, list[Any]]:
@@ -167,14 +168,14 @@ class TorchFunctionMode:
 
     def __enter__(self) -> TorchFunctionMode:
         if not _modes.stack:
-            intercept.start(_answer, more=_public())
+            listening.start(_answer, _public())
         _modes.stack.append(self)
         return self
 
     def __exit__(self, *error: Any) -> None:
         _modes.stack.pop()
         if not _modes.stack:
-            intercept.stop(_answer)
+            listening.stop(_answer)
 
     @classmethod
     def push(cls, *args: Any, **kwargs: Any) -> TorchFunctionMode:

@@ -22,7 +22,7 @@ def fresh():
 def _given():
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        runtime.warn_once("mind the gap", stacklevel=1)
+        runtime.warn_once("mind the gap")
     return caught
 
 

@@ -13,11 +13,13 @@ from ..core.record import Record
 from ..core.row import TABLE
 from ..core.tensor import Tensor, edge_of, wrap
 from ..ground import errors, modes
+from ..ground.listening import audible
 
 ndarray = np.ndarray
 _ONE = np.float32(1)
 
 
+@audible
 def tensor_backward(
     self: Tensor,
     gradient: Tensor | None = None,
@@ -38,6 +40,7 @@ def tensor_backward(
     backward(self, gradient, retain_graph, create_graph, inputs=inputs)
 
 
+@audible
 def backward(
     tensors: Tensor | Sequence[Tensor],
     grad_tensors: Any = None,
@@ -86,6 +89,7 @@ def backward(
         modes.set_grad(before)
 
 
+@audible
 def grad(
     outputs: Any,
     inputs: Any,

@@ -19,6 +19,7 @@ from ..core.record import OUTPUT, Bundle, Kind, Record, output_number, output_of
 from ..core.row import TABLE
 from ..core.tensor import Tensor, View, alias, edge_of, new, share, wrap
 from ..ground import dtypes, errors, modes
+from ..ground.listening import audible
 from ..ground.size import Size
 
 ndarray = np.ndarray
@@ -235,6 +236,7 @@ class Function(FunctionCtx, metaclass=FunctionMeta):
         )
 
     @classmethod
+    @audible
     def apply(cls, *args: Any, **kwargs: Any) -> Any:
         """Call ``forward`` and record the call as one node."""
         separate = cls.setup_context is not Function.setup_context

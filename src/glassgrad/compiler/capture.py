@@ -17,10 +17,10 @@ import numpy as np
 from ..autograd import api
 from ..core import write
 from ..core.tensor import Tensor
-from ..ground import modes
+from ..ground import listening, modes
 from ..ground.generator import default_generator
 from ..nn.modules.module import Module
-from ..ops import intercept
+from ..ops.bind import table_functions
 from ..ops.declare import UNITS
 from ..optim.lr_scheduler.base import LRScheduler
 from ..optim.optimizer import Optimizer
@@ -69,7 +69,7 @@ class Capture(Passes):
 
     def listening(self) -> Any:
         """The block in which calls are noted."""
-        return intercept.listening(self._hear, self._more)
+        return listening.listening(self._hear, [*table_functions(), *self._more])
 
     def _hear(self, function: Any, proceed: Callable[..., Any], args: Any, kwargs: Any) -> Any:
         if self.reason is not None or self._muted or threading.get_ident() != self._thread:

@@ -10,7 +10,6 @@ from typing import Any
 
 from ..ground import modes
 from ..nn.modules.module import Module
-from ..ops import intercept
 from ..optim.optimizer import Optimizer
 from .advice import advice, changing
 from .build import MISS, Builder, Program
@@ -138,7 +137,7 @@ class Compiled:
             finally:
                 inside.depth += 1
         flat = spread(args, kwargs)
-        if flat is not None and not intercept._listeners:
+        if flat is not None:
             for run in self.spread.get(flat.layout, ()):
                 answer = run(*flat.leaves)
                 if answer is not MISS:
@@ -154,7 +153,7 @@ class Compiled:
         if not self.open and self.fullgraph and not self.as_written:
             self._fail()
         closed = not self.open or stance == "eager_on_recompile"
-        if closed or modes.watch or intercept._listeners or not _capturing.acquire(False):
+        if closed or modes.watch or not _capturing.acquire(False):
             return self.function(*args, **kwargs)
         try:
             return self._captured(args, kwargs, flat)
@@ -288,12 +287,11 @@ def compiled(function: Callable[..., Any], **settings: Any) -> Any:
     state = Compiled(function, **settings)
     runs = state.runs
     slow = state.slow
-    listeners = intercept._listeners
     updated = functools.WRAPPER_UPDATES if hasattr(function, "__code__") or hasattr(function, "__func__") else ()
 
     @functools.wraps(function, updated=updated)
     def call(*args: Any, **kwargs: Any) -> Any:
-        for run in runs if stance != "force_eager" and not listeners else ():
+        for run in runs if stance != "force_eager" else ():
             answer = run(*args, **kwargs)
             if answer is not MISS:
                 return answer

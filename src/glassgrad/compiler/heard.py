@@ -8,7 +8,7 @@ from typing import Any
 from ..core.row import TABLE, Row
 from ..core.tensor import Tensor
 from ..ground.generator import Generator
-from ..ops import bind, intercept
+from ..ops import bind
 from ..ops.declare import COMPOSITES
 from ..optim.optimizer import Optimizer
 from .program import NotCapturable
@@ -52,7 +52,6 @@ def version(tensor: Tensor) -> int:
 
 def listened() -> dict[int, tuple[str, Any]]:
     """What each function of the table is, by its identity."""
-    intercept.table_functions()  # which notes the operators
     about: dict[int, tuple[str, Any]] = {}
     for made in COMPOSITES.values():
         about[id(made.function)] = ("function", made.names[0])

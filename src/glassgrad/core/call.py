@@ -15,7 +15,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from ..ground import dtypes, errors, meta, modes
+from ..ground import dtypes, errors, listening, meta, modes
 from . import anomaly, saved, views, write
 from . import plan as plans
 from . import row as rows
@@ -37,7 +37,9 @@ shapes_only: Callable[..., Any] = NotImplemented
 def call(row: Row, tensors: Sequence[Any], settings: Sequence[Any], out: Any = None) -> Any:
     """Call a row on whatever it was given: tensors in the order of its inputs, one list of them if it is listed."""
     flat = tensors[0] if row.listed else tensors
-    if modes.watch or not ORDINARY.issuperset(map(type, flat)):
+    if modes.unusual or not ORDINARY.issuperset(map(type, flat)):
+        if row.fallback is not None:
+            return row.fallback(*tensors, *settings)
         answer, tensors = strangers(row, tensors, settings, out)
         if answer is not NOT_TAKEN:
             return answer
@@ -46,6 +48,8 @@ def call(row: Row, tensors: Sequence[Any], settings: Sequence[Any], out: Any = N
     if row.view:
         return views.view(row, _tensor_of(row, flat), settings)
     agreed = everyday(plan, flat)
+    if agreed is None and row.fallback is not None:
+        return row.fallback(*tensors, *settings)
     is_everyday = agreed is not None
     arrays, cast, rounded = agreed or agree(row, flat)
     result = compute(row, arrays, settings)
@@ -60,7 +64,7 @@ def call(row: Row, tensors: Sequence[Any], settings: Sequence[Any], out: Any = N
         attach(plan, record, outs)
         if plan.results:
             note_results(row, record, outs)
-    if modes.watch:
+    if modes.unusual:
         _mark(outs)
     answer = tuple(outs) if row.outputs else outs[0]
     return answer if out is None else write.into(row, flat, out, answer)
@@ -373,8 +377,12 @@ def caller_of(row: Row) -> Any:
     """The plain function that calls ``row``, with its inputs and settings by position or name."""
 
     def caller(*args: Any, **named: Any) -> Any:
+        return (watched if modes.watch else call)(row, *arguments(row, args, named))
+
+    def unheard(*args: Any, **named: Any) -> Any:
         return call(row, *arguments(row, args, named))
 
+    row.unheard = unheard
     return caller
 
 
@@ -382,12 +390,35 @@ def operator_of(row: Row) -> Any:
     """What stands behind the row's Python operator: its caller, but strangers are left to the other operand."""
 
     def operate(*args: Any) -> Any:
-        for t in args:
-            if type(t) not in ORDINARY and not is_operand(t):
-                return NotImplemented
-        return call(row, *arguments(row, args))
+        return (watched_operator if modes.watch else call_operator)(row, *arguments(row, args))
 
+    def unheard(*args: Any, **named: Any) -> Any:
+        return call_operator(row, *arguments(row, args, named))
+
+    row.operate_unheard = unheard
     return operate
+
+
+def call_operator(row: Row, tensors: Sequence[Any], settings: Sequence[Any], out: Any = None) -> Any:
+    """Call a row as a Python operator: NotImplemented where an operand is a stranger, who may answer himself."""
+    for t in tensors:
+        if type(t) not in ORDINARY and not is_operand(t):
+            return NotImplemented
+    return call(row, tensors, settings, out)
+
+
+def watched(row: Row, tensors: Sequence[Any], settings: Sequence[Any], out: Any) -> Any:
+    """Call a row while somebody may be listening: listeners are asked first."""
+    if listening.listeners:
+        return listening.heard(row.caller, row.unheard, *spelled(row, tensors, settings, out))
+    return call(row, tensors, settings, out)
+
+
+def watched_operator(row: Row, tensors: Sequence[Any], settings: Sequence[Any], out: Any) -> Any:
+    """The same of a Python operator."""
+    if listening.listeners:
+        return listening.heard(row.operate, row.operate_unheard, *spelled(row, tensors, settings, out))
+    return call_operator(row, tensors, settings, out)
 
 
 def is_operand(value: Any) -> bool:
@@ -426,6 +457,24 @@ def arguments(row: Row, args: Sequence[Any], named: Mapping[str, Any] = {}) -> t
         raise TypeError(f"{row.name}() missing {len(missing)} required positional argument{plural}: {listed}")
     count = len(row.inputs)
     return values[:count], values[count:], out
+
+
+def spelled(row: Row, tensors: Sequence[Any], settings: Sequence[Any], out: Any) -> tuple[Any, dict[str, Any]]:
+    """A call as it may be written: settings by name, and only those that are not at their defaults."""
+    args = tuple(tensors)
+    while args and args[-1] is None and len(args) - 1 in row.plan.optional:
+        args = args[:-1]
+    named = {} if out is None else {"out": out}
+    for name, value in zip(row.settings, settings, strict=True):
+        if name not in row.defaults or not _is_same(value, row.defaults[name]):
+            named[name] = value
+    return args, named
+
+
+def _is_same(value: Any, default: Any) -> bool:
+    return value is default or (
+        type(value) is type(default) and isinstance(value, (bool, int, float, str, tuple)) and value == default
+    )
 
 
 # -- refusals ---------------------------------------------------------------------------------------------------------
@@ -468,3 +517,4 @@ def shape_error(row: Row, arrays: Sequence[Any], error: ValueError) -> NoReturn:
 
 
 rows.make_caller, rows.make_operator = caller_of, operator_of
+listening.between.add(__name__)

@@ -56,7 +56,7 @@ def will_execute(edge: Any) -> bool:
 
 def run(roots: Sequence[tuple[Any, Any]], *, keep: bool) -> None:
     """Fill ``.grad`` of every leaf under ``roots`` (pairs of edge and array)."""
-    if everyday is not None and len(roots) == 1 and not hooks.on_leaves and not modes.watch:
+    if everyday is not None and len(roots) == 1 and not hooks.on_leaves and not modes.unusual:
         if everyday(*roots[0], keep):
             return
     before = modes.set_grad(False)  # for the hooks

@@ -136,6 +136,8 @@ class Row:
         self.ufunc, self.form, self.large = columns.get("ufunc"), columns.get("form", ""), columns.get("large", "LARGE")
         self.operate: Callable[..., Any]
         self.caller: Callable[..., Any]
+        self.unheard: Callable[..., Any]  # the caller, once listeners were asked
+        self.operate_unheard: Callable[..., Any]
 
     # -- rules ----------------------------------------------------------------------------------------------------
 

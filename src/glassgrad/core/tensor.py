@@ -17,6 +17,7 @@ from ..ground import dtypes, errors
 from ..ground import format as formatting
 from ..ground.counter import VersionCounter
 from ..ground.device import device
+from ..ground.listening import audible
 from ..ground.size import Size, unchecked
 from . import hooks, leaf
 from .node import Node, node_of, pair_of
@@ -202,6 +203,7 @@ class Tensor:
         return total
 
     @grad.setter
+    @audible
     def grad(self, value: Tensor | None) -> None:
         if value is not None:
             _check_grad(self, value)
@@ -239,6 +241,7 @@ class Tensor:
         return type(self._edge) is View
 
     @property
+    @audible
     def data(self) -> Tensor:
         """The same memory without history, and with a version of its own: writes through it go unnoticed."""
         share(self)
@@ -247,6 +250,7 @@ class Tensor:
         return out
 
     @data.setter
+    @audible
     def data(self, value: Tensor) -> None:
         if not isinstance(value, Tensor):
             raise TypeError(f"Variable data has to be a tensor, but got {type(value).__name__}")

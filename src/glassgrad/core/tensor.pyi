@@ -10,6 +10,7 @@ from ..ground import dtypes, errors
 from ..ground import format as formatting
 from ..ground.counter import VersionCounter
 from ..ground.device import device
+from ..ground.listening import audible
 from ..ground.size import Size, unchecked
 from . import hooks, leaf
 from .node import Node, node_of, pair_of
@@ -94,6 +95,7 @@ class Tensor:
     def grad(self) -> Tensor | None:
         """The gradient accumulated so far; None until a backward call reaches this leaf."""
     @grad.setter
+    @audible
     def grad(self, value: Tensor | None) -> None: ...
     @grad.deleter
     def grad(self) -> None: ...
@@ -108,9 +110,11 @@ class Tensor:
     def _backward_hooks(self) -> _b.dict[_b.int, Any] | None: ...
     def _is_view(self) -> _b.bool: ...
     @property
+    @audible
     def data(self) -> Tensor:
         """The same memory without history, and with a version of its own: writes through it go unnoticed."""
     @data.setter
+    @audible
     def data(self, value: Tensor) -> None: ...
     def retain_grad(self) -> None:
         """Keep the gradient of this non-leaf in ``.grad``."""

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import warnings
 import weakref
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from ..ground import dtypes, errors, modes
+from ..ground import dtypes, errors, listening, modes
+from ..ground.runtime import warn
 from . import anomaly, call, views
 from .plan import F32, F64, I64
 from .record import Record
@@ -41,7 +42,7 @@ def _check_shape(row: Row, arrays: Sequence[Any], target: Tensor) -> None:
 
 def memory(target: Any) -> Any:
     """The array of a tensor that may be written without a further question; None where more must be asked."""
-    if not isinstance(target, Tensor) or type(target) not in call.ORDINARY or modes.watch:
+    if not isinstance(target, Tensor) or type(target) not in call.ORDINARY or modes.unusual:
         return None
     if target._edge is not None and not (modes.off and not modes.grad_enabled()):
         return None
@@ -57,12 +58,15 @@ def memory(target: Any) -> Any:
     return data
 
 
-def in_place(row: Row, target: Tensor, others: Sequence[Any], settings: Sequence[Any]) -> Tensor:
+def in_place(row: Row, target: Tensor, others: Sequence[Any], settings: Sequence[Any], asked: bool = False) -> Tensor:
     """Compute a row and write its result into ``target``; gives ``target``.
 
-    Nothing is changed unless everything succeeds.
+    Nothing is changed unless everything succeeds.  Listeners are asked first, unless they were ``asked``.
     """
-    if everyday is not None and not modes.watch and everyday(row, target, others, settings):
+    if modes.watch and listening.listeners and not asked:
+        write = partial(in_place, asked=True)
+        return listening.heard(in_place, write, (row, target, others, settings), {})  # type: ignore[no-any-return]
+    if everyday is not None and not modes.unusual and everyday(row, target, others, settings):
         return target
     if not isinstance(target, Tensor):
         raise TypeError(f"{row.name}_(): argument 'self' (position 1) must be Tensor, not {type(target).__name__}")
@@ -226,14 +230,12 @@ def into(row: Row, flat: Sequence[Any], out: Any, answer: Any) -> Any:
 def resize(out: Tensor, shape: tuple[int, ...]) -> None:
     """Give an ``out=`` tensor another shape, with PyTorch's warning unless it was empty."""
     if out._array.size:
-        warnings.warn(
+        warn(
             f"An output with one or more elements was resized since it had shape {list(out._array.shape)}, "
             f"which does not "
             f"match the required output shape {list(shape)}. This behavior is deprecated, and in a future PyTorch "
             "release outputs will not be resized unless they have zero elements. You can explicitly reuse an out "
             "tensor t by resizing it, inplace, to zero elements with t.resize_(0).",
-            UserWarning,
-            stacklevel=4,
         )
     share(out)
     out._array = np.empty(shape, out._array.dtype)

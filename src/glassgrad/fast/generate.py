@@ -21,7 +21,7 @@ from ..core.plan import B1, F32, F64, I64
 from ..core.record import Record, freed, new, output_of, tick
 from ..core.row import TABLE, Row
 from ..core.tensor import LEAF, Tensor, View, edge_of, share
-from ..ground import modes
+from ..ground import listening, modes
 from ..kernels import compiled
 from ..tensor.parameter import Parameter
 from . import large
@@ -30,7 +30,8 @@ from .text import NAMES, has_run, text_of
 
 NAMES.update(
     Tensor=Tensor, Parameter=Parameter, View=View, Record=Record, LEAF=LEAF, new=new, tick=tick, freed=freed,
-    modes=modes, grad_enabled=modes.grad_enabled, edge_of=edge_of, share=share, call=call.call, output_of=output_of,
+    modes=modes, grad_enabled=modes.grad_enabled, edge_of=edge_of, share=share, output_of=output_of,
+    call=call.call, watched=call.watched, call_operator=call.call_operator, watched_operator=call.watched_operator,
     stale=saved.stale, fitted=fit, shape_error=call.shape_error, number=number, F32=F32, F64=F64, I64=I64, B1=B1,
     float32=np.float32, ndarray=np.ndarray, applied=large.applied, compiled=compiled,
     LARGE=large.LARGE, CURVED=large.CURVED,
@@ -74,9 +75,10 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_renew_lock)
 
 
-def _call_operand(row: Row, tensors: Any, settings: Any, out: Any) -> Any:
-    """What an operator's text goes to with what is not everyday."""
-    return call.call(row, tensors, settings, out) if all(map(call.is_operand, tensors)) else NotImplemented
+#: The same text under other names: that of an operator, and that of a call which listeners were asked about.
+_OPERATE = {"call": "call_operator", "watched": "watched_operator"}
+_UNHEARD = {"watch": "unusual", "watched": "call"}
+_OPERATE_UNHEARD = {"watch": "unusual", "watched": "call_operator", "call": "call_operator"}
 
 
 def _first_operation(name: str, args: Any) -> Any:
@@ -119,16 +121,25 @@ def ready(row: Row) -> None:
         NAMES[f"{row.name}_run"] = kind.run = functions[f"{row.name}_run"]
         if row.ufunc is not None:
             NAMES[f"{row.name}_run_large"] = _run_large(row)
-    _install(caller, functions[row.name], functions[row.name].__code__)
+    function = functions[row.name]
+    row.unheard = _renamed(function, _UNHEARD)
+    _install(caller, function)
     if row.operator is not None:
-        code = functions[row.name].__code__
-        names = tuple("call_operand" if name == "call" else name for name in code.co_names)
-        _install(row.operate, functions[row.name], code.replace(co_names=names))
+        row.operate_unheard = _renamed(function, _OPERATE_UNHEARD)
+        _install(row.operate, _renamed(function, _OPERATE))
 
 
-def _install(stub: Any, function: Any, code: Any) -> None:
+def _renamed(function: Any, names: dict[str, str]) -> Any:
+    """The same function, where some names it reads are others."""
+    code = function.__code__.replace(co_names=tuple(names.get(name, name) for name in function.__code__.co_names))
+    renamed = FunctionType(code, NAMES, function.__name__, function.__defaults__, function.__closure__)
+    renamed.__kwdefaults__ = function.__kwdefaults__
+    return renamed
+
+
+def _install(stub: Any, function: Any) -> None:
     stub.__defaults__, stub.__kwdefaults__ = function.__defaults__, function.__kwdefaults__
-    stub.__code__ = code
+    stub.__code__ = function.__code__
 
 
 def _run_large(row: Row) -> Any:
@@ -145,7 +156,8 @@ def source(name: str) -> str:
     return text_of(TABLE[name])
 
 
-NAMES.update(_first_call=_first_call, _first_operation=_first_operation, call_operand=_call_operand)
+NAMES.update(_first_call=_first_call, _first_operation=_first_operation)
+listening.between.update((__name__, NAMES["__name__"]))
 
 
 def ready_all() -> None:

@@ -56,12 +56,9 @@ def _signature(row: Row) -> str:
     return ", ".join([*parts, "*", "out=None"])
 
 
-def _fallback(row: Row) -> str:
-    """What is called instead where the everyday call does not serve."""
-    if row.fallback is not None:
-        NAMES[f"{row.name}_fallback"] = row.fallback
-        return f"return {row.name}_fallback({', '.join([*_public(row), *row.settings])})"
-    return f"return call({row.name}_row, {_tuple(_public(row))}, {_tuple(row.settings)}, out)"
+def _fallback(row: Row, call: str = "call") -> str:
+    """What is called instead where the everyday call does not serve; ``watched`` where somebody may be listening."""
+    return f"return {call}({row.name}_row, {_tuple(_public(row))}, {_tuple(row.settings)}, out)"
 
 
 def _tuple(pieces: Any) -> str:
@@ -70,7 +67,7 @@ def _tuple(pieces: Any) -> str:
 
 
 def _general(row: Row) -> list[str]:
-    return [f"def {row.name}({_signature(row)}):", f"    {_fallback(row)}"]
+    return [f"def {row.name}({_signature(row)}):", f"    {_fallback(row, 'watched')}"]
 
 
 def _arrays(row: Row) -> list[str]:
@@ -80,7 +77,11 @@ def _arrays(row: Row) -> list[str]:
 def _caller(row: Row) -> list[str]:
     """The caller of a row that gives memory of its own."""
     name, fallback, public, plan = row.name, _fallback(row), _public(row), row.plan
-    lines = [f"def {name}({_signature(row)}):", "    if modes.watch or out is not None:", f"        {fallback}"]
+    lines = [
+        f"def {name}({_signature(row)}):",
+        "    if modes.watch or out is not None:",
+        f"        {_fallback(row, 'watched')}",
+    ]
     alike: list[str] = []
     for position, arg in enumerate(public):
         pad = "    "
@@ -291,7 +292,7 @@ def _viewed(row: Row) -> list[str]:
         f"def {row.name}({_signature(row)}):",
         f"    t = type({arg})",
         "    if (t is not Tensor and t is not Parameter) or modes.watch or out is not None:",
-        f"        {_fallback(row)}",
+        f"        {_fallback(row, 'watched')}",
         f"    v = {arg}._counter",
         "    if v is None:",
         f"        v = share({arg})",
@@ -352,7 +353,7 @@ def _listed_caller(row: Row) -> list[str]:
     return [
         f"def {name}({_signature(row)}):",
         "    if modes.watch or out is not None or not tensors:",
-        f"        {fallback}",
+        f"        {_fallback(row, 'watched')}",
         "    a = []",
         "    for t in tensors:",
         "        if type(t) is not Tensor and type(t) is not Parameter:",

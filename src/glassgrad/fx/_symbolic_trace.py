@@ -14,10 +14,10 @@ from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
 from ..core.tensor import Tensor
+from ..ground import listening
 from ..nn.modules.calls import Calls
 from ..nn.modules.container import Sequential
 from ..nn.modules.module import Module
-from ..ops import intercept
 from ..tensor.parameter import Parameter
 from ..utils import _pytree as pytree
 from .code import PyTreeCodeGen, PyTreeInfo
@@ -395,7 +395,7 @@ class Tracer(TracerBase):
             space = fn.__globals__
             fn, args = self.create_args_for_root(fn, is_module, concrete_args)
             annotations = _annotations(inspect.unwrap(fn))
-            with self._patched(space), intercept.listening(trace_call, only=traced_functions()):
+            with self._patched(space), listening.listening(trace_call, traced_functions()):
                 result = self.create_arg(fn(*args))
                 self.create_node("output", "output", (result,), {}, type_expr=annotations.get("return"))
             self.submodule_paths = None

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from ..ground import listening
 from ..nn.modules.module import Module
-from ..ops import intercept
 from .graph import Graph
 from .graph_module import GraphModule
 from .names import traced_functions
@@ -184,7 +184,7 @@ class Transformer(Interpreter):
 
     def transform(self) -> GraphModule:
         """The module of the new graph."""
-        with intercept.listening(trace_call, only=traced_functions()):
+        with listening.listening(trace_call, traced_functions()):
             result = super().run(enable_io_processing=False)
         if result is not None:
             self.new_graph.output(map_aggregate(result, lambda a: a.node if isinstance(a, Proxy) else a))

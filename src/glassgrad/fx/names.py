@@ -14,8 +14,9 @@ from ..core.row import TABLE
 from ..core.tensor import Tensor
 from ..ground.later import whole
 from ..nn import functional
-from ..ops import intercept
+from ..ops.bind import table_functions
 from ..ops.catalogue import FUNCTIONS
+from ..ops.declare import COMPOSITES
 
 HOME = __name__.partition(".")[0]
 
@@ -94,7 +95,7 @@ def methods() -> dict[int, str]:
     """The names of operators' functions by identity, as methods of a tensor."""
     return {id(row.operate): row.name for row in TABLE.values() if row.operator is not None} | {
         id(made.function): name.strip("_")
-        for name, made in intercept.COMPOSITES.items()
+        for name, made in COMPOSITES.items()
         if made.operator is not None or (name.startswith("__") and id(made.function) not in _tables()[0])
     }
 
@@ -102,7 +103,7 @@ def methods() -> dict[int, str]:
 def traced_functions() -> list[Any]:
     """The functions whose calls with traced values become nodes."""
     operators = [row.operate for row in TABLE.values() if row.operator is not None]
-    made = [piece.function for piece in intercept.COMPOSITES.values() if id(piece.function) in methods()]
+    made = [piece.function for piece in COMPOSITES.values() if id(piece.function) in methods()]
     others = [f for f in vars(Tensor).values() if type(f) is FunctionType and id(f) in _method_names()]
     return [*_tables()[1], *operators, *made, *others]
 
@@ -110,7 +111,7 @@ def traced_functions() -> list[Any]:
 @functools.cache
 def _method_names() -> dict[int, str]:
     """The names of functions that are methods only."""
-    heard = {id(function) for function in intercept.table_functions()}
+    heard = {id(function) for function in table_functions()}
     names = _tables()[0]
     return {
         id(function): name
@@ -197,7 +198,7 @@ def normal_call(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) ->
         return function, args, kwargs
     try:
         typical = getattr(functional, f"{short}_with_indices", function) if short in _POOLS else function
-        bound = inspect.signature(original(typical)).bind(*args, **kwargs)
+        bound = inspect.signature(typical).bind(*args, **kwargs)
     except TypeError:
         return function, args, kwargs
     bound.apply_defaults()
@@ -216,9 +217,3 @@ def normal_call(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) ->
 def _given(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """The size or the sections that ``split`` was told."""
     return args[1] if len(args) > 1 else kwargs.get("split_size_or_sections", kwargs.get("split_size"))
-
-
-def original(function: Any) -> Any:
-    """The function with its own code, also while calls are listened to."""
-    gate = intercept._gates.get(id(function))
-    return function if gate is None or gate.own is None else gate.own

@@ -15,9 +15,8 @@ from collections.abc import Callable, Iterator
 from types import FunctionType
 from typing import Any
 
-from ..ground import dtypes
+from ..ground import dtypes, listening
 from ..ground.device import device
-from ..ops import intercept
 from .code import magic_methods, reflectable_magic_methods
 from .graph import Graph
 from .names import _tables, method_name, normal_call, traced_functions
@@ -160,7 +159,7 @@ class _Ear:
 
     def __init__(self) -> None:
         if _Ear.count == 0:
-            intercept.start(trace_call, only=traced_functions())
+            listening.start(trace_call, traced_functions())
         _Ear.count += 1
         weakref.finalize(self, _Ear.close).atexit = False
 
@@ -169,7 +168,7 @@ class _Ear:
         """Listen no more, once the last one is gone."""
         _Ear.count -= 1
         if _Ear.count == 0:
-            intercept.stop(trace_call)
+            listening.stop(trace_call)
 
 
 class GraphAppendingTracer(TracerBase):

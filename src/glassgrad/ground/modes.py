@@ -1,7 +1,8 @@
 """The switches of the house: gradient mode, inference mode, and who is listening; knows no Tensor.
 
 Each thread has its own switches.  The hot path reads two plain counters and asks the thread only when one is not zero:
-``off`` says how many threads record no gradients now, ``watch`` how many unusual listeners or modes are active.
+``off`` says how many threads record no gradients now, ``watch`` how many unusual modes are active and how many listen
+to calls; ``unusual`` counts the modes alone, as who is only listened to computes in the everyday way.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from typing import Any
 
 off = 0
 watch = 0
+unusual = 0
 _lock = threading.Lock()
 
 
@@ -47,11 +49,12 @@ def set_grad(enabled: bool) -> bool:
     return before
 
 
-def watching(change: int) -> None:
-    """Count one more (or one fewer) reason why every call must take the careful path."""
-    global watch
+def watching(change: int, listening: bool = False) -> None:
+    """Count one more (or one fewer) unusual mode, for which calls take the careful path; or one that is listening."""
+    global watch, unusual
     with _lock:
         watch += change
+        unusual += 0 if listening else change
 
 
 def set_inference(enabled: bool) -> bool:

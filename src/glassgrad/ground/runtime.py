@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import warnings
 from functools import lru_cache
 from typing import Any
@@ -156,11 +157,20 @@ def is_warn_always_enabled() -> bool:
 _given: set[str] = set()
 
 
-def warn_once(text: str, stacklevel: int = 2) -> None:
+def warn(text: str, category: type[Warning] = UserWarning) -> None:
+    """A warning at the line of the program that called this package, however deep within it we are."""
+    home, level = __name__.partition(".")[0], 2
+    frame = sys._getframe(1)
+    while frame.f_back is not None and str(frame.f_globals.get("__name__")).partition(".")[0] == home:
+        frame, level = frame.f_back, level + 1
+    warnings.warn(text, category, stacklevel=level)
+
+
+def warn_once(text: str) -> None:
     """A UserWarning that PyTorch gives once in a process, or always where :func:`set_warn_always` asks for that."""
     if text not in _given or _set.warn_always:
         _given.add(text)
-        warnings.warn(text, UserWarning, stacklevel=stacklevel + 1)
+        warn(text)
 
 
 def compiled_with_cxx11_abi() -> bool:

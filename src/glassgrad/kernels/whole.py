@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from math import prod
 from typing import Any
@@ -10,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from glassgrad.ground.generator import Generator
+from glassgrad.ground.runtime import warn
 from glassgrad.kernels.uniform import BARE_UNSIGNED, C_NAMES, FLOATS, PIECE, SCALAR_NAMES, serving
 
 _I64 = np.dtype(np.int64)
@@ -206,11 +206,10 @@ def _check_range(dtype: np.dtype[Any], low: int, last: int) -> None:
         for name, bound in (("from", low), ("to - 1", last)):
             if abs(bound) > 2**facts.digits:
                 reach = f"[-(2^{facts.digits}), 2^{facts.digits}]"
-                warnings.warn(
+                warn(
                     f"{name} is out of bounds {reach}. Due to precision limitations {c_name} can support discrete "
                     "uniform distribution only within this range. This warning will become an error in version 1.7 "
                     "release, please fix the code in advance",
-                    stacklevel=4,
                 )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ import numpy as np
 from ..core import write
 from ..core.row import TABLE, Row
 from ..core.tensor import Tensor
+from ..ground.listening import audible
 from .declare import COMPOSITES, Composite
 
 #: Operators that have a reflected form under the same function.
@@ -64,6 +66,22 @@ def functions() -> dict[str, Callable[..., Any]]:
     return found
 
 
+_tables: tuple[tuple[int, int], list[Any]] = (0, 0), []
+
+
+def table_functions() -> list[Any]:
+    """Every function that the table brings: callers of rows, their operators and writers, composites."""
+    global _tables
+    size = len(TABLE), len(COMPOSITES)  # which imports all families
+    if _tables[0] != size:
+        rows, composites = TABLE.values(), COMPOSITES.values()
+        every = [row.caller for row in rows] + [row.operate for row in rows if row.operator is not None]
+        every += [*functions().values(), *(made.function for made in composites)]
+        distinct = {id(function): function for function in every if type(function) is FunctionType}
+        _tables = (len(TABLE), len(COMPOSITES)), [*distinct.values()]
+    return _tables[1]
+
+
 _writers: dict[str, Callable[..., Any]] = {}
 
 
@@ -88,7 +106,7 @@ def writer(row: Row) -> Callable[..., Any]:
 
         in_place.__name__ = in_place.__qualname__ = f"{row.name}_"
         in_place.__doc__ = f"In-place :func:`{row.name}`."
-        made = _writers[row.name] = in_place
+        made = _writers[row.name] = audible(in_place)
     return made
 
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from types import FunctionType
 from typing import Any
 
+from ..ground.listening import audible
 from ..ground.register import Register
 
 COMPOSITES: Register[Composite] = Register()
@@ -47,6 +49,8 @@ def composite(
 
     def declare(made: Callable[..., Any]) -> Callable[..., Any]:
         own = key = name or made.__name__
+        if type(made) is FunctionType:  # and no property
+            made = audible(made)
         other = COMPOSITES.families.get(own)
         if dict.__contains__(COMPOSITES, own) or (other is not None and not home.endswith(other)):
             key = f"{own} ({'method' if method else 'function'})"  # where they differ
@@ -58,5 +62,5 @@ def composite(
 
 def unit(function: Callable[..., Any]) -> Callable[..., Any]:
     """Mark a function below composites that makes tensors by itself, not by rows: who follows calls sees it whole."""
-    UNITS.append(function)
-    return function
+    UNITS.append(audible(function))
+    return UNITS[-1]

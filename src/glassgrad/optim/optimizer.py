@@ -12,6 +12,7 @@ from typing import Any, TypeAlias
 
 from ..core.tensor import Tensor
 from ..ground import dtypes, modes
+from ..ground.listening import audible
 from ..nn.modules.calls import Handle, _add
 from ..tensor.typename import typename
 
@@ -77,7 +78,7 @@ class Optimizer:
             self.__dict__.setdefault(name, OrderedDict())
         cls: Any = type(self)
         if not getattr(cls.step, "hooked", False):
-            cls.step = _minding_hooks(cls.step)
+            cls.step = audible(_minding_hooks(cls.step))
 
     def __getstate__(self) -> dict[str, Any]:
         return {"defaults": self.defaults, "state": self.state, "param_groups": self.param_groups}
@@ -98,6 +99,7 @@ class Optimizer:
         """Change the parameters once; ``closure`` computes the loss anew, which is then returned."""
         raise NotImplementedError
 
+    @audible
     def zero_grad(self, set_to_none: bool = True) -> None:
         """Take the gradients of all parameters away, or fill them with noughts."""
         for group in self.param_groups:

@@ -13,10 +13,10 @@ from ..core import engine
 from ..core.record import Bundle, Record
 from ..core.row import TABLE
 from ..core.tensor import Tensor, View
-from ..ground import modes
+from ..ground import listening, modes
 from ..ground.later import whole
 from ..nn import functional
-from ..ops import intercept
+from ..ops import bind
 from ..ops.declare import COMPOSITES
 from ..optim.optimizer import Optimizer
 from .events import EventList, FunctionEvent
@@ -83,8 +83,8 @@ class Recorder:
         active = self
         self.zero_ns = perf_counter_ns()
         outside = [function for name, function in whole(functional).items() if not name.startswith("_")]
-        intercept.start(self._call, more=[function for function in outside if callable(function)])
-        intercept.start(self._zero_grad, only=[Optimizer.zero_grad])
+        listening.start(self._call, [*bind.table_functions(), *filter(callable, outside)])
+        listening.start(self._zero_grad, [Optimizer.zero_grad])
         from ..optim import optimizer
 
         self.handles = [
@@ -101,8 +101,8 @@ class Recorder:
         engine.listener = None
         for handle in self.handles:
             handle.remove()
-        intercept.stop(self._zero_grad)
-        intercept.stop(self._call)
+        listening.stop(self._zero_grad)
+        listening.stop(self._call)
         while self.local.open:
             self.end(self.local.open[-1])
         active = None
@@ -112,7 +112,7 @@ class Recorder:
             self.names[id(function)] = name
         for made in COMPOSITES.values():
             self.names[id(made.function)] = made.names[0]
-        for name, function in intercept.functions().items():
+        for name, function in bind.functions().items():
             self.names.setdefault(id(function), name)
         for row in TABLE.values():
             name = row.name if row.public or not row.rules else _kernel_name(row.node_name)

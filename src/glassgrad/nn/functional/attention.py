@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-import warnings
 from typing import Any
 
 import numpy as np
 
 from ...core.tensor import Tensor, wrap
+from ...ground.listening import audible
+from ...ground.runtime import warn
 from ...ops.composite.attention import scaled_dot_product_attention
 from ...ops.composite.matrix import linear
 from ...ops.composite.pad import pad
@@ -28,9 +29,7 @@ def _mha_shape_check(query: Any, key: Any, value: Any, key_padding_mask: Any, at
     """Raise PyTorch's errors for sizes that do not belong together; gives whether there is a batch."""
     ndim = query.dim()
     if ndim not in (2, 3):
-        raise AssertionError(
-            f"query should be unbatched 2D or batched 3D tensor but received {ndim}-D query tensor"
-        )
+        raise AssertionError(f"query should be unbatched 2D or batched 3D tensor but received {ndim}-D query tensor")
     kind = "batched (3-D)" if ndim == 3 else "unbatched (2-D)"
     _require(
         key.dim() == value.dim() == ndim,
@@ -66,9 +65,8 @@ def _canonical_mask(
     is_float = mask.is_floating_point()
     _require(is_float or mask._array.dtype.kind == "b", f"only bool and floating types of {mask_name} are supported")
     if check_other and other_type is not None and mask.dtype is not other_type:
-        warnings.warn(
+        warn(
             f"Support for mismatched {mask_name} and {other_name} is deprecated. Use same type for both instead.",
-            stacklevel=2,
         )
     return mask if is_float else wrap(added(~np.asarray(mask._array), target_type.numpy))
 
@@ -123,6 +121,7 @@ def _check_key_padding_mask(key_padding_mask: Any, src_len: int, bsz: int) -> No
         _require(found == wanted, f"Expected key_padded_mask.shape[{place}] to be {wanted}, but got {found}")
 
 
+@audible
 def multi_head_attention_forward(
     query: Tensor,
     key: Tensor,

@@ -6,6 +6,7 @@ from typing import Any
 
 from ...core.tensor import Tensor
 from ...ground.dtypes import called
+from ...ground.listening import audible
 from ...ops.composite.convolution import numbers
 from ...ops.composite.matrix import demand
 from ...ops.primitive.convolution import col2im, im2col
@@ -36,6 +37,7 @@ def _check(**settings: tuple[int, ...]) -> None:
             raise RuntimeError(f"{spoken} should be {wanted}, but got {short}_height: {high} {short}_width: {wide}")
 
 
+@audible
 def unfold(input: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1) -> Tensor:
     """The windows of images (n, c, h, w) or (c, h, w) as columns: (n, c * kernel, windows).
 
@@ -73,6 +75,7 @@ def _counts(sizes: Any, kernel_size: Any, dilation: Any, padding: Any, stride: A
     )
 
 
+@audible
 def fold(
     input: Any, output_size: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1
 ) -> Tensor:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 from ...core.tensor import Tensor
+from ...ground.listening import audible
+from ...ground.runtime import warn
 from ...ops.composite import dropout as drop
 
 
@@ -14,6 +15,7 @@ def _check(p: float) -> None:
         raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
 
 
+@audible
 def dropout(input: Any, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
     """In training each element zero with probability ``p``, the others divided by ``1 - p``.
 
@@ -23,12 +25,14 @@ def dropout(input: Any, p: float = 0.5, training: bool = True, inplace: bool = F
     return (drop.dropout_ if inplace else drop.dropout)(input, p, training)
 
 
+@audible
 def alpha_dropout(input: Any, p: float = 0.5, training: bool = False, inplace: bool = False) -> Tensor:
     """Dropout that keeps mean and variance of standardised input."""
     _check(p)
     return (drop.alpha_dropout_ if inplace else drop.alpha_dropout)(input, p, training)
 
 
+@audible
 def feature_alpha_dropout(input: Any, p: float = 0.5, training: bool = False, inplace: bool = False) -> Tensor:
     """``alpha_dropout`` of whole channels."""
     _check(p)
@@ -39,6 +43,7 @@ def _by_channel(input: Any, p: float, training: bool, inplace: bool) -> Any:
     return (drop.feature_dropout_ if inplace else drop.feature_dropout)(input, p, training)
 
 
+@audible
 def dropout1d(input: Any, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
     """Dropout of whole channels of (N, C, L) or (C, L)."""
     _check(p)
@@ -58,31 +63,31 @@ def dropout1d(input: Any, p: float = 0.5, training: bool = True, inplace: bool =
 def _spatial(name: str, ndim: int, fits: tuple[int, int], spatial: int, batched: str) -> None:
     if ndim in fits:
         return
-    warnings.warn(
+    warn(
         f"{name}: Received a {ndim}-D input to {name}, which is deprecated and will result in an error in a future "
         "release. To retain the behavior and silence this warning, please use dropout instead. Note that "
         f"{name} exists to provide channel-wise dropout on inputs with {spatial} spatial dimensions, a channel "
         f"dimension, and an optional batch dimension (i.e. {batched} inputs).",
-        stacklevel=3,
     )
 
 
+@audible
 def dropout2d(input: Any, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
     """Dropout of whole channels of (N, C, H, W)."""
     _check(p)
     ndim = input.dim()
     _spatial("dropout2d", ndim, (3, 4), 2, "3D or 4D")
     if ndim == 3:
-        warnings.warn(
+        warn(
             "dropout2d: Received a 3D input to dropout2d and assuming that channel-wise 1D dropout behavior is "
             "desired - input is interpreted as shape (N, C, L), where C is the channel dim. This behavior will change "
             "in a future release to interpret the input as one without a batch dimension, i.e. shape (C, H, W). To "
             "maintain the 1D channel-wise dropout behavior, please switch to using dropout1d instead.",
-            stacklevel=2,
         )
     return _by_channel(input, p, training, inplace)
 
 
+@audible
 def dropout3d(input: Any, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
     """Dropout of whole channels of (N, C, D, H, W)."""
     _check(p)

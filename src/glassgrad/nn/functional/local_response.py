@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from ...core.tensor import Tensor
+from ...ground.listening import audible
 from ...ops.composite.pad import pad
 from ...ops.composite.pooling import avg_pool2d, avg_pool3d
 
 
+@audible
 def local_response_norm(input: Any, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0) -> Tensor:
     """Each element divided by ``(k + alpha * mean of squares) ** beta``, over ``size`` neighbouring channels.
 

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 from ...core.tensor import Tensor
 from ...ground import dtypes, modes
+from ...ground.listening import audible
+from ...ground.runtime import warn
 from ...ops.composite import embedding_bag as bags
 from ...ops.composite import loss as rows
 from ...ops.composite.ranges import arange
 
 
+@audible
 def bilinear(input1: Any, input2: Any, weight: Any, bias: Any = None) -> Tensor:
     """``input1 @ weight[k] @ input2 + bias[k]`` for each output ``k``."""
     from ...ops.catalogue import FUNCTIONS
@@ -19,6 +21,7 @@ def bilinear(input1: Any, input2: Any, weight: Any, bias: Any = None) -> Tensor:
     return FUNCTIONS["bilinear"](input1, input2, weight, bias)
 
 
+@audible
 def embedding(
     input: Any, weight: Any, padding_idx: int | None = None, max_norm: float | None = None,
     norm_type: float = 2.0, scale_grad_by_freq: bool = False, sparse: bool = False,
@@ -54,6 +57,7 @@ def _shorten(weight: Any, input: Any, max_norm: float, norm_type: float) -> None
 _MODES = {"sum": 0, "mean": 1, "max": 2}
 
 
+@audible
 def embedding_bag(
     input: Any, weight: Any, offsets: Any = None, max_norm: float | None = None, norm_type: float = 2,
     scale_grad_by_freq: bool = False, mode: str = "mean", sparse: bool = False, per_sample_weights: Any = None,
@@ -68,10 +72,9 @@ def embedding_bag(
     Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.embedding_bag.html
     """
     if weight.dtype is dtypes.int64 and input.is_floating_point():
-        warnings.warn(
+        warn(
             "Argument order of nn.functional.embedding_bag was changed. Usage `embedding_bag(weight, input, ...)` is "
             "deprecated, and should now be `embedding_bag(input, weight, ...)`.",
-            stacklevel=2,
         )
         weight, input = input, weight
     if per_sample_weights is not None and input.shape != per_sample_weights.shape:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
 
 from ...core.tensor import Tensor
 from ...ground import dtypes, modes
+from ...ground.listening import audible
+from ...ground.runtime import warn
 from ...ops.autocast import single
 from ...ops.composite import ctc
 from ...ops.composite import loss as rows
@@ -32,11 +33,10 @@ _I64 = np.dtype("i8")
 def _same_sizes(input: Any, target: Any) -> tuple[Any, Any]:
     """Input and target at their common sizes, with PyTorch's warning where those differ."""
     if target.size() != input.size():
-        warnings.warn(
+        warn(
             f"Using a target size ({target.size()}) that is different to the input size ({input.size()}). "
             "This will likely lead to incorrect results due to broadcasting. "
             "Please ensure they have the same size.",
-            stacklevel=3,
         )
     return together(input, target)
 
@@ -55,6 +55,7 @@ def _weighed(values: Tensor, weight: Any, reduction: str, input: Any) -> Tensor:
     raise ValueError(f"Invalid reduction mode: {reduction}. Expected one of 'none', 'mean', 'sum'.")
 
 
+@audible
 def mse_loss(
     input: Any, target: Any, size_average: bool | None = None, reduce: bool | None = None, reduction: str = "mean",
     weight: Any = None,
@@ -74,6 +75,7 @@ def mse_loss(
     return mse_row(input, target, number(reduction, size_average, reduce))
 
 
+@audible
 def l1_loss(
     input: Any, target: Any, size_average: bool | None = None, reduce: bool | None = None, reduction: str = "mean",
     weight: Any = None,
@@ -86,6 +88,7 @@ def l1_loss(
     return rows.reduce(size_of(input - target), number(reduction, size_average, reduce))
 
 
+@audible
 def smooth_l1_loss(
     input: Any, target: Any, size_average: bool | None = None, reduce: bool | None = None, reduction: str = "mean",
     beta: float = 1.0,
@@ -100,6 +103,7 @@ def smooth_l1_loss(
     return primitive.smooth_l1_loss(input, target, mode, beta)
 
 
+@audible
 def huber_loss(input: Any, target: Any, reduction: str = "mean", delta: float = 1.0, weight: Any = None) -> Tensor:
     """Half the squares of differences below ``delta``, a straight line for larger ones."""
     input, target = _same_sizes(input, target)
@@ -112,6 +116,7 @@ def huber_loss(input: Any, target: Any, reduction: str = "mean", delta: float = 
     return primitive.huber_loss(input, target, number(reduction), delta)
 
 
+@audible
 def soft_margin_loss(
     input: Any, target: Any, size_average: bool | None = None, reduce: bool | None = None, reduction: str = "mean"
 ) -> Tensor:
@@ -122,6 +127,7 @@ def soft_margin_loss(
 # -- classes -----------------------------------------------------------------------------------------------------------
 
 
+@audible
 def cross_entropy(
     input: Any, target: Any, weight: Any = None, size_average: bool | None = None, ignore_index: int = -100,
     reduce: bool | None = None, reduction: str = "mean", label_smoothing: float = 0.0,
@@ -133,7 +139,7 @@ def cross_entropy(
     if weight is None and label_smoothing == 0.0 and reduction == "mean" and size_average is None and reduce is None:
         try:
             scores, classes = input._array, target._array
-            if scores.ndim == 2 and classes.dtype is _I64 and classes.shape == scores.shape[:1] and not modes.watch:
+            if scores.ndim == 2 and classes.dtype is _I64 and classes.shape == scores.shape[:1] and not modes.unusual:
                 return nll_row(log_softmax(input, 1), target, None, 1, ignore_index)[0]
         except AttributeError:
             pass
@@ -143,6 +149,7 @@ def cross_entropy(
     return rows.cross_entropy_loss(input, target, weight, mode, ignore_index, label_smoothing)
 
 
+@audible
 def nll_loss(
     input: Any, target: Any, weight: Any = None, size_average: bool | None = None, ignore_index: int = -100,
     reduce: bool | None = None, reduction: str = "mean",
@@ -154,6 +161,7 @@ def nll_loss(
 # -- probabilities -----------------------------------------------------------------------------------------------------
 
 
+@audible
 def binary_cross_entropy(
     input: Any, target: Any, weight: Any = None, size_average: bool | None = None,
     reduce: bool | None = None, reduction: str = "mean",
@@ -184,6 +192,7 @@ def _joined(sizes: tuple[int, ...], other: tuple[int, ...]) -> tuple[int, ...]:
         ) from None
 
 
+@audible
 def binary_cross_entropy_with_logits(
     input: Any, target: Any, weight: Any = None, size_average: bool | None = None,
     reduce: bool | None = None, reduction: str = "mean", pos_weight: Any = None,
@@ -195,6 +204,7 @@ def binary_cross_entropy_with_logits(
     return rows.binary_cross_entropy_with_logits(input, target, weight, pos_weight, mode)
 
 
+@audible
 def kl_div(
     input: Any, target: Any, size_average: bool | None = None, reduce: bool | None = None, reduction: str = "mean",
     log_target: bool = False,
@@ -205,17 +215,17 @@ def kl_div(
         mode = number(reduction, size_average, reduce)
     else:
         if reduction == "mean":
-            warnings.warn(
+            warn(
                 "reduction: 'mean' divides the total loss by both the batch size and the support size."
                 "'batchmean' divides only by the batch size, and aligns with the KL div math definition."
                 "'mean' will be changed to behave the same as 'batchmean' in the next major release.",
-                stacklevel=2,
             )
         mode = 2 if reduction == "batchmean" else number(reduction)
     divergence = rows.kl_div(input, target, mode, log_target=log_target)
     return divergence / input.size()[0] if reduction == "batchmean" and input.dim() != 0 else divergence
 
 
+@audible
 def ctc_loss(
     log_probs: Any, targets: Any, input_lengths: Any, target_lengths: Any, blank: int = 0, reduction: str = "mean",
     zero_infinity: bool = False,
@@ -232,6 +242,7 @@ def ctc_loss(
     )
 
 
+@audible
 def linear_cross_entropy(
     input: Any, linear_weight: Any, target: Any, *, linear_bias: Any = None, weight: Any = None,
     reduction: str = "mean", ignore_index: int | None = None, label_smoothing: float = 0.0, options: Any = None,
@@ -265,12 +276,11 @@ def linear_cross_entropy(
         raise RuntimeError("ignore_index cannot be specified when target contains probabilities")
     plain = reduction in MODES and label_smoothing == 0.0 and target.dtype is dtypes.int64 and not several
     if options is not None and not plain:
-        warnings.warn(
+        warn(
             "linear_cross_entropy: ``options`` ignored; chunked path needs reduction in {'mean','sum','none'}, "
             f"label_smoothing == 0, target.dtype == int64, out_features == (). Got reduction={reduction!r}, "
             f"label_smoothing={label_smoothing}, target.dtype={target.dtype}, out_features={shape[1:-1]}, "
             f"tracing=False, linear_bias.shape={None if linear_bias is None else tuple(linear_bias.shape)}.",
-            stacklevel=2,
         )
     if several:
         linear_weight = linear_weight.reshape(-1, features)

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ...core.tensor import Tensor
+from ...ground.listening import audible
 from ...ops.autocast import single
 from ...ops.composite import loss as rows
 from ...ops.composite.norm import pairwise_distance
@@ -15,6 +16,7 @@ from ...ops.primitive.compare import minimum
 from .reduction import number
 
 
+@audible
 def cosine_embedding_loss(
     input1: Any, input2: Any, target: Any, margin: float = 0, size_average: bool | None = None,
     reduce: bool | None = None, reduction: str = "mean",
@@ -24,6 +26,7 @@ def cosine_embedding_loss(
     return rows.cosine_embedding_loss(input1, input2, target, margin, number(reduction, size_average, reduce))
 
 
+@audible
 def margin_ranking_loss(
     input1: Any, input2: Any, target: Any, margin: float = 0, size_average: bool | None = None,
     reduce: bool | None = None, reduction: str = "mean",
@@ -39,6 +42,7 @@ def margin_ranking_loss(
     return rows.margin_ranking_loss(input1, input2, target, margin, mode)
 
 
+@audible
 def hinge_embedding_loss(
     input: Any, target: Any, margin: float = 1.0, size_average: bool | None = None, reduce: bool | None = None,
     reduction: str = "mean",
@@ -48,6 +52,7 @@ def hinge_embedding_loss(
     return rows.hinge_embedding_loss(input, target, margin, number(reduction, size_average, reduce))
 
 
+@audible
 def multi_margin_loss(
     input: Any, target: Any, p: int = 1, margin: float = 1.0, weight: Any = None,
     size_average: bool | None = None, reduce: bool | None = None, reduction: str = "mean",
@@ -61,6 +66,7 @@ def multi_margin_loss(
     return primitive.multi_margin_loss(input, target, weight, p, margin, mode)
 
 
+@audible
 def multilabel_margin_loss(
     input: Any, target: Any, size_average: bool | None = None, reduce: bool | None = None, reduction: str = "mean"
 ) -> Tensor:
@@ -71,6 +77,7 @@ def multilabel_margin_loss(
     return primitive.multilabel_margin_loss(input, target, mode)
 
 
+@audible
 def multilabel_soft_margin_loss(
     input: Any, target: Any, weight: Any = None, size_average: bool | None = None,
     reduce: bool | None = None, reduction: str = "mean",
@@ -79,6 +86,7 @@ def multilabel_soft_margin_loss(
     return rows.multilabel_soft_margin(input, target, weight, number(reduction, size_average, reduce))
 
 
+@audible
 def triplet_margin_loss(
     anchor: Any, positive: Any, negative: Any, margin: float = 1.0, p: float = 2, eps: float = 1e-6,
     swap: bool = False, size_average: bool | None = None, reduce: bool | None = None, reduction: str = "mean",
@@ -91,6 +99,7 @@ def triplet_margin_loss(
     return rows.triplet_margin_loss(anchor, positive, negative, margin, p, eps, swap, mode)
 
 
+@audible
 def triplet_margin_with_distance_loss(
     anchor: Any, positive: Any, negative: Any, *, distance_function: Callable[[Any, Any], Any] | None = None,
     margin: float = 1.0, swap: bool = False, reduction: str = "mean",
@@ -112,6 +121,7 @@ def triplet_margin_with_distance_loss(
     return rows.reduce((margin + near - far).clamp_min(0), mode)
 
 
+@audible
 def poisson_nll_loss(
     input: Any, target: Any, log_input: bool = True, full: bool = False, size_average: bool | None = None,
     eps: float = 1e-8, reduce: bool | None = None, reduction: str = "mean",
@@ -122,6 +132,7 @@ def poisson_nll_loss(
     return rows.poisson_nll_loss(input, target, log_input, full, eps, mode)
 
 
+@audible
 def gaussian_nll_loss(
     input: Any, target: Any, var: Any, full: bool = False, eps: float = 1e-6, reduction: str = "mean"
 ) -> Tensor:

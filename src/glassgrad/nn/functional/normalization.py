@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from ...core.tensor import Tensor
+from ...ground.listening import audible
 from ...ops.composite import norm as rows
 
 
+@audible
 def layer_norm(input: Any, normalized_shape: Any, weight: Any = None, bias: Any = None, eps: float = 1e-5) -> Tensor:
     """Each sample standardised over its last dimensions, scaled and shifted.
 
@@ -16,11 +18,13 @@ def layer_norm(input: Any, normalized_shape: Any, weight: Any = None, bias: Any 
     return rows.layer_norm(input, normalized_shape, weight, bias, eps)
 
 
+@audible
 def rms_norm(input: Any, normalized_shape: Any, weight: Any = None, eps: float | None = None) -> Tensor:
     """Each sample divided by the root mean square of its last dimensions, scaled by ``weight``."""
     return rows.rms_norm(input, normalized_shape, weight, eps)
 
 
+@audible
 def group_norm(input: Any, num_groups: int, weight: Any = None, bias: Any = None, eps: float = 1e-5) -> Tensor:
     """Each group of channels of each sample standardised, each channel scaled and shifted."""
     if input.dim() < 2:
@@ -42,6 +46,7 @@ def _several_values(sizes: Any) -> None:
         raise ValueError(f"Expected more than 1 value per channel when training, got input size {shown}")
 
 
+@audible
 def batch_norm(
     input: Any, running_mean: Any, running_var: Any, weight: Any = None,
     bias: Any = None, training: bool = False, momentum: float = 0.1, eps: float = 1e-5,
@@ -56,6 +61,7 @@ def batch_norm(
     return rows.batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps)
 
 
+@audible
 def instance_norm(
     input: Any, running_mean: Any = None, running_var: Any = None,
     weight: Any = None, bias: Any = None, use_input_stats: bool = True, momentum: float = 0.1,
@@ -71,6 +77,7 @@ def instance_norm(
     return rows.instance_norm(input, weight, bias, running_mean, running_var, use_input_stats, momentum, eps)
 
 
+@audible
 def normalize(input: Any, p: float = 2.0, dim: Any = 1, eps: float = 1e-12, out: Any = None) -> Tensor:
     """The vectors along ``dim`` divided by their ``p``-norms, or by ``eps`` where that is larger."""
     length = rows.norm(input, p, dim, True)

@@ -8,6 +8,7 @@ from math import inf
 from typing import Any
 
 from ...core.tensor import Tensor
+from ...ground.listening import audible
 from ...ops.composite import pooling as rows
 from ...ops.composite import unpooling
 from ...ops.composite.random import rand
@@ -25,6 +26,7 @@ def repeated(value: Any, times: int) -> tuple[Any, ...]:
 def _by_indices(position: int, with_indices: Callable[..., Any], without: Callable[..., Any]) -> Any:
     """A function that gives places too if its argument ``return_indices`` is true."""
 
+    @audible
     def pool(*args: Any, **kwargs: Any) -> Any:
         wanted = kwargs.get("return_indices", args[position] if len(args) > position else False)
         return (with_indices if wanted else without)(*args, **kwargs)
@@ -38,6 +40,7 @@ def _max_pool(dims: int) -> tuple[Callable[..., Any], Callable[..., Any]]:
     found = getattr(rows, f"max_pool{dims}d_with_indices")
     values = getattr(rows, f"max_pool{dims}d")
 
+    @audible
     def with_indices(
         input: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1,
         ceil_mode: bool = False, return_indices: bool = False,
@@ -78,6 +81,7 @@ def _sizes_or(output_size: Any, sizes: tuple[int, ...]) -> Any:
     return [n if wanted is None else wanted for wanted, n in zip(output_size, own, strict=True)]
 
 
+@audible
 def adaptive_avg_pool2d(input: Any, output_size: Any) -> Tensor:
     """The averages of windows that cover the last two dimensions evenly; None keeps a dimension's size.
 
@@ -86,6 +90,7 @@ def adaptive_avg_pool2d(input: Any, output_size: Any) -> Tensor:
     return rows.adaptive_avg_pool2d(input, _sizes_or(output_size, tuple(input.size())))
 
 
+@audible
 def adaptive_avg_pool3d(input: Any, output_size: Any) -> Tensor:
     """The averages of windows that cover the last three dimensions evenly; None keeps a dimension's size.
 
@@ -94,6 +99,7 @@ def adaptive_avg_pool3d(input: Any, output_size: Any) -> Tensor:
     return rows.adaptive_avg_pool3d(input, _sizes_or(output_size, tuple(input.size())))
 
 
+@audible
 def adaptive_max_pool1d_with_indices(
     input: Any, output_size: Any, return_indices: bool = False
 ) -> tuple[Tensor, Tensor]:
@@ -104,6 +110,7 @@ def adaptive_max_pool1d_with_indices(
     return rows.adaptive_max_pool1d(input, output_size)
 
 
+@audible
 def adaptive_max_pool2d_with_indices(
     input: Any, output_size: Any, return_indices: bool = False
 ) -> tuple[Tensor, Tensor]:
@@ -114,6 +121,7 @@ def adaptive_max_pool2d_with_indices(
     return rows.adaptive_max_pool2d(input, _sizes_or(output_size, tuple(input.size())))
 
 
+@audible
 def adaptive_max_pool3d_with_indices(
     input: Any, output_size: Any, return_indices: bool = False
 ) -> tuple[Tensor, Tensor]:
@@ -145,6 +153,7 @@ adaptive_max_pool1d, adaptive_max_pool2d, adaptive_max_pool3d = (
 # -- windows by chance -------------------------------------------------------------------------------------------------
 
 
+@audible
 def fractional_max_pool2d_with_indices(
     input: Any, kernel_size: Any, output_size: Any = None, output_ratio: Any = None, return_indices: bool = False,
     _random_samples: Any = None,
@@ -157,6 +166,7 @@ def fractional_max_pool2d_with_indices(
     return unpooling.fractional_max_pool2d(input, kernel_size, *settings)
 
 
+@audible
 def fractional_max_pool3d_with_indices(
     input: Any, kernel_size: Any, output_size: Any = None, output_ratio: Any = None, return_indices: bool = False,
     _random_samples: Any = None,
@@ -222,6 +232,7 @@ def _unpooled(
     return wanted, steps, pads
 
 
+@audible
 def max_unpool1d(
     input: Any, indices: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, output_size: Any = None
 ) -> Tensor:
@@ -234,6 +245,7 @@ def max_unpool1d(
     return squeeze_dim(found, -1)  # type: ignore[no-any-return]
 
 
+@audible
 def max_unpool2d(
     input: Any, indices: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, output_size: Any = None
 ) -> Tensor:
@@ -245,6 +257,7 @@ def max_unpool2d(
     return unpooling.max_unpool2d(input, indices, wanted)
 
 
+@audible
 def max_unpool3d(
     input: Any, indices: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, output_size: Any = None
 ) -> Tensor:
@@ -273,6 +286,7 @@ def _lp_pool(
     return (out.sign() * out.abs().relu()).mul(area).pow(1.0 / norm_type)  # type: ignore[no-any-return]
 
 
+@audible
 def lp_pool1d(input: Any, norm_type: float, kernel_size: Any, stride: Any = None, ceil_mode: bool = False) -> Tensor:
     """The ``norm_type``-norm of each window of the last dimension.
 
@@ -281,6 +295,7 @@ def lp_pool1d(input: Any, norm_type: float, kernel_size: Any, stride: Any = None
     return _lp_pool(1, input, norm_type, kernel_size, stride, ceil_mode, kernel_size)
 
 
+@audible
 def lp_pool2d(input: Any, norm_type: float, kernel_size: Any, stride: Any = None, ceil_mode: bool = False) -> Tensor:
     """The ``norm_type``-norm of each window of the last two dimensions.
 
@@ -290,6 +305,7 @@ def lp_pool2d(input: Any, norm_type: float, kernel_size: Any, stride: Any = None
     return _lp_pool(2, input, norm_type, kernel_size, stride, ceil_mode, width * height)
 
 
+@audible
 def lp_pool3d(input: Any, norm_type: float, kernel_size: Any, stride: Any = None, ceil_mode: bool = False) -> Tensor:
     """The ``norm_type``-norm of each window of the last three dimensions.
 

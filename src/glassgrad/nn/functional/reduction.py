@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
+
+from ...ground.runtime import warn
 
 MODES = {"none": 0, "mean": 1, "sum": 2}
 
@@ -16,7 +17,7 @@ def number(reduction: Any, size_average: bool | None = None, reduce: bool | None
     if found is None:
         if reduction != "elementwise_mean":
             raise ValueError(f"{reduction} is not a valid value for reduction")
-        warnings.warn("reduction='elementwise_mean' is deprecated. Please use reduction='mean' instead.", stacklevel=3)
+        warn("reduction='elementwise_mean' is deprecated. Please use reduction='mean' instead.")
         found = 1
     return found
 
@@ -26,7 +27,5 @@ def _retired(size_average: bool | None, reduce: bool | None) -> str:
     averaged = True if size_average is None else size_average
     reduced = True if reduce is None else reduce
     word = "mean" if averaged and reduced else "sum" if reduced else "none"
-    warnings.warn(
-        f"size_average and reduce args will be deprecated, please use reduction='{word}' instead.", stacklevel=4
-    )
+    warn(f"size_average and reduce args will be deprecated, please use reduction='{word}' instead.")
     return word

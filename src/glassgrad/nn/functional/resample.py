@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 from ...core.tensor import Tensor
+from ...ground.listening import audible
+from ...ground.runtime import warn
 from ...ops.composite import pooling, resample
 
 _EXACT = ("nearest", "area", "nearest-exact")
@@ -18,6 +19,7 @@ _CORNERS = (
 )
 
 
+@audible
 def interpolate(
     input: Any, size: Any = None, scale_factor: Any = None, mode: str = "nearest", align_corners: bool | None = None,
     recompute_scale_factor: bool | None = None, antialias: bool = False,
@@ -106,11 +108,10 @@ def _is_integer(value: Any) -> bool:
 
 
 def _deprecated(name: str) -> None:
-    warnings.warn(
-        f"`nn.functional.{name}` is deprecated. Use `nn.functional.interpolate` instead.", stacklevel=3
-    )
+    warn(f"`nn.functional.{name}` is deprecated. Use `nn.functional.interpolate` instead.")
 
 
+@audible
 def upsample(
     input: Any, size: Any = None, scale_factor: Any = None, mode: str = "nearest", align_corners: bool | None = None
 ) -> Tensor:
@@ -119,12 +120,14 @@ def upsample(
     return interpolate(input, size, scale_factor, mode, align_corners)
 
 
+@audible
 def upsample_nearest(input: Any, size: Any = None, scale_factor: Any = None) -> Tensor:
     """``interpolate`` with mode "nearest", by its old name."""
     _deprecated("upsample_nearest")
     return interpolate(input, size, scale_factor, mode="nearest")
 
 
+@audible
 def upsample_bilinear(input: Any, size: Any = None, scale_factor: Any = None) -> Tensor:
     """``interpolate`` with mode "bilinear" and aligned corners, by its old name."""
     _deprecated("upsample_bilinear")
@@ -134,6 +137,7 @@ def upsample_bilinear(input: Any, size: Any = None, scale_factor: Any = None) ->
 # -- grids -------------------------------------------------------------------------------------------------------------
 
 
+@audible
 def grid_sample(
     input: Any, grid: Any, mode: str = "bilinear", padding_mode: str = "zeros", align_corners: bool | None = None
 ) -> Tensor:
@@ -153,18 +157,19 @@ def grid_sample(
             f"'{padding_mode}'"
         )
     if align_corners is None:
-        warnings.warn(_CORNERS, stacklevel=2)
+        warn(_CORNERS)
         align_corners = False
     return resample.grid_sampler(input, grid, modes[mode], paddings[padding_mode], align_corners)
 
 
+@audible
 def affine_grid(theta: Any, size: Any, align_corners: bool | None = None) -> Tensor:
     """The points that affine maps (N, 2, 3) give a regular grid of ``size`` (N, C, H, W): (N, H, W, 2); 3-D likewise.
 
     Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.affine_grid.html
     """
     if align_corners is None:
-        warnings.warn(_CORNERS, stacklevel=2)
+        warn(_CORNERS)
         align_corners = False
     if not theta.is_floating_point():
         raise ValueError(f"Expected theta to have floating point type, but got {theta.dtype}")
@@ -180,10 +185,9 @@ def affine_grid(theta: Any, size: Any, align_corners: bool | None = None) -> Ten
             f"{theta.shape}."
         )
     if align_corners and min(size[2:]) == 1:
-        warnings.warn(
+        warn(
             "Since version 1.3.0, affine_grid behavior has changed for unit-size grids when align_corners=True. This "
             "is not an intended use case of affine_grid. See the documentation of affine_grid for details.",
-            stacklevel=2,
         )
     elif min(size) <= 0:
         raise ValueError(f"Expected non-zero, positive output size. Got {size}")

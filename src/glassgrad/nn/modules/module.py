@@ -9,6 +9,7 @@ import warnings
 from collections import OrderedDict
 from typing import Any, TypeVar
 
+from ...ground.listening import audible
 from .calls import (
     Calls,
     Handle,
@@ -119,6 +120,7 @@ class Module(Calls, Conversion, State, Tree):
             parameter.requires_grad_(requires_grad)
         return self
 
+    @audible
     def zero_grad(self, set_to_none: bool = True) -> None:
         """Take the gradients of all parameters away, or fill them with noughts."""
         if getattr(self, "_is_replica", False):

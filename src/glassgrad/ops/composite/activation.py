@@ -9,6 +9,7 @@ import numpy as np
 from ...core import write
 from ...core.tensor import Tensor, wrap
 from ...ground.generator import default_generator
+from ...ground.listening import audible
 from ...kernels.uniform import unit64
 from ..declare import composite
 from ..primitive import activation as rows
@@ -25,6 +26,7 @@ def _written(row: Any, target: Tensor, *settings: Any) -> Tensor:
     return write.in_place(row.row, target, (), settings)
 
 
+@audible
 def relu(input: Tensor, inplace: bool = False) -> Tensor:
     """The elements, negative ones replaced by zero.
 
@@ -33,11 +35,13 @@ def relu(input: Tensor, inplace: bool = False) -> Tensor:
     return _written(rows.relu, input) if inplace else rows.relu(input)
 
 
+@audible
 def relu_(input: Tensor) -> Tensor:
     """In-place :func:`relu`."""
     return _written(rows.relu, input)
 
 
+@audible
 def hardtanh(input: Tensor, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False) -> Tensor:
     """The elements, limited to [min_val, max_val]."""
     if min_val > max_val:
@@ -53,16 +57,19 @@ def hardtanh(input: Tensor, min_val: float = -1.0, max_val: float = 1.0, inplace
     return _written(rows.hardtanh, input, min_val, max_val) if inplace else rows.hardtanh(input, min_val, max_val)
 
 
+@audible
 def hardtanh_(input: Tensor, min_val: float = -1.0, max_val: float = 1.0) -> Tensor:
     """In-place :func:`hardtanh`."""
     return hardtanh(input, min_val, max_val, True)
 
 
+@audible
 def relu6(input: Tensor, inplace: bool = False) -> Tensor:
     """The elements, limited to [0, 6]."""
     return hardtanh(input, 0, 6, inplace)
 
 
+@audible
 def leaky_relu(input: Tensor, negative_slope: float = 0.01, inplace: bool = False) -> Tensor:
     """The elements, negative ones times a small slope."""
     return (
@@ -70,6 +77,7 @@ def leaky_relu(input: Tensor, negative_slope: float = 0.01, inplace: bool = Fals
     )
 
 
+@audible
 def leaky_relu_(input: Tensor, negative_slope: float = 0.01) -> Tensor:
     """In-place :func:`leaky_relu`."""
     return leaky_relu(input, negative_slope, True)
@@ -95,6 +103,7 @@ def hardshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
     return rows.hardshrink(input, lambd)
 
 
+@audible
 def softshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
     """The elements moved towards zero by ``lambd``, but not across it."""
     if not lambd >= 0:
@@ -110,11 +119,13 @@ def softshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
 _SELU_ALPHA, _SELU_SCALE = 1.6732632423543772, 1.0507009873554805
 
 
+@audible
 def elu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
     """The elements, negative ones replaced by alpha (exp(x) - 1)."""
     return _written(rows.elu_written, input, alpha, 1, 1) if inplace else rows.elu(input, alpha)
 
 
+@audible
 def elu_(input: Tensor, alpha: float = 1.0) -> Tensor:
     """In-place :func:`elu`."""
     return elu(input, alpha, True)
@@ -151,6 +162,7 @@ def celu_(input: Tensor, alpha: float = 1.0) -> Tensor:
 # -- smooth units ----------------------------------------------------------------------------------------------------
 
 
+@audible
 def gelu(input: Tensor, *, approximate: str = "none") -> Tensor:
     """x times the normal distribution function of x; ``approximate="tanh"`` by a hyperbolic tangent."""
     if approximate != "none" and approximate != "tanh":
@@ -158,51 +170,61 @@ def gelu(input: Tensor, *, approximate: str = "none") -> Tensor:
     return rows.gelu(input, approximate)
 
 
+@audible
 def silu(input: Tensor, inplace: bool = False) -> Tensor:
     """x times its logistic function."""
     return _written(rows.silu, input) if inplace else rows.silu(input)
 
 
+@audible
 def mish(input: Tensor, inplace: bool = False) -> Tensor:
     """x times the hyperbolic tangent of log(1 + exp(x))."""
     return _written(rows.mish, input) if inplace else rows.mish(input)
 
 
+@audible
 def softplus(input: Tensor, beta: float = 1, threshold: float = 20) -> Tensor:
     """log(1 + exp(beta x)) / beta; x itself where ``beta`` x exceeds ``threshold``."""
     return rows.softplus(input, beta, threshold)
 
 
+@audible
 def logsigmoid(input: Tensor) -> Tensor:
     """The logarithm of the logistic function."""
     return rows.logsigmoid(input)
 
 
+@audible
 def sigmoid(input: Tensor) -> Tensor:
     """The logistic function 1 / (1 + exp(-x))."""
     return pointwise.sigmoid(input)
 
 
+@audible
 def tanh(input: Tensor) -> Tensor:
     """The hyperbolic tangent."""
     return pointwise.tanh(input)
 
 
+@audible
 def softsign(input: Tensor) -> Tensor:
     """x / (1 + |x|)."""
     return div(input, add(size_of(input), 1))
 
 
+@audible
 def tanhshrink(input: Tensor) -> Tensor:
     """x minus its hyperbolic tangent."""
     return minus(input, pointwise.tanh(input))
 
 
+@audible
 def hardsigmoid(input: Tensor, inplace: bool = False) -> Tensor:
     """x / 6 + 1/2, limited to [0, 1]."""
     return _written(rows.hardsigmoid, input) if inplace else rows.hardsigmoid(input)
 
 
+@audible
 def hardswish(input: Tensor, inplace: bool = False) -> Tensor:
     """x times its hardsigmoid."""
     return _written(rows.hardswish, input) if inplace else rows.hardswish(input)
@@ -244,6 +266,7 @@ def _c_name(tensor: Tensor) -> str:
     )
 
 
+@audible
 def glu(input: Tensor, dim: int = -1) -> Tensor:
     """The first half along ``dim`` times the logistic function of the second."""
     ndim = input._array.ndim

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-import warnings
 from typing import Any
 
 from ...core.tensor import Tensor
 from ...ground import dtypes
+from ...ground.listening import audible
+from ...ground.runtime import warn
 from ..autocast import low
 from ..declare import COMPOSITES, composite
 from ..primitive import batch as rows
@@ -144,12 +145,10 @@ def cross(input: Tensor, other: Tensor, dim: int | None = None, *, out: Any = No
     demand("cross", input=input, other=other)
     if dim is None:
         if input._array.ndim == other._array.ndim:
-            warnings.warn(
+            warn(
                 "Using torch.cross without specifying the dim arg is deprecated.\nPlease either pass the dim "
                 "explicitly or simply use torch.linalg.cross.\nThe default value of dim will change to agree with "
-                "that of linalg.cross in a future release.",
-                UserWarning,
-                stacklevel=2,
+                "that of linalg.cross in a future release."
             )
         dim = next((i for i, size in enumerate(input._array.shape) if size == 3), None)
         if dim is None:
@@ -157,6 +156,7 @@ def cross(input: Tensor, other: Tensor, dim: int | None = None, *, out: Any = No
     return linalg_cross(input, other, dim=dim, out=out)
 
 
+@audible
 def linalg_cross(input: Tensor, other: Tensor, *, dim: int = -1, out: Any = None) -> Tensor:
     """The vectors perpendicular to those of both inputs along ``dim``; sizes of 1 broadcast."""
     a, b = input._array, other._array
@@ -178,6 +178,7 @@ def linalg_cross(input: Tensor, other: Tensor, *, dim: int = -1, out: Any = None
 # -- products of many -------------------------------------------------------------------------------------------------
 
 
+@audible
 def multi_dot(tensors: Any, *, out: Any = None) -> Tensor:
     """The product of two or more matrices, in the order that costs least; first and last may be vectors."""
     tensors = list(tensors)
@@ -248,11 +249,9 @@ def _multiplied(tensors: list[Tensor]) -> Tensor:
 @composite(method=False)
 def chain_matmul(*matrices: Any, out: Any = None) -> Tensor:
     """The product of matrices in the order that costs least; the older name of ``linalg.multi_dot``."""
-    warnings.warn(
+    warn(
         "torch.chain_matmul is deprecated and will be removed in a future PyTorch release. Use torch.linalg.multi_dot "
-        "instead, which accepts a list of two or more tensors rather than multiple parameters.",
-        UserWarning,
-        stacklevel=2,
+        "instead, which accepts a list of two or more tensors rather than multiple parameters."
     )
     if len(matrices) == 1 and isinstance(matrices[0], (list, tuple)):
         matrices = tuple(matrices[0])
@@ -281,6 +280,7 @@ def _square(function: str, A: Any) -> None:  # noqa: N803  PyTorch's name
         raise RuntimeError(f"{function}: Expected a floating point or complex tensor as input. Got {name}")
 
 
+@audible
 def linalg_inv(A: Tensor, *, out: Any = None) -> Tensor:  # noqa: N803
     """The inverse of a square matrix, or of each of a batch."""
     _square("linalg.inv", A)
@@ -294,6 +294,7 @@ def inverse(input: Tensor, *, out: Any = None) -> Tensor:
     return linalg_inv(input, out=out)
 
 
+@audible
 def linalg_det(A: Tensor, *, out: Any = None) -> Tensor:  # noqa: N803
     """The determinant of a square matrix, or of each of a batch."""
     _square("linalg.det", A)
@@ -322,6 +323,7 @@ def check_equation(A: Tensor, B: Tensor, left: bool) -> None:  # noqa: N803
         )
 
 
+@audible
 def linalg_solve(A: Tensor, B: Tensor, *, left: bool = True, out: Any = None) -> Tensor:  # noqa: N803
     """What ``A`` must be multiplied with to give ``B``; with ``left=False``, what is to be multiplied with ``A``."""
     check_equation(A, B, left)
@@ -329,6 +331,7 @@ def linalg_solve(A: Tensor, B: Tensor, *, left: bool = True, out: Any = None) ->
     return made if out is None else into("linalg_solve", (A, B), out, made)
 
 
+@audible
 def vecdot(x: Tensor, y: Tensor, *, dim: int = -1, out: Any = None) -> Tensor:
     """The sum along ``dim`` of the products of elements, the first conjugated."""
     demand("linalg_vecdot", x=x, y=y)

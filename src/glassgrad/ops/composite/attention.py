@@ -10,6 +10,7 @@ import numpy as np
 from ...core.tensor import Tensor, wrap
 from ...ground import dtypes, modes
 from ...ground.dtypes import called
+from ...ground.listening import audible
 from ..autocast import low
 from ..primitive.attention import added, factor, flash_attention, safe_softmax
 from ..primitive.matrix import c_name
@@ -29,6 +30,7 @@ switches = {"mha_fastpath": True}
 _NAME = "scaled_dot_product_attention"
 
 
+@audible
 def scaled_dot_product_attention(
     query: Tensor,
     key: Tensor,

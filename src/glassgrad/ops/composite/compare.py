@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
 
 from ...core.tensor import Tensor, wrap
 from ...ground import dtypes
+from ...ground.runtime import warn
 from ..declare import composite
 from ..primitive import compare
 from .operand import is_number, is_operand, need_tensor, no_match, plain, written
@@ -48,7 +48,7 @@ def where(condition: Tensor, input: Any = None, other: Any = None, *, out: Any =
             + condition.dtype.scalar_name
         )
     if kind.kind != "b":
-        warnings.warn(_BYTE_CONDITION, UserWarning, stacklevel=2)
+        warn(_BYTE_CONDITION)
     if is_number(input) and is_number(other):
         both = dtypes.result_dtype((), (), (type(plain(input)), type(plain(other))))
         input = wrap(np.asarray(plain(input)).astype(both.numpy))

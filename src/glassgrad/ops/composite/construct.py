@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator
 from typing import Any, NoReturn
 
@@ -13,6 +12,7 @@ from ...ground import device as devices
 from ...ground import dtypes, errors, modes
 from ...ground.dtypes import called
 from ...ground.meta import blank
+from ...ground.runtime import warn
 from ..declare import composite
 
 _FLOAT, _INT, _INT64 = {float}, {int}, np.dtype(np.int64)
@@ -73,11 +73,9 @@ def tensor(
 
 def warn_of_copy(function: str) -> None:
     """PyTorch's advice where a tensor is copied by a constructor."""
-    warnings.warn(
+    warn(
         "To copy construct from a tensor, it is recommended to use sourceTensor.detach().clone() or "
-        f"sourceTensor.detach().clone().requires_grad_(True), rather than {function}(sourceTensor).",
-        UserWarning,
-        stacklevel=3,
+        f"sourceTensor.detach().clone().requires_grad_(True), rather than {function}(sourceTensor)."
     )
 
 
@@ -170,11 +168,9 @@ def _sizes(data: Any) -> list[int]:
 def _of_sequence(data: Any, kind: np.dtype[Any] | None) -> Any:
     sizes = _sizes(data)
     if sizes[0] and all(type(piece) is np.ndarray for piece in data) and isinstance(data, list):
-        warnings.warn(
+        warn(
             "Creating a tensor from a list of numpy.ndarrays is extremely slow. Please consider converting the list to "
-            "a single numpy.ndarray with numpy.array() before converting to a tensor.",
-            UserWarning,
-            stacklevel=4,
+            "a single numpy.ndarray with numpy.array() before converting to a tensor."
         )
         if len({piece.shape for piece in data}) == 1:
             return _cast(np.stack(data), kind)
@@ -272,11 +268,9 @@ def converted(value: Any, kind: np.dtype[Any]) -> Any:
         if whole and value._array.dtype.kind not in "iub":
             raise TypeError("only integer tensors of a single element can be converted to an index")
         if value.requires_grad:
-            warnings.warn(
+            warn(
                 "Converting a tensor with requires_grad=True to a scalar may lead to unexpected behavior.\nConsider "
-                "using tensor.detach() first.",
-                UserWarning,
-                stacklevel=5,
+                "using tensor.detach() first."
             )
         value = value._array.item()
     elif isinstance(value, np.generic):
@@ -369,11 +363,9 @@ def asarray(
 
 def _inherited(obj: Tensor) -> bool:
     if obj.requires_grad:
-        warnings.warn(
+        warn(
             "torch.asarray: unspecified requires_grad now defaults to obj.requires_grad instead of False. Pass "
-            "requires_grad=False explicitly to get the old behavior and silence this warning.",
-            UserWarning,
-            stacklevel=3,
+            "requires_grad=False explicitly to get the old behavior and silence this warning."
         )
     return obj.requires_grad
 
@@ -391,11 +383,7 @@ def from_numpy(ndarray: Any, /) -> Tensor:
         raise TypeError(f"expected np.ndarray (got {called(ndarray)})")
     _check_array(ndarray)
     if not ndarray.flags.writeable:
-        warnings.warn(
-            _READ_ONLY.format("NumPy array", "writing to this tensor will result in undefined behavior", "array"),
-            UserWarning,
-            stacklevel=2,
-        )
+        warn(_READ_ONLY.format("NumPy array", "writing to this tensor will result in undefined behavior", "array"))
     kind = dtypes.of(ndarray.dtype).numpy
     if type(ndarray) is not np.ndarray or ndarray.dtype is not kind:  # equal dtypes may be several objects
         ndarray = ndarray.view(kind, np.ndarray)
@@ -435,7 +423,7 @@ def frombuffer(
         )
     if memory.readonly:
         writing = "you can write to the underlying (supposedly non-writable) buffer using the tensor"
-        warnings.warn(_READ_ONLY.format("buffer", writing, "buffer"), UserWarning, stacklevel=2)
+        warn(_READ_ONLY.format("buffer", writing, "buffer"))
     out = wrap(np.frombuffer(memory, np.uint8, count * item, offset).view(kind))
     share(out)
     if requires_grad:

@@ -39,7 +39,7 @@ def as_dtype(self: Tensor, kind: _dtype, copy: bool = False, layout: str | None 
     if own.metadata:
         return wrap(blank(self._array.shape, wanted))
     if own.kind == "c" and wanted.kind not in "cb":
-        warn_once(DISCARDED, stacklevel=3)
+        warn_once(DISCARDED)
     return to_copy(self, wanted, own, layout)
 
 
@@ -249,7 +249,7 @@ def copy_(self: Tensor, src: Any, non_blocking: bool = False) -> Tensor:
         if both != wanted:
             raise RuntimeError(f"output with shape {list(wanted)} doesn't match the broadcast shape {list(both)}")
     if src._array.dtype.kind == "c" and self._array.dtype.kind not in "cb":
-        warn_once(DISCARDED, stacklevel=3)
+        warn_once(DISCARDED)
     return write.in_place(cast.copy.row, self, (src,), ())
 
 

@@ -319,7 +319,7 @@ def _named_padding(
         raise RuntimeError("padding='same' is not supported for strided convolutions")
     totals = [d * (k - 1) for k, d in zip(sizes[2:], _expanded("dilation", dilation, ndim), strict=True)]
     if any(total % 2 for total in totals):
-        warn_once(_EVEN, stacklevel=4)
+        warn_once(_EVEN)
         more = [n for total in reversed(totals) for n in (0, total % 2)]
         input = constant_pad_nd(input, tuple(more), 0)
     return input, tuple(total // 2 for total in totals)

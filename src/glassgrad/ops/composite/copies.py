@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -11,6 +10,7 @@ import numpy as np
 from ...core import write
 from ...core.tensor import Tensor, wrap
 from ...ground.dtypes import called
+from ...ground.runtime import warn
 from ..declare import composite
 from ..primitive import window
 from ..primitive.index import slice as piece
@@ -146,7 +146,7 @@ def resize_as_(input: Any, the_template: Any, *, memory_format: Any = None) -> T
 @composite(function=False)
 def resize(self: Any, *sizes: Any) -> Tensor:
     """The same number of elements under other sizes; deprecated for ``view`` and ``reshape``."""
-    warnings.warn("non-inplace resize is deprecated", stacklevel=2)
+    warn("non-inplace resize is deprecated")
     wanted = tuple(sizes[0]) if len(sizes) == 1 and isinstance(sizes[0], (tuple, list)) else sizes
     if int(np.prod(wanted)) != self._array.size:
         raise RuntimeError(

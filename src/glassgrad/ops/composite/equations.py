@@ -10,6 +10,7 @@ import numpy as np
 
 from ...core.tensor import Tensor, wrap
 from ...ground import dtypes
+from ...ground.listening import audible
 from ...kernels import triangle
 from ..declare import COMPOSITES, composite
 from ..primitive.decompose import check_info, inverse_of, is_vector, linalg_slogdet, solution
@@ -30,6 +31,7 @@ def _first_zeros(A: Tensor) -> Any:  # noqa: N803  PyTorch's name
     return np.asarray(triangle.lu(A._array)[2])
 
 
+@audible
 def inv_ex(A: Tensor, *, check_errors: bool = False, out: Any = None) -> Any:  # noqa: N803
     """The inverses, and of each singular matrix the pivot that came out as zero, instead of an error.
 
@@ -52,6 +54,7 @@ def _with_info(make: Callable[[], Tensor], A: Tensor, name: str, check: bool) ->
     return made, wrap(info[()])
 
 
+@audible
 def solve_ex(
     A: Tensor, B: Tensor, *, left: bool = True, check_errors: bool = False, out: Any = None  # noqa: N803
 ) -> Any:
@@ -76,6 +79,7 @@ def fits(function: str, A: Tensor, B: Tensor, left: bool) -> None:  # noqa: N803
     broadcast(n[:-2], m[:-2])
 
 
+@audible
 def solve_triangular(
     input: Tensor, B: Tensor, *, upper: bool, left: bool = True, unitriangular: bool = False, out: Any = None  # noqa: N803
 ) -> Tensor:
@@ -90,6 +94,7 @@ def solve_triangular(
     return made if out is None else into("linalg_solve_triangular", (input, B), out, made)
 
 
+@audible
 def lu_solve(
     LU: Tensor, pivots: Tensor, B: Tensor, *, left: bool = True, adjoint: bool = False, out: Any = None  # noqa: N803
 ) -> Tensor:
@@ -115,6 +120,7 @@ def lu_solve(
     return made if out is None else into("linalg_lu_solve", (LU, pivots, B), out, made)
 
 
+@audible
 def lstsq(input: Tensor, b: Tensor, rcond: Any = None, *, driver: str | None = None, out: Any = None) -> Any:
     """The shortest ``X`` for which ``input @ X`` is nearest to ``b``; also residuals, ranks and singular values.
 
@@ -173,6 +179,7 @@ def _tolerances(A: Tensor, atol: Any, rtol: Any) -> tuple[Tensor, Tensor]:  # no
     return wrap(np.asarray(absolute)), wrap(np.asarray(relative).astype(kind))
 
 
+@audible
 def pinv(
     input: Tensor, rcond: Any = None, hermitian: bool = False, *, atol: Any = None, rtol: Any = None, out: Any = None
 ) -> Tensor:
@@ -199,6 +206,7 @@ def pinverse(input: Tensor, rcond: float = 1e-15) -> Tensor:
     return pinv(input, rcond)
 
 
+@audible
 def matrix_rank(
     input: Tensor, tol: Any = None, hermitian: bool = False, *, atol: Any = None, rtol: Any = None, out: Any = None
 ) -> Tensor:
@@ -220,6 +228,7 @@ def matrix_rank(
     return made if out is None else into("linalg_matrix_rank", (free,), out, made)
 
 
+@audible
 def cond(input: Tensor, p: Any = None, *, out: Any = None) -> Tensor:
     """How much matrices may enlarge relative errors, measured by the norm of order ``p``.
 
@@ -256,6 +265,7 @@ def abs_order(p: Any) -> Any:
 # -- equations of tensors ---------------------------------------------------------------------------------------------
 
 
+@audible
 def tensorinv(input: Tensor, ind: int = 2, *, out: Any = None) -> Tensor:
     """The inverse with respect to ``tensordot``: its first dimensions are the last of ``input``.
 
@@ -278,6 +288,7 @@ def tensorinv(input: Tensor, ind: int = 2, *, out: Any = None) -> Tensor:
     return made if out is None else into("linalg_tensorinv", (input,), out, made)
 
 
+@audible
 def tensorsolve(input: Tensor, other: Tensor, dims: Any = None, *, out: Any = None) -> Tensor:
     """The solution of ``tensordot(input, X, X.ndim) = other``; ``dims`` of ``input`` are first moved to its end.
 
@@ -304,6 +315,7 @@ def tensorsolve(input: Tensor, other: Tensor, dims: Any = None, *, out: Any = No
 # -- functions of matrices --------------------------------------------------------------------------------------------
 
 
+@audible
 def slogdet(A: Tensor, *, out: Any = None) -> Any:  # noqa: N803
     """The signs of the determinants (of complex ones, their directions) and the logarithms of their sizes.
 
@@ -326,6 +338,7 @@ def matrix_exp(input: Tensor) -> Tensor:
     return linalg_matrix_exp(input)  # type: ignore[no-any-return]
 
 
+@audible
 def vander(x: Tensor, *, N: int | None = None) -> Tensor:  # noqa: N803
     """The powers of the elements, from zero to ``N - 1``, along a new last dimension.
 

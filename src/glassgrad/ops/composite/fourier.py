@@ -6,6 +6,7 @@ from typing import Any
 
 from ...core.tensor import Tensor
 from ...ground import dtypes
+from ...ground.listening import audible
 from ..declare import COMPOSITES
 from ..primitive.arrange import roll
 from ..primitive.cast import to_copy
@@ -121,6 +122,7 @@ def _along(function: str, input: Any, n: Any, dim: int, norm: Any, forward: bool
     return _given(function, input, out, made)
 
 
+@audible
 def fft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None, *, out: Any = None) -> Tensor:
     """The Fourier transform along ``dim``, trimmed or filled with zeros to ``n`` elements.
 
@@ -131,6 +133,7 @@ def fft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = N
     return _along("fft", input, n, dim, norm, True, out)
 
 
+@audible
 def ifft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None, *, out: Any = None) -> Tensor:
     """The inverse Fourier transform along ``dim``.
 
@@ -152,6 +155,7 @@ def _half(function: str, input: Any, n: Any, dim: int, norm: Any, forward: bool,
     return _given(function, input, out, made if forward else made.conj())
 
 
+@audible
 def rfft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None, *, out: Any = None) -> Tensor:
     """The first half of the Fourier transform of real numbers; the rest mirrors it.
 
@@ -160,6 +164,7 @@ def rfft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = 
     return _half("rfft", input, n, dim, norm, True, out)
 
 
+@audible
 def ihfft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None, *, out: Any = None) -> Tensor:
     """The first half of the inverse Fourier transform of real numbers.
 
@@ -179,6 +184,7 @@ def _real(function: str, input: Any, n: Any, dim: int, norm: Any, forward: bool,
     return _given(function, input, out, fft_c2r(made, (axis,), _scale(norm, forward), size))
 
 
+@audible
 def irfft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None, *, out: Any = None) -> Tensor:
     """The real numbers, ``n`` of them, of whose Fourier transform this is the first half.
 
@@ -187,6 +193,7 @@ def irfft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None =
     return _real("irfft", input, n, dim, norm, False, out)
 
 
+@audible
 def hfft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None, *, out: Any = None) -> Tensor:
     """The real Fourier transform of a signal of which this is the first half; the rest mirrors it.
 
@@ -205,6 +212,7 @@ def _whole(function: str, input: Any, s: Any, dim: Any, norm: Any, forward: bool
     return _given(function, input, out, fft_c2c(made, axes, _scale(norm, forward), forward))
 
 
+@audible
 def fftn(input: Tensor, s: Any = None, dim: Any = None, norm: str | None = None, *, out: Any = None) -> Tensor:
     """The Fourier transform along several dimensions (all, unless told), trimmed or filled to sizes ``s``.
 
@@ -213,6 +221,7 @@ def fftn(input: Tensor, s: Any = None, dim: Any = None, norm: str | None = None,
     return _whole("fftn", input, s, dim, norm, True, out)
 
 
+@audible
 def ifftn(input: Tensor, s: Any = None, dim: Any = None, norm: str | None = None, *, out: Any = None) -> Tensor:
     """The inverse Fourier transform along several dimensions.
 
@@ -221,6 +230,7 @@ def ifftn(input: Tensor, s: Any = None, dim: Any = None, norm: str | None = None
     return _whole("ifftn", input, s, dim, norm, False, out)
 
 
+@audible
 def fft2(input: Tensor, s: Any = None, dim: Any = (-2, -1), norm: str | None = None, *, out: Any = None) -> Tensor:
     """The Fourier transform along two dimensions.
 
@@ -229,6 +239,7 @@ def fft2(input: Tensor, s: Any = None, dim: Any = (-2, -1), norm: str | None = N
     return _whole("fftn", input, s, dim, norm, True, out)
 
 
+@audible
 def ifft2(input: Tensor, s: Any = None, dim: Any = (-2, -1), norm: str | None = None, *, out: Any = None) -> Tensor:
     """The inverse Fourier transform along two dimensions.
 
@@ -242,6 +253,7 @@ def _at_least_one(function: str, axes: tuple[int, ...]) -> None:
         raise RuntimeError(f"{function} must transform at least one axis")
 
 
+@audible
 def rfftn(input: Tensor, s: Any = None, dim: Any = None, norm: str | None = None, *, out: Any = None) -> Tensor:
     """The Fourier transform of real numbers along several dimensions: the first half of the last one.
 
@@ -256,6 +268,7 @@ def rfftn(input: Tensor, s: Any = None, dim: Any = None, norm: str | None = None
     return _given("rfftn", input, out, fft_r2c(made, axes, _scale(norm, True), True))
 
 
+@audible
 def rfft2(input: Tensor, s: Any = None, dim: Any = (-2, -1), norm: str | None = None, *, out: Any = None) -> Tensor:
     """The Fourier transform of real numbers along two dimensions: the first half of the last one.
 
@@ -284,6 +297,7 @@ def _mirrored(function: str, input: Any, s: Any, dim: Any) -> tuple[Any, tuple[i
     return _resized(made, axes, sizes), axes, size
 
 
+@audible
 def irfftn(input: Tensor, s: Any = None, dim: Any = None, norm: str | None = None, *, out: Any = None) -> Tensor:
     """The real numbers of whose Fourier transform along several dimensions this is the first half of the last one.
 
@@ -293,6 +307,7 @@ def irfftn(input: Tensor, s: Any = None, dim: Any = None, norm: str | None = Non
     return _given("irfftn", input, out, fft_c2r(made, axes, _scale(norm, False), size))
 
 
+@audible
 def irfft2(input: Tensor, s: Any = None, dim: Any = (-2, -1), norm: str | None = None, *, out: Any = None) -> Tensor:
     """The real numbers of whose Fourier transform along two dimensions this is the first half of the last one.
 
@@ -301,6 +316,7 @@ def irfft2(input: Tensor, s: Any = None, dim: Any = (-2, -1), norm: str | None =
     return irfftn(input, s, dim, norm, out=out)
 
 
+@audible
 def hfftn(input: Tensor, s: Any = None, dim: Any = None, norm: str | None = None, *, out: Any = None) -> Tensor:
     """The real Fourier transform of a signal of whose last dimension this is the first half; the rest mirrors it.
 
@@ -313,6 +329,7 @@ def hfftn(input: Tensor, s: Any = None, dim: Any = None, norm: str | None = None
     return _given("hfftn", input, out, fft_c2r(made.conj(), axes[-1:], scale, size))
 
 
+@audible
 def hfft2(input: Tensor, s: Any = None, dim: Any = (-2, -1), norm: str | None = None, *, out: Any = None) -> Tensor:
     """``hfftn`` along two dimensions.
 
@@ -321,6 +338,7 @@ def hfft2(input: Tensor, s: Any = None, dim: Any = (-2, -1), norm: str | None = 
     return hfftn(input, s, dim, norm, out=out)
 
 
+@audible
 def ihfftn(input: Tensor, s: Any = None, dim: Any = None, norm: str | None = None, *, out: Any = None) -> Tensor:
     """The inverse Fourier transform of real numbers along several dimensions: the first half of the last one.
 
@@ -339,6 +357,7 @@ def ihfftn(input: Tensor, s: Any = None, dim: Any = None, norm: str | None = Non
     return _given("ihfftn", input, out, fft_c2c(made, axes[:-1], scale, False))
 
 
+@audible
 def ihfft2(input: Tensor, s: Any = None, dim: Any = (-2, -1), norm: str | None = None, *, out: Any = None) -> Tensor:
     """``ihfftn`` along two dimensions.
 
@@ -350,6 +369,7 @@ def ihfft2(input: Tensor, s: Any = None, dim: Any = (-2, -1), norm: str | None =
 # -- frequencies ------------------------------------------------------------------------------------------------------
 
 
+@audible
 def fftfreq(n: int, d: float = 1.0, *, out: Any = None, **options: Any) -> Tensor:
     """The frequencies of the transform of ``n`` samples, ``d`` apart: zero, positive, negative.
 
@@ -367,6 +387,7 @@ def fftfreq(n: int, d: float = 1.0, *, out: Any = None, **options: Any) -> Tenso
     return made if out is None else into("fft_fftfreq", (), out, made)
 
 
+@audible
 def rfftfreq(n: int, d: float = 1.0, *, out: Any = None, **options: Any) -> Tensor:
     """The frequencies of the first half of the transform of ``n`` samples, ``d`` apart.
 
@@ -390,6 +411,7 @@ def _shifted(function: str, input: Any, dim: Any, extra: int) -> Tensor:
     return roll(input, tuple((sizes[d] + extra) // 2 for d in dims), dims)  # type: ignore[no-any-return]
 
 
+@audible
 def fftshift(input: Tensor, dim: Any = None) -> Tensor:
     """The frequencies in rising order: zero moves from the front to the middle.
 
@@ -398,6 +420,7 @@ def fftshift(input: Tensor, dim: Any = None) -> Tensor:
     return _shifted("fft_fftshift", input, dim, 0)
 
 
+@audible
 def ifftshift(input: Tensor, dim: Any = None) -> Tensor:
     """What undoes ``fftshift``.
 

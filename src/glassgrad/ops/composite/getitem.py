@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import builtins
-import warnings
 from collections.abc import Iterator
 from typing import Any
 
@@ -12,6 +11,7 @@ import numpy as np
 from ...core import write
 from ...core.tensor import Tensor, share, wrap
 from ...ground import dtypes, modes
+from ...ground.runtime import warn
 from ...tensor.parameter import Parameter
 from ..declare import composite
 from ..primitive.arrange import flip
@@ -149,7 +149,7 @@ def _unpacked(key: Any) -> tuple[Any, ...]:
         for part in key:
             held = isinstance(part, (Tensor, ndarray, list, tuple, str, range, builtins.slice))
             if held or part is None or part is ...:
-                warnings.warn(_SEQUENCE.format(349 if held else 359), UserWarning, stacklevel=4)
+                warn(_SEQUENCE.format(349 if held else 359))
                 if isinstance(key, str):
                     raise TypeError("new(): invalid data type 'str'")
                 return tuple(key)
@@ -190,7 +190,7 @@ def _sliced(self: Tensor, dim: int, key: builtins.slice) -> Tensor:
     if type(stop) is not int:
         stop = _HUGE if stop is None else _bound(stop)
     if start < -_HUGE or stop < -_HUGE:
-        warnings.warn(_TRUNCATED, UserWarning, stacklevel=4)
+        warn(_TRUNCATED)
     return slice(self, dim, start, stop, step)
 
 
@@ -303,7 +303,7 @@ def prepared(array: Any, indices: list[Any]) -> Indices:
             continue
         data = given._array
         if data.dtype == np.uint8:
-            warnings.warn(_BYTE, UserWarning, stacklevel=4)
+            warn(_BYTE)
             data = data.astype(bool)
             given = wrap(data)
         if data.dtype.kind == "b":
@@ -342,7 +342,7 @@ def setitem(self: Tensor, key: Any, value: Any) -> None:
         key = (None,)
     if type(key) is not tuple:
         key = _unpacked(key)
-    if not modes.watch and self._edge is None and (number or value._edge is None) and _direct(self, key, value):
+    if not modes.unusual and self._edge is None and (number or value._edge is None) and _direct(self, key, value):
         return
     first = key[0] if len(key) == 1 else None
     indices: list[Any] = []

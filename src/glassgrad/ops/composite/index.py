@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
@@ -11,6 +10,7 @@ from ...core import write
 from ...core.tensor import Tensor, wrap
 from ...ground import dtypes
 from ...ground.dtypes import called
+from ...ground.runtime import warn
 from ..declare import composite
 from ..primitive import index as rows
 from ..primitive.shape import axis_of, expand, reshape
@@ -176,12 +176,10 @@ def masked_fill_(self: Tensor, mask: Tensor, value: Any) -> Tensor:
 
 def _shared(target: Tensor, mask: Tensor) -> Tensor:
     """The mask of an expanded tensor: elements that share memory are filled together."""
-    warnings.warn(
+    warn(
         "Use of masked_fill_ on expanded tensors is deprecated. Please clone() the tensor before performing this "
         "operation. This also applies to advanced indexing e.g. tensor[mask] = scalar (Triggered internally at "
-        "/__w/pytorch/pytorch/aten/src/ATen/native/TensorAdvancedIndexing.cpp:2450.)",
-        UserWarning,
-        stacklevel=3,
+        "/__w/pytorch/pytorch/aten/src/ATen/native/TensorAdvancedIndexing.cpp:2450.)"
     )
     axes = tuple(i for i, stride in enumerate(target._array.strides) if not stride)
     held = np.broadcast_to(mask._array, target._array.shape).any(axis=axes, keepdims=True)

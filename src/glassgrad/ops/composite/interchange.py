@@ -8,7 +8,6 @@ from __future__ import annotations
 import copy
 import sys
 import threading
-import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -19,6 +18,7 @@ from ...core.tensor import LEAF, Tensor, edge_of, new, share, wrap
 from ...ground import dtypes, modes
 from ...ground.dtypes import called
 from ...ground.meta import blank
+from ...ground.runtime import warn
 from ...ground.shared import Shared
 from ...tensor.parameter import Parameter
 from ..declare import composite
@@ -232,10 +232,9 @@ def warn_of_hooks(self: Tensor) -> None:
     hooks: dict[int, Callable[..., Any]] = {} if extras is None else extras.tensor_hooks
     for hook in hooks.values():
         if not hasattr(hook, "__torch_unserializable__"):
-            warnings.warn(
+            warn(
                 f"backward hook {hook!r} on tensor will not be serialized.  If this is expected, you can decorate the "
-                "function with @torch.utils.hooks.unserializable_hook to suppress this warning",
-                stacklevel=4,
+                "function with @torch.utils.hooks.unserializable_hook to suppress this warning"
             )
 
 

@@ -216,7 +216,7 @@ def meshgrid(*tensors: Any, indexing: str | None = None) -> tuple[Tensor, ...]:
     if len(tensors) == 1 and isinstance(tensors[0], (tuple, list)):
         tensors = tuple(tensors[0])
     if indexing is None:
-        warn_once(_INDEXING, stacklevel=2)
+        warn_once(_INDEXING)
     return _grid(tensors, indexing or "ij")
 
 

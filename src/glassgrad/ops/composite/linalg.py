@@ -8,6 +8,7 @@ import numpy as np
 
 from ...core.tensor import Tensor, wrap
 from ...ground import modes
+from ...ground.listening import audible
 from ...kernels import triangle
 from .. import return_types as results
 from ..primitive.cholesky import check_definite, linalg_cholesky_ex
@@ -70,6 +71,7 @@ def recorded(*tensors: Any) -> bool:
 # -- factors ----------------------------------------------------------------------------------------------------------
 
 
+@audible
 def cholesky(input: Tensor, *, upper: bool = False, out: Any = None) -> Tensor:
     """The triangular roots of positive-definite matrices: ``L @ L.mH``, or ``U.mH @ U`` where ``upper``.
 
@@ -83,6 +85,7 @@ def cholesky(input: Tensor, *, upper: bool = False, out: Any = None) -> Tensor:
     return made if out is None else into("linalg_cholesky", (input,), out, made)
 
 
+@audible
 def cholesky_ex(input: Tensor, *, upper: bool = False, check_errors: bool = False, out: Any = None) -> Any:
     """The triangular roots, and the order of the first minor that is not positive-definite (or zero).
 
@@ -94,6 +97,7 @@ def cholesky_ex(input: Tensor, *, upper: bool = False, check_errors: bool = Fals
     return answer("linalg_cholesky_ex", (input,), out, linalg_cholesky_ex(input, upper, check_errors))
 
 
+@audible
 def qr(A: Tensor, mode: str = "reduced", *, out: Any = None) -> Any:  # noqa: N803
     """Orthonormal columns ``Q`` and an upper triangle ``R`` with ``Q @ R = A``.
 
@@ -110,6 +114,7 @@ def qr(A: Tensor, mode: str = "reduced", *, out: Any = None) -> Any:  # noqa: N8
     return answer("linalg_qr", (A,), out, linalg_qr(A, mode))
 
 
+@audible
 def lu(A: Tensor, *, pivot: bool = True, out: Any = None) -> Any:  # noqa: N803
     """A permutation, a lower triangle of ones on its diagonal and an upper one: ``P @ L @ U = A``.
 
@@ -151,6 +156,7 @@ def factored(function: str, A: Tensor, pivot: bool, check: bool) -> Any:  # noqa
     return made
 
 
+@audible
 def lu_factor(A: Tensor, *, pivot: bool = True, out: Any = None) -> Any:  # noqa: N803
     """Both triangles of each matrix packed in one, and the rows that were swapped, counted from one.
 
@@ -159,6 +165,7 @@ def lu_factor(A: Tensor, *, pivot: bool = True, out: Any = None) -> Any:  # noqa
     return answer("linalg_lu_factor", (A,), out, factored("torch.linalg.lu_factor", A, pivot, True)[:2])
 
 
+@audible
 def lu_factor_ex(A: Tensor, *, pivot: bool = True, check_errors: bool = False, out: Any = None) -> Any:  # noqa: N803
     """As ``lu_factor``, and the first zero pivot of each matrix (or zero) instead of an error.
 
@@ -186,6 +193,7 @@ def _ldl(A: Tensor, hermitian: bool, function: str, check: bool) -> tuple[Any, A
     return wrap(factors), wrap(pivots), wrap(info[()])
 
 
+@audible
 def ldl_factor(input: Tensor, *, hermitian: bool = False, out: Any = None) -> Any:
     """A lower triangle and a diagonal of blocks, packed in one, of symmetric (``hermitian``: Hermitian) matrices.
 
@@ -196,6 +204,7 @@ def ldl_factor(input: Tensor, *, hermitian: bool = False, out: Any = None) -> An
     return answer("linalg_ldl_factor", (input,), out, made[:2])
 
 
+@audible
 def ldl_factor_ex(
     input: Tensor, *, hermitian: bool = False, check_errors: bool = False, out: Any = None
 ) -> Any:
@@ -208,6 +217,7 @@ def ldl_factor_ex(
     return answer("linalg_ldl_factor_ex", (input,), out, made)
 
 
+@audible
 def ldl_solve(LD: Tensor, pivots: Tensor, B: Tensor, *, hermitian: bool = False, out: Any = None) -> Tensor:  # noqa: N803
     """The solutions of equations whose matrices ``ldl_factor`` has factored; it carries no gradient.
 
@@ -238,6 +248,7 @@ def ldl_solve(LD: Tensor, pivots: Tensor, B: Tensor, *, hermitian: bool = False,
     return wrap(found) if out is None else into("linalg_ldl_solve", (LD, B), out, wrap(found))
 
 
+@audible
 def householder_product(input: Tensor, tau: Tensor, *, out: Any = None) -> Tensor:
     """The first columns of the product of the reflections in the columns of ``input``, with factors ``tau``.
 
@@ -273,6 +284,7 @@ def _decomposable(A: Any, driver: Any) -> None:  # noqa: N803
         )
 
 
+@audible
 def svd(A: Tensor, full_matrices: bool = True, *, driver: str | None = None, out: Any = None) -> Any:  # noqa: N803
     """Orthonormal columns ``U``, falling values ``S``, orthonormal rows ``Vh``: ``U @ diag(S) @ Vh = A``.
 
@@ -282,6 +294,7 @@ def svd(A: Tensor, full_matrices: bool = True, *, driver: str | None = None, out
     return answer("linalg_svd", (A,), out, linalg_svd(A, full_matrices, True))
 
 
+@audible
 def svdvals(A: Tensor, *, driver: str | None = None, out: Any = None) -> Tensor:  # noqa: N803
     """The singular values, falling.
 
@@ -302,6 +315,7 @@ def _general(A: Any) -> Any:  # noqa: N803
         raise RuntimeError(f"Unknown Complex ScalarType for {A.dtype.scalar_name}")
 
 
+@audible
 def eig(input: Tensor, *, out: Any = None) -> Any:
     """Complex eigenvalues, in no order, and eigenvectors of length one, as columns.
 
@@ -312,6 +326,7 @@ def eig(input: Tensor, *, out: Any = None) -> Any:
     return answer("linalg_eig", (input,), out, linalg_eig(input, True, not input.dtype.is_complex))
 
 
+@audible
 def eigvals(input: Tensor, *, out: Any = None) -> Tensor:
     """Complex eigenvalues, in no order.
 
@@ -329,6 +344,7 @@ def _symmetric(A: Any, UPLO: Any) -> None:  # noqa: N803
         raise RuntimeError(f"Expected UPLO argument to be 'L' or 'U', but got {UPLO}")
 
 
+@audible
 def eigh(input: Tensor, UPLO: str = "L", *, out: Any = None) -> Any:  # noqa: N803
     """Rising eigenvalues and orthonormal eigenvectors of Hermitian matrices, of which the triangle ``UPLO`` is read.
 
@@ -339,6 +355,7 @@ def eigh(input: Tensor, UPLO: str = "L", *, out: Any = None) -> Any:  # noqa: N8
     return answer("linalg_eigh", (input,), out, linalg_eigh(input, UPLO, True))
 
 
+@audible
 def eigvalsh(input: Tensor, UPLO: str = "L", *, out: Any = None) -> Tensor:  # noqa: N803
     """Rising eigenvalues of Hermitian matrices, of which the triangle ``UPLO`` is read.
 

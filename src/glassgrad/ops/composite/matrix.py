@@ -9,6 +9,7 @@ from typing import Any
 from ...core import write
 from ...core.tensor import Tensor, wrap
 from ...ground import dtypes, modes
+from ...ground.listening import audible
 from ..autocast import low
 from ..declare import composite
 from ..primitive.batch import baddbmm, bmm
@@ -115,7 +116,7 @@ def _batched(input: Tensor, other: Tensor, n: int, m: int) -> Tensor:
     batch = broadcast(a[:-2], b[:-2])
     count = math.prod(batch)
     silent = (input._edge is None and other._edge is None) or (modes.off and not modes.grad_enabled())
-    if silent and not modes.watch and n == m and a[:-2] == b[:-2]:
+    if silent and not modes.unusual and n == m and a[:-2] == b[:-2]:
         left, right = (
             wrap(input._array.reshape(count, rows_, inner)),
             wrap(other._array.reshape(count, length, columns)),
@@ -163,6 +164,7 @@ def _reflected_matmul(self: Tensor, other: Any) -> Any:
 # -- linear maps ------------------------------------------------------------------------------------------------------
 
 
+@audible
 def linear(input: Any, weight: Any, bias: Any = None) -> Any:
     """``input @ weight.T + bias``, over the last dimension of ``input``.
 

@@ -11,6 +11,7 @@ from ...core import call, write
 from ...core.tensor import Tensor, wrap
 from ...ground import modes
 from ...ground.dtypes import called, finfo, float32, float64
+from ...ground.listening import audible
 from ...kernels import compiled
 from ..declare import composite, unit
 from ..primitive.arithmetic import pow_number
@@ -30,6 +31,7 @@ from .reduce import amax, amin, check_tensor, given_kind, one_dim, some_dims, su
 # -- norms -------------------------------------------------------------------------------------------------------------
 
 
+@audible
 def vector_norm(
     x: Any, ord: Any = 2, dim: Any = None, keepdim: bool = False, *, dtype: Any = None, out: Any = None
 ) -> Any:
@@ -67,6 +69,7 @@ def any_empty(x: Tensor, axes: tuple[int, ...]) -> bool:
     return 0 in [x._array.shape[i] for i in axes]
 
 
+@audible
 def matrix_norm(
     A: Any, ord: Any = "fro", dim: Any = (-2, -1), keepdim: bool = False, *, dtype: Any = None, out: Any = None
 ) -> Any:
@@ -117,6 +120,7 @@ def _spectral(A: Tensor, ord: Any, rows: int, columns: int, keepdim: bool, out: 
     return answer
 
 
+@audible
 def linalg_norm(
     A: Any, ord: Any = None, dim: Any = None, keepdim: bool = False, *, out: Any = None, dtype: Any = None
 ) -> Any:
@@ -332,7 +336,7 @@ def rms_norm(input: Any, normalized_shape: Any, weight: Any = None, eps: float |
         eps = finfo(input.dtype).eps
     tensors = [input] if weight is None else [input, weight]
     large = input._array.size >= min(compiled.least, compiled.LEAST) and input._array.size
-    large = large and not modes.watch and type(input) is Tensor
+    large = large and not modes.unusual and type(input) is Tensor
     if large and (input.dtype is float32 or input.dtype is float64) and tensors[-1]._array.dtype is input._array.dtype:
         return fused_rms_norm(tensors, normalized_shape, eps)[0]
     scaled = _by_root_mean_square(*tensors, normalized_shape, eps)[0]

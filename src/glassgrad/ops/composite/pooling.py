@@ -134,7 +134,7 @@ def _max_pool(
     if on_meta(input):
         values = sized(input, (*sizes[: len(sizes) - dims], *made))
         return (values, sized(values, values.shape, int64)) if places else values
-    if not places and not modes.watch and not (input.requires_grad and modes.grad_enabled()):
+    if not places and not modes.unusual and not (input.requires_grad and modes.grad_enabled()):
         return rows.max_pool_values(input, *settings)
     found = (rows.max_pool2d_with_indices if dims == 2 else rows.max_pool3d_with_indices)(input, *settings)
     return found if places else found[0]

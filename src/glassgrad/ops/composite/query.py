@@ -243,8 +243,7 @@ def _only(self: Tensor) -> Any:
         warn_once(
             "Converting a tensor with requires_grad=True to a scalar may lead to unexpected behavior.\n"
             "Consider using tensor.detach() first. (Triggered internally at "
-            "/__w/pytorch/pytorch/torch/csrc/autograd/generated/python_variable_methods.cpp:822.)",
-            stacklevel=3,
+            "/__w/pytorch/pytorch/torch/csrc/autograd/generated/python_variable_methods.cpp:822.)"
         )
     return item(self)
 

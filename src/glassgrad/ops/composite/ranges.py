@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from typing import Any
 
 import numpy as np
@@ -11,6 +10,7 @@ import numpy as np
 from ...core.tensor import Tensor, wrap
 from ...ground import device as devices
 from ...ground import dtypes
+from ...ground.runtime import warn
 from ..declare import composite
 from .construct import numpy_of
 from .create import check_options, check_out, made, number_of, whole
@@ -140,12 +140,10 @@ def _steps(first: Any, by: Any, count: int, kind: np.dtype[Any]) -> Any:
 def _warn_resized(out: Tensor, count: int) -> None:
     if out._array.size != count and out._array.size:
         shape = list(out._array.shape)
-        warnings.warn(
+        warn(
             f"The number of elements in the out tensor of shape {shape} is {out._array.size} which does not match the "
             f"computed number of elements {count}. Note that this may occur as a result of rounding error. The out "
-            f"tensor will be resized to a tensor of shape ({count},).",
-            UserWarning,
-            stacklevel=3,
+            f"tensor will be resized to a tensor of shape ({count},)."
         )
 
 
@@ -157,11 +155,9 @@ def closed_range(
     """The numbers from ``start`` to ``end``, both included, in steps of ``step``; deprecated for ``arange``."""
     if end is None:
         raise TypeError('range() missing 1 required positional arguments: "end"')
-    warnings.warn(
+    warn(
         "torch.range is deprecated and will be removed in a future release because its behavior is inconsistent with "
-        "Python's range builtin. Instead, use torch.arange, which produces values in [start, end).",
-        UserWarning,
-        stacklevel=2,
+        "Python's range builtin. Instead, use torch.arange, which produces values in [start, end)."
     )
     first, last, by = _numbers("range", (start, end, step))
     kind = numpy_of(dtype, "range") or dtypes.get_default_dtype().numpy

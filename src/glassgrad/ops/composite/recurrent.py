@@ -210,8 +210,7 @@ def _by_onednn(call: Network) -> bool:
         return True
     warn_once(
         "LSTM with projections is not supported with oneDNN. Using default implementation. (Triggered internally "
-        "at /__w/pytorch/pytorch/aten/src/ATen/native/RNN.cpp:1512.)",
-        stacklevel=3,
+        "at /__w/pytorch/pytorch/aten/src/ATen/native/RNN.cpp:1512.)"
     )
     return False
 

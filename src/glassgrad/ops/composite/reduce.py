@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 from ...core import call
 from ...core.tensor import Tensor
 from ...ground import dtypes
 from ...ground.dtypes import called
+from ...ground.runtime import warn
 from .. import return_types as results
 from ..declare import composite
 from ..primitive import extreme as ext
@@ -245,12 +245,10 @@ def _spread_arguments(
         raise RuntimeError(f"{name} only support floating point and complex dtypes")
     axes = some_dims(dim, input._array.ndim, function)
     if red.freedom(input._array.shape, axes, correction) <= 0:
-        warnings.warn(
+        warn(
             f"{function}(): degrees of freedom is <= 0. Correction should be strictly less than the reduction factor "
             "(input numel divided by output numel). (Triggered internally at "
-            "/__w/pytorch/pytorch/aten/src/ATen/native/ReduceOps.cpp:1861.)",
-            UserWarning,
-            stacklevel=3,
+            "/__w/pytorch/pytorch/aten/src/ATen/native/ReduceOps.cpp:1861.)"
         )
     return axes, correction, keepdim
 

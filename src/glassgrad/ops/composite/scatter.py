@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
@@ -10,6 +9,7 @@ import numpy as np
 from ...core import write
 from ...core.tensor import Tensor, wrap
 from ...ground.dtypes import called
+from ...ground.runtime import warn
 from ..declare import composite
 from ..primitive import scatter as rows
 from ..primitive import slices
@@ -58,7 +58,7 @@ _warned: set[str] = set()
 def _warn_once(text: str) -> None:
     if text not in _warned:
         _warned.add(text)
-        warnings.warn(text, UserWarning, stacklevel=4)
+        warn(text)
 
 
 def _placing(input: Tensor, dim: int, index: Any, src: Any, value: Any, reduce: str | None) -> tuple[Any, Any, Any]:

@@ -273,7 +273,7 @@ def movedim(input: Tensor, source: Any, destination: Any) -> Tensor:
 
 def _warn_once(text: str, line: int) -> None:
     where = f" (Triggered internally at /__w/pytorch/pytorch/aten/src/ATen/native/TensorShape.cpp:{line}.)"
-    warn_once(text + where, stacklevel=3)
+    warn_once(text + where)
 
 
 def _reversed(self: Tensor) -> Tensor:

@@ -7,6 +7,7 @@ from typing import Any
 
 from ...core.tensor import Tensor
 from ...ground.dtypes import get_default_dtype
+from ...ground.listening import audible
 from .. import return_types as results
 from ..declare import composite
 from ..primitive import gamma, special
@@ -24,6 +25,7 @@ _DEGREE = (
 _ROOT_HALF = 0.7071067811865476
 
 
+@audible
 def special_ndtr(input: Tensor, *, out: Any = None) -> Tensor:
     """The normal distribution function.
 
@@ -36,6 +38,7 @@ def special_ndtr(input: Tensor, *, out: Any = None) -> Tensor:
     return mul_number(add_number(half, 1), 0.5, out=out)  # type: ignore[no-any-return]
 
 
+@audible
 def special_xlog1py(input: Any, other: Any, *, out: Any = None) -> Tensor:
     """``input * log1p(other)``, zero where ``input`` is zero; one of them may be a number.
 
@@ -45,6 +48,7 @@ def special_xlog1py(input: Any, other: Any, *, out: Any = None) -> Tensor:
     return of_two("special_xlog1py", *rows, input, other, out)
 
 
+@audible
 def special_zeta(input: Any, other: Any, *, out: Any = None) -> Tensor:
     """Hurwitz's zeta function of the exponent ``input`` from ``other`` on; one of them may be a number.
 
@@ -63,7 +67,7 @@ def _polynomial(name: str, row: Any) -> Callable[..., Tensor]:
 
     of_degree.__name__ = of_degree.__qualname__ = name
     of_degree.__doc__ = row.__doc__
-    return of_degree
+    return audible(of_degree)
 
 
 #: name in torch.special -> function of arguments and degrees, one of which may be a number

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -11,6 +10,7 @@ import numpy as np
 
 from ...core.tensor import Tensor, wrap
 from ...ground.dtypes import called
+from ...ground.runtime import warn
 from .. import return_types as results
 from ..declare import composite
 from ..primitive.sign import complex_from
@@ -84,10 +84,8 @@ def cov(input: Any, *, correction: int = 1, fweights: Any = None, aweights: Any 
         else:
             free = total - correction * (weights * aweights).sum() / total
     if (free.item() if isinstance(free, Tensor) else free) <= 0:
-        warnings.warn(
-            "cov(): degrees of freedom is <= 0. Correction should be strictly less than the number of observations.",
-            UserWarning,
-            stacklevel=2,
+        warn(
+            "cov(): degrees of freedom is <= 0. Correction should be strictly less than the number of observations."
         )
         free = free * 0
     off = lines - centre.unsqueeze(1)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import operator
-import warnings
 from collections.abc import Iterator
 from typing import Any
 
@@ -11,6 +10,7 @@ import numpy as np
 
 from ...core.tensor import Tensor
 from ...ground import dtypes
+from ...ground.runtime import warn
 from ..declare import composite
 from .storage import Conversions, UntypedStorage, storage_of
 
@@ -40,12 +40,12 @@ def typed_storage_of(owner: Any, dtype: Any, is_meta: bool = False, lent: bool =
 _warned = False
 
 
-def warn_of_removal(stacklevel: int = 3) -> None:
+def warn_of_removal() -> None:
     """PyTorch's warning about typed storages, once in a process."""
     global _warned
     if not _warned:
         _warned = True
-        warnings.warn(REMOVAL, UserWarning, stacklevel=stacklevel)
+        warn(REMOVAL)
 
 
 def _class_of(given: Any) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
@@ -11,6 +10,7 @@ from ...core import tensor as tensors
 from ...core.tensor import Tensor, new
 from ...ground import device as devices
 from ...ground import dtypes
+from ...ground.runtime import warn
 from ...ground.size import Size
 from ..declare import composite
 from ..primitive.matrix import c_name
@@ -154,11 +154,9 @@ def set_default_tensor_type(t: Any, /) -> None:
             t = type_named(t)
         except ValueError:
             t = None
-    warnings.warn(
+    warn(
         "torch.set_default_tensor_type() is deprecated as of PyTorch 2.1, please use torch.set_default_dtype() and "
-        "torch.set_default_device() as alternatives.",
-        UserWarning,
-        stacklevel=2,
+        "torch.set_default_device() as alternatives."
     )
     if not isinstance(t, tensortype):
         raise TypeError("invalid type object: only floating-point types are supported as the default type")

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import functools
-import warnings
 import weakref
 from collections.abc import Iterable
 from types import FunctionType
 from typing import Any
 
 from ...core.tensor import Tensor
+from ...ground.listening import audible
+from ...ground.runtime import warn
 from ..optimizer import Optimizer
 
 EPOCH_DEPRECATION_WARNING = (
@@ -49,6 +50,11 @@ class LRScheduler:
     #: attributes that are no part of the state
     _apart: tuple[str, ...] = ("optimizer",)
 
+    def __init_subclass__(cls, **settings: Any) -> None:
+        super().__init_subclass__(**settings)
+        if "step" in vars(cls):
+            cls.step = audible(cls.step)  # type: ignore[method-assign]
+
     def __init__(self, optimizer: Optimizer, last_epoch: int = -1) -> None:
         check_optimizer(optimizer)
         self.optimizer = optimizer
@@ -86,16 +92,17 @@ class LRScheduler:
         """The rates of this epoch, from those of the last."""
         raise NotImplementedError
 
+    @audible
     def step(self, epoch: int | None = None) -> None:
         """Go to the next epoch and set its rates; to be called after the optimizer's ``step``."""
         if self._step_count == 1:
             if not hasattr(self.optimizer.step, "_wrapped_by_lr_sched"):
-                warnings.warn(_OVERRIDDEN, UserWarning, stacklevel=2)
+                warn(_OVERRIDDEN)
             elif not getattr(self.optimizer, "_opt_called", False):
-                warnings.warn(_TOO_EARLY, UserWarning, stacklevel=2)
+                warn(_TOO_EARLY)
         self._step_count += 1
         if epoch is not None:
-            warnings.warn(EPOCH_DEPRECATION_WARNING, UserWarning, stacklevel=2)
+            warn(EPOCH_DEPRECATION_WARNING)
         self._update_lr(epoch)
 
     def _update_lr(self, epoch: int | None = None) -> None:
@@ -117,10 +124,8 @@ class LRScheduler:
     def _warn_outside_step(self) -> None:
         """A warning where ``get_lr`` is called by anybody but ``step``."""
         if not self._get_lr_called_within_step:
-            warnings.warn(
+            warn(
                 "To get the last learning rate computed by the scheduler, please use `get_last_lr()`.",
-                UserWarning,
-                stacklevel=3,
             )
 
 

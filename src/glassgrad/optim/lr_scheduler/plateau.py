@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import warnings
 from math import inf
 from typing import Any
 
+from ...ground.runtime import warn
 from ..optimizer import Optimizer
 from .base import EPOCH_DEPRECATION_WARNING, LRScheduler, check_optimizer, in_groups, put
 
@@ -69,7 +69,7 @@ class ReduceLROnPlateau(LRScheduler):
         if epoch is None:
             epoch = self.last_epoch + 1
         else:
-            warnings.warn(EPOCH_DEPRECATION_WARNING, UserWarning, stacklevel=2)
+            warn(EPOCH_DEPRECATION_WARNING)
         self.last_epoch = epoch
         if self._is_better(current, self.best):
             self.best = current

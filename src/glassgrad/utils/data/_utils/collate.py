@@ -117,7 +117,7 @@ def collate_tensor_fn(batch: Any, *, collate_fn_map: dict[Any, Collator] | None 
 
 def bare(tensors: Any) -> list[Any] | None:
     """The arrays of tensors of one dtype and one shape that need no record; None where one is more than that."""
-    if modes.watch:
+    if modes.unusual:
         return None
     arrays, kind, sizes = [], tensors[0]._array.dtype, tensors[0]._array.shape
     if kind.metadata is not None:

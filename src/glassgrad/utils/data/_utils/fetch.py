@@ -78,7 +78,7 @@ def _rows(dataset: Any, indices: Any) -> list[Tensor] | None:
             indices, dataset = [chosen[index] for index in indices], dataset.dataset
         except (IndexError, TypeError):
             return None
-    if modes.watch or type(dataset) is not TensorDataset or set(map(type, indices)) != {int}:
+    if modes.unusual or type(dataset) is not TensorDataset or set(map(type, indices)) != {int}:
         return None
     batch = []
     for tensor in dataset.tensors:

@@ -1,0 +1,101 @@
+"""Listening to calls: the profiler, recordings, ``torch.fx``, function modes and ``compile`` hear them here.
+
+A function that can be heard tests ``modes.watch`` before anything else, and goes to :func:`heard` where it is not zero:
+functions in Python are marked :func:`audible`, callers of rows are written so.  Knows no Tensor.
+"""
+
+from __future__ import annotations
+
+import functools
+import sys
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from types import FrameType
+from typing import Any, TypeVar
+
+from . import modes
+
+#: ``listener(function, proceed, args, kwargs)`` answers for a call; ``proceed(*args, **kwargs)`` is the call itself.
+Listener = Callable[[Any, Callable[..., Any], tuple[Any, ...], dict[str, Any]], Any]
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+class _Ear:
+    """A listener, and the functions it hears: by identity, and themselves, so that their identities stay their own."""
+
+    __slots__ = ("listener", "functions", "chosen")
+
+    def __init__(self, listener: Listener, functions: Iterable[Any]) -> None:
+        self.listener, self.functions = listener, tuple(functions)
+        self.chosen = frozenset(map(id, self.functions))
+
+
+listeners: tuple[_Ear, ...] = ()  # in the order they came; replaced as a whole, as other threads read it
+between = {__name__}  # modules whose frames lie between a call and ``heard``
+_lock = threading.Lock()
+
+
+def audible(function: Function) -> Function:
+    """A decorator: the function can be heard."""
+
+    @functools.wraps(function)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        if modes.watch:
+            return heard(call, function, args, kwargs)
+        return function(*args, **kwargs) if kwargs else function(*args)  # an empty dictionary would cost time
+
+    return call  # type: ignore[return-value]
+
+
+def heard(function: Any, proceed: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """A call of ``function``: the listeners that hear it are asked, the last to come first, and then ``proceed``."""
+    hearing = [ear.listener for ear in listeners if id(function) in ear.chosen]
+    if not hearing:
+        return proceed(*args, **kwargs)
+    for listener in hearing[:-1]:
+        proceed = functools.partial(_ask, listener, function, proceed)
+    return hearing[-1](function, proceed, args, kwargs)
+
+
+def _ask(listener: Listener, function: Any, proceed: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
+    return listener(function, proceed, args, kwargs)
+
+
+def calling_frame() -> FrameType:
+    """The frame from which a listener's function was called."""
+    frame: Any = sys._getframe(1)
+    while frame.f_code is not heard.__code__:
+        frame = frame.f_back
+    while frame.f_globals["__name__"] in between:
+        frame = frame.f_back
+    return frame  # type: ignore[no-any-return]
+
+
+def start(listener: Listener, functions: Iterable[Any]) -> None:
+    """Let ``listener`` hear calls of these functions, until :func:`stop`."""
+    global listeners
+    ear = _Ear(listener, functions)
+    with _lock:
+        listeners = (*listeners, ear)
+    modes.watching(1, listening=True)
+
+
+def stop(listener: Listener) -> None:
+    """Let ``listener`` hear no more."""
+    global listeners
+    with _lock:
+        ears = [*listeners]
+        ears.remove(next(ear for ear in reversed(ears) if ear.listener == listener))
+        listeners = tuple(ears)
+    modes.watching(-1, listening=True)
+
+
+@contextmanager
+def listening(listener: Listener, functions: Iterable[Any]) -> Iterator[None]:
+    """A block in which ``listener`` hears calls of these functions."""
+    start(listener, functions)
+    try:
+        yield
+    finally:
+        stop(listener)
