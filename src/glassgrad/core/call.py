@@ -1,8 +1,8 @@
 """What a call of an operation means: the interpreter of a row's Plan.
 
-A call makes the inputs agree on a dtype, runs the kernel, and writes a record of what the rules will need; ``run``
-later gives the gradients of the inputs.  There is no other meaning: what is printed for speed says the same, for the
-everyday call, in fewer steps.
+A call makes the inputs agree on a dtype, runs the kernel, and writes a record of what the rules will need
+(``history.py``).  There is no other meaning: what is printed for speed says the same, for the everyday call, in fewer
+steps.
 
 What is not for the table alone goes through doors that are handed in: ``strangers`` (subclasses, modes, autocast, who
 listens) and ``shapes_only`` (meta tensors).
@@ -16,20 +16,20 @@ from typing import Any, NoReturn
 import numpy as np
 
 from ..ground import dtypes, errors, listening, meta, modes
-from . import anomaly, saved, views, write
-from . import plan as plans
+from . import anomaly, history, views
 from . import row as rows
-from .fit import fit, fit_dtype, fit_lifted
 from .plan import F32, Plan
-from .record import OUTPUT, Bundle, Fitting, Record, freed, output_of
-from .row import TABLE, Row
-from .tensor import Tensor, carries_gradients, edge_of, wrap
+from .record import OUTPUT, Record
+from .row import Row
+from .tensor import Tensor, wrap
 
 #: Types of operands that are the table's own affair; classes of tensors that behave like Tensor add themselves.
 ORDINARY: set[type] = {Tensor, float, int, bool, complex, type(None)}
 NOT_TAKEN = object()
 #: ``strangers(row, tensors, settings, out)`` gives an answer, or NOT_TAKEN, and the tensors to go on with.
 strangers: Callable[..., tuple[Any, Sequence[Any]]] = NotImplemented
+#: ``into(row, flat, out, answer)`` puts an answer into ``out=``: handed in by ``write.py``.
+into: Callable[..., Any] = NotImplemented
 #: ``shapes_only(row, given, settings)``: what a kernel gives for meta tensors.
 shapes_only: Callable[..., Any] = NotImplemented
 
@@ -56,18 +56,18 @@ def call(row: Row, tensors: Sequence[Any], settings: Sequence[Any], out: Any = N
     if rounded is not None:
         result = result.astype(rounded)
     outs = [wrap(piece) for piece in result] if row.outputs else [wrap(result)]
-    edges = edges_of(row, flat)
+    edges = history.edges_of(row, flat)
     if edges:
-        record = make_record(row, edges, flat, arrays, settings, cast, is_everyday and not plan.retypes)
+        record = history.make_record(row, edges, flat, arrays, settings, cast, is_everyday and not plan.retypes)
         if record.fit is None and plan.fits:
-            record.fit = _sizes(row, plan, arrays, result)
-        attach(plan, record, outs)
+            record.fit = history.sizes_to_fit(row, plan, arrays, result)
+        history.attach(plan, record, outs)
         if plan.results:
-            note_results(row, record, outs)
+            history.note_results(row, record, outs)
     if modes.unusual:
         _mark(outs)
     answer = tuple(outs) if row.outputs else outs[0]
-    return answer if out is None else write.into(row, flat, out, answer)
+    return answer if out is None else into(row, flat, out, answer)
 
 
 def _mark(outs: Sequence[Tensor]) -> None:
@@ -189,185 +189,6 @@ def compute(row: Row, arrays: Sequence[Any], settings: Sequence[Any]) -> Any:
         return row.kernel(*given, *settings)
     except ValueError as error:
         shape_error(row, arrays, error)
-
-
-# -- the record -------------------------------------------------------------------------------------------------------
-
-
-def edges_of(row: Row, flat: Sequence[Any]) -> tuple[Any, ...]:
-    """The edges of the inputs that have rules; none where nothing is recorded."""
-    if not row.plan.edges or (modes.off and not modes.grad_enabled()):
-        return ()
-    chosen = flat if row.listed else [flat[position] for position in row.plan.edges]
-    edges = tuple([edge_of(t) if isinstance(t, Tensor) else None for t in chosen])
-    return edges if any([edge is not None for edge in edges]) else ()
-
-
-def make_record(
-    row: Row,
-    edges: tuple[Any, ...],
-    flat: Sequence[Any],
-    arrays: Sequence[Any],
-    settings: Sequence[Any],
-    cast: Any,
-    same: bool = False,
-) -> Record:
-    """A record of one call, with its inputs, sizes and settings saved; results are noted when they exist.
-
-    ``same`` says that no gradient can have another dtype than its input.
-    """
-    plan = row.plan
-    record = Record(plan.kind, edges, _settings(row, arrays, settings))
-    record.run = run
-    if not same:
-        conjugate = row.holomorphic and any(a is not None and a.dtype.kind == "c" for a in arrays)
-        places = range(len(flat)) if row.listed else plan.edges
-        sizes = [None if arrays[place] is None else arrays[place].shape for place in places]
-        kinds = [flat[place]._array.dtype if isinstance(flat[place], Tensor) else None for place in places]
-        record.fit = Fitting(sizes, kinds, cast, conjugate)
-    if row.listed and plan.inputs:
-        record.saved = (tuple(flat), tuple(0 if t._counter is None else t._counter.version for t in flat))
-    else:
-        for _, position, users in plan.inputs:
-            wanted = any([edges[user] is not None for user in users])
-            record.saved += _kept(row, flat[position], cast) if wanted else (None, 0)
-    return record
-
-
-def _settings(row: Row, arrays: Sequence[Any], settings: Sequence[Any]) -> tuple[Any, ...]:
-    """The sizes and settings that the rules name."""
-    if not row.plan.extras:
-        return ()
-    if row.listed:
-        return tuple([[a.shape for a in arrays] if sizes else settings[at] for sizes, at in row.plan.extras])
-    return tuple(
-        [
-            settings[at] if not sizes else None if arrays[at] is None else arrays[at].shape
-            for sizes, at in row.plan.extras
-        ]
-    )
-
-
-def _kept(row: Row, t: Any, cast: Any) -> tuple[Any, int]:
-    """An input as a record saves it, with its version."""
-    if t is None or isinstance(t, Tensor):
-        return saved.keep(t)
-    kind = F32 if row.single_numbers and cast.itemsize == 2 and cast.kind in "fV" else cast
-    return wrap(np.asarray(t).astype(kind)[()]), 0  # a number: the hooks of saved tensors do not see it
-
-
-def _sizes(row: Row, plan: Plan, arrays: Sequence[Any], result: Any) -> tuple[Any, ...] | None:
-    """The sizes that gradients must be fitted to; None where all are the result's."""
-    inputs = arrays if row.listed else [arrays[position] for position in plan.edges]
-    sizes = tuple([None if array is None else array.shape for array in inputs])
-    return None if sizes.count(result.shape) + sizes.count(None) == len(sizes) else sizes
-
-
-def attach(plan: Plan, record: Record, outs: Sequence[Tensor]) -> None:
-    """Let the outputs that carry gradients point at their record, or at its outputs."""
-    for number in plan.carry:
-        if carries_gradients(outs[number]._array.dtype):  # not where a result became whole numbers
-            outs[number]._edge = record if len(plan.carry) == 1 else output_of(record, number, len(outs))
-
-
-def note_results(row: Row, record: Record, outs: Sequence[Tensor]) -> None:
-    """Save the results that the rules read."""
-    for _, number in row.plan.results:
-        beside = number not in row.plan.carry
-        record.saved += saved.keep_result(record, outs[number], beside)
-
-
-# -- the way back -----------------------------------------------------------------------------------------------------
-
-
-def run(record: Record, grad: Any, keep: bool) -> Sequence[Any]:
-    """The gradients of a record's inputs, as arrays."""
-    return _run(record, grad, keep, False)
-
-
-def run_lifted(record: Record, grad: Any, keep: bool) -> Sequence[Any]:
-    """The gradients of a record's inputs, as Tensors computed by recorded operations."""
-    return _run(record, grad, keep, True)
-
-
-plans.run, plans.run_lifted = run, run_lifted
-
-
-def _run(record: Record, grad: Any, keep: bool, lifted: bool) -> Sequence[Any]:
-    if record.run is freed:
-        freed(record, grad, keep)
-    row: Row = record.kind.row
-    fit_ = record.fit
-    conjugate = type(fit_) is Fitting and fit_.conjugate
-    grads: Any = None
-    if type(grad) is Bundle:
-        grads = [_conjugated(g, lifted) if conjugate and g is not None else g for g in grad.grads]
-        grad = grads[row.differentiable[0]] if row.outputs else None
-    elif conjugate:
-        grad = _conjugated(grad, lifted)
-    edges = record.edges
-    gradients: list[Any] = [None] * len(edges)
-    for targets, reads, on_arrays, rule in row.plan.rules:
-        if row.listed:
-            targets = tuple(range(len(edges)))
-        needs = tuple([edges[target] is not None for target in targets])
-        if not any(needs):
-            continue
-        values = []
-        for source, place, cast in reads:
-            if source == "grad":
-                values.append(grad)
-            elif source == "setting":
-                values.append(record.settings[place])
-            elif source == "grads":
-                values.append(grads)
-            elif source == "needs":
-                values.append(needs)
-            else:
-                values.append(_saved(record, row, source, place, cast, lifted))
-        answer = (rule if lifted else on_arrays)(*values)
-        if not row.listed and len(targets) == 1:
-            answer = (answer,)
-        for target, needed, piece in zip(targets, needs, answer, strict=True):
-            if piece is not None and needed:
-                gradients[target] = piece if fit_ is None else _fitted(piece, fit_, target, conjugate, lifted)
-    if not keep:
-        record.release()
-    return gradients
-
-
-def _saved(record: Record, row: Row, source: str, slot: int, cast: bool, lifted: bool) -> Any:
-    """A saved value as a rule reads it: a Tensor if the rule is lifted, else its array."""
-    if row.listed and source == "tensor":
-        tensors = saved.read_list(record, slot)
-        return tensors if lifted else [tensor._array for tensor in tensors]
-    tensor = saved.read(record, source, slot)
-    if lifted or tensor is None:
-        return tensor
-    array = tensor._array
-    kind = record.fit.cast if cast and type(record.fit) is Fitting else None
-    if kind is not None and array.dtype is not kind:
-        if array.ndim or not row.single_numbers or kind.itemsize > 2:
-            array = array.astype(kind)
-    return array
-
-
-def _fitted(piece: Any, fit_: Any, target: int, conjugate: bool, lifted: bool) -> Any:
-    """A gradient made to match the input behind its edge."""
-    if type(fit_) is not Fitting:
-        return fit_lifted(piece, fit_[target], None) if lifted else fit(piece, fit_[target])
-    if conjugate:
-        piece = _conjugated(piece, lifted)
-    sizes, kind = fit_.sizes[target], fit_.dtypes[target]
-    if lifted:
-        return fit_lifted(piece, sizes, kind)
-    if not hasattr(piece, "dtype"):
-        piece = np.asarray(piece)
-    return fit_dtype(fit(piece, sizes), kind)
-
-
-def _conjugated(piece: Any, lifted: bool) -> Any:
-    return TABLE["conj_physical"].caller(piece) if lifted else np.conj(piece)
 
 
 # -- the function that users call -------------------------------------------------------------------------------------

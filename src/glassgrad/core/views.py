@@ -14,7 +14,7 @@ from typing import Any
 
 from ..ground import errors, modes
 from ..ground.window import laid_out, look, window_of
-from . import anomaly, call, tensor
+from . import anomaly, history, tensor
 from .node import Node, node_of
 from .record import Kind, Record, about, freed, output_number, output_of
 from .row import TABLE, Row
@@ -28,8 +28,8 @@ def view(row: Row, source: Tensor, settings: Sequence[Any]) -> Any:
     counter = share(source)
     result = row.kernel(source._array, *settings)
     several = isinstance(result, (tuple, list))
-    edges = call.edges_of(row, (source,))
-    record = call.make_record(row, edges, (source,), (source._array,), settings, None) if edges else None
+    edges = history.edges_of(row, (source,))
+    record = history.make_record(row, edges, (source,), (source._array,), settings, None) if edges else None
     if record is not None and modes.local.anomaly:
         anomaly.mark(record)
     outs = []

@@ -11,7 +11,7 @@ import numpy as np
 
 from ..ground import dtypes, errors, listening, modes
 from ..ground.runtime import warn
-from . import anomaly, call, views
+from . import anomaly, call, history, views
 from .plan import F32, F64, I64
 from .record import Record
 from .row import Row
@@ -79,7 +79,7 @@ def in_place(row: Row, target: Tensor, others: Sequence[Any], settings: Sequence
             _check_shape(row, agreed[0], target)  # PyTorch looks at the shapes first
             check_cast(cast, target)
     arrays, cast, _ = agreed
-    edges = call.edges_of(row, flat)
+    edges = history.edges_of(row, flat)
     check_writable(target, bool(edges), row.one_value)
     for other in others:
         if isinstance(other, Tensor):
@@ -90,11 +90,11 @@ def in_place(row: Row, target: Tensor, others: Sequence[Any], settings: Sequence
     check_fits(target, result.shape)
     record = None
     if edges:
-        record = call.make_record(row, edges, flat, arrays, settings, cast)
+        record = history.make_record(row, edges, flat, arrays, settings, cast)
         _freeze(row, record, target)
     store(target, result)
     if record is not None:
-        finish(target, record, lambda: call.note_results(row, record, [target]))
+        finish(target, record, lambda: history.note_results(row, record, [target]))
     return target
 
 
@@ -239,3 +239,6 @@ def resize(out: Tensor, shape: tuple[int, ...]) -> None:
         )
     share(out)
     out._array = np.empty(shape, out._array.dtype)
+
+
+call.into = into

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ...core import call, write
+from ...core import history, write
 from ...core.tensor import Tensor, View, share
 from ...ground.dtypes import called
 from ...ground.dtypes import dtype as dtype_type
@@ -416,12 +416,12 @@ def atleast_3d(tensor: Tensor) -> Tensor:
 
 def rearranged(target: Tensor, row: Any, *settings: Any) -> Tensor:
     """Make ``target`` itself the view that ``row`` gives of it."""
-    edges = call.edges_of(row.row, (target,))
+    edges = history.edges_of(row.row, (target,))
     write.check_writable(target, bool(edges))
     version = share(target)
     old = target._array
     found = row.row.kernel(old, *settings)
-    record = call.make_record(row.row, edges, (target,), (old,), settings, None) if edges else None
+    record = history.make_record(row.row, edges, (target,), (old,), settings, None) if edges else None
     target._array = found
     version.version += 1
     place = target._edge
