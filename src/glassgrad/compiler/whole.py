@@ -84,7 +84,7 @@ def write_call(text: Text, tape: Any, words: Words | None, told: list[str]) -> s
         text.add("        table[0] = 1  # what was noted holds")
     for n, (value, _) in enumerate(tape.given):
         text.add(f"    cell{n}[...] = a{value.held}._array")
-    fixed = {}
+    fixed: dict[int, int] = {}
     for n, (what, value) in enumerate(tape.slots):
         if what == "array":
             held = value.held._array if value.source == "outside" else value.held

@@ -50,7 +50,8 @@ class Twister:
     def seed(self, seed: int) -> None:
         """Start anew from a number of 32 bits."""
         self._reseed(seed)
-        self._draws, self._origin = 0, None  # how far it is from where: to read the state takes 50 microseconds
+        self._draws = 0  # how far it is from where: to read the state takes 50 microseconds
+        self._origin: Any = None
 
     def random32(self, n: int) -> np.ndarray:
         """The next ``n`` outputs."""

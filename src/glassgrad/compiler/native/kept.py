@@ -17,11 +17,14 @@ from ...kernels import native
 from ...kernels.native.binding import njit, note
 
 try:  # Numba keeps functions of files alone, unless its cache is told another place: nothing that it documents
-    from numba.core.caching import CompileResultCacheImpl, FunctionCache
-    from numba.core.ccallback import CFunc
-except ImportError:
-    CompileResultCacheImpl = FunctionCache = object
-    CFunc = None
+    from numba.core import caching, ccallback
+
+    _CacheForm: Any = caching.CompileResultCacheImpl
+    _Cache: Any = caching.FunctionCache
+    _CFunc: Any = ccallback.CFunc
+except (ImportError, AttributeError):
+    _CacheForm = _Cache = object
+    _CFunc = None
     note("a cache for functions that were written as text")
 
 SETTINGS: dict[str, Any] = {"nogil": True, "_nrt": False, "error_model": "numpy"}
@@ -52,9 +55,9 @@ def called_by_python(function: Any) -> Any:
 
 def called_by_address(function: Any, signature: Any) -> Any:
     """A function of :func:`defined` that other compiled code calls by its address."""
-    if CFunc is None:
+    if _CFunc is None:
         return numba.cfunc(signature, **SETTINGS)(function)
-    made: Any = CFunc(function, (signature.args, signature.return_type), {}, SETTINGS)
+    made: Any = _CFunc(function, (signature.args, signature.return_type), {}, SETTINGS)
     kept = _kept(function)
     if kept is not None:
         made._cache = kept
@@ -91,11 +94,11 @@ class _Place:
         return "text"  # the name tells it apart
 
 
-class _Form(CompileResultCacheImpl):
+class _Form(_CacheForm):
     _locator_classes: Any = [_Place]
 
 
-class _Kept(FunctionCache):
+class _Kept(_Cache):
     _impl_class = _Form
 
     def save_overload(self, sig: Any, data: Any) -> None:
@@ -116,7 +119,7 @@ def _kept(function: Any) -> _Kept | None:
 def _beside() -> Any:
     """Numba's idea of where code from this file is to be kept; None where there is no such place."""
     try:
-        return FunctionCache(defined)._impl.locator
+        return _Cache(defined)._impl.locator
     except (RuntimeError, OSError, AttributeError, TypeError):
         return None
 

@@ -14,10 +14,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .binding import INWARD, kernel, shared_out
+from .binding import INWARD, kernel, njit, shared_out
 from .lowering import Three, odd, positions
 from .sliding import WIDTH, into_lanes, outer_tile
-from .tiles import HEIGHT, compiled_once, further, get, lanes, place, put
+from .tiles import HEIGHT, further, get, lanes, place, put
 
 Sizes = tuple[int, ...]
 
@@ -25,7 +25,7 @@ _DEPTH = 256  # places whose operands stay in the innermost cache
 _HELD = 1 << 18  # elements of sums that have partial sums: beyond, channels are shared out instead of samples
 _PARTS = 4  # parts that are shared out: a fixed number, so that sums do not depend on threads
 
-_once = compiled_once(nogil=True, error_model="numpy", **INWARD)
+_once = njit(nogil=True, error_model="numpy", **INWARD)
 
 
 class Places(NamedTuple):
