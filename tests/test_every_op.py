@@ -54,6 +54,7 @@ def test_every_row_is_documented_and_ruled():
         assert row.constant or row.rules, f"{row.name} has no rule and is not constant"
 
 
+@pytest.mark.fast  # it watches the kernels by having their callers printed anew
 def test_every_row_has_a_sample():
     """Calling all samples, and their gradients twice, reaches every row of the table."""
     reached = set()
