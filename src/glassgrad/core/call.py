@@ -339,7 +339,7 @@ def kind_of(row: Row) -> Kind:
         outputs = 1
         if len(row.differentiable) > 1 or (row.view and "grads" in {w for _, _, ws in row.rules for w in ws}):
             outputs = max(len(row.outputs), 2)
-        kind = row._kind = Kind(
+        kind = Kind(
             row.node_name, careful_run, lifted_run, saved=shown, arity=arity, outputs=outputs, frees=frees
         )
         kind.row, kind.unfold = row, row.unfold
@@ -349,6 +349,7 @@ def kind_of(row: Row) -> Kind:
             for name, (how, place) in row.saves.items()
             if how == "result" and name in row.outputs and row.outputs.index(name) in row.differentiable
         }
+        row._kind = kind  # last: whoever is interrupted begins anew
     return kind
 
 

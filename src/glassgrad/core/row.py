@@ -231,7 +231,7 @@ def op(
 
     def declare(kernel: Callable[..., Any]) -> Any:
         row = Row(kernel, aliases, node, operator, inplace, view, constant)
-        if dict.__contains__(TABLE, row.name):
+        if TABLE.is_taken(row.name):
             raise TypeError(f"row {row.name} is declared twice")
         TABLE[row.name] = row
         row.caller = make_caller(row)
