@@ -5,7 +5,6 @@ This module is the torch-shaped namespace: it re-exports, and holds no logic of 
 
 from __future__ import annotations
 
-import importlib
 import math
 import warnings
 from typing import Any
@@ -72,6 +71,7 @@ from .ground.dtypes import (  # noqa: E402
 )
 from .ground.format import get_printoptions, set_printoptions  # noqa: E402
 from .ground.generator import Generator, default_generator, initial_seed, manual_seed, seed  # noqa: E402
+from .ground.importing import load as _load  # noqa: E402
 from .ground.runtime import (  # noqa: E402
     are_deterministic_algorithms_enabled,
     compiled_with_cxx11_abi,
@@ -127,10 +127,10 @@ def __getattr__(name: str) -> Any:
         function = globals()[name] = _FUNCTIONS[name]
         return function
     if name in _PART_OF:
-        return getattr(importlib.import_module(f"{__name__}.{_PART_OF[name]}"), name)
+        return getattr(_load(f"{__name__}.{_PART_OF[name]}"), name)
     if name in _LAZY:
         try:
-            return importlib.import_module(f"{__name__}.{name}")
+            return _load(f"{__name__}.{name}")
         except ModuleNotFoundError as error:
             if error.name != f"{__name__}.{name}":
                 raise
@@ -147,5 +147,5 @@ for _name in _FUNCTIONS.families.keys() & globals().keys():  # a part of this pa
 __all__ = [
     name
     for name in [*globals(), *_FUNCTIONS.families]
-    if not name.startswith("_") and name not in ("importlib", "math", "sys", "warnings", "annotations", "Any")
+    if not name.startswith("_") and name not in ("math", "sys", "warnings", "annotations", "Any")
 ]

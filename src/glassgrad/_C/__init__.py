@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from importlib import import_module
 from types import SimpleNamespace
 from typing import Any
+
+from ..ground.importing import load
 
 _HOME = __name__.partition(".")[0]
 
@@ -18,7 +19,7 @@ class _Space(SimpleNamespace):
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__") or not name.startswith(self._prefix):
             raise AttributeError(name)
-        return getattr(import_module(f"{_HOME}.{self._home}"), name[len(self._prefix) :])
+        return getattr(load(f"{_HOME}.{self._home}"), name[len(self._prefix) :])
 
 
 _nn = _Space("nn.functional")

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import importlib
 from typing import Any
 
+from ..ground.importing import load as _load
 from .api import backward, grad
 from .function import Function
 from .grad_mode import enable_grad, inference_mode, no_grad, set_grad_enabled, set_multithreading_enabled
@@ -16,9 +16,9 @@ _MODULES = {"anomaly_mode", "functional", "graph", "profiler", "variable"}
 
 def __getattr__(name: str) -> Any:
     if name in _HOMES:
-        return getattr(importlib.import_module(f"{__name__}.{_HOMES[name]}"), name)
+        return getattr(_load(f"{__name__}.{_HOMES[name]}"), name)
     if name in _MODULES:
-        return importlib.import_module(f"{__name__}.{name}")
+        return _load(f"{__name__}.{name}")
     raise AttributeError(f"module 'torch.autograd' has no attribute '{name}'")
 
 

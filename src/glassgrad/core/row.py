@@ -188,7 +188,7 @@ def op(*aliases: str, **columns: Unpack[Columns]) -> Callable[[Callable[P, R]], 
 
     def declare(kernel: Callable[P, R]) -> Operation[P, R]:
         row = Row(kernel, aliases, **columns)
-        if dict.__contains__(TABLE, row.name):
+        if TABLE.is_taken(row.name):
             raise TypeError(f"row {row.name} is declared twice")
         TABLE[row.name] = row
         caller: Operation[P, R] = _named(row, make_caller(row), row.name)

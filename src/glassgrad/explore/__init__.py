@@ -7,11 +7,11 @@ that lets them name lines; ``read`` and ``observe`` give the graph as data, ``ex
 
 from __future__ import annotations
 
-import importlib
 import sys
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
+from ..ground.importing import load
 from .dot import Dot, make_dot
 from .text import graph_lines, graph_text
 
@@ -48,7 +48,7 @@ class _Explorer(ModuleType):
 
     def __getattr__(self, name: str) -> Any:
         if name in _PARTS:
-            value = getattr(importlib.import_module(f"{__name__}.{_PARTS[name]}"), name)
+            value = getattr(load(f"{__name__}.{_PARTS[name]}"), name)
             self.__dict__[name] = value
             return value
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

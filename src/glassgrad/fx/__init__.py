@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import Any
 
+from ..ground.importing import load as _load
 from . import immutable_collections
 from ._symbolic_trace import PH, ProxyableClassMeta, Tracer, symbolic_trace, wrap
 from .code import CodeGen
@@ -23,5 +23,5 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     if name in ("passes", "experimental"):
-        return import_module(f"{__name__}.{name}")
+        return _load(f"{__name__}.{name}")
     raise AttributeError(f"module 'torch.fx' has no attribute '{name}'")

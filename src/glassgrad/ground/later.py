@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Callable
 from types import ModuleType
 from typing import Any
+
+from .importing import load
 
 
 def later(
@@ -23,10 +24,10 @@ def later(
 
     def get(name: str) -> Any:
         if name in homes:
-            found = names[name] = getattr(importlib.import_module(homes[name], package), name)
+            found = names[name] = getattr(load(homes[name], package), name)
             return found
         if name in parts:
-            return importlib.import_module(f".{name}", package)
+            return load(f".{name}", package)
         raise AttributeError(f"module '{called}' has no attribute '{name}'")
 
     def list_names() -> list[str]:

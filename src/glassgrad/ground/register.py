@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any, Generic, TypeVar
 
+from . import importing
+
 Kept = TypeVar("Kept")
 load: Callable[[str], None] = NotImplemented  # imports a family; handed in by ops/catalogue.py
 load_all: Callable[[], None] = NotImplemented
@@ -15,11 +17,18 @@ class Register(dict[str, Kept], Generic[Kept]):
 
     def __init__(self) -> None:
         self.families: dict[str, str] = {}  # where names are declared, in the order of the catalogue
-        self.fresh: list[Kept] = []  # declared, and without their names yet
 
     def __setitem__(self, name: str, made: Kept) -> None:
-        dict.__setitem__(self, name, made)
-        self.fresh.append(made)
+        run = importing.declaring()
+        if run is importing.elsewhere:
+            dict.__setitem__(self, name, made)
+        run.declared.append((self, name, made))
+
+    def is_taken(self, name: str) -> bool:
+        """Whether this is declared: for all to see, or by the file that is being run."""
+        run = importing.declaring()
+        is_visible = dict.__contains__(self, name) and not importing.is_superseded(run)
+        return is_visible or any(register is self and key == name for register, key, _ in run.declared)
 
     def __missing__(self, name: str) -> Kept:
         if name not in self.families:

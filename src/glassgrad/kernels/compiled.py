@@ -18,9 +18,11 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import wraps
-from importlib import import_module
 from importlib.util import find_spec
+from threading import get_ident
 from typing import Any
+
+from ..ground.importing import load
 
 LEAST = 4096  # elements: below, the call of NumPy's functions costs no more than that of a compiled one
 NEVER = sys.maxsize
@@ -76,17 +78,26 @@ def _serve_nothing(*arguments: Any, **settings: Any) -> None:
     """What a kernel says of arrays that it does not serve."""
 
 
+_loading: set[int] = set()  # the threads that are in the midst of it
+
+
 def __getattr__(name: str) -> Any:
     global least
     if name.startswith("_"):
         raise AttributeError(name)
+    thread = get_ident()
+    if thread in _loading:  # a signal handler computes while this thread imports Numba: NumPy serves it
+        return _Absent()
     module: Any
     try:
-        module = import_module(f"glassgrad.kernels.native.{name}")
+        _loading.add(thread)
+        module = load(f"glassgrad.kernels.native.{name}")
     except ImportError as problem:
         if (problem.name or "").startswith("glassgrad"):
             raise AttributeError(f"there are no compiled kernels named {name!r}") from problem
         # Numba is there, but refuses, as it does a NumPy that is too new for it: all goes on without.
         module, least = _Absent(), NEVER
+    finally:
+        _loading.discard(thread)
     globals()[name] = module
     return module

@@ -6,17 +6,15 @@
 
 from __future__ import annotations
 
-import importlib
 import pkgutil
-import sys
 import textwrap
-import threading
 from collections.abc import Callable, Iterator
 from typing import Any
 
 from ..core import tensor
 from ..core.row import TABLE, Row
 from ..core.tensor import Tensor
+from ..ground import importing
 from ..ground import register as registers
 from ..ground.generator import Generator
 from ..ground.register import Register
@@ -29,14 +27,11 @@ FUNCTIONS: Register[Callable[..., Any]] = Register()
 _METHODS: Register[Any] = Register()
 _PROPERTIES: set[str] = set()
 _ARITHMETIC = "composite.sparse_arithmetic"  # with which all comes that sparse tensors do
-_binding = threading.RLock()
-_waiting: list[tuple[Any, str]] = []  # declared, and not yet bound: their file is still being run
 
 
 def load(family: str) -> None:
-    """Import a family ("primitive.loss"), and give what it declares its names."""
-    importlib.import_module(f"{__package__}.{family}")
-    _bind()
+    """Import a family ("primitive.loss")."""
+    importing.load(f"{__package__}.{family}")
 
 
 _whole = False
@@ -48,9 +43,8 @@ def load_all() -> None:
     if _whole:
         return
     for family in families():
-        importlib.import_module(f"{__package__}.{family}")
+        load(family)
     _whole = True
-    _bind()
 
 
 def families() -> Iterator[str]:
@@ -60,28 +54,20 @@ def families() -> Iterator[str]:
             yield f"{package.__name__.rpartition('.')[2]}.{module.name}"
 
 
-def _bind() -> None:
-    """Bind the names of what was declared since, in files that are imported to their end."""
-    with _binding:
-        rows, composites = TABLE.fresh, COMPOSITES.fresh
-        kinds: tuple[tuple[list[Any], Any, Any], ...] = (
-            (rows, lambda row: row.kernel.__module__, bind.spelled_by_row),
-            (composites, lambda made: made.home, bind.spelled_by_composite),
-        )
-        for fresh, home_of, spelled_by in kinds:
-            taken, fresh[:] = fresh[:], []
-            for made in taken:
-                if _is_running(home_of(made)):
-                    fresh.append(made)
-                    continue
-                for register, pairs in zip((FUNCTIONS, _METHODS), spelled_by(made), strict=True):
-                    for name, function in pairs:
-                        if fresh is composites or not register.families.get(name, "").startswith("composite"):
-                            _name(register, name, function)
-
-
-def _is_running(module: str) -> bool:
-    return bool(getattr(getattr(sys.modules.get(module), "__spec__", None), "_initializing", False))
+def _publish(run: importing.Run) -> None:
+    """Let everybody see what a file declared, under all its names; done again where it was interrupted."""
+    rows = [made for register, _, made in run.declared if register is TABLE]
+    composites = [made for register, _, made in run.declared if register is COMPOSITES]
+    for register, key, made in run.declared:
+        dict.__setitem__(register, key, made)
+    spelled = [(bind.spelled_by_row(row), False) for row in rows]
+    spelled += [(bind.spelled_by_composite(composite), True) for composite in composites]
+    for both, is_composite in spelled:
+        for register, pairs in zip((FUNCTIONS, _METHODS), both, strict=True):
+            for name, function in pairs:
+                if is_composite or not register.families.get(name, "").startswith("composite"):
+                    _name(register, name, function)
+    run.declared = []
 
 
 def _name(register: Register[Any], name: str, function: Any) -> None:
@@ -220,5 +206,6 @@ _hand_in(tensor, "construct", "composite.typed_tensors")
 _hand_in(sparse, "dispatch", _ARITHMETIC)
 _hand_in(Generator, "get_state", "composite.random")
 _hand_in(Generator, "set_state", "composite.random")
-registers.load, registers.load_all = load, load_all
+registers.load, registers.load_all, importing.publish = load, load_all, _publish
+importing.keep_whole(__package__, *(f"{__package__.rpartition('.')[0]}.{floor}" for floor in ("kernels", "ground")))
 _open()

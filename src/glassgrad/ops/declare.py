@@ -52,7 +52,7 @@ def composite(
         if type(made) is FunctionType:  # and no property
             made = audible(made)
         other = COMPOSITES.families.get(own)
-        if dict.__contains__(COMPOSITES, own) or (other is not None and not home.endswith(other)):
+        if COMPOSITES.is_taken(own) or (other is not None and not home.endswith(other)):
             key = f"{own} ({'method' if method else 'function'})"  # where they differ
         COMPOSITES[key] = Composite(made, (own, *aliases), method, operator, function, home)
         return made

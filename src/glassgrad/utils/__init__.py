@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import importlib
 from typing import Any
+
+from ..ground.importing import load as _load
 
 _MODULES = {
     "_pytree", "benchmark", "checkpoint", "cpp_extension", "data", "hooks", "model_zoo", "serialization", "tensorboard",
@@ -12,5 +13,5 @@ _MODULES = {
 
 def __getattr__(name: str) -> Any:
     if name in _MODULES:
-        return importlib.import_module(f"{__name__}.{name}")
+        return _load(f"{__name__}.{name}")
     raise AttributeError(f"module 'torch.utils' has no attribute '{name}'")

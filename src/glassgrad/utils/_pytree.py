@@ -6,6 +6,8 @@ from collections import OrderedDict, defaultdict, deque, namedtuple
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
+from ..ops import return_types
+
 PyTree = Any
 Context = Any
 
@@ -127,6 +129,17 @@ def register_pytree_node(
 
 
 _register_pytree_node = register_pytree_node
+
+
+def register_results(cls: type[Any]) -> None:
+    """Have named results, as ``torch.return_types.max``, taken apart."""
+    node = _sequence(cls)
+    register_pytree_node(cls, node.flatten_fn, node.unflatten_fn, flatten_with_keys_fn=node.flatten_with_keys_fn)
+
+
+for _results in vars(return_types).values():
+    if isinstance(_results, type) and issubclass(_results, tuple) and _results is not return_types._Results:
+        register_results(_results)
 
 
 def is_namedtuple(obj: Any) -> bool:

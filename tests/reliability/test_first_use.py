@@ -1,0 +1,76 @@
+"""First uses survive Ctrl-C, signal handlers that compute, and forks, at whatever line these come."""
+
+import os
+import signal
+import subprocess
+import sys
+
+import pytest
+
+pytestmark = pytest.mark.skipif(not hasattr(os, "fork") or not hasattr(signal, "raise_signal"), reason="no fork here")
+
+
+@pytest.mark.parametrize("kind", ["interrupt", "signal", "fork"])
+@pytest.mark.parametrize("what", ["families", "lines", "call"])
+def test_first_use(kind, what):
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.reliability.first_use", kind, what], capture_output=True, text=True, timeout=600
+    )
+    assert done.returncode == 0, done.stderr
+    *failed, count = done.stdout.splitlines()
+    assert failed == []
+    assert int(count.split()[0]) > 50
+
+
+def test_interrupted_while_the_package_is_imported():
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.reliability.first_use", "interrupt", "package"],
+        capture_output=True, text=True, timeout=600,
+    )  # fmt: skip
+    assert done.stdout.splitlines()[:-1] == [], done.stderr
+
+
+NUMBA = """
+import signal
+import glassgrad as torch
+from glassgrad.kernels import compiled
+
+torch.softmax(torch.ones(3), 0)
+answers = []
+
+
+class Disturb:
+    def find_spec(self, name, path=None, target=None):
+        if name == "{module}" and not answers:
+            answers.append(None)
+            signal.raise_signal(signal.{signal})
+
+
+def handler(number, frame):
+    answers.append(round(torch.softmax(torch.ones(100_000), 0).sum().item(), 3))
+
+
+signal.signal(signal.SIGINT, signal.default_int_handler)
+signal.signal(signal.SIGUSR1, handler)
+import sys
+sys.meta_path.insert(0, Disturb())
+try:
+    answers.append(round(torch.softmax(torch.ones(100_000), 0).sum().item(), 3))
+except KeyboardInterrupt:
+    pass
+assert compiled.least != compiled.NEVER
+answers.append(round(torch.softmax(torch.ones(100_000), 0).sum().item(), 3))
+print(*answers, compiled.softmax.__name__)
+"""
+
+
+@pytest.mark.parametrize("name", ["SIGINT", "SIGUSR1"])
+@pytest.mark.parametrize("module", ["numba", "numba.core.types", "numba.core.typing", "numba.np.ufunc"])
+def test_disturbed_while_numba_is_imported(name, module):
+    """The compiled kernels are there afterwards; a handler is served without them."""
+    pytest.importorskip("numba")
+    script = NUMBA.format(module=module, signal=name)
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    times = 1 if name == "SIGINT" else 3
+    assert done.stdout.split() == ["None", *["1.0"] * times, "glassgrad.kernels.native.softmax"]
