@@ -62,6 +62,7 @@ from .ground.generator import default_generator as default_generator
 from .ground.generator import initial_seed as initial_seed
 from .ground.generator import manual_seed as manual_seed
 from .ground.generator import seed as seed
+from .ground.importing import load as _load
 from .ground.runtime import are_deterministic_algorithms_enabled as are_deterministic_algorithms_enabled
 from .ground.runtime import compiled_with_cxx11_abi as compiled_with_cxx11_abi
 from .ground.runtime import get_deterministic_debug_mode as get_deterministic_debug_mode
@@ -116,6 +117,7 @@ from . import optim as optim
 from . import overrides as overrides
 from . import profiler as profiler
 from . import random as random
+from . import return_types as return_types
 from . import serialization as serialization
 from . import signal as signal
 from . import sparse as sparse
@@ -123,6 +125,7 @@ from . import special as special
 from . import storage as storage
 from . import testing as testing
 from . import torch_version as torch_version
+from . import types as types
 from . import utils as utils
 from . import version as version
 from . import xpu as xpu
