@@ -123,9 +123,13 @@ def described():
     for name, row in dict.items(TABLE):
         assert row.kernel.__globals__ is vars(sys.modules[row.kernel.__module__]), f"row {name} is of a half run"
         columns = {
-            key: value if type(value) in (str, bool, int) else len(value) if hasattr(value, "__len__") else value is None
+            key: value
+            if type(value) in (str, bool, int)
+            else len(value)
+            if hasattr(value, "__len__")
+            else value is None
             for key, value in vars(row).items()
-            if key[0] != "_" and key not in ("array_rules", "result_slots")  # which the first call adds
+            if key[0] != "_" and key not in ("plan", "unheard", "operate_unheard")  # which the first call adds
         }
         found.setdefault(row.kernel.__module__, []).append([name, columns])
     for name, composite in dict.items(COMPOSITES):

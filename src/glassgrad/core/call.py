@@ -223,7 +223,7 @@ def operator_of(row: Row) -> Any:
 def call_operator(row: Row, tensors: Sequence[Any], settings: Sequence[Any], out: Any = None) -> Any:
     """Call a row as a Python operator: NotImplemented where an operand is a stranger, who may answer himself."""
     for t in tensors:
-        if type(t) not in ORDINARY and not is_operand(t):
+        if (t is None or type(t) not in ORDINARY) and not is_operand(t):
             return NotImplemented
     return call(row, tensors, settings, out)
 
