@@ -121,7 +121,7 @@ def described():
 
     found = {}
     for name, row in dict.items(TABLE):
-        assert row.kernel.__globals__ is vars(sys.modules[row.kernel.__module__]), f"row {name} is of a half run"
+        assert row.plain.__globals__ is vars(sys.modules[row.plain.__module__]), f"row {name} is of a half run"
         columns = {
             key: value
             if type(value) in (str, bool, int)
