@@ -7,7 +7,6 @@ that lets them name lines; ``read`` and ``observe`` give the graph as data, ``ex
 
 from __future__ import annotations
 
-
 import sys
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
