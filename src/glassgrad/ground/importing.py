@@ -158,10 +158,13 @@ def _before_fork() -> None:
 
 
 def _in_child() -> None:
+    """Forget the threads that this process does not have."""
     _gate.release()
-    for thread in [*_running]:
-        if thread != get_ident():
-            del _running[thread]
+    thread = get_ident()
+    for other in {*_running} - {thread}:
+        del _running[other]
+    for name in [begun for begun, owner in _begun.items() if owner != thread]:
+        del _begun[name]
 
 
 if hasattr(os, "register_at_fork"):
