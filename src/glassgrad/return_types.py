@@ -14,7 +14,9 @@ def pytree_register_structseq(cls: type[Any]) -> None:
 
 
 #: Under ``max_out`` PyTorch has what ``torch.max(..., out=...)`` gives: here the same type.
-_BY_NAME = {name: value for name, value in vars(_types).items() if isinstance(value, type) and name != "_Results"}
+_BY_NAME = {
+    name: value for name, value in vars(_types).items() if isinstance(value, type) and value.__module__ == __name__
+}
 _BY_NAME |= {f"{name}_out": kind for name, kind in _BY_NAME.items() if name[0] != "_" and name != "histogramdd"}
 globals().update(_BY_NAME)
 all_return_types = [_BY_NAME[name] for name in sorted(_BY_NAME) if name[0] != "_"]

@@ -254,7 +254,7 @@ def test_first_use_of_an_operation_by_several_threads(count):
 HELD = """
 import os, threading
 import glassgrad as torch
-from glassgrad.ops import generate
+from glassgrad.fast import generate
 
 held, done = threading.Event(), threading.Event()
 

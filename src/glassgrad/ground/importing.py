@@ -43,9 +43,14 @@ def load(name: str, package: str | None = None) -> ModuleType:
     """The module of that name, imported whole; safe to be called by a signal handler that interrupts its import."""
     thread = get_ident()
     begins = thread not in _running
+<<<<<<< HEAD
     # What this thread is in the midst of: only a signal handler gets here then, and is to see nothing that is half run.
+=======
+    # What this thread is in the midst of: only a signal handler gets here then, and is to see nothing half run.
+>>>>>>> lazy
     mine = [begun for begun, owner in [*_begun.items()] if owner == thread]
     halves = {begun: sys.modules[begun] for begun in mine if begun in sys.modules}
+    before = {*sys.modules}
     try:
         if begins:
             with _gate:
@@ -57,6 +62,12 @@ def load(name: str, package: str | None = None) -> ModuleType:
             if run is not None and run.declared:  # interrupted when its run had ended, or declared by another file
                 publish(run)
         return module
+    except BaseException:
+        # Parts of a package whose import was interrupted: it would not know them when it is imported anew.
+        for part in {*sys.modules} - before:
+            if part.partition(".")[0] not in sys.modules:
+                sys.modules.pop(part, None)
+        raise
     finally:
         for half in halves:
             sys.modules.setdefault(half, halves[half])  # the import that was interrupted goes on, and looks for it
@@ -151,10 +162,13 @@ def _before_fork() -> None:
 
 
 def _in_child() -> None:
+    """Forget the threads that this process does not have."""
     _gate.release()
-    for thread in [*_running]:
-        if thread != get_ident():
-            del _running[thread]
+    thread = get_ident()
+    for other in {*_running} - {thread}:
+        del _running[other]
+    for name in [begun for begun, owner in _begun.items() if owner != thread]:
+        del _begun[name]
 
 
 if hasattr(os, "register_at_fork"):

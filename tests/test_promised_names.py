@@ -1,0 +1,97 @@
+"""Every name that a namespace promises and looks up later is there; and the namespaces that only name types."""
+
+import importlib
+import pkgutil
+import subprocess
+import sys
+
+import pytest
+
+import glassgrad
+from glassgrad.utils import _pytree
+from tests.torch_reference import torch
+
+PROMISED = ("_LAZY", "_PART_OF", "_MODULES", "_HOMES", "_NAMES", "_PARTS")
+MODULES = sorted(
+    found.name
+    for found in pkgutil.walk_packages(glassgrad.__path__, "glassgrad.")
+    if not found.name.endswith("__main__") and ".native" not in found.name and "listen_torch" not in found.name
+)
+
+
+@pytest.mark.parametrize("name", ["glassgrad", *MODULES])
+def test_promised_names_are_there(name):
+    try:
+        module = importlib.import_module(name)
+    except ModuleNotFoundError as absent:  # a library that is not installed
+        assert not (absent.name or "").startswith("glassgrad"), absent
+        pytest.skip(str(absent))
+    for promised in [*getattr(module, "__all__", ()), *(x for table in PROMISED for x in vars(module).get(table, ()))]:
+        if isinstance(promised, str) and ("__getattr__" in vars(module) or promised in getattr(module, "__all__", ())):
+            assert hasattr(module, promised), f"{name} promises {promised}"
+
+
+def test_distributions_load_the_families_they_use():
+    script = """
+import sys, glassgrad.distributions
+print(*[name for name in sys.modules if name.startswith(("glassgrad.ops.primitive.", "glassgrad.ops.composite."))])
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    families = {name.removeprefix("glassgrad.ops.") for name in done.stdout.split()}
+    assert len(families) < 60 and not {"primitive.convolution", "primitive.recurrent"} & families, families
+
+
+@pytest.mark.torch
+def test_types():
+    ours, theirs = glassgrad.types, torch.types
+    assert set(ours.__all__) == set(theirs.__all__)
+    symbolic = {"SymBool", "SymFloat", "SymInt", "PySymType", "DispatchKey", "_dispatchkey", "_qscheme"}
+    imported = {"Any", "IO", "Self", "Sequence", "TYPE_CHECKING", "TypeAlias", "Union", "os"}
+    names = {name for name in dir(theirs) if not name.startswith("__")} - imported
+    assert names - {*dir(ours)} == symbolic
+    assert ours.Number == theirs.Number and ours._Number == theirs._Number and ours.FileLike == theirs.FileLike
+    for value in ("cpu", 0, None, glassgrad.device("cpu"), 1.5):
+        other = torch.device("cpu") if isinstance(value, glassgrad.device) else value
+        assert isinstance(value, ours.Device) == isinstance(other, theirs.Device)
+    assert isinstance(glassgrad.ones(2), ours._TensorOrTensors.__args__[0])
+    with pytest.raises(NotImplementedError):
+        ours.Storage().nbytes()
+
+
+NOT_OURS = {  # of functions that are PyTorch's own parts, without names of their own
+    "_fake_quantize_per_tensor_affine_cachemask_tensor_qparams", "_fused_moving_avg_obs_fq_helper", "_linalg_det",
+    "_linalg_det_out", "_linalg_eigh", "_linalg_eigh_out", "_linalg_slogdet", "_linalg_slogdet_out",
+    "_linalg_solve_ex", "_linalg_solve_ex_out", "_linalg_svd", "_linalg_svd_out", "_unpack_dual",
+    "_scaled_dot_product_cudnn_attention", "_scaled_dot_product_efficient_attention",
+    "_scaled_dot_product_flash_attention", "_scaled_dot_product_flash_attention_for_cpu", "_attr",
+}  # fmt: skip
+
+
+@pytest.mark.torch
+def test_return_types():
+    ours, theirs = glassgrad.return_types, torch.return_types
+    assert set(ours.__all__) == set(theirs.__all__)
+    kinds = {name for name, kind in vars(theirs).items() if isinstance(kind, type) and issubclass(kind, tuple)}
+    assert kinds - NOT_OURS <= {*dir(ours)}
+    for name in kinds - NOT_OURS:
+        assert getattr(ours, name).n_fields == getattr(theirs, name).n_fields
+    assert len(ours.all_return_types) == len(theirs.all_return_types)
+    assert isinstance(glassgrad.max(glassgrad.ones(2, 2), 0), ours.max)
+    assert isinstance(glassgrad.linalg.qr(glassgrad.eye(2)), ours.linalg_qr)
+    assert not isinstance(glassgrad.sort(glassgrad.ones(2)), ours.max)
+
+
+@pytest.mark.torch
+def test_results_are_trees():
+    import torch.utils._pytree as theirs
+
+    result, other = glassgrad.max(glassgrad.ones(2, 2), 0), torch.max(torch.ones(2, 2), 0)
+    assert len(_pytree.tree_leaves(result)) == len(theirs.tree_leaves(other)) == 2
+    doubled = _pytree.tree_map(lambda leaf: leaf * 2, result)
+    assert type(doubled) is glassgrad.return_types.max and doubled.values.tolist() == [2.0, 2.0]
+    paths = [_pytree.keystr(path) for path, _ in _pytree.tree_leaves_with_path(result)]
+    assert paths == [theirs.keystr(path) for path, _ in theirs.tree_leaves_with_path(other)]
+    for module, kind in ((glassgrad.return_types, type(result)), (torch.return_types, type(other))):
+        with pytest.raises(ValueError, match="already registered"):
+            module.pytree_register_structseq(kind)
