@@ -10,10 +10,7 @@ from typing import IO, Any, TypeAlias, Union
 from .core.tensor import Tensor as Tensor
 from .ground.device import device as _device
 from .ground.dtypes import dtype as _dtype
-<<<<<<< HEAD
-=======
 from .ground.dtypes import layout as _layout  # noqa: F401
->>>>>>> lazy
 from .ground.size import Size as Size
 
 __all__ = ["Device", "FileLike", "Number", "Storage"]

@@ -43,11 +43,7 @@ def load(name: str, package: str | None = None) -> ModuleType:
     """The module of that name, imported whole; safe to be called by a signal handler that interrupts its import."""
     thread = get_ident()
     begins = thread not in _running
-<<<<<<< HEAD
-    # What this thread is in the midst of: only a signal handler gets here then, and is to see nothing that is half run.
-=======
     # What this thread is in the midst of: only a signal handler gets here then, and is to see nothing half run.
->>>>>>> lazy
     mine = [begun for begun, owner in [*_begun.items()] if owner == thread]
     halves = {begun: sys.modules[begun] for begun in mine if begun in sys.modules}
     before = {*sys.modules}
