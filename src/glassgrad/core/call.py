@@ -55,7 +55,7 @@ def call(row: Row, tensors: Sequence[Any], settings: Sequence[Any], out: Any = N
     result = compute(row, arrays, settings)
     if rounded is not None:
         result = result.astype(rounded)
-    outs = [wrap(piece) for piece in result] if row.outputs else [wrap(result)]
+    outs = [wrap(array) for array in result] if row.outputs else [wrap(result)]
     edges = history.edges_of(row, flat)
     if edges:
         record = history.make_record(row, edges, flat, arrays, settings, cast, is_everyday and not plan.retypes)
@@ -181,12 +181,12 @@ def common_dtype(row: Row, flat: Sequence[Any]) -> np.dtype[Any]:
 
 def compute(row: Row, arrays: Sequence[Any], settings: Sequence[Any]) -> Any:
     """What the kernel gives; of meta tensors, what is known of it."""
-    given = [arrays] if row.listed else arrays
+    operands = [arrays] if row.listed else arrays
     for array in arrays:
         if array is not None and array.dtype.metadata is not None:
-            return shapes_only(row, given, settings)
+            return shapes_only(row, operands, settings)
     try:
-        return row.kernel(*given, *settings)
+        return row.kernel(*operands, *settings)
     except ValueError as error:
         shape_error(row, arrays, error)
 

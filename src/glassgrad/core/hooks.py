@@ -91,10 +91,10 @@ def before(edge: Any, about: About, grad: Any, lifted: bool) -> Any:
                 tensor = _checked(answer, tensor, hook)
         grad = tensor if lifted or tensor is None else tensor._array
     if about.retain is not None and grad is not None:
-        kept = about.retain()
-        if kept is not None:
-            piece = grad if lifted else wrap(grad.copy())
-            kept._grad = piece if kept._grad is None else kept._grad + piece
+        owner = about.retain()
+        if owner is not None:
+            gradient = grad if lifted else wrap(grad.copy())
+            owner._grad = gradient if owner._grad is None else owner._grad + gradient
     return grad
 
 

@@ -133,14 +133,14 @@ class Plan:
         settings = [name for name in wanted if Plan._is_sizes(row, name) or name in row.settings]
         saves = {name: ("tensor", slot) for slot, name in enumerate(tensors)}
         saves.update({name: ("result", slot) for slot, name in enumerate(results, len(tensors))})
-        saves.update({name: ("setting", place) for place, name in enumerate(settings)})
+        saves.update({name: ("setting", slot) for slot, name in enumerate(settings)})
         return saves
 
     def _read(self, row: Row, name: str) -> Read:
         if name in ("grad", "grads", "needs"):
             return Read(name, 0, False)
-        source, place = self.saves[name]
-        return Read(source, place, source == "tensor" and name not in row.apart)
+        source, slot = self.saves[name]
+        return Read(source, slot, source == "tensor" and name not in row.apart)
 
     def _kind(self, row: Row) -> Kind:
         shown: dict[str, tuple[str, Any]] = {}

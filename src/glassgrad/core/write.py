@@ -158,12 +158,12 @@ def check_cast(cast: np.dtype[Any], target: Tensor) -> None:
 
 def check_writable(target: Tensor, recorded: bool, overlapping: bool = False) -> None:
     """Raise PyTorch's error where ``target`` must not be written in place; its elements may be ``overlapping``."""
-    place = target._edge
+    edge = target._edge
     if modes.grad_enabled() or recorded:
-        if place is LEAF:
+        if edge is LEAF:
             raise RuntimeError(errors.LEAF_INPLACE)
-        if type(place) is View:
-            views.check_writable(target, place, recorded)
+        if type(edge) is View:
+            views.check_writable(target, edge, recorded)
     if target._inference and not modes.local.inference:
         raise RuntimeError(
             "Inplace update to inference tensor outside InferenceMode is not allowed.You can make a clone to get a "
@@ -206,24 +206,24 @@ def into(row: Row, flat: Sequence[Any], out: Any, answer: Any) -> Any:
     answers = answer if isinstance(answer, tuple) else (answer,)
     if len(outs) != len(answers):
         raise TypeError(f"{row.name}(): argument 'out' must be tuple of Tensors, not {type(out).__name__}")
-    for piece in outs:
-        if not isinstance(piece, Tensor):
-            raise TypeError(f"{row.name}(): argument 'out' must be Tensor, not {type(piece).__name__}")
+    for target in outs:
+        if not isinstance(target, Tensor):
+            raise TypeError(f"{row.name}(): argument 'out' must be Tensor, not {type(target).__name__}")
     if modes.grad_enabled() and any(isinstance(t, Tensor) and t.requires_grad for t in (*flat, *outs)):
         raise RuntimeError(
             f"{row.name}(): functions with out=... arguments don't support automatic differentiation, but one of the "
             "arguments requires grad."
         )
-    for piece, source in zip(outs, answers, strict=True):
-        check_cast(source._array.dtype, piece)
-    for piece in outs:
+    for target, source in zip(outs, answers, strict=True):
+        check_cast(source._array.dtype, target)
+    for target in outs:
         for t in flat:
             if isinstance(t, Tensor):
-                check_partial_overlap(piece, t)
-    for piece, source in zip(outs, answers, strict=True):
-        if piece._array.shape != source._array.shape:
-            resize(piece, source._array.shape)
-        store(piece, source._array)
+                check_partial_overlap(target, t)
+    for target, source in zip(outs, answers, strict=True):
+        if target._array.shape != source._array.shape:
+            resize(target, source._array.shape)
+        store(target, source._array)
     return out
 
 
