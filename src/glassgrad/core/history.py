@@ -24,7 +24,7 @@ def edges_of(row: Row, flat: Sequence[Any]) -> tuple[Any, ...]:
     if not row.plan.edges or (modes.off and not modes.grad_enabled()):
         return ()
     chosen = flat if row.listed else [flat[position] for position in row.plan.edges]
-    edges = tuple([edge_of(t) if isinstance(t, Tensor) else None for t in chosen])
+    edges = tuple([edge_of(operand) if isinstance(operand, Tensor) else None for operand in chosen])
     return edges if any([edge is not None for edge in edges]) else ()
 
 
@@ -45,7 +45,7 @@ def make_record(
     record = Record(plan.kind, edges, _settings(row, arrays, settings))
     record.run = run
     if not same:
-        conjugate = row.holomorphic and any(a is not None and a.dtype.kind == "c" for a in arrays)
+        conjugate = row.holomorphic and any(array is not None and array.dtype.kind == "c" for array in arrays)
         places = range(len(flat)) if row.listed else plan.edges
         sizes = [None if arrays[index] is None else arrays[index].shape for index in places]
         kinds = [flat[index]._array.dtype if isinstance(flat[index], Tensor) else None for index in places]
@@ -73,12 +73,12 @@ def _settings(row: Row, arrays: Sequence[Any], settings: Sequence[Any]) -> tuple
     )
 
 
-def _kept(row: Row, t: Any, cast: Any) -> tuple[Any, int]:
+def _kept(row: Row, operand: Any, cast: Any) -> tuple[Any, int]:
     """An input as a record saves it, with its version."""
-    if t is None or isinstance(t, Tensor):
-        return saved.keep(t)
+    if operand is None or isinstance(operand, Tensor):
+        return saved.keep(operand)
     kind = F32 if row.single_numbers and cast.itemsize == 2 and cast.kind in "fV" else cast
-    return wrap(np.asarray(t).astype(kind)[()]), 0  # a number: the hooks of saved tensors do not see it
+    return wrap(np.asarray(operand).astype(kind)[()]), 0  # a number: the hooks of saved tensors do not see it
 
 
 def sizes_to_fit(row: Row, plan: Plan, arrays: Sequence[Any], result: Any) -> tuple[Any, ...] | None:

@@ -70,7 +70,7 @@ def in_place(row: Row, target: Tensor, others: Sequence[Any], settings: Sequence
         return target
     if not isinstance(target, Tensor):
         raise TypeError(f"{row.name}_(): argument 'self' (position 1) must be Tensor, not {type(target).__name__}")
-    flat = (target, *(t.item() if isinstance(t, np.generic) else t for t in others))
+    flat = (target, *(operand.item() if isinstance(operand, np.generic) else operand for operand in others))
     agreed = call.everyday(row.plan, flat)
     if agreed is None:
         agreed = call.agree(row, flat, True)
@@ -217,9 +217,9 @@ def into(row: Row, flat: Sequence[Any], out: Any, answer: Any) -> Any:
     for target, source in zip(outs, answers, strict=True):
         check_cast(source._array.dtype, target)
     for target in outs:
-        for t in flat:
-            if isinstance(t, Tensor):
-                check_partial_overlap(target, t)
+        for operand in flat:
+            if isinstance(operand, Tensor):
+                check_partial_overlap(target, operand)
     for target, source in zip(outs, answers, strict=True):
         if target._array.shape != source._array.shape:
             resize(target, source._array.shape)

@@ -272,9 +272,9 @@ class Indices(tuple[Any, ...]):
 
     def __new__(cls, indices: Iterable[Any]) -> Indices:
         self = tuple.__new__(cls, indices)
-        self.alone = len(self) == 1 or all(t is None for t in self[:-1])
-        self.parts = tuple([ALL if t is None else t._array for t in self])
-        self.versions = [0 if t is None or t._counter is None else t._counter.version for t in self]
+        self.alone = len(self) == 1 or all(tensor is None for tensor in self[:-1])
+        self.parts = tuple([ALL if tensor is None else tensor._array for tensor in self])
+        self.versions = [0 if tensor is None or tensor._counter is None else tensor._counter.version for tensor in self]
         return self
 
 
@@ -378,7 +378,7 @@ def _sizes_of(array: Any, key: tuple[Any, ...]) -> tuple[int, ...]:
     except IndexError as error:
         raise refusal(array, key, error) from None
     if nothing:
-        shapes = [(np.count_nonzero(p),) if p.dtype == bool else p.shape for p in where if p is not ALL]
+        shapes = [(np.count_nonzero(part),) if part.dtype == bool else part.shape for part in where if part is not ALL]
         if 0 not in np.broadcast_shapes(*shapes):
             raise IndexError("index is out of bounds for dimension with size 0")
     return shape

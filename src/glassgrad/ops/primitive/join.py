@@ -208,7 +208,7 @@ def block_diag(tensors: Any, /) -> Any:
                 "dimensions"
             )
     blocks = [tensor.reshape(_as_matrix(tensor.shape)) for tensor in tensors]
-    out = np.zeros((sum(b.shape[0] for b in blocks), sum(b.shape[1] for b in blocks)), tensors[0].dtype)
+    out = np.zeros((sum(block.shape[0] for block in blocks), sum(block.shape[1] for block in blocks)), tensors[0].dtype)
     row = column = 0
     for block in blocks:
         out[row : row + block.shape[0], column : column + block.shape[1]] = block

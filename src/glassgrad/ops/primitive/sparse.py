@@ -27,11 +27,11 @@ def carried(node: str | None = None, apart: tuple[str, ...] = ()) -> Callable[[C
 
     def declare(kernel: Callable[..., Any]) -> Any:
         row = Row(kernel, node=node, apart=apart)
-        n = len(row.inputs)
+        count = len(row.inputs)
 
         def caller(*args: Any) -> Any:
-            arguments = [*args, *list(row.defaults.values())[len(args) - n - len(row.settings) :]]
-            return call.call(row, tuple(arguments[:n]), tuple(arguments[n : n + len(row.settings)]))
+            arguments = [*args, *list(row.defaults.values())[len(args) - count - len(row.settings) :]]
+            return call.call(row, tuple(arguments[:count]), tuple(arguments[count : count + len(row.settings)]))
 
         function: Any = caller
         function.__name__ = function.__qualname__ = row.name
