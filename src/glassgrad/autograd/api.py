@@ -14,6 +14,7 @@ from ..core.row import TABLE
 from ..core.tensor import Tensor, edge_of, wrap
 from ..ground import errors, modes
 from ..ground.listening import audible
+from ..ground.runtime import warn
 
 ndarray = np.ndarray
 _ONE = np.float32(1)
@@ -76,7 +77,7 @@ def backward(
             if isinstance(tensor, Tensor):
                 tensor.retain_grad()
     if create_graph:
-        warnings.warn(errors.CREATE_GRAPH, UserWarning, stacklevel=2)
+        warn(errors.CREATE_GRAPH)
     before = modes.set_grad(create_graph)
     try:
         if inputs is None and not lifted:

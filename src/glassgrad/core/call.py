@@ -46,8 +46,10 @@ def call(row: Row, tensors: Sequence[Any], settings: Sequence[Any], out: Any = N
         flat = tensors[0] if row.listed else tensors
     plan = row.plan
     if row.view:
+        if out is not None:
+            raise TypeError(f"{row.name}() got an unexpected keyword argument 'out'")
         return views.view(row, _tensor_of(row, flat), settings)
-    agreed = everyday(plan, flat)
+    agreed = everyday_arrays(plan, flat)
     if agreed is None and row.fallback is not None:
         return row.fallback(*tensors, *settings)
     is_everyday = agreed is not None
@@ -55,7 +57,7 @@ def call(row: Row, tensors: Sequence[Any], settings: Sequence[Any], out: Any = N
     result = compute(row, arrays, settings)
     if rounded is not None:
         result = result.astype(rounded)
-    outs = [wrap(piece) for piece in result] if row.outputs else [wrap(result)]
+    outs = [wrap(array) for array in result] if row.outputs else [wrap(result)]
     edges = history.edges_of(row, flat)
     if edges:
         record = history.make_record(row, edges, flat, arrays, settings, cast, is_everyday and not plan.retypes)
@@ -86,7 +88,7 @@ def _mark(outs: Sequence[Tensor]) -> None:
 Agreed = tuple[list[Any], Any, Any]
 
 
-def everyday(plan: Plan, flat: Sequence[Any]) -> Agreed | None:
+def everyday_arrays(plan: Plan, flat: Sequence[Any]) -> Agreed | None:
     """The arrays of tensors that are all of one dtype that needs no promotion; None for any others."""
     arrays: list[Any] = []
     dtype = None
@@ -103,7 +105,9 @@ def everyday(plan: Plan, flat: Sequence[Any]) -> Agreed | None:
                 return None
         elif dtype is None:
             dtype = array.dtype
-            if dtype not in plan.everyday or dtype.metadata is not None:  # a meta array's dtype equals a true one's
+            if (
+                dtype not in plan.everyday_dtypes or dtype.metadata is not None
+            ):  # a meta array's dtype equals a true one's
                 return None
         elif array.dtype is not dtype:
             return None
@@ -135,17 +139,17 @@ def agree(row: Row, flat: Sequence[Any], written: bool = False) -> Agreed:
 
 def arrays_of(row: Row, flat: Sequence[Any], written: bool = False) -> list[Any]:
     """The arrays of the inputs, numbers made arrays; TypeError, in PyTorch's words, for what is no tensor."""
-    if not any(isinstance(t, Tensor) for t in flat):
+    if not any(isinstance(operand, Tensor) for operand in flat):
         raise TypeError(wrong_type(row, flat, None, written))
     arrays: list[Any] = []
     takes_numbers = not row.listed and row.typed is not None and not row.strict
-    for position, t in enumerate(flat):
-        if isinstance(t, Tensor):
-            arrays.append(t._array)
-        elif t is None and (row.listed or position in row.plan.optional):
+    for position, operand in enumerate(flat):
+        if isinstance(operand, Tensor):
+            arrays.append(operand._array)
+        elif operand is None and (row.listed or position in row.plan.optional):
             arrays.append(None)
-        elif takes_numbers and isinstance(t, (bool, int, float, complex)):
-            array = np.asarray(t)
+        elif takes_numbers and isinstance(operand, (bool, int, float, complex)):
+            array = np.asarray(operand)
             if array.dtype.hasobject:
                 raise OverflowError("int too big to convert")
             arrays.append(array)
@@ -166,13 +170,13 @@ def common_dtype(row: Row, flat: Sequence[Any]) -> np.dtype[Any]:
     dims: list[Any] = []
     zeros: list[Any] = []
     numbers: list[type] = []
-    for position, t in enumerate(flat):
-        if t is None or (not row.listed and position in row.plan.apart):
+    for position, operand in enumerate(flat):
+        if operand is None or (not row.listed and position in row.plan.apart):
             continue
-        if isinstance(t, Tensor):
-            (dims if t._array.ndim else zeros).append(dtypes.of(t._array.dtype))
+        if isinstance(operand, Tensor):
+            (dims if operand._array.ndim else zeros).append(dtypes.of(operand._array.dtype))
         else:
-            numbers.append(type(t))
+            numbers.append(type(operand))
     kind = dtypes.result_dtype(dims, zeros, numbers)
     if row.typed == "float" and not kind.is_floating_point and not kind.is_complex:
         kind = dtypes.get_default_dtype()
@@ -181,12 +185,12 @@ def common_dtype(row: Row, flat: Sequence[Any]) -> np.dtype[Any]:
 
 def compute(row: Row, arrays: Sequence[Any], settings: Sequence[Any]) -> Any:
     """What the kernel gives; of meta tensors, what is known of it."""
-    given = [arrays] if row.listed else arrays
+    operands = [arrays] if row.listed else arrays
     for array in arrays:
         if array is not None and array.dtype.metadata is not None:
-            return shapes_only(row, given, settings)
+            return shapes_only(row, operands, settings)
     try:
-        return row.kernel(*given, *settings)
+        return row.kernel(*operands, *settings)
     except ValueError as error:
         shape_error(row, arrays, error)
 
@@ -222,8 +226,8 @@ def operator_of(row: Row) -> Any:
 
 def call_operator(row: Row, tensors: Sequence[Any], settings: Sequence[Any], out: Any = None) -> Any:
     """Call a row as a Python operator: NotImplemented where an operand is a stranger, who may answer himself."""
-    for t in tensors:
-        if (t is None or type(t) not in ORDINARY) and not is_operand(t):
+    for operand in tensors:
+        if (operand is None or type(operand) not in ORDINARY) and not is_operand(operand):
             return NotImplemented
     return call(row, tensors, settings, out)
 
@@ -311,7 +315,7 @@ def _tensor_of(row: Row, flat: Sequence[Any]) -> Tensor:
 def wrong_type(row: Row, flat: Sequence[Any], position: int | None = None, written: bool = False) -> str:
     """PyTorch's sentence for an argument that is no tensor."""
     if position is None:
-        position = next((i for i, t in enumerate(flat) if not isinstance(t, Tensor)), 0)
+        position = next((i for i, operand in enumerate(flat) if not isinstance(operand, Tensor)), 0)
     value = flat[position] if len(flat) else None
     if row.listed:
         return f"expected Tensor as element {position} in argument 0, but got {type(value).__name__}"

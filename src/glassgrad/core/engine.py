@@ -22,8 +22,8 @@ from .record import OUTPUT, Bundle, Record
 _tasks = count(1)
 #: While a profiler is on: ``listener(edge, run)`` gives what ``run()`` gives, at each record and leaf of a walk.
 listener: Callable[[Any, Callable[[], Any]], Any] | None = None
-#: A quicker walk for the everyday call, if there is one: ``everyday(root, grad, keep)`` tells whether it served.
-everyday: Callable[[Any, Any, bool], bool] | None = None
+#: A quicker walk for the everyday call, if there is one: ``quick_walk(root, grad, keep)`` tells whether it served.
+quick_walk: Callable[[Any, Any, bool], bool] | None = None
 
 
 class _Running(threading.local):
@@ -56,8 +56,8 @@ def will_execute(edge: Any) -> bool:
 
 def run(roots: Sequence[tuple[Any, Any]], *, keep: bool) -> None:
     """Fill ``.grad`` of every leaf under ``roots`` (pairs of edge and array)."""
-    if everyday is not None and len(roots) == 1 and not hooks.on_leaves and not modes.unusual:
-        if everyday(*roots[0], keep):
+    if quick_walk is not None and len(roots) == 1 and not hooks.on_leaves and not modes.unusual:
+        if quick_walk(*roots[0], keep):
             return
     before = modes.set_grad(False)  # for the hooks
     try:

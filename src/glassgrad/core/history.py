@@ -26,8 +26,8 @@ def edges_of(row: Row, flat: Sequence[Any]) -> tuple[Any, ...]:
     edges = []
     recorded = False
     for position in range(len(flat)) if row.listed else row.plan.edges:
-        t = flat[position]
-        edge = edge_of(t) if isinstance(t, Tensor) else None
+        operand = flat[position]
+        edge = edge_of(operand) if isinstance(operand, Tensor) else None
         recorded = recorded or edge is not None
         edges.append(edge)
     return tuple(edges) if recorded else ()
@@ -40,20 +40,20 @@ def make_record(
     arrays: Sequence[Any],
     settings: Sequence[Any],
     cast: Any,
-    same: bool = False,
+    keeps_dtypes: bool = False,
 ) -> Record:
     """A record of one call, with its inputs, sizes and settings saved; results are noted when they exist.
 
-    ``same`` says that no gradient can have another dtype than its input.
+    ``keeps_dtypes`` says that no gradient can have another dtype than its input.
     """
     plan = row.plan
     record = Record(plan.kind, edges, _settings(row, arrays, settings))
     record.run = run
-    if not same:
-        conjugate = row.holomorphic and any(a is not None and a.dtype.kind == "c" for a in arrays)
+    if not keeps_dtypes:
+        conjugate = row.holomorphic and any(array is not None and array.dtype.kind == "c" for array in arrays)
         places = range(len(flat)) if row.listed else plan.edges
-        sizes = [None if arrays[place] is None else arrays[place].shape for place in places]
-        kinds = [flat[place]._array.dtype if isinstance(flat[place], Tensor) else None for place in places]
+        sizes = [None if arrays[index] is None else arrays[index].shape for index in places]
+        kinds = [flat[index]._array.dtype if isinstance(flat[index], Tensor) else None for index in places]
         record.fit = Fitting(sizes, kinds, cast, conjugate)
     if row.listed and plan.inputs:
         record.saved = (tuple(flat), tuple(0 if t._counter is None else t._counter.version for t in flat))
@@ -82,12 +82,12 @@ def _settings(row: Row, arrays: Sequence[Any], settings: Sequence[Any]) -> tuple
     )
 
 
-def _kept(row: Row, t: Any, cast: Any) -> tuple[Any, int]:
+def _kept(row: Row, operand: Any, cast: Any) -> tuple[Any, int]:
     """An input as a record saves it, with its version."""
-    if t is None or isinstance(t, Tensor):
-        return saved.keep(t)
+    if operand is None or isinstance(operand, Tensor):
+        return saved.keep(operand)
     kind = F32 if row.single_numbers and cast.itemsize == 2 and cast.kind in "fV" else cast
-    return wrap(np.asarray(t).astype(kind)[()]), 0  # a number: the hooks of saved tensors do not see it
+    return wrap(np.asarray(operand).astype(kind)[()]), 0  # a number: the hooks of saved tensors do not see it
 
 
 def sizes_to_fit(row: Row, plan: Plan, arrays: Sequence[Any], result: Any) -> tuple[Any, ...] | None:
@@ -152,23 +152,23 @@ def _run(record: Record, grad: Any, keep: bool, lifted: bool) -> Sequence[Any]:
         if not any(needs):
             continue
         values = []
-        for source, place, cast in reads:
+        for source, slot, cast in reads:
             if source == "grad":
                 values.append(grad)
             elif source == "setting":
-                values.append(record.settings[place])
+                values.append(record.settings[slot])
             elif source == "grads":
                 values.append(grads)
             elif source == "needs":
                 values.append(needs)
             else:
-                values.append(_saved(record, row, source, place, cast, lifted))
+                values.append(_saved(record, row, source, slot, cast, lifted))
         answer = (rule if lifted else on_arrays)(*values)
         if not row.listed and len(targets) == 1:
             answer = (answer,)
-        for target, needed, piece in zip(targets, needs, answer, strict=True):
-            if piece is not None and needed:
-                gradients[target] = piece if fit_ is None else _fitted(piece, fit_, target, conjugate, lifted)
+        for target, needed, gradient in zip(targets, needs, answer, strict=True):
+            if gradient is not None and needed:
+                gradients[target] = gradient if fit_ is None else _fitted(gradient, fit_, target, conjugate, lifted)
     if not keep:
         record.release()
     return gradients
@@ -190,19 +190,19 @@ def _saved(record: Record, row: Row, source: str, slot: int, cast: bool, lifted:
     return array
 
 
-def _fitted(piece: Any, fit_: Any, target: int, conjugate: bool, lifted: bool) -> Any:
+def _fitted(gradient: Any, fit_: Any, target: int, conjugate: bool, lifted: bool) -> Any:
     """A gradient made to match the input behind its edge."""
     if type(fit_) is not Fitting:
-        return fit_lifted(piece, fit_[target], None) if lifted else fit(piece, fit_[target])
+        return fit_lifted(gradient, fit_[target], None) if lifted else fit(gradient, fit_[target])
     if conjugate:
-        piece = _conjugated(piece, lifted)
+        gradient = _conjugated(gradient, lifted)
     sizes, kind = fit_.sizes[target], fit_.dtypes[target]
     if lifted:
-        return fit_lifted(piece, sizes, kind)
-    if not hasattr(piece, "dtype"):
-        piece = np.asarray(piece)
-    return fit_dtype(fit(piece, sizes), kind)
+        return fit_lifted(gradient, sizes, kind)
+    if not hasattr(gradient, "dtype"):
+        gradient = np.asarray(gradient)
+    return fit_dtype(fit(gradient, sizes), kind)
 
 
-def _conjugated(piece: Any, lifted: bool) -> Any:
-    return TABLE["conj_physical"].caller(piece) if lifted else np.conj(piece)
+def _conjugated(gradient: Any, lifted: bool) -> Any:
+    return TABLE["conj_physical"].caller(gradient) if lifted else np.conj(gradient)

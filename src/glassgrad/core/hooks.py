@@ -91,10 +91,10 @@ def before(edge: Any, about: About, grad: Any, lifted: bool) -> Any:
                 tensor = _checked(answer, tensor, hook)
         grad = tensor if lifted or tensor is None else tensor._array
     if about.retain is not None and grad is not None:
-        kept = about.retain()
-        if kept is not None:
-            piece = grad if lifted else wrap(grad.copy())
-            kept._grad = piece if kept._grad is None else kept._grad + piece
+        owner = about.retain()
+        if owner is not None:
+            gradient = grad if lifted else wrap(grad.copy())
+            owner._grad = gradient if owner._grad is None else owner._grad + gradient
     return grad
 
 
@@ -159,7 +159,7 @@ def around_nothing(record: Record, about: About | None) -> tuple[None, ...]:
 
 def into_leaf(variable: Any, grad: Any, lifted: bool) -> None:
     """Accumulate into a leaf, between the hooks of its ``AccumulateGrad``; then its post-accumulate-grad hooks."""
-    if variable._edge is None:  # it stopped wanting gradients meanwhile
+    if not leaf.is_wanted(variable):  # it stopped wanting gradients meanwhile
         return
     about = getattr(variable, "_about", None)
     if about is not None:

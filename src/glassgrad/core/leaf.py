@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ..ground import errors
 from ..ground.counter import VersionCounter
 
 ndarray = np.ndarray
@@ -29,6 +30,12 @@ def _references() -> int:
 
 
 _OURS = _references()
+
+
+def is_wanted(leaf: Any) -> bool:
+    """Whether a leaf still requires gradients: a plain one by its edge, a view by that of its place."""
+    place = leaf._edge
+    return getattr(place, "edge", place) is not None
 
 
 def accumulate(leaf: Any, grad: Any) -> None:
@@ -53,6 +60,8 @@ def accumulate(leaf: Any, grad: Any) -> None:
     else:
         data = total._array
         if type(data) is ndarray:
+            if 0 in data.strides and data.size > 1:
+                raise RuntimeError(errors.OVERLAP)
             np.add(data, grad, data)
         elif not isinstance(data, np.generic):
             _into_sparse(leaf, total, data + grad)

@@ -75,8 +75,8 @@ class Node:
             nothing = (None,) * len(record.edges)
             return None if len(nothing) == 1 else nothing
         lifted = modes.grad_enabled()
-        given = [grad if lifted or grad is None else grad._array for grad in grads]
-        grad = Bundle(given) if record.kind.outputs != 1 else given[0]
+        incoming = [grad if lifted or grad is None else grad._array for grad in grads]
+        grad = Bundle(incoming) if record.kind.outputs != 1 else incoming[0]
         extras = getattr(record, "_about", None)
         if extras is not None and lifted:
             outgoing = hooks.around(record, extras, grad, True, True)
@@ -109,8 +109,8 @@ class Node:
 class SavedTensor:
     """A saved tensor before it is unpacked: ``data`` is what is held, ``unpack_hook`` the user's hook, if any."""
 
-    def __init__(self, record: Record, how: str, place: int) -> None:
-        self._record, self._how, self._place = record, how, place
+    def __init__(self, record: Record, how: str, slot: int) -> None:
+        self._record, self._how, self._place = record, how, slot
 
     def _held(self) -> Any:
         if self._record.run is freed:
@@ -131,11 +131,11 @@ class SavedTensor:
     @property
     def data(self) -> Any:
         """What is held: a packed object, or the tensor."""
-        held = self._held()
+        content = self._held()
         return getattr(
-            held,
+            content,
             "payload",
-            held if hasattr(held, "requires_grad") else saved_value(self._record, self._how, self._place),
+            content if hasattr(content, "requires_grad") else saved_value(self._record, self._how, self._place),
         )
 
 

@@ -52,7 +52,7 @@ class Rule(NamedTuple):
 class Plan:
     """What a call of one row does, as data.
 
-    everyday  the dtypes that need no promotion, where all inputs have the same
+    everyday_dtypes  those that need no promotion, where all inputs have the same
     apart     positions of inputs that keep their dtype and carry no gradient
     optional  positions of inputs that may be None
     usual     the settings at their defaults; None where one has no default
@@ -69,7 +69,7 @@ class Plan:
     """
 
     __slots__ = (
-        "everyday", "apart", "optional", "usual", "edges", "inputs", "results", "extras", "saves", "rules", "fits",
+        "everyday_dtypes", "apart", "optional", "usual", "edges", "inputs", "results", "extras", "saves", "rules", "fits",
         "carry", "retypes", "kind",
     )  # fmt: skip
 
@@ -81,9 +81,9 @@ class Plan:
         self.optional = frozenset(positions[name] for name in row.optional)
         complete = len(row.defaults) == len(row.settings)
         self.usual = tuple(row.defaults[name] for name in row.settings) if complete else None
-        self.everyday: tuple[Any, ...] = (F32, F64) if row.typed == "float" or row.outputs else (F32, F64, I64)
-        if len(self.everyday) == 3 and row.check is None and not row.listed:
-            self.everyday += (B1,)  # truth values, which have no history, need no other care
+        self.everyday_dtypes: tuple[Any, ...] = (F32, F64) if row.typed == "float" or row.outputs else (F32, F64, I64)
+        if len(self.everyday_dtypes) == 3 and row.check is None and not row.listed:
+            self.everyday_dtypes += (B1,)  # truth values, which have no history, need no other care
         self.edges = () if row.constant else tuple(positions[name] for name in followed)
         self.carry = row.differentiable
         self.fits = row.typed is not None and (row.listed or len(row.inputs) > 1)
@@ -133,14 +133,14 @@ class Plan:
         settings = [name for name in wanted if Plan._is_sizes(row, name) or name in row.settings]
         saves = {name: ("tensor", slot) for slot, name in enumerate(tensors)}
         saves.update({name: ("result", slot) for slot, name in enumerate(results, len(tensors))})
-        saves.update({name: ("setting", place) for place, name in enumerate(settings)})
+        saves.update({name: ("setting", slot) for slot, name in enumerate(settings)})
         return saves
 
     def _read(self, row: Row, name: str) -> Read:
         if name in ("grad", "grads", "needs"):
             return Read(name, 0, False)
-        source, place = self.saves[name]
-        return Read(source, place, source == "tensor" and name not in row.apart)
+        source, slot = self.saves[name]
+        return Read(source, slot, source == "tensor" and name not in row.apart)
 
     def _kind(self, row: Row) -> Kind:
         shown: dict[str, tuple[str, Any]] = {}
@@ -158,7 +158,7 @@ class Plan:
         return kind
 
 
-run: Callable[..., Any] = NotImplemented  # the gradients of a record's inputs: on arrays, handed in by call.py
+run: Callable[..., Any] = NotImplemented  # the gradients of a record's inputs: on arrays, handed in by history.py
 run_lifted: Callable[..., Any] = NotImplemented  # and as Tensors
 
 _bound: dict[int, dict[str, Any]] = {}  # for each file of rules its names, with rows as their kernels

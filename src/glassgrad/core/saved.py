@@ -133,7 +133,11 @@ def pack(record: Record, source: str, slot: int, pair: tuple[Any, Any]) -> None:
         entries = list(record.saved)
         entries[2 * slot] = Packed(tensor, edge_of(tensor), source == "result", pair)
         record.saved = tuple(entries)
-        record.run = plan.run  # what is printed for speed knows nothing of packed values
+        about = getattr(record, "_about", None)  # what is printed for speed knows nothing of packed values
+        if about is not None and about.inner is not None:  # hooks stand before it
+            about.inner = plan.run
+        else:
+            record.run = plan.run
 
 
 node.read_saved, node.pack_saved = shown, pack

@@ -61,28 +61,30 @@ construct: Callable[..., Any] = NotImplemented  # the constructor Tensor(...), h
 
 def edge_of(tensor: Tensor) -> Any:
     """The edge that gradients of ``tensor`` take: None, a record, or the leaf itself."""
-    place = tensor._edge
-    if place is LEAF:
+    edge = tensor._edge
+    if edge is LEAF:
         return tensor
-    if type(place) is not View:
-        return place
+    if type(edge) is not View:
+        return edge
     version = share(tensor).version
-    if place.seen != version and place.edge is not LEAF:
-        if edge_of(place.base) is not None:
-            place.edge = reread(tensor, place)
-        place.seen = version
-    return tensor if place.edge is LEAF else place.edge
+    if edge.seen != version and edge.edge is not LEAF:
+        if edge_of(edge.base) is not None:
+            edge.edge = reread(tensor, edge)
+        edge.seen = version
+    return tensor if edge.edge is LEAF else edge.edge
 
 
 def share(tensor: Tensor) -> VersionCounter:
     """The version of a tensor's buffer; from now on its data is an array that aliases can see."""
     version = tensor._counter
     if version is None:
-        version = tensor._counter = VersionCounter()
+        record = tensor._edge if isinstance(tensor._edge, Record) else None
+        # Another tensor of the same record, read out of what it saved, may have been shared before.
+        version = tensor._counter = (None if record is None else record.counter) or VersionCounter()
         if type(tensor._array) is not ndarray and type(tensor._array) not in carried_by:
             tensor._array = np.array(tensor._array)
-        if isinstance(tensor._edge, Record):
-            tensor._edge.counter = version
+        if record is not None:
+            record.counter = version
     return version
 
 
@@ -165,10 +167,10 @@ class Tensor:
     @property
     def requires_grad(self) -> bool:
         """Whether operations on this tensor are recorded."""
-        place = self._edge
-        if type(place) is View:  # PyTorch counts a view of what requires gradients, even one made under no_grad
-            return edge_of(self) is not None or edge_of(place.base) is not None
-        return place is not None
+        edge = self._edge
+        if type(edge) is View:  # PyTorch counts a view of what requires gradients, even one made under no_grad
+            return edge_of(self) is not None or edge_of(edge.base) is not None
+        return edge is not None
 
     @requires_grad.setter
     def requires_grad(self, value: bool) -> None:
@@ -354,8 +356,8 @@ def _check_grad(tensor: Tensor, value: Any) -> None:
     if value is tensor:
         raise RuntimeError("can't assign Variable as its own grad")
     if value.dtype is not tensor.dtype:
-        given, wanted = _C_NAMES.get(value.dtype.scalar_name, value.dtype.scalar_name.lower()), tensor.dtype.scalar_name
-        raise RuntimeError(errors.GRAD_DTYPE.format(given=given, wanted=wanted))
+        got, wanted = _C_NAMES.get(value.dtype.scalar_name, value.dtype.scalar_name.lower()), tensor.dtype.scalar_name
+        raise RuntimeError(errors.GRAD_DTYPE.format(given=got, wanted=wanted))
     if value._array.shape != tensor._array.shape:
         raise RuntimeError(
             f"attempting to assign a gradient of size '{list(value._array.shape)}' to a tensor of size "

@@ -33,9 +33,9 @@ def view(row: Row, source: Tensor, settings: Sequence[Any]) -> Any:
     if record is not None and modes.local.anomaly:
         anomaly.mark(record)
     outs = []
-    for number, piece in enumerate(result if several else (result,)):
+    for number, array in enumerate(result if several else (result,)):
         out = new(Tensor)
-        out._array, out._counter = piece, counter
+        out._array, out._counter = array, counter
         out._edge = place_view(source, "multi" if several else None)
         if record is not None:
             out._edge.edge = output_of(record, number, len(result)) if several else record
@@ -45,8 +45,8 @@ def view(row: Row, source: Tensor, settings: Sequence[Any]) -> Any:
     return tuple(outs) if several else outs[0]
 
 
-def place_view(source: Tensor, made: str | None) -> View:
-    """The place in the graph of a view of ``source``, still without history; ``made`` tells how it comes about."""
+def place_view(source: Tensor, origin: str | None) -> View:
+    """The place in the graph of a view of ``source``, still without history; ``origin`` tells how it comes about."""
     place = new(View)
     place.seen, place.edge = share(source).version, None
     if type(source._edge) is View:
@@ -59,7 +59,7 @@ def place_view(source: Tensor, made: str | None) -> View:
         elif not modes.grad_enabled():
             place.made = "no_grad"
         else:
-            place.made = made
+            place.made = origin
     return place
 
 

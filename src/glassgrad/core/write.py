@@ -18,9 +18,9 @@ from .row import Row
 from .tensor import LEAF, Tensor, View, edge_of, share, wrap
 
 ndarray = np.ndarray
-#: A quicker write for the everyday call, if there is one: ``everyday(row, target, others, settings)`` tells whether it
+#: A quicker write for the everyday call, if there is one: ``quick_write(row, target, others, settings)`` tells whether it
 #: served.
-everyday: Callable[..., bool] | None = None
+quick_write: Callable[..., bool] | None = None
 
 
 def check_fits(target: Tensor, shape: tuple[int, ...]) -> None:
@@ -66,12 +66,12 @@ def in_place(row: Row, target: Tensor, others: Sequence[Any], settings: Sequence
     if modes.watch and listening.listeners and not asked:
         write = partial(in_place, asked=True)
         return listening.heard(in_place, write, (row, target, others, settings), {})  # type: ignore[no-any-return]
-    if everyday is not None and not modes.unusual and everyday(row, target, others, settings):
+    if quick_write is not None and not modes.unusual and quick_write(row, target, others, settings):
         return target
     if not isinstance(target, Tensor):
         raise TypeError(f"{row.name}_(): argument 'self' (position 1) must be Tensor, not {type(target).__name__}")
-    flat = (target, *(t.item() if isinstance(t, np.generic) else t for t in others))
-    agreed = call.everyday(row.plan, flat)
+    flat = (target, *(operand.item() if isinstance(operand, np.generic) else operand for operand in others))
+    agreed = call.everyday_arrays(row.plan, flat)
     if agreed is None:
         agreed = call.agree(row, flat, True)
         cast = agreed[1]
@@ -90,24 +90,23 @@ def in_place(row: Row, target: Tensor, others: Sequence[Any], settings: Sequence
     check_fits(target, result.shape)
     record = None
     if edges:
-        record = history.make_record(row, edges, flat, arrays, settings, cast)
-        _freeze(row, record, target)
+        before = (_old_value(row, edges, target), *flat[1:])
+        record = history.make_record(row, edges, before, arrays, settings, cast)
     store(target, result)
     if record is not None:
         finish(target, record, lambda: history.note_results(row, record, [target]))
     return target
 
 
-def _freeze(row: Row, record: Record, target: Tensor) -> None:
-    """Keep a copy of the old value where a rule reads it; the write would spoil the original."""
-    for slot, position, _ in row.plan.inputs:
-        if position == 0 and record.saved[2 * slot] is target:
-            copy = wrap(np.array(target._array))
-            edge = edge_of(target)
-            copy._edge = None if isinstance(edge, Tensor) else edge
-            entries = list(record.saved)
-            entries[2 * slot : 2 * slot + 2] = copy, 0
-            record.saved = tuple(entries)
+def _old_value(row: Row, edges: Sequence[Any], target: Tensor) -> Tensor:
+    """A copy of what will be written over, if a rule will read it; else the target itself."""
+    readers = [user for _, position, users in row.plan.inputs if position == 0 for user in users]
+    if not any([edges[reader] is not None for reader in readers]):
+        return target
+    copy = wrap(np.array(target._array))
+    edge = edge_of(target)
+    copy._edge = None if isinstance(edge, Tensor) else edge
+    return copy
 
 
 def finish(target: Tensor, record: Record, note: Callable[[], None]) -> None:
@@ -130,8 +129,6 @@ def finish(target: Tensor, record: Record, note: Callable[[], None]) -> None:
 
 def store(target: Tensor, result: Any) -> None:
     """Write an array into a tensor's memory and count the version up."""
-    if target._counter is None and type(target._array) is not ndarray:
-        share(target)
     version = share(target)
     if target._array.dtype.metadata is not None:  # on meta there is nothing to write
         version.version += 1
@@ -158,12 +155,12 @@ def check_cast(cast: np.dtype[Any], target: Tensor) -> None:
 
 def check_writable(target: Tensor, recorded: bool, overlapping: bool = False) -> None:
     """Raise PyTorch's error where ``target`` must not be written in place; its elements may be ``overlapping``."""
-    place = target._edge
+    edge = target._edge
     if modes.grad_enabled() or recorded:
-        if place is LEAF:
+        if edge is LEAF:
             raise RuntimeError(errors.LEAF_INPLACE)
-        if type(place) is View:
-            views.check_writable(target, place, recorded)
+        if type(edge) is View:
+            views.check_writable(target, edge, recorded)
     if target._inference and not modes.local.inference:
         raise RuntimeError(
             "Inplace update to inference tensor outside InferenceMode is not allowed.You can make a clone to get a "
@@ -206,24 +203,24 @@ def into(row: Row, flat: Sequence[Any], out: Any, answer: Any) -> Any:
     answers = answer if isinstance(answer, tuple) else (answer,)
     if len(outs) != len(answers):
         raise TypeError(f"{row.name}(): argument 'out' must be tuple of Tensors, not {type(out).__name__}")
-    for piece in outs:
-        if not isinstance(piece, Tensor):
-            raise TypeError(f"{row.name}(): argument 'out' must be Tensor, not {type(piece).__name__}")
+    for target in outs:
+        if not isinstance(target, Tensor):
+            raise TypeError(f"{row.name}(): argument 'out' must be Tensor, not {type(target).__name__}")
     if modes.grad_enabled() and any(isinstance(t, Tensor) and t.requires_grad for t in (*flat, *outs)):
         raise RuntimeError(
             f"{row.name}(): functions with out=... arguments don't support automatic differentiation, but one of the "
             "arguments requires grad."
         )
-    for piece, source in zip(outs, answers, strict=True):
-        check_cast(source._array.dtype, piece)
-    for piece in outs:
-        for t in flat:
-            if isinstance(t, Tensor):
-                check_partial_overlap(piece, t)
-    for piece, source in zip(outs, answers, strict=True):
-        if piece._array.shape != source._array.shape:
-            resize(piece, source._array.shape)
-        store(piece, source._array)
+    for target, source in zip(outs, answers, strict=True):
+        check_cast(source._array.dtype, target)
+    for target in outs:
+        for operand in flat:
+            if isinstance(operand, Tensor):
+                check_partial_overlap(target, operand)
+    for target, source in zip(outs, answers, strict=True):
+        if target._array.shape != source._array.shape:
+            resize(target, source._array.shape)
+        store(target, source._array)
     return out
 
 

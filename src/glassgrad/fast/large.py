@@ -32,8 +32,8 @@ def applied(ufunc: Any, a: Any, b: Any = None) -> Any:
 
 
 def _written(ufunc: Any, out: Any, a: Any, b: Any) -> Any:
-    if compiled.least <= out.size and (made := compiled.elementwise.apply(ufunc, out, a, b)) is not None:
-        return made
+    if compiled.least <= out.size and (result := compiled.elementwise.apply(ufunc, out, a, b)) is not None:
+        return result
     return ufunc(a, out=out) if b is None else ufunc(a, b, out=out)
 
 
@@ -51,8 +51,8 @@ class Operand(NDArrayOperatorsMixin):
 
     __slots__ = ("array", "made")
 
-    def __init__(self, array: Any, made: bool = False) -> None:
-        self.array, self.made = array, made
+    def __init__(self, array: Any, owned: bool = False) -> None:
+        self.array, self.made = array, owned
 
     def __array_ufunc__(self, ufunc: Any, method: str, *operands: Any, **settings: Any) -> Any:
         if ufunc not in _ARITHMETIC or method != "__call__" or settings:
@@ -64,14 +64,14 @@ def _together(ufunc: Any, *operands: Any, kernel: Any = None) -> Operand:
     """``ufunc`` of one or two operands, numbers among them: the same bits as those of ``kernel``, or NumPy's."""
     arrays = [operand.array if type(operand) is Operand else operand for operand in operands]
     large = next(array for array, operand in zip(arrays, operands, strict=True) if type(operand) is Operand)
-    given = [np.array(x, large.dtype) if type(x) in (int, float) else x for x in arrays]
-    if not large.size or not all(_alike(x, large) for x in given):
+    values = [np.array(x, large.dtype) if type(x) in (int, float) else x for x in arrays]
+    if not large.size or not all(_alike(x, large) for x in values):
         return Operand((kernel or ufunc)(*arrays))
     own = (operand.array for operand in operands if type(operand) is Operand and operand.made)
     out = next(own, None)
     if out is None:
         out = np.empty(large.shape, large.dtype)
-    return Operand(_written(ufunc, out, given[0], given[1] if len(given) > 1 else None), True)
+    return Operand(_written(ufunc, out, values[0], values[1] if len(values) > 1 else None), True)
 
 
 def _alike(x: Any, large: Any) -> bool:
@@ -94,11 +94,11 @@ def _kernel(row: Any) -> Any:
     """A row as rules on large arrays call it."""
     ufunc = getattr(row, "ufunc", None)
 
-    def call(*given: Any) -> Any:
-        if ufunc is not None and len(given) == ufunc.nin and any(type(one) is Operand for one in given):
-            return _together(ufunc, *given, kernel=row.kernel)
-        made = row.kernel(*map(_bare, given))
-        return Operand(made) if type(made) is ndarray else made
+    def call(*operands: Any) -> Any:
+        if ufunc is not None and len(operands) == ufunc.nin and any(type(operand) is Operand for operand in operands):
+            return _together(ufunc, *operands, kernel=row.kernel)
+        result = row.kernel(*map(_bare, operands))
+        return Operand(result) if type(result) is ndarray else result
 
     return call
 
@@ -120,7 +120,7 @@ def on_large(rule: Callable[..., Any]) -> Callable[..., Any]:
     }
     bound = FunctionType(code, lifted, rule.__name__, rule.__defaults__)
 
-    def run(*given: Any) -> Any:
-        return _bare(bound(*map(_taken, given)))
+    def run(*arguments: Any) -> Any:
+        return _bare(bound(*map(_taken, arguments)))
 
     return run

@@ -112,7 +112,7 @@ def _caller(row: Row) -> list[str]:
     if alike:
         all_scalar = " or ".join(f"type({array}) is not float32" for array in alike)
         differs = "".join(f"{array}.dtype is not d or " for array in alike[1:])
-        strange = " and ".join(f"d is not {_DTYPES[kind]}" for kind in plan.everyday)
+        strange = " and ".join(f"d is not {_DTYPES[kind]}" for kind in plan.everyday_dtypes)
         lines += [
             f"    if {all_scalar}:",
             f"        d = {alike[0]}.dtype",
@@ -314,7 +314,7 @@ def _viewed(row: Row) -> list[str]:
     ]
 
 
-def _place(tensor: str, memory: str, made: str, edge: str) -> list[str]:
+def _place(tensor: str, memory: str, origin: str, edge: str) -> list[str]:
     return [
         f"{tensor} = new(Tensor)",
         f"{tensor}._array = {memory}",
@@ -322,7 +322,7 @@ def _place(tensor: str, memory: str, made: str, edge: str) -> list[str]:
         f"{tensor}._edge = w = new(View)",
         "w.seen = v.version",
         "w.base = base",
-        f"w.made = {made}",
+        f"w.made = {origin}",
         f"w.edge = {edge}",
     ]
 
@@ -349,7 +349,7 @@ def _listed_caller(row: Row) -> list[str]:
     """The caller of a row over a list of tensors (``cat``, ``stack``) whose rule needs none of them."""
     name, fallback = row.name, _fallback(row)
     settings = ["[x.shape for x in a]" if is_sizes else row.settings[at] for is_sizes, at in row.plan.extras]
-    strange = " and ".join(f"d is not {_DTYPES[kind]}" for kind in row.plan.everyday)
+    strange = " and ".join(f"d is not {_DTYPES[kind]}" for kind in row.plan.everyday_dtypes)
     return [
         f"def {name}({_signature(row)}):",
         "    if modes.watch or out is not None or not tensors:",
@@ -401,11 +401,11 @@ def _listed_caller(row: Row) -> list[str]:
 def _listed_run(row: Row) -> list[str]:
     """The function that gives the gradients of a list of tensors as arrays."""
     arguments = []
-    for source, place, _ in row.plan.rules[0].reads:
+    for source, slot, _ in row.plan.rules[0].reads:
         if source == "needs":
             arguments.append("tuple([e is not None for e in n.edges])")
         else:
-            arguments.append("g" if source == "grad" else f"n.settings[{place}]")
+            arguments.append("g" if source == "grad" else f"n.settings[{slot}]")
     return [f"def {row.name}_run(n, g, keep):", f"    return {row.name}_rule0({', '.join(arguments)})"]
 
 
@@ -431,10 +431,10 @@ def _run(row: Row) -> list[str]:
     if plan.kind.frees:
         lines += ["    if not keep:", "        n.saved = None", "        n.run = freed"]
     if plan.extras:
-        lines.append(f"    {', '.join(f'k{place}' for place in range(len(plan.extras)))}, = n.settings")
+        lines.append(f"    {', '.join(f'k{slot}' for slot in range(len(plan.extras)))}, = n.settings")
     for index, rule in enumerate(plan.rules):
         targets = rule.targets
-        arguments = [_argument(row, targets, source, place) for source, place, _ in rule.reads]
+        arguments = [_argument(row, targets, source, slot) for source, slot, _ in rule.reads]
         answer = f"{name}_rule{index}({', '.join(arguments)})"
         if len(targets) > 1:
             lines.append(f"    {', '.join(f'g{t}' for t in targets)} = {answer}")
@@ -449,7 +449,7 @@ def _run(row: Row) -> list[str]:
     return [*lines, f"    return {_tuple(f'g{k}' for k in range(total))}"]
 
 
-def _argument(row: Row, targets: tuple[int, ...], source: str, place: int) -> str:
+def _argument(row: Row, targets: tuple[int, ...], source: str, slot: int) -> str:
     if source == "grad":
         carry = row.plan.carry
         return "g" if len(carry) == 1 else f"g.grads[{carry[0]}]"
@@ -458,7 +458,7 @@ def _argument(row: Row, targets: tuple[int, ...], source: str, place: int) -> st
     if source == "needs":
         wants = "True" if len(row.plan.edges) == 1 else "e{} is not None"
         return _tuple(wants.format(target) for target in targets)
-    return f"k{place}" if source == "setting" else f"s{place}"
+    return f"k{slot}" if source == "setting" else f"s{slot}"
 
 
 def _read_input(row: Row, slot: int, position: int) -> list[str]:

@@ -123,7 +123,7 @@ def _walk(root: Record, grad: Any, keep: bool) -> None:
             for variable in reached:
                 grad = variable._gathered
                 variable._gathered = None
-                if variable._edge is not None:  # else it stopped wanting gradients meanwhile
+                if leaf.is_wanted(variable):  # else it stopped wanting gradients meanwhile
                     leaf.accumulate(variable, grad)
     except Exception:
         if record is not None:  # what the failing record cannot reach any more is complete

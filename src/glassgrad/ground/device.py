@@ -38,17 +38,17 @@ class device:
             return _read(*args, **kwargs)
         if total != 2 and not (total == 1 and isinstance(kwargs.get("type"), str)):
             raise TypeError(_no_such_call(args, kwargs))
-        given = dict(zip(("type", "index"), args, strict=False))
+        arguments = dict(zip(("type", "index"), args, strict=False))
         for key, value in kwargs.items():
-            if key in given:
+            if key in arguments:
                 raise TypeError(f"device() got multiple values for argument '{key}'")
-            given[key] = value
-        if "type" not in given:
+            arguments[key] = value
+        if "type" not in arguments:
             raise TypeError('device() missing 1 required positional arguments: "type"')
-        for key in given:
+        for key in arguments:
             if key not in ("type", "index"):
                 raise TypeError(f"device() got an unexpected keyword argument '{key}'")
-        return _indexed(given["type"], given.get("index"))
+        return _indexed(arguments["type"], arguments.get("index"))
 
     def __init_subclass__(cls, **kwargs: object) -> None:
         raise TypeError("type 'torch.device' is not an acceptable base type")
@@ -101,10 +101,10 @@ _read_before: dict[str, device] = {}
 
 
 def _made(kind: str, index: int | None) -> device:
-    made = object.__new__(device)
-    object.__setattr__(made, "type", kind)
-    object.__setattr__(made, "index", index)
-    return made
+    instance = object.__new__(device)
+    object.__setattr__(instance, "type", kind)
+    object.__setattr__(instance, "index", index)
+    return instance
 
 
 def _read(device: Any) -> Any:
@@ -150,12 +150,12 @@ def _indexed(kind: Any, index: Any) -> device:
         raise TypeError(f"device(): argument 'type' (position 1) must be str, not {called(kind)}")
     if index is not None and (isinstance(index, bool) or not isinstance(index, Integral)):
         raise TypeError(f"device(): argument 'index' (position 2) must be int, not {called(index)}")
-    found = _parse(kind)
-    if found.index is not None:
+    parsed = _parse(kind)
+    if parsed.index is not None:
         raise RuntimeError(f"type (string) must not include an index because index was passed explicitly: {kind}")
     if index is not None and index < 0:
         raise RuntimeError("Device index must not be negative")
-    return found if index is None else _made(found.type, int(index))
+    return parsed if index is None else _made(parsed.type, int(index))
 
 
 def _no_such_call(args: tuple[Any, ...], kwargs: dict[str, Any]) -> str:
@@ -226,8 +226,8 @@ def require(device_like: device | str | int | None = None, function: str = "zero
     raise _absent(device_like, function)
 
 
-def _absent(place: device, function: str) -> Exception:
-    kind = place.type
+def _absent(target: device, function: str) -> Exception:
+    kind = target.type
     if kind in ("cuda", "xpu"):
         return AssertionError(f"Torch not compiled with {kind.upper()} enabled")
     if kind == "mtia":
@@ -239,7 +239,7 @@ def _absent(place: device, function: str) -> Exception:
     if kind in ("hpu", "privateuseone"):
         return ModuleNotFoundError(f"No module named 'torch.{kind}'")
     copies = function in ("tensor", "as_tensor", "to") and kind != "lazy"
-    if copies and place.index is None:
+    if copies and target.index is None:
         return RuntimeError(f"PyTorch is not linked with support for {kind} devices")
     if kind in ("opencl", "opengl", "ideep", "mkldnn"):
         return RuntimeError(

@@ -65,25 +65,25 @@ class dtype:
         """The complex type with such a real part; RuntimeError for integers and bool."""
         if self.is_complex:
             return self
-        found = _COMPLEX.get(self)
-        if found is None:
+        counterpart = _COMPLEX.get(self)
+        if counterpart is None:
             raise RuntimeError(f"Unknown Complex ScalarType for {self.scalar_name}")
-        return found
+        return counterpart
 
 
 def _make(name: str, scalar_name: str, kind: str, itemsize: builtins.int) -> dtype:
-    made = object.__new__(dtype)
+    instance = object.__new__(dtype)
     put = object.__setattr__
-    put(made, "name", name)
-    put(made, "scalar_name", scalar_name)  # PyTorch's ScalarType, which its messages use
-    put(made, "itemsize", itemsize)
-    put(made, "is_complex", kind == "c")
-    put(made, "is_floating_point", kind == "f")
-    put(made, "is_signed", kind in "ifc")
-    put(made, "_rank", "buifc".index(kind))
+    put(instance, "name", name)
+    put(instance, "scalar_name", scalar_name)  # PyTorch's ScalarType, which its messages use
+    put(instance, "itemsize", itemsize)
+    put(instance, "is_complex", kind == "c")
+    put(instance, "is_floating_point", kind == "f")
+    put(instance, "is_signed", kind in "ifc")
+    put(instance, "_rank", "buifc".index(kind))
     if name != "complex32":
-        put(made, "numpy", np.dtype(ml_dtypes.bfloat16 if name == "bfloat16" else name))
-    return made
+        put(instance, "numpy", np.dtype(ml_dtypes.bfloat16 if name == "bfloat16" else name))
+    return instance
 
 
 uint8 = _make("uint8", "Byte", "u", 1)
@@ -121,8 +121,8 @@ _SUPPORTED = (
 
 def of(numpy_dtype: np.dtype[Any]) -> dtype:
     """The dtype of an array with ``numpy_dtype``; TypeError where there is none, as ``torch.from_numpy``."""
-    found = _OF.get(numpy_dtype)
-    return found if found is not None else _of_rare(numpy_dtype)
+    ours = _OF.get(numpy_dtype)
+    return ours if ours is not None else _of_rare(numpy_dtype)
 
 
 def _of_rare(numpy_dtype: np.dtype[Any]) -> dtype:
@@ -171,19 +171,19 @@ def _promoted(a: dtype, b: dtype) -> dtype | None:
 
 
 PROMOTED: dict[tuple[dtype, dtype], dtype] = {
-    (a, b): found for a in ALL for b in ALL if (found := _promoted(a, b)) is not None
+    (a, b): promoted for a in ALL for b in ALL if (promoted := _promoted(a, b)) is not None
 }
 
 
 def promote_types(type1: dtype, type2: dtype) -> dtype:
     """The smallest type that holds both, by PyTorch's table; RuntimeError where it has no entry."""
-    found = PROMOTED.get((type1, type2))
-    if found is not None:
-        return found
+    promoted = PROMOTED.get((type1, type2))
+    if promoted is not None:
+        return promoted
     type1, type2 = demand(type1, "promote_types", "type1", 1), demand(type2, "promote_types", "type2", 2)
-    found = PROMOTED.get((type1, type2))
-    if found is not None:
-        return found
+    promoted = PROMOTED.get((type1, type2))
+    if promoted is not None:
+        return promoted
     raise RuntimeError(
         "Promotion for uint16, uint32, uint64 types is not supported, "
         f"attempted to promote {type1.scalar_name} and {type2.scalar_name}"
@@ -213,22 +213,22 @@ _PYTHON: dict[object, dtype] = {
 }
 
 
-def demand(given: object, function: str, name: str = "dtype", position: builtins.int | None = None) -> dtype:
+def demand(value: object, function: str, name: str = "dtype", position: builtins.int | None = None) -> dtype:
     """The dtype given to ``function`` as its argument ``name``; Python's number types count, others are TypeErrors.
 
     ``position`` counts from one and is said of positional arguments only.
     """
-    if type(given) is dtype:
-        return given
-    if isinstance(given, type) and given in _PYTHON:
-        return _PYTHON[given]  # as PyTorch reads them: float is float64, whatever the default
+    if type(value) is dtype:
+        return value
+    if isinstance(value, type) and value in _PYTHON:
+        return _PYTHON[value]  # as PyTorch reads them: float is float64, whatever the default
     where = "" if position is None else f" (position {position})"
-    raise TypeError(f"{function}(): argument '{name}'{where} must be torch.dtype, not {called(given)}")
+    raise TypeError(f"{function}(): argument '{name}'{where} must be torch.dtype, not {called(value)}")
 
 
-def called(given: object) -> str:
-    """The name that PyTorch's messages give the type of ``given``: 'torch.dtype', 'numpy.bool', 'str'."""
-    kind = type(given)
+def called(value: object) -> str:
+    """The name that PyTorch's messages give the type of ``value``: 'torch.dtype', 'numpy.bool', 'str'."""
+    kind = type(value)
     if kind.__module__.startswith("glassgrad.ground"):
         return f"torch.{kind.__name__}"
     return f"numpy.{kind.__name__}" if kind.__module__ == "numpy" else kind.__name__
@@ -267,14 +267,14 @@ def result_dtype(dims: Sequence[dtype] = (), zeros: Sequence[dtype] = (), number
     numbers  the types of Python numbers: builtin bool, int, float or complex
     """
     key = (*dims, None, *zeros, None, *numbers, _default)
-    found = _answers.get(key)
-    if found is None:
-        found = _combine(_join(dims), _combine(_join(zeros), _join([_weak(number) for number in numbers])))
-        if found is None:
+    answer = _answers.get(key)
+    if answer is None:
+        answer = _combine(_join(dims), _combine(_join(zeros), _join([_weak(number) for number in numbers])))
+        if answer is None:
             raise RuntimeError("result_dtype needs at least one operand")
         if len(key) <= 7:  # the common keys are few; long ones need not be kept
-            _answers[key] = found
-    return found
+            _answers[key] = answer
+    return answer
 
 
 # --- the default ------------------------------------------------------------------------------------------------------
@@ -362,9 +362,9 @@ class memory_format(_Named):
 
 
 def _named(kind: type[Any], name: str) -> Any:
-    made = object.__new__(kind)
-    object.__setattr__(made, "_name", name)
-    return made
+    instance = object.__new__(kind)
+    object.__setattr__(instance, "_name", name)
+    return instance
 
 
 strided: layout = _named(layout, "strided")

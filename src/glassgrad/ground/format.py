@@ -48,8 +48,8 @@ def set_printoptions(
     profile    'default', 'short' or 'full': values for the four above, which may be given as well
     """
     chosen = dict(_PROFILES.get(profile, {})) if profile is not None else {}
-    given = {"precision": precision, "threshold": threshold, "edgeitems": edgeitems, "linewidth": linewidth}
-    chosen.update({name: value for name, value in given.items() if value is not None}, sci_mode=sci_mode)
+    arguments = {"precision": precision, "threshold": threshold, "edgeitems": edgeitems, "linewidth": linewidth}
+    chosen.update({name: value for name, value in arguments.items() if value is not None}, sci_mode=sci_mode)
     for name, value in chosen.items():
         setattr(_options, name, value)
 
@@ -186,15 +186,15 @@ def tensor_repr(
     array = np.asarray(array)
     dtype = dtypes.of(array.dtype) if dtype is None else dtype
     prefix = name + "("
-    place = str(device)
+    device_name = str(device)
     default = dtypes.default()
     complex_default = dtypes.complex128 if default is dtypes.float64 else dtypes.complex64
     plain = dtype in (default, complex_default, dtypes.int64, dtypes.bool)
     suffixes = []
-    if place == "meta" or array.size == 0:
-        if place == "meta":
+    if device_name == "meta" or array.size == 0:
+        if device_name == "meta":
             suffixes.append("device='meta'")
-        if place == "meta" or array.ndim != 1:
+        if device_name == "meta" or array.ndim != 1:
             suffixes.append(f"size={array.shape}")
         plain = dtype is default  # no numbers from which an integer could be told
     elif not _options.edgeitems:
@@ -208,7 +208,7 @@ def tensor_repr(
     if tangent is not None:
         suffixes.append(f"tangent={tangent}")
     if tensor_contents is None:
-        tensor_contents = "..." if place == "meta" else _contents(array, len(prefix))
+        tensor_contents = "..." if device_name == "meta" else _contents(array, len(prefix))
     text = _with_suffixes(prefix + tensor_contents, suffixes, len(prefix))
     if not is_parameter:
         return text

@@ -72,12 +72,12 @@ class Twister:
 
     def state(self) -> tuple[np.ndarray, int]:
         """The block of words, and the place of the next of them."""
-        held: Any = self._bits.state["state"]
-        return held["key"], int(held["pos"])
+        words: Any = self._bits.state["state"]
+        return words["key"], int(words["pos"])
 
-    def set_state(self, key: np.ndarray, place: int) -> None:
+    def set_state(self, key: np.ndarray, position: int) -> None:
         """Go on from a state."""
-        self._bits.state = {"bit_generator": "MT19937", "state": {"key": key, "pos": place}}
+        self._bits.state = {"bit_generator": "MT19937", "state": {"key": key, "pos": position}}
         self._draws, self._origin = 0, object()
 
     def mark(self) -> Any:
@@ -102,9 +102,9 @@ class Generator:
     words: Any  # the twister's state as an array that compiled kernels draw from; None while NumPy has it
 
     def __init__(self, device: Any = "cpu") -> None:
-        place = Device("cpu") if device is None else Device(device)
-        if place.type != "cpu":
-            raise RuntimeError(_elsewhere(place.type))
+        requested = Device("cpu") if device is None else Device(device)
+        if requested.type != "cpu":
+            raise RuntimeError(_elsewhere(requested.type))
         self.device = Device("cpu")
         self.lock = threading.RLock()
         self.next_normal = None
@@ -201,10 +201,10 @@ class Generator:
                 f"{state.size}"
             )
         record = np.frombuffer(state.tobytes(), _STATE)[0]
-        left, place = int(record["left"]), int(record["next"])
-        if record["seeded"] != 1 or not 0 < left <= _WORDS or place > _WORDS:
+        left, position = int(record["left"]), int(record["next"])
+        if record["seeded"] != 1 or not 0 < left <= _WORDS or position > _WORDS:
             raise RuntimeError(_INVALID)
-        if left != 1 and place != _WORDS + 1 - left:
+        if left != 1 and position != _WORDS + 1 - left:
             raise RuntimeError(_INVALID)
         key = record["key"].astype(np.uint32)
         with self.lock:

@@ -24,8 +24,8 @@ def later(
 
     def get(name: str) -> Any:
         if name in homes:
-            found = names[name] = getattr(load(homes[name], package), name)
-            return found
+            value = names[name] = getattr(load(homes[name], package), name)
+            return value
         if name in parts:
             return load(f".{name}", package)
         raise AttributeError(f"module '{called}' has no attribute '{name}'")

@@ -18,11 +18,11 @@ class Register(dict[str, Kept], Generic[Kept]):
     def __init__(self) -> None:
         self.families: dict[str, str] = {}  # where names are declared, in the order of the catalogue
 
-    def __setitem__(self, name: str, made: Kept) -> None:
+    def __setitem__(self, name: str, value: Kept) -> None:
         run = importing.declaring()
         if run is importing.elsewhere:
-            dict.__setitem__(self, name, made)
-        run.declared.append((self, name, made))
+            dict.__setitem__(self, name, value)
+        run.declared.append((self, name, value))
 
     def is_taken(self, name: str) -> bool:
         """Whether this is declared: for all to see, or by the file that is being run."""

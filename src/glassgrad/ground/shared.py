@@ -60,23 +60,23 @@ def _mapped(handle: Any, size: int) -> Shared:
     register()
     if sys.platform == "win32":
         key: Any = handle
-        found = _known.get(key)
-        content = mmap.mmap(-1, max(size, 1), tagname=handle) if found is None else None
+        existing = _known.get(key)
+        content = mmap.mmap(-1, max(size, 1), tagname=handle) if existing is None else None
     else:
         about = os.fstat(handle)
         key = about.st_dev, about.st_ino
-        found = _known.get(key)
-        if found is not None:
+        existing = _known.get(key)
+        if existing is not None:
             os.close(handle)
-        content = mmap.mmap(handle, max(size, 1)) if found is None else None
-    if found is not None:
-        return found
-    made = Shared((size,), np.uint8, content)
-    made.handle = handle
+        content = mmap.mmap(handle, max(size, 1)) if existing is None else None
+    if existing is not None:
+        return existing
+    memory = Shared((size,), np.uint8, content)
+    memory.handle = handle
     if sys.platform != "win32":
-        weakref.finalize(made, os.close, handle).atexit = False
-    _known[key] = made
-    return made
+        weakref.finalize(memory, os.close, handle).atexit = False
+    _known[key] = memory
+    return memory
 
 
 def register() -> None:

@@ -46,8 +46,8 @@ class Size(tuple[int, ...]):
         return math.prod(self)
 
     def __getitem__(self, key: Any) -> Any:
-        found = tuple.__getitem__(self, key)
-        return unchecked(found) if type(key) is slice else found
+        item = tuple.__getitem__(self, key)
+        return unchecked(item) if type(key) is slice else item
 
     def __add__(self, other: Any) -> Any:
         if isinstance(other, tuple):

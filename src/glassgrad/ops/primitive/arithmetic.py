@@ -57,8 +57,8 @@ def _wide(row: Any, self: Any, *others: Any) -> Any:
 
 def _fused(self: Any, other: Any, factor: Any) -> Any:
     """``self + factor * other`` of half precision arrays as a fused multiply-add in float32 gives it."""
-    found = self.astype("f8") + other.astype("f8") * factor  # float64 holds the product of two float32 exactly
-    return found.astype("f4").astype(self.dtype)
+    exact = self.astype("f8") + other.astype("f8") * factor  # float64 holds the product of two float32 exactly
+    return exact.astype("f4").astype(self.dtype)
 
 
 def _rounded(self: Any, alpha: Any) -> Any:
@@ -181,8 +181,8 @@ def _floored(self: Any, other: Any, name: str = "div_floor_cpu") -> Any:
         _nonzero(self, other)
         return np.floor_divide(self, other)
     if self.size >= compiled.least or other.size >= compiled.least:
-        if (found := compiled.remainder.divided(self, other, compiled.remainder.FLOOR)) is not None:
-            return found
+        if (quotient := compiled.remainder.divided(self, other, compiled.remainder.FLOOR)) is not None:
+            return quotient
     with np.errstate(all="ignore"):
         quotient = np.floor_divide(self, other)
         odd = np.equal(other, 0)  # NumPy gives NaN for x // 0; PyTorch the quotient
@@ -258,8 +258,8 @@ def remainder(self: Any, other: Any, /) -> Any:
         _nonzero(self, other)
         return np.remainder(self, other)
     if self.size >= compiled.least or other.size >= compiled.least:
-        if (found := compiled.remainder.divided(self, other, compiled.remainder.REMAINDER)) is not None:
-            return found
+        if (left := compiled.remainder.divided(self, other, compiled.remainder.REMAINDER)) is not None:
+            return left
     left = np.fmod(self, other)
     return np.where((left != 0) & ((left < 0) != (other < 0)), left + other, left)[()]
 
@@ -296,8 +296,8 @@ def fmod(self: Any, other: Any, /) -> Any:
     if self.dtype.kind in "iu":
         _nonzero(self, other)
     elif self.size >= compiled.least or other.size >= compiled.least:
-        if (found := compiled.remainder.divided(self, other, compiled.remainder.FMOD)) is not None:
-            return found
+        if (left := compiled.remainder.divided(self, other, compiled.remainder.FMOD)) is not None:
+            return left
     return np.fmod(self, other)
 
 

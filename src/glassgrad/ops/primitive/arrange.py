@@ -26,8 +26,8 @@ def repeat(self: Any, /, repeats: Any) -> Any:
         sizes = [r * n for r, n in zip(repeats, (*(1,) * lead, *self.shape), strict=True)]
         bad = next(size for size in sizes if size < 0)
         raise RuntimeError(f"Trying to create tensor with negative dimension {bad}: {sizes}")
-    found = np.tile(self, repeats)
-    return found if found.flags.c_contiguous else found.copy()
+    tiled = np.tile(self, repeats)
+    return tiled if tiled.flags.c_contiguous else tiled.copy()
 
 
 repeat.derivative(
@@ -114,9 +114,9 @@ rot90.derivative(self=lambda grad, k, dims: rot90(grad, -k, dims))
 @lru_cache(64)
 def _below(rows: int, columns: int, diagonal: int) -> Any:
     """Whether an element of a matrix lies on or below a diagonal."""
-    found = np.tri(rows, columns, diagonal, dtype=bool)
-    found.flags.writeable = False
-    return found
+    mask = np.tri(rows, columns, diagonal, dtype=bool)
+    mask.flags.writeable = False
+    return mask
 
 
 def _side(name: str, self: Any, diagonal: int) -> Any:

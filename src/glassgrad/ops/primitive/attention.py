@@ -40,12 +40,12 @@ def safe_softmax(self: Any, /, dim: int) -> Any:
         return self.copy()
     top = np.maximum.reduce(self, axis=dim, keepdims=True)
     top[np.isneginf(top)] = 0
-    made = self - top
-    np.exp(made, made)
-    sums = along(made, dim, True)
+    weights = self - top
+    np.exp(weights, weights)
+    sums = along(weights, dim, True)
     sums[sums == 0] = 1
-    made /= sums
-    return made
+    weights /= sums
+    return weights
 
 
 safe_softmax.derivative(self=lambda grad, result, dim: softmax_backward(grad, result, dim))
@@ -82,18 +82,18 @@ def later(count: int) -> Any:
 @on_arrays(lambda query, key, attn_mask, is_causal: _bias(query, key, attn_mask, is_causal))
 def bias_of(query: Any, key: Any, attn_mask: Any, is_causal: bool) -> Any:
     """All that is added to the products, for matrices of the heads of all samples; None where nothing is."""
-    made = _bias(query._array, key._array, attn_mask if attn_mask is None else attn_mask._array, is_causal)
-    return None if made is None else wrap(made)
+    bias = _bias(query._array, key._array, attn_mask if attn_mask is None else attn_mask._array, is_causal)
+    return None if bias is None else wrap(bias)
 
 
 def _bias(query: Any, key: Any, attn_mask: Any, is_causal: bool) -> Any:
-    made = added(attn_mask, query.dtype)
-    n, h, rows, _ = query.shape
+    bias = added(attn_mask, query.dtype)
+    n, heads, rows, _ = query.shape
     columns = key.shape[2]
     if is_causal:
         causal = np.triu(np.full((rows, columns), -np.inf, query.dtype), 1)
-        made = causal if made is None else made + causal
-    return None if made is None else np.broadcast_to(made, (n, h, rows, columns)).reshape(n * h, rows, columns)
+        bias = causal if bias is None else bias + causal
+    return None if bias is None else np.broadcast_to(bias, (n, heads, rows, columns)).reshape(n * heads, rows, columns)
 
 
 # -- blocks ------------------------------------------------------------------------------------------------------------
@@ -124,23 +124,23 @@ def _products(queries: Any, keys: Any, room: Any, bias: Any, block: Any, causal:
     """The products of a block's queries with the keys it sees, masked, in the memory of ``room``."""
     n, heads, rows, _ = queries.shape
     seen = keys.shape[2]
-    made = room[: n * heads * rows * seen].reshape(n, heads, rows, seen)
-    np.matmul(queries, keys.swapaxes(2, 3), out=made)
+    products = room[: n * heads * rows * seen].reshape(n, heads, rows, seen)
+    np.matmul(queries, keys.swapaxes(2, 3), out=products)
     if bias is not None:
-        made += bias[block[0], block[1], block[2], :seen]
+        products += bias[block[0], block[1], block[2], :seen]
     if causal:
         start = block[2].start or 0
         wide = min(seen, start + rows) - start
         if wide > 0:
-            np.copyto(made[..., start : start + wide], -np.inf, where=later(rows)[:, :wide])  # whatever was there
-            made[..., start + wide :] = -np.inf
-    return made
+            np.copyto(products[..., start : start + wide], -np.inf, where=later(rows)[:, :wide])  # whatever was there
+            products[..., start + wide :] = -np.inf
+    return products
 
 
-def _sums(made: Any) -> Any:
+def _sums(weights: Any) -> Any:
     """The sums of the last dimension of a contiguous array."""
-    shape = made.shape
-    return along(made.reshape(-1, shape[3]), 1).reshape(*shape[:3], 1)
+    shape = weights.shape
+    return along(weights.reshape(-1, shape[3]), 1).reshape(*shape[:3], 1)
 
 
 def _shared_heads(query: Any, key: Any) -> int:
@@ -194,9 +194,9 @@ def flash_attention(
     times = kind.type(factor(scale, width))
     bias = _whole_bias(attn_mask, (n, heads, rows, columns), kind)
     if n * heads * rows * columns >= compiled.least:
-        made = compiled.attention.forward(query, key, value, bias, is_causal, times)
-        if made is not None:
-            return made
+        result = compiled.attention.forward(query, key, value, bias, is_causal, times)
+        if result is not None:
+            return result
     out = np.empty_like(query)
     shared = _shared_heads(query, key)
     keys, values = _spread(key, shared), _spread(value, shared)
@@ -204,26 +204,26 @@ def flash_attention(
     bounded = True
     room = _scratch(n, heads, rows, columns, kind)
     for block in _blocks(n, heads, rows, columns, is_causal):
-        *place, seen = block
-        some, heads_, rows_ = place
+        *ranges, seen = block
+        some, heads_, rows_ = ranges
         queries, keys_ = query[some, heads_, rows_] * times, keys[some, heads_, :seen]
-        made = _products(queries, keys_, room, bias, block, is_causal)
+        weights = _products(queries, keys_, room, bias, block, is_causal)
         top = None
         if bounded:
-            np.exp(made, made)
-            sums = _sums(made)
+            np.exp(weights, weights)
+            sums = _sums(weights)
             if not _LEAST[kind] < sums.min() <= sums.max() < _MOST[kind]:
-                made = _products(queries, keys_, room, bias, block, is_causal)
+                weights = _products(queries, keys_, room, bias, block, is_causal)
                 bounded = False
         if not bounded:
-            top = np.maximum.reduce(made, axis=3, keepdims=True)
+            top = np.maximum.reduce(weights, axis=3, keepdims=True)
             top[np.isneginf(top)] = 0
-            made -= top
-            np.exp(made, made)
-            sums = _sums(made)
+            weights -= top
+            np.exp(weights, weights)
+            sums = _sums(weights)
             sums[sums == 0] = 1
         part = out[some, heads_, rows_]
-        np.matmul(made, values[some, heads_, :seen], out=part)
+        np.matmul(weights, values[some, heads_, :seen], out=part)
         part /= sums
         np.log(sums, sums)
         if top is not None:
@@ -249,16 +249,16 @@ def flash_attention_backward(
     kind = query.dtype
     if kind != F32 and kind != F64:
         tensors = (array.astype(F32) for array in (grad_output, query, key, value, output, logsumexp))
-        made = flash_attention_backward.row.kernel(*tensors, attn_mask, dropout_p, is_causal, scale)
-        return tuple(array.astype(kind) for array in made)
+        result = flash_attention_backward.row.kernel(*tensors, attn_mask, dropout_p, is_causal, scale)
+        return tuple(array.astype(kind) for array in result)
     n, heads, rows, width = query.shape
     columns = key.shape[2]
     times = kind.type(factor(scale, width))
     bias = _whole_bias(attn_mask, (n, heads, rows, columns), kind)
     if n * heads * rows * columns >= compiled.least:
-        made = compiled.attention.backward(grad_output, query, key, value, output, logsumexp, bias, is_causal, times)
-        if made is not None:
-            return made
+        result = compiled.attention.backward(grad_output, query, key, value, output, logsumexp, bias, is_causal, times)
+        if result is not None:
+            return result
     shared = _shared_heads(query, key)
     keys, values = _spread(key, shared), _spread(value, shared)
     by_query, by_key, by_value = np.empty_like(query), np.empty_like(keys), np.empty_like(values)
@@ -267,8 +267,8 @@ def flash_attention_backward(
     room, room2 = (_scratch(n, heads, rows, columns, kind) for _ in range(2))
     logs = logsumexp[..., None]
     for block in _blocks(n, heads, rows, columns, is_causal):
-        *place, seen = block
-        some, heads_, rows_ = place
+        *ranges, seen = block
+        some, heads_, rows_ = ranges
         queries, grads = query[some, heads_, rows_] * times, grad_output[some, heads_, rows_]
         keys_, values_ = keys[some, heads_, :seen], values[some, heads_, :seen]
         weights = _products(queries, keys_, room, bias, block, is_causal)

@@ -44,9 +44,9 @@ def check_batches(batch1: Any, batch2: Any) -> None:
     for name, array in (("batch1", batch1), ("batch2", batch2)):
         if array.ndim != 3:
             raise RuntimeError(f"{name} must be a 3D tensor")
-    wanted, found = [batch1.shape[0], batch1.shape[2]], list(batch2.shape[:2])
-    if wanted != found:
-        raise RuntimeError(f"Expected size for first two dimensions of batch2 tensor to be: {wanted} but got: {found}.")
+    wanted, got = [batch1.shape[0], batch1.shape[2]], list(batch2.shape[:2])
+    if wanted != got:
+        raise RuntimeError(f"Expected size for first two dimensions of batch2 tensor to be: {wanted} but got: {got}.")
 
 
 @op(inplace=True, precision="low", hidden=("self_sizes",))
@@ -134,9 +134,9 @@ trace.derivative(self=lambda grad, self_sizes: trace_backward(grad, self_sizes))
 @op(public=False)
 def trace_backward(grad: Any, /, sizes: Any) -> Any:
     """Zeros of ``sizes`` with the number ``grad`` all along the diagonal."""
-    made = np.zeros(sizes, grad.dtype)
-    np.fill_diagonal(made, grad) if sizes[0] <= sizes[1] else np.fill_diagonal(made[: sizes[1]], grad)
-    return made
+    matrix = np.zeros(sizes, grad.dtype)
+    np.fill_diagonal(matrix, grad) if sizes[0] <= sizes[1] else np.fill_diagonal(matrix[: sizes[1]], grad)
+    return matrix
 
 
 trace_backward.derivative(grad=lambda grad: trace(grad))
@@ -146,8 +146,8 @@ trace_backward.derivative(grad=lambda grad: trace(grad))
 def linalg_cross(self: Any, other: Any, /, dim: Any = -1) -> Any:
     """The vectors perpendicular to those of both inputs along ``dim``, whose size is 3; other sizes broadcast."""
     a, b = np.broadcast_arrays(np.moveaxis(self, dim, 0), np.moveaxis(other, dim, 0))
-    made = np.stack([a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]])
-    return np.ascontiguousarray(np.moveaxis(made, 0, dim))
+    vectors = np.stack([a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]])
+    return np.ascontiguousarray(np.moveaxis(vectors, 0, dim))
 
 
 linalg_cross.derivative(
@@ -163,8 +163,8 @@ def trilinear(i1: Any, i2: Any, i3: Any, /, expand1: Any, expand2: Any, expand3:
     arguments: list[Any] = []
     for array, missing in ((i1, expand1), (i2, expand2), (i3, expand3)):
         arguments += [array, [axis for axis in range(ndim) if axis not in missing]]
-    made = np.einsum(*arguments, [axis for axis in range(ndim) if axis not in sumdim], optimize=True)
-    return np.ascontiguousarray(made)
+    sums = np.einsum(*arguments, [axis for axis in range(ndim) if axis not in sumdim], optimize=True)
+    return np.ascontiguousarray(sums)
 
 
 trilinear.derivative(

@@ -102,9 +102,9 @@ def native_batch_norm(
     """Each channel standardised by the batch's statistics, or by running ones; and the statistics used."""
     a = as_floating(input, "batch_norm")
     if a.size >= compiled.least:
-        made = compiled.batchnorm.forward(input, weight, bias, running_mean, running_var, training, eps)
-        if made is not None:
-            return made
+        result = compiled.batchnorm.forward(input, weight, bias, running_mean, running_var, training, eps)
+        if result is not None:
+            return result
     kind = a.dtype
     lines = _lines(a.shape)
     x = a.reshape(lines.shape)
@@ -140,10 +140,10 @@ def native_batch_norm(
     if level is not None:
         level = lines.meet(level, kind)
     for block in lines.blocks:
-        piece = out[block]
-        np.multiply(piece if centred else x[block], lines.part(steep, block), out=piece)
+        target = out[block]
+        np.multiply(target if centred else x[block], lines.part(steep, block), out=target)
         if level is not None:
-            piece += lines.part(level, block)
+            target += lines.part(level, block)
     return (
         out.reshape(a.shape).astype(input.dtype, copy=False),
         means.astype(stored, copy=False),
@@ -156,8 +156,8 @@ def native_batch_norm(
 def _batch_norm_rule(
     grad: Any, input: Any, weight: Any, result1: Any, result2: Any, input_sizes: Any, training: Any, needs: Any
 ) -> Any:
-    found = native_batch_norm_backward(grad, input, result1, result2, weight, training, tuple(needs))
-    return tuple([gradient if need else None for gradient, need in zip(found, needs, strict=True)])
+    gradients = native_batch_norm_backward(grad, input, result1, result2, weight, training, tuple(needs))
+    return tuple([gradient if need else None for gradient, need in zip(gradients, needs, strict=True)])
 
 
 @op(apart=("mean", "rstd"), outputs=("result0", "result1", "result2"), public=False, hidden=("input_sizes",))
@@ -166,16 +166,16 @@ def native_batch_norm_backward(
 ) -> Any:
     """The gradients of input, weight and bias; those not ``wanted`` are empty."""
     if input.size >= compiled.least:
-        made = compiled.batchnorm.backward(grad_output, input, mean, rstd, weight, training, wanted)
-        if made is not None:
-            return tuple([part if want else np.empty(0, input.dtype) for part, want in zip(made, wanted, strict=True)])
+        parts = compiled.batchnorm.backward(grad_output, input, mean, rstd, weight, training, wanted)
+        if parts is not None:
+            return tuple([part if want else np.empty(0, input.dtype) for part, want in zip(parts, wanted, strict=True)])
     a, g = as_floating(input, "batch_norm"), as_floating(grad_output, "batch_norm")
     kind = a.dtype
     lines = _lines(a.shape)
     deviation_like, n = 1 / rstd.astype(F64), max(lines.count, 1)
     x, g = a.reshape(lines.shape), g.reshape(lines.shape)
     none = np.empty(0, kind)
-    kept = rstd.dtype if weight is None else weight.dtype
+    stored = rstd.dtype if weight is None else weight.dtype
     back = dots = none
     sums = lines.sums(g)
     off = x
@@ -200,21 +200,21 @@ def native_batch_norm_backward(
                 level = level - mean * slope
             slope, level = lines.meet(slope, kind), lines.meet(level, kind)
             for block in lines.blocks:
-                piece = back[block]
-                np.multiply(off[block], lines.part(slope, block), out=piece)
-                piece += lines.part(level, block)
-                piece += g[block]
-                piece *= lines.part(steep, block)
+                target = back[block]
+                np.multiply(off[block], lines.part(slope, block), out=target)
+                target += lines.part(level, block)
+                target += g[block]
+                target *= lines.part(steep, block)
         back = back.reshape(a.shape).astype(input.dtype, copy=False)
-    return back, (dots * rstd).astype(kept) if wanted[1] else none, sums.astype(kept) if wanted[2] else none
+    return back, (dots * rstd).astype(stored) if wanted[1] else none, sums.astype(stored) if wanted[2] else none
 
 
 @native_batch_norm_backward.derivative("grad_output", "input", "weight")
 def _batch_norm_backward_rule(
     grads: Any, grad_output: Any, input: Any, weight: Any, mean: Any, rstd: Any, input_sizes: Any, training: Any
 ) -> Any:
-    dims, kept = leading(input_sizes, 1), channel_sizes(input_sizes)
+    dims, channels = leading(input_sizes, 1), channel_sizes(input_sizes)
     of_input, *others = grads
-    came = (of_input, *[None if part is None else shaped(part, kept) for part in others])
-    scale = None if weight is None else shaped(weight, kept)
+    came = (of_input, *[None if part is None else shaped(part, channels) for part in others])
+    scale = None if weight is None else shaped(weight, channels)
     return affine_twice(came, grad_output, scale, dims, input, input, mean, rstd, input_sizes, dims, fixed=not training)

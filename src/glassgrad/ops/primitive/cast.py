@@ -19,10 +19,10 @@ def to_copy(self: Any, /, dtype: Any, source: Any = None, memory_format: Any = N
     if kind == "c" and dtype.kind not in "cb":
         self = self.real
     if kind == "f" and dtype.kind in "iu":
-        made = _whole(self, dtype)
+        converted = _whole(self, dtype)
     else:
-        made = self.astype(dtype)
-    return made if memory_format is None else clone.row.kernel(made, memory_format)
+        converted = self.astype(dtype)
+    return converted if memory_format is None else clone.row.kernel(converted, memory_format)
 
 
 to_copy.derivative(self=lambda grad, dtype, source: grad if source is None else to_copy(grad, source, dtype))
@@ -43,15 +43,15 @@ def _in_order(array: Any) -> Any:
     shape, strides = array.shape, array.strides
     order = list(range(array.ndim))[::-1]  # innermost first
     for start in range(1, len(order)):
-        place = start
+        current = start
         for before in range(start - 1, -1, -1):
-            inner, outer = order[before], order[place]
+            inner, outer = order[before], order[current]
             a, b = strides[inner], strides[outer]
             if a == 0 or b == 0:
                 continue  # a repeated dimension may lie anywhere
             if a > b or (a == b and shape[inner] > shape[outer]):
-                order[before], order[place] = outer, inner
-                place = before
+                order[before], order[current] = outer, inner
+                current = before
             elif a < b:
                 break
     axes = order[::-1]

@@ -27,11 +27,11 @@ from .shape import t
 def projected(self: Any, mat1: Any, weight: Any, /) -> Any:
     """``mat1 @ weight.T + self``, column by column in memory; all of one everyday dtype."""
     try:
-        made = weight.dot(mat1.T)
-        made += self[:, None]
+        columns = weight.dot(mat1.T)
+        columns += self[:, None]
     except (ValueError, AttributeError):
         return addmm.row.kernel(self, mat1, weight.T)  # it tells what is wrong
-    return made.T
+    return columns.T
 
 
 projected.derivative(
@@ -98,10 +98,10 @@ def _lstm_gates_rule(
 
 
 @op(outputs=("gates", "cx"), public=False)
-def lstm_gates_backward(tensors: Any, /, given: Any) -> Any:
+def lstm_gates_backward(tensors: Any, /, present: Any) -> Any:
     """The gradients of the sum of the projections and of the cell state, before one step of an LSTM."""
-    kind = tensors[sum(given)].dtype
-    (grad_hy, grad_cy), (_, _, cx, gates, bent) = put(given, wide(tensors))
+    kind = tensors[sum(present)].dtype
+    (grad_hy, grad_cy), (_, _, cx, gates, bent) = put(present, wide(tensors))
     i, f, g, o = _gates(gates, 4)
     back = np.empty_like(gates)
     bi, bf, bg, bo = _gates(back, 4)
@@ -135,8 +135,8 @@ def lstm_gates_backward(tensors: Any, /, given: Any) -> Any:
 
 
 @lstm_gates_backward.derivative("tensors")
-def _lstm_gates_twice(grads: Any, tensors: Any, given: Any, needs: Any) -> Any:
-    return differentiated("lstm_gates", [grads[0], None, grads[1]], tensors, given, needs, ())
+def _lstm_gates_twice(grads: Any, tensors: Any, present: Any, needs: Any) -> Any:
+    return differentiated("lstm_gates", [grads[0], None, grads[1]], tensors, present, needs, ())
 
 
 @op(outputs=("hy", "gates"), differentiable=("hy",), public=False, unfold=unfolding("gru_gates"))
@@ -144,14 +144,14 @@ def gru_gates(igates: Any, hgates: Any, hx: Any, /) -> Any:
     """One step of a GRU from both projections, (batch, 3 * hidden): the state; gates."""
     kind = igates.dtype
     igates, hgates, hx = wide((igates, hgates, hx))
-    given, own = igates.T, hgates.T
-    gates = np.empty(given.shape, given.dtype)
+    from_input, from_state = igates.T, hgates.T
+    gates = np.empty(from_input.shape, from_input.dtype)
     r, z, n = _gates(gates, 3)
     two = 2 * len(r)
-    np.add(given[:two], own[:two], out=gates[:two])
+    np.add(from_input[:two], from_state[:two], out=gates[:two])
     _logistic(gates[:two])
-    np.multiply(r, own[two:], out=n)
-    n += given[two:]
+    np.multiply(r, from_state[two:], out=n)
+    n += from_input[two:]
     np.tanh(n, out=n)
     hy = np.empty_like(n)
     np.subtract(hx.T, n, out=hy)

@@ -22,12 +22,12 @@ def factors(A: Any, upper: bool) -> tuple[Any, Any]:  # noqa: N803  PyTorch's na
         A = A.swapaxes(-1, -2).conj()  # noqa: N806
     info = np.zeros(A.shape[:-2], np.int32)
     try:
-        found = triangle.roots(A)
+        roots = triangle.roots(A)
     except np.linalg.LinAlgError:
-        found = np.empty(A.shape, A.dtype)
-        for place in np.ndindex(info.shape):
-            found[place], info[place] = triangle.partial_cholesky(A[place])
-    return (found.swapaxes(-1, -2).conj() if upper else found), info
+        roots = np.empty(A.shape, A.dtype)
+        for index in np.ndindex(info.shape):
+            roots[index], info[index] = triangle.partial_cholesky(A[index])
+    return (roots.swapaxes(-1, -2).conj() if upper else roots), info
 
 
 def check_definite(function: str, info: Any) -> None:
@@ -44,10 +44,10 @@ def check_definite(function: str, info: Any) -> None:
 @op(outputs=("L", "info"), differentiable=("L",), holomorphic=False, public=False)
 def linalg_cholesky_ex(self: Any, /, upper: bool = False, check_errors: bool = False) -> Any:
     """Triangles that give the matrices when multiplied with themselves turned; how far they could be found."""
-    found, info = factors(self, upper)
+    roots, info = factors(self, upper)
     if check_errors:
         check_definite("linalg.cholesky_ex", info)
-    return found, info
+    return roots, info
 
 
 linalg_cholesky_ex.derivative(self=lambda grad, L, upper: slope(grad, L, upper))  # noqa: N803
@@ -56,9 +56,9 @@ linalg_cholesky_ex.derivative(self=lambda grad, L, upper: slope(grad, L, upper))
 @op(holomorphic=False, public=False)
 def cholesky(self: Any, /, upper: bool = False) -> Any:
     """The triangular root of positive-definite matrices."""
-    found, info = factors(self, upper)
+    roots, info = factors(self, upper)
     check_definite("cholesky", info)
-    return found
+    return roots
 
 
 cholesky.derivative(self=lambda grad, result, upper: slope(grad, result, upper))
@@ -79,8 +79,8 @@ def slope(grad: Any, root: Any, upper: Any) -> Any:
 def cholesky_inverse(self: Any, /, upper: bool = False) -> Any:
     """The inverses of the matrices that these triangles are the roots of."""
     root = np.conj(self.swapaxes(-1, -2)) if upper else self
-    one = np.broadcast_to(np.eye(self.shape[-1], dtype=self.dtype), self.shape)
-    half = triangle.substituted(root, one, False, False)
+    identity = np.broadcast_to(np.eye(self.shape[-1], dtype=self.dtype), self.shape)
+    half = triangle.substituted(root, identity, False, False)
     return np.matmul(np.conj(half.swapaxes(-1, -2)), half)
 
 

@@ -85,10 +85,10 @@ def convolution_input(
 ) -> Any:  # fmt: skip
     """The gradient of ``convolution`` by an input of ``sizes``."""
     if transposed:
-        made = kernels.convolve(grad_output, weight, None, stride, both_sides(padding), dilation, groups)
-        if made.shape[2:] == sizes[2:]:
-            return made
-        return made[(..., *[slice(n) for n in sizes[2:]])].copy()  # output padding has made room for more windows
+        gradient = kernels.convolve(grad_output, weight, None, stride, both_sides(padding), dilation, groups)
+        if gradient.shape[2:] == sizes[2:]:
+            return gradient
+        return gradient[(..., *[slice(n) for n in sizes[2:]])].copy()  # output padding has made room for more windows
     return kernels.input_gradient(grad_output, weight, sizes[2:], stride, padding, dilation, groups)
 
 
@@ -110,8 +110,8 @@ def convolution_weight(
     output_padding: Any, groups: int,
 ) -> Any:  # fmt: skip
     """The gradient of ``convolution`` by a weight of ``sizes``."""
-    seen, given = (grad_output, input) if transposed else (input, grad_output)
-    return kernels.weight_gradient(seen, given, sizes[2:], stride, padding, dilation, groups)
+    seen, outputs = (grad_output, input) if transposed else (input, grad_output)
+    return kernels.weight_gradient(seen, outputs, sizes[2:], stride, padding, dilation, groups)
 
 
 convolution_weight.derivative(
@@ -143,8 +143,8 @@ def conv_tbc(self: Any, weight: Any, bias: Any, /, pad: int = 0) -> Any:
         raise RuntimeError(f"self and mat2 must have the same dtype, but got {kinds}")
     if self.dtype.kind == "b":
         raise not_implemented("addmm_impl_cpu_", self)
-    made = kernels.convolve(_channels_inside(self), weight.transpose(2, 1, 0), bias, (1,), [(pad, pad)], (1,), 1)
-    return np.ascontiguousarray(made.transpose(2, 0, 1))
+    convolved = kernels.convolve(_channels_inside(self), weight.transpose(2, 1, 0), bias, (1,), [(pad, pad)], (1,), 1)
+    return np.ascontiguousarray(convolved.transpose(2, 0, 1))
 
 
 conv_tbc.derivative(
@@ -209,8 +209,8 @@ def im2col(self: Any, /, kernel_size: Any, dilation: Any, padding: Any, stride: 
     """The windows of images (n, c, h, w) as columns: (n, c * kernel, windows); without n, too."""
     if self.dtype.kind in "ui":
         raise not_implemented("im2col_out_cpu", self)
-    found = kernels.unfolded(self if self.ndim == 4 else self[None], kernel_size, stride, padding, dilation)
-    return found if self.ndim == 4 else found[0]
+    columns = kernels.unfolded(self if self.ndim == 4 else self[None], kernel_size, stride, padding, dilation)
+    return columns if self.ndim == 4 else columns[0]
 
 
 im2col.derivative(
@@ -233,8 +233,8 @@ def col2im(self: Any, /, output_size: Any, kernel_size: Any, dilation: Any, padd
     """Images of ``output_size`` in which every element is the sum of its places in the columns (n, c * kernel, l)."""
     if self.dtype.kind in "ui":
         raise not_implemented("col2im_out_cpu", self)
-    found = kernels.folded(self if self.ndim == 3 else self[None], output_size, kernel_size, stride, padding, dilation)
-    return found if self.ndim == 3 else found[0]
+    images = kernels.folded(self if self.ndim == 3 else self[None], output_size, kernel_size, stride, padding, dilation)
+    return images if self.ndim == 3 else images[0]
 
 
 col2im.derivative(

@@ -50,22 +50,22 @@ def _paths(emitted: Any, skips: Any, start: Any) -> Any:
     times, n, states = emitted.shape
     out = np.empty(emitted.shape, emitted.dtype)
     wide = np.full((n, states + 2), -np.inf, emitted.dtype)  # two states before the first, never reached
-    here, one, two = wide[:, 2:], wide[:, 1:-1], wide[:, :-2]
+    here, one_before, two_before = wide[:, 2:], wide[:, 1:-1], wide[:, :-2]
     barred = np.where(skips, 0, -np.inf).astype(emitted.dtype)
     here[...] = np.where(start, emitted[0], -np.inf)
     out[0] = here
     with np.errstate(divide="ignore", invalid="ignore"):
         for time in range(1, times):
-            here[...] = _log_sum(here, one, two + barred) + emitted[time]
+            here[...] = _log_sum(here, one_before, two_before + barred) + emitted[time]
             out[time] = here
     return out
 
 
 def _at(values: Any, times: Any, states: Any) -> Any:
     """``values[time, n, state]`` of each sample; minus infinity for states before the first."""
-    found = values[times, np.arange(values.shape[1]), states]
-    found[states < 0] = -np.inf
-    return found
+    picked = values[times, np.arange(values.shape[1]), states]
+    picked[states < 0] = -np.inf
+    return picked
 
 
 @op(

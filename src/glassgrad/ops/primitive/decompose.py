@@ -112,8 +112,8 @@ def inverse_of(A: Any, /, lenient: bool = False) -> Any:  # noqa: N803  PyTorch'
     if triangle.laborious(A):
         factors, pivots, info = triangle.lu(turned)
         if not info.any():
-            one = np.broadcast_to(np.eye(A.shape[-1], dtype=A.dtype), A.shape)
-            return lu_solved(factors, pivots, one, True, False).swapaxes(-1, -2)
+            identity = np.broadcast_to(np.eye(A.shape[-1], dtype=A.dtype), A.shape)
+            return lu_solved(factors, pivots, identity, True, False).swapaxes(-1, -2)
     try:
         return np.linalg.inv(turned).swapaxes(-1, -2)
     except np.linalg.LinAlgError:
@@ -142,9 +142,9 @@ def lu_solved(factors: Any, pivots: Any, right: Any, left: bool, adjoint: bool) 
         turned = np.conj(factors.swapaxes(-1, -2))
         inner = triangle.substituted(turned, right, False, False)
         inner = triangle.substituted(turned, inner, True, True)
-        found = np.empty_like(inner)
-        np.put_along_axis(found, order, inner, -2)
-        return found
+        solutions = np.empty_like(inner)
+        np.put_along_axis(solutions, order, inner, -2)
+        return solutions
     inner = triangle.substituted(factors, np.take_along_axis(right, order, -2), False, True)
     return triangle.substituted(factors, inner, True, False)
 
@@ -217,17 +217,17 @@ def solution(A: Any, B: Any, /, left: bool = True, lenient: bool = False) -> Any
     elif not left:
         A, B = A.swapaxes(-1, -2), B.swapaxes(-1, -2)  # noqa: N806
     try:
-        found = np.linalg.solve(A, B)
+        solutions = np.linalg.solve(A, B)
     except np.linalg.LinAlgError:
         factors, pivots, info = triangle.lu(A)
         if not lenient:
             check_info("linalg.solve", "solve", info)
-        found = lu_solved(factors, pivots, B, True, False)
+        solutions = lu_solved(factors, pivots, B, True, False)
     if vector:
-        return found[..., 0]
+        return solutions[..., 0]
     if not left:
-        return np.ascontiguousarray(found.swapaxes(-1, -2))
-    return np.ascontiguousarray(found.swapaxes(-1, -2)).swapaxes(-1, -2)
+        return np.ascontiguousarray(solutions.swapaxes(-1, -2))
+    return np.ascontiguousarray(solutions.swapaxes(-1, -2)).swapaxes(-1, -2)
 
 
 @solution.derivative("A", "B")

@@ -29,10 +29,10 @@ def norm_of(a: Any, p: float, dim: Any, keepdim: bool) -> Any:
         return np.sqrt(along(a * a, dim, keepdim))
     size = np.abs(a)
     axis = None if a.ndim == 0 else dim
-    kept = keepdim and a.ndim > 0
+    keepdims = keepdim and a.ndim > 0
     if p == inf or p == -inf:
         ufunc = np.maximum if p > 0 else np.minimum
-        return ufunc.reduce(size, axis=axis, keepdims=kept) if a.ndim else size
+        return ufunc.reduce(size, axis=axis, keepdims=keepdims) if a.ndim else size
     if p == 0:
         return along((size != 0).astype(size.dtype), dim, keepdim)
     if p == 1:

@@ -80,11 +80,11 @@ def binomial(count: Any, prob: Any, /, generator: Any = None) -> Any:
     """
     for array, name in ((count, "count"), (prob, "prob")):
         if array.dtype.kind not in "fV":
-            found = dtypes.of(array.dtype).scalar_name
-            raise ValueError(f"binomial only supports floating-point dtypes for {name}, got: {found}")
+            actual = dtypes.of(array.dtype).scalar_name
+            raise ValueError(f"binomial only supports floating-point dtypes for {name}, got: {actual}")
     if count.dtype != prob.dtype:
-        found, wanted = (dtypes.of(array.dtype).scalar_name for array in (prob, count))
-        raise RuntimeError(f"Found dtype {found} but expected {wanted}")
+        actual, wanted = (dtypes.of(array.dtype).scalar_name for array in (prob, count))
+        raise RuntimeError(f"Found dtype {actual} but expected {wanted}")
     both = np.broadcast_arrays(_floating(count, "binomial_cpu"), np.asarray(prob))
     return counts.binomial(source(generator), both[0], both[1])
 

@@ -177,10 +177,10 @@ def bag_peaks_table(grad_output: Any, places: Any, sizes: Any, /, num_weights: i
 bag_peaks_table.derivative(grad_output=lambda grad, places, sizes: bag_peaks(grad, places, sizes))
 
 
-def _maxima(weight: Any, indices: Any, offsets: Any, kept: Any) -> tuple[Any, Any]:
+def _maxima(weight: Any, indices: Any, offsets: Any, mask: Any) -> tuple[Any, Any]:
     """For each bag and column the largest element and the row it is in; the first of equal ones."""
-    if kept is not None:
-        indices, offsets = indices[kept], np.concatenate(([0], np.cumsum(kept)))[offsets]
+    if mask is not None:
+        indices, offsets = indices[mask], np.concatenate(([0], np.cumsum(mask)))[offsets]
     wide = weight.astype(F32) if _half(weight) else weight
     rows = wide.take(indices, axis=0)
     peaks = _gathered(np.maximum, rows, offsets, 0)
@@ -188,9 +188,9 @@ def _maxima(weight: Any, indices: Any, offsets: Any, kept: Any) -> tuple[Any, An
     first = np.arange(n)[:, None]
     is_peak = (rows == peaks.take(bags_of(offsets, n), axis=0)) | (rows != rows)
     places = _gathered(np.minimum, np.where(is_peak, first, n), offsets, 0)
-    found = indices[np.minimum(places, n - 1)] if n else np.zeros(peaks.shape, np.int64)
-    found[lengths_of(offsets, n) == 0] = 0
-    return peaks.astype(weight.dtype, copy=False), found
+    winners = indices[np.minimum(places, n - 1)] if n else np.zeros(peaks.shape, np.int64)
+    winners[lengths_of(offsets, n) == 0] = 0
+    return peaks.astype(weight.dtype, copy=False), winners
 
 
 # -- the operation ----------------------------------------------------------------------------------------------------
@@ -211,22 +211,22 @@ def embedding_bag(
     """Sums (``mode`` 0), means (1) or maxima (2) of bags of rows; the bags' numbers and sizes, the maxima's rows."""
     n = len(indices)
     padded = padding_idx >= 0
-    kept = indices != padding_idx if padded else None
+    mask = indices != padding_idx if padded else None
     if padded or mode:
         bags = bags_of(offsets, n)
-        sizes = np.bincount(bags if kept is None else bags[kept], minlength=len(offsets))
+        sizes = np.bincount(bags if mask is None else bags[mask], minlength=len(offsets))
     else:
         bags = np.empty(0, np.int64) if weight.dtype != np.float64 else bags_of(offsets, n)
         sizes = np.zeros(len(offsets), np.int64)
     if mode == 2:
-        out, places = _maxima(weight, indices, offsets, kept)
+        out, places = _maxima(weight, indices, offsets, mask)
         return out, bags.astype(indices.dtype, copy=False), sizes, places
     wide = weight.astype(F32) if _half(weight) else weight
     rows = wide.take(indices, axis=0)
     if per_sample_weights is not None:
         rows *= per_sample_weights.astype(wide.dtype, copy=False)[:, None]
-    if kept is not None:
-        rows[~kept] = 0
+    if mask is not None:
+        rows[~mask] = 0
     out = _gathered(np.add, rows, offsets, 0)
     if mode == 1:
         out /= np.maximum(sizes, 1).astype(out.dtype)[:, None]

@@ -13,10 +13,10 @@ from .decompose import adjoint
 
 def _pade(degree: int) -> list[float]:
     """The coefficients of the numerator of the exponential's rational approximation; the denominator's alternate."""
-    found = [1.0]
+    coefficients = [1.0]
     for k in range(degree):
-        found.append(found[-1] * (degree - k) / ((2 * degree - k) * (k + 1)))
-    return found
+        coefficients.append(coefficients[-1] * (degree - k) / ((2 * degree - k) * (k + 1)))
+    return coefficients
 
 
 _TABLE = {degree: _pade(degree) for degree in (3, 5, 7, 13)}
@@ -46,11 +46,11 @@ def exponential(a: Any) -> Any:
     if most:
         a = a * np.ldexp(np.ones((), a.real.dtype), -halvings)[..., None, None].astype(a.real.dtype)
     even, odd = _parts(a, _TABLE[degree])
-    found = np.linalg.solve(even - odd, even + odd)
+    exponentials = np.linalg.solve(even - odd, even + odd)
     for step in range(most):
         again = halvings > step
-        found = np.where(again[..., None, None], np.matmul(found, found), found)
-    return found
+        exponentials = np.where(again[..., None, None], np.matmul(exponentials, exponentials), exponentials)
+    return exponentials
 
 
 def _finite(a: Any, norms: Any) -> Any:
@@ -59,17 +59,17 @@ def _finite(a: Any, norms: Any) -> Any:
 
 def _parts(a: Any, b: list[float]) -> tuple[Any, Any]:
     """The even and the odd powers of the numerator."""
-    one = np.eye(a.shape[-1], dtype=a.dtype)
+    identity = np.eye(a.shape[-1], dtype=a.dtype)
     square = np.matmul(a, a)
-    powers = [one, square]
+    powers = [identity, square]
     while 2 * len(powers) < min(len(b), 8):
         powers.append(np.matmul(powers[-1], square))
 
     def low(first: int, count: int) -> Any:
-        made = powers[0] * b[first]
+        terms = powers[0] * b[first]
         for k in range(1, count):
-            made = made + powers[k] * b[first + 2 * k]
-        return made
+            terms = terms + powers[k] * b[first + 2 * k]
+        return terms
 
     if len(b) <= 8:
         return low(0, len(powers)), np.matmul(a, low(1, len(powers)))
@@ -95,10 +95,10 @@ linalg_matrix_exp.derivative(self=lambda grad, self: upper_right(linalg_matrix_e
 def blocks(self: Any, corner: Any, /) -> Any:
     """The matrices of twice the side that hold ``self`` twice on the diagonal, and ``corner`` above it."""
     side = self.shape[-1]
-    made = np.zeros((*self.shape[:-2], 2 * side, 2 * side), self.dtype)
-    made[..., :side, :side] = made[..., side:, side:] = self
-    made[..., :side, side:] = corner
-    return made
+    matrices = np.zeros((*self.shape[:-2], 2 * side, 2 * side), self.dtype)
+    matrices[..., :side, :side] = matrices[..., side:, side:] = self
+    matrices[..., :side, side:] = corner
+    return matrices
 
 
 blocks.derivative(

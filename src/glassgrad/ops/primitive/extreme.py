@@ -323,8 +323,8 @@ def _reduced(ufunc: Any, name: str, a: Any, dim: Any, keepdim: bool) -> Any:
         refuse_empty(f"a{name}", a, dim)
     if dim == (1,) and not keepdim and a.ndim == 2 and a.size < 4096:
         return a.take((a.argmax(1) if name == "max" else a.argmin(1)) + _kept_offsets(a.shape, 1))
-    if a.size >= compiled.least and (found := _compiled(name, a, dim)) is not None:
-        return np.reshape(found, kept_sizes(a.shape, dim)) if keepdim else found
+    if a.size >= compiled.least and (extremes := _compiled(name, a, dim)) is not None:
+        return np.reshape(extremes, kept_sizes(a.shape, dim)) if keepdim else extremes
     return ufunc.reduce(a, axis=dim, keepdims=keepdim)
 
 
@@ -339,8 +339,8 @@ def _compiled(name: str, a: Any, dim: Any) -> Any:
         return None
     if not lead:
         return compiled.reduce.most(a, sign)
-    found = compiled.reduce.most_of_rows(a.reshape(prod(a.shape[:lead]), -1), sign)
-    return None if found is None else found.reshape(a.shape[:lead])
+    extremes = compiled.reduce.most_of_rows(a.reshape(prod(a.shape[:lead]), -1), sign)
+    return None if extremes is None else extremes.reshape(a.shape[:lead])
 
 
 def _shared_among_ties(grad: Any, self: Any, result: Any, self_sizes: Any, dim: Any, keepdim: Any) -> Any:
@@ -372,8 +372,8 @@ def max_all(self: Any, /) -> Any:
         raise not_implemented("max_all", self)
     if not self.size:
         refuse_empty("max", self, None)
-    if self.size >= compiled.least and self.ndim and (found := _compiled("max", self, None)) is not None:
-        return found
+    if self.size >= compiled.least and self.ndim and (largest := _compiled("max", self, None)) is not None:
+        return largest
     return self.ravel()[self.argmax()] if self.ndim else self[()]
 
 
@@ -387,8 +387,8 @@ def min_all(self: Any, /) -> Any:
         raise not_implemented("min_all", self)
     if not self.size:
         refuse_empty("min", self, None)
-    if self.size >= compiled.least and self.ndim and (found := _compiled("min", self, None)) is not None:
-        return found
+    if self.size >= compiled.least and self.ndim and (smallest := _compiled("min", self, None)) is not None:
+        return smallest
     return self.ravel()[self.argmin()] if self.ndim else self[()]
 
 
@@ -423,8 +423,8 @@ def _aminmax_rule(grads: Any, self: Any, self_sizes: Any, min: Any, max: Any, di
 
 
 def _truth(ufunc: Any, a: Any, dim: Any, keepdim: bool) -> Any:
-    found = ufunc.reduce(a != 0, axis=dim, keepdims=keepdim) if a.ndim else a != 0
-    return found.astype(a.dtype) if a.dtype == np.uint8 else np.asarray(found)[()]
+    truth = ufunc.reduce(a != 0, axis=dim, keepdims=keepdim) if a.ndim else a != 0
+    return truth.astype(a.dtype) if a.dtype == np.uint8 else np.asarray(truth)[()]
 
 
 @op(constant=True, public=False)

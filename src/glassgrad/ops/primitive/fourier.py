@@ -20,8 +20,8 @@ def fft_c2c(self: Any, /, dim: Any, normalization: int, forward: bool) -> Any:
     if not dim:
         return np.array(self)
     if len(dim) == 1:
-        one = np.fft.fft if forward else np.fft.ifft
-        return one(self, None, dim[0], (_FORWARD if forward else _INVERSE)[normalization])  # type: ignore[arg-type]
+        fft = np.fft.fft if forward else np.fft.ifft
+        return fft(self, None, dim[0], (_FORWARD if forward else _INVERSE)[normalization])  # type: ignore[arg-type]
     if forward:
         return np.fft.fftn(self, axes=dim, norm=_FORWARD[normalization])  # type: ignore[arg-type]
     return np.fft.ifftn(self, axes=dim, norm=_INVERSE[normalization])  # type: ignore[arg-type]
@@ -34,8 +34,8 @@ fft_c2c.derivative(self=lambda grad, dim, normalization, forward: fft_c2c(grad, 
 def fft_r2c(self: Any, /, dim: Any, normalization: int, onesided: bool) -> Any:
     """The transforms of real numbers; ``onesided``: the first half of the last one, which the second mirrors."""
     if len(dim) == 1:
-        one = np.fft.rfft if onesided else np.fft.fft
-        return one(self, None, dim[0], _FORWARD[normalization])  # type: ignore[arg-type]
+        fft = np.fft.rfft if onesided else np.fft.fft
+        return fft(self, None, dim[0], _FORWARD[normalization])  # type: ignore[arg-type]
     transform = np.fft.rfftn if onesided else np.fft.fftn
     return transform(self, axes=dim, norm=_FORWARD[normalization])  # type: ignore[arg-type]
 
@@ -61,16 +61,16 @@ def fft_c2r(self: Any, /, dim: Any, normalization: int, last_dim_size: int) -> A
 @fft_c2r.derivative("self")
 def _slope_of_c2r(grad: Any, dim: Any, normalization: Any, last_dim_size: Any) -> Any:
     """The transform; each element of the middle was read twice."""
-    made = fft_r2c(grad, dim, normalization, True)
-    return made * middle(made, dim[-1], last_dim_size, 2.0)
+    spectrum = fft_r2c(grad, dim, normalization, True)
+    return spectrum * middle(spectrum, dim[-1], last_dim_size, 2.0)
 
 
 @op(constant=True, holomorphic=False, public=False)
 def middle(self: Any, /, dim: int, size: int, factor: float) -> Any:
     """``factor`` along a half of ``size`` where the other half mirrors it; one where an element is its own mirror."""
     count = size // 2 + 1
-    made = np.full(count, factor, self.real.dtype)
-    made[0] = 1
+    factors = np.full(count, factor, self.real.dtype)
+    factors[0] = 1
     if size % 2 == 0:
-        made[-1] = 1
-    return made.reshape(count, *(1,) * (self.ndim - 1 - dim))
+        factors[-1] = 1
+    return factors.reshape(count, *(1,) * (self.ndim - 1 - dim))

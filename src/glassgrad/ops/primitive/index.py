@@ -108,9 +108,9 @@ def diagonal(self: Any, /, offset: Any = 0, dim1: Any = 0, dim2: Any = 1) -> Any
     first, second = axis_of(dim1, self.ndim), axis_of(dim2, self.ndim)
     if first == second:
         raise RuntimeError(f"diagonal dimensions cannot be identical {dim1}, {dim2}")
-    found = self.diagonal(offset, first, second)
-    found.flags.writeable = self.flags.writeable
-    return found
+    window = self.diagonal(offset, first, second)
+    window.flags.writeable = self.flags.writeable
+    return window
 
 
 diagonal.derivative(
@@ -137,9 +137,9 @@ diagonal_copy.derivative(
 def diagonal_backward(grad_output: Any, /, sizes: Any, offset: Any, dim1: Any, dim2: Any) -> Any:
     """Zeros of ``sizes`` holding ``grad_output`` on a diagonal."""
     out = np.zeros(sizes, grad_output.dtype)
-    place = out.diagonal(offset, dim1, dim2)
-    place.flags.writeable = True
-    place[...] = grad_output
+    window = out.diagonal(offset, dim1, dim2)
+    window.flags.writeable = True
+    window[...] = grad_output
     return out
 
 
@@ -211,13 +211,13 @@ unfold_backward.derivative(grad_in=lambda grad, dim, size, step: unfold(grad, di
 
 def _replaced(self: Any, src: Any, part: Any) -> Any:
     out = np.array(self)
-    place = part(out)
-    if place.shape != src.shape:
+    window = part(out)
+    if window.shape != src.shape:
         raise RuntimeError(
             f"expected src to have a size equal to the slice of self. src size = {list(src.shape)}, slice size = "
-            f"{list(place.shape)}"
+            f"{list(window.shape)}"
         )
-    place[...] = src
+    window[...] = src
     return out
 
 
@@ -271,11 +271,11 @@ class Indices(tuple[Any, ...]):
     alone: bool  # whether only the last is a tensor
 
     def __new__(cls, indices: Iterable[Any]) -> Indices:
-        found = tuple.__new__(cls, indices)
-        found.alone = len(found) == 1 or all(t is None for t in found[:-1])
-        found.parts = tuple([ALL if t is None else t._array for t in found])
-        found.versions = [0 if t is None or t._counter is None else t._counter.version for t in found]
-        return found
+        self = tuple.__new__(cls, indices)
+        self.alone = len(self) == 1 or all(tensor is None for tensor in self[:-1])
+        self.parts = tuple([ALL if tensor is None else tensor._array for tensor in self])
+        self.versions = [0 if tensor is None or tensor._counter is None else tensor._counter.version for tensor in self]
+        return self
 
 
 def fresh(indices: Any) -> Any:
@@ -304,21 +304,21 @@ def _key(indices: Any) -> tuple[Any, ...]:
 
 def _first_outside(sizes: tuple[int, ...], key: tuple[Any, ...]) -> str:
     """The first element of index tensors that is out of bounds, in words; dimensions count among the indexed."""
-    found: list[tuple[Any, int]] = []
+    indexed: list[tuple[Any, int]] = []
     at = 0
     for part in key:
         if part is not ALL and part.dtype == bool:
-            found += [(index, size) for index, size in zip(part.nonzero(), sizes[at:], strict=False)]
+            indexed += [(index, size) for index, size in zip(part.nonzero(), sizes[at:], strict=False)]
             at += part.ndim
             continue
         if part is not ALL:
-            found.append((part, sizes[at]))
+            indexed.append((part, sizes[at]))
         at += 1
-    wide = np.broadcast_arrays(*(index for index, _ in found))
-    outside = np.array([(index < -size) | (index >= size) for index, (_, size) in zip(wide, found, strict=True)])
-    place = int(outside.any(0).reshape(-1).argmax())
-    dim = int(outside.reshape(len(found), -1)[:, place].argmax())
-    return f"index {wide[dim].reshape(-1)[place]} is out of bounds for dimension {dim} with size {found[dim][1]}"
+    wide = np.broadcast_arrays(*(index for index, _ in indexed))
+    outside = np.array([(index < -size) | (index >= size) for index, (_, size) in zip(wide, indexed, strict=True)])
+    position = int(outside.any(0).reshape(-1).argmax())
+    dim = int(outside.reshape(len(indexed), -1)[:, position].argmax())
+    return f"index {wide[dim].reshape(-1)[position]} is out of bounds for dimension {dim} with size {indexed[dim][1]}"
 
 
 def refusal(array: Any, key: tuple[Any, ...], error: Exception) -> IndexError:
@@ -351,12 +351,12 @@ def index(self: Any, /, indices: Any) -> Any:
     try:
         if type(indices) is Indices and indices.alone and self.flags.c_contiguous and key[-1].dtype.kind == "i":
             return self.take(key[-1], len(key) - 1)
-        found = self[key]
+        elements = self[key]
     except IndexError as error:
         raise refusal(self, key, error) from None
-    if not found.size:
-        return np.empty(found.shape, found.dtype)
-    return found if found.base is None else found.copy()
+    if not elements.size:
+        return np.empty(elements.shape, elements.dtype)
+    return elements if elements.base is None else elements.copy()
 
 
 index.derivative(self=lambda grad, self_sizes, indices: index_backward(grad, self_sizes, fresh(indices)))
@@ -374,14 +374,14 @@ def _sizes_of(array: Any, key: tuple[Any, ...]) -> tuple[int, ...]:
         where.append(part)
         at += part.ndim if part is not ALL and part.dtype == bool else 1
     try:
-        found = np.broadcast_to(np.empty((), bool), sizes)[tuple(where)].shape
+        shape = np.broadcast_to(np.empty((), bool), sizes)[tuple(where)].shape
     except IndexError as error:
         raise refusal(array, key, error) from None
     if nothing:
-        shapes = [(np.count_nonzero(p),) if p.dtype == bool else p.shape for p in where if p is not ALL]
+        shapes = [(np.count_nonzero(part),) if part.dtype == bool else part.shape for part in where if part is not ALL]
         if 0 not in np.broadcast_shapes(*shapes):
             raise IndexError("index is out of bounds for dimension with size 0")
-    return found
+    return shape
 
 
 @op(public=False)
@@ -456,11 +456,11 @@ def together(sizes: tuple[int, ...], others: tuple[int, ...]) -> tuple[int, ...]
     """The sizes that two shapes broadcast to; PyTorch's RuntimeError where they do not."""
     ndim = max(len(sizes), len(others))
     a, b = (1,) * (ndim - len(sizes)) + sizes, (1,) * (ndim - len(others)) + others
-    for place in range(ndim - 1, -1, -1):
-        if a[place] != b[place] and a[place] != 1 and b[place] != 1:
+    for dim in range(ndim - 1, -1, -1):
+        if a[dim] != b[dim] and a[dim] != 1 and b[dim] != 1:
             raise RuntimeError(
-                f"The size of tensor a ({a[place]}) must match the size of tensor b ({b[place]}) at non-singleton "
-                f"dimension {place}"
+                f"The size of tensor a ({a[dim]}) must match the size of tensor b ({b[dim]}) at non-singleton "
+                f"dimension {dim}"
             )
     return tuple(y if x == 1 else x for x, y in zip(a, b, strict=True))
 
@@ -547,8 +547,8 @@ def masked_scatter_backward(grad_output: Any, mask: Any, /, sizes: Any) -> Any:
     """The elements where ``mask`` holds, then zeros, under ``sizes``."""
     out = np.zeros(sizes, grad_output.dtype)
     wide = together(mask.shape, grad_output.shape)
-    found = np.broadcast_to(grad_output, wide)[np.broadcast_to(mask, wide)]
-    out.reshape(-1)[: found.size] = found
+    elements = np.broadcast_to(grad_output, wide)[np.broadcast_to(mask, wide)]
+    out.reshape(-1)[: elements.size] = elements
     return out
 
 

@@ -14,14 +14,14 @@ from .shape import axis_of, reshape, unsigned
 
 def _common_axis(tensors: Any, dim: int) -> tuple[int, tuple[int, ...] | None]:
     """The dimension of ``cat`` and the shape that the others must have; PyTorch's errors where they have not."""
-    for place, tensor in enumerate(tensors):
+    for number, tensor in enumerate(tensors):
         if not tensor.ndim:
-            raise RuntimeError(f"zero-dimensional tensor (at position {place}) cannot be concatenated")
+            raise RuntimeError(f"zero-dimensional tensor (at position {number}) cannot be concatenated")
     first = next((tensor for tensor in tensors if tensor.shape != (0,)), None)
     if first is None:
         return axis_of(dim, 1), None
     axis = axis_of(dim, first.ndim)
-    for place, tensor in enumerate(tensors):
+    for number, tensor in enumerate(tensors):
         if tensor.shape == (0,):
             continue
         if tensor.ndim != first.ndim:
@@ -31,7 +31,7 @@ def _common_axis(tensors: Any, dim: int) -> tuple[int, tuple[int, ...] | None]:
                 raise RuntimeError(
                     f"Sizes of tensors must match except in dimension {axis}. Expected size {wanted} but got size "
                     f"{size} "
-                    f"for tensor number {place} in the list."
+                    f"for tensor number {number} in the list."
                 )
     return axis, first.shape
 
@@ -40,8 +40,8 @@ def _common_axis(tensors: Any, dim: int) -> tuple[int, tuple[int, ...] | None]:
 def cat(tensors: Any, /, dim: Any) -> Any:
     """The tensors one after the other along ``dim``; empty vectors are passed over."""
     try:
-        made = np.concatenate(tensors, axis=dim)
-        return made if made.flags.c_contiguous else made.copy(order="C")
+        joined = np.concatenate(tensors, axis=dim)
+        return joined if joined.flags.c_contiguous else joined.copy(order="C")
     except ValueError:
         axis, shape = _common_axis(tensors, dim)
         if shape is None:
@@ -53,29 +53,29 @@ def cat(tensors: Any, /, dim: Any) -> Any:
 def _portions(grad: Any, tensors_sizes: Any, dim: Any, needs: Any) -> Any:
     """The part of the gradient that each tensor supplied."""
     at = 0
-    found: list[Any] = []
+    parts: list[Any] = []
     ndim = max(len(sizes) for sizes in tensors_sizes)
     axis = axis_of(dim, ndim)
     for sizes, needed in zip(tensors_sizes, needs, strict=True):
         if sizes == (0,) and ndim > 1:
-            found.append(blank(grad, (0,)) if needed else None)
+            parts.append(blank(grad, (0,)) if needed else None)
             continue
         end = at + sizes[axis]
-        found.append(slice(grad, axis, at, end, 1) if needed else None)
+        parts.append(slice(grad, axis, at, end, 1) if needed else None)
         at = end
-    return found
+    return parts
 
 
 @op(typed="promote", public=False, shows={"dim": ("dim", unsigned)})
 def stack(tensors: Any, /, dim: Any) -> Any:
     """The tensors, all of one shape, along a new dimension."""
     first = tensors[0].shape
-    for place, tensor in enumerate(tensors):
+    for entry, tensor in enumerate(tensors):
         if tensor.shape != first:
             raise RuntimeError(
                 f"stack expects each tensor to be equal size, but got {list(first)} at entry 0 and "
                 f"{list(tensor.shape)} at "
-                f"entry {place}"
+                f"entry {entry}"
             )
     axis = axis_of(dim, len(first) + 1)
     if axis == 0:
@@ -101,17 +101,17 @@ def unbind(self: Any, /, dim: Any = 0) -> Any:
 @unbind.derivative("self")
 def _stacked(grads: Any, dim: Any) -> Any:
     """The gradients side by side, zeros where none came."""
-    given = next(grad for grad in grads if grad is not None)
-    return stack([blank(given, given.shape) if grad is None else grad for grad in grads], dim)
+    like = next(grad for grad in grads if grad is not None)
+    return stack([blank(like, like.shape) if grad is None else grad for grad in grads], dim)
 
 
 def _pieces(self: Any, sizes: Any, axis: int) -> tuple[Any, ...]:
-    found, at = [], 0
+    pieces, at = [], 0
     lead = (ALL,) * axis
     for size in sizes:
-        found.append(self[(*lead, builtins.slice(at, at + size))])
+        pieces.append(self[(*lead, builtins.slice(at, at + size))])
         at += size
-    return tuple(found)
+    return tuple(pieces)
 
 
 def portions(count: int, size: int) -> list[int]:
@@ -191,9 +191,9 @@ def _sized(sizes: tuple[int, ...], dim: int, size: int) -> tuple[int, ...]:
 
 def _all_parts(grads: Any, sizes: tuple[int, ...], lengths: Any, dim: int) -> list[Any]:
     """The gradients of all parts, zeros where none came."""
-    given = next(grad for grad in grads if grad is not None)
+    like = next(grad for grad in grads if grad is not None)
     return [
-        blank(given, _sized(sizes, dim, length)) if grad is None else grad
+        blank(like, _sized(sizes, dim, length)) if grad is None else grad
         for grad, length in zip(grads, lengths, strict=True)
     ]
 
@@ -201,14 +201,14 @@ def _all_parts(grads: Any, sizes: tuple[int, ...], lengths: Any, dim: int) -> li
 @op(typed="promote", public=False, hidden=("tensors_sizes",))
 def block_diag(tensors: Any, /) -> Any:
     """The matrix that holds the tensors as blocks on its diagonal; vectors count as rows."""
-    for place, tensor in enumerate(tensors):
+    for number, tensor in enumerate(tensors):
         if tensor.ndim > 2:
             raise RuntimeError(
-                f"torch.block_diag: Input tensors must have 2 or fewer dimensions. Input {place} has {tensor.ndim} "
+                f"torch.block_diag: Input tensors must have 2 or fewer dimensions. Input {number} has {tensor.ndim} "
                 "dimensions"
             )
     blocks = [tensor.reshape(_as_matrix(tensor.shape)) for tensor in tensors]
-    out = np.zeros((sum(b.shape[0] for b in blocks), sum(b.shape[1] for b in blocks)), tensors[0].dtype)
+    out = np.zeros((sum(block.shape[0] for block in blocks), sum(block.shape[1] for block in blocks)), tensors[0].dtype)
     row = column = 0
     for block in blocks:
         out[row : row + block.shape[0], column : column + block.shape[1]] = block
@@ -220,13 +220,13 @@ def block_diag(tensors: Any, /) -> Any:
 def _blocks(grad: Any, tensors_sizes: Any) -> Any:
     """Each block's part of the gradient."""
     row = column = 0
-    found = []
+    blocks = []
     for sizes in tensors_sizes:
         rows, columns = _as_matrix(sizes)
         part = slice(slice(grad, 0, row, row + rows, 1), 1, column, column + columns, 1)
-        found.append(reshape(part, sizes))
+        blocks.append(reshape(part, sizes))
         row, column = row + rows, column + columns
-    return found
+    return blocks
 
 
 def _as_matrix(sizes: tuple[int, ...]) -> tuple[int, ...]:

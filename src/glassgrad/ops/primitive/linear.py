@@ -61,13 +61,13 @@ def linear_2d(self: Any, mat1: Any, weight: Any, /) -> Any:
     """``mat1 @ weight.T + self``, all of one everyday dtype."""
     try:
         turned = weight.T
-        if mat1.size >= compiled.least and (made := compiled.product.served(mat1, turned, self)) is not None:
-            return made
-        made = mat1.dot(turned)
-        made += self
+        if mat1.size >= compiled.least and (result := compiled.product.served(mat1, turned, self)) is not None:
+            return result
+        result = mat1.dot(turned)
+        result += self
     except (ValueError, AttributeError):
         return addmm.row.kernel(self, mat1, weight.T)  # it tells what is wrong
-    return made
+    return result
 
 
 linear_2d.derivative(

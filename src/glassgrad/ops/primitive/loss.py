@@ -165,11 +165,11 @@ def _chosen(a: Any, target: Any, weight: Any, reduction: int, ignore_index: int)
     """Minus the weighted element of each row of ``a`` that ``target`` names, and the sum of the weights."""
     rows, width = a.shape
     if rows and weight is None and ignore_index < 0 and _all_inside(target, width):
-        found = a.take(target + _row_starts(rows, width))
+        chosen = a.take(target + _row_starts(rows, width))
         if reduction == 0:
-            return -found, _as_number(0, a.dtype)
+            return -chosen, _as_number(0, a.dtype)
         ones = ones32.get(rows) if a.dtype is F32 else ones64.get(rows) if a.dtype is F64 else None
-        added = total(found) if ones is None else found.dot(ones)
+        added = total(chosen) if ones is None else chosen.dot(ones)
         return added / -rows if reduction == 1 else -added, _as_number(rows, a.dtype)
     target = target.astype(np.int64)
     counted = target != ignore_index
@@ -178,12 +178,12 @@ def _chosen(a: Any, target: Any, weight: Any, reduction: int, ignore_index: int)
         raise _outside(target[wrong.argmax()])
     safe = np.where(counted, target, 0)
     weights = counted.astype(a.dtype) if weight is None else np.where(counted, weight[safe], 0).astype(a.dtype)
-    found = np.where(counted, a.take(safe + _row_starts(rows, width)) if rows else a[:, 0] if width else 0, 0)
-    found = -(found * weights).astype(a.dtype)
+    chosen = np.where(counted, a.take(safe + _row_starts(rows, width)) if rows else a[:, 0] if width else 0, 0)
+    chosen = -(chosen * weights).astype(a.dtype)
     if reduction == 0:
-        return found, _as_number(0, a.dtype)
+        return chosen, _as_number(0, a.dtype)
     weighed = total(weights)
-    return (total(found) / weighed if reduction == 1 else total(found)), weighed
+    return (total(chosen) / weighed if reduction == 1 else total(chosen)), weighed
 
 
 def _in_rows(a: Any) -> Any:
@@ -213,8 +213,8 @@ def nll_loss(self: Any, target: Any, weight: Any = None, /, reduction: int = 1, 
         if 0 < rows <= 1024 and _all_inside(target, shape[1]):
             return self.take(target + _row_starts(*shape)).dot(ones32[rows]) / -rows, _COUNTS[F32][rows]
     if len(shape) == 1:
-        found, weighed = _chosen(self.reshape(1, -1), target.reshape(1), weight, reduction, ignore_index)
-        return (found.reshape(()) if reduction == 0 else found)[()], weighed
+        losses, weighed = _chosen(self.reshape(1, -1), target.reshape(1), weight, reduction, ignore_index)
+        return (losses.reshape(()) if reduction == 0 else losses)[()], weighed
     return _chosen(self, target, weight, reduction, ignore_index)
 
 
@@ -232,8 +232,8 @@ nll_loss.derivative(self=_nll_rule)
 )
 def nll_loss2d(self: Any, target: Any, weight: Any = None, /, reduction: int = 1, ignore_index: int = -100) -> Any:
     """``nll_loss`` of maps: classes in dimension 1."""
-    found, weighed = _chosen(_in_rows(self), target.reshape(-1), weight, reduction, ignore_index)
-    return (found.reshape(target.shape) if reduction == 0 else found), weighed
+    losses, weighed = _chosen(_in_rows(self), target.reshape(-1), weight, reduction, ignore_index)
+    return (losses.reshape(target.shape) if reduction == 0 else losses), weighed
 
 
 nll_loss2d.derivative(self=_nll_rule)

@@ -46,8 +46,8 @@ def product(a: Any, b: Any) -> Any:
     """The product of matrices or vectors of one dtype, accumulated as PyTorch does."""
     kind = a.dtype
     if kind is F32 or kind is F64:
-        if a.size >= compiled.least and (made := compiled.product.served(a, b)) is not None:
-            return made
+        if a.size >= compiled.least and (result := compiled.product.served(a, b)) is not None:
+            return result
         return a.dot(b)
     return _rare(a, b, np.dot)
 
@@ -106,14 +106,14 @@ def combined(self: Any, a: Any, b: Any, multiply: Any, beta: Any, alpha: Any) ->
     kind = a.dtype
     if kind in _HALVES:
         self, a, b = self.astype(np.float32), a.astype(np.float32), b.astype(np.float32)
-    made = multiply(a, b)
-    beta, alpha = whole_factors(made, beta, alpha)
-    work = made.dtype.type
+    result = multiply(a, b)
+    beta, alpha = whole_factors(result, beta, alpha)
+    work = result.dtype.type
     if alpha != 1:
-        made = made * work(alpha)
+        result = result * work(alpha)
     if beta != 0:
-        made = made + (self if beta == 1 else self * work(beta))
-    return made.astype(kind, copy=False)
+        result = result + (self if beta == 1 else self * work(beta))
+    return result.astype(kind, copy=False)
 
 
 def check_expands(self: Any, sizes: tuple[int, ...]) -> None:
@@ -149,8 +149,8 @@ def transposed_by(mat1: Any, grad: Any) -> Any:
 
 
 def _turned_by(mat1: Any, grad: Any) -> Any:
-    if grad.size >= compiled.least and (made := compiled.product.served(grad.T, mat1)) is not None:
-        return made.T
+    if grad.size >= compiled.least and (turned := compiled.product.served(grad.T, mat1)) is not None:
+        return turned.T
     return product(mat1.T, grad)
 
 
@@ -271,11 +271,11 @@ def addmm(self: Any, mat1: Any, mat2: Any, /, beta: Any = 1, alpha: Any = 1) -> 
     kind = self.dtype
     if (kind is F32 or kind is F64) and beta == 1 == alpha and mat1.ndim == 2 == mat2.ndim:
         try:
-            if mat1.size >= compiled.least and (made := compiled.product.served(mat1, mat2, self)) is not None:
-                return made
-            made = mat1.dot(mat2)
-            made += self
-            return made
+            if mat1.size >= compiled.least and (result := compiled.product.served(mat1, mat2, self)) is not None:
+                return result
+            result = mat1.dot(mat2)
+            result += self
+            return result
         except ValueError:
             pass
     check_addmm(self, mat1, mat2)
@@ -403,8 +403,8 @@ def addr(self: Any, vec1: Any, vec2: Any, /, beta: Any = 1, alpha: Any = 1) -> A
             raise RuntimeError(f"addr: Expected 1-D argument {name}, but got {array.ndim}-D")
     check_expands(self, (*vec1.shape, *vec2.shape))
     if self.dtype.kind == "b":
-        made = np.logical_and.outer(vec1, vec2) if alpha else np.zeros((*vec1.shape, *vec2.shape), bool)
-        return np.logical_or(made, self) if beta else made
+        outer = np.logical_and.outer(vec1, vec2) if alpha else np.zeros((*vec1.shape, *vec2.shape), bool)
+        return np.logical_or(outer, self) if beta else outer
     if self.dtype.kind in "iu":
         for name, value in (("beta", beta), ("alpha", alpha)):
             if isinstance(value, float):

@@ -120,10 +120,10 @@ def affine_twice(
         if scale is not None:
             to_weight = sum_dim(through * grad, over)
     if of_weight is not None:
-        spread, found = grad * of_weight, standardized(broad, mean, rstd, dims, fixed)
+        spread, normed = grad * of_weight, standardized(broad, mean, rstd, dims, fixed)
         if sizes is not None:
-            spread, found = shaped(spread, x_sizes), shaped(found, sizes)
-        more = of_weight * found
+            spread, normed = shaped(spread, x_sizes), shaped(normed, sizes)
+        more = of_weight * normed
         to_grad = more if to_grad is None else to_grad + more
         more = standardize_backward(spread, x, mean, rstd, dims, fixed)
         to_input = more if to_input is None else to_input + more
@@ -180,8 +180,8 @@ def statistics_kind(input: Any, weight: Any, bias: Any) -> Any:
     """The dtype in which PyTorch keeps means and deviations: the input's, but float32 beside float32 parameters."""
     if input.dtype.itemsize > 2:
         return input.dtype
-    given = weight if weight is not None else bias
-    return input.dtype if given is None else given.dtype
+    parameter = weight if weight is not None else bias
+    return input.dtype if parameter is None else parameter.dtype
 
 
 @op(outputs=("result0", "result1", "result2"), differentiable=("result0",), public=False)
@@ -191,9 +191,9 @@ def native_layer_norm(
     """Each sample standardised over its last dimensions, scaled and shifted; its mean and inverse deviation."""
     a = as_floating(input, "LayerNormKernelImpl")
     n = count(normalized_shape)
-    kept = (*a.shape[: a.ndim - len(normalized_shape)], *(1,) * len(normalized_shape))
-    if a.size >= compiled.least and (made := compiled.norm.layer_forward(input, weight, bias, n, eps)) is not None:
-        return made[0], made[1].reshape(kept), made[2].reshape(kept)
+    reduced = (*a.shape[: a.ndim - len(normalized_shape)], *(1,) * len(normalized_shape))
+    if a.size >= compiled.least and (results := compiled.norm.layer_forward(input, weight, bias, n, eps)) is not None:
+        return results[0], results[1].reshape(reduced), results[2].reshape(reduced)
     shape = (a.size // n if n else 0, n)
     lines = a.reshape(shape)
     means = along(lines, 1) / n
@@ -208,15 +208,15 @@ def native_layer_norm(
     if input.dtype.itemsize == 2:
         kind = statistics_kind(input, weight, bias)
         means, rstd = means.astype(kind), rstd.astype(kind)
-    return out.reshape(a.shape).astype(input.dtype, copy=False), means.reshape(kept), rstd.reshape(kept)
+    return out.reshape(a.shape).astype(input.dtype, copy=False), means.reshape(reduced), rstd.reshape(reduced)
 
 
 @native_layer_norm.derivative("input", "weight", "bias")
 def _layer_norm_rule(
     grad: Any, input: Any, weight: Any, result1: Any, result2: Any, normalized_shape: Any, needs: Any
 ) -> Any:
-    found = native_layer_norm_backward(grad, input, result1, result2, weight, normalized_shape, tuple(needs))
-    return tuple([gradient if need else None for gradient, need in zip(found, needs, strict=True)])
+    gradients = native_layer_norm_backward(grad, input, result1, result2, weight, normalized_shape, tuple(needs))
+    return tuple([gradient if need else None for gradient, need in zip(gradients, needs, strict=True)])
 
 
 @op(apart=("mean", "rstd"), outputs=("result0", "result1", "result2"), public=False, hidden=("input_sizes",))
@@ -227,9 +227,9 @@ def native_layer_norm_backward(
     """The gradients of input, weight and bias; those not ``wanted`` are empty."""
     affine = wanted[1] or wanted[2]
     if input.size >= compiled.least:
-        made = compiled.norm.layer_backward(grad_output, input, mean, rstd, weight, count(normalized_shape), affine)
-        if made is not None:
-            back, of_weight, of_bias = made
+        result = compiled.norm.layer_backward(grad_output, input, mean, rstd, weight, count(normalized_shape), affine)
+        if result is not None:
+            back, of_weight, of_bias = result
             if affine and len(normalized_shape) != 1:
                 of_weight, of_bias = of_weight.reshape(normalized_shape), of_bias.reshape(normalized_shape)
             return back, of_weight if wanted[1] else _NONE, of_bias if wanted[2] else _NONE
@@ -267,9 +267,9 @@ def native_group_norm(
     """Each group of channels of each sample standardised, each channel scaled and shifted."""
     a = as_floating(input, "GroupNormKernelImpl")
     if a.size >= compiled.least:
-        made = compiled.norm.group_forward(input, weight, bias, N, C, group, eps)
-        if made is not None:
-            return made
+        results = compiled.norm.group_forward(input, weight, bias, N, C, group, eps)
+        if results is not None:
+            return results
     a = a.reshape(N, group, C // group * HxW)
     means, _, rstd = statistics(a, (2,), eps)
     out = ((a - means) * rstd).reshape(N, C, HxW)
@@ -287,8 +287,8 @@ def native_group_norm(
 def _group_norm_rule(
     grad: Any, input: Any, weight: Any, result1: Any, result2: Any, N: Any, C: Any, HxW: Any, group: Any, needs: Any
 ) -> Any:
-    found = native_group_norm_backward(grad, input, result1, result2, weight, N, C, HxW, group, tuple(needs))
-    return tuple([gradient if need else None for gradient, need in zip(found, needs, strict=True)])
+    gradients = native_group_norm_backward(grad, input, result1, result2, weight, N, C, HxW, group, tuple(needs))
+    return tuple([gradient if need else None for gradient, need in zip(gradients, needs, strict=True)])
 
 
 @op(apart=("mean", "rstd"), outputs=("result0", "result1", "result2"), public=False, hidden=("input_sizes",))
@@ -298,9 +298,9 @@ def native_group_norm_backward(
 ) -> Any:  # fmt: skip
     """The gradients of input, weight and bias; those not ``wanted`` are empty."""
     if input.size >= compiled.least:
-        made = compiled.norm.group_backward(grad_output, input, mean, rstd, weight, N, C, group, wanted[0])
-        if made is not None:
-            return tuple([part if want else _NONE for part, want in zip(made, wanted, strict=True)])
+        result = compiled.norm.group_backward(grad_output, input, mean, rstd, weight, N, C, group, wanted[0])
+        if result is not None:
+            return tuple([part if want else _NONE for part, want in zip(result, wanted, strict=True)])
     grad, x = wide.row.kernel(grad_output).reshape(N, C, HxW), input.reshape(N, group, C // group * HxW)
     of_weight = of_bias = back = _NONE
     if wanted[0]:
@@ -319,10 +319,10 @@ def _group_norm_backward_rule(
     grads: Any, grad_output: Any, input: Any, weight: Any, mean: Any, rstd: Any, input_sizes: Any, N: Any, C: Any,
     HxW: Any, group: Any,
 ) -> Any:  # fmt: skip
-    channels, groups, one = (N, C, HxW), (N, group, C // group * HxW), (C, 1)
+    channels, groups, rows = (N, C, HxW), (N, group, C // group * HxW), (C, 1)
     grad, x = shaped(wide(grad_output), channels), shaped(input, groups)
-    scale = None if weight is None else shaped(wide(weight), one)
-    came = [None if part is None else shaped(part, to) for part, to in zip(grads, (groups, one, one), strict=True)]
+    scale = None if weight is None else shaped(wide(weight), rows)
+    came = [None if part is None else shaped(part, to) for part, to in zip(grads, (groups, rows, rows), strict=True)]
     to_grad, to_input, to_weight = affine_twice(
         came, grad, scale, (0, 2), x, wide(x), mean, rstd, groups, (2,), sizes=channels
     )

@@ -214,9 +214,9 @@ def _slopes_of_ormqr(
     if not left:  # turn both sides, so that the reflections stand on the left
         grad, input3, transpose = adjoint(grad), adjoint(input3), not transpose
     v, t = reflections(self, input2)
-    one = adjoint(t) if transpose else t
-    toward_v = -times(grad, adjoint(times(one, times(adjoint(v), input3))))
-    toward_head = -times(adjoint(times(v, one)), grad)
+    factor = adjoint(t) if transpose else t
+    toward_v = -times(grad, adjoint(times(factor, times(adjoint(v), input3))))
+    toward_head = -times(adjoint(times(v, factor)), grad)
     toward_t = -times(times(adjoint(v), grad), adjoint(times(adjoint(v), input3)))
     toward_v = toward_v + times(input3, adjoint(toward_head))
     first, second = pulled_through(toward_v, adjoint(toward_t) if transpose else toward_t, v, t, self, input2)

@@ -32,9 +32,9 @@ def check_lengths(lengths: Any) -> None:
 
 def _there(batch_sizes: Any, steps: int, batch: int) -> Any:
     """Where (steps, batch) a sample is still there."""
-    found = np.zeros((steps, batch), bool)
-    found[: len(batch_sizes)] = np.arange(batch) < batch_sizes[:steps, None]
-    return found
+    mask = np.zeros((steps, batch), bool)
+    mask[: len(batch_sizes)] = np.arange(batch) < batch_sizes[:steps, None]
+    return mask
 
 
 def _pick(padded: Any, batch_sizes: Any, batch_first: bool) -> Any:

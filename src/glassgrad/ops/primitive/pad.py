@@ -12,10 +12,10 @@ from ...core.row import op
 
 def spans(pad: Any, ndim: int) -> list[tuple[int, int]]:
     """How much to put before and after each dimension; ``pad`` counts from the last one."""
-    found = [(0, 0)] * ndim
-    for place in range(len(pad) // 2):
-        found[ndim - 1 - place] = (pad[2 * place], pad[2 * place + 1])
-    return found
+    widths = [(0, 0)] * ndim
+    for back in range(len(pad) // 2):
+        widths[ndim - 1 - back] = (pad[2 * back], pad[2 * back + 1])
+    return widths
 
 
 def _full(sizes: Any, value: Any, dtype: Any) -> Any:
@@ -43,11 +43,11 @@ def constant_pad_nd(self: Any, /, pad: Any, value: Any = 0) -> Any:
         if size < 0 or n + min(before, 0) + min(after, 0) < 0:
             raise RuntimeError("narrow(): length must be non-negative.")
     out = _full(sizes, value, self.dtype)
-    inner, kept = [], []
+    inner, source = [], []
     for (before, after), size, n in zip(around, sizes, self.shape, strict=True):
         inner.append(builtins.slice(max(before, 0), size - max(after, 0)))
-        kept.append(builtins.slice(max(-before, 0), n - max(-after, 0)))
-    out[tuple(inner)] = self[tuple(kept)]
+        source.append(builtins.slice(max(-before, 0), n - max(-after, 0)))
+    out[tuple(inner)] = self[tuple(source)]
     return out
 
 
@@ -64,8 +64,8 @@ def _sources(size: int, before: int, after: int, mode: str) -> Any:
     if mode == "replicate":
         return at.clip(0, size - 1)
     if mode == "circular":  # around what is left where a negative width cuts off
-        first, kept = max(-before, 0), size + min(before, 0) + min(after, 0)
-        return first + (at - first) % kept
+        first, length = max(-before, 0), size + min(before, 0) + min(after, 0)
+        return first + (at - first) % length
     period = 2 * (size - 1) or 1
     at = np.abs(at) % period
     return np.where(at >= size, period - at, at)
@@ -97,11 +97,11 @@ def pad_backward(grad_output: Any, /, sizes: Any, padding: Any, mode: Any) -> An
         out = np.zeros((*shape[:axis], sizes[axis], *shape[axis + 1 :]), grad_output.dtype)
         lead = (builtins.slice(None),) * axis
         start, end = max(before, 0), shape[axis] - max(after, 0)
-        kept = builtins.slice(max(-before, 0), sizes[axis] - max(-after, 0))
-        out[(*lead, kept)] = grad_output[(*lead, builtins.slice(start, end))]
+        inner = builtins.slice(max(-before, 0), sizes[axis] - max(-after, 0))
+        out[(*lead, inner)] = grad_output[(*lead, builtins.slice(start, end))]
         sources = _sources(sizes[axis], before, after, mode)
-        for place in (*range(start), *range(end, shape[axis])):  # the border, one line after the other
-            out[(*lead, sources[place])] += grad_output[(*lead, place)]
+        for line in (*range(start), *range(end, shape[axis])):  # the border, one line after the other
+            out[(*lead, sources[line])] += grad_output[(*lead, line)]
         grad_output = out
     return np.array(grad_output)
 

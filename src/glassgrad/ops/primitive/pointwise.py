@@ -33,8 +33,8 @@ def single(function: Any, self: Any) -> Any:
 def exp(self: Any, /) -> Any:
     """The exponential."""
     if self.size >= compiled.CURVED and self.size >= compiled.least:  # the first is the rarer, so asked first
-        if (made := compiled.elementary.made(np.exp, self)) is not None:
-            return made
+        if (result := compiled.elementary.made(np.exp, self)) is not None:
+            return result
     return np.exp(self)
 
 
@@ -125,8 +125,8 @@ rsqrt.derivative(self=lambda grad, result: grad * (result * result * result) * -
 def sin(self: Any, /) -> Any:
     """The sine."""
     if self.size >= compiled.CURVED and self.size >= compiled.least:
-        if (made := compiled.elementary.made(np.sin, self)) is not None:
-            return made
+        if (result := compiled.elementary.made(np.sin, self)) is not None:
+            return result
     return np.sin(self)
 
 
@@ -137,8 +137,8 @@ sin.derivative(self=lambda grad, self: grad * cos(self))
 def cos(self: Any, /) -> Any:
     """The cosine."""
     if self.size >= compiled.CURVED and self.size >= compiled.least:
-        if (made := compiled.elementary.made(np.cos, self)) is not None:
-            return made
+        if (result := compiled.elementary.made(np.cos, self)) is not None:
+            return result
     return np.cos(self)
 
 
@@ -206,8 +206,8 @@ cosh.derivative(self=lambda grad, self: grad * sinh(self))
 def tanh(self: Any, /) -> Any:
     """The hyperbolic tangent."""
     if self.size >= compiled.CURVED and self.size >= compiled.least:
-        if (made := compiled.elementary.made(np.tanh, self)) is not None:
-            return made
+        if (result := compiled.elementary.made(np.tanh, self)) is not None:
+            return result
     return np.tanh(self)
 
 

@@ -166,8 +166,8 @@ def _fractional(self: Any, samples: Any, kernel_size: Any, output_size: Any, ord
     last = self.shape[self.ndim - len(order) :]
     draws = samples[: self.shape[0]] if self.ndim == len(order) + 2 else samples[0]
     axes = [
-        windows.fractional(draws[..., place], n, m, k)
-        for place, n, m, k in zip(order, last, output_size, kernel_size, strict=True)
+        windows.fractional(draws[..., axis], n, m, k)
+        for axis, n, m, k in zip(order, last, output_size, kernel_size, strict=True)
     ]
     return windows.largest(self, tuple(axes))
 

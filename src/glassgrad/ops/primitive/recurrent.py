@@ -31,10 +31,10 @@ def _as(kind: Any, arrays: Any) -> list[Any]:
     return [np.empty(0, kind) if a is None else a.astype(kind, copy=False) for a in arrays]
 
 
-def put(given: tuple[bool, ...], tensors: Any) -> Any:
+def put(present: tuple[bool, ...], tensors: Any) -> Any:
     """The gradients of all results, None where none came, and the other tensors."""
     arrived = iter(tensors)
-    return [next(arrived) if is_given else None for is_given in given], list(arrived)
+    return [next(arrived) if is_present else None for is_present in present], list(arrived)
 
 
 # -- LSTM --------------------------------------------------------------------------------------------------------------
@@ -44,8 +44,8 @@ def put(given: tuple[bool, ...], tensors: Any) -> Any:
 
 def _lstm(tensors: Any, sizes: Any, reverse: bool, keep: bool) -> tuple[Any, ...]:
     kind = tensors[0].dtype
-    *made, reserve = kernels.lstm_forward(Way(sizes, reverse), keep, *wide(tensors))
-    return (*_as(kind, made), reserve)
+    *outputs, reserve = kernels.lstm_forward(Way(sizes, reverse), keep, *wide(tensors))
+    return (*_as(kind, outputs), reserve)
 
 
 @op(
@@ -81,18 +81,18 @@ def _lstm_rule(
 
 
 @op(outputs=_NAMES, public=False)
-def lstm_layer_backward(tensors: Any, /, given: Any, wanted: Any, sizes: Any, reverse: bool, biased: bool) -> Any:
-    """The gradients of an LSTM layer's tensors: ``given`` tells which results have one, ``wanted`` which it is for."""
-    grads, (*inputs, reserve) = put(given, wide(tensors))
-    made = kernels.lstm_backward(Way(sizes, reverse), (*wanted, False), *(*grads, reserve, *inputs))
-    return tuple(_as(tensors[sum(given)].dtype, made))
+def lstm_layer_backward(tensors: Any, /, present: Any, wanted: Any, sizes: Any, reverse: bool, biased: bool) -> Any:
+    """The gradients of an LSTM layer's tensors: ``present`` says which results have one, ``wanted`` which it is for."""
+    grads, (*inputs, reserve) = put(present, wide(tensors))
+    gradients = kernels.lstm_backward(Way(sizes, reverse), (*wanted, False), *(*grads, reserve, *inputs))
+    return tuple(_as(tensors[sum(present)].dtype, gradients))
 
 
 @lstm_layer_backward.derivative("tensors")
 def _lstm_twice(
-    grads: Any, tensors: Any, given: Any, wanted: Any, sizes: Any, reverse: Any, biased: Any, needs: Any
+    grads: Any, tensors: Any, present: Any, wanted: Any, sizes: Any, reverse: Any, biased: Any, needs: Any
 ) -> Any:
-    return differentiated("lstm", grads, tensors, given, needs, (sizes, reverse, biased))
+    return differentiated("lstm", grads, tensors, present, needs, (sizes, reverse, biased))
 
 
 # -- GRU and plain units -----------------------------------------------------------------------------------------------
@@ -107,8 +107,8 @@ def _lstm_twice(
 )
 def gru_layer(tensors: Any, /, sizes: Any, reverse: bool, biased: bool, dense: bool) -> Any:
     """A GRU layer in one direction: output, last state, reserve."""
-    *made, reserve = kernels.gru_forward(Way(sizes, reverse), *wide(tensors))
-    return (*_as(tensors[0].dtype, made), reserve)
+    *outputs, reserve = kernels.gru_forward(Way(sizes, reverse), *wide(tensors))
+    return (*_as(tensors[0].dtype, outputs), reserve)
 
 
 @gru_layer.derivative("tensors")
@@ -120,18 +120,18 @@ def _gru_rule(
 
 
 @op(outputs=_NAMES[:6], public=False)
-def gru_layer_backward(tensors: Any, /, given: Any, wanted: Any, sizes: Any, reverse: bool, biased: bool) -> Any:
+def gru_layer_backward(tensors: Any, /, present: Any, wanted: Any, sizes: Any, reverse: bool, biased: bool) -> Any:
     """The gradients of a GRU layer's tensors."""
-    grads, others = put(given, wide(tensors))
-    made = kernels.gru_backward(Way(sizes, reverse), wanted, *grads, *others)
-    return tuple(_as(tensors[sum(given)].dtype, made))
+    grads, others = put(present, wide(tensors))
+    gradients = kernels.gru_backward(Way(sizes, reverse), wanted, *grads, *others)
+    return tuple(_as(tensors[sum(present)].dtype, gradients))
 
 
 @gru_layer_backward.derivative("tensors")
 def _gru_twice(
-    grads: Any, tensors: Any, given: Any, wanted: Any, sizes: Any, reverse: Any, biased: Any, needs: Any
+    grads: Any, tensors: Any, present: Any, wanted: Any, sizes: Any, reverse: Any, biased: Any, needs: Any
 ) -> Any:
-    return differentiated("gru", grads, tensors, given, needs, (sizes, reverse, biased))
+    return differentiated("gru", grads, tensors, present, needs, (sizes, reverse, biased))
 
 
 @op(
@@ -142,8 +142,8 @@ def _gru_twice(
 )
 def rnn_layer(tensors: Any, /, sizes: Any, reverse: bool, biased: bool, dense: bool, relu: bool) -> Any:
     """A layer of tanh or ReLU units in one direction: output, last state, reserve."""
-    *made, reserve = kernels.rnn_forward(Way(sizes, reverse), relu, *wide(tensors))
-    return (*_as(tensors[0].dtype, made), reserve)
+    *outputs, reserve = kernels.rnn_forward(Way(sizes, reverse), relu, *wide(tensors))
+    return (*_as(tensors[0].dtype, outputs), reserve)
 
 
 @rnn_layer.derivative("tensors")
@@ -156,24 +156,24 @@ def _rnn_rule(
 
 @op(outputs=_NAMES[:6], public=False)
 def rnn_layer_backward(
-    tensors: Any, /, given: Any, wanted: Any, sizes: Any, reverse: bool, biased: bool, relu: bool
+    tensors: Any, /, present: Any, wanted: Any, sizes: Any, reverse: bool, biased: bool, relu: bool
 ) -> Any:
     """The gradients of the tensors of a layer of plain units."""
-    grads, others = put(given, wide(tensors))
-    made = kernels.rnn_backward(Way(sizes, reverse), relu, wanted, *grads, *others)
-    return tuple(_as(tensors[sum(given)].dtype, made))
+    grads, others = put(present, wide(tensors))
+    gradients = kernels.rnn_backward(Way(sizes, reverse), relu, wanted, *grads, *others)
+    return tuple(_as(tensors[sum(present)].dtype, gradients))
 
 
 @rnn_layer_backward.derivative("tensors")
 def _rnn_twice(
-    grads: Any, tensors: Any, given: Any, wanted: Any, sizes: Any, reverse: Any, biased: Any, relu: Any, needs: Any
+    grads: Any, tensors: Any, present: Any, wanted: Any, sizes: Any, reverse: Any, biased: Any, relu: Any, needs: Any
 ) -> Any:
-    return differentiated("rnn", grads, tensors, given, needs, (sizes, reverse, biased, relu))
+    return differentiated("rnn", grads, tensors, present, needs, (sizes, reverse, biased, relu))
 
 
-def _asked(made: Any, needs: Any) -> list[Any]:
+def _asked(gradients: Any, needs: Any) -> list[Any]:
     """The gradients that are wanted."""
-    return [piece if needed else None for piece, needed in zip(made, needs, strict=False)]
+    return [gradient if needed else None for gradient, needed in zip(gradients, needs, strict=False)]
 
 
 def came(grads: Any) -> tuple[bool, ...]:

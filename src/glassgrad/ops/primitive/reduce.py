@@ -78,8 +78,8 @@ def _total(a: Any) -> Any:
         return np.add.reduce(a, axis=None, dtype=I64)
     if d == F32 or d == F64:
         flat = a.ravel("K")
-        if flat.size >= _LARGE and flat.size >= compiled.least and (found := compiled.reduce.total(flat)) is not None:
-            return found
+        if flat.size >= _LARGE and flat.size >= compiled.least and (result := compiled.reduce.total(flat)) is not None:
+            return result
         ones = _BASE[d]
         if flat.size <= _LONGEST:
             return flat.dot(ones[: flat.size])
@@ -282,13 +282,13 @@ mean_dim.derivative(
 def _compiled_product(a: Any, axis: Any, keepdim: bool) -> Any:
     """The product of everything, or along the last dimension."""
     if axis is None:
-        found = compiled.reduce.product(a)
+        products = compiled.reduce.product(a)
     elif axis % a.ndim == a.ndim - 1 and a.size:
-        found = compiled.reduce.rows(a.reshape(-1, a.shape[-1]), True)
-        found = None if found is None else found.reshape(a.shape[:-1])
+        products = compiled.reduce.rows(a.reshape(-1, a.shape[-1]), True)
+        products = None if products is None else products.reshape(a.shape[:-1])
     else:
         return None
-    return found if found is None or not keepdim else np.reshape(found, kept_sizes(a.shape, axis))
+    return products if products is None or not keepdim else np.reshape(products, kept_sizes(a.shape, axis))
 
 
 def _product(a: Any, dim: Any, keepdim: bool) -> Any:
@@ -296,8 +296,8 @@ def _product(a: Any, dim: Any, keepdim: bool) -> Any:
     axis = axes_of(a, dim)
     if d.kind in "bui":
         return np.multiply.reduce(a, axis=axis, keepdims=keepdim and a.ndim > 0, dtype=I64)
-    if a.size >= compiled.least and a.ndim and (found := _compiled_product(a, axis, keepdim)) is not None:
-        return found
+    if a.size >= compiled.least and a.ndim and (products := _compiled_product(a, axis, keepdim)) is not None:
+        return products
     if d == F16 or d.kind == "V":
         return np.multiply.reduce(a.astype(F32), axis=axis, keepdims=keepdim and a.ndim > 0).astype(d)
     return np.multiply.reduce(a, axis=axis, keepdims=keepdim and a.ndim > 0)

@@ -30,8 +30,8 @@ def fused_rms_norm(tensors: Any, /, normalized_shape: Any, eps: float) -> Any:
     """Each sample divided by the root mean square of its last dimensions, and scaled; the inverse roots."""
     a, weight = tensors[0], tensors[1] if len(tensors) > 1 else None
     n = count(normalized_shape)
-    if a.size >= compiled.least and (made := compiled.norm.rms_forward(a, weight, n, eps)) is not None:
-        return made
+    if a.size >= compiled.least and (results := compiled.norm.rms_forward(a, weight, n, eps)) is not None:
+        return results
     lines = a.reshape(-1, n)
     rstd = 1 / np.sqrt(along(lines * lines, 1) / n + a.dtype.type(eps))
     out = lines * rstd[:, None]
@@ -44,20 +44,20 @@ def fused_rms_norm(tensors: Any, /, normalized_shape: Any, eps: float) -> Any:
 def _rule(
     grad: Any, tensors: Any, tensors_sizes: Any, result1: Any, normalized_shape: Any, eps: Any, needs: Any
 ) -> Any:
-    found = fused_rms_norm_backward([grad, *tensors, result1], normalized_shape, eps, tuple(needs))
-    return [gradient if need else None for gradient, need in zip(found, needs, strict=False)]
+    gradients = fused_rms_norm_backward([grad, *tensors, result1], normalized_shape, eps, tuple(needs))
+    return [gradient if need else None for gradient, need in zip(gradients, needs, strict=False)]
 
 
 @op(outputs=("input", "weight"), public=False)
 def fused_rms_norm_backward(tensors: Any, /, normalized_shape: Any, eps: float, wanted: Any) -> Any:
     """The gradients of input and weight, from that of the output, both of them, and the inverse roots."""
-    grad, a, *given, rstd = tensors
-    weight = given[0] if given else None
+    grad, a, *optional, rstd = tensors
+    weight = optional[0] if optional else None
     n, of_weight = count(normalized_shape), len(wanted) > 1 and wanted[1]
     if a.size >= compiled.least:
-        made = compiled.norm.rms_backward(grad, a, rstd, weight, n, of_weight)
-        if made is not None:
-            return made[0], made[1].reshape(normalized_shape) if of_weight else _NONE
+        gradients = compiled.norm.rms_backward(grad, a, rstd, weight, n, of_weight)
+        if gradients is not None:
+            return gradients[0], gradients[1].reshape(normalized_shape) if of_weight else _NONE
     g, x = grad.reshape(-1, n), a.reshape(-1, n) * rstd[:, None]
     steep = g if weight is None else g * weight.reshape(-1)
     back = (steep - x * (along(steep * x, 1) / n)[:, None]) * rstd[:, None]

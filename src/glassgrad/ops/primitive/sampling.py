@@ -86,7 +86,7 @@ def _slopes_rule(
 
 
 def _once_more(orders: Any, dim: int) -> tuple[int, ...]:
-    return tuple([order + (place == dim) for place, order in enumerate(orders)])
+    return tuple([order + (index == dim) for index, order in enumerate(orders)])
 
 
 def _sampled(name: str, input: Any, grid: Any, mode: int, padding: int, align: bool, dims: int) -> Any:
@@ -146,8 +146,8 @@ def affine_grid_generator(theta: Any, /, size: Any, align_corners: bool) -> Any:
     """The points that affine maps (N, d, d + 1) give a regular grid of ``size`` (N, C, *sizes): (N, *sizes, d)."""
     base = points.affine_base(tuple(size[2:]), align_corners, np.float32 if theta.dtype.itemsize == 2 else theta.dtype)
     maps = theta.astype(base.dtype, copy=False)
-    made = np.matmul(base, maps.swapaxes(1, 2)).reshape(theta.shape[0], *size[2:], theta.shape[1])
-    return made.astype(theta.dtype, copy=False)
+    grid = np.matmul(base, maps.swapaxes(1, 2)).reshape(theta.shape[0], *size[2:], theta.shape[1])
+    return grid.astype(theta.dtype, copy=False)
 
 
 affine_grid_generator.derivative(theta=lambda grad, size, align_corners: affine_grid_back(grad, size, align_corners))

@@ -22,9 +22,9 @@ def running(ufunc: Any, a: Any, dim: int, dtype: Any = None) -> Any:
     if a.ndim == 0:
         return a.astype(kind)
     if a.size >= compiled.least and a.dtype is kind:
-        found = compiled.scan.running(a, dim, ufunc is np.multiply)
-        if found is not None:
-            return found
+        values = compiled.scan.running(a, dim, ufunc is np.multiply)
+        if values is not None:
+            return values
     wide = _WIDER.get(kind, np.dtype("f4") if kind.kind == "V" else kind)
     return ufunc.accumulate(a if a.dtype == wide else a.astype(kind).astype(wide), axis=dim).astype(kind, copy=False)
 
@@ -61,8 +61,8 @@ def tail_sums(self: Any, /, dim: int) -> Any:
     """The sums of everything from each place on along ``dim``: the adjoint of ``cumsum``."""
     if self.ndim == 0:
         return self + 0
-    if self.size >= compiled.least and (found := compiled.scan.running(self, dim, reverse=True)) is not None:
-        return found
+    if self.size >= compiled.least and (sums := compiled.scan.running(self, dim, reverse=True)) is not None:
+        return sums
     return as_input(running(np.add, forwards(self, dim, True), 0), dim, True, self.shape)
 
 
@@ -160,15 +160,15 @@ def _extremes(ufunc: Any, a: Any, dim: int) -> tuple[Any, Any]:
     if a.ndim == 0:
         return a + a.dtype.type(0) if a.dtype.kind != "b" else a, np.int64(0)
     if a.size >= compiled.least:
-        found = compiled.scan.extremes(a, dim, 1 if ufunc is np.maximum else -1)
-        if found is not None:
-            return found  # type: ignore[no-any-return]
+        extremes = compiled.scan.extremes(a, dim, 1 if ufunc is np.maximum else -1)
+        if extremes is not None:
+            return extremes  # type: ignore[no-any-return]
     values = ufunc.accumulate(a, axis=dim)
     places = np.arange(a.shape[dim]).reshape([-1 if i == dim % a.ndim else 1 for i in range(a.ndim)])
-    found = a == values
+    mask = a == values
     if a.dtype.kind in "fV":
-        found |= np.isnan(a)
-    return values, np.maximum.accumulate(np.where(found, places, 0), axis=dim)
+        mask |= np.isnan(a)
+    return values, np.maximum.accumulate(np.where(mask, places, 0), axis=dim)
 
 
 @op(node="CummaxBackward0", outputs=("values", "indices"), differentiable=("values",), public=False)

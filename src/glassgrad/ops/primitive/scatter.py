@@ -120,8 +120,8 @@ corner_backward.derivative(grad_output=lambda grad, grad_output_sizes: corner(gr
 
 def _fetch(grad: Any, index: Any, index_sizes: Any, src_sizes: Any, dim: Any) -> Any:
     """The gradient that the places written or added to have; none for what ``index`` does not cover."""
-    found = gather(grad, index, dim)
-    return found if index_sizes == src_sizes else corner_backward(found, src_sizes)
+    gradient = gather(grad, index, dim)
+    return gradient if index_sizes == src_sizes else corner_backward(gradient, src_sizes)
 
 
 @op(inplace=True, apart=("index",), public=False, hidden=("index_sizes", "src_sizes"), shows={"dim": ("dim", unsigned)})

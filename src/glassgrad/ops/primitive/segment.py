@@ -21,8 +21,8 @@ _KINDS = {
 
 def _bounds(data: Any, lengths: Any, offsets: Any) -> tuple[Any, Any, Any]:
     """The data as lines, and where among them each segment starts and ends."""
-    given = lengths if lengths is not None else offsets
-    axis = given.ndim - 1
+    layout = lengths if lengths is not None else offsets
+    axis = layout.ndim - 1
     count = data.shape[axis]
     lines = data.reshape(-1, *data.shape[axis + 1 :])
     sizes = lengths if lengths is not None else np.diff(offsets, axis=-1)
@@ -62,9 +62,9 @@ def segmented(
         out = np.where(sizes > 0, ufunc(out, kind.type(initial)), out)
     if reduce == "mean":
         out = np.where(sizes > 0, out / np.maximum(sizes, 1).astype(kind), out)
-    given = lengths if lengths is not None else offsets
-    number = given.shape[-1] - (lengths is None)
-    return out.reshape(*given.shape[:-1], number, *data.shape[given.ndim :])
+    layout = lengths if lengths is not None else offsets
+    number = layout.shape[-1] - (lengths is None)
+    return out.reshape(*layout.shape[:-1], number, *data.shape[layout.ndim :])
 
 
 segmented.derivative(
@@ -101,12 +101,12 @@ def segment_reduce_backward(
     elif reduce == "prod":
         hidden = (own == 0) | np.isnan(own)
         rest = np.divide(results, own, where=~hidden, out=np.zeros_like(results))
-        for place in np.argwhere(hidden):  # division would lose them: multiply the others
-            segment = owner[place[0]]
+        for position in np.argwhere(hidden):  # division would lose them: multiply the others
+            segment = owner[position[0]]
             others = np.arange(starts[segment], ends[segment])
-            others = others[others != where[place[0]]]
-            others = lines[(others, *place[1:])]
-            rest[tuple(place)] = np.multiply.reduce(others) * (1 if initial is None else initial)
+            others = others[others != where[position[0]]]
+            others = lines[(others, *position[1:])]
+            rest[tuple(position)] = np.multiply.reduce(others) * (1 if initial is None else initial)
         grads = grads * rest
     elif reduce in ("max", "min"):
         chosen = (own == results) | np.isnan(own)

@@ -26,11 +26,11 @@ def axis_of(dim: int, ndim: int) -> int:
 
 def axes_of(dims: Any, ndim: int) -> tuple[int, ...]:
     """Several dimensions counted from the front; RuntimeError where one appears twice."""
-    found = tuple(axis_of(dim, ndim) for dim in dims)
-    if len(set(found)) < len(found):
-        twice = next(dim for index, dim in enumerate(found) if dim in found[:index])
+    axes = tuple(axis_of(dim, ndim) for dim in dims)
+    if len(set(axes)) < len(axes):
+        twice = next(dim for index, dim in enumerate(axes) if dim in axes[:index])
         raise RuntimeError(f"dim {twice} appears multiple times in the list of dims")
-    return found
+    return axes
 
 
 def unsigned(value: Any) -> Any:
@@ -67,7 +67,7 @@ def steps(sizes: tuple[int, ...], strides: tuple[int, ...], wanted: tuple[int, .
 
     Runs of old dimensions that lie on one line are matched with runs of new ones.
     """
-    found: list[int] = []
+    new_strides: list[int] = []
     old = len(sizes) - 1
     new = len(wanted) - 1
     while old >= 0:
@@ -78,13 +78,13 @@ def steps(sizes: tuple[int, ...], strides: tuple[int, ...], wanted: tuple[int, .
             run *= sizes[old]
         covered = 1
         while new >= 0 and (covered < run or wanted[new] == 1):
-            found.append(covered * base)
+            new_strides.append(covered * base)
             covered *= wanted[new]
             new -= 1
         if covered != run:
             return None
         old -= 1
-    return tuple(reversed(found)) if new < 0 else None
+    return tuple(reversed(new_strides)) if new < 0 else None
 
 
 def inferred(sizes: Any, count: int) -> tuple[int, ...]:
@@ -117,21 +117,21 @@ def view(self: Any, /, sizes: Any) -> Any:
     """The view with other sizes; one of them may be -1.  RuntimeError where only a copy can have them."""
     if type(self) is not ndarray or self.flags.c_contiguous:
         try:
-            found = self.reshape(sizes)
+            reshaped = self.reshape(sizes)
         except ValueError:
             inferred(sizes, self.size)
             raise
-        if found.shape != sizes and min(sizes) < -1:
+        if reshaped.shape != sizes and min(sizes) < -1:
             inferred(sizes, self.size)
-        return found
+        return reshaped
     wanted = inferred(sizes, self.size)
-    found = ndarray(wanted, self.dtype).strides if not self.size else steps(self.shape, self.strides, wanted)
-    if found is None:
+    strides = ndarray(wanted, self.dtype).strides if not self.size else steps(self.shape, self.strides, wanted)
+    if strides is None:
         raise RuntimeError(
             "view size is not compatible with input tensor's size and stride (at least one dimension spans across two "
             "contiguous subspaces). Use .reshape(...) instead."
         )
-    return strided(self, wanted, found)
+    return strided(self, wanted, strides)
 
 
 view.derivative(self=lambda grad, self_sizes: reshape(grad, self_sizes))
@@ -240,21 +240,21 @@ def expand(self: Any, /, sizes: Any) -> Any:
     if wide == shape:
         if not lead and type(self) is ndarray:
             return self[...]
-        found = self.strides
+        strides = self.strides
     else:
-        sizes, found = list(sizes), list(self.strides)
+        sizes, strides = list(sizes), list(self.strides)
         for index, (size, wanted) in enumerate(zip(shape, wide, strict=True)):
             if wanted == -1:
                 sizes[lead + index] = size
             elif size != wanted:
                 if size != 1 or wanted < 0:
                     _misfit(shape, sizes, wide)
-                found[index] = 0
+                strides[index] = 0
     if lead:
-        found = [*(0,) * lead, *found]
+        strides = [*(0,) * lead, *strides]
         if min(sizes) < 2:
-            _leading(sizes, found, lead)
-    return strided(self, sizes, found)
+            _leading(sizes, strides, lead)
+    return strided(self, sizes, strides)
 
 
 expand.derivative(self=lambda grad, self_sizes: sum_to(grad, self_sizes))
@@ -329,10 +329,10 @@ t.derivative(self=lambda grad: t(grad))
 
 
 def _inverse(dims: tuple[int, ...]) -> tuple[int, ...]:
-    found = [0] * len(dims)
+    inverse = [0] * len(dims)
     for index, dim in enumerate(dims):
-        found[dim] = index
-    return tuple(found)
+        inverse[dim] = index
+    return tuple(inverse)
 
 
 @op(view=True, public=False, shows={"dims": ("dims", unsigned)})

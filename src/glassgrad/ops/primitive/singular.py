@@ -184,17 +184,17 @@ def linalg_lstsq(self: Any, b: Any, /, rcond: float, driver: str, vector: bool) 
         b = b[..., None]
     batch = np.broadcast_shapes(self.shape[:-2], b.shape[:-2])
     u, s, vh = decomposed(self, False)
-    kept = s > rcond * s.max(-1, initial=0)[..., None]
-    scale = np.where(kept, 1 / np.where(kept, s, 1), 0).astype(s.dtype)
+    mask = s > rcond * s.max(-1, initial=0)[..., None]
+    scale = np.where(mask, 1 / np.where(mask, s, 1), 0).astype(s.dtype)
     inner = scale[..., None] * np.matmul(np.conj(u.swapaxes(-1, -2)), b)
-    found = np.matmul(np.conj(vh.swapaxes(-1, -2)), inner)
-    ranks = np.asarray(kept.sum(-1), np.int64)
+    solution = np.matmul(np.conj(vh.swapaxes(-1, -2)), inner)
+    ranks = np.asarray(mask.sum(-1), np.int64)
     left = none = np.zeros((0,), s.dtype)
     if driver != "gelsy" and rows > columns and (driver == "gels" or (ranks == columns).all()):
-        off = np.matmul(self, found) - b
+        off = np.matmul(self, solution) - b
         left = (off * np.conj(off)).real.sum(-2)
     return (
-        np.array(np.broadcast_to(found[..., 0], (*batch, columns))) if vector else found,
+        np.array(np.broadcast_to(solution[..., 0], (*batch, columns))) if vector else solution,
         left,
         np.zeros((0,), np.int64) if driver == "gels" else ranks[()],
         s if driver in ("gelsd", "gelss") else none.copy(),
@@ -209,26 +209,26 @@ def _slopes_of_lstsq(
     toward, left = grads[0], grads[1]
     if left is not None and left.shape[-1:] == (0,):
         left = None  # nothing was left over
-    one = other = None
+    of_self = of_b = None
     if vector:
         b, solution = unsqueeze(b, -1), unsqueeze(solution, -1)
         toward = None if toward is None else unsqueeze(toward, -1)
     if toward is not None:
         inverse = inverse_for_rule(self)
         if needs[0]:
-            one = slope_of_pinv(times(toward, adjoint(b)), inverse, self)
+            of_self = slope_of_pinv(times(toward, adjoint(b)), inverse, self)
         if needs[1]:
-            other = times(adjoint(inverse), toward)
+            of_b = times(adjoint(inverse), toward)
     if left is not None:
         off = (times(self, solution) - b) * (unsqueeze(left, -2) * 2)
         if needs[0]:
             part = times(off, adjoint(solution))
-            one = part if one is None else one + part
+            of_self = part if of_self is None else of_self + part
         if needs[1]:
-            other = -off if other is None else other - off
-    if vector and other is not None:
-        other = other[..., 0]
-    return None if one is None else narrowed(one, self_sizes), None if other is None else narrowed(other, b_sizes)
+            of_b = -off if of_b is None else of_b - off
+    if vector and of_b is not None:
+        of_b = of_b[..., 0]
+    return None if of_self is None else narrowed(of_self, self_sizes), None if of_b is None else narrowed(of_b, b_sizes)
 
 
 def _inverse_for_rule(self: Any) -> Any:

@@ -169,9 +169,9 @@ def logsumexp_dim(self: Any, /, dim: Any, keepdim: bool = False) -> Any:
     top = np.where(np.isinf(top), top.dtype.type(0), top)
     logs = np.log(along(np.exp(a - top), dim, True)) + top
     if not keepdim:
-        kept = kept_sizes(self.shape, dim)
+        sizes = kept_sizes(self.shape, dim)
         axes = range(self.ndim) if dim is None else {i % self.ndim for i in dim}
-        logs = logs.reshape([n for i, n in enumerate(kept) if i not in axes])
+        logs = logs.reshape([n for i, n in enumerate(sizes) if i not in axes])
     return logs.astype(d, copy=False)[()]
 
 

@@ -84,8 +84,8 @@ def topk(self: Any, /, k: Any, dim: Any = -1, largest: Any = True, sorted: Any =
     if not self.ndim:
         return np.array(self), np.zeros((), np.int64)
     if self.size >= compiled.least and axis == self.ndim - 1 and self.size:
-        if (found := compiled.select.best(self, k, bool(largest))) is not None:
-            return found  # type: ignore[no-any-return]
+        if (extremes := compiled.select.best(self, k, bool(largest))) is not None:
+            return extremes  # type: ignore[no-any-return]
     count = self.shape[axis]
     first = (*(ALL,) * axis, builtins.slice(0, k))
     if count > 32 and 0 < k < count // 4:
@@ -118,14 +118,14 @@ def searchsorted(sorted_sequence: Any, self: Any, /, right: Any = False, out_int
     """Where each value would be put into sorted rows so that they stay sorted."""
     side: Any = "right" if right else "left"
     if sorted_sequence.ndim == 1:
-        found = np.searchsorted(sorted_sequence, self, side)
+        positions = np.searchsorted(sorted_sequence, self, side)
     else:
         rows, values = sorted_sequence.reshape(-1, sorted_sequence.shape[-1]), self.reshape(-1, self.shape[-1])
-        found = np.empty(values.shape, np.int64)
-        for place, (row, value) in enumerate(zip(rows, values, strict=True)):
-            found[place] = np.searchsorted(row, value, side)
-        found = found.reshape(self.shape)
-    return np.asarray(found).astype(np.int32 if out_int32 else np.int64)
+        positions = np.empty(values.shape, np.int64)
+        for number, (row, value) in enumerate(zip(rows, values, strict=True)):
+            positions[number] = np.searchsorted(row, value, side)
+        positions = positions.reshape(self.shape)
+    return np.asarray(positions).astype(np.int32 if out_int32 else np.int64)
 
 
 @op(constant=True, public=False)
@@ -141,8 +141,8 @@ def bincount(self: Any, weights: Any = None, /, minlength: Any = 0) -> Any:
         raise RuntimeError("weights should be 1-d and have the same length as input")
     if weights is None:
         return np.bincount(self, minlength=minlength)
-    found = np.bincount(self, weights, minlength)
-    return found.astype(np.float32) if weights.dtype == np.float32 else found
+    sums = np.bincount(self, weights, minlength)
+    return sums.astype(np.float32) if weights.dtype == np.float32 else sums
 
 
 @op(constant=True)

@@ -27,18 +27,18 @@ def carried(node: str | None = None, apart: tuple[str, ...] = ()) -> Callable[[C
 
     def declare(kernel: Callable[..., Any]) -> Any:
         row = Row(kernel, node=node, apart=apart)
-        n = len(row.inputs)
+        count = len(row.inputs)
 
         def caller(*args: Any) -> Any:
-            given = [*args, *list(row.defaults.values())[len(args) - n - len(row.settings) :]]
-            return call.call(row, tuple(given[:n]), tuple(given[n : n + len(row.settings)]))
+            arguments = [*args, *list(row.defaults.values())[len(args) - count - len(row.settings) :]]
+            return call.call(row, tuple(arguments[:count]), tuple(arguments[count : count + len(row.settings)]))
 
-        made: Any = caller
-        made.__name__ = made.__qualname__ = row.name
-        made.__doc__, made.row, made.derivative = kernel.__doc__, row, row.derivative
-        row.caller = made
+        function: Any = caller
+        function.__name__ = function.__qualname__ = row.name
+        function.__doc__, function.row, function.derivative = kernel.__doc__, row, row.derivative
+        row.caller = function
         ROWS[row.name] = row
-        return made
+        return function
 
     return declare
 
@@ -256,9 +256,9 @@ def _inverse(dims: Sequence[int]) -> tuple[int, ...]:
 
 def _ordering(name: str, node: str) -> Any:
     _permuted.__name__ = name
-    made = carried(node)(_permuted)
-    made.derivative(self=lambda grad, dims: permuted(grad, _inverse(dims)))
-    return made
+    function = carried(node)(_permuted)
+    function.derivative(self=lambda grad, dims: permuted(grad, _inverse(dims)))
+    return function
 
 
 permuted = _ordering("permuted", "PermuteBackward0")
@@ -311,15 +311,15 @@ spread.derivative(grad_output=lambda grad, pattern, dims, keepdim: summed(masked
 def check_product(mat1: Any, mat2: Any) -> None:
     """Raise PyTorch's error unless the matrices can be multiplied."""
     if mat1.dtype != mat2.dtype:
-        one, two = (dtypes.of(array.dtype).scalar_name for array in (mat1, mat2))
-        raise RuntimeError(f"expected scalar type {one} but found {two}")
+        first, second = (dtypes.of(array.dtype).scalar_name for array in (mat1, mat2))
+        raise RuntimeError(f"expected scalar type {first} but found {second}")
     if mat1.shape[1] != mat2.shape[0]:
         if isinstance(mat1, Carrier) and not isinstance(mat2, Carrier) and mat2.ndim == 2:
             raise RuntimeError(f"addmm: Argument #3 (dense): Expected dim 0 size {mat1.shape[1]}, got {mat2.shape[0]}")
         if mat2.ndim == 1:
             raise RuntimeError("mv: expected self.size(-1) == vec.size(-1)")
-        one, two = ("x".join(map(str, array.shape)) for array in (mat1, mat2))
-        raise RuntimeError(f"mat1 and mat2 shapes cannot be multiplied ({one} and {two})")
+        first, second = ("x".join(map(str, array.shape)) for array in (mat1, mat2))
+        raise RuntimeError(f"mat1 and mat2 shapes cannot be multiplied ({first} and {second})")
 
 
 @carried("MmBackward0")
@@ -363,12 +363,12 @@ vector_product.derivative(
 
 def _sum_of(self: Any, mat1: Any, mat2: Any, beta: Any, alpha: Any) -> Any:
     check_product(mat1, mat2)
-    made = arrays.matmul(mat1, mat2)
+    result = arrays.matmul(mat1, mat2)
     if alpha != 1:
-        made = arrays.multiplied(made, alpha)
+        result = arrays.multiplied(result, alpha)
     if self is None or beta == 0:
-        return made
-    return made + (self if beta == 1 else arrays.multiplied(self, beta))
+        return result
+    return result + (self if beta == 1 else arrays.multiplied(self, beta))
 
 
 @carried(apart=("like",))
@@ -419,8 +419,8 @@ def embedding_sparse_backward(
     at = np.asarray(indices).reshape(-1).astype(np.int64)
     rows = np.asarray(grad_output).reshape(-1, sizes[1])
     if padding_idx >= 0:
-        kept = at != padding_idx
-        at, rows = at[kept], rows[kept]
+        mask = at != padding_idx
+        at, rows = at[mask], rows[mask]
     return Coo(at[None], rows, sizes)
 
 

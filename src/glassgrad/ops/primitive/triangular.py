@@ -30,8 +30,8 @@ def solved(A: Any, B: Any, upper: bool, left: bool, unitriangular: bool) -> Any:
     refuse("triangular_solve_cpu", A)
     if left:
         return np.ascontiguousarray(triangle.substituted(A, B, upper, unitriangular))
-    found = triangle.substituted(A.swapaxes(-1, -2), B.swapaxes(-1, -2), not upper, unitriangular)
-    return np.ascontiguousarray(found.swapaxes(-1, -2))
+    solutions = triangle.substituted(A.swapaxes(-1, -2), B.swapaxes(-1, -2), not upper, unitriangular)
+    return np.ascontiguousarray(solutions.swapaxes(-1, -2))
 
 
 @op(node="LinalgSolveTriangularBackward0", holomorphic=False, public=False, hidden=("self_sizes", "B_sizes"))
@@ -66,8 +66,8 @@ def part(grad: Any, upper: Any, unitriangular: Any) -> Any:
 def triangular_solve(self: Any, A: Any, /, upper: bool, transpose: bool, unitriangular: bool) -> Any:  # noqa: N803
     """The solutions of ``A @ X = self``, and a copy of ``A``."""
     matrix = A.swapaxes(-1, -2) if transpose else A
-    found = solved(matrix, self, upper is not transpose, True, unitriangular)
-    return found, np.array(np.broadcast_to(A, (*found.shape[:-2], *A.shape[-2:])))
+    solutions = solved(matrix, self, upper is not transpose, True, unitriangular)
+    return solutions, np.array(np.broadcast_to(A, (*solutions.shape[:-2], *A.shape[-2:])))
 
 
 @triangular_solve.derivative("self", "A")

@@ -61,11 +61,11 @@ take_window.derivative(
 def embed_window(self: Any, /, window: Any, sizes: Any, strides: Any) -> Any:
     """Zeros of ``sizes`` whose window holds ``self``; elements that the window shows several times add up."""
     out = empty(sizes, strides, self.dtype)
-    place = look(out, window)
+    shown = look(out, window)
     if any(stride == 0 and size > 1 for size, stride in zip(window[0], window[1], strict=True)) or overlaps(window):
         np.add.at(flat(out), indices(window), self)
     else:
-        place[...] = self
+        shown[...] = self
     return out
 
 
