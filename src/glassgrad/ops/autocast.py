@@ -34,10 +34,10 @@ class Policy:
             return tensor
         if not self.keeps or tensor._edge is not LEAF or not modes.grad_enabled() or tensor.dtype is not dtypes.float32:
             return _cast(tensor, self.dtype)
-        kept = self.cache.get(id(tensor))
-        if kept is None:
-            kept = self.cache[id(tensor)] = (tensor, _cast(tensor, self.dtype))
-        return kept[1]
+        entry = self.cache.get(id(tensor))
+        if entry is None:
+            entry = self.cache[id(tensor)] = (tensor, _cast(tensor, self.dtype))
+        return entry[1]
 
 
 def low(*tensors: Any) -> tuple[Any, ...]:
@@ -61,5 +61,5 @@ def lowered(tensor: Tensor, dtype: Any) -> Tensor:
 
 
 def _cast(tensor: Tensor, dtype: Any) -> Tensor:
-    made: Tensor = to_copy(tensor, dtype.numpy, tensor._array.dtype)
-    return made
+    cast: Tensor = to_copy(tensor, dtype.numpy, tensor._array.dtype)
+    return cast
