@@ -72,9 +72,9 @@ def as_subclass(self: Tensor, cls: Any) -> Any:
             "Creating a Tensor subclass from a class that does not inherit from Tensor is not possible. Make sure your "
             "class inherits from Tensor."
         )
-    made = alias(self)
+    source = alias(self)
     out: Any = new(cls)
-    out._array, out._edge, out._counter = made._array, made._edge, made._counter
+    out._array, out._edge, out._counter = source._array, source._edge, source._counter
     return out
 
 
