@@ -241,11 +241,11 @@ class Function(FunctionCtx, metaclass=FunctionMeta):
         """Call ``forward`` and record the call as one node."""
         separate = cls.setup_context is not Function.setup_context
         tensors = [a for a in args if isinstance(a, Tensor)]
-        recorded = modes.grad_enabled() and any(t.requires_grad for t in tensors)
-        ctx = cls._backward_cls(tuple(edge_of(t) for t in tensors) if recorded else (), _kind_of(cls))
+        recorded = modes.grad_enabled() and any(tensor.requires_grad for tensor in tensors)
+        ctx = cls._backward_cls(tuple(edge_of(tensor) for tensor in tensors) if recorded else (), _kind_of(cls))
         ctx._is_tensor = [isinstance(a, Tensor) for a in args]
         ctx.needs_input_grad = tuple(isinstance(a, Tensor) and a.requires_grad for a in args)
-        ctx._input_meta = [(t._array.shape, t._array.dtype) for t in tensors]
+        ctx._input_meta = [(tensor._array.shape, tensor._array.dtype) for tensor in tensors]
         before = modes.set_grad(False)
         try:
             if separate:
@@ -318,9 +318,9 @@ def _finish(cls: type, ctx: Any, inputs: list[Tensor], outputs: Any, recorded: b
 
 def _marked(tensors: Sequence[Any] | None, refusal: str) -> set[int]:
     """Which tensors were marked, by identity."""
-    if not all(isinstance(t, Tensor) for t in tensors or ()):
+    if not all(isinstance(tensor, Tensor) for tensor in tensors or ()):
         raise RuntimeError(refusal)  # PyTorch's sentence ends there
-    return {id(t) for t in tensors or ()}
+    return {id(tensor) for tensor in tensors or ()}
 
 
 def _output(result: Tensor, edge: Any, dirty: bool, is_input: bool, total: int) -> Tensor:

@@ -99,7 +99,9 @@ def _check(
     fast: bool,
 ) -> None:
     _check_inputs(inputs)
-    watched = [(index, t) for index, t in enumerate(inputs) if isinstance(t, Tensor) and t.requires_grad]
+    watched = [
+        (index, value) for index, value in enumerate(inputs) if isinstance(value, Tensor) and value.requires_grad
+    ]
     outputs = _outputs(func(*inputs))
     if not any(out.requires_grad for out in outputs):
         _check_no_outputs(func, inputs, outputs, watched, eps)
@@ -142,7 +144,7 @@ class _Undefined(Function):
 
 def _check_undefined(func: Callable[..., Any], inputs: tuple[Any, ...]) -> None:
     """Where no gradient comes, to any output or to one of several, none but zeros may go on."""
-    wanted = [t for t in inputs if isinstance(t, Tensor) and t.requires_grad]
+    wanted = [value for value in inputs if isinstance(value, Tensor) and value.requires_grad]
     count = len([out for out in _outputs(func(*inputs)) if isinstance(out, Tensor) and out.requires_grad])
     for without in [None, *range(count)] if count > 1 else [None] * count:
         outs = [out for out in _outputs(func(*inputs)) if isinstance(out, Tensor) and out.requires_grad]
@@ -162,18 +164,18 @@ def _check_undefined(func: Callable[..., Any], inputs: tuple[Any, ...]) -> None:
 
 def _check_inputs(inputs: tuple[Any, ...]) -> None:
     wanted = False
-    for index, t in enumerate(inputs):
-        if not (isinstance(t, Tensor) and t.requires_grad):
+    for index, value in enumerate(inputs):
+        if not (isinstance(value, Tensor) and value.requires_grad):
             continue
         wanted = True
-        if t.dtype.itemsize < (16 if t.is_complex() else 8):  # type: ignore[attr-defined]
+        if value.dtype.itemsize < (16 if value.is_complex() else 8):  # type: ignore[attr-defined]
             warnings.warn(
                 f"Input #{index} requires gradient and is not a double precision floating point or complex. This check "
                 "will likely fail if all the inputs are not of double precision floating point or complex. ",
                 UserWarning,
                 stacklevel=4,
             )
-        if any(stride == 0 and size > 1 for stride, size in zip(t._array.strides, t._array.shape, strict=True)):
+        if any(stride == 0 and size > 1 for stride, size in zip(value._array.strides, value._array.shape, strict=True)):
             raise RuntimeError(
                 f"The {index}th input has a dimension with stride 0. gradcheck only supports inputs that are "
                 "non-overlapping to be able to compute the numerical gradients correctly. You should call .contiguous "
@@ -251,17 +253,19 @@ def _analytical(
 ) -> list[Any]:
     """The Jacobians of one output, by backward."""
     out = _outputs(func(*inputs))[number]
-    tensors = [t for _, t in watched]
+    tensors = [tensor for _, tensor in watched]
     columns: list[list[Any]] = [[] for _ in tensors]
     for seed in _cotangents(out, part):
         grads = grad(out, tensors, seed, retain_graph=True, allow_unused=True)
-        for column, g, t in zip(columns, grads, tensors, strict=True):
-            if g is not None and check_dtypes and g.dtype != t.dtype:
+        for column, g, point in zip(columns, grads, tensors, strict=True):
+            if g is not None and check_dtypes and g.dtype != point.dtype:
                 raise GradcheckError("Backward does not return gradient of the same dtype as its input")
-            column.append(np.zeros(t._array.size, t._array.dtype) if g is None else np.asarray(g._array).reshape(-1))
+            column.append(
+                np.zeros(point._array.size, point._array.dtype) if g is None else np.asarray(g._array).reshape(-1)
+            )
     return [
-        np.stack(column, axis=1) if column else np.zeros((t._array.size, 0))
-        for column, t in zip(columns, tensors, strict=True)
+        np.stack(column, axis=1) if column else np.zeros((point._array.size, 0))
+        for column, point in zip(columns, tensors, strict=True)
     ]
 
 
@@ -300,7 +304,7 @@ def _compare_fast(
 
 def _check_batched(func: Callable[..., Any], inputs: tuple[Any, ...], watched: Any) -> None:
     """Gradients for a batch of cotangents must equal those for each alone."""
-    tensors = [t for _, t in watched]
+    tensors = [tensor for _, tensor in watched]
     for out in _outputs(func(*inputs)):
         if not out.requires_grad:
             continue
@@ -352,7 +356,7 @@ def gradgradcheck(
     def first_order(*args: Any) -> Any:
         at, weights = args[:-count], args[-count:]
         outs = [out for out in _outputs(func(*at)) if out.requires_grad]
-        wanted = tuple(t for t in at if isinstance(t, Tensor) and t.requires_grad)
+        wanted = tuple(value for value in at if isinstance(value, Tensor) and value.requires_grad)
         grads = grad(outs, wanted, weights[: len(outs)], create_graph=True, allow_unused=True)
         return tuple(g for g in grads if g is not None)
 

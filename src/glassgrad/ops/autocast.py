@@ -27,7 +27,7 @@ class Policy:
 
     def low(self, *tensors: Any) -> tuple[Any, ...]:
         """Tensors in the block's dtype; float64 and integers stay."""
-        return tuple(self._low(t) for t in tensors)
+        return tuple(self._low(tensor) for tensor in tensors)
 
     def _low(self, tensor: Any) -> Any:
         if not isinstance(tensor, Tensor) or tensor._array.dtype not in _CAST or tensor.dtype is self.dtype:
@@ -50,7 +50,7 @@ def single(*tensors: Any) -> tuple[Any, ...]:
     """Half tensors in float32 within a block; as they are outside of one."""
     if modes.local.autocast is None:
         return tensors
-    return tuple(lowered(t, dtypes.float32) if isinstance(t, Tensor) else t for t in tensors)
+    return tuple(lowered(tensor, dtypes.float32) if isinstance(tensor, Tensor) else tensor for tensor in tensors)
 
 
 def lowered(tensor: Tensor, dtype: Any) -> Tensor:

@@ -40,7 +40,7 @@ def dispatch(row: Row, tensors: Sequence[Any], settings: Sequence[Any], out: Any
     args = (*tensors, *settings)
     kwargs = {} if out is None else {"out": out}
     flat = tensors[0] if row.listed else tensors
-    types = tuple(dict.fromkeys(type(t) for t in flat if _overrides(t)))
+    types = tuple(dict.fromkeys(type(value) for value in flat if _overrides(value)))
     stack = modes.local.function_modes
     if stack:
         mode = stack.pop()
@@ -48,8 +48,8 @@ def dispatch(row: Row, tensors: Sequence[Any], settings: Sequence[Any], out: Any
             return mode.__torch_function__(row.caller, types, args, kwargs)
         finally:
             stack.append(mode)
-    for t in sorted((t for t in flat if _overrides(t)), key=lambda t: -len(type(t).__mro__)):
-        answer = type(t).__torch_function__(row.caller, types, args, kwargs)
+    for value in sorted((value for value in flat if _overrides(value)), key=lambda value: -len(type(value).__mro__)):
+        answer = type(value).__torch_function__(row.caller, types, args, kwargs)
         if answer is not NotImplemented:
             return answer
     return NOT_TAKEN

@@ -458,7 +458,7 @@ def angle(input: Tensor, *, out: Any = None) -> Tensor:
 def _both_real(a: str, first: Any, b: str, second: Any, function: str) -> None:
     need_tensor(function, a, 1, first)
     need_tensor(function, b, 2, second)
-    if not all(t._array.dtype.kind == "f" for t in (first, second)):
+    if not all(part._array.dtype.kind == "f" for part in (first, second)):
         raise RuntimeError(
             "Expected both inputs to be Half, Float or Double tensors but got "
             f"{first.dtype.scalar_name} and {second.dtype.scalar_name}"

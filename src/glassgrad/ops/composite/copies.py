@@ -97,7 +97,7 @@ def as_strided_scatter(
             f"{list(size)}"
         )
     offset = 0 if storage_offset is None else storage_offset - input.storage_offset()
-    needed = 0 if 0 in size else 1 + offset + sum((n - 1) * s for n, s in zip(size, stride, strict=True))
+    needed = 0 if 0 in size else 1 + offset + sum((n - 1) * step for n, step in zip(size, stride, strict=True))
     if needed > input._array.size:
         raise RuntimeError(
             f"setStorage: sizes {list(size)}, strides {list(stride)}, storage offset {offset}, and itemsize "

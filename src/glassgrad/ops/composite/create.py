@@ -315,7 +315,7 @@ def empty_strided(
         )
     if on_meta(device, "empty_strided"):
         return place(blank(sizes, kind), "meta", requires_grad)
-    span = 0 if 0 in sizes else 1 + sum((n - 1) * s for n, s in zip(sizes, strides, strict=True))
+    span = 0 if 0 in sizes else 1 + sum((n - 1) * step for n, step in zip(sizes, strides, strict=True))
     buffer = allocate(np.empty, (max(span, 1),), kind, "empty")
     array = np.ndarray(sizes, kind, buffer, 0, tuple(step * kind.itemsize for step in strides))
     result = fresh(array)

@@ -169,7 +169,7 @@ def masked_fill_(self: Tensor, mask: Tensor, value: Any) -> Tensor:
     row, others, settings = _filling("masked_fill_", self, mask, value)
     rows.together(self._array.shape, mask._array.shape)
     strides = self._array.strides
-    if 0 in strides and any(n > 1 and not s for n, s in zip(self._array.shape, strides, strict=True)):
+    if 0 in strides and any(n > 1 and not step for n, step in zip(self._array.shape, strides, strict=True)):
         others = (_shared(self, mask), *others[1:])
     return write.in_place(row.row, self, others, settings)
 

@@ -236,7 +236,7 @@ def triplet_margin_loss(
     swap: bool = False, reduction: int = 1,
 ) -> Any:  # fmt: skip
     """How much nearer than ``margin`` the negative is to the anchor than the positive."""
-    dims = [t._array.ndim for t in (anchor, positive, negative)]
+    dims = [tensor._array.ndim for tensor in (anchor, positive, negative)]
     if len(set(dims)) > 1:
         raise RuntimeError(
             "The anchor, positive, and negative tensors are expected to have the same number of dimensions, but got: "

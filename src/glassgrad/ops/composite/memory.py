@@ -78,8 +78,8 @@ def demand_room(sizes: Any, strides: Any, offset: int, itemsize: int, nbytes: in
         raise RuntimeError(f"Tensor: invalid storage offset {offset}")
     if any(n < 0 for n in sizes) or math.prod(sizes) * itemsize >= 1 << 63:
         raise RuntimeError("numel: integer multiplication overflow")
-    needed = 0 if 0 in sizes else offset + 1 + sum((n - 1) * s for n, s in zip(sizes, strides, strict=True))
-    if any(s < 0 for s in strides) or needed * itemsize >= 1 << 63:
+    needed = 0 if 0 in sizes else offset + 1 + sum((n - 1) * step for n, step in zip(sizes, strides, strict=True))
+    if any(step < 0 for step in strides) or needed * itemsize >= 1 << 63:
         raise RuntimeError(f"Storage size calculation overflowed with sizes={list(sizes)} and strides={list(strides)}")
     if needed * itemsize > nbytes:
         raise RuntimeError(

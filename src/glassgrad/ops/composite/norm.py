@@ -416,7 +416,7 @@ def with_statistics(
                 f"The function 'native_batch_norm' is not differentiable with respect to argument '{name}'. This "
                 "input cannot have requires_grad True."
             )
-    _check_parameters(input, [t for t in (weight, bias, running_mean, running_var) if t is not None])
+    _check_parameters(input, [tensor for tensor in (weight, bias, running_mean, running_var) if tensor is not None])
     out, mean, deviation, variance = native_batch_norm(input, weight, bias, running_mean, running_var, training, eps)
     if training and running_mean is not None and input._array.size:
         move_statistics(running_mean, running_var, mean, variance, momentum, input._array.size // channels)
@@ -443,15 +443,15 @@ def move_statistics(
 def _check_parameters(input: Tensor, parameters: list[Tensor]) -> None:
     """Raise PyTorch's error for dtypes that do not go together: all are one, or halves among float32 parameters."""
     kind = input._array.dtype
-    if all([t._array.dtype is kind for t in parameters]) or kind.kind in "bui" or not parameters:
+    if all([parameter._array.dtype is kind for parameter in parameters]) or kind.kind in "bui" or not parameters:
         return
     if parameters[0].dtype is input.dtype:
-        for t in parameters:
-            if t.dtype is not input.dtype:
-                names = input.dtype.scalar_name, t.dtype.scalar_name
+        for parameter in parameters:
+            if parameter.dtype is not input.dtype:
+                names = input.dtype.scalar_name, parameter.dtype.scalar_name
                 raise RuntimeError("expected scalar type {} but found {}".format(*names))
         return
-    if any(t.dtype is not float32 for t in parameters):
+    if any(parameter.dtype is not float32 for parameter in parameters):
         raise RuntimeError("mixed dtype (CPU): expect parameter to have scalar type of Float")
     if kind != np.float16 and kind.kind != "V":
         raise RuntimeError("mixed dtype (CPU): all inputs must share same datatype.")

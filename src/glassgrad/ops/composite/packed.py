@@ -57,7 +57,9 @@ def pad_sequence(
     out = np.full((*sizes, *first.shape[1:]), np.asarray(padding_value).astype(kind), kind)
     starts = [longest - length if padding_side == "left" else 0 for length in lengths]
     recorded = modes.unusual or (modes.grad_enabled() and any(sequence.requires_grad for sequence in sequences))
-    if not recorded and all(s._array.shape[1:] == first.shape[1:] and s._array.dtype == kind for s in sequences):
+    if not recorded and all(
+        sequence._array.shape[1:] == first.shape[1:] and sequence._array.dtype == kind for sequence in sequences
+    ):
         for index, (sequence, start, length) in enumerate(zip(sequences, starts, lengths, strict=True)):
             steps = builtins.slice(start, start + length)
             out[(index, steps) if batch_first else (steps, index)] = sequence._array

@@ -35,7 +35,7 @@ def _dispatch(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     if row.name in _OF_VALUES:
         return of_values(row.caller, *args)
     standing = _STANDING.get(row.name)
-    carrier = next(t._array for t in (args[0] if row.listed else args) if isinstance(t, SparseTensor))
+    carrier = next(tensor._array for tensor in (args[0] if row.listed else args) if isinstance(tensor, SparseTensor))
     if standing is None or kwargs:
         return carrier.refuse(row.name)
     return standing(*args)

@@ -26,7 +26,7 @@ def _number(value: Any) -> Any:
 
 def _agreed(self: Any, other: Any) -> tuple[Any, Any]:
     kind = dtypes.promote_types(self.dtype, other.dtype)
-    return tuple(t if t.dtype is kind else t.to(kind) for t in (self, other))  # type: ignore[return-value]
+    return tuple(tensor if tensor.dtype is kind else tensor.to(kind) for tensor in (self, other))  # type: ignore[return-value]
 
 
 @stands_for("add")
@@ -202,7 +202,7 @@ def _cat(tensors: Sequence[Any], dim: int) -> Any:
 
 @stands_for("stack")
 def _stack(tensors: Sequence[Any], dim: int) -> Any:
-    return _cat([_unsqueeze(t, dim) for t in tensors], dim)
+    return _cat([_unsqueeze(tensor, dim) for tensor in tensors], dim)
 
 
 @method("norm")
