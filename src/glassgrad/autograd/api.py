@@ -119,13 +119,13 @@ def grad(
             stacklevel=2,
         )
     wanted = (inputs,) if _is_place(inputs) else tuple(inputs)
-    made = _places(outputs)
-    seeds = _given(grad_outputs, len(made))
+    outputs = _places(outputs)
+    seeds = _given(grad_outputs, len(outputs))
     if is_grads_batched:
-        return _batched(made, wanted, seeds, retain_graph, create_graph, allow_unused, materialize_grads)
+        return _batched(outputs, wanted, seeds, retain_graph, create_graph, allow_unused, materialize_grads)
     keep = create_graph if retain_graph is None else retain_graph
-    lifted = create_graph or _on_meta(made)
-    roots = _roots(made, seeds, lifted)
+    lifted = create_graph or _on_meta(outputs)
+    roots = _roots(outputs, seeds, lifted)
     if not wanted:
         raise RuntimeError("`inputs` argument to `grad()` cannot be empty.")
     edges = []
@@ -140,11 +140,11 @@ def grad(
         answers = engine.general(roots, keep=keep, lifted=lifted, inputs=unique, accumulate=False)
     finally:
         modes.set_grad(before)
-    found = dict(zip(unique, answers, strict=True))
+    by_edge = dict(zip(unique, answers, strict=True))
     result: list[Tensor | None] = []
     shown: set[int] = set()
     for index, (tensor, edge) in enumerate(zip(wanted, edges, strict=True)):
-        answer = found[edge]
+        answer = by_edge[edge]
         if answer is None:
             if not allow_unused:
                 raise RuntimeError(errors.UNUSED.format(index=index))
@@ -163,13 +163,13 @@ def _is_place(value: Any) -> bool:
 
 def _places(value: Any) -> tuple[Any, ...]:
     """The outputs of a call; what a ``GradientEdge`` holds in its place."""
-    pieces = (value,) if _is_place(value) else tuple(value)
-    return tuple(getattr(piece, "ownership_token", piece) for piece in pieces)
+    outputs = (value,) if _is_place(value) else tuple(value)
+    return tuple(getattr(output, "ownership_token", output) for output in outputs)
 
 
-def _edge(place: Any) -> Any:
+def _edge(tensor: Any) -> Any:
     """The edge of a tensor, or the one that a ``GradientEdge`` holds."""
-    return edge_of(getattr(place, "ownership_token", place))
+    return edge_of(getattr(tensor, "ownership_token", tensor))
 
 
 def _own(array: Any, shown: set[int]) -> Any:
@@ -203,10 +203,10 @@ def _on_meta(outputs: Sequence[Any]) -> bool:
 
 def _roots(outputs: Sequence[Any], seeds: Sequence[Any], lifted: bool) -> list[tuple[Any, Any]]:
     """The edges to start from, each with its gradient."""
-    made = [_seed(index, output, seed) for index, (output, seed) in enumerate(zip(outputs, seeds, strict=False))]
+    gradients = [_seed(index, output, seed) for index, (output, seed) in enumerate(zip(outputs, seeds, strict=False))]
     _check_kinds(seeds)
     roots = []
-    for index, (output, seed) in enumerate(zip(outputs, made, strict=True)):
+    for index, (output, seed) in enumerate(zip(outputs, gradients, strict=True)):
         edge = _edge(output)
         if edge is None:
             raise RuntimeError(errors.NO_GRAD.format(index=index))

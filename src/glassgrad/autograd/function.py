@@ -241,11 +241,11 @@ class Function(FunctionCtx, metaclass=FunctionMeta):
         """Call ``forward`` and record the call as one node."""
         separate = cls.setup_context is not Function.setup_context
         tensors = [a for a in args if isinstance(a, Tensor)]
-        recorded = modes.grad_enabled() and any(t.requires_grad for t in tensors)
-        ctx = cls._backward_cls(tuple(edge_of(t) for t in tensors) if recorded else (), _kind_of(cls))
+        recorded = modes.grad_enabled() and any(tensor.requires_grad for tensor in tensors)
+        ctx = cls._backward_cls(tuple(edge_of(tensor) for tensor in tensors) if recorded else (), _kind_of(cls))
         ctx._is_tensor = [isinstance(a, Tensor) for a in args]
         ctx.needs_input_grad = tuple(isinstance(a, Tensor) and a.requires_grad for a in args)
-        ctx._input_meta = [(t._array.shape, t._array.dtype) for t in tensors]
+        ctx._input_meta = [(tensor._array.shape, tensor._array.dtype) for tensor in tensors]
         before = modes.set_grad(False)
         try:
             if separate:
@@ -277,98 +277,100 @@ def _kind_of(cls: type) -> Kind:
 
 def _finish(cls: type, ctx: Any, inputs: list[Tensor], outputs: Any, recorded: bool) -> Any:
     """Give the outputs of ``forward`` their history."""
-    pieces = outputs if isinstance(outputs, tuple) else (outputs,)
+    results = outputs if isinstance(outputs, tuple) else (outputs,)
     dirty = _marked(ctx.dirty_tensors, "mark_dirty can only accept variables, but argument ")
-    for t in ctx.dirty_tensors or ():
-        share(t).version += 1
-    if dirty - {id(piece) for piece in pieces}:
+    for tensor in ctx.dirty_tensors or ():
+        share(tensor).version += 1
+    if dirty - {id(result) for result in results}:
         raise RuntimeError(
             "Some elements marked as dirty during the forward method were not returned as output. The inputs that are "
             "modified inplace must all be outputs of the Function."
         )
     plain = _marked(ctx.non_differentiable, "mark_non_differentiable only accepts variable arguments, but got ")
-    given = {id(t) for t in inputs}
-    ctx._count = len(pieces)
-    ctx._outputs = [(piece._array.shape, piece._array.dtype) if isinstance(piece, Tensor) else None for piece in pieces]
-    made: list[Any] = []
+    input_ids = {id(tensor) for tensor in inputs}
+    ctx._count = len(results)
+    ctx._outputs = [
+        (result._array.shape, result._array.dtype) if isinstance(result, Tensor) else None for result in results
+    ]
+    outs: list[Any] = []
     carried = 0
-    for nr, piece in enumerate(pieces):
-        if not isinstance(piece, Tensor):
-            made.append(piece)
+    for nr, result in enumerate(results):
+        if not isinstance(result, Tensor):
+            outs.append(result)
             continue
         edge = None
-        if recorded and id(piece) not in plain and piece._array.dtype.kind in "fcV":
-            edge = ctx if len(pieces) == 1 else output_of(ctx, nr, len(pieces))
+        if recorded and id(result) not in plain and result._array.dtype.kind in "fcV":
+            edge = ctx if len(results) == 1 else output_of(ctx, nr, len(results))
             carried += 1
-        made.append(_output(piece, edge, id(piece) in dirty, id(piece) in given, len(pieces)))
+        outs.append(_output(result, edge, id(result) in dirty, id(result) in input_ids, len(results)))
     if carried > 1:
-        for piece in made:
-            if isinstance(piece, Tensor) and type(piece._edge) is View:
-                piece._edge.made = "multi"
-    _save(ctx, pieces, made)
+        for out in outs:
+            if isinstance(out, Tensor) and type(out._edge) is View:
+                out._edge.made = "multi"
+    _save(ctx, results, outs)
     ctx.dirty_tensors = ctx.non_differentiable = None  # they hold this node: they would be a cycle
     if modes.local.anomaly:
         from ..core import anomaly
 
         anomaly.mark(ctx)
-    return tuple(made) if isinstance(outputs, tuple) else made[0]
+    return tuple(outs) if isinstance(outputs, tuple) else outs[0]
 
 
 def _marked(tensors: Sequence[Any] | None, refusal: str) -> set[int]:
     """Which tensors were marked, by identity."""
-    if not all(isinstance(t, Tensor) for t in tensors or ()):
+    if not all(isinstance(tensor, Tensor) for tensor in tensors or ()):
         raise RuntimeError(refusal)  # PyTorch's sentence ends there
-    return {id(t) for t in tensors or ()}
+    return {id(tensor) for tensor in tensors or ()}
 
 
-def _output(piece: Tensor, edge: Any, dirty: bool, given: bool, total: int) -> Tensor:
+def _output(result: Tensor, edge: Any, dirty: bool, is_input: bool, total: int) -> Tensor:
     """An output of ``forward`` with its history: ``edge``, or none."""
-    out = piece
+    out = result
     if edge is None:
-        if given:
-            out = alias(piece) if piece.requires_grad else piece if dirty else _same(piece, None)
-        elif piece.requires_grad and type(piece._edge) is not View:
-            piece._edge = None
+        if is_input:
+            out = alias(result) if result.requires_grad else result if dirty else _same(result, None)
+        elif result.requires_grad and type(result._edge) is not View:
+            result._edge = None
     elif dirty:
-        _rebase(piece, edge, given, total)
-    elif given:
-        out = _same(piece, edge)
-    elif type(piece._edge) is View:
-        piece._edge.edge, piece._edge.seen = edge, share(piece).version
+        _rebase(result, edge, is_input, total)
+    elif is_input:
+        out = _same(result, edge)
+    elif type(result._edge) is View:
+        result._edge.edge, result._edge.seen = edge, share(result).version
     else:
-        piece._edge = edge
-    if not (given and dirty) and type(out._edge) is View:
+        result._edge = edge
+    if not (is_input and dirty) and type(out._edge) is View:
         out._edge.made = "custom"
     return out
 
 
-def _same(piece: Tensor, edge: Any) -> Tensor:
+def _same(tensor: Tensor, edge: Any) -> Tensor:
     """The view of an input that ``forward`` gave back as it was."""
-    out = alias(piece)
-    out._edge = place = new(View)
-    place.base = piece._edge.base if type(piece._edge) is View else piece
-    place.edge, place.seen, place.made = edge, share(piece).version, "custom"
+    out = alias(tensor)
+    out._edge = view = new(View)
+    view.base = tensor._edge.base if type(tensor._edge) is View else tensor
+    view.edge, view.seen, view.made = edge, share(tensor).version, "custom"
     return out
 
 
-def _rebase(piece: Tensor, edge: Any, given: bool, total: int) -> None:
+def _rebase(tensor: Tensor, edge: Any, is_input: bool, total: int) -> None:
     """Give what ``forward`` wrote its new history."""
-    place = piece._edge
-    if type(place) is View and place.made is not None:
-        raise RuntimeError(views.refusal(place, place.edge, "is being"))
-    if edge_of(piece) is piece:
+    old_edge = tensor._edge
+    if type(old_edge) is View and old_edge.made is not None:
+        raise RuntimeError(views.refusal(old_edge, old_edge.edge, "is being"))
+    if edge_of(tensor) is tensor:
         raise RuntimeError("a leaf Variable that requires grad has been used in an in-place operation.")
-    if not given:
+    if not is_input:
         warnings.warn(
             "ctx.mark_dirty() received a tensor that was not an input. Only input Tensors that have been mutated "
             "should be passed to ctx.mark_dirty().",
             UserWarning,
             stacklevel=5,
         )
-    if type(place) is not View:
-        piece._edge = edge
+    if type(old_edge) is not View:
+        tensor._edge = edge
         return
-    if edge_of(place.base) is place.base:
+    if edge_of(old_edge.base) is old_edge.base:
         raise RuntimeError(errors.LEAF_VIEW_INPLACE)
     if total > 1:
         raise RuntimeError(
@@ -379,12 +381,12 @@ def _rebase(piece: Tensor, edge: Any, given: bool, total: int) -> None:
             "second one that does the other operations). You can ask on the forum https://discuss.pytorch.org/ if you "
             "need help to do this change."
         )
-    views.rebase(piece, edge)
+    views.rebase(tensor, edge)
 
 
-def _save(ctx: Any, pieces: Sequence[Any], made: Sequence[Any]) -> None:
+def _save(ctx: Any, results: Sequence[Any], outs: Sequence[Any]) -> None:
     """Keep what was given to ``save_for_backward``; outputs without their history, which is this very node."""
-    places = {id(piece): nr for nr, piece in enumerate(pieces)}
+    places = {id(result): nr for nr, result in enumerate(results)}
     entries: list[Any] = []
     for index, tensor in enumerate(ctx.to_save or ()):
         if tensor is None:
@@ -395,7 +397,7 @@ def _save(ctx: Any, pieces: Sequence[Any], made: Sequence[Any]) -> None:
                 f"save_for_backward can only save variables, but argument {index} is of type {type(tensor).__name__}"
             )
         nr = places.get(id(tensor))
-        own = nr is not None and made[nr] is tensor and edge_of(tensor) is not None  # its history is this node
+        own = nr is not None and outs[nr] is tensor and edge_of(tensor) is not None  # its history is this node
         if modes.local.saved_hooks:
             edge = nr if own else edge_of(tensor)
             entries.append(saved.Packed(tensor, edge, own, modes.local.saved_hooks[-1]))
@@ -423,14 +425,14 @@ def _run_lifted(record: Any, grad: Any, keep: bool) -> Any:
 def _backward(record: Any, grad: Any, keep: bool, lifted: bool) -> Any:
     """Call the user's ``backward`` and check what it gives, as PyTorch checks it."""
     grads = grad.grads if isinstance(grad, Bundle) else [grad] if grad is not None else [None] * record._count
-    given = []
+    arguments = []
     for g, meta in zip(grads, record._outputs, strict=True):
         if g is not None:
-            given.append(g if lifted else wrap(g))
+            arguments.append(g if lifted else wrap(g))
         elif record.materialize_grads and meta is not None:
-            given.append(wrap(np.zeros(*meta)))
+            arguments.append(wrap(np.zeros(*meta)))
         else:
-            given.append(None)
+            arguments.append(None)
     cls = record._forward_cls
     backward = cls.backward
     if cls.vjp is not Function.vjp:
@@ -440,7 +442,7 @@ def _backward(record: Any, grad: Any, keep: bool, lifted: bool) -> Any:
                 "implement one of them."
             )
         backward = cls.vjp
-    answer = backward(record, *given)
+    answer = backward(record, *arguments)
     answers = list(answer) if isinstance(answer, tuple) else [answer]
     name, count = record.kind.name, len(record._is_tensor)
     while len(answers) > count and answers[-1] is None:
@@ -499,8 +501,8 @@ def once_differentiable(fn: Callable[..., Any]) -> Callable[..., Any]:
             modes.set_grad(before)
         if not modes.grad_enabled() or not any(isinstance(a, Tensor) and a.requires_grad for a in args):
             return outputs
-        pieces = outputs if isinstance(outputs, tuple) else (outputs,)
-        late = [_late_error(piece) for piece in pieces]
+        results = outputs if isinstance(outputs, tuple) else (outputs,)
+        late = [_late_error(result) for result in results]
         return tuple(late) if isinstance(outputs, tuple) else late[0]
 
     return wrapper
@@ -518,10 +520,10 @@ class _Once(Function):
         raise RuntimeError("trying to differentiate twice a function that was marked with @once_differentiable")
 
 
-def _late_error(piece: Any) -> Any:
-    if not isinstance(piece, Tensor):
-        return piece
-    source = alias(piece)
+def _late_error(output: Any) -> Any:
+    if not isinstance(output, Tensor):
+        return output
+    source = alias(output)
     source.requires_grad_()
     return _Once.apply(source)
 

@@ -25,28 +25,28 @@ def _function(name: str) -> Callable[..., Any]:
 def _tuple(value: Any, what: str, function: str) -> tuple[Tensors, bool]:
     """The tensors of an argument, and whether it was a tuple."""
     was_tuple = isinstance(value, tuple)
-    pieces = value if was_tuple else (value,)
-    for index, piece in enumerate(pieces):
-        if not isinstance(piece, Tensor):
+    tensors = value if was_tuple else (value,)
+    for index, tensor in enumerate(tensors):
+        if not isinstance(tensor, Tensor):
             which = f"the value at index {index}" if was_tuple else f"the given {what}"
             raise TypeError(
                 f"The {what} given to {function} must be either a Tensor or a tuple of Tensors but {which} has type "
-                f"{type(piece)}."
+                f"{type(tensor)}."
             )
-    return pieces, was_tuple
+    return tensors, was_tuple
 
 
 def _prepared(inputs: Tensors, create_graph: bool) -> Tensors:
     """The inputs as places to differentiate at: still on the caller's graph only where that is wanted."""
-    made = []
+    points = []
     for tensor in inputs:
         if create_graph:
-            made.append(tensor.view_as(tensor))  # type: ignore[attr-defined]
+            points.append(tensor.view_as(tensor))  # type: ignore[attr-defined]
         else:
-            made.append(tensor.detach().requires_grad_(tensor.dtype.is_floating_point or tensor.dtype.is_complex))  # type: ignore[attr-defined]
+            points.append(tensor.detach().requires_grad_(tensor.dtype.is_floating_point or tensor.dtype.is_complex))  # type: ignore[attr-defined]
     if create_graph:
-        made = [t if t.requires_grad else t.requires_grad_() for t in made]
-    return tuple(made)
+        points = [point if point.requires_grad else point.requires_grad_() for point in points]
+    return tuple(points)
 
 
 def _finished(value: Any, create_graph: bool) -> Any:
@@ -54,7 +54,7 @@ def _finished(value: Any, create_graph: bool) -> Any:
     if create_graph:
         return value
     if isinstance(value, tuple):
-        return tuple(_finished(piece, create_graph) for piece in value)
+        return tuple(_finished(item, create_graph) for item in value)
     return value.detach()
 
 
@@ -71,19 +71,19 @@ def _check_outputs(outputs: Tensors, inputs: Tensors, strict: bool) -> None:
 
 def _check_v(v: Any, other: Tensors, is_other_tuple: bool) -> Tensors:
     """The vector(s), checked to fit ``other``."""
-    pieces = v if isinstance(v, tuple) else (v,)
+    vectors = v if isinstance(v, tuple) else (v,)
     if len(other) > 1 or is_other_tuple:
-        if len(pieces) != len(other):
-            raise RuntimeError(f"v is a tuple of invalid length: should be {len(other)} but got {len(pieces)}.")
-    elif len(pieces) != 1:
+        if len(vectors) != len(other):
+            raise RuntimeError(f"v is a tuple of invalid length: should be {len(other)} but got {len(vectors)}.")
+    elif len(vectors) != 1:
         raise RuntimeError("The given v should contain a single Tensor.")
-    for index, (piece, matching) in enumerate(zip(pieces, other, strict=True)):
-        if piece.shape != matching.shape:
+    for index, (vector, matching) in enumerate(zip(vectors, other, strict=True)):
+        if vector.shape != matching.shape:
             prefix = f"Entry {index} in " if len(other) > 1 or is_other_tuple else ""
             raise RuntimeError(
-                f"{prefix}v has invalid size: should be {matching.shape} but got {piece.shape}."
+                f"{prefix}v has invalid size: should be {matching.shape} but got {vector.shape}."
             )
-    return pieces
+    return vectors
 
 
 def _grads(
@@ -91,16 +91,16 @@ def _grads(
 ) -> tuple[Any, ...]:
     """``grad`` that leaves out outputs without history; None for every input where none is left."""
     weights = (None,) * len(outputs) if weights is None else weights
-    kept = [(o, w) for o, w in zip(outputs, weights, strict=True) if o.requires_grad]
-    if not kept:
+    pairs = [(output, weight) for output, weight in zip(outputs, weights, strict=True) if output.requires_grad]
+    if not pairs:
         return (None,) * len(inputs)
-    chosen, given = zip(*kept, strict=True)
-    return grad(chosen, inputs, given, allow_unused=True, create_graph=create_graph, retain_graph=retain_graph)
+    chosen, cotangents = zip(*pairs, strict=True)
+    return grad(chosen, inputs, cotangents, allow_unused=True, create_graph=create_graph, retain_graph=retain_graph)
 
 
 def _filled(grads: Any, inputs: Tensors, strict: bool, create_graph: bool, stage: str) -> Tensors:
     """Gradients with zeros for the missing ones; in strict mode, PyTorch's errors instead."""
-    made = []
+    gradients = []
     for index, (g, tensor) in enumerate(zip(grads, inputs, strict=True)):
         if g is None:
             if strict:
@@ -111,8 +111,8 @@ def _filled(grads: Any, inputs: Tensors, strict: bool, create_graph: bool, stage
                 f"The backward of the user-provided function is independent of input {index}. This is not allowed in "
                 "strict mode."
             )
-        made.append(g)
-    return tuple(made)
+        gradients.append(g)
+    return tuple(gradients)
 
 
 def _missing(stage: str, index: int) -> str:
@@ -131,15 +131,15 @@ def _missing(stage: str, index: int) -> str:
     )
 
 
-def _shape_back(pieces: Tensors, was_tuple: bool) -> Any:
-    return pieces if was_tuple else pieces[0]
+def _shape_back(tensors: Tensors, was_tuple: bool) -> Any:
+    return tensors if was_tuple else tensors[0]
 
 
 def vjp(func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False) -> Any:
     """The outputs of ``func``, and the product of the vector ``v`` with its Jacobian."""
     with enable_grad():
-        given, inputs_tuple = _tuple(inputs, "inputs", "vjp")
-        at = _prepared(given, create_graph)
+        tensors, inputs_tuple = _tuple(inputs, "inputs", "vjp")
+        at = _prepared(tensors, create_graph)
         outputs, outputs_tuple = _tuple(func(*at), "outputs of the user-provided function", "vjp")
         _check_outputs(outputs, at, strict)
         weights: Any
@@ -152,10 +152,10 @@ def vjp(func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool
             )
         else:
             weights = None
-        found = _filled(_grads(outputs, at, weights, create_graph=create_graph), at, strict, create_graph, "back")
+        products = _filled(_grads(outputs, at, weights, create_graph=create_graph), at, strict, create_graph, "back")
     return (
         _finished(_shape_back(outputs, outputs_tuple), create_graph),
-        _finished(_shape_back(found, inputs_tuple), create_graph),
+        _finished(_shape_back(products, inputs_tuple), create_graph),
     )
 
 
@@ -168,8 +168,8 @@ def _detached(v: Any, create_graph: bool) -> Any:
 def jvp(func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False) -> Any:
     """The outputs of ``func``, and the product of its Jacobian with the vector ``v`` (by differentiating twice)."""
     with enable_grad():
-        given, inputs_tuple = _tuple(inputs, "inputs", "jvp")
-        at = _prepared(given, create_graph)
+        tensors, inputs_tuple = _tuple(inputs, "inputs", "jvp")
+        at = _prepared(tensors, create_graph)
         if v is not None:
             towards = _check_v(v, at, inputs_tuple)
         elif len(at) != 1 or at[0].numel() != 1:  # type: ignore[attr-defined]
@@ -183,7 +183,7 @@ def jvp(func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool
         _check_outputs(outputs, at, strict)
         weights = tuple(zeros_like(out, requires_grad=True) for out in outputs)
         back = _filled(_grads(outputs, at, weights, create_graph=True), at, strict, True, "back")
-        found = _filled(
+        products = _filled(
             _grads(back, weights, towards, create_graph=create_graph),
             outputs,
             strict,
@@ -192,7 +192,7 @@ def jvp(func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool
         )
     return (
         _finished(_shape_back(outputs, outputs_tuple), create_graph),
-        _finished(_shape_back(found, outputs_tuple), create_graph),
+        _finished(_shape_back(products, outputs_tuple), create_graph),
     )
 
 
@@ -218,8 +218,8 @@ def _hessian_product(
     name: str, func: Callable[..., Any], inputs: Any, v: Any, create_graph: bool, strict: bool
 ) -> Any:
     with enable_grad():
-        given, inputs_tuple = _tuple(inputs, "inputs", name)
-        at = _prepared(given, create_graph)
+        tensors, inputs_tuple = _tuple(inputs, "inputs", name)
+        at = _prepared(tensors, create_graph)
         if v is not None:
             towards: Any = _check_v(v, at, inputs_tuple)
         elif len(at) != 1 or at[0].numel() != 1:  # type: ignore[attr-defined]
@@ -233,8 +233,8 @@ def _hessian_product(
         _check_outputs(outputs, at, strict)
         output = _single(outputs, outputs_tuple, name)
         slope = _filled(_grads((output,), at, create_graph=True), at, strict, True, "back")
-        found = _filled(_grads(slope, at, towards, create_graph=create_graph), at, strict, create_graph, "double_back")
-    return _finished(output, create_graph), _finished(_shape_back(found, inputs_tuple), create_graph)
+        result = _filled(_grads(slope, at, towards, create_graph=create_graph), at, strict, create_graph, "double_back")
+    return _finished(output, create_graph), _finished(_shape_back(result, inputs_tuple), create_graph)
 
 
 def jacobian(
@@ -269,17 +269,17 @@ def jacobian(
         )
     stack = _function("stack")
     with enable_grad():
-        given, inputs_tuple = _tuple(inputs, "inputs", "jacobian")
-        at = _prepared(given, create_graph)
+        tensors, inputs_tuple = _tuple(inputs, "inputs", "jacobian")
+        at = _prepared(tensors, create_graph)
         outputs, outputs_tuple = _tuple(func(*at), "outputs of the user-provided function", "jacobian")
         _check_outputs(outputs, at, strict)
         blocks = []
         for number, output in enumerate(outputs):
             columns: list[list[Tensor]] = [[] for _ in at]
             flat = output.reshape(-1)  # type: ignore[attr-defined]
-            for place in range(flat.numel()):
-                found = _grads((flat[place],), at, create_graph=create_graph, retain_graph=True)
-                for index, (column, g, tensor) in enumerate(zip(columns, found, at, strict=True)):
+            for element in range(flat.numel()):
+                grads = _grads((flat[element],), at, create_graph=create_graph, retain_graph=True)
+                for index, (column, g, tensor) in enumerate(zip(columns, grads, at, strict=True)):
                     if g is None and strict:
                         raise RuntimeError(
                             f"Output {number} of the user-provided function is independent of input {index}. This is "
@@ -313,7 +313,7 @@ def hessian(
     outer_jacobian_strategy: str = "reverse-mode",
 ) -> Any:
     """The Hessian of a scalar ``func``: of shape ``input.shape + input.shape``, in nested tuples for several inputs."""
-    given, inputs_tuple = _tuple(inputs, "inputs", "hessian")
+    tensors, inputs_tuple = _tuple(inputs, "inputs", "hessian")
     if outer_jacobian_strategy not in ("forward-mode", "reverse-mode"):
         raise AssertionError('Expected strategy to be either "forward-mode" or "reverse-mode".')
 
@@ -323,8 +323,8 @@ def hessian(
         return _single(outputs, outputs_tuple, "hessian")
 
     def slope(*at: Tensor) -> Any:
-        found = jacobian(checked, at, create_graph=True)
-        for index, g in enumerate(found):
+        gradients = jacobian(checked, at, create_graph=True)
+        for index, g in enumerate(gradients):
             if strict and not g.requires_grad:
                 raise RuntimeError(
                     "While computing the hessian, found that the jacobian of the user-provided function with respect "
@@ -332,7 +332,7 @@ def hessian(
                     "ensure that your function is twice differentiable and that the jacobian depends on the inputs "
                     "(this would be violated by a linear function for example)."
                 )
-        return found
+        return gradients
 
-    found = jacobian(slope, given, create_graph, strict, vectorize)
-    return found if inputs_tuple else found[0][0]
+    blocks = jacobian(slope, tensors, create_graph, strict, vectorize)
+    return blocks if inputs_tuple else blocks[0][0]

@@ -75,11 +75,11 @@ def gradcheck(
         )
     if not check_backward_ad:
         raise AssertionError("Expected at least one of check_forward_ad or check_backward_ad to be True")
-    given = tuple(inputs) if isinstance(inputs, (list, tuple)) else (inputs,)
+    inputs = tuple(inputs) if isinstance(inputs, (list, tuple)) else (inputs,)
     try:
-        _check(func, given, eps, atol, rtol, nondet_tol, check_grad_dtypes, check_batched_grad, fast_mode)
+        _check(func, inputs, eps, atol, rtol, nondet_tol, check_grad_dtypes, check_batched_grad, fast_mode)
         if check_undefined_grad:
-            _check_undefined(func, given)
+            _check_undefined(func, inputs)
     except GradcheckError:
         if raise_exception:
             raise
@@ -99,7 +99,9 @@ def _check(
     fast: bool,
 ) -> None:
     _check_inputs(inputs)
-    watched = [(index, t) for index, t in enumerate(inputs) if isinstance(t, Tensor) and t.requires_grad]
+    watched = [
+        (index, value) for index, value in enumerate(inputs) if isinstance(value, Tensor) and value.requires_grad
+    ]
     outputs = _outputs(func(*inputs))
     if not any(out.requires_grad for out in outputs):
         _check_no_outputs(func, inputs, outputs, watched, eps)
@@ -118,12 +120,12 @@ def _check(
                         "times gives different values, although analytical gradient matches numerical gradient."
                         f"The tolerance for nondeterminism was {nondet_tol}." + _NONDETERMINISTIC
                     )
-            for (index, tensor), found in zip(watched, analytical, strict=True):
+            for (index, tensor), jacobian in zip(watched, analytical, strict=True):
                 numerical = _numerical(func, inputs, number, tensor, part, eps)
                 if fast:
-                    _compare_fast(numerical, found, number, index, part, atol, rtol)
-                elif not np.allclose(found, numerical, rtol=rtol, atol=atol):
-                    raise GradcheckError(_mismatch(numerical, found, number, index, part))
+                    _compare_fast(numerical, jacobian, number, index, part, atol, rtol)
+                elif not np.allclose(jacobian, numerical, rtol=rtol, atol=atol):
+                    raise GradcheckError(_mismatch(numerical, jacobian, number, index, part))
     if check_batched:
         _check_batched(func, inputs, watched)
 
@@ -142,17 +144,17 @@ class _Undefined(Function):
 
 def _check_undefined(func: Callable[..., Any], inputs: tuple[Any, ...]) -> None:
     """Where no gradient comes, to any output or to one of several, none but zeros may go on."""
-    wanted = [t for t in inputs if isinstance(t, Tensor) and t.requires_grad]
+    wanted = [value for value in inputs if isinstance(value, Tensor) and value.requires_grad]
     count = len([out for out in _outputs(func(*inputs)) if isinstance(out, Tensor) and out.requires_grad])
     for without in [None, *range(count)] if count > 1 else [None] * count:
         outs = [out for out in _outputs(func(*inputs)) if isinstance(out, Tensor) and out.requires_grad]
         outs = [_Undefined.apply(out) if without in (None, index) else out for index, out in enumerate(outs)]
         try:
-            found = grad(outs, wanted, [wrap(np.zeros_like(out._array)) for out in outs], allow_unused=True)
+            grads = grad(outs, wanted, [wrap(np.zeros_like(out._array)) for out in outs], allow_unused=True)
         except RuntimeError as error:
             warnings.warn(_UNDEFINED_BREAKS, UserWarning, stacklevel=3)
             raise GradcheckError("Expected backward function to handle undefined output grads. " + _NOTES) from error
-        if any(g is not None and np.any(g._array) for g in found):
+        if any(g is not None and np.any(g._array) for g in grads):
             warnings.warn(_UNDEFINED_BREAKS, UserWarning, stacklevel=3)
             raise GradcheckError(
                 "Expected all input grads to be undefined or zero when all output grads are undefined or zero. "
@@ -162,18 +164,18 @@ def _check_undefined(func: Callable[..., Any], inputs: tuple[Any, ...]) -> None:
 
 def _check_inputs(inputs: tuple[Any, ...]) -> None:
     wanted = False
-    for index, t in enumerate(inputs):
-        if not (isinstance(t, Tensor) and t.requires_grad):
+    for index, value in enumerate(inputs):
+        if not (isinstance(value, Tensor) and value.requires_grad):
             continue
         wanted = True
-        if t.dtype.itemsize < (16 if t.is_complex() else 8):  # type: ignore[attr-defined]
+        if value.dtype.itemsize < (16 if value.is_complex() else 8):  # type: ignore[attr-defined]
             warnings.warn(
                 f"Input #{index} requires gradient and is not a double precision floating point or complex. This check "
                 "will likely fail if all the inputs are not of double precision floating point or complex. ",
                 UserWarning,
                 stacklevel=4,
             )
-        if any(stride == 0 and size > 1 for stride, size in zip(t._array.strides, t._array.shape, strict=True)):
+        if any(stride == 0 and size > 1 for stride, size in zip(value._array.strides, value._array.shape, strict=True)):
             raise RuntimeError(
                 f"The {index}th input has a dimension with stride 0. gradcheck only supports inputs that are "
                 "non-overlapping to be able to compute the numerical gradients correctly. You should call .contiguous "
@@ -210,26 +212,26 @@ def _numerical(
     share(tensor)
     data = tensor._array
     rows = []
-    for place in np.ndindex(data.shape):
-        origin = data[place]
-        row = _slope(func, inputs, number, part, data, place, origin, eps)
+    for index in np.ndindex(data.shape):
+        origin = data[index]
+        row = _slope(func, inputs, number, part, data, index, origin, eps)
         if data.dtype.kind == "c":
-            row = row + 1j * _slope(func, inputs, number, part, data, place, origin, eps * 1j)
+            row = row + 1j * _slope(func, inputs, number, part, data, index, origin, eps * 1j)
         rows.append(row)
     return np.array(rows) if rows else np.zeros((0, 0))
 
 
 def _slope(
-    func: Callable[..., Any], inputs: tuple[Any, ...], number: int, part: str | None, data: Any, place: Any,
+    func: Callable[..., Any], inputs: tuple[Any, ...], number: int, part: str | None, data: Any, index: Any,
     origin: Any, step: complex,
 ) -> Any:  # fmt: skip
     try:
-        data[place] = origin - step
+        data[index] = origin - step
         below = np.array(_part(_outputs(func(*inputs))[number]._array, part))
-        data[place] = origin + step
+        data[index] = origin + step
         above = np.array(_part(_outputs(func(*inputs))[number]._array, part))
     finally:
-        data[place] = origin
+        data[index] = origin
     if above.dtype.kind == "b":
         raise RuntimeError(
             "Subtraction, the `-` operator, with two bool tensors is not supported. Use the `^` or `logical_xor()` "
@@ -240,9 +242,9 @@ def _slope(
 
 def _cotangents(out: Tensor, part: str | None) -> Iterator[Tensor]:
     """One for each element of an output."""
-    for place in np.ndindex(out._array.shape):
+    for index in np.ndindex(out._array.shape):
         seed = np.zeros(out._array.shape, out._array.dtype)
-        seed[place] = 1j if part == "imag" else 1
+        seed[index] = 1j if part == "imag" else 1
         yield wrap(seed)
 
 
@@ -251,17 +253,19 @@ def _analytical(
 ) -> list[Any]:
     """The Jacobians of one output, by backward."""
     out = _outputs(func(*inputs))[number]
-    tensors = [t for _, t in watched]
+    tensors = [tensor for _, tensor in watched]
     columns: list[list[Any]] = [[] for _ in tensors]
     for seed in _cotangents(out, part):
         grads = grad(out, tensors, seed, retain_graph=True, allow_unused=True)
-        for column, g, t in zip(columns, grads, tensors, strict=True):
-            if g is not None and check_dtypes and g.dtype != t.dtype:
+        for column, g, point in zip(columns, grads, tensors, strict=True):
+            if g is not None and check_dtypes and g.dtype != point.dtype:
                 raise GradcheckError("Backward does not return gradient of the same dtype as its input")
-            column.append(np.zeros(t._array.size, t._array.dtype) if g is None else np.asarray(g._array).reshape(-1))
+            column.append(
+                np.zeros(point._array.size, point._array.dtype) if g is None else np.asarray(g._array).reshape(-1)
+            )
     return [
-        np.stack(column, axis=1) if column else np.zeros((t._array.size, 0))
-        for column, t in zip(columns, tensors, strict=True)
+        np.stack(column, axis=1) if column else np.zeros((point._array.size, 0))
+        for column, point in zip(columns, tensors, strict=True)
     ]
 
 
@@ -284,13 +288,13 @@ def _compare_fast(
     rng = np.random.default_rng(number * 1000 + index)
     u, v = rng.uniform(0, 1, numerical.shape[0]), rng.uniform(0, 1, numerical.shape[1])
     u, v = u / max(np.linalg.norm(u), 1e-300), v / max(np.linalg.norm(v), 1e-300)
-    seen, told = u @ numerical @ v, u @ analytical @ v
-    if np.allclose(told, seen, rtol=rtol, atol=atol):
+    seen, derived = u @ numerical @ v, u @ analytical @ v
+    if np.allclose(derived, seen, rtol=rtol, atol=atol):
         return
     slow = f"\n\nThe max per-element difference (slow mode) is: {np.max(np.abs(numerical - analytical))}.\n"
     raise GradcheckError(
-        _where(part)
-        + f"Jacobian mismatch for output {number} with respect to input {index},\nnumerical:{seen}\nanalytical:{told}\n"
+        _where(part) + f"Jacobian mismatch for output {number} with respect to input {index},\nnumerical:{seen}\n"
+        f"analytical:{derived}\n"
         "\nThe above quantities relating the numerical and analytical jacobians are computed \nin fast mode. See: "
         "https://github.com/pytorch/pytorch/issues/53876 for more background \nabout fast mode. Below, we recompute "
         f"numerical and analytical jacobians in slow mode:\n\nNumerical:\n {wrap(numerical)}\nAnalytical:\n"
@@ -300,7 +304,7 @@ def _compare_fast(
 
 def _check_batched(func: Callable[..., Any], inputs: tuple[Any, ...], watched: Any) -> None:
     """Gradients for a batch of cotangents must equal those for each alone."""
-    tensors = [t for _, t in watched]
+    tensors = [tensor for _, tensor in watched]
     for out in _outputs(func(*inputs)):
         if not out.requires_grad:
             continue
@@ -334,11 +338,11 @@ def gradgradcheck(
     masked: bool = False,
 ) -> bool:
     """Check the gradients of the gradients of ``func``, with respect to inputs and ``grad_outputs``."""
-    given = tuple(inputs) if isinstance(inputs, (list, tuple)) else (inputs,)
+    inputs = tuple(inputs) if isinstance(inputs, (list, tuple)) else (inputs,)
     if grad_outputs is None:
         seeds = []
         rng = np.random.default_rng(0)
-        for out in _outputs(func(*given)):
+        for out in _outputs(func(*inputs)):
             values = rng.standard_normal(out._array.shape)
             if out._array.dtype.kind == "c":
                 values = values + 1j * rng.standard_normal(out._array.shape)
@@ -352,13 +356,13 @@ def gradgradcheck(
     def first_order(*args: Any) -> Any:
         at, weights = args[:-count], args[-count:]
         outs = [out for out in _outputs(func(*at)) if out.requires_grad]
-        wanted = tuple(t for t in at if isinstance(t, Tensor) and t.requires_grad)
+        wanted = tuple(value for value in at if isinstance(value, Tensor) and value.requires_grad)
         grads = grad(outs, wanted, weights[: len(outs)], create_graph=True, allow_unused=True)
         return tuple(g for g in grads if g is not None)
 
     return gradcheck(
         first_order,
-        given + tuple(grad_outputs),
+        inputs + tuple(grad_outputs),
         eps=eps,
         atol=atol,
         rtol=rtol,

@@ -121,9 +121,9 @@ def register_multi_grad_hook(
                 done[task] = True
             fn(grad)
 
-        return _MultiHandle([t.register_hook(first) for t in tensors if t.requires_grad])
-    wanted = {index for index, t in enumerate(tensors) if t.requires_grad}
-    nodes = [edge_of(t) for t in tensors]
+        return _MultiHandle([tensor.register_hook(first) for tensor in tensors if tensor.requires_grad])
+    wanted = {index for index, tensor in enumerate(tensors) if tensor.requires_grad}
+    nodes = [edge_of(tensor) for tensor in tensors]
     got: dict[int, dict[int, Tensor]] = {}
     expected: dict[int, int] = {}
 
@@ -143,7 +143,7 @@ def register_multi_grad_hook(
 
         return hook
 
-    return _MultiHandle([t.register_hook(at(i)) for i, t in enumerate(tensors) if i in wanted])
+    return _MultiHandle([tensor.register_hook(at(i)) for i, tensor in enumerate(tensors) if i in wanted])
 
 
 def _task() -> int:
@@ -190,8 +190,8 @@ def increment_version(tensor: Tensor | Sequence[Tensor]) -> None:
     """Count a tensor (or several) as written, for code that wrote to its memory by other means."""
     from ..core import write
 
-    for t in (tensor,) if isinstance(tensor, Tensor) else tensor:
-        write.touched(t)
+    for written in (tensor,) if isinstance(tensor, Tensor) else tensor:
+        write.touched(written)
 
 
 class allow_mutation_on_saved_tensors:

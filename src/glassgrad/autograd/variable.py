@@ -32,10 +32,10 @@ class Variable(metaclass=_Any):
             )
         if data is not None and not isinstance(data, Tensor):
             raise TypeError(f"Variable data has to be a tensor, but got {type(data).__name__}")
-        made = wrap(np.empty(0, np.float32)) if data is None else alias(data)
-        if requires_grad and not (made.dtype.is_floating_point or made.dtype.is_complex):
+        tensor = wrap(np.empty(0, np.float32)) if data is None else alias(data)
+        if requires_grad and not (tensor.dtype.is_floating_point or tensor.dtype.is_complex):
             raise RuntimeError("Only Tensors of floating point and complex dtype can require gradients")
-        return made.requires_grad_(requires_grad)
+        return tensor.requires_grad_(requires_grad)
 
 
 __all__ = ["Variable"]

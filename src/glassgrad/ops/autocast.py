@@ -27,17 +27,17 @@ class Policy:
 
     def low(self, *tensors: Any) -> tuple[Any, ...]:
         """Tensors in the block's dtype; float64 and integers stay."""
-        return tuple(self._low(t) for t in tensors)
+        return tuple(self._low(tensor) for tensor in tensors)
 
     def _low(self, tensor: Any) -> Any:
         if not isinstance(tensor, Tensor) or tensor._array.dtype not in _CAST or tensor.dtype is self.dtype:
             return tensor
         if not self.keeps or tensor._edge is not LEAF or not modes.grad_enabled() or tensor.dtype is not dtypes.float32:
             return _cast(tensor, self.dtype)
-        kept = self.cache.get(id(tensor))
-        if kept is None:
-            kept = self.cache[id(tensor)] = (tensor, _cast(tensor, self.dtype))
-        return kept[1]
+        entry = self.cache.get(id(tensor))
+        if entry is None:
+            entry = self.cache[id(tensor)] = (tensor, _cast(tensor, self.dtype))
+        return entry[1]
 
 
 def low(*tensors: Any) -> tuple[Any, ...]:
@@ -50,7 +50,7 @@ def single(*tensors: Any) -> tuple[Any, ...]:
     """Half tensors in float32 within a block; as they are outside of one."""
     if modes.local.autocast is None:
         return tensors
-    return tuple(lowered(t, dtypes.float32) if isinstance(t, Tensor) else t for t in tensors)
+    return tuple(lowered(tensor, dtypes.float32) if isinstance(tensor, Tensor) else tensor for tensor in tensors)
 
 
 def lowered(tensor: Tensor, dtype: Any) -> Tensor:
@@ -61,5 +61,5 @@ def lowered(tensor: Tensor, dtype: Any) -> Tensor:
 
 
 def _cast(tensor: Tensor, dtype: Any) -> Tensor:
-    made: Tensor = to_copy(tensor, dtype.numpy, tensor._array.dtype)
-    return made
+    cast: Tensor = to_copy(tensor, dtype.numpy, tensor._array.dtype)
+    return cast

@@ -47,23 +47,23 @@ def spelled_by_row(row: Row) -> tuple[list[Spelled], list[Spelled]]:
     return functions, methods
 
 
-def spelled_by_composite(made: Composite) -> tuple[list[Spelled], list[Spelled]]:
+def spelled_by_composite(composite: Composite) -> tuple[list[Spelled], list[Spelled]]:
     """The functions and the methods that a composite brings, by name."""
-    functions = [(name, made.function) for name in made.names] if made.is_function else []
-    methods: list[Spelled] = [(name, made.function) for name in made.names] if made.method else []
-    if made.operator is not None:
-        methods += _operators(made.operator, made.function)
+    functions = [(name, composite.function) for name in composite.names] if composite.is_function else []
+    methods: list[Spelled] = [(name, composite.function) for name in composite.names] if composite.method else []
+    if composite.operator is not None:
+        methods += _operators(composite.operator, composite.function)
     return functions, methods
 
 
 def functions() -> dict[str, Callable[..., Any]]:
     """Every public function by name: rows first, composites over them."""
-    found: dict[str, Callable[..., Any]] = {}
+    by_name: dict[str, Callable[..., Any]] = {}
     for row in TABLE.values():
-        found.update(spelled_by_row(row)[0])
-    for made in COMPOSITES.values():
-        found.update(spelled_by_composite(made)[0])
-    return found
+        by_name.update(spelled_by_row(row)[0])
+    for composite in COMPOSITES.values():
+        by_name.update(spelled_by_composite(composite)[0])
+    return by_name
 
 
 _tables: tuple[tuple[int, int], list[Any]] = (0, 0), []
@@ -76,7 +76,7 @@ def table_functions() -> list[Any]:
     if _tables[0] != size:
         rows, composites = TABLE.values(), COMPOSITES.values()
         every = [row.caller for row in rows] + [row.operate for row in rows if row.operator is not None]
-        every += [*functions().values(), *(made.function for made in composites)]
+        every += [*functions().values(), *(composite.function for composite in composites)]
         distinct = {id(function): function for function in every if type(function) is FunctionType}
         _tables = (len(TABLE), len(COMPOSITES)), [*distinct.values()]
     return _tables[1]
@@ -87,8 +87,8 @@ _writers: dict[str, Callable[..., Any]] = {}
 
 def writer(row: Row) -> Callable[..., Any]:
     """The in-place variant of a row."""
-    made = _writers.get(row.name)
-    if made is None:
+    variant = _writers.get(row.name)
+    if variant is None:
         n_inputs, settings, defaults = len(row.inputs), row.settings, row.defaults
         usual = tuple(defaults[name] for name in settings) if len(defaults) == len(settings) else None
 
@@ -98,16 +98,16 @@ def writer(row: Row) -> Callable[..., Any]:
             values = list(args)
             for name in row.inputs[1 + len(values) : n_inputs]:
                 values.append(kwargs.pop(name) if name in kwargs or name not in row.optional else None)
-            others, given = values[: n_inputs - 1], values[n_inputs - 1 :]
-            given += [kwargs.pop(name, defaults.get(name)) for name in settings[len(given) :]]
+            others, setting_values = values[: n_inputs - 1], values[n_inputs - 1 :]
+            setting_values += [kwargs.pop(name, defaults.get(name)) for name in settings[len(setting_values) :]]
             if kwargs:
                 raise TypeError(f"{row.name}_() got an unexpected keyword argument '{next(iter(kwargs))}'")
-            return write.in_place(row, self, others, given)
+            return write.in_place(row, self, others, setting_values)
 
         in_place.__name__ = in_place.__qualname__ = f"{row.name}_"
         in_place.__doc__ = f"In-place :func:`{row.name}`."
-        made = _writers[row.name] = audible(in_place)
-    return made
+        variant = _writers[row.name] = audible(in_place)
+    return variant
 
 
 def _in_place_operator(write_: Callable[..., Any]) -> Callable[..., Any]:

@@ -56,10 +56,10 @@ def families() -> Iterator[str]:
 
 def _publish(run: importing.Run) -> None:
     """Let everybody see what a file declared, under all its names; done again where it was interrupted."""
-    rows = [made for register, _, made in run.declared if register is TABLE]
-    composites = [made for register, _, made in run.declared if register is COMPOSITES]
-    for register, key, made in run.declared:
-        dict.__setitem__(register, key, made)
+    rows = [entry for register, _, entry in run.declared if register is TABLE]
+    composites = [entry for register, _, entry in run.declared if register is COMPOSITES]
+    for register, key, entry in run.declared:
+        dict.__setitem__(register, key, entry)
     spelled = [(bind.spelled_by_row(row), False) for row in rows]
     spelled += [(bind.spelled_by_composite(composite), True) for composite in composites]
     for both, is_composite in spelled:
@@ -143,36 +143,36 @@ def _open() -> None:
 def contents() -> dict[str, list[list[str]]]:
     """For each family the names of its functions and methods: both, functions only, methods, properties, hidden."""
     load_all()
-    found: dict[str, list[list[str]]] = {family: [[], [], [], [], []] for family in families()}
+    by_family: dict[str, list[list[str]]] = {family: [[], [], [], [], []] for family in families()}
     owners: list[dict[str, tuple[str, Any]]] = [{}, {}]
-    keys: dict[str, list[str]] = {family: [] for family in found}
+    keys: dict[str, list[str]] = {family: [] for family in by_family}
     both: tuple[Any, Any] = TABLE, COMPOSITES
     for register in both:
-        for key, made in sorted(dict.items(register), key=lambda pair: _home(pair[1])):
-            keys[_home(made)].append(key)
-            spelled = bind.spelled_by_row(made) if register is TABLE else bind.spelled_by_composite(made)
+        for key, entry in sorted(dict.items(register), key=lambda pair: _home(pair[1])):
+            keys[_home(entry)].append(key)
+            spelled = bind.spelled_by_row(entry) if register is TABLE else bind.spelled_by_composite(entry)
             for owner, pairs in zip(owners, spelled, strict=True):
                 for name, function in pairs:
-                    owner[name] = _home(made), function
+                    owner[name] = _home(entry), function
     functions, methods = owners
     for name in sorted({*functions, *methods}):
         function, method = functions.get(name, ("", None)), methods.get(name, ("", None))
         is_property = isinstance(method[1], property)
         if function[0] == method[0] and not is_property:
-            found[function[0]][0].append(name)
+            by_family[function[0]][0].append(name)
             continue
         if function[0]:
-            found[function[0]][1].append(name)
+            by_family[function[0]][1].append(name)
         if method[0]:
-            found[method[0]][3 if is_property else 2].append(name)
-    for family, lists in found.items():
+            by_family[method[0]][3 if is_property else 2].append(name)
+    for family, lists in by_family.items():
         known = {name for names in lists for name in names}
         lists[4] = sorted(key for key in keys[family] if key not in known and " " not in key)
-    return {family: lists for family, lists in found.items() if any(lists)}
+    return {family: lists for family, lists in by_family.items() if any(lists)}
 
 
-def _home(made: Any) -> str:
-    module = made.kernel.__module__ if isinstance(made, Row) else made.home
+def _home(entry: Any) -> str:
+    module = entry.kernel.__module__ if isinstance(entry, Row) else entry.home
     return module.removeprefix(f"{__package__}.")  # type: ignore[no-any-return]
 
 

@@ -47,15 +47,15 @@ def composite(
         frame = frame.f_back
     home = frame.f_globals["__name__"]  # the file being run: a property knows no module of its own
 
-    def declare(made: Callable[..., Any]) -> Callable[..., Any]:
-        own = key = name or made.__name__
-        if type(made) is FunctionType:  # and no property
-            made = audible(made)
+    def declare(func: Callable[..., Any]) -> Callable[..., Any]:
+        own = key = name or func.__name__
+        if type(func) is FunctionType:  # and no property
+            func = audible(func)
         other = COMPOSITES.families.get(own)
         if COMPOSITES.is_taken(own) or (other is not None and not home.endswith(other)):
             key = f"{own} ({'method' if method else 'function'})"  # where they differ
-        COMPOSITES[key] = Composite(made, (own, *aliases), method, operator, function, home)
-        return made
+        COMPOSITES[key] = Composite(func, (own, *aliases), method, operator, function, home)
+        return func
 
     return declare
 

@@ -40,7 +40,7 @@ def dispatch(row: Row, tensors: Sequence[Any], settings: Sequence[Any], out: Any
     args = (*tensors, *settings)
     kwargs = {} if out is None else {"out": out}
     flat = tensors[0] if row.listed else tensors
-    types = tuple(dict.fromkeys(type(t) for t in flat if _overrides(t)))
+    types = tuple(dict.fromkeys(type(value) for value in flat if _overrides(value)))
     stack = modes.local.function_modes
     if stack:
         mode = stack.pop()
@@ -48,8 +48,8 @@ def dispatch(row: Row, tensors: Sequence[Any], settings: Sequence[Any], out: Any
             return mode.__torch_function__(row.caller, types, args, kwargs)
         finally:
             stack.append(mode)
-    for t in sorted((t for t in flat if _overrides(t)), key=lambda t: -len(type(t).__mro__)):
-        answer = type(t).__torch_function__(row.caller, types, args, kwargs)
+    for value in sorted((value for value in flat if _overrides(value)), key=lambda value: -len(type(value).__mro__)):
+        answer = type(value).__torch_function__(row.caller, types, args, kwargs)
         if answer is not NotImplemented:
             return answer
     return NOT_TAKEN
@@ -64,30 +64,30 @@ _FEW = 4096  # elements up to which computing is simpler than standing in
 _STAND_INS = ((11, 13, 17, 19, 23, 29, 31, 37, 41), (43, 47, 53, 59, 61, 67, 71, 73, 79))
 
 
-def shapes_only(row: Row, given: Sequence[Any], settings: Sequence[Any]) -> Any:
+def shapes_only(row: Row, inputs: Sequence[Any], settings: Sequence[Any]) -> Any:
     """What a row gives for meta tensors: arrays that have a shape and a dtype but one shared element.
 
     Large sizes are found by two runs of the kernel on small stand-ins: a size of the result that follows one of the
     inputs' sizes follows its stand-ins too.
     """
     if row.view:
-        return row.kernel(*given, *settings)
-    arrays = [a for a in (given[0] if row.listed else given) if a is not None]
+        return row.kernel(*inputs, *settings)
+    arrays = [a for a in (inputs[0] if row.listed else inputs) if a is not None]
     if row.name != "copy" and any(not a.dtype.metadata and a.ndim for a in arrays):
         raise RuntimeError("Tensor on device cpu is not on the expected device meta!")
     if row.sizes is not None:
-        return blank(row.sizes(*given, *settings), arrays[0].dtype)
+        return blank(row.sizes(*inputs, *settings), arrays[0].dtype)
     shapes = [a.shape for a in arrays] + [_whole_numbers(value) for value in settings]
     sizes = sorted({n for shape in shapes for n in shape if n > _SMALL})
     if sum(math.prod(shape) for shape in shapes) <= _FEW or len(sizes) > len(_STAND_INS[0]):
-        return _blank_all(_run(row, given, settings, {}))
+        return _blank_all(_run(row, inputs, settings, {}))
     maps = [_following(shapes, len(arrays), dict(zip(sizes, table, strict=False))) for table in _STAND_INS]
-    first, second = (_run(row, given, settings, replaced) for replaced in maps)
+    first, second = (_run(row, inputs, settings, replaced) for replaced in maps)
     back = {(maps[0][n], maps[1][n]): n for n in maps[0]}
     several = isinstance(first, (tuple, list))
     pairs = zip(first, second, strict=True) if several else ((first, second),)
-    made = [blank(tuple(_size(n, m, back) for n, m in zip(a.shape, b.shape, strict=True)), a.dtype) for a, b in pairs]
-    return tuple(made) if several else made[0]
+    blanks = [blank(tuple(_size(n, m, back) for n, m in zip(a.shape, b.shape, strict=True)), a.dtype) for a, b in pairs]
+    return tuple(blanks) if several else blanks[0]
 
 
 def _whole_numbers(value: Any) -> tuple[int, ...]:
@@ -97,31 +97,31 @@ def _whole_numbers(value: Any) -> tuple[int, ...]:
 
 def _following(shapes: Sequence[tuple[int, ...]], n_arrays: int, replaced: dict[int, int]) -> dict[int, int]:
     """The stand-ins of sizes, and of what follows from them: products of neighbours, and sums along one dimension."""
-    found = {}
+    replacements = {}
     for shape in shapes:
         for start in range(len(shape)):
             whole = small = 1
             for n in shape[start:]:
                 whole, small = whole * n, small * replaced.get(n, n)
                 if whole > _SMALL:
-                    found[whole] = small
+                    replacements[whole] = small
     if len({len(shape) for shape in shapes[:n_arrays]}) == 1:
         for column in zip(*shapes[:n_arrays], strict=True):
             if sum(column) > _SMALL:
-                found.setdefault(sum(column), sum(replaced.get(n, n) for n in column))
-    return {**found, **replaced}
+                replacements.setdefault(sum(column), sum(replaced.get(n, n) for n in column))
+    return {**replacements, **replaced}
 
 
-def _run(row: Row, given: Sequence[Any], settings: Sequence[Any], replaced: dict[int, int]) -> Any:
+def _run(row: Row, inputs: Sequence[Any], settings: Sequence[Any], replaced: dict[int, int]) -> Any:
     def small(value: Any) -> Any:
         if isinstance(value, np.ndarray):
             kind = np.dtype(value.dtype.str) if value.dtype.kind != "V" else _bfloat16
             return np.ones([replaced.get(n, n) for n in value.shape], kind)
         if isinstance(value, (list, tuple)):
-            return type(value)(small(piece) for piece in value)
+            return type(value)(small(item) for item in value)
         return replaced.get(value, value) if type(value) is int else value
 
-    return row.kernel(*[small(piece) for piece in given], *[small(piece) for piece in settings])
+    return row.kernel(*[small(item) for item in inputs], *[small(item) for item in settings])
 
 
 def _size(n: int, m: int, back: dict[tuple[int, int], int]) -> int:
@@ -134,7 +134,7 @@ def _size(n: int, m: int, back: dict[tuple[int, int], int]) -> int:
 
 def _blank_all(result: Any) -> Any:
     if isinstance(result, (tuple, list)):
-        return tuple(blank(piece.shape, piece.dtype) for piece in result)
+        return tuple(blank(array.shape, array.dtype) for array in result)
     return blank(result.shape, result.dtype)
 
 

@@ -14,8 +14,8 @@ class _Results(tuple[Any, ...]):
     _fields: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
-        pieces = ",\n".join(f"{name}={value!r}" for name, value in zip(self._fields, self, strict=True))
-        return f"torch.return_types.{type(self).__name__}(\n{pieces})"
+        lines = ",\n".join(f"{name}={value!r}" for name, value in zip(self._fields, self, strict=True))
+        return f"torch.return_types.{type(self).__name__}(\n{lines})"
 
 
 def results(name: str, *fields: str) -> Any:

@@ -115,44 +115,44 @@ def main(arguments: list[str]) -> int:
 
 def methods() -> dict[str, list[str]]:
     """Every method, in-place variant, operator and property that ``bind`` gives to Tensor."""
-    found: dict[str, list[str]] = {}
+    members: dict[str, list[str]] = {}
     for row in TABLE.values():
         if row.public and row.inputs and row.inputs[0] == "self":
             for name in (row.name, *row.aliases):
-                found[name] = _def(name, ["self", *_row_parameters(row, True)], _row_answer(row), row.kernel.__doc__)
+                members[name] = _def(name, ["self", *_row_parameters(row, True)], _row_answer(row), row.kernel.__doc__)
                 if row.inplace:
-                    found[f"{name}_"] = _def(f"{name}_", ["self", *_row_parameters(row, False)[:-1]], "Tensor", None)
+                    members[f"{name}_"] = _def(f"{name}_", ["self", *_row_parameters(row, False)[:-1]], "Tensor", None)
         if row.operator is not None:
-            found.update(_operators(row.operator, row.inplace, len(row.inputs)))
-    for made in COMPOSITES.values():
-        if made.method:
-            for name in made.names:
-                found[name] = _member(name, made.function)
-        if made.operator is not None:
-            found.update(_operators(made.operator, False, 2 if _has_other(made.function) else 1))
+            members.update(_operators(row.operator, row.inplace, len(row.inputs)))
+    for composite in COMPOSITES.values():
+        if composite.method:
+            for name in composite.names:
+                members[name] = _member(name, composite.function)
+        if composite.operator is not None:
+            members.update(_operators(composite.operator, False, 2 if _has_other(composite.function) else 1))
     for name, value in vars(Tensor).items():  # what floors above add, such as ``backward``
-        if name not in found and (inspect.isfunction(value) or isinstance(value, property)):
-            found[name] = _member(name, value)
-    return found
+        if name not in members and (inspect.isfunction(value) or isinstance(value, property)):
+            members[name] = _member(name, value)
+    return members
 
 
 def functions() -> dict[str, list[str]]:
     """Every function of the package."""
-    found: dict[str, list[str]] = {}
+    texts: dict[str, list[str]] = {}
     for row in TABLE.values():
         if row.public:
             for name in (row.name, *row.aliases):
-                found[name] = _def(name, _row_parameters(row, True, True), _row_answer(row), row.kernel.__doc__)
+                texts[name] = _def(name, _row_parameters(row, True, True), _row_answer(row), row.kernel.__doc__)
                 if row.inplace:
-                    found[f"{name}_"] = _def(f"{name}_", _row_parameters(row, False, True)[:-1], "Tensor", None)
-    for made in COMPOSITES.values():
-        for name in made.names if made.is_function else ():
-            if isinstance(made.function, type) or not inspect.isfunction(made.function):
-                found[name] = [f"{name}: Any"]
+                    texts[f"{name}_"] = _def(f"{name}_", _row_parameters(row, False, True)[:-1], "Tensor", None)
+    for composite in COMPOSITES.values():
+        for name in composite.names if composite.is_function else ():
+            if isinstance(composite.function, type) or not inspect.isfunction(composite.function):
+                texts[name] = [f"{name}: Any"]
             else:
-                parameters, answer = _signature(name, made.function)
-                found[name] = _def(name, parameters, answer, made.function.__doc__)
-    return {name: text for name, text in found.items() if name.isidentifier()}
+                parameters, answer = _signature(name, composite.function)
+                texts[name] = _def(name, parameters, answer, composite.function.__doc__)
+    return {name: text for name, text in texts.items() if name.isidentifier()}
 
 
 def _row_parameters(row: Row, out: bool, with_first: bool = False) -> list[str]:
@@ -194,19 +194,19 @@ def _operators(name: str, inplace: bool, inputs: int) -> dict[str, list[str]]:
 # -- composites and the file's own members -----------------------------------------------------------------------------
 
 
-def _member(name: str, made: Any) -> list[str]:
+def _member(name: str, member: Any) -> list[str]:
     """A composite as a member of the class."""
-    if isinstance(made, property):
-        answer = _words(made.fget.__annotations__.get("return"))
+    if isinstance(member, property):
+        answer = _words(member.fget.__annotations__.get("return"))
         return ["@property", f"def {name}(self) -> {answer}: ..."]
-    row = getattr(made, "row", None)  # a caller's own signature shows at its first call only
+    row = getattr(member, "row", None)  # a caller's own signature shows at its first call only
     if row is not None:
-        return _def(name, ["self", *_row_parameters(row, True)], _row_answer(row), made.__doc__)
-    parameters, answer = _signature(name, made)
+        return _def(name, ["self", *_row_parameters(row, True)], _row_answer(row), member.__doc__)
+    parameters, answer = _signature(name, member)
     first = parameters.pop(0) if parameters and parameters[0] not in ("*", "/") else ""
     if first.startswith("*"):
         parameters.insert(0, first)
-    return _def(name, ["self", *parameters], answer, made.__doc__)
+    return _def(name, ["self", *parameters], answer, member.__doc__)
 
 
 def _signature(name: str, function: Any) -> tuple[list[str], str]:

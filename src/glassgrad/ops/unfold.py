@@ -33,50 +33,50 @@ FORMS: dict[str, Form] = {}
 
 
 def _on_arrays(
-    name: str, cotangents: Sequence[Any], arrays: Sequence[Any], given: Sequence[bool], needs: Sequence[bool],
+    name: str, cotangents: Sequence[Any], arrays: Sequence[Any], with_grad: Sequence[bool], needs: Sequence[bool],
     settings: tuple[Any, ...],
 ) -> list[Any]:  # fmt: skip
     places = [wrap(array) for array in arrays]
-    for place, needed in zip(places, needs, strict=True):
+    for tensor, needed in zip(places, needs, strict=True):
         if needed:
-            place._edge = LEAF
+            tensor._edge = LEAF
     before = modes.set_grad(True)
     try:
-        return _twice(name, cotangents, places, given, settings, False)
+        return _twice(name, cotangents, places, with_grad, settings, False)
     finally:
         modes.set_grad(before)
 
 
 @on_arrays(_on_arrays)
 def differentiated(
-    name: str, cotangents: Sequence[Any], tensors: Sequence[Any], given: Sequence[bool], needs: Sequence[bool],
+    name: str, cotangents: Sequence[Any], tensors: Sequence[Any], with_grad: Sequence[bool], needs: Sequence[bool],
     settings: tuple[Any, ...],
 ) -> list[Any]:  # fmt: skip
     """The gradients of ``tensors``, from which a way back made gradients that have the ``cotangents``.
 
-    The tensors are the gradients of those results of the form that are ``given``, the form's inputs, and what the row
-    kept.  The form is differentiated once to have what the way back gives, then that is differentiated.
+    The tensors are the gradients of those results of the form that have one (``with_grad``), the form's inputs, and
+    what the row kept.  The form is differentiated once to have what the way back gives, then that is differentiated.
     """
     alias = TABLE["alias"].caller
     places = [
         alias(tensor) if needed else wrap(tensor._array) for tensor, needed in zip(tensors, needs, strict=True)
     ]  # each a place of its own, though one tensor may be given twice
-    return _twice(name, cotangents, places, given, settings, True)
+    return _twice(name, cotangents, places, with_grad, settings, True)
 
 
 def _twice(
-    name: str, cotangents: Sequence[Any], places: Sequence[Any], given: Sequence[bool], settings: tuple[Any, ...],
+    name: str, cotangents: Sequence[Any], places: Sequence[Any], with_grad: Sequence[bool], settings: tuple[Any, ...],
     lifted: bool,
 ) -> list[Any]:  # fmt: skip
     form = FORMS[name]
-    arrived = iter(places[: sum(given)])
-    inputs = places[sum(given) : len(places) - form.kept]
+    arrived = iter(places[: sum(with_grad)])
+    inputs = places[sum(with_grad) : len(places) - form.kept]
     results = form.function(*inputs, *settings)
-    roots = [(edge_of(out), next(arrived)) for out, is_given in zip(results, given, strict=False) if is_given]
+    roots = [(edge_of(out), next(arrived)) for out, is_given in zip(results, with_grad, strict=False) if is_given]
     roots = [(edge, grad) for edge, grad in roots if edge is not None]
-    pairs = [(edge_of(place), c) for place, c in zip(inputs, cotangents, strict=False) if c is not None]
+    pairs = [(edge_of(tensor), c) for tensor, c in zip(inputs, cotangents, strict=False) if c is not None]
     pairs = [(edge, c) for edge, c in pairs if edge is not None]
-    edges = [edge_of(place) for place in places]
+    edges = [edge_of(tensor) for tensor in places]
     wanted = [edge for edge in edges if edge is not None]
     firsts = engine.general(roots, keep=True, lifted=True, inputs=[edge for edge, _ in pairs], accumulate=False)
     seeds = [(edge_of(first), c) for first, (_, c) in zip(firsts, pairs, strict=True) if first is not None]
@@ -84,8 +84,8 @@ def _twice(
     if not seeds or not wanted:
         return [None] * len(places)
     answers = engine.general(seeds, keep=lifted, lifted=lifted, inputs=wanted, accumulate=False)
-    found = dict(zip(wanted, answers, strict=True))
-    return [None if edge is None else found[edge] for edge in edges]
+    by_edge = dict(zip(wanted, answers, strict=True))
+    return [None if edge is None else by_edge[edge] for edge in edges]
 
 
 # -- the nodes ---------------------------------------------------------------------------------------------------------
@@ -96,7 +96,7 @@ def unfolding(name: str, settings: tuple[str, ...] = ()) -> Callable[[Record], N
 
     def unfold(record: Record) -> None:
         row = record.kind.row
-        places = {key: place for key, (how, place) in row.plan.saves.items() if how == "setting"}
+        places = {key: position for key, (how, position) in row.plan.saves.items() if how == "setting"}
         is_freed = record.run is freed
         leaves: dict[Tensor, Tensor] = {}
         inputs = _stand_ins(record, leaves) if is_freed else _inputs(record)
@@ -107,10 +107,10 @@ def unfolding(name: str, settings: tuple[str, ...] = ()) -> Callable[[Record], N
         finally:
             modes.set_grad(before)
         edges = tuple(edge_of(out) for out in results)
-        for made in _renumbered(edges, start, record.sequence):
+        for inner in _renumbered(edges, start, record.sequence):
             if is_freed:
-                _lead_to(made, leaves)
-                made.release()
+                _lead_to(inner, leaves)
+                inner.release()
         record.edges, record.saved, record.kind, record.run = edges, (), UNFOLDED, UNFOLDED.run
 
     return unfold
@@ -121,8 +121,8 @@ def _inputs(record: Record) -> list[Tensor]:
     row = record.kind.row
     if not row.listed:
         return [saved.read(record, *row.plan.saves[name]) for name in row.inputs]  # type: ignore[misc]
-    held = record.saved[2 * row.plan.saves["tensors"][1]]
-    return [saved.lend(tensor, edge) for tensor, edge in zip(held, record.edges, strict=True)]
+    tensors = record.saved[2 * row.plan.saves["tensors"][1]]
+    return [saved.lend(tensor, edge) for tensor, edge in zip(tensors, record.edges, strict=True)]
 
 
 def _stand_ins(record: Record, leaves: dict[Tensor, Tensor]) -> list[Tensor]:
@@ -132,30 +132,30 @@ def _stand_ins(record: Record, leaves: dict[Tensor, Tensor]) -> list[Tensor]:
         sizes = record.settings[row.plan.saves["tensors_sizes"][1]]
     else:
         sizes = [record.settings[row.plan.saves[f"{name}_sizes"][1]] for name in row.inputs]
-    found: list[Tensor] = []
+    stand_ins: list[Tensor] = []
     for shape, edge in zip(sizes, record.edges, strict=True):
         tensor = wrap(np.zeros(shape, np.float32))
-        if not found and "dense" in row.settings and not record.settings[row.plan.saves["dense"][1]]:
+        if not stand_ins and "dense" in row.settings and not record.settings[row.plan.saves["dense"][1]]:
             tensor._array = np.zeros((shape[1], shape[0], *shape[2:]), np.float32).swapaxes(0, 1)
         if isinstance(edge, Tensor):
             tensor._edge = LEAF
             leaves[tensor] = edge
         else:
             tensor._edge = edge
-        found.append(tensor)
-    return found
+        stand_ins.append(tensor)
+    return stand_ins
 
 
 def _renumbered(edges: Sequence[Any], start: int, end: float) -> list[Record]:
     """The records made since ``start``, each at its place in the order just before ``end``."""
     stack = [edge for edge in edges if isinstance(edge, Record)]
-    made = set(stack)
+    reached = set(stack)
     while stack:
         for edge in stack.pop().edges:
-            if isinstance(edge, Record) and edge.sequence > start and edge not in made:
-                made.add(edge)
+            if isinstance(edge, Record) and edge.sequence > start and edge not in reached:
+                reached.add(edge)
                 stack.append(edge)
-    order = sorted(made, key=lambda record: record.sequence)
+    order = sorted(reached, key=lambda record: record.sequence)
     for rank, record in enumerate(order):
         record.sequence = end - 0.25 + 0.25 * rank / len(order)
     return order

@@ -28,18 +28,18 @@ def bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None
     for dim, (n, m) in enumerate(zip(a[:-1], b[:-1], strict=True)):
         if n != m:
             raise RuntimeError(f"bilinear(): input batch dimensions do not match at dim {dim}: got {n} and {m}")
-    for name, found, wanted in (("input1", a[-1], w[1]), ("input2", b[-1], w[2])):
-        if found != wanted:
-            raise RuntimeError(f"bilinear(): {name} size does not match weight size: got {found} but expected {wanted}")
+    for name, size, wanted in (("input1", a[-1], w[1]), ("input2", b[-1], w[2])):
+        if size != wanted:
+            raise RuntimeError(f"bilinear(): {name} size does not match weight size: got {size} but expected {wanted}")
     if bias is not None and bias._array.shape[0] != w[0]:
         raise RuntimeError(
             f"bilinear(): bias size does not match weight size: got {bias._array.shape[0]} but expected {w[0]}"
         )
     rows_ = math.prod(a[:-1])
     left, right = view(input1, (rows_, a[-1])), view(input2, (rows_, b[-1]))
-    made = rows.trilinear(left, weight, right, (1, 3), (0,), (1, 2), (2, 3))
-    made = reshape(made, (*a[:-1], w[0]))
-    return made if bias is None else made + bias
+    product = rows.trilinear(left, weight, right, (1, 3), (0,), (1, 2), (2, 3))
+    product = reshape(product, (*a[:-1], w[0]))
+    return product if bias is None else product + bias
 
 
 # -- products of two --------------------------------------------------------------------------------------------------
@@ -52,8 +52,8 @@ def outer(input: Tensor, vec2: Tensor, *, out: Any = None) -> Tensor:
     for name, tensor in (("self", input), ("vec2", vec2)):
         if tensor._array.ndim != 1:
             raise RuntimeError(f"outer: Expected 1-D argument {name}, but got {tensor._array.ndim}-D")
-    made = view(input, (input._array.shape[0], 1)) * vec2  # type: ignore[operator]
-    return made if out is None else into("outer", (input, vec2), out, made)
+    product = view(input, (input._array.shape[0], 1)) * vec2  # type: ignore[operator]
+    return product if out is None else into("outer", (input, vec2), out, product)
 
 
 @composite()
@@ -62,15 +62,15 @@ def inner(input: Tensor, other: Tensor, *, out: Any = None) -> Tensor:
     demand("inner", input=input, other=other)
     a, b = input._array, other._array
     if not a.ndim or not b.ndim:
-        made = input * other  # type: ignore[operator]
+        product = input * other  # type: ignore[operator]
     elif a.shape[-1] != b.shape[-1]:
         raise RuntimeError(
             "inner() the last dimension must match on both input tensors but got shapes "
             f"{list(a.shape)} and {list(b.shape)}"
         )
     else:
-        made = tensordot(input, other, [[-1], [-1]])
-    return made if out is None else into("inner", (input, other), out, made)
+        product = tensordot(input, other, [[-1], [-1]])
+    return product if out is None else into("inner", (input, other), out, product)
 
 
 @composite(method=False)
@@ -93,8 +93,8 @@ def tensordot(a: Tensor, b: Tensor, dims: Any = 2, out: Any = None) -> Tensor:
         raise RuntimeError("both dimension lists should have same length")
     if a._array.dtype != b._array.dtype:
         raise RuntimeError("both inputs should have same dtype")
-    made = _contracted(a, b, axes_of(first, a._array.ndim), axes_of(second, b._array.ndim))
-    return made if out is None else into("tensordot", (a, b), out, made)
+    product = _contracted(a, b, axes_of(first, a._array.ndim), axes_of(second, b._array.ndim))
+    return product if out is None else into("tensordot", (a, b), out, product)
 
 
 def _contracted(a: Tensor, b: Tensor, first: tuple[int, ...], second: tuple[int, ...]) -> Tensor:
@@ -121,10 +121,10 @@ def _contracted(a: Tensor, b: Tensor, first: tuple[int, ...], second: tuple[int,
     left, right = permute(a, (*free_a, *first)), permute(b, (*second, *free_b))
     height, width = math.prod(n[i] for i in free_a), math.prod(m[j] for j in free_b)
     if first and not free_a and not free_b:
-        made = dot(left, right) if len(n) == 1 else dot(reshape(left, (length,)), reshape(right, (length,)))
+        product = dot(left, right) if len(n) == 1 else dot(reshape(left, (length,)), reshape(right, (length,)))
     else:
-        made = mm(reshape(left, (height, length)), reshape(right, (length, width)))
-    return reshape(made, (*(n[i] for i in free_a), *(m[j] for j in free_b)))
+        product = mm(reshape(left, (height, length)), reshape(right, (length, width)))
+    return reshape(product, (*(n[i] for i in free_a), *(m[j] for j in free_b)))
 
 
 @composite()
@@ -135,8 +135,8 @@ def kron(input: Tensor, other: Tensor, *, out: Any = None) -> Tensor:
     a, b = ((1,) * (ndim - x._array.ndim) + x._array.shape for x in (input, other))
     left = unsafe_view(input, tuple(n for size in a for n in (size, 1)))
     right = unsafe_view(other, tuple(n for size in b for n in (1, size)))
-    made = unsafe_view(left * right, tuple(n * m for n, m in zip(a, b, strict=True)))  # type: ignore[operator]
-    return made if out is None else into("kron", (input, other), out, made)
+    product = unsafe_view(left * right, tuple(n * m for n, m in zip(a, b, strict=True)))  # type: ignore[operator]
+    return product if out is None else into("kron", (input, other), out, product)
 
 
 @composite()
@@ -171,8 +171,8 @@ def linalg_cross(input: Tensor, other: Tensor, *, dim: int = -1, out: Any = None
     if a.dtype != b.dtype:
         names = (dtypes.of(x.dtype).scalar_name for x in (a, b))
         raise RuntimeError("expected scalar type {} but found {}".format(*names))
-    made = rows.linalg_cross(input, other, dim)
-    return made if out is None else into("linalg_cross", (input, other), out, made)
+    product = rows.linalg_cross(input, other, dim)
+    return product if out is None else into("linalg_cross", (input, other), out, product)
 
 
 # -- products of many -------------------------------------------------------------------------------------------------
@@ -195,8 +195,8 @@ def multi_dot(tensors: Any, *, out: Any = None) -> Tensor:
                 f"{list(b._array.shape)} cannot be multiplied"
             )
     sizes = (() if first else (tensors[0]._array.shape[0],)) + (() if last else (tensors[-1]._array.shape[1],))
-    made = view(_multiplied(tensors), sizes)
-    return made if out is None else into("multi_dot", tensors, out, made)
+    product = view(_multiplied(tensors), sizes)
+    return product if out is None else into("multi_dot", tensors, out, product)
 
 
 def _check_multi(tensors: list[Any]) -> None:
@@ -209,8 +209,8 @@ def _check_multi(tensors: list[Any]) -> None:
             if ndim != 2:
                 raise RuntimeError(f"multi_dot(): tensor {index} must be 2D but got {ndim}D")
         elif ndim not in (1, 2):
-            place = "last" if index else "first"
-            raise RuntimeError(f"multi_dot(): the {place} tensor must be 1D or 2D but got {ndim}D")
+            end = "last" if index else "first"
+            raise RuntimeError(f"multi_dot(): the {end} tensor must be 1D or 2D but got {ndim}D")
     kinds = [str(tensor.dtype).removeprefix("torch.") for tensor in tensors]
     for index, tensor in enumerate(tensors):
         if kinds[index] != kinds[0]:
@@ -284,8 +284,8 @@ def _square(function: str, A: Any) -> None:  # noqa: N803  PyTorch's name
 def linalg_inv(A: Tensor, *, out: Any = None) -> Tensor:  # noqa: N803
     """The inverse of a square matrix, or of each of a batch."""
     _square("linalg.inv", A)
-    made = inverse_of(A)
-    return made if out is None else into("linalg_inv", (A,), out, made)
+    inverted = inverse_of(A)
+    return inverted if out is None else into("linalg_inv", (A,), out, inverted)
 
 
 @composite()
@@ -298,8 +298,8 @@ def inverse(input: Tensor, *, out: Any = None) -> Tensor:
 def linalg_det(A: Tensor, *, out: Any = None) -> Tensor:  # noqa: N803
     """The determinant of a square matrix, or of each of a batch."""
     _square("linalg.det", A)
-    made = determinant(A)
-    return made if out is None else into("linalg_det", (A,), out, made)
+    value = determinant(A)
+    return value if out is None else into("linalg_det", (A,), out, value)
 
 
 @composite()
@@ -327,8 +327,8 @@ def check_equation(A: Tensor, B: Tensor, left: bool) -> None:  # noqa: N803
 def linalg_solve(A: Tensor, B: Tensor, *, left: bool = True, out: Any = None) -> Tensor:  # noqa: N803
     """What ``A`` must be multiplied with to give ``B``; with ``left=False``, what is to be multiplied with ``A``."""
     check_equation(A, B, left)
-    made = solution(A, B, left)
-    return made if out is None else into("linalg_solve", (A, B), out, made)
+    solved = solution(A, B, left)
+    return solved if out is None else into("linalg_solve", (A, B), out, solved)
 
 
 @audible
@@ -337,8 +337,8 @@ def vecdot(x: Tensor, y: Tensor, *, dim: int = -1, out: Any = None) -> Tensor:
     demand("linalg_vecdot", x=x, y=y)
     x, y = low(x, y)
     first = x.conj() if x.dtype.is_complex else x  # type: ignore[attr-defined]
-    made = (first * y).sum(dim)  # type: ignore[operator]
-    return made if out is None else into("linalg_vecdot", (x, y), out, made)
+    sums = (first * y).sum(dim)  # type: ignore[operator]
+    return sums if out is None else into("linalg_vecdot", (x, y), out, sums)
 
 
 @composite()
@@ -352,8 +352,8 @@ def matrix_power(input: Tensor, n: int, *, out: Any = None) -> Tensor:
             "linalg.matrix_power: A must be batches of square matrices, but they are "
             f"{sizes[-2]} by {sizes[-1]} matrices"
         )
-    made = _power(input, n)
-    return made if out is None else into("matrix_power", (input,), out, made)
+    power = _power(input, n)
+    return power if out is None else into("matrix_power", (input,), out, power)
 
 
 def _power(input: Any, n: int) -> Any:
@@ -367,10 +367,10 @@ def _power(input: Any, n: int) -> Any:
         return input
     if n == 3:
         return matmul(matmul(input, input), input)
-    square, made = None, None
+    square, power = None, None
     while n:
         square = input if square is None else matmul(square, square)
         if n & 1:
-            made = square if made is None else matmul(made, square)
+            power = square if power is None else matmul(power, square)
         n >>= 1
-    return made
+    return power

@@ -74,13 +74,15 @@ def scaled_dot_product_attention(
 def _check(query: Any, key: Any, value: Any, mask: Any, dropout_p: Any, is_causal: Any, scale: Any) -> None:
     """Raise PyTorch's error for arguments of a wrong type, dtype or number of dimensions."""
     tensors = (("query", query), ("key", key), ("value", value), ("attn_mask", mask))
-    for position, (name, given) in enumerate(tensors, 1):
-        if not isinstance(given, Tensor) and (position < 4 or given is not None):
-            raise TypeError(f"{_NAME}(): argument '{name}' (position {position}) must be Tensor, not {called(given)}")
-    for name, given in (("dropout_p", dropout_p), ("scale", scale)):
-        if type(given) is not float and not (name == "scale" and given is None):
-            if isinstance(given, (bool, str)) or not hasattr(given, "__float__"):
-                raise TypeError(f"{_NAME}(): argument '{name}' must be float, not {called(given)}")
+    for position, (name, argument) in enumerate(tensors, 1):
+        if not isinstance(argument, Tensor) and (position < 4 or argument is not None):
+            raise TypeError(
+                f"{_NAME}(): argument '{name}' (position {position}) must be Tensor, not {called(argument)}"
+            )
+    for name, argument in (("dropout_p", dropout_p), ("scale", scale)):
+        if type(argument) is not float and not (name == "scale" and argument is None):
+            if isinstance(argument, (bool, str)) or not hasattr(argument, "__float__"):
+                raise TypeError(f"{_NAME}(): argument '{name}' must be float, not {called(argument)}")
     if not isinstance(is_causal, (bool, np.bool_)):
         raise TypeError(f"{_NAME}(): argument 'is_causal' must be bool, not {called(is_causal)}")
     q, k, v = query._array, key._array, value._array
@@ -129,10 +131,10 @@ def _fuses(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None, dropo
         return False
     if mask is None:
         return True
-    given = mask._array.shape
-    if mask.requires_grad or len(given) not in (2, 4):
+    shape = mask._array.shape
+    if mask.requires_grad or len(shape) not in (2, 4):
         return False
-    return all(a == 1 or a == b for a, b in zip(reversed(given), (columns, rows, heads, n), strict=False))
+    return all(a == 1 or a == b for a, b in zip(reversed(shape), (columns, rows, heads, n), strict=False))
 
 
 def _composed(
@@ -163,8 +165,8 @@ def _composed(
     weights = safe_softmax(weights, -1)
     if dropout_p != 0:
         weights = dropout(weights, dropout_p, True)
-    made = matmul(weights, value)
-    return made.to(own) if own.itemsize == 2 else made  # type: ignore[no-any-return]
+    attended = matmul(weights, value)
+    return attended.to(own) if own.itemsize == 2 else attended  # type: ignore[no-any-return]
 
 
 def _shared(query: Any, heads: Any) -> Any:
@@ -172,7 +174,7 @@ def _shared(query: Any, heads: Any) -> Any:
     if min(query._array.ndim, heads._array.ndim) < 3:
         short = min(query._array.ndim, heads._array.ndim)
         raise IndexError(f"Dimension out of range (expected to be in range of [{-short}, {short - 1}], but got -3)")
-    wanted, found = query._array.shape[-3], heads._array.shape[-3]
-    if not found or wanted % found:
+    wanted, count = query._array.shape[-3], heads._array.shape[-3]
+    if not count or wanted % count:
         raise RuntimeError("Number of heads in key and value must divide the number of heads in ")
-    return heads if wanted == found else heads.repeat_interleave(wanted // found, -3)
+    return heads if wanted == count else heads.repeat_interleave(wanted // count, -3)

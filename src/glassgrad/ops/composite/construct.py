@@ -51,11 +51,11 @@ def fresh(array: Any) -> Tensor:
     return out
 
 
-def mark(made: Tensor) -> None:
+def mark(leaf: Tensor) -> None:
     """Make a new tensor a leaf that requires gradients; PyTorch's error where its dtype cannot carry them."""
-    if made._array.dtype.kind not in "fcV":
+    if leaf._array.dtype.kind not in "fcV":
         raise RuntimeError("O" + errors.ONLY_FLOATS[1:])
-    made._edge = LEAF
+    leaf._edge = LEAF
 
 
 @composite(method=False)
@@ -84,12 +84,12 @@ def warn_of_copy(function: str) -> None:
 
 def array_of(data: Any, kind: np.dtype[Any] | None) -> Any:
     """A new array of whatever ``tensor`` takes; a NumPy scalar for a single number."""
-    found = type(data)
-    if found is float or found is int or found is bool or found is complex:
+    cls = type(data)
+    if cls is float or cls is int or cls is bool or cls is complex:
         if kind is None:
-            kind = dtypes.of_number(found).numpy
+            kind = dtypes.of_number(cls).numpy
         return converted(data, kind)
-    if found is list and data:
+    if cls is list and data:
         types = set(map(type, data))
         if types == _FLOAT and (kind is None or kind.kind == "f"):
             return np.array(data, kind or dtypes.get_default_dtype().numpy)
@@ -101,11 +101,11 @@ def array_of(data: Any, kind: np.dtype[Any] | None) -> Any:
         _check_array(data)
         return _cast(np.array(data), kind)
     if isinstance(data, str | bytes):
-        raise TypeError(f"new(): invalid data type '{found.__name__}'")
+        raise TypeError(f"new(): invalid data type '{cls.__name__}'")
     if _is_sequence(data):
         return _of_sequence(data, kind)
     if isinstance(data, int | float | complex):
-        return converted(data, kind or dtypes.of_number(found).numpy)
+        return converted(data, kind or dtypes.of_number(cls).numpy)
     _unknown(data)
 
 
@@ -142,12 +142,12 @@ def _check_array(array: Any) -> None:
 
 
 def _is_sequence(data: Any) -> bool:
-    found = type(data)
-    if found is list or found is tuple:
+    cls = type(data)
+    if cls is list or cls is tuple:
         return True
     if isinstance(data, str | bytes | dict | Tensor | np.generic):
         return False
-    return hasattr(found, "__len__") and hasattr(found, "__getitem__")
+    return hasattr(cls, "__len__") and hasattr(cls, "__getitem__")
 
 
 def _sizes(data: Any) -> list[int]:
@@ -167,12 +167,12 @@ def _sizes(data: Any) -> list[int]:
 
 def _of_sequence(data: Any, kind: np.dtype[Any] | None) -> Any:
     sizes = _sizes(data)
-    if sizes[0] and all(type(piece) is np.ndarray for piece in data) and isinstance(data, list):
+    if sizes[0] and all(type(item) is np.ndarray for item in data) and isinstance(data, list):
         warn(
             "Creating a tensor from a list of numpy.ndarrays is extremely slow. Please consider converting the list to "
             "a single numpy.ndarray with numpy.array() before converting to a tensor."
         )
-        if len({piece.shape for piece in data}) == 1:
+        if len({item.shape for item in data}) == 1:
             return _cast(np.stack(data), kind)
     try:
         flat = _flattened(data, sizes)
@@ -188,12 +188,12 @@ def _flattened(data: Any, sizes: list[int]) -> list[Any]:
     flat: list[Any] = [data]
     for depth, size in enumerate(sizes):
         following: list[Any] = []
-        for piece in flat:
-            if not _is_sequence(piece):
+        for item in flat:
+            if not _is_sequence(item):
                 raise TypeError("not a sequence")
-            if len(piece) != size:
-                raise ValueError(f"expected sequence of length {size} at dim {depth} (got {len(piece)})")
-            following.extend(piece)
+            if len(item) != size:
+                raise ValueError(f"expected sequence of length {size} at dim {depth} (got {len(item)})")
+            following.extend(item)
         flat = following
     return flat
 
@@ -203,7 +203,7 @@ def _of_elements(flat: list[Any], kind: np.dtype[Any] | None, data: Any) -> Any:
     types = set(map(type, flat))
     if types <= {float, int, bool, complex}:
         if kind is None:
-            widest = next((one for one in (complex, float, int, bool) if one in types), float)
+            widest = next((cls for cls in (complex, float, int, bool) if cls in types), float)
             kind = dtypes.of_number(widest).numpy
         if kind.kind in "fV" and complex not in types or types == {bool}:
             return np.array(flat, kind)
@@ -219,27 +219,27 @@ def _of_elements(flat: list[Any], kind: np.dtype[Any] | None, data: Any) -> Any:
 
 def _of_integers(flat: list[int], kind: np.dtype[Any]) -> Any:
     try:
-        found = np.array(flat, np.int64)
+        integers = np.array(flat, np.int64)
     except OverflowError:
         raise ValueError("Overflow when unpacking long long") from None
     if kind.itemsize < 8 and len(flat):
         info = np.iinfo(kind)
-        if found.min() < info.min or found.max() > info.max:
+        if integers.min() < info.min or integers.max() > info.max:
             raise RuntimeError(f"value cannot be converted to type {dtypes.of(kind).name} without overflow")
-    return found.astype(kind, copy=False)
+    return integers.astype(kind, copy=False)
 
 
 def _elements(data: Any) -> Iterator[Any]:
     """Every element of nested sequences, ragged or not; an empty one counts as a float."""
     stack = [data]
     while stack:
-        piece = stack.pop()
-        if not _is_sequence(piece):
-            yield piece
-        elif isinstance(piece, np.ndarray):
-            yield piece
-        elif len(piece):
-            stack += reversed([piece[index] for index in range(len(piece))])
+        item = stack.pop()
+        if not _is_sequence(item):
+            yield item
+        elif isinstance(item, np.ndarray):
+            yield item
+        elif len(item):
+            stack += reversed([item[index] for index in range(len(item))])
         else:
             yield 0.0
 
@@ -249,12 +249,12 @@ def _inferred(data: Any) -> dtypes.dtype:
     joined: dtypes.dtype | None = None
     for value in _elements(data):
         if isinstance(value, np.ndarray | np.generic | Tensor):
-            found = dtypes.of(value._array.dtype if isinstance(value, Tensor) else value.dtype)
+            dtype = dtypes.of(value._array.dtype if isinstance(value, Tensor) else value.dtype)
         elif isinstance(value, bool | int | float | complex):
-            found = dtypes.of_number(type(value))
+            dtype = dtypes.of_number(type(value))
         else:
             _unknown(value)
-        joined = found if joined is None or joined is found else dtypes.promote_types(joined, found)
+        joined = dtype if joined is None or joined is dtype else dtypes.promote_types(joined, dtype)
     assert joined is not None
     return joined
 
@@ -372,7 +372,7 @@ def _inherited(obj: Tensor) -> bool:
 
 def _check_alias(array: Any, kind: np.dtype[Any] | None, copy: bool | None) -> None:
     if copy is False and kind is not None and array.dtype != kind:
-        was, wanted = (dtypes.of(one).scalar_name for one in (array.dtype, kind))
+        was, wanted = (dtypes.of(dtype).scalar_name for dtype in (array.dtype, kind))
         raise ValueError(f"can't alias tensor with dtype '{was}' into dtype '{wanted}'.")
 
 

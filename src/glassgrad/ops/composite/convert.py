@@ -83,47 +83,47 @@ def to(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
     """
     if len(args) == 1 and not kwargs and type(args[0]) is _dtype:
         return as_dtype(self, args[0])
-    given = dict(kwargs)
+    arguments = dict(kwargs)
     rest = list(args)
     if rest and isinstance(rest[0], Tensor):
-        given["tensor"] = rest.pop(0)
+        arguments["tensor"] = rest.pop(0)
         order = ["non_blocking", "copy"]
     elif rest and (isinstance(rest[0], _dtype) or rest[0] in _PYTHON if isinstance(rest[0], (_dtype, type)) else False):
-        given["dtype"] = rest.pop(0)
+        arguments["dtype"] = rest.pop(0)
         order = ["non_blocking", "copy"]
     else:
         order = ["device", "dtype", "non_blocking", "copy"]
     for name, value in zip(order, rest, strict=False):
-        if name in given:
+        if name in arguments:
             raise _no_such_to(args, kwargs)
-        given[name] = value
-    if len(rest) > len(order) or not given.keys() <= {
+        arguments[name] = value
+    if len(rest) > len(order) or not arguments.keys() <= {
         "device", "dtype", "tensor", "non_blocking", "copy", "memory_format"
     }:  # fmt: skip
         raise _no_such_to(args, kwargs)
-    other = given.get("tensor")
-    kind, place = given.get("dtype"), given.get("device")
+    other = arguments.get("tensor")
+    kind, device = arguments.get("dtype"), arguments.get("device")
     if other is not None:
-        kind, place = other.dtype, other.device
+        kind, device = other.dtype, other.device
     kind = _PYTHON.get(kind, kind) if isinstance(kind, type) else kind
     if kind is not None and not isinstance(kind, _dtype):
         raise _no_such_to(args, kwargs)
-    layout = _layout(given.get("memory_format"), self)
-    if place is not None:
-        moved = _moved(self, place, kind)
+    layout = _layout(arguments.get("memory_format"), self)
+    if device is not None:
+        moved = _moved(self, device, kind)
         if moved is not None:
             return moved
-    out = as_dtype(self, kind or self.dtype, bool(given.get("copy")), layout)
+    out = as_dtype(self, kind or self.dtype, bool(arguments.get("copy")), layout)
     if out is self and layout is not None and not is_laid(self._array, layout):
         return to_copy(self, self._array.dtype, self._array.dtype, layout)
     return out
 
 
-def _moved(self: Tensor, place: Any, kind: _dtype | None) -> Tensor | None:
+def _moved(self: Tensor, device: Any, kind: _dtype | None) -> Tensor | None:
     """The tensor on another device; None where that is its own."""
-    if not isinstance(place, (str, bytes, device_type, int)):
-        raise _no_such_to((place,), {})
-    there = devices.require(place, "to")  # type: ignore[arg-type]
+    if not isinstance(device, (str, bytes, device_type, int)):
+        raise _no_such_to((device,), {})
+    there = devices.require(device, "to")  # type: ignore[arg-type]
     here = "meta" if self._array.dtype.metadata else "cpu"
     if there == here:
         return None
@@ -458,7 +458,7 @@ def angle(input: Tensor, *, out: Any = None) -> Tensor:
 def _both_real(a: str, first: Any, b: str, second: Any, function: str) -> None:
     need_tensor(function, a, 1, first)
     need_tensor(function, b, 2, second)
-    if not all(t._array.dtype.kind == "f" for t in (first, second)):
+    if not all(part._array.dtype.kind == "f" for part in (first, second)):
         raise RuntimeError(
             "Expected both inputs to be Half, Float or Double tensors but got "
             f"{first.dtype.scalar_name} and {second.dtype.scalar_name}"

@@ -38,8 +38,8 @@ def numbers(value: Any, ndim: int) -> tuple[int, ...] | None:
     if isinstance(value, (tuple, list)):
         if all(type(n) is int for n in value):
             return tuple(value)
-        found = [one_number(n) for n in value]
-        return None if None in found else tuple(found)  # type: ignore[arg-type]
+        integers = [one_number(n) for n in value]
+        return None if None in integers else tuple(integers)  # type: ignore[arg-type]
     single = one_number(value)
     return None if single is None else (single,) * ndim
 
@@ -63,16 +63,16 @@ def _no_match(function: str, positional: tuple[Any, ...], named: dict[str, Any])
         positional, named = (*positional, *named.values()), {}
         kinds = ", ".join(f"!{_detailed(value)}!" for value in positional)
         mismatch = f"      didn't match because some of the arguments have invalid types: ({kinds})\n"
-    given = [called(value) for value in positional]
+    words = [called(value) for value in positional]
     defaults = {"bias": None, "stride": 1, "padding": 0, "dilation": 1, "groups": 1}
     gap = False
     for name, value in named.items():
         if value is defaults[name] or (type(value) is int and value == defaults[name]):
             gap = True
         else:
-            given.append(f"{name}={called(value)}" if gap else called(value))
+            words.append(f"{name}={called(value)}" if gap else called(value))
     listed = "".join(f" * ({signature})\n{mismatch}" for signature in _SIGNATURES)
-    got = ", ".join(given)
+    got = ", ".join(words)
     return TypeError(
         f"{function}() received an invalid combination of arguments - got ({got}), but expected one of:\n{listed}"
     )
@@ -201,10 +201,10 @@ def _check_rest(
             raise RuntimeError(
                 f"output padding must be smaller than either stride or dilation, but got {' '.join(parts)}"
             )
-        found = rows.result_sizes(input, weight, stride, padding, dilation, True, extra)
-        if min(found) < (0 if input.dtype.itemsize <= 4 else 1):
+        result = rows.result_sizes(input, weight, stride, padding, dilation, True, extra)
+        if min(result) < (0 if input.dtype.itemsize <= 4 else 1):
             before = [1, *sizes] if flat else sizes
-            after = [1, *found] if flat else found
+            after = [1, *result] if flat else result
             raise RuntimeError(
                 f"Given input size per channel: {_by(before)}. Calculated output size per channel: {_by(after)}. "
                 "Output size is too small"
@@ -254,10 +254,10 @@ def _check_bias(input: Any, bias: Any) -> None:
 
 def _check_rank(function: str, input: Any, ndim: int) -> bool:
     """Whether the input is a batch; PyTorch's error where it is neither that nor one sample."""
-    found = input._array.ndim
-    if found == ndim + 2:
+    rank = input._array.ndim
+    if rank == ndim + 2:
         return True
-    if found != ndim + 1:
+    if rank != ndim + 1:
         raise RuntimeError(
             f"Expected {ndim + 1}D (unbatched) or {ndim + 2}D (batched) input to {function}, but got input of size: "
             f"{list(input._array.shape)}"
@@ -289,8 +289,8 @@ def _forward(
         input = unsqueeze(input, 0)
     if isinstance(around, str):
         input, around = _named_padding(input, weight, steps, around, spread, groups)
-    made = _checked(input, weight, bias, steps, around, spread, False, (0,), groups)
-    return made if batched else squeeze_dim(made, 0)
+    out = _checked(input, weight, bias, steps, around, spread, False, (0,), groups)
+    return out if batched else squeeze_dim(out, 0)
 
 
 def _named_padding(
@@ -333,12 +333,12 @@ def _transposed(
     if bias is not None and not isinstance(bias, Tensor):
         raise TypeError(f"{function}(): argument 'bias' must be Tensor, not {called(bias)}")
     settings = []
-    given = (("stride", stride), ("padding", padding), ("output_padding", output_padding), ("dilation", dilation))
-    for name, value in given:
-        found = numbers(value, ndim)
-        if found is None:
+    named = (("stride", stride), ("padding", padding), ("output_padding", output_padding), ("dilation", dilation))
+    for name, value in named:
+        integers = numbers(value, ndim)
+        if integers is None:
             raise TypeError(f"{function}(): argument '{name}' must be tuple of ints, not {called(value)}")
-        settings.append(found)
+        settings.append(integers)
     if one_number(groups) is None:
         raise TypeError(f"{function}(): argument 'groups' must be int, not {called(groups)}")
     if modes.watch:
@@ -348,8 +348,8 @@ def _transposed(
     if not batched:
         input = unsqueeze(input, 0)
     steps, around, extra, spread = settings
-    made = _checked(input, weight, bias, steps, around, spread, True, extra, groups)
-    return made if batched else squeeze_dim(made, 0)
+    out = _checked(input, weight, bias, steps, around, spread, True, extra, groups)
+    return out if batched else squeeze_dim(out, 0)
 
 
 @composite(method=False)
@@ -439,16 +439,16 @@ def convolution(
     """The convolution, plain or ``transposed``, of a batch; the weight tells how many dimensions there are."""
     demand("convolution", input=input, weight=weight)
     settings = []
-    for place, (name, value) in enumerate(
+    for index, (name, value) in enumerate(
         [("stride", stride), ("padding", padding), ("dilation", dilation), ("output_padding", output_padding)]
     ):
-        found = numbers(value, 1) if isinstance(value, (tuple, list)) else None
-        if found is None:
-            position = 4 + place + (name == "output_padding")
+        integers = numbers(value, 1) if isinstance(value, (tuple, list)) else None
+        if integers is None:
+            position = 4 + index + (name == "output_padding")
             raise TypeError(
                 f"convolution(): argument '{name}' (position {position}) must be tuple of ints, not {called(value)}"
             )
-        settings.append(found)
+        settings.append(integers)
     if modes.watch:
         input, weight, bias = low(input, weight, bias)
     _check_bias(input, bias)

@@ -26,16 +26,16 @@ from .shape import rearranged
 def _copied(name: str, view: Callable[..., Any], doc: str) -> None:
     def copied(input: Any, *args: Any, out: Any = None, **kwargs: Any) -> Any:
         need_tensor(name, "input", 1, input)
-        found = view(input, *args, **kwargs)
-        if isinstance(found, tuple):
-            pieces = tuple(compact(part) for part in found)
+        viewed = view(input, *args, **kwargs)
+        if isinstance(viewed, tuple):
+            copies = tuple(compact(part) for part in viewed)
             if out is None:
-                return pieces
-            for target, part in zip(out, pieces, strict=True):
+                return copies
+            for target, part in zip(out, copies, strict=True):
                 target.resize_(part._array.shape).copy_(part)
             return None
-        made = compact(found)
-        return made if out is None else write.into(compact.row, (input,), out, made)
+        copy = compact(viewed)
+        return copy if out is None else write.into(compact.row, (input,), out, copy)
 
     copied.__name__ = copied.__qualname__ = name
     copied.__doc__ = f"{doc}, in memory of its own."
@@ -97,7 +97,7 @@ def as_strided_scatter(
             f"{list(size)}"
         )
     offset = 0 if storage_offset is None else storage_offset - input.storage_offset()
-    needed = 0 if 0 in size else 1 + offset + sum((n - 1) * s for n, s in zip(size, stride, strict=True))
+    needed = 0 if 0 in size else 1 + offset + sum((n - 1) * step for n, step in zip(size, stride, strict=True))
     if needed > input._array.size:
         raise RuntimeError(
             f"setStorage: sizes {list(size)}, strides {list(stride)}, storage offset {offset}, and itemsize "
@@ -127,10 +127,10 @@ def as_strided_(self: Any, size: Any, stride: Any, storage_offset: int | None = 
 def unsafe_split_with_sizes(input: Any, split_sizes: Any, dim: int = 0) -> Any:
     """What ``split_with_sizes`` gives, for whoever promises not to write into the pieces: not tracked as views."""
     need_tensor("unsafe_split_with_sizes", "input", 1, input)
-    pieces = split_with_sizes(input, tuple(split_sizes), dim)
-    for part in pieces:
+    parts = split_with_sizes(input, tuple(split_sizes), dim)
+    for part in parts:
         part._edge, part._counter = part._edge.edge, None
-    return pieces
+    return parts
 
 
 # -- other sizes -------------------------------------------------------------------------------------------------------
@@ -185,7 +185,7 @@ def nonzero_static(input: Any, *, size: int, fill_value: int = -1, out: Any = No
     if size < 0:
         raise RuntimeError("nonzero_static: 'size' must be an non-negative integer")
     places = np.argwhere(np.asarray(input._array))[:size]
-    found = np.full((size, input._array.ndim), fill_value, np.int64)
-    found[: len(places)] = places
-    made = wrap(found)
-    return made if out is None else write.into(compact.row, (input,), out, made)
+    indices = np.full((size, input._array.ndim), fill_value, np.int64)
+    indices[: len(places)] = places
+    result = wrap(indices)
+    return result if out is None else write.into(compact.row, (input,), out, result)

@@ -72,8 +72,8 @@ def _size(function: str, n: Any, index: int) -> int:
         why = "Overflow when unpacking long long"
     else:
         return int(n.__index__())
-    place = f"failed to unpack the object at pos {index + 1} with error"
-    raise TypeError(f"{function}(): argument 'size' {place} \"{why}\"")
+    failure = f"failed to unpack the object at pos {index + 1} with error"
+    raise TypeError(f"{function}(): argument 'size' {failure} \"{why}\"")
 
 
 def check_options(function: str, layout: Any, rest: dict[str, Any] | None = None) -> None:
@@ -226,9 +226,9 @@ def _from_size(function: str, make: Callable[..., Any], doc: str) -> Any:
         **rest: Any,
     ) -> Tensor:
         if device is None and out is None and not rest and not requires_grad and layout is None:
-            found = quick(make, size, dtype)
-            if found is not None:
-                return found
+            tensor = quick(make, size, dtype)
+            if tensor is not None:
+                return tensor
         if rest or layout is not None:
             memory_format = rest.pop("memory_format", None) if function == "empty" else None
             sizes = read_size(function, size, rest)
@@ -315,7 +315,7 @@ def empty_strided(
         )
     if on_meta(device, "empty_strided"):
         return place(blank(sizes, kind), "meta", requires_grad)
-    span = 0 if 0 in sizes else 1 + sum((n - 1) * s for n, s in zip(sizes, strides, strict=True))
+    span = 0 if 0 in sizes else 1 + sum((n - 1) * step for n, step in zip(sizes, strides, strict=True))
     buffer = allocate(np.empty, (max(span, 1),), kind, "empty")
     array = np.ndarray(sizes, kind, buffer, 0, tuple(step * kind.itemsize for step in strides))
     result = fresh(array)

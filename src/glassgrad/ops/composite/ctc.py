@@ -17,12 +17,12 @@ from .reduce import check_tensor
 _CHECKING = "(while checking arguments for ctc_loss_allocate_outputs)"
 
 
-def _lengths(given: Any, name: str) -> tuple[int, ...]:
-    if not isinstance(given, Tensor):
-        return tuple(int(n) for n in given)
-    if given._array.dtype.kind not in "iu":
+def _lengths(lengths: Any, name: str) -> tuple[int, ...]:
+    if not isinstance(lengths, Tensor):
+        return tuple(int(n) for n in lengths)
+    if lengths._array.dtype.kind not in "iu":
         raise RuntimeError(f"{name} must be integral")
-    return tuple(given._array.reshape(-1).tolist())
+    return tuple(lengths._array.reshape(-1).tolist())
 
 
 def _check(log_probs: Any, targets: Any, inputs: tuple[int, ...], labels: tuple[int, ...], blank: int) -> None:
@@ -40,11 +40,11 @@ def _check(log_probs: Any, targets: Any, inputs: tuple[int, ...], labels: tuple[
         )
     if not 0 <= blank < classes:
         raise RuntimeError("blank must be in label range")
-    for name, given in (("input_lengths", inputs), ("target_lengths", labels)):
-        if len(given) != n:
+    for name, lengths in (("input_lengths", inputs), ("target_lengths", labels)):
+        if len(lengths) != n:
             raise RuntimeError(f"{name} must be of size batch_size")
-    for name, given in (("input_lengths", inputs), ("target_lengths", labels)):
-        least = min(given)
+    for name, lengths in (("input_lengths", inputs), ("target_lengths", labels)):
+        least = min(lengths)
         if least < 0:
             raise RuntimeError(f"Expected {name} to have value at least 0, but got value {least} {_CHECKING}")
     if targets.ndim == 1:

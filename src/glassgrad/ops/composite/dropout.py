@@ -37,20 +37,20 @@ def _kept(input: Tensor, p: float, by_channel: bool) -> Any:
 @unit
 def dropout_factor(input: Tensor, p: float, by_channel: bool) -> Tensor:
     """What dropout multiplies by: zeros, and ``1 / (1 - p)`` where something is kept."""
-    kept = _kept(input, p, by_channel)
-    if kept.dtype.kind in "bui":
+    factor = _kept(input, p, by_channel)
+    if factor.dtype.kind in "bui":
         check_cast(np.dtype("f4"), input)
-    kept /= kept.dtype.type(1 - p)
-    return wrap(kept)
+    factor /= factor.dtype.type(1 - p)
+    return wrap(factor)
 
 
 @unit
 def alpha_dropout_terms(input: Tensor, p: float, by_channel: bool) -> tuple[Tensor, Tensor]:
     """What alpha dropout multiplies by, and what it adds."""
-    kept = _kept(input, p, by_channel)
-    kind = kept.dtype.type
+    mask = _kept(input, p, by_channel)
+    kind = mask.dtype.type
     a = 1 / ((_ALPHA * _ALPHA * p + 1) * (1 - p)) ** 0.5
-    return wrap(kept * kind(a)), wrap((kept - kind(1)) * kind(_ALPHA * a) + kind(_ALPHA * a * p))
+    return wrap(mask * kind(a)), wrap((mask - kind(1)) * kind(_ALPHA * a) + kind(_ALPHA * a * p))
 
 
 def _times(input: Any, factor: Tensor, inplace: bool) -> Any:
@@ -78,7 +78,7 @@ def _alpha_dropped(input: Any, p: float, train: bool, by_channel: bool, inplace:
 def _pair(name: str, doc: str, drop: Any, by_channel: bool) -> tuple[Any, Any]:
     """A function and its in-place variant."""
 
-    def made(input: Any, p: float, train: bool) -> Any:
+    def dropped(input: Any, p: float, train: bool) -> Any:
         _check(p, input, name)
         return drop(input, p, train, by_channel)
 
@@ -86,10 +86,10 @@ def _pair(name: str, doc: str, drop: Any, by_channel: bool) -> tuple[Any, Any]:
         _check(p, input, name)
         return drop(input, p, train, by_channel, inplace=True)
 
-    for function, own, text in ((made, name, doc), (written, f"{name}_", f"In-place :func:`{name}`.")):
+    for function, own, text in ((dropped, name, doc), (written, f"{name}_", f"In-place :func:`{name}`.")):
         function.__name__ = function.__qualname__ = own
         function.__doc__ = text
-    return composite(method=False)(made), composite(method=False)(written)
+    return composite(method=False)(dropped), composite(method=False)(written)
 
 
 dropout, dropout_ = _pair(

@@ -32,10 +32,10 @@ def einsum(*args: Any) -> Tensor:
     Source: https://docs.pytorch.org/docs/stable/generated/torch.einsum.html
     """
     equation, operands = _arguments(args)
-    dims, places, kept, count = _plan(equation, tuple(operand._array.ndim for operand in operands))
+    dims, places, n_kept, count = _plan(equation, tuple(operand._array.ndim for operand in operands))
     _check_sizes(dims, operands)
     aligned = [_aligned(operand, labels, places, count) for operand, labels in zip(operands, dims, strict=True)]
-    return _contracted(aligned, kept, count)
+    return _contracted(aligned, n_kept, count)
 
 
 @lru_cache(maxsize=256)
@@ -50,8 +50,8 @@ def _plan(equation: str, ndims: tuple[int, ...]) -> tuple[list[list[Any]], dict[
     dims = [_labelled(labels, ndim, number) for number, (labels, ndim) in enumerate(pairs)]
     widest = max(ndim - _letters(labels) for labels, ndim in pairs)
     places = _places(inputs, output, max(widest, 0))
-    kept, count = places.pop("kept"), places.pop("all")
-    return dims, places, kept, count
+    n_kept, count = places.pop("kept"), places.pop("all")
+    return dims, places, n_kept, count
 
 
 # -- reading ----------------------------------------------------------------------------------------------------------
@@ -191,14 +191,14 @@ def _places(inputs: list[list[str]], output: list[str] | None, widest: int) -> d
                     places[number] = len(places)
         else:
             places[label] = len(places)
-    kept = len(places)
+    n_kept = len(places)
     if _ELLIPSIS in every and -1 not in places:
         for number in range(-widest, 0):
             places[number] = len(places)
     for label in sorted(set(every) - {_ELLIPSIS} - set(places)):
         places[label] = len(places)
     count = len(places)
-    places["kept"], places["all"] = kept, count
+    places["kept"], places["all"] = n_kept, count
     return places
 
 
@@ -244,21 +244,21 @@ def _aligned(operand: Tensor, labels: list[Any], places: dict[Any, int], count: 
     order: list[int] = [-1] * count
     for dim, label in enumerate(labels):
         order[places[label]] = dim
-    for place, dim in enumerate(order):
+    for position, dim in enumerate(order):
         if dim < 0:
             operand = unsqueeze(operand, operand._array.ndim)
-            order[place] = operand._array.ndim - 1
+            order[position] = operand._array.ndim - 1
     return permute(operand, tuple(order))
 
 
-def _contracted(operands: list[Tensor], kept: int, count: int) -> Tensor:
+def _contracted(operands: list[Tensor], n_kept: int, count: int) -> Tensor:
     holders = [sum(operand._array.shape[dim] != 1 for operand in operands) for dim in range(count)]
     result = operands[0]
     for operand in operands[1:]:
         both: list[int] = []
         alone: tuple[list[int], list[int]] = ([], [])
         n, m = result._array.shape, operand._array.shape
-        for dim in range(kept, count):
+        for dim in range(n_kept, count):
             if n[dim] != 1 and m[dim] != 1:
                 holders[dim] -= 1
                 if holders[dim] == 1:
@@ -276,11 +276,11 @@ def _contracted(operands: list[Tensor], kept: int, count: int) -> Tensor:
         if alone[1]:
             operand = operand.sum(alone[1], keepdim=True)  # type: ignore[attr-defined]
         result = _joined(result, operand, both)
-    if count == kept:
+    if count == n_kept:
         return result
     if len(operands) > 1:
-        return view(result, result._array.shape[:kept])
-    return result.sum(list(range(kept, count)))  # type: ignore[attr-defined, no-any-return]
+        return view(result, result._array.shape[:n_kept])
+    return result.sum(list(range(n_kept, count)))  # type: ignore[attr-defined, no-any-return]
 
 
 def _joined(left: Tensor, right: Tensor, both: list[int]) -> Tensor:
@@ -308,6 +308,6 @@ def _joined(left: Tensor, right: Tensor, both: list[int]) -> Tensor:
     b = reshape(permute(right, (*batch, *both, *second, *first)), (size, length, width))
     sizes = tuple([*(n[d] for d in batch), *(n[d] for d in first), *(1 for _ in both), *(m[d] for d in second)])
     back = [0] * len(order)
-    for place, dim in enumerate(order):
-        back[dim] = place
+    for position, dim in enumerate(order):
+        back[dim] = position
     return permute(view(bmm(a, b), sizes), tuple(back))

@@ -59,12 +59,12 @@ def embedding_bag(
             per_sample_weights = None if per_sample_weights is None else per_sample_weights[:end]
             n = end
     _check_offsets(starts, n)
-    found = indices._array
-    wrong = (found < 0) | (found >= rows)
+    entries = indices._array
+    wrong = (entries < 0) | (entries >= rows)
     if wrong.any():
-        place = int(wrong.argmax())
+        first = int(wrong.argmax())
         raise RuntimeError(
-            f"Index {place} of input takes value {found[place]} which is not in the valid range [0, {rows})"
+            f"Index {first} of input takes value {entries[first]} which is not in the valid range [0, {rows})"
         )
     return bags.embedding_bag(
         weight, indices, wrap(starts), per_sample_weights, scale_grad_by_freq, mode, sparse, padding_idx

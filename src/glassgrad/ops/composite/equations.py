@@ -45,13 +45,13 @@ def inv_ex(A: Tensor, *, check_errors: bool = False, out: Any = None) -> Any:  #
 
 def _with_info(make: Callable[[], Tensor], A: Tensor, name: str, check: bool) -> tuple[Tensor, Tensor]:  # noqa: N803
     """A result, and the zero pivots of the matrices; those are looked for only where it tells of some."""
-    made = make()
+    result = make()
     info = np.zeros(A._array.shape[:-2], np.int32)
-    if not np.isfinite(made._array).all():
+    if not np.isfinite(result._array).all():
         info = _first_zeros(A)
     if check:
         check_info(f"linalg.{name}", "inversion" if name == "inv_ex" else "solve", info)
-    return made, wrap(info[()])
+    return result, wrap(info[()])
 
 
 @audible
@@ -63,8 +63,8 @@ def solve_ex(
     Source: https://docs.pytorch.org/docs/stable/generated/torch.linalg.solve_ex.html
     """
     check_equation(A, B, left)
-    made = _with_info(lambda: solution(A, B, left, True), A, "solve_ex", check_errors)
-    return answer("linalg_solve_ex", (A, B), out, made)
+    pair = _with_info(lambda: solution(A, B, left, True), A, "solve_ex", check_errors)
+    return answer("linalg_solve_ex", (A, B), out, pair)
 
 
 def fits(function: str, A: Tensor, B: Tensor, left: bool) -> None:  # noqa: N803
@@ -90,8 +90,8 @@ def solve_triangular(
     demand("linalg_solve_triangular", input=input, B=B)
     square("linalg.solve_triangular", input)
     fits("linalg.solve_triangular", input, B, left)
-    made = substitute(input, B, upper, left, unitriangular)
-    return made if out is None else into("linalg_solve_triangular", (input, B), out, made)
+    solved = substitute(input, B, upper, left, unitriangular)
+    return solved if out is None else into("linalg_solve_triangular", (input, B), out, solved)
 
 
 @audible
@@ -116,8 +116,8 @@ def lu_solve(
             f"linalg.lu_solve: Expected LU.shape[:-1] and pivots.shape to be the same, but got pivots with shape "
             f"{list(pivots._array.shape)} instead"
         )
-    made = linalg_lu_solve(LU, pivots, B, left, adjoint)
-    return made if out is None else into("linalg_lu_solve", (LU, pivots, B), out, made)
+    solved = linalg_lu_solve(LU, pivots, B, left, adjoint)
+    return solved if out is None else into("linalg_lu_solve", (LU, pivots, B), out, solved)
 
 
 @audible
@@ -160,8 +160,8 @@ def lstsq(input: Tensor, b: Tensor, rcond: Any = None, *, driver: str | None = N
         broadcast(n[:-2], m[:-2])
     if rcond is None:
         rcond = float(np.finfo(input._array.dtype).eps) * max(n[-2:])
-    made = linalg_lstsq(input, b, float(rcond), driver, vector)
-    return answer("linalg_lstsq", (input, b), out, made)
+    answers = linalg_lstsq(input, b, float(rcond), driver, vector)
+    return answer("linalg_lstsq", (input, b), out, answers)
 
 
 # -- pseudoinverses and ranks -----------------------------------------------------------------------------------------
@@ -170,12 +170,12 @@ def lstsq(input: Tensor, b: Tensor, rcond: Any = None, *, driver: str | None = N
 def _tolerances(A: Tensor, atol: Any, rtol: Any) -> tuple[Tensor, Tensor]:  # noqa: N803
     """Both as tensors; the relative one defaults to the rounding of the longer side, or to zero beside an absolute."""
     kind = A._array.real.dtype
-    given = [x._array if isinstance(x, Tensor) else None if x is None else np.asarray(x) for x in (atol, rtol)]
+    arrays = [x._array if isinstance(x, Tensor) else None if x is None else np.asarray(x) for x in (atol, rtol)]
     usual = np.asarray(np.finfo(kind).eps * max(A._array.shape[-2:], default=0), kind)
-    absolute = np.zeros((), kind) if given[0] is None else given[0].astype(kind)
-    relative = given[1]
+    absolute = np.zeros((), kind) if arrays[0] is None else arrays[0].astype(kind)
+    relative = arrays[1]
     if relative is None:
-        relative = usual if given[0] is None else np.where(absolute > 0, np.zeros((), kind), usual)
+        relative = usual if arrays[0] is None else np.where(absolute > 0, np.zeros((), kind), usual)
     return wrap(np.asarray(absolute)), wrap(np.asarray(relative).astype(kind))
 
 
@@ -196,8 +196,8 @@ def pinv(
         )
     if hermitian and input._array.size:
         square("linalg.eigh", input)
-    made = linalg_pinv(input, *_tolerances(input, atol, rcond if rtol is None else rtol), hermitian)
-    return made if out is None else into("linalg_pinv", (input,), out, made)
+    inverse = linalg_pinv(input, *_tolerances(input, atol, rcond if rtol is None else rtol), hermitian)
+    return inverse if out is None else into("linalg_pinv", (input,), out, inverse)
 
 
 @composite()
@@ -224,8 +224,8 @@ def matrix_rank(
     values = abs(eigvalsh(free)._array) if hermitian else svdvals(free)._array
     largest = values.max(-1, initial=0)
     least = np.maximum(absolute._array, relative._array * largest)[..., None]
-    made = wrap(np.asarray((values > least).sum(-1), np.int64)[()])
-    return made if out is None else into("linalg_matrix_rank", (free,), out, made)
+    ranks = wrap(np.asarray((values > least).sum(-1), np.int64)[()])
+    return ranks if out is None else into("linalg_matrix_rank", (free,), out, ranks)
 
 
 @audible
@@ -240,21 +240,21 @@ def cond(input: Tensor, p: Any = None, *, out: Any = None) -> Tensor:
     if p not in (None, "fro", "nuc", 1, -1, 2, -2, math.inf, -math.inf) or isinstance(p, bool):
         raise RuntimeError(f"linalg.cond got an invalid norm type: {p}")
     if not input._array.size:
-        made: Any = COMPOSITES["zeros"].function(input._array.shape[:-2], dtype=dtypes.of(input._array.real.dtype))
+        ratio: Any = COMPOSITES["zeros"].function(input._array.shape[:-2], dtype=dtypes.of(input._array.real.dtype))
     elif p is None or abs_order(p) == 2:
         values = svdvals(input)
-        made = values[..., -1:] / values[..., :1] if p == -2 else values[..., :1] / values[..., -1:]
-        made = squeeze_dim(made, -1)
+        ratio = values[..., -1:] / values[..., :1] if p == -2 else values[..., :1] / values[..., -1:]
+        ratio = squeeze_dim(ratio, -1)
     else:
         square(f"linalg.cond(ord={p if isinstance(p, str) else f'{p:g}'})", input)
         if p == "nuc":
             values = svdvals(input)
-            made = values.sum(-1) * values.reciprocal().sum(-1)  # type: ignore[attr-defined]
+            ratio = values.sum(-1) * values.reciprocal().sum(-1)  # type: ignore[attr-defined]
         else:
             inverse, info = inv_ex(input)
             inverse = inverse.masked_fill(info.unsqueeze(-1).unsqueeze(-1) != 0, math.inf)
-            made = (matrix_norm(input, p) * matrix_norm(inverse, p)).nan_to_num(math.inf, math.inf, -math.inf)
-    return made if out is None else into("linalg_cond", (input,), out, made)
+            ratio = (matrix_norm(input, p) * matrix_norm(inverse, p)).nan_to_num(math.inf, math.inf, -math.inf)
+    return ratio if out is None else into("linalg_cond", (input,), out, ratio)
 
 
 def abs_order(p: Any) -> Any:
@@ -284,8 +284,8 @@ def tensorinv(input: Tensor, ind: int = 2, *, out: Any = None) -> Tensor:
             f"{math.prod(columns)} != {math.prod(rows)}"
         )
     flat = reshape(input, (math.prod(rows), math.prod(columns)))
-    made = reshape(linalg_inv(flat), (*columns, *rows))
-    return made if out is None else into("linalg_tensorinv", (input,), out, made)
+    inverse = reshape(linalg_inv(flat), (*columns, *rows))
+    return inverse if out is None else into("linalg_tensorinv", (input,), out, inverse)
 
 
 @audible
@@ -308,8 +308,8 @@ def tensorsolve(input: Tensor, other: Tensor, dims: Any = None, *, out: Any = No
             f"but got {math.prod(columns)} != {other._array.size}"
         )
     flat = reshape(moved, (other._array.size, math.prod(columns)))
-    made = reshape(solution(flat, reshape(other, (other._array.size,)), True), columns)
-    return made if out is None else into("linalg_tensorsolve", (input, other), out, made)
+    solved = reshape(solution(flat, reshape(other, (other._array.size,)), True), columns)
+    return solved if out is None else into("linalg_tensorsolve", (input, other), out, solved)
 
 
 # -- functions of matrices --------------------------------------------------------------------------------------------

@@ -20,11 +20,11 @@ def ints(function: str, name: str, position: int, value: Any, none: bool = False
     if value is None and none:
         return ()
     if isinstance(value, (tuple, list)):
-        for place, n in enumerate(value):
+        for index, n in enumerate(value):
             if type(n) is not int and not is_int(n):
-                if place:
+                if index:
                     raise TypeError(
-                        f"{function}(): argument '{name}' failed to unpack the object at pos {place + 1} with error "
+                        f"{function}(): argument '{name}' failed to unpack the object at pos {index + 1} with error "
                         f'"type must be tuple of ints,but got {called(n)}"'
                     )
                 raise TypeError(
@@ -39,10 +39,10 @@ def ints(function: str, name: str, position: int, value: Any, none: bool = False
     return (value.__index__(),)
 
 
-def one_int(function: str, name: str, given: tuple[int, ...], none: bool = False) -> None:
+def one_int(function: str, name: str, values: tuple[int, ...], none: bool = False) -> None:
     """Raise PyTorch's error where an argument of a function on lines is not one number."""
-    if len(given) != 1 and (given or not none):
-        raise RuntimeError(f"{function}() argument '{name}' should contain one int (got {len(given)})")
+    if len(values) != 1 and (values or not none):
+        raise RuntimeError(f"{function}() argument '{name}' should contain one int (got {len(values)})")
 
 
 def whole_number(function: str, name: str, position: int, value: Any) -> int:

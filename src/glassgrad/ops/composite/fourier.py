@@ -95,31 +95,31 @@ def _plan(input: Tensor, s: Any, dim: Any) -> tuple[tuple[int, ...], tuple[int, 
     return axes, sizes
 
 
-def _given(function: str, input: Any, out: Any, made: Tensor) -> Tensor:
+def _given(function: str, input: Any, out: Any, result: Tensor) -> Tensor:
     """The result, put into ``out=`` where that is given."""
     if out is None:
-        return made
-    if made.dtype.is_complex and isinstance(out, Tensor) and not out.dtype.is_complex:
+        return result
+    if result.dtype.is_complex and isinstance(out, Tensor) and not out.dtype.is_complex:
         raise RuntimeError(f"{function} expects a complex output tensor, but got {out.dtype.scalar_name}")
-    return into(f"fft_{function}", (input,), out, made)  # type: ignore[no-any-return]
+    return into(f"fft_{function}", (input,), out, result)  # type: ignore[no-any-return]
 
 
 # -- one dimension ----------------------------------------------------------------------------------------------------
 
 
 def _along(function: str, input: Any, n: Any, dim: int, norm: Any, forward: bool, out: Any) -> Tensor:
-    made = _promoted(f"fft_{function}", input, False)
-    axis = _axis(made, dim)
-    size = _points(made._array.shape[axis] if n is None else n)
+    values = _promoted(f"fft_{function}", input, False)
+    axis = _axis(values, dim)
+    size = _points(values._array.shape[axis] if n is None else n)
     if n is not None:
-        made = _resized(made, (axis,), (size,))
+        values = _resized(values, (axis,), (size,))
     scale = _scale(norm, forward)
-    if made.dtype.is_complex:
-        made = fft_c2c(made, (axis,), scale, forward)
+    if values.dtype.is_complex:
+        values = fft_c2c(values, (axis,), scale, forward)
     else:
-        made = fft_r2c(made, (axis,), scale, False)
-        made = made if forward else made.conj()
-    return _given(function, input, out, made)
+        values = fft_r2c(values, (axis,), scale, False)
+        values = values if forward else values.conj()
+    return _given(function, input, out, values)
 
 
 @audible
@@ -146,13 +146,13 @@ def _half(function: str, input: Any, n: Any, dim: int, norm: Any, forward: bool,
     demand(f"fft_{function}", input=input)
     if input.dtype.is_complex:
         raise RuntimeError(f"{function} expects a real input tensor, but got {input.dtype.scalar_name}")
-    made = _promoted(f"fft_{function}", input, False)
-    axis = _axis(made, dim)
-    size = _points(made._array.shape[axis] if n is None else n)
+    values = _promoted(f"fft_{function}", input, False)
+    axis = _axis(values, dim)
+    size = _points(values._array.shape[axis] if n is None else n)
     if n is not None:
-        made = _resized(made, (axis,), (size,))
-    made = fft_r2c(made, (axis,), _scale(norm, forward), True)
-    return _given(function, input, out, made if forward else made.conj())
+        values = _resized(values, (axis,), (size,))
+    values = fft_r2c(values, (axis,), _scale(norm, forward), True)
+    return _given(function, input, out, values if forward else values.conj())
 
 
 @audible
@@ -174,14 +174,14 @@ def ihfft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None =
 
 
 def _real(function: str, input: Any, n: Any, dim: int, norm: Any, forward: bool, out: Any) -> Tensor:
-    made = _promoted(f"fft_{function}", input, True)
-    axis = _axis(made, dim)
-    size = _points(2 * (made._array.shape[axis] - 1) if n is None else n)
+    values = _promoted(f"fft_{function}", input, True)
+    axis = _axis(values, dim)
+    size = _points(2 * (values._array.shape[axis] - 1) if n is None else n)
     if n is not None:
-        made = _resized(made, (axis,), (size // 2 + 1,))
+        values = _resized(values, (axis,), (size // 2 + 1,))
     if forward:
-        made = made.conj()
-    return _given(function, input, out, fft_c2r(made, (axis,), _scale(norm, forward), size))
+        values = values.conj()
+    return _given(function, input, out, fft_c2r(values, (axis,), _scale(norm, forward), size))
 
 
 @audible
@@ -208,8 +208,8 @@ def hfft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = 
 def _whole(function: str, input: Any, s: Any, dim: Any, norm: Any, forward: bool, out: Any) -> Tensor:
     demand(f"fft_{function}", input=input)
     axes, sizes = _plan(input, s, dim)
-    made = _resized(_promoted(f"fft_{function}", input, True), axes, sizes)
-    return _given(function, input, out, fft_c2c(made, axes, _scale(norm, forward), forward))
+    values = _resized(_promoted(f"fft_{function}", input, True), axes, sizes)
+    return _given(function, input, out, fft_c2c(values, axes, _scale(norm, forward), forward))
 
 
 @audible
@@ -264,8 +264,8 @@ def rfftn(input: Tensor, s: Any = None, dim: Any = None, norm: str | None = None
         raise RuntimeError(f"rfftn expects a real-valued input tensor, but got {input.dtype.scalar_name}")
     axes, sizes = _plan(input, s, dim)
     _at_least_one("rfftn", axes)
-    made = _resized(_promoted("fft_rfftn", input, False), axes, sizes)
-    return _given("rfftn", input, out, fft_r2c(made, axes, _scale(norm, True), True))
+    values = _resized(_promoted("fft_rfftn", input, False), axes, sizes)
+    return _given("rfftn", input, out, fft_r2c(values, axes, _scale(norm, True), True))
 
 
 @audible
@@ -280,21 +280,21 @@ def rfft2(input: Tensor, s: Any = None, dim: Any = (-2, -1), norm: str | None = 
 def _mirrored(function: str, input: Any, s: Any, dim: Any) -> tuple[Any, tuple[int, ...], int]:
     """A complex input trimmed or filled to the halves of ``s``, its axes, and the size of the last one's result."""
     demand(f"fft_{function}", input=input)
-    made = _promoted(f"fft_{function}", input, True)
+    values = _promoted(f"fft_{function}", input, True)
     last = (s,) if isinstance(s, int) else s
     dims = (dim,) if isinstance(dim, int) else dim
-    if not made._array.ndim or last is not None and not len(last) or dims is not None and not len(dims):
+    if not values._array.ndim or last is not None and not len(last) or dims is not None and not len(dims):
         _at_least_one(function, ())
-    axes, sizes = _plan(made, [*last[:-1], -1] if last is not None and dims is None else None, dims)
+    axes, sizes = _plan(values, [*last[:-1], -1] if last is not None and dims is None else None, dims)
     if last is not None and dims is not None:
-        _plan(made, last, dims)
+        _plan(values, last, dims)
         sizes = tuple(had if size == -1 else size for had, size in zip(sizes, last, strict=True))
     if last is None or last[-1] == -1:
-        size = _points(2 * (made._array.shape[axes[-1]] - 1))
+        size = _points(2 * (values._array.shape[axes[-1]] - 1))
     else:
         size = _points(last[-1])
     sizes = (*sizes[:-1], size // 2 + 1)
-    return _resized(made, axes, sizes), axes, size
+    return _resized(values, axes, sizes), axes, size
 
 
 @audible
@@ -303,8 +303,8 @@ def irfftn(input: Tensor, s: Any = None, dim: Any = None, norm: str | None = Non
 
     Source: https://docs.pytorch.org/docs/stable/generated/torch.fft.irfftn.html
     """
-    made, axes, size = _mirrored("irfftn", input, s, dim)
-    return _given("irfftn", input, out, fft_c2r(made, axes, _scale(norm, False), size))
+    values, axes, size = _mirrored("irfftn", input, s, dim)
+    return _given("irfftn", input, out, fft_c2r(values, axes, _scale(norm, False), size))
 
 
 @audible
@@ -322,11 +322,11 @@ def hfftn(input: Tensor, s: Any = None, dim: Any = None, norm: str | None = None
 
     Source: https://docs.pytorch.org/docs/stable/generated/torch.fft.hfftn.html
     """
-    made, axes, size = _mirrored("hfftn", input, s, dim)
+    values, axes, size = _mirrored("hfftn", input, s, dim)
     scale = _scale(norm, True)
     if len(axes) > 1:
-        made = fft_c2c(made, axes[:-1], scale, True)
-    return _given("hfftn", input, out, fft_c2r(made.conj(), axes[-1:], scale, size))
+        values = fft_c2c(values, axes[:-1], scale, True)
+    return _given("hfftn", input, out, fft_c2r(values.conj(), axes[-1:], scale, size))
 
 
 @audible
@@ -350,11 +350,11 @@ def ihfftn(input: Tensor, s: Any = None, dim: Any = None, norm: str | None = Non
     axes, sizes = _plan(input, s, dim)
     _at_least_one("ihfftn", axes)
     scale = _scale(norm, False)
-    made = fft_r2c(_resized(_promoted("fft_ihfftn", input, False), axes, sizes), axes[-1:], scale, True)
+    values = fft_r2c(_resized(_promoted("fft_ihfftn", input, False), axes, sizes), axes[-1:], scale, True)
     if len(axes) == 1:
-        return _given("ihfftn", input, out, made.conj())
-    made = made.conj_physical()
-    return _given("ihfftn", input, out, fft_c2c(made, axes[:-1], scale, False))
+        return _given("ihfftn", input, out, values.conj())
+    values = values.conj_physical()
+    return _given("ihfftn", input, out, fft_c2c(values, axes[:-1], scale, False))
 
 
 @audible
@@ -379,12 +379,12 @@ def fftfreq(n: int, d: float = 1.0, *, out: Any = None, **options: Any) -> Tenso
     if not kind.is_floating_point and not kind.is_complex:
         raise RuntimeError(f"fftfreq requires a floating point or complex dtype, but got {kind.scalar_name}")
     requires_grad = options.pop("requires_grad", False)
-    made = COMPOSITES["arange"].function(n, **{**options, "dtype": kind})
-    made[(n + 1) // 2 :] -= n
-    made = made * (1.0 / (n * d)) if n else made
+    frequencies = COMPOSITES["arange"].function(n, **{**options, "dtype": kind})
+    frequencies[(n + 1) // 2 :] -= n
+    frequencies = frequencies * (1.0 / (n * d)) if n else frequencies
     if requires_grad:
-        made.requires_grad_()
-    return made if out is None else into("fft_fftfreq", (), out, made)
+        frequencies.requires_grad_()
+    return frequencies if out is None else into("fft_fftfreq", (), out, frequencies)
 
 
 @audible
@@ -397,11 +397,11 @@ def rfftfreq(n: int, d: float = 1.0, *, out: Any = None, **options: Any) -> Tens
     if not kind.is_floating_point and not kind.is_complex:
         raise RuntimeError(f"rfftfreq requires a floating point or complex dtype, but got {kind.scalar_name}")
     requires_grad = options.pop("requires_grad", False)
-    made = COMPOSITES["arange"].function(n // 2 + 1, **{**options, "dtype": kind})
-    made = made * (1.0 / (n * d)) if n else made
+    frequencies = COMPOSITES["arange"].function(n // 2 + 1, **{**options, "dtype": kind})
+    frequencies = frequencies * (1.0 / (n * d)) if n else frequencies
     if requires_grad:
-        made.requires_grad_()
-    return made if out is None else into("fft_rfftfreq", (), out, made)
+        frequencies.requires_grad_()
+    return frequencies if out is None else into("fft_rfftfreq", (), out, frequencies)
 
 
 def _shifted(function: str, input: Any, dim: Any, extra: int) -> Tensor:

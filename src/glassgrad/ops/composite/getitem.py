@@ -73,30 +73,30 @@ def getitem(self: Tensor, key: Any) -> Tensor:
 
 def _parts(self: Tensor, keys: tuple[Any, ...]) -> Tensor:
     """The short way for keys of every day; whatever is unusual, wrong keys too, takes the general one."""
-    found = self
+    viewed = self
     dim = covered = 0
     indices: list[Any] = []
     try:
         for key in keys:
             kind = type(key)
             if kind is int:
-                found = select(found, dim, key)
+                viewed = select(viewed, dim, key)
             elif kind is builtins.slice:
                 if key.start is not None or key.stop is not None or key.step is not None:
-                    if dim < found._array.ndim and _takes_all(key, found._array.shape[dim]):
+                    if dim < viewed._array.ndim and _takes_all(key, viewed._array.shape[dim]):
                         dim += 1
                         continue
-                    found = _sliced(found, dim, key)
+                    viewed = _sliced(viewed, dim, key)
                 dim += 1
             elif key is None:
-                found = unsqueeze(found, dim)
+                viewed = unsqueeze(viewed, dim)
                 dim += 1
             elif kind is Tensor and key._array.ndim and _may_index(key._array):
                 data = key._array
                 size = 1
                 if data.dtype.kind == "b":
                     size = data.ndim
-                    if data.shape != found._array.shape[dim : dim + size]:
+                    if data.shape != viewed._array.shape[dim : dim + size]:
                         return _general(self, keys)
                 elif data.itemsize == 1:
                     return _general(self, keys)
@@ -108,13 +108,13 @@ def _parts(self: Tensor, keys: tuple[Any, ...]) -> Tensor:
                 dim += self._array.ndim - _dims(keys)
             else:
                 return _general(self, keys)
-        if dim > found._array.ndim:
+        if dim > viewed._array.ndim:
             return _general(self, keys)
         if indices:
-            return index_row(found, Indices(indices))
+            return index_row(viewed, Indices(indices))
     except (IndexError, TypeError):
         return _general(self, keys)
-    return alias(self) if found is self else found
+    return alias(self) if viewed is self else viewed
 
 
 def _may_index(array: Any) -> bool:
@@ -147,9 +147,9 @@ def _unpacked(key: Any) -> tuple[Any, ...]:
         return tuple(key)
     if isinstance(key, (list, str)) and len(key) < 32:
         for part in key:
-            held = isinstance(part, (Tensor, ndarray, list, tuple, str, range, builtins.slice))
-            if held or part is None or part is ...:
-                warn(_SEQUENCE.format(349 if held else 359))
+            is_index = isinstance(part, (Tensor, ndarray, list, tuple, str, range, builtins.slice))
+            if is_index or part is None or part is ...:
+                warn(_SEQUENCE.format(349 if is_index else 359))
                 if isinstance(key, str):
                     raise TypeError("new(): invalid data type 'str'")
                 return tuple(key)
@@ -195,10 +195,10 @@ def _sliced(self: Tensor, dim: int, key: builtins.slice) -> Tensor:
 
 
 def _general(self: Tensor, keys: tuple[Any, ...]) -> Tensor:
-    found, indices = _walked(self, keys)
+    viewed, indices = _walked(self, keys)
     if indices:
-        return index_row(found, prepared(found, indices))
-    return alias(self) if found is self else found
+        return index_row(viewed, prepared(viewed, indices))
+    return alias(self) if viewed is self else viewed
 
 
 def _consumed(key: Any) -> int:
@@ -212,7 +212,7 @@ def _consumed(key: Any) -> int:
 
 def _walked(self: Tensor, keys: tuple[Any, ...]) -> tuple[Tensor, list[Any]]:
     """Apply all keys that make views, from the left; gives the view and the index tensors left for each dimension."""
-    found = self
+    viewed = self
     dim = 0
     indices: list[Any] = []
     keys = tuple(_tensor(key) if not _simple(key) else key for key in keys)
@@ -230,37 +230,37 @@ def _walked(self: Tensor, keys: tuple[Any, ...]) -> tuple[Tensor, list[Any]]:
         kind = type(key)
         if kind is int:
             try:
-                found = select(found, dim, key)
+                viewed = select(viewed, dim, key)
             except IndexError:
-                raise _outside(found._array, dim, key, position) from None
+                raise _outside(viewed._array, dim, key, position) from None
         elif kind is builtins.slice:
-            if not _takes_all(key, found._array.shape[dim]):
-                found = _sliced(found, dim, key)
+            if not _takes_all(key, viewed._array.shape[dim]):
+                viewed = _sliced(viewed, dim, key)
             dim += 1
         elif key is ...:
             dim += self._array.ndim - taken
         elif key is None:
-            found = unsqueeze(found, dim)
+            viewed = unsqueeze(viewed, dim)
             dim += 1
         elif kind is bool:
-            found = unsqueeze(found, dim)
+            viewed = unsqueeze(viewed, dim)
             _record(indices, dim, wrap(np.zeros(int(key), np.int64)))
             dim += 1
         elif key._array.ndim == 0 and key._array.dtype.kind != "b" and key._array.dtype != np.uint8:
             if key._array.dtype.kind not in "iu":
                 raise IndexError(_KINDS)
             try:
-                found = select(found, dim, int(key._array))
+                viewed = select(viewed, dim, int(key._array))
             except IndexError:
-                raise _outside(found._array, dim, int(key._array), position) from None
+                raise _outside(viewed._array, dim, int(key._array), position) from None
         elif key._array.ndim == 0:
-            found = unsqueeze(found, dim)
+            viewed = unsqueeze(viewed, dim)
             _record(indices, dim, wrap(np.zeros(int(bool(key._array)), np.int64)))
             dim += 1
         else:
             _record(indices, dim, key)
             dim += _consumed(key)
-    return found, indices
+    return viewed, indices
 
 
 def _record(indices: list[Any], dim: int, key: Tensor) -> None:
@@ -282,10 +282,10 @@ def _tensor(key: Any) -> Any:
             key = key.astype(np.int64)
         return wrap(np.array(key))
     if isinstance(key, (list, tuple, range, str)):
-        made = tensor(list(key) if isinstance(key, range) else key)
-        if made._array.dtype.kind not in "ib" or not made._array.size:
-            made = wrap(np.asarray(made._array).astype(np.int64))
-        return made
+        index = tensor(list(key) if isinstance(key, range) else key)
+        if index._array.dtype.kind not in "ib" or not index._array.size:
+            index = wrap(np.asarray(index._array).astype(np.int64))
+        return index
     if not isinstance(key, (float, complex, np.generic)) and hasattr(key, "__index__"):
         return key.__index__()
     raise IndexError(_INVALID.format(dtypes.called(key)))
@@ -294,18 +294,18 @@ def _tensor(key: Any) -> Any:
 def prepared(array: Any, indices: list[Any]) -> Indices:
     """Index tensors checked against the tensor they index."""
     sizes = array._array.shape
-    found: list[Any] = []
+    checked: list[Any] = []
     dim = 0
-    for given in indices:
-        if given is None:
+    for index in indices:
+        if index is None:
             dim += 1
-            found.append(None)
+            checked.append(None)
             continue
-        data = given._array
+        data = index._array
         if data.dtype == np.uint8:
             warn(_BYTE)
             data = data.astype(bool)
-            given = wrap(data)
+            index = wrap(data)
         if data.dtype.kind == "b":
             for at, size in enumerate(data.shape):
                 if dim + at >= len(sizes):
@@ -321,10 +321,10 @@ def prepared(array: Any, indices: list[Any]) -> Indices:
             dim += 1
         else:
             raise IndexError(_KINDS)
-        found.append(given)
+        checked.append(index)
     if dim > len(sizes):
         raise IndexError(f"too many indices for tensor of dimension {len(sizes)}")
-    return Indices(found)
+    return Indices(checked)
 
 
 # -- writing -----------------------------------------------------------------------------------------------------------
@@ -478,8 +478,8 @@ def backwards(self: Tensor) -> Tensor:
 def contains(self: Tensor, element: Any) -> bool:
     """Whether some element equals ``element``."""
     if isinstance(element, (Tensor, int, float, complex)):
-        found: Any = element == self
-        return bool(found.any())
+        equal: Any = element == self
+        return bool(equal.any())
     raise RuntimeError(
         f"Tensor.__contains__ only supports Tensor or scalar, but you passed in a {type(element)}."
     )

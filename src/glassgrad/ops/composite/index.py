@@ -169,7 +169,7 @@ def masked_fill_(self: Tensor, mask: Tensor, value: Any) -> Tensor:
     row, others, settings = _filling("masked_fill_", self, mask, value)
     rows.together(self._array.shape, mask._array.shape)
     strides = self._array.strides
-    if 0 in strides and any(n > 1 and not s for n, s in zip(self._array.shape, strides, strict=True)):
+    if 0 in strides and any(n > 1 and not step for n, step in zip(self._array.shape, strides, strict=True)):
         others = (_shared(self, mask), *others[1:])
     return write.in_place(row.row, self, others, settings)
 
@@ -182,8 +182,8 @@ def _shared(target: Tensor, mask: Tensor) -> Tensor:
         "/__w/pytorch/pytorch/aten/src/ATen/native/TensorAdvancedIndexing.cpp:2450.)"
     )
     axes = tuple(i for i, stride in enumerate(target._array.strides) if not stride)
-    held = np.broadcast_to(mask._array, target._array.shape).any(axis=axes, keepdims=True)
-    return wrap(np.broadcast_to(held, target._array.shape))
+    merged = np.broadcast_to(mask._array, target._array.shape).any(axis=axes, keepdims=True)
+    return wrap(np.broadcast_to(merged, target._array.shape))
 
 
 @composite()
@@ -215,9 +215,9 @@ def _indices(function: str, input: Tensor, indices: Any, values: Any) -> Any:
         raise TypeError(
             f"{function}(): argument 'indices' (position 1) must be tuple of Tensors, not {called(indices)}"
         )
-    for place, index in enumerate(indices):
+    for position, index in enumerate(indices):
         if not isinstance(index, Tensor):
-            raise TypeError(f"expected Tensor as element {place} in argument 0, but got {called(index)}")
+            raise TypeError(f"expected Tensor as element {position} in argument 0, but got {called(index)}")
     if not isinstance(values, Tensor):
         raise TypeError(f"{function}(): argument 'values' (position 2) must be Tensor, not {called(values)}")
     return prepared(input, list(indices))
@@ -232,8 +232,8 @@ def index_put(input: Tensor, indices: Any, values: Tensor, accumulate: bool = Fa
 @composite()
 def index_put_(input: Tensor, indices: Any, values: Tensor, accumulate: bool = False) -> Tensor:
     """In-place :func:`index_put`."""
-    found = _indices("index_put_", input, indices, values)
-    return write.in_place(rows.index_put.row, input, (values,), (found, accumulate))
+    checked = _indices("index_put_", input, indices, values)
+    return write.in_place(rows.index_put.row, input, (values,), (checked, accumulate))
 
 
 @composite()

@@ -285,11 +285,11 @@ def _by_element(function: str, self: Tensor, others: tuple[Tensor, ...], callabl
                 f"Can't call {function}() on Variable that requires grad. Use var.detach().{function}() instead."
             )
     sizes = self._array.shape
-    columns = [np.broadcast_to(expand.row.kernel(np.asarray(t._array), sizes), sizes) for t in others]
-    made = np.empty(sizes, self._array.dtype)
+    columns = [np.broadcast_to(expand.row.kernel(np.asarray(operand._array), sizes), sizes) for operand in others]
+    values = np.empty(sizes, self._array.dtype)
     for index in np.ndindex(sizes):
-        made[index] = callable(self._array[index].item(), *(column[index].item() for column in columns))
-    write.store(self, made)
+        values[index] = callable(self._array[index].item(), *(column[index].item() for column in columns))
+    write.store(self, values)
     return self
 
 

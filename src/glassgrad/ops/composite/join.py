@@ -54,8 +54,8 @@ def _at_least(function: str, tensors: Any, form: Any) -> list[Tensor]:
 @composite(method=False)
 def hstack(tensors: Any, *, out: Any = None) -> Tensor:
     """The tensors side by side: along the second dimension, vectors along the first."""
-    found = _at_least("hstack", tensors, atleast_1d)
-    return rows.cat(found, 0 if found[0]._array.ndim == 1 else 1, out=out)
+    parts = _at_least("hstack", tensors, atleast_1d)
+    return rows.cat(parts, 0 if parts[0]._array.ndim == 1 else 1, out=out)
 
 
 @composite("row_stack", method=False)
@@ -73,8 +73,8 @@ def dstack(tensors: Any, *, out: Any = None) -> Tensor:
 @composite(method=False)
 def column_stack(tensors: Any, *, out: Any = None) -> Tensor:
     """The tensors side by side, vectors as columns."""
-    found = _at_least("column_stack", tensors, _column)
-    return rows.cat(found, 1, out=out)
+    columns = _at_least("column_stack", tensors, _column)
+    return rows.cat(columns, 1, out=out)
 
 
 def _column(tensor: Tensor) -> Tensor:
@@ -112,10 +112,10 @@ def split_with_sizes(input: Tensor, split_sizes: Any, dim: int = 0) -> Any:
 @composite()
 def unsafe_split(input: Tensor, split_size: int, dim: int = 0) -> Any:
     """What ``split`` gives, for whoever promises not to write into the pieces: not tracked as views."""
-    pieces = rows.unsafe_split(input, split_size, dim)
-    for piece in pieces:
-        piece._edge, piece._counter = piece._edge.edge, None
-    return pieces
+    parts = rows.unsafe_split(input, split_size, dim)
+    for part in parts:
+        part._edge, part._counter = part._edge.edge, None
+    return parts
 
 
 def _chunked(input: Tensor, chunks: int, dim: int) -> int:
@@ -150,37 +150,37 @@ def tensor_split(
     ndim = input._array.ndim
     if not ndim:
         raise RuntimeError("tensor_split expected at least a 1-dimensional tensor, but got a tensor with 0 dims")
-    given = next(value for value in (indices_or_sections, indices, sections) if value is not None)
+    splits = next(value for value in (indices_or_sections, indices, sections) if value is not None)
     size = input._array.shape[axis_of(dim, ndim)]
-    if isinstance(given, Tensor):
-        given = given._array.tolist()
-    if isinstance(given, (tuple, list)):
-        cuts = [0, *given]
-        ends = [*given, size]
+    if isinstance(splits, Tensor):
+        splits = splits._array.tolist()
+    if isinstance(splits, (tuple, list)):
+        cuts = [0, *splits]
+        ends = [*splits, size]
     else:
-        if given <= 0:
-            raise RuntimeError(f"number of sections must be larger than 0, got {given}")
-        small, more = divmod(size, given)
-        lengths = [small + 1] * more + [small] * (given - more)
+        if splits <= 0:
+            raise RuntimeError(f"number of sections must be larger than 0, got {splits}")
+        small, more = divmod(size, splits)
+        lengths = [small + 1] * more + [small] * (splits - more)
         ends = list(itertools.accumulate(lengths))
         cuts = [0, *ends[:-1]]
     return tuple(slice(input, dim, start, end, 1) for start, end in zip(cuts, ends, strict=True))
 
 
-def _evenly(name: str, least: int, input: Tensor, given: Any, dim: int) -> tuple[Tensor, ...]:
+def _evenly(name: str, least: int, input: Tensor, splits: Any, dim: int) -> tuple[Tensor, ...]:
     ndim = input._array.ndim
     if ndim < least:
         raise RuntimeError(
             f"torch.{name} requires a tensor with at least {least} dimension, but got a tensor with {ndim} dimensions!"
         )
     size = input._array.shape[dim]
-    if isinstance(given, int) and (given == 0 or size % given):
+    if isinstance(splits, int) and (splits == 0 or size % splits):
         raise RuntimeError(
             f"torch.{name} attempted to split along dimension {dim}, but the size of the dimension {size} is not "
             "divisible "
-            f"by the split_size {given}!"
+            f"by the split_size {splits}!"
         )
-    return tensor_split(input, given, dim)
+    return tensor_split(input, splits, dim)
 
 
 @composite()
@@ -223,9 +223,9 @@ def meshgrid(*tensors: Any, indexing: str | None = None) -> tuple[Tensor, ...]:
 def _grid(tensors: tuple[Any, ...], indexing: str) -> tuple[Tensor, ...]:
     if not tensors:
         raise RuntimeError("meshgrid expects a non-empty TensorList")
-    for place, tensor in enumerate(tensors):
+    for position, tensor in enumerate(tensors):
         if not isinstance(tensor, Tensor):
-            raise TypeError(f"expected Tensor as element {place} in argument 0, but got {called(tensor)}")
+            raise TypeError(f"expected Tensor as element {position} in argument 0, but got {called(tensor)}")
     for tensor in tensors:
         if tensor._array.ndim > 1:
             raise RuntimeError(f"torch.meshgrid: Expected 0D or 1D tensor in the tensor list but got: {_shown(tensor)}")
@@ -238,8 +238,8 @@ def _grid(tensors: tuple[Any, ...], indexing: str) -> tuple[Tensor, ...]:
         tensors = (tensors[1], tensors[0], *tensors[2:])
     sizes = tuple(tensor._array.size for tensor in tensors)
     grids = [
-        expand(view(tensor, tuple(-1 if at == place else 1 for at in range(len(tensors)))), sizes)
-        for place, tensor in enumerate(tensors)
+        expand(view(tensor, tuple(-1 if at == position else 1 for at in range(len(tensors)))), sizes)
+        for position, tensor in enumerate(tensors)
     ]
     if swap:
         grids[0], grids[1] = grids[1], grids[0]
@@ -279,10 +279,10 @@ def combinations(input: Tensor, r: int = 2, with_replacement: bool = False) -> T
         return wrap(np.zeros((0,), input._array.dtype))
     count = input._array.size
     places = np.indices((count,) * r)
-    kept = np.ones((count,) * r, bool)
+    chosen = np.ones((count,) * r, bool)
     for before, after in itertools.pairwise(places):
-        kept &= before <= after if with_replacement else before < after
-    mask = wrap(kept)
+        chosen &= before <= after if with_replacement else before < after
+    mask = wrap(chosen)
     return rows.stack([masked_select(grid, mask) for grid in _grid((input,) * r, "ij")], 1)
 
 

@@ -56,11 +56,11 @@ def fractional(function: str, A: Any, low: bool = True) -> None:  # noqa: N803
     raise RuntimeError(f"{function}: Expected a floating point or complex tensor as input. Got {name}")
 
 
-def answer(name: str, inputs: Any, out: Any, made: tuple[Any, ...]) -> Any:
+def answer(name: str, inputs: Any, out: Any, values: tuple[Any, ...]) -> Any:
     """Several results under their names, put into ``out=`` where that is given."""
     if out is not None:
-        made = into(name, inputs, tuple(out), tuple(made))
-    return _new(getattr(results, name), made)
+        values = into(name, inputs, tuple(out), tuple(values))
+    return _new(getattr(results, name), values)
 
 
 def recorded(*tensors: Any) -> bool:
@@ -80,9 +80,9 @@ def cholesky(input: Tensor, *, upper: bool = False, out: Any = None) -> Tensor:
     demand("linalg_cholesky", input=input)
     square("linalg.cholesky", input)
     fractional("linalg.cholesky", input)
-    made, info = linalg_cholesky_ex(input, upper, False)
+    root, info = linalg_cholesky_ex(input, upper, False)
     check_definite("linalg.cholesky", info._array)
-    return made if out is None else into("linalg_cholesky", (input,), out, made)
+    return root if out is None else into("linalg_cholesky", (input,), out, root)
 
 
 @audible
@@ -143,17 +143,17 @@ def factored(function: str, A: Tensor, pivot: bool, check: bool) -> Any:  # noqa
             f"Got size: {list(A._array.shape)} instead"
         )
     _must_pivot(pivot)
-    made = linalg_lu_factor_ex(A, pivot)
-    info = made[2]._array
+    factors = linalg_lu_factor_ex(A, pivot)
+    info = factors[2]._array
     if check and np.any(info):
         index = int(np.flatnonzero(info)[0])
-        place = int(np.ravel(info)[index])
+        row = int(np.ravel(info)[index])
         raise RuntimeError(
-            f"{function}: {which(info, index)}U[{place},{place}] is zero and using it on lu_solve would result in a "
+            f"{function}: {which(info, index)}U[{row},{row}] is zero and using it on lu_solve would result in a "
             "division by zero. If you still want to perform the factorization, consider calling linalg.lu(A, pivot) "
             "or linalg.lu_factor_ex(A, pivot)"
         )
-    return made
+    return factors
 
 
 @audible
@@ -171,8 +171,8 @@ def lu_factor_ex(A: Tensor, *, pivot: bool = True, check_errors: bool = False, o
 
     Source: https://docs.pytorch.org/docs/stable/generated/torch.linalg.lu_factor_ex.html
     """
-    made = factored("torch.linalg.lu_factor_ex", A, pivot, check_errors)
-    return answer("linalg_lu_factor_ex", (A,), out, made)
+    factors = factored("torch.linalg.lu_factor_ex", A, pivot, check_errors)
+    return answer("linalg_lu_factor_ex", (A,), out, factors)
 
 
 def _ldl(A: Tensor, hermitian: bool, function: str, check: bool) -> tuple[Any, Any, Any]:  # noqa: N803
@@ -182,8 +182,8 @@ def _ldl(A: Tensor, hermitian: bool, function: str, check: bool) -> tuple[Any, A
         raise not_implemented("ldl_factor_cpu", array)
     factors, pivots = np.empty_like(array), np.empty(array.shape[:-1], np.int32)
     info = np.zeros(array.shape[:-2], np.int32)
-    for place in np.ndindex(info.shape):
-        factors[place], pivots[place], info[place] = triangle.ldl(array[place], hermitian)
+    for batch in np.ndindex(info.shape):
+        factors[batch], pivots[batch], info[batch] = triangle.ldl(array[batch], hermitian)
     if check and info.any():
         index = int(np.flatnonzero(info)[0])
         raise LinAlgError(
@@ -200,8 +200,8 @@ def ldl_factor(input: Tensor, *, hermitian: bool = False, out: Any = None) -> An
     It carries no gradient.  Source: https://docs.pytorch.org/docs/stable/generated/torch.linalg.ldl_factor.html
     """
     demand("linalg_ldl_factor", input=input)
-    made = _ldl(input, hermitian, "torch.linalg.ldl_factor", True)
-    return answer("linalg_ldl_factor", (input,), out, made[:2])
+    parts = _ldl(input, hermitian, "torch.linalg.ldl_factor", True)
+    return answer("linalg_ldl_factor", (input,), out, parts[:2])
 
 
 @audible
@@ -213,8 +213,8 @@ def ldl_factor_ex(
     Source: https://docs.pytorch.org/docs/stable/generated/torch.linalg.ldl_factor_ex.html
     """
     demand("linalg_ldl_factor_ex", input=input)
-    made = _ldl(input, hermitian, "torch.linalg.ldl_factor_ex", check_errors)
-    return answer("linalg_ldl_factor_ex", (input,), out, made)
+    parts = _ldl(input, hermitian, "torch.linalg.ldl_factor_ex", check_errors)
+    return answer("linalg_ldl_factor_ex", (input,), out, parts)
 
 
 @audible
@@ -242,10 +242,10 @@ def ldl_solve(LD: Tensor, pivots: Tensor, B: Tensor, *, hermitian: bool = False,
     batch = np.broadcast_shapes(factors.shape[:-2], right.shape[:-2])
     factors = np.broadcast_to(factors, (*batch, *factors.shape[-2:]))
     swaps = np.broadcast_to(swaps, (*batch, swaps.shape[-1]))
-    found = np.array(np.broadcast_to(right, (*batch, *right.shape[-2:])))
-    for place in np.ndindex(batch):
-        found[place] = triangle.ldl_solved(factors[place], swaps[place], found[place], hermitian)
-    return wrap(found) if out is None else into("linalg_ldl_solve", (LD, B), out, wrap(found))
+    solved = np.array(np.broadcast_to(right, (*batch, *right.shape[-2:])))
+    for index in np.ndindex(batch):
+        solved[index] = triangle.ldl_solved(factors[index], swaps[index], solved[index], hermitian)
+    return wrap(solved) if out is None else into("linalg_ldl_solve", (LD, B), out, wrap(solved))
 
 
 @audible
@@ -268,8 +268,8 @@ def householder_product(input: Tensor, tau: Tensor, *, out: Any = None) -> Tenso
             f"{function}: Expected tau to have one dimension less than input, but got tau.ndim equal to "
             f"{tau._array.ndim} and input.ndim is equal to {len(sizes)}"
         )
-    made = linalg_householder_product(input, tau)
-    return made if out is None else into("linalg_householder_product", (input, tau), out, made)
+    product = linalg_householder_product(input, tau)
+    return product if out is None else into("linalg_householder_product", (input, tau), out, product)
 
 
 # -- singular values --------------------------------------------------------------------------------------------------
@@ -302,8 +302,8 @@ def svdvals(A: Tensor, *, driver: str | None = None, out: Any = None) -> Tensor:
     """
     demand("linalg_svdvals", A=A)
     _decomposable(A, driver)
-    made = linalg_svd(A, False, recorded(A))[1]
-    return made if out is None else into("linalg_svdvals", (A,), out, made)
+    values = linalg_svd(A, False, recorded(A))[1]
+    return values if out is None else into("linalg_svdvals", (A,), out, values)
 
 
 # -- eigenvalues ------------------------------------------------------------------------------------------------------
@@ -334,8 +334,8 @@ def eigvals(input: Tensor, *, out: Any = None) -> Tensor:
     """
     demand("linalg_eigvals", input=input)
     _general(input)
-    made = linalg_eig(input, recorded(input), not input.dtype.is_complex)[0]
-    return made if out is None else into("linalg_eigvals", (input,), out, made)
+    values = linalg_eig(input, recorded(input), not input.dtype.is_complex)[0]
+    return values if out is None else into("linalg_eigvals", (input,), out, values)
 
 
 def _symmetric(A: Any, UPLO: Any) -> None:  # noqa: N803
@@ -363,8 +363,8 @@ def eigvalsh(input: Tensor, UPLO: str = "L", *, out: Any = None) -> Tensor:  # n
     """
     demand("linalg_eigvalsh", input=input)
     _symmetric(input, UPLO)
-    made = linalg_eigh(input, UPLO, recorded(input))[0]
-    return made if out is None else into("linalg_eigvalsh", (input,), out, made)
+    values = linalg_eigh(input, UPLO, recorded(input))[0]
+    return values if out is None else into("linalg_eigvalsh", (input,), out, values)
 
 
 def stretched(A: Tensor, sizes: tuple[int, ...]) -> Tensor:  # noqa: N803

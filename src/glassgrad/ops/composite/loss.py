@@ -84,8 +84,8 @@ def nll_loss_nd(input: Any, target: Any, weight: Any = None, reduction: int = 1,
     _check_weight(input, weight, sizes[1])
     flat = input.contiguous().view(sizes[0], sizes[1], 1, -1) if input._array.size else input.view(*sizes[:2], 0, 0)
     labels = target.contiguous().view(sizes[0], 1, -1) if target._array.size else target.view(sizes[0], 0, 0)
-    found = loss.nll_loss2d(flat, labels, weight, reduction, ignore_index)[0]
-    return found.view(wanted) if reduction == 0 else found
+    losses = loss.nll_loss2d(flat, labels, weight, reduction, ignore_index)[0]
+    return losses.view(wanted) if reduction == 0 else losses
 
 
 def _check_target(target: Tensor) -> None:
@@ -167,15 +167,15 @@ def binary_cross_entropy_with_logits(
     input: Any, target: Any, weight: Any = None, pos_weight: Any = None, reduction: int = 1
 ) -> Any:
     """Minus the log likelihood of ``target`` under the probabilities ``sigmoid(input)``."""
-    for name, given in (("weight", weight), ("pos_weight", pos_weight)):
-        if given is not None and given.requires_grad:
+    for name, tensor in (("weight", weight), ("pos_weight", pos_weight)):
+        if tensor is not None and tensor.requires_grad:
             raise RuntimeError(
                 f"The function 'binary_cross_entropy_with_logits' is not differentiable with respect to argument "
                 f"'{name}'. This input cannot have requires_grad True."
             )
-    for given in (pos_weight, weight):
-        if given is not None:
-            together(given, input)
+    for tensor in (pos_weight, weight):
+        if tensor is not None:
+            together(tensor, input)
     return loss.binary_cross_entropy_with_logits(input, target, weight, pos_weight, reduction)
 
 
@@ -236,7 +236,7 @@ def triplet_margin_loss(
     swap: bool = False, reduction: int = 1,
 ) -> Any:  # fmt: skip
     """How much nearer than ``margin`` the negative is to the anchor than the positive."""
-    dims = [t._array.ndim for t in (anchor, positive, negative)]
+    dims = [tensor._array.ndim for tensor in (anchor, positive, negative)]
     if len(set(dims)) > 1:
         raise RuntimeError(
             "The anchor, positive, and negative tensors are expected to have the same number of dimensions, but got: "

@@ -37,9 +37,9 @@ def demand(function: str, **tensors: Any) -> None:
             )
 
 
-def into(function: str, inputs: Any, out: Any, made: Any) -> Any:
+def into(function: str, inputs: Any, out: Any, result: Any) -> Any:
     """The result of a function of several rows put into its ``out=``; gives ``out``."""
-    return write.into(SimpleNamespace(name=function), inputs, out, made)  # type: ignore[arg-type]
+    return write.into(SimpleNamespace(name=function), inputs, out, result)  # type: ignore[arg-type]
 
 
 # -- matmul -----------------------------------------------------------------------------------------------------------
@@ -60,8 +60,8 @@ def matmul(input: Any, other: Any, *, out: Any = None) -> Any:
         return mm(input, other)
     if modes.watch:
         input, other = low(input, other)
-    made = _matmul(input, other, n, m, out is not None)
-    return made if out is None else into("matmul", (input, other), out, made)
+    product = _matmul(input, other, n, m, out is not None)
+    return product if out is None else into("matmul", (input, other), out, product)
 
 
 def _matmul(input: Tensor, other: Tensor, n: int, m: int, has_out: bool) -> Tensor:
@@ -105,8 +105,8 @@ def _folded(input: Tensor, other: Tensor, n: int, m: int) -> Tensor:
     flat = reshape(large, (math.prod(sizes[:-1]), sizes[-1]))
     if small._array.ndim == 1:
         return unsafe_view(mv(flat, small), sizes[:-1])
-    made = unsafe_view(mm(flat, small), (*sizes[:-1], small._array.shape[1]))
-    return compact(transpose(made, -1, -2)) if turned else made
+    product = unsafe_view(mm(flat, small), (*sizes[:-1], small._array.shape[1]))
+    return compact(transpose(product, -1, -2)) if turned else product
 
 
 def _batched(input: Tensor, other: Tensor, n: int, m: int) -> Tensor:
@@ -121,9 +121,9 @@ def _batched(input: Tensor, other: Tensor, n: int, m: int) -> Tensor:
             wrap(input._array.reshape(count, rows_, inner)),
             wrap(other._array.reshape(count, length, columns)),
         )
-        made = bmm(left, right)
-        made._array = made._array.reshape(*batch, rows_, columns)
-        return made
+        product = bmm(left, right)
+        product._array = product._array.reshape(*batch, rows_, columns)
+        return product
     left = reshape(expand(input, (*batch, rows_, inner)), (count, rows_, inner))
     sizes = batch
     if n > 1:
@@ -138,15 +138,15 @@ def _batched(input: Tensor, other: Tensor, n: int, m: int) -> Tensor:
 def broadcast(a: tuple[int, ...], b: tuple[int, ...]) -> tuple[int, ...]:
     """The sizes that two shapes broadcast to; PyTorch's error where they do not."""
     ndim = max(len(a), len(b))
-    found = []
+    sizes = []
     for dim in range(ndim - 1, -1, -1):
         n, m = (shape[dim - ndim] if dim - ndim >= -len(shape) else 1 for shape in (a, b))
         if n != m and n != 1 and m != 1:
             raise RuntimeError(
                 f"The size of tensor a ({n}) must match the size of tensor b ({m}) at non-singleton dimension {dim}"
             )
-        found.append(m if n == 1 else n)
-    return tuple(reversed(found))
+        sizes.append(m if n == 1 else n)
+    return tuple(reversed(sizes))
 
 
 @composite(function=False, name="__matmul__")
@@ -188,8 +188,8 @@ def linear(input: Any, weight: Any, bias: Any = None) -> Any:
         return matmul(input, turned)
     array = input._array
     if m == 2 and array.flags.c_contiguous and bias._array.flags.c_contiguous:
-        made = addmm(bias, reshape(input, (math.prod(array.shape[:-1]), array.shape[-1])), turned)
-        return view(made, (*array.shape[:-1], made._array.shape[1]))
+        product = addmm(bias, reshape(input, (math.prod(array.shape[:-1]), array.shape[-1])), turned)
+        return view(product, (*array.shape[:-1], product._array.shape[1]))
     return matmul(input, turned) + bias
 
 

@@ -70,21 +70,21 @@ _SET = (
 )
 
 
-def demand_room(sizes: Any, strides: Any, offset: int, itemsize: int, held: int) -> None:
-    """Raise PyTorch's RuntimeErrors unless memory of ``held`` bytes has room for such a tensor."""
+def demand_room(sizes: Any, strides: Any, offset: int, itemsize: int, nbytes: int) -> None:
+    """Raise PyTorch's RuntimeErrors unless memory of ``nbytes`` bytes has room for such a tensor."""
     if len(sizes) != len(strides):
         raise RuntimeError(f"unequal size length ({len(sizes)}) and stride length ({len(strides)})")
     if offset < 0:
         raise RuntimeError(f"Tensor: invalid storage offset {offset}")
     if any(n < 0 for n in sizes) or math.prod(sizes) * itemsize >= 1 << 63:
         raise RuntimeError("numel: integer multiplication overflow")
-    needed = 0 if 0 in sizes else offset + 1 + sum((n - 1) * s for n, s in zip(sizes, strides, strict=True))
-    if any(s < 0 for s in strides) or needed * itemsize >= 1 << 63:
+    needed = 0 if 0 in sizes else offset + 1 + sum((n - 1) * step for n, step in zip(sizes, strides, strict=True))
+    if any(step < 0 for step in strides) or needed * itemsize >= 1 << 63:
         raise RuntimeError(f"Storage size calculation overflowed with sizes={list(sizes)} and strides={list(strides)}")
-    if needed * itemsize > held:
+    if needed * itemsize > nbytes:
         raise RuntimeError(
             f"setStorage: sizes {list(sizes)}, strides {list(strides)}, storage offset {offset}, and itemsize "
-            f"{itemsize} requiring a storage size of {needed * itemsize} are out of bounds for storage of size {held}"
+            f"{itemsize} requiring a storage size of {needed * itemsize} are out of bounds for storage of size {nbytes}"
         )
 
 
@@ -111,18 +111,18 @@ def rows(sizes: Any) -> list[int]:
 @composite(function=False)
 def set_(self: Tensor, source: Any = None, storage_offset: Any = 0, size: Any = None, stride: Any = None) -> Tensor:
     """Make the tensor look at other memory: a storage's or another tensor's; sizes and strides in elements."""
-    got = [given for given in (source, storage_offset or None, size, stride) if given is not None]
+    got = [argument for argument in (source, storage_offset or None, size, stride) if argument is not None]
     if not isinstance(source, (UntypedStorage, TypedStorage, Tensor, type(None))) or (
         storage_offset and size is None or size is not None and not isinstance(size, (tuple, list))
     ):
-        raise TypeError(_SET.format(got=", ".join(_told(given) for given in got)))
+        raise TypeError(_SET.format(got=", ".join(_told(argument) for argument in got)))
     if self._edge is not None and modes.grad_enabled() and self.requires_grad and self.is_leaf:
         raise RuntimeError("a leaf Variable that requires grad is being used in an in-place operation.")
     kind = self._array.dtype
     if isinstance(source, Tensor):
         if source._array.dtype != kind:
-            told = [given.dtype.scalar_name.lower() for given in (source, self)]
-            raise RuntimeError(f"Could not set tensor of type {told[0]} to a tensor of type {told[1]}")
+            words = [argument.dtype.scalar_name.lower() for argument in (source, self)]
+            raise RuntimeError(f"Could not set tensor of type {words[0]} to a tensor of type {words[1]}")
         share(source)
         array = source._array
         if size is not None:
@@ -144,7 +144,7 @@ def set_(self: Tensor, source: Any = None, storage_offset: Any = 0, size: Any = 
     return self
 
 
-def _told(given: Any) -> str:
-    if isinstance(given, UntypedStorage | TypedStorage):
-        return f"torch.storage.{type(given).__name__}"
-    return called(given)
+def _told(argument: Any) -> str:
+    if isinstance(argument, UntypedStorage | TypedStorage):
+        return f"torch.storage.{type(argument).__name__}"
+    return called(argument)

@@ -70,8 +70,8 @@ def native_dropout(input: Any, p: float, train: bool | None) -> tuple[Tensor, Te
     shape = input._array.shape
     if train is False or not input._array.size:
         return input.clone(), wrap(np.ones(shape, bool))
-    kept = bernoulli(default_generator, 1 - p, shape, np.dtype(bool))
-    mask = wrap(kept)
+    stays = bernoulli(default_generator, 1 - p, shape, np.dtype(bool))
+    mask = wrap(stays)
     return mul_number(input * mask, 0.0 if p == 1 else 1 / (1 - p)), mask
 
 
@@ -99,8 +99,8 @@ def nuclear_norm(input: Any, dim: Any = None, keepdim: bool = False, *, out: Any
     """
     if dim is None and input._array.ndim != 2:
         raise RuntimeError(f"Expected a tensor with 2 dimensions, but got a tensor with {input._array.ndim} dimensions")
-    found = input.norm("nuc", dim, keepdim)
-    return found if out is None else out.copy_(found)  # type: ignore[no-any-return]
+    total = input.norm("nuc", dim, keepdim)
+    return total if out is None else out.copy_(total)  # type: ignore[no-any-return]
 
 
 # -- numbers -----------------------------------------------------------------------------------------------------------
@@ -127,15 +127,15 @@ def sym_not(a: Any) -> bool:
 @composite(method=False)
 def sym_max(a: Any, b: Any) -> Any:
     """The larger of two numbers; a float if one of them is."""
-    found = builtins.max(a, b)
-    return float(found) if isinstance(a, float) or isinstance(b, float) else found
+    largest = builtins.max(a, b)
+    return float(largest) if isinstance(a, float) or isinstance(b, float) else largest
 
 
 @composite(method=False)
 def sym_min(a: Any, b: Any) -> Any:
     """The smaller of two numbers; a float if one of them is."""
-    found = builtins.min(a, b)
-    return float(found) if isinstance(a, float) or isinstance(b, float) else found
+    smallest = builtins.min(a, b)
+    return float(smallest) if isinstance(a, float) or isinstance(b, float) else smallest
 
 
 @composite(method=False)

@@ -204,11 +204,11 @@ def together(a: Tensor, b: Tensor) -> tuple[Tensor, Tensor]:
 
 def unequal(a: tuple[int, ...], b: tuple[int, ...]) -> str:
     """PyTorch's sentence for sizes that cannot be broadcast."""
-    for place in range(-1, -min(len(a), len(b)) - 1, -1):
-        if a[place] != b[place] and 1 not in (a[place], b[place]):
-            at = max(len(a), len(b)) + place
+    for dim in range(-1, -min(len(a), len(b)) - 1, -1):
+        if a[dim] != b[dim] and 1 not in (a[dim], b[dim]):
+            at = max(len(a), len(b)) + dim
             return (
-                f"The size of tensor a ({a[place]}) must match the size of tensor b ({b[place]}) at non-singleton "
+                f"The size of tensor a ({a[dim]}) must match the size of tensor b ({b[dim]}) at non-singleton "
                 f"dimension {at}"
             )
     return "sizes cannot be broadcast"
@@ -293,11 +293,11 @@ def check_normalized(
 def check_kinds(input: Any, *parameters: Any) -> None:
     """Raise PyTorch's error where weights are of another type than the input."""
     kind = input._array.dtype
-    given = [tensor._array.dtype for tensor in parameters if tensor is not None]
-    if kind.itemsize == 2 and kind.kind in "fV" and given and all(found == np.float32 for found in given):
+    kinds = [tensor._array.dtype for tensor in parameters if tensor is not None]
+    if kind.itemsize == 2 and kind.kind in "fV" and kinds and all(other == np.float32 for other in kinds):
         return  # halves may have parameters in float32
-    for found in given:
-        if found != kind:
+    for other in kinds:
+        if other != kind:
             raise RuntimeError("mixed dtype (CPU): expect parameter to have scalar type of Float")
 
 
@@ -416,7 +416,7 @@ def with_statistics(
                 f"The function 'native_batch_norm' is not differentiable with respect to argument '{name}'. This "
                 "input cannot have requires_grad True."
             )
-    _check_parameters(input, [t for t in (weight, bias, running_mean, running_var) if t is not None])
+    _check_parameters(input, [tensor for tensor in (weight, bias, running_mean, running_var) if tensor is not None])
     out, mean, deviation, variance = native_batch_norm(input, weight, bias, running_mean, running_var, training, eps)
     if training and running_mean is not None and input._array.size:
         move_statistics(running_mean, running_var, mean, variance, momentum, input._array.size // channels)
@@ -429,29 +429,29 @@ def move_statistics(
 ) -> None:
     """Move running statistics towards those of a batch; the memory is written without a new version, as in PyTorch."""
     unbiased = variance._array * (count / (count - 1)) if count > 1 else variance._array * np.nan
-    for tensor, found in ((running_mean, mean._array.astype(unbiased.dtype, copy=False)), (running_var, unbiased)):
-        kept = tensor._array
-        if not kept.dtype.metadata:
-            if kept.dtype.kind == "V":  # PyTorch rounds every step to bfloat16, and to float16 only the last
-                rate, rest = kept.dtype.type(momentum), kept.dtype.type(1 - momentum)
-                kept[...] = rate * found.astype(kept.dtype) + rest * kept
+    for tensor, statistic in ((running_mean, mean._array.astype(unbiased.dtype, copy=False)), (running_var, unbiased)):
+        running = tensor._array
+        if not running.dtype.metadata:
+            if running.dtype.kind == "V":  # PyTorch rounds every step to bfloat16, and to float16 only the last
+                rate, rest = running.dtype.type(momentum), running.dtype.type(1 - momentum)
+                running[...] = rate * statistic.astype(running.dtype) + rest * running
             else:
-                old = kept.astype(found.dtype) if kept.dtype.itemsize == 2 else kept
-                np.copyto(kept, old * (1 - momentum) + momentum * found, casting="unsafe")
+                old = running.astype(statistic.dtype) if running.dtype.itemsize == 2 else running
+                np.copyto(running, old * (1 - momentum) + momentum * statistic, casting="unsafe")
 
 
 def _check_parameters(input: Tensor, parameters: list[Tensor]) -> None:
     """Raise PyTorch's error for dtypes that do not go together: all are one, or halves among float32 parameters."""
     kind = input._array.dtype
-    if all([t._array.dtype is kind for t in parameters]) or kind.kind in "bui" or not parameters:
+    if all([parameter._array.dtype is kind for parameter in parameters]) or kind.kind in "bui" or not parameters:
         return
     if parameters[0].dtype is input.dtype:
-        for t in parameters:
-            if t.dtype is not input.dtype:
-                names = input.dtype.scalar_name, t.dtype.scalar_name
+        for parameter in parameters:
+            if parameter.dtype is not input.dtype:
+                names = input.dtype.scalar_name, parameter.dtype.scalar_name
                 raise RuntimeError("expected scalar type {} but found {}".format(*names))
         return
-    if any(t.dtype is not float32 for t in parameters):
+    if any(parameter.dtype is not float32 for parameter in parameters):
         raise RuntimeError("mixed dtype (CPU): expect parameter to have scalar type of Float")
     if kind != np.float16 and kind.kind != "V":
         raise RuntimeError("mixed dtype (CPU): all inputs must share same datatype.")
@@ -474,8 +474,8 @@ def instance_norm(
         bias = bias.repeat(batch)
     means: Any = running_mean.repeat(batch) if running_mean is not None else None
     variances: Any = running_var.repeat(batch) if running_var is not None else None
-    one = input.contiguous().view(1, batch * channels, *sizes[2:])
-    out = batch_norm(one, weight, bias, means, variances, use_input_stats, momentum, eps)
+    merged = input.contiguous().view(1, batch * channels, *sizes[2:])
+    out = batch_norm(merged, weight, bias, means, variances, use_input_stats, momentum, eps)
     for running, repeated in ((running_mean, means), (running_var, variances)):
         if running is not None and use_input_stats:
             write.store(running, repeated._array.reshape(batch, channels).mean(0))

@@ -32,9 +32,9 @@ def plain(value: Any) -> Any:
     return value.item() if isinstance(value, np.generic) else value
 
 
-def no_match(function: str, given: Sequence[Any], *signatures: str) -> TypeError:
+def no_match(function: str, arguments: Sequence[Any], *signatures: str) -> TypeError:
     """PyTorch's error for arguments that fit none of ``signatures``."""
-    got = ", ".join(called(value) for value in given)
+    got = ", ".join(called(value) for value in arguments)
     if len(signatures) == 1:
         return TypeError(
             f"{function}() received an invalid combination of arguments - got ({got}), but expected ({signatures[0]})"

@@ -16,10 +16,10 @@ _COUNT = 13
 
 def _pade() -> list[float]:
     """The coefficients of the numerator of the exponential's (13, 13) rational approximation."""
-    found = [1.0]
+    coefficients = [1.0]
     for k in range(_COUNT):
-        found.append(found[-1] * (_COUNT - k) / ((2 * _COUNT - k) * (k + 1)))
-    return found
+        coefficients.append(coefficients[-1] * (_COUNT - k) / ((2 * _COUNT - k) * (k + 1)))
+    return coefficients
 
 
 _PADE = _pade()
@@ -40,17 +40,17 @@ def matrix_exponential(matrix: Any) -> Any:
     halvings = max(0, math.ceil(math.log2(norm))) if norm > 1 and math.isfinite(norm) else 0
     a = matrix * 0.5**halvings
     b = _PADE
-    one = identity(array.shape[-1], array.shape[-1], matrix)
+    unit = identity(array.shape[-1], array.shape[-1], matrix)
     a2 = matmul(a, a)
     a4 = matmul(a2, a2)
     a6 = matmul(a4, a2)
-    odd = matmul(a6, a6 * b[13] + a4 * b[11] + a2 * b[9]) + a6 * b[7] + a4 * b[5] + a2 * b[3] + one * b[1]
-    even = matmul(a6, a6 * b[12] + a4 * b[10] + a2 * b[8]) + a6 * b[6] + a4 * b[4] + a2 * b[2] + one * b[0]
+    odd = matmul(a6, a6 * b[13] + a4 * b[11] + a2 * b[9]) + a6 * b[7] + a4 * b[5] + a2 * b[3] + unit * b[1]
+    even = matmul(a6, a6 * b[12] + a4 * b[10] + a2 * b[8]) + a6 * b[6] + a4 * b[4] + a2 * b[2] + unit * b[0]
     odd = matmul(a, odd)
-    made = linalg_solve(even - odd, even + odd)
+    exponential = linalg_solve(even - odd, even + odd)
     for _ in range(halvings):
-        made = matmul(made, made)
-    return made
+        exponential = matmul(exponential, exponential)
+    return exponential
 
 
 def reflected(vectors: Any) -> Any:

@@ -44,9 +44,9 @@ def pad_sequence(
         raise RuntimeError("received an empty list of sequences")
     if padding_side not in ("left", "right"):
         raise RuntimeError(f"Expected padding_side to be one of left or right, but got {padding_side}.")
-    for place, sequence in enumerate(sequences):
+    for index, sequence in enumerate(sequences):
         if not isinstance(sequence, Tensor):
-            raise TypeError(f"expected Tensor as element {place} in argument 0, but got {dtypes.called(sequence)}")
+            raise TypeError(f"expected Tensor as element {index} in argument 0, but got {dtypes.called(sequence)}")
     first = sequences[0]._array
     if not first.ndim:
         raise RuntimeError("ArrayRef: invalid slice, N = 1; size = 0")
@@ -57,16 +57,18 @@ def pad_sequence(
     out = np.full((*sizes, *first.shape[1:]), np.asarray(padding_value).astype(kind), kind)
     starts = [longest - length if padding_side == "left" else 0 for length in lengths]
     recorded = modes.unusual or (modes.grad_enabled() and any(sequence.requires_grad for sequence in sequences))
-    if not recorded and all(s._array.shape[1:] == first.shape[1:] and s._array.dtype == kind for s in sequences):
-        for place, (sequence, start, length) in enumerate(zip(sequences, starts, lengths, strict=True)):
+    if not recorded and all(
+        sequence._array.shape[1:] == first.shape[1:] and sequence._array.dtype == kind for sequence in sequences
+    ):
+        for index, (sequence, start, length) in enumerate(zip(sequences, starts, lengths, strict=True)):
             steps = builtins.slice(start, start + length)
-            out[(place, steps) if batch_first else (steps, place)] = sequence._array
+            out[(index, steps) if batch_first else (steps, index)] = sequence._array
         return wrap(out)
-    made = wrap(out)
-    for place, (sequence, start, length) in enumerate(zip(sequences, starts, lengths, strict=True)):
+    padded = wrap(out)
+    for index, (sequence, start, length) in enumerate(zip(sequences, starts, lengths, strict=True)):
         if batch_first:
-            part = slice(select(made, 0, place), 0, start, start + length, 1)
+            part = slice(select(padded, 0, index), 0, start, start + length, 1)
         else:
-            part = select(slice(made, 0, start, start + length, 1), 1, place)
+            part = select(slice(padded, 0, start, start + length, 1), 1, index)
         part.copy_(sequence)
-    return made
+    return padded

@@ -18,12 +18,12 @@ _MODES = {
 def _widths(pad: Any) -> tuple[int, ...]:
     if not isinstance(pad, (tuple, list)):
         raise TypeError(f"pad(): argument 'pad' (position 2) must be tuple of ints, not {called(pad)}")
-    for place, width in enumerate(pad):
+    for position, width in enumerate(pad):
         if isinstance(width, float) or not hasattr(width, "__index__"):
             raise TypeError(
                 f"pad(): argument 'pad' (position 2) must be tuple of ints, but found element of type {called(width)} "
                 "at pos "
-                f"{place}"
+                f"{position}"
             )
     return tuple(width.__index__() for width in pad)
 
@@ -73,34 +73,35 @@ def _check(array: Any, widths: tuple[int, ...], mode: str, padded: int) -> None:
             "non-zero "
             f"dimensions for input, but got: {list(sizes)}"
         )
-    for place in range(padded):
-        axis = array.ndim - 1 - place
-        before, after = widths[2 * place : 2 * place + 2]
+    for offset in range(padded):
+        axis = array.ndim - 1 - offset
+        before, after = widths[2 * offset : 2 * offset + 2]
         if mode == "reflect" and (before >= sizes[axis] or after >= sizes[axis]):
             raise RuntimeError(
-                f"Argument #{4 + 2 * place}: Padding size should be less than the corresponding input dimension, but "
+                f"Argument #{4 + 2 * offset}: Padding size should be less than the corresponding input dimension, but "
                 "got: "
                 f"padding ({before}, {after}) at dimension {axis} of input {list(sizes)}"
             )
-    made = [*sizes]
-    for place in range(padded):
-        made[-1 - place] += widths[2 * place] + widths[2 * place + 1]
-    if max(made[-padded:]) < 1:
+    padded_sizes = [*sizes]
+    for offset in range(padded):
+        padded_sizes[-1 - offset] += widths[2 * offset] + widths[2 * offset + 1]
+    if max(padded_sizes[-padded:]) < 1:
         had, gives = (
-            {letter: n for letter, n in zip("DHW"[3 - padded :], part[-padded:], strict=True)} for part in (sizes, made)
+            {letter: n for letter, n in zip("DHW"[3 - padded :], part[-padded:], strict=True)}
+            for part in (sizes, padded_sizes)
         )
         shown = {1: "W: {W}", 2: "H: {H}, W: {W}", 3: "D: {D} H: {H}, W: {W}"}[padded].format(**had)
         gap = " " if padded == 2 and mode == "replicate" else ""
         out = " ".join(f"{letter}: {n}" for letter, n in gives.items())
         raise RuntimeError(f"input ({shown}{gap}) is too small. Calculated output {out}")
-    if min(made[-padded:]) < 0:
-        raise RuntimeError(f"Trying to create tensor with negative dimension {min(made)}: {made}")
+    if min(padded_sizes[-padded:]) < 0:
+        raise RuntimeError(f"Trying to create tensor with negative dimension {min(padded_sizes)}: {padded_sizes}")
 
 
 def _circular(input: Tensor, widths: tuple[int, ...]) -> Tensor:
-    for place in range(len(widths) // 2):
-        size = input._array.shape[-1 - place]
-        before, after = widths[2 * place : 2 * place + 2]
+    for offset in range(len(widths) // 2):
+        size = input._array.shape[-1 - offset]
+        before, after = widths[2 * offset : 2 * offset + 2]
         if before > size or after > size:
             raise RuntimeError("Padding value causes wrapping around more than once.")
         if before + after + size < 0:

@@ -225,7 +225,7 @@ def float_power_(self: Tensor, exponent: Any) -> Tensor:
 
 
 def _integers(*tensors: Tensor) -> bool:
-    return all(t._array.dtype.kind in "biu" for t in tensors)
+    return all(tensor._array.dtype.kind in "biu" for tensor in tensors)
 
 
 def _three_tensors(name: str, input: Any, tensor1: Any, tensor2: Any) -> None:

@@ -23,13 +23,13 @@ _WORDS = {2: "two", 3: "three"}
 # -- checks ------------------------------------------------------------------------------------------------------------
 
 
-def _several(function: str, name: str, given: tuple[int, ...], dims: int, sentence: str) -> tuple[int, ...]:
+def _several(function: str, name: str, values: tuple[int, ...], dims: int, sentence: str) -> tuple[int, ...]:
     """One number for each dimension, given as so many or as one."""
-    if len(given) == 1:
-        return given * dims
-    if len(given) != dims and (given or name != "stride"):
+    if len(values) == 1:
+        return values * dims
+    if len(values) != dims and (values or name != "stride"):
         raise RuntimeError(f"{function}: {name} must {sentence}, or a tuple of {_WORDS[dims]} ints")
-    return given
+    return values
 
 
 @lru_cache(512)
@@ -41,7 +41,7 @@ def _check_windows(
     dims = len(kernel)
     steps = stride or kernel
     last = sizes[len(sizes) - dims :]
-    made = []
+    pooled = []
     for n, k, s, p, d in zip(last, kernel, steps, padding, dilation, strict=True):
         if s == 0:
             raise RuntimeError("stride should not be zero")
@@ -52,7 +52,7 @@ def _check_windows(
                 f"pad should be at most half of effective kernel size, but got pad={p}, kernel_size={k} and "
                 f"dilation={d}"
             )
-        made.append(pooled_size(n, k, s, p, d, ceil_mode))
+        pooled.append(pooled_size(n, k, s, p, d, ceil_mode))
     letters = "THW"[3 - dims :]
     for what, values, prefix in (
         ("kernel size", kernel, "k"), ("stride", steps, "d"), ("dilation", dilation, "dilation")
@@ -75,13 +75,13 @@ def _check_windows(
                 for letter in "TWH"
             )
         raise RuntimeError(f"pad should be smaller than or equal to half of kernel size, but got {shown}")
-    if min(made) < 1:
+    if min(pooled) < 1:
         channels = sizes[len(sizes) - dims - 1]
-        had, gives = ("x".join(map(str, (channels, *part))) for part in (last, made))
+        had, gives = ("x".join(map(str, (channels, *part))) for part in (last, pooled))
         raise RuntimeError(
             f"Given input size: ({had}). Calculated output size: ({gives}). Output size is too small"
         )
-    return tuple(made)
+    return tuple(pooled)
 
 
 def _check_rank(function: str, sizes: Sequence[int], dims: int) -> None:
@@ -111,33 +111,33 @@ def _max_pool(
 ) -> Any:  # fmt: skip
     need_tensor(function, "input", 1, input)
     need_bool(function, "ceil_mode", 6, ceil_mode)
-    given = [
-        ints(function, name, 2 + place, value, none=name == "stride")
-        for place, (name, value) in enumerate(
+    numbers = [
+        ints(function, name, 2 + offset, value, none=name == "stride")
+        for offset, (name, value) in enumerate(
             zip(("kernel_size", "stride", "padding", "dilation"), (kernel_size, stride, padding, dilation), strict=True)
         )
     ]
     own = f"max_pool{dims}d"
-    kernel = _several(own, "kernel_size", given[0], dims, "either be a single int")
-    steps = _several(own, "stride", given[1], dims, "either be omitted, a single int")
-    pads = _several(own, "padding", given[2], dims, "either be a single int")
-    spread = _several(own, "dilation", given[3], dims, "be either a single int")
+    kernel = _several(own, "kernel_size", numbers[0], dims, "either be a single int")
+    steps = _several(own, "stride", numbers[1], dims, "either be omitted, a single int")
+    pads = _several(own, "padding", numbers[2], dims, "either be a single int")
+    spread = _several(own, "dilation", numbers[3], dims, "be either a single int")
     sizes = input._array.shape
     if len(sizes) not in (dims + 1, dims + 2):
         raise RuntimeError(
             f"non-empty {dims + 1}D or {dims + 2}D (batch mode) tensor expected for input"
         )
-    made = _check_windows(
+    pooled = _check_windows(
         f"max_pool{dims}d_with_indices_out_cpu_template()", sizes, kernel, steps, pads, spread, ceil_mode
     )
     settings = (kernel, steps, pads, spread, ceil_mode)
     if on_meta(input):
-        values = sized(input, (*sizes[: len(sizes) - dims], *made))
+        values = sized(input, (*sizes[: len(sizes) - dims], *pooled))
         return (values, sized(values, values.shape, int64)) if places else values
     if not places and not modes.unusual and not (input.requires_grad and modes.grad_enabled()):
         return rows.max_pool_values(input, *settings)
-    found = (rows.max_pool2d_with_indices if dims == 2 else rows.max_pool3d_with_indices)(input, *settings)
-    return found if places else found[0]
+    result = (rows.max_pool2d_with_indices if dims == 2 else rows.max_pool3d_with_indices)(input, *settings)
+    return result if places else result[0]
 
 
 @composite(method=False, function=False)
@@ -194,8 +194,8 @@ def max_pool1d_with_indices(
     steps = ints(function, "stride", 3, stride, none=True)
     pads, spread = ints(function, "padding", 4, padding), ints(function, "dilation", 5, dilation)
     need_rank("max_pool1d", input, 2, 3)
-    for name, given in (("kernel_size", kernel), ("stride", steps), ("padding", pads), ("dilation", spread)):
-        one_int("max_pool1d", name, given, none=name == "stride")
+    for name, numbers in (("kernel_size", kernel), ("stride", steps), ("padding", pads), ("dilation", spread)):
+        one_int("max_pool1d", name, numbers, none=name == "stride")
     step = steps or kernel
     values, places = max_pool2d_with_indices(
         unsqueeze(input, -2), (1, *kernel), (1, *step), (0, *pads), (1, *spread), ceil_mode
@@ -230,14 +230,14 @@ def max_pool1d(
 
 def _check_line(size: int, kernel: Any, stride: Any, padding: Any, dilation: Any, ceil_mode: bool) -> None:
     """Raise PyTorch's error where windows on a line make no sense."""
-    for name, given, sentence in (
+    for name, numbers, sentence in (
         ("kernel_size", kernel, "an int, list of ints or tuple of ints"),
         ("stride", stride, "None, an int, list of ints, or tuple of ints"),
         ("padding", padding, "an int, list of ints, or tuple of ints"),
         ("dilation", dilation, "an int, list of ints or tuple of ints"),
     ):
-        if len(given) != 1 and (given or name != "stride"):
-            raise RuntimeError(f"max_pool1d() {name} must be {sentence} of size 1 but got size {len(given)}")
+        if len(numbers) != 1 and (numbers or name != "stride"):
+            raise RuntimeError(f"max_pool1d() {name} must be {sentence} of size 1 but got size {len(numbers)}")
     (k,), (s,), (p,), (d,) = kernel, stride or kernel, padding, dilation
     for wrong, sentence in (
         (k <= 0, f"kernel_size must be greater than zero, but got {k}"),
@@ -284,9 +284,9 @@ def _avg_pool(
             f"Dimension out of range (expected to be in range of [{-len(sizes)}, {len(sizes) - 1}], but got "
             f"{-dims - 1})"
         )
-    made = _check_windows(f"{function}()", sizes, kernel, steps, pads, (1,) * dims, ceil_mode, average=True)
+    pooled = _check_windows(f"{function}()", sizes, kernel, steps, pads, (1,) * dims, ceil_mode, average=True)
     if on_meta(input):
-        return sized(input, (*sizes[: len(sizes) - dims], *made))
+        return sized(input, (*sizes[: len(sizes) - dims], *pooled))
     row = rows.avg_pool2d if dims == 2 else rows.avg_pool3d
     return row(input, kernel, steps, pads, ceil_mode, count_include_pad, divisor_override)  # type: ignore[no-any-return]
 
@@ -328,8 +328,8 @@ def avg_pool1d(
     kernel = ints("avg_pool1d", "kernel_size", 2, kernel_size)
     steps, pads = ints("avg_pool1d", "stride", 3, stride, none=True), ints("avg_pool1d", "padding", 4, padding)
     need_rank("avg_pool1d", input, 2, 3)
-    for name, given in (("kernel_size", kernel), ("stride", steps), ("padding", pads)):
-        one_int("avg_pool1d", name, given, none=name == "stride")
+    for name, numbers in (("kernel_size", kernel), ("stride", steps), ("padding", pads)):
+        one_int("avg_pool1d", name, numbers, none=name == "stride")
     step = steps or kernel
     wide = avg_pool2d(unsqueeze(input, -2), (1, *kernel), (1, *step), (0, *pads), ceil_mode, count_include_pad)
     return squeeze_dim(wide, -2)  # type: ignore[no-any-return]
@@ -414,12 +414,12 @@ def _adaptive_max(dims: int, input: Any, output_size: Any) -> tuple[Tensor, Tens
     _check_filled(function, sizes, dims)
     if len(wanted) != dims:
         raise RuntimeError(f"{function}(): internal error: output_size.size() must be {dims}")
-    made = (*sizes[: len(sizes) - dims], *wanted)
+    shape = (*sizes[: len(sizes) - dims], *wanted)
     if min(wanted) < 0:
-        raise RuntimeError(f"Trying to create tensor with negative dimension {min(wanted)}: {list(made)}")
+        raise RuntimeError(f"Trying to create tensor with negative dimension {min(wanted)}: {list(shape)}")
     if on_meta(input):
-        values = sized(input, made)
-        return values, sized(values, made, int64)
+        values = sized(input, shape)
+        return values, sized(values, shape, int64)
     return (rows.adaptive_max_pool2d if dims == 2 else rows.adaptive_max_pool3d)(input, wanted)  # type: ignore[no-any-return]
 
 

@@ -50,10 +50,10 @@ def _quantile(name: str, input: Any, q: Any, dim: Any, keepdim: bool, interpolat
     fractions = _checked(name, input, q, interpolation)
     sizes = input._array.shape
     if dim is None:
-        lines, kept = input.flatten(), (1,) * len(sizes)
+        lines, reduced = input.flatten(), (1,) * len(sizes)
     else:
         at = one_dim(dim, len(sizes), name, 3)
-        kept = tuple([1 if i == at else n for i, n in enumerate(sizes)])
+        reduced = tuple([1 if i == at else n for i, n in enumerate(sizes)])
         last = len(sizes) - 1
         lines = input if at >= last else squeeze_dim(transpose(unsqueeze(input, -1), at, last + 1), at)
         lines = input.flatten() if not sizes else lines
@@ -75,7 +75,7 @@ def _quantile(name: str, input: Any, q: Any, dim: Any, keepdim: bool, interpolat
         share = np.full_like(ranks, 0.5) if interpolation == "midpoint" else (ranks - below).astype(ranks.dtype)
         above = gather(ordered, wrap(np.ceil(ranks).astype(np.int64)), 1)
         values = lerp(values, above, wrap(share))
-    rest = kept if keepdim else tuple([m for i, m in enumerate(sizes) if dim is not None and i != at])
+    rest = reduced if keepdim else tuple([m for i, m in enumerate(sizes) if dim is not None and i != at])
     if fractions.ndim == 0:
         return shaped(values, rest)
     return shaped(transpose(values, 0, 1), (fractions.size, *rest))
@@ -89,8 +89,8 @@ def quantile(
 
     Source: https://docs.pytorch.org/docs/stable/generated/torch.quantile.html
     """
-    found = _quantile("quantile", input, q, dim, keepdim, interpolation, False)
-    return found if out is None else _into("quantile", input, out, found)
+    values = _quantile("quantile", input, q, dim, keepdim, interpolation, False)
+    return values if out is None else _into("quantile", input, out, values)
 
 
 @composite()
@@ -98,9 +98,9 @@ def nanquantile(
     input: Any, q: Any, dim: Any = None, keepdim: bool = False, *, interpolation: str = "linear", out: Any = None
 ) -> Any:
     """``quantile`` of what is not NaN."""
-    found = _quantile("nanquantile", input, q, dim, keepdim, interpolation, True)
-    return found if out is None else _into("nanquantile", input, out, found)
+    values = _quantile("nanquantile", input, q, dim, keepdim, interpolation, True)
+    return values if out is None else _into("nanquantile", input, out, values)
 
 
-def _into(name: str, input: Any, out: Any, found: Tensor) -> Any:
-    return write.into(gather.row, (input,), out, found)
+def _into(name: str, input: Any, out: Any, values: Tensor) -> Any:
+    return write.into(gather.row, (input,), out, values)

@@ -51,9 +51,9 @@ def _factory(function: str, draw: Callable[..., Any], doc: str) -> Any:
         **rest: Any,
     ) -> Tensor:
         if device is None and out is None and not rest and not requires_grad and layout is None and generator is None:
-            found = quick(lambda sizes, kind: draw(default_generator, sizes, kind), size, dtype)
-            if found is not None:
-                return found
+            drawn = quick(lambda sizes, kind: draw(default_generator, sizes, kind), size, dtype)
+            if drawn is not None:
+                return drawn
         if not size and "size" not in rest or rest.keys() - {"size"}:
             raise no_match(function, size, *_BY_SIZE)
         sizes = read_size(function, size, rest)
@@ -93,25 +93,25 @@ def randint(
     Source: https://docs.pytorch.org/docs/stable/generated/torch.randint.html
     """
     if low is high is size is generator is out is layout is device is None and not requires_grad:
-        found = _everyday_whole(args, dtypes.int64 if dtype is None else dtype)
-        if found is not None:
-            return found
-    given = list(args)
+        drawn = _everyday_whole(args, dtypes.int64 if dtype is None else dtype)
+        if drawn is not None:
+            return drawn
+    arguments = list(args)
     if size is not None:
-        given.append(size)
+        arguments.append(size)
     if low is not None:
-        given.insert(0, low)
+        arguments.insert(0, low)
     if high is not None:
-        given.insert(1 if len(given) == 2 else 0, high)
-    if len(given) == 2:
-        given.insert(0, 0)
-    if len(given) != 3:
+        arguments.insert(1 if len(arguments) == 2 else 0, high)
+    if len(arguments) == 2:
+        arguments.insert(0, 0)
+    if len(arguments) != 3:
         raise no_match(
             "randint", args, *(f"int {bounds}, {rest}" for bounds in ("high", "low, int high") for rest in _BY_SIZE)
         )
-    first = whole("randint", "low", 1, given[0])
-    last = whole("randint", "high", len(given) - 1 if len(args) > 2 else 1, given[1])
-    sizes = checked_sizes("randint", given[2], f" (position {3 if len(args) == 3 else 2})")
+    first = whole("randint", "low", 1, arguments[0])
+    last = whole("randint", "high", len(arguments) - 1 if len(args) > 2 else 1, arguments[1])
+    sizes = checked_sizes("randint", arguments[2], f" (position {3 if len(args) == 3 else 2})")
     check_options("randint", layout)
     check_generator("randint", generator)
     kind = numpy_of(dtype, "randint") or np.dtype(np.int64)
@@ -240,16 +240,16 @@ def randint_like(
     generator: Any = None,
 ) -> Tensor:
     """Whole numbers from ``low`` (0 unless told) to ``high - 1`` in the size of another tensor."""
-    given = list(args)
+    bounds = list(args)
     if low is not None:
-        given.insert(0, low)
+        bounds.insert(0, low)
     if high is not None:
-        given.append(high)
-    if len(given) == 1:
-        given.insert(0, 0)
-    if len(given) != 2:
-        raise TypeError(f"randint_like() takes 2 to 3 positional arguments but {len(given) + 1} were given")
-    first, last = whole("randint_like", "low", 2, given[0]), whole("randint_like", "high", 3, given[1])
+        bounds.append(high)
+    if len(bounds) == 1:
+        bounds.insert(0, 0)
+    if len(bounds) != 2:
+        raise TypeError(f"randint_like() takes 2 to 3 positional arguments but {len(bounds) + 1} were given")
+    first, last = whole("randint_like", "low", 2, bounds[0]), whole("randint_like", "high", 3, bounds[1])
 
     def draw(array: Any, generator: Any) -> Any:
         return rows.placed(array, lambda n: draws.randint(source(generator), n, array.dtype, first, last))
@@ -313,15 +313,15 @@ def uniform_(self: Tensor, *bounds: Any, generator: Any = None, **named: Any) ->
     return _over("uniform_", rows.uniform_over, self, generator, float(low), float(high))
 
 
-def _bounds(function: str, given: tuple[Any, ...], named: dict[str, Any], default: tuple[Any, Any]) -> tuple[Any, Any]:
+def _bounds(function: str, args: tuple[Any, ...], named: dict[str, Any], default: tuple[Any, Any]) -> tuple[Any, Any]:
     """``from`` and ``to``, of which the first is no name that Python lets a parameter have."""
     for name in named:
         if name not in ("from", "to"):
             raise TypeError(f"{function}() got an unexpected keyword argument '{name}'")
-    if len(given) > 2:
-        raise TypeError(f"{function}() takes from 0 to 2 positional arguments but {len(given)} were given")
-    low = given[0] if given else named.get("from", default[0])
-    high = given[1] if len(given) > 1 else named.get("to", default[1])
+    if len(args) > 2:
+        raise TypeError(f"{function}() takes from 0 to 2 positional arguments but {len(args)} were given")
+    low = args[0] if args else named.get("from", default[0])
+    high = args[1] if len(args) > 1 else named.get("to", default[1])
     return low, high
 
 

@@ -67,29 +67,29 @@ def arange(
 
 def _bounds(args: tuple[Any, ...], start: Any, end: Any, step: Any) -> tuple[Any, Any, Any]:
     """``start``, ``end`` and ``step`` as numbers, however they were given."""
-    given = list(args)
-    if len(given) == 1 and start is None and end is None:
-        last = number_of("arange", "end", 1, given[0])
+    arguments = list(args)
+    if len(arguments) == 1 and start is None and end is None:
+        last = number_of("arange", "end", 1, arguments[0])
         return 0, last, 1 if step is None else number_of("arange", "step", 3, step)
     if start is not None:
-        given.insert(0, start)
-    elif end is not None and not given:
-        given.insert(0, 0)
+        arguments.insert(0, start)
+    elif end is not None and not arguments:
+        arguments.insert(0, 0)
     if end is not None:
-        given.insert(1, end)
-    if step is not None and len(given) == 2:
-        given.append(step)
-    if len(given) == 1:
+        arguments.insert(1, end)
+    if step is not None and len(arguments) == 2:
+        arguments.append(step)
+    if len(arguments) == 1:
         raise TypeError('arange() missing 1 required positional arguments: "end"')
-    if len(given) == 2:
-        given.append(1)
-    if len(given) != 3:
+    if len(arguments) == 2:
+        arguments.append(1)
+    if len(arguments) != 3:
         raise no_match("arange", args, *_ARANGE)
-    return _numbers("arange", given)
+    return _numbers("arange", arguments)
 
 
-def _numbers(function: str, given: Any) -> tuple[Any, Any, Any]:
-    start, end, step = given
+def _numbers(function: str, values: Any) -> tuple[Any, Any, Any]:
+    start, end, step = values
     return (
         number_of(function, "start", 1, start), number_of(function, "end", 2, end), number_of(function, "step", 3, step)
     )  # fmt: skip
@@ -186,8 +186,8 @@ def _spaced(start: Any, end: Any, steps: int, kind: np.dtype[Any]) -> Any:
     by = (last - first) / work.type(steps - 1)
     index = np.arange(steps, dtype=work)
     half = steps // 2
-    found = np.where(np.arange(steps) < half, first + by * index, last - by * (work.type(steps - 1) - index))
-    return found.astype(kind)
+    values = np.where(np.arange(steps) < half, first + by * index, last - by * (work.type(steps - 1) - index))
+    return values.astype(kind)
 
 
 def _spaced_whole(start: Any, end: Any, steps: int, kind: np.dtype[Any]) -> Any:
@@ -195,13 +195,13 @@ def _spaced_whole(start: Any, end: Any, steps: int, kind: np.dtype[Any]) -> Any:
     by = np.float32(last - first) / np.float32(steps - 1) if steps > 1 else np.float32(0)
     index = np.arange(steps)
     wide = index.astype(np.float64)
-    found = np.where(index < steps // 2, first + float(by) * wide, last - float(by) * (steps - 1 - wide))
-    return found.astype(np.int64).astype(kind)
+    values = np.where(index < steps // 2, first + float(by) * wide, last - float(by) * (steps - 1 - wide))
+    return values.astype(np.int64).astype(kind)
 
 
 def _ends(function: str, start: Any, end: Any, steps: Any) -> tuple[Any, Any, int]:
     """The two ends and the number of steps; PyTorch's errors where they are none."""
-    found = []
+    ends = []
     for name, value in (("start", start), ("end", end)):
         if isinstance(value, Tensor):
             if value._array.ndim:
@@ -214,13 +214,13 @@ def _ends(function: str, start: Any, end: Any, steps: Any) -> tuple[Any, Any, in
             value = value.item()
         elif not isinstance(value, bool | int | float | complex):
             raise no_match(function, (start, end, steps), *_LINSPACE)
-        found.append(value)
+        ends.append(value)
     if isinstance(steps, bool) or not hasattr(steps, "__index__"):
         raise no_match(function, (start, end, steps), *_LINSPACE)
     count = int(steps.__index__())
     if count < 0:
         raise RuntimeError("number of steps must be non-negative")
-    return found[0], found[1], count
+    return ends[0], ends[1], count
 
 
 def _default_kind(first: Any, last: Any) -> np.dtype[Any]:

@@ -55,19 +55,19 @@ def _sorted_out(function: str, states: str, args: tuple[Any, ...], kwargs: dict[
     padded = ("input", "hx", *_REST, "batch_first")
     packed = ("data", "batch_sizes", "hx", *_REST)
     for names in (packed, padded):
-        given = {**dict(zip(names, args, strict=False)), **kwargs}
-        if len(given) != len(names) or len(args) + len(kwargs) != len(names) or set(given) != set(names):
+        named = {**dict(zip(names, args, strict=False)), **kwargs}
+        if len(named) != len(names) or len(args) + len(kwargs) != len(names) or set(named) != set(names):
             continue
-        hx_fits = isinstance(given["hx"], (tuple, list) if states == "tuple of Tensors" else Tensor)
-        if not (hx_fits and isinstance(given["params"], (tuple, list)) and isinstance(given[names[0]], Tensor)):
+        hx_fits = isinstance(named["hx"], (tuple, list) if states == "tuple of Tensors" else Tensor)
+        if not (hx_fits and isinstance(named["params"], (tuple, list)) and isinstance(named[names[0]], Tensor)):
             continue
         sizes = None
         if names is packed:
-            if not isinstance(given["batch_sizes"], Tensor):
+            if not isinstance(named["batch_sizes"], Tensor):
                 continue
-            sizes = _sizes(given["batch_sizes"])
-        rest = [given[name] for name in _REST]
-        return Network(given[names[0]], sizes, given["hx"], *rest, given.get("batch_first", False))  # type: ignore[call-arg]
+            sizes = _sizes(named["batch_sizes"])
+        rest = [named[name] for name in _REST]
+        return Network(named[names[0]], sizes, named["hx"], *rest, named.get("batch_first", False))  # type: ignore[call-arg]
     raise no_match(
         function,
         [*args, *kwargs.values()],
@@ -106,11 +106,11 @@ def _network(kind: str, call: Network, states: Sequence[Sequence[Tensor]], row: 
         for direction in range(directions):
             at = index * directions + direction
             params = _of_layer(call.params[at * each : (at + 1) * each], call.has_biases, projected)
-            state = tuple(piece[at] for piece in states)
-            made = _layer(kind, row, x, params, state, call.sizes, direction == 1)
-            outputs.append(made[0])
-            for found, piece in zip(last, made[1:], strict=True):
-                found.append(piece)
+            state = tuple(firsts[at] for firsts in states)
+            results = _layer(kind, row, x, params, state, call.sizes, direction == 1)
+            outputs.append(results[0])
+            for collected, final in zip(last, results[1:], strict=True):
+                collected.append(final)
         x = cat(outputs, -1) if directions == 2 else outputs[0]
         if call.train and call.dropout and index + 1 < call.num_layers:
             x = dropped(x, call.dropout, True)
@@ -192,9 +192,9 @@ def lstm(*args: Any, **kwargs: Any) -> tuple[Tensor, Tensor, Tensor]:
         raise RuntimeError("lstm expects two hidden states")
     in_one = _by_onednn(call)
     parted = _parted if in_one else unbind
-    states = [parted(piece, 0) for piece in call.hx]
-    made, (h, c) = _network("lstm", call, states, fused.mkldnn_rnn_layer if in_one else fused.lstm_layer)
-    return made, stack(h, 0), stack(c, 0)
+    states = [parted(state, 0) for state in call.hx]
+    output, (h, c) = _network("lstm", call, states, fused.mkldnn_rnn_layer if in_one else fused.lstm_layer)
+    return output, stack(h, 0), stack(c, 0)
 
 
 def _by_onednn(call: Network) -> bool:
@@ -222,8 +222,8 @@ def _parted(states: Tensor, dim: int) -> list[Tensor]:
 def _one_state(function: str, kind: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Tensor, Tensor]:
     call = _sorted_out(function, "Tensor", args, kwargs)
     row = fused.gru_layer if kind == "gru" else fused.rnn_layer
-    made, (h,) = _network(kind, call, [unbind(call.hx, 0)], row)
-    return made, stack(h, 0)
+    output, (h,) = _network(kind, call, [unbind(call.hx, 0)], row)
+    return output, stack(h, 0)
 
 
 @composite(method=False)
@@ -291,15 +291,15 @@ def lstm_cell(input: Any, hx: Any, w_ih: Any, w_hh: Any, b_ih: Any = None, b_hh:
     """One step of an LSTM: the next hidden and cell state."""
     if not isinstance(hx, (tuple, list)):
         raise TypeError(f"lstm_cell(): argument 'hx' (position 2) must be tuple of Tensors, not {type(hx).__name__}")
-    for place, state in enumerate(hx):
+    for position, state in enumerate(hx):
         if not isinstance(state, Tensor):
-            raise TypeError(f"expected Tensor as element {place} in argument 1, but got {type(state).__name__}")
+            raise TypeError(f"expected Tensor as element {position} in argument 1, but got {type(state).__name__}")
     if len(hx) != 2:
         raise RuntimeError("lstm_cell expects two hidden states")
     _check_cell("lstm_cell", input, hx, w_ih, w_hh, 4)
     igates, hgates = _projected(input, w_ih, b_ih), _projected(hx[0], w_hh, b_hh)
-    made = _gates(cell.lstm_gates, unrolled.lstm_gates, igates, hgates, hx[1])
-    return made[0], made[1]
+    states = _gates(cell.lstm_gates, unrolled.lstm_gates, igates, hgates, hx[1])
+    return states[0], states[1]
 
 
 @composite(method=False)

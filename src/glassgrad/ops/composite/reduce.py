@@ -86,11 +86,11 @@ def check_pair(out: Any, function: str) -> None:
         raise TypeError(f"{function}(): argument 'out' must be tuple of Tensors, not {called(out)}")
 
 
-def invalid(function: str, given: str, *signatures: str) -> TypeError:
+def invalid(function: str, types: str, *signatures: str) -> TypeError:
     """PyTorch's error where no signature fits."""
-    listed = "\n".join(f" * ({s})" for s in signatures)
+    listed = "\n".join(f" * ({signature})" for signature in signatures)
     return TypeError(
-        f"{function}() received an invalid combination of arguments - got ({given}), but expected one of:\n{listed}\n"
+        f"{function}() received an invalid combination of arguments - got ({types}), but expected one of:\n{listed}\n"
     )
 
 

@@ -56,16 +56,16 @@ def upsample(
         raise _mismatch(function, dims, input, output_size, align_corners, scale_factors)
     sizes = input._array.shape
     if scale_factors is None:
-        made, scales = tuple([_count(n) for n in output_size]), (None,) * dims
+        target, scales = tuple([_count(n) for n in output_size]), (None,) * dims
     else:
         scales = tuple([float(factor) for factor in scale_factors])
-        made = tuple([int(n * factor) for n, factor in zip(sizes[2:], scales, strict=True)])
-    _check_sizes(sizes, made, dims)
+        target = tuple([int(n * factor) for n, factor in zip(sizes[2:], scales, strict=True)])
+    _check_sizes(sizes, target, dims)
     if on_meta(input):
-        return sized(input, (*sizes[:2], *made))
+        return sized(input, (*sizes[:2], *target))
     if align_corners is None:
-        return row(input, made, *scales)  # type: ignore[no-any-return]
-    return row(input, made, align_corners, *scales)  # type: ignore[no-any-return]
+        return row(input, target, *scales)  # type: ignore[no-any-return]
+    return row(input, target, align_corners, *scales)  # type: ignore[no-any-return]
 
 
 def _is_count(value: Any) -> bool:
@@ -80,27 +80,27 @@ def _mismatch(
     def marked(value: Any, good: bool) -> str:
         shown = type(value).__name__
         if isinstance(value, (list, tuple)):
-            shown += f" of [{', '.join(type(piece).__name__ for piece in value)}]"
+            shown += f" of [{', '.join(type(item).__name__ for item in value)}]"
         return shown if good else f"!{shown}!"
 
     corners = "" if align_corners is None else "bool align_corners, "
-    given = [input, output_size, *([] if align_corners is None else [align_corners]), scale_factors]
+    arguments = [input, output_size, *([] if align_corners is None else [align_corners]), scale_factors]
     parts = ["Tensor", marked(output_size, False), *([] if align_corners is None else ["bool"])]
     own = ", ".join(f"float {name} = None" for name in _SCALES[dims])
     return no_match(
-        function, given,
+        function, arguments,
         f"Tensor input, tuple of ints output_size, {corners}tuple of floats scale_factors)\n      didn't match because "
         f"some of the arguments have invalid types: ({', '.join([*parts, marked(scale_factors, False)])}",
         f"Tensor input, tuple of ints output_size, {corners}{own}, *, Tensor out = None",
     )  # fmt: skip
 
 
-def _check_sizes(sizes: Sequence[int], made: Sequence[int], dims: int) -> None:
+def _check_sizes(sizes: Sequence[int], target: Sequence[int], dims: int) -> None:
     """Raise PyTorch's error for sizes without elements."""
-    if min(*sizes[2:], *made) <= 0:
+    if min(*sizes[2:], *target) <= 0:
         had, gives = (
             ", ".join(f"{letter}: {n}" for letter, n in zip("DHW"[3 - dims :], part, strict=True))
-            for part in (sizes[2:], made)
+            for part in (sizes[2:], target)
         )
         joint = " and output" if dims == 1 else " output"
         raise RuntimeError(

@@ -99,32 +99,32 @@ def gradient(input: Any, *, spacing: Any = None, dim: Any = None, edge_order: in
                 f"= {count}', since dim argument was not given, but got a list of length {len(spacing)}"
             )
     else:
-        given = list(dim) if isinstance(dim, (list, tuple)) else [dim]
-        if listed and len(spacing) != len(given):
+        dim_list = list(dim) if isinstance(dim, (list, tuple)) else [dim]
+        if listed and len(spacing) != len(dim_list):
             raise RuntimeError(
                 "torch.gradient expected spacing to be unspecified, a scalar or it's spacing and dim arguments to have "
                 f"the same length, but got a spacing argument of length {len(spacing)} and a dim argument of length "
-                f"{len(given)}."
+                f"{len(dim_list)}."
             )
-        dims = [one_dim(one, count, "gradient") for one in given]
-        for place, one in enumerate(dims):
-            if one in dims[:place]:
-                raise RuntimeError(f"dim {one} appears multiple times in the list of dims")
+        dims = [one_dim(axis, count, "gradient") for axis in dim_list]
+        for position, axis in enumerate(dims):
+            if axis in dims[:position]:
+                raise RuntimeError(f"dim {axis} appears multiple times in the list of dims")
     if input._array.dtype == "u1":
         raise RuntimeError("torch.gradient does not support uint8 input.")
     if edge_order not in (1, 2):
         raise RuntimeError("torch.gradient only supports edge_order=1 and edge_order=2.")
-    for one in dims:
-        if input._array.shape[one] < edge_order + 1:
+    for axis in dims:
+        if input._array.shape[axis] < edge_order + 1:
             raise RuntimeError("torch.gradient expected each dimension size to be at least edge_order+1")
     if input._array.dtype.kind in "iu":
         input = input.to(get_default_dtype())
     steps = list(spacing) if listed else [1.0 if spacing is None else spacing] * len(dims)
     if any(isinstance(step, Tensor) for step in steps):
-        for place, step in enumerate(steps):
+        for position, step in enumerate(steps):
             if not isinstance(step, Tensor):
                 raise TypeError(
-                    f"expected Tensor as element {place} in argument 1, but got {type(step).__name__}"
+                    f"expected Tensor as element {position} in argument 1, but got {type(step).__name__}"
                 )  # fmt: skip
-        return tuple(_uneven(input, one, points, edge_order) for one, points in zip(dims, steps, strict=True))
-    return tuple(_even(input, one, plain(step), edge_order) for one, step in zip(dims, steps, strict=True))
+        return tuple(_uneven(input, axis, points, edge_order) for axis, points in zip(dims, steps, strict=True))
+    return tuple(_even(input, axis, plain(step), edge_order) for axis, step in zip(dims, steps, strict=True))

@@ -91,9 +91,9 @@ def diff(input: Any, n: int = 1, dim: Any = -1, prepend: Any = None, append: Any
     dim = one_dim(dim, input._array.ndim, "diff", 3)
     if n < 0:
         raise RuntimeError(f"order must be non-negative but got {n}")
-    pieces = [piece for piece in (prepend, input, append) if piece is not None]
-    if len(pieces) > 1:
-        input = cat(pieces, dim)
+    parts = [part for part in (prepend, input, append) if part is not None]
+    if len(parts) > 1:
+        input = cat(parts, dim)
     for _ in range(min(n, input._array.shape[dim])):
         ahead, behind = _but_first(input, dim), _but_last(input, dim)
         input = ahead.logical_xor(behind) if input._array.dtype.kind == "b" else ahead - behind

@@ -65,22 +65,22 @@ def _placing(input: Tensor, dim: int, index: Any, src: Any, value: Any, reduce: 
     """The row of ``scatter`` that fits, its further inputs and its settings."""
     if src is None and value is None:
         raise TypeError(_SCATTER.format(f"{called(dim)}, {called(index)}"))
-    given = value if src is None else src
+    source = value if src is None else src
     _index("scatter", index)
     dim = whole("scatter", dim)
     if reduce is not None:
         if reduce not in ("add", "multiply"):
             raise RuntimeError("reduce argument must be either add or multiply.")
         kind = "sum" if reduce == "add" else "prod"
-        if isinstance(given, Tensor):
+        if isinstance(source, Tensor):
             _warn_once(_DEPRECATED)
         else:
-            given = masked_fill(blank(input, index._array.shape), _everywhere(index), given)
-        return rows.scatter_reduce, (index, given), (dim, kind, True)
-    if isinstance(given, Tensor):
-        return rows.scatter, (index, given), (dim,)
-    fits_number("scatter", input, given)
-    return rows.scatter_value, (index,), (dim, given)
+            source = masked_fill(blank(input, index._array.shape), _everywhere(index), source)
+        return rows.scatter_reduce, (index, source), (dim, kind, True)
+    if isinstance(source, Tensor):
+        return rows.scatter, (index, source), (dim,)
+    fits_number("scatter", input, source)
+    return rows.scatter_value, (index,), (dim, source)
 
 
 def _everywhere(index: Tensor) -> Tensor:

@@ -46,8 +46,8 @@ def segment_reduce(
         raise RuntimeError(f"reduce argument must be either sum, prod, mean, amax or amin, got {reduce}")
     if lengths is None and offsets is None:
         raise RuntimeError("segment_reduce(): Either lengths or offsets must be defined.")
-    given, word = (lengths, "lengths") if offsets is None else (offsets, "offsets")
-    if axis != given._array.ndim - 1:
+    bounds, word = (lengths, "lengths") if offsets is None else (offsets, "offsets")
+    if axis != bounds._array.ndim - 1:
         raise RuntimeError(f"segment_reduce(): Expected axis to be the last dimension of {word} but got {axis}.")
     if offsets is None:
         _check_lengths(lengths, data, unsafe)

@@ -21,34 +21,34 @@ from ..primitive.shape import axis_of
 _LISTS = (tuple, list, Size)
 
 
-def sizes_of(function: str, given: tuple[Any, ...], named: dict[str, Any], name: str = "size") -> tuple[int, ...]:
+def sizes_of(function: str, sizes: tuple[Any, ...], named: dict[str, Any], name: str = "size") -> tuple[int, ...]:
     """The integers of ``f(2, 3)``, ``f((2, 3))`` or ``f(size=(2, 3))``; PyTorch's TypeError for anything else."""
     if named:
-        if given or set(named) != {name}:
+        if sizes or set(named) != {name}:
             raise TypeError(f"{function}() got an unexpected keyword argument '{next(iter(named))}'")
-        given = (named[name],)
-    elif not given:
+        sizes = (named[name],)
+    elif not sizes:
         raise TypeError(f'{function}() missing 1 required positional arguments: "{name}"')
-    if len(given) == 1 and type(given[0]) in _LISTS:
-        given = given[0] if type(given[0]) is tuple else tuple(given[0])
-    for n in given:
+    if len(sizes) == 1 and type(sizes[0]) in _LISTS:
+        sizes = sizes[0] if type(sizes[0]) is tuple else tuple(sizes[0])
+    for n in sizes:
         if type(n) is not int:
-            return _integers(function, given, name)
-    return given
+            return _integers(function, sizes, name)
+    return sizes
 
 
-def _integers(function: str, given: tuple[Any, ...], name: str) -> tuple[int, ...]:
-    found = []
-    for place, n in enumerate(given):
+def _integers(function: str, sizes: tuple[Any, ...], name: str) -> tuple[int, ...]:
+    integers = []
+    for position, n in enumerate(sizes):
         if isinstance(n, (float, str)) or not hasattr(n, "__index__"):
-            if len(given) == 1:
+            if len(sizes) == 1:
                 raise TypeError(f"{function}(): argument '{name}' (position 1) must be tuple of ints, not {called(n)}")
             raise TypeError(
-                f"{function}(): argument '{name}' failed to unpack the object at pos {place + 1} with error "
+                f"{function}(): argument '{name}' failed to unpack the object at pos {position + 1} with error "
                 f'"type must be tuple of ints,but got {called(n)}"'
             )
-        found.append(n.__index__())
-    return tuple(found)
+        integers.append(n.__index__())
+    return tuple(integers)
 
 
 def whole(function: str, value: Any, name: str = "dim", position: int = 1) -> int:
@@ -93,8 +93,8 @@ def _reread(self: Tensor, kind: Any) -> Tensor:
     return rows.view_dtype(self, kind)
 
 
-def _neither(given: Any) -> TypeError:
-    name = called(given)
+def _neither(value: Any) -> TypeError:
+    name = called(value)
     why = f"      didn't match because some of the arguments have invalid types: (!{name}!)\n"
     return TypeError(
         f"view() received an invalid combination of arguments - got ({name}), but expected one of:\n * (torch.dtype "
@@ -150,7 +150,7 @@ def unflatten(input: Tensor, dim: int, sizes: Any) -> Tensor:
         raise RuntimeError("unflatten: sizes must be non-empty")
     size = input._array.shape[axis]
     try:
-        found = rows.inferred(wanted, size)
+        lengths = rows.inferred(wanted, size)
     except RuntimeError as error:
         if "invalid for input" not in str(error):
             raise RuntimeError(f"unflatten got an unexpected error:\n{error}") from None
@@ -159,7 +159,7 @@ def unflatten(input: Tensor, dim: int, sizes: Any) -> Tensor:
             "input "
             "tensor"
         ) from None
-    return rows.view(input, (*input._array.shape[:axis], *found, *input._array.shape[axis + 1 :]))
+    return rows.view(input, (*input._array.shape[:axis], *lengths, *input._array.shape[axis + 1 :]))
 
 
 @composite()
@@ -207,21 +207,21 @@ def broadcast_tensors(*tensors: Any) -> tuple[Tensor, ...]:
 @composite(method=False)
 def broadcast_shapes(*shapes: Any) -> Size:
     """The shape that these shapes broadcast to."""
-    given = [(shape,) if isinstance(shape, int) else tuple(shape) for shape in shapes]
-    found = [1] * max((len(shape) for shape in given), default=0)
-    for place, shape in enumerate(given):
+    tuples = [(shape,) if isinstance(shape, int) else tuple(shape) for shape in shapes]
+    common = [1] * max((len(shape) for shape in tuples), default=0)
+    for position, shape in enumerate(tuples):
         for at in range(-1, -1 - len(shape), -1):
             if shape[at] < 0:
                 raise ValueError("Attempting to broadcast a dimension with negative length!")
-            if shape[at] == 1 or shape[at] == found[at]:
+            if shape[at] == 1 or shape[at] == common[at]:
                 continue
-            if found[at] != 1:
+            if common[at] != 1:
                 raise RuntimeError(
                     f"Attempting to broadcast a dimension of length {shape[at]} at {at}! Mismatching argument at index "
-                    f"{place} had {shape}; but expected shape should be broadcastable to {found}"
+                    f"{position} had {shape}; but expected shape should be broadcastable to {common}"
                 )
-            found[at] = shape[at]
-    return unchecked(tuple(found))
+            common[at] = shape[at]
+    return unchecked(tuple(common))
 
 
 @composite(function=False)
@@ -261,9 +261,9 @@ def movedim(input: Tensor, source: Any, destination: Any) -> Tensor:
         )
     old = [axis_of(dim, ndim) for dim in sources]
     new = [axis_of(dim, ndim) for dim in places]
-    for name, axes, given in (("source", old, sources), ("destination", new, places)):
+    for name, axes, listed in (("source", old, sources), ("destination", new, places)):
         if len(set(axes)) < len(axes):
-            raise RuntimeError(f"movedim: repeated dim in `{name}` ({list(given)})")
+            raise RuntimeError(f"movedim: repeated dim in `{name}` ({list(listed)})")
     if not ndim:
         return rows.alias(input)
     rest = iter(axis for axis in range(ndim) if axis not in old)
@@ -420,15 +420,15 @@ def rearranged(target: Tensor, row: Any, *settings: Any) -> Tensor:
     write.check_writable(target, bool(edges))
     version = share(target)
     old = target._array
-    found = row.row.kernel(old, *settings)
+    moved = row.row.kernel(old, *settings)
     record = history.make_record(row.row, edges, (target,), (old,), settings, None) if edges else None
-    target._array = found
+    target._array = moved
     version.version += 1
-    place = target._edge
-    if type(place) is View:
-        place.seen = version.version
+    edge = target._edge
+    if type(edge) is View:
+        edge.seen = version.version
         if record is not None:
-            place.edge = record
+            edge.edge = record
     elif record is not None:
         target._edge = record
     return target

@@ -80,14 +80,14 @@ def _move(tensor: Tensor, owner: Any) -> None:
     del owner  # counted otherwise
     others: list[Any] = [tensor]
     if _references(tensor) > _ALONE:
-        held = owner_of(tensor._array)
+        root = owner_of(tensor._array)
         others += [
-            one
-            for one in gc.get_objects()
-            if issubclass(type(one), Tensor)
-            and one is not tensor
-            and type(one._array) is np.ndarray
-            and owner_of(one._array) is held
+            other
+            for other in gc.get_objects()
+            if issubclass(type(other), Tensor)
+            and other is not tensor
+            and type(other._array) is np.ndarray
+            and owner_of(other._array) is root
         ]
-    for one in others:
-        one._array = _on(memory, _address(one._array) - start, one._array)
+    for other in others:
+        other._array = _on(memory, _address(other._array) - start, other._array)

@@ -30,8 +30,8 @@ def sort(
 @composite()
 def msort(input: Tensor, *, out: Any = None) -> Tensor:
     """The elements in order along the first dimension."""
-    found = rows.sort(input, 0, False)[0]
-    return found if out is None else out.copy_(found)  # type: ignore[no-any-return]
+    ordered = rows.sort(input, 0, False)[0]
+    return ordered if out is None else out.copy_(ordered)  # type: ignore[no-any-return]
 
 
 @composite()
@@ -62,18 +62,18 @@ def unique(
     """The different elements, or slices of ``dim``, in order; on request where each element went, and how often."""
     array = rows.comparable(np.asarray(input._array))
     if dim is None:
-        found, inverse, counts = np.unique(array, return_inverse=True, return_counts=True, equal_nan=False)
+        values, inverse, counts = np.unique(array, return_inverse=True, return_counts=True, equal_nan=False)
         inverse = inverse.reshape(array.shape)
     else:
         axis = axis_of(dim, array.ndim)
         if not array.shape[axis]:
-            found, inverse, counts = array.copy(), np.zeros(0, np.int64), np.zeros(0, np.int64)
+            values, inverse, counts = array.copy(), np.zeros(0, np.int64), np.zeros(0, np.int64)
         else:
-            found, inverse, counts = np.unique(
+            values, inverse, counts = np.unique(
                 array, return_inverse=True, return_counts=True, axis=axis, equal_nan=False
             )
             inverse = inverse.reshape(-1)
-    return _answers(found.astype(input._array.dtype), inverse, counts, return_inverse, return_counts)
+    return _answers(values.astype(input._array.dtype), inverse, counts, return_inverse, return_counts)
 
 
 @composite()
@@ -92,14 +92,14 @@ def unique_consecutive(
     first = np.flatnonzero(starts)
     inverse = np.cumsum(starts) - 1
     counts = np.diff(np.append(first, count))
-    found = flat[first] if dim is None else np.array(np.moveaxis(flat[first], 0, axis))
+    values = flat[first] if dim is None else np.array(np.moveaxis(flat[first], 0, axis))
     if dim is None:
         inverse = inverse.reshape(array.shape)
-    return _answers(found, inverse, counts, return_inverse, return_counts)
+    return _answers(values, inverse, counts, return_inverse, return_counts)
 
 
-def _answers(found: Any, inverse: Any, counts: Any, with_inverse: bool, with_counts: bool) -> Any:
-    answer = [wrap(found)]
+def _answers(values: Any, inverse: Any, counts: Any, with_inverse: bool, with_counts: bool) -> Any:
+    answer = [wrap(values)]
     if with_inverse:
         answer.append(wrap(inverse.astype(np.int64)))
     if with_counts:
@@ -113,12 +113,12 @@ def _answers(found: Any, inverse: Any, counts: Any, with_inverse: bool, with_cou
 @composite()
 def nonzero(input: Tensor, *, out: Any = None, as_tuple: bool = False) -> Any:
     """The indices of all elements that are not zero: one in a row, or a vector for each dimension."""
-    found = rows.nonzero(input, out=out)
+    indices = rows.nonzero(input, out=out)
     if not as_tuple:
-        return found
+        return indices
     if not input._array.ndim:
-        return (wrap(np.zeros(found._array.shape[0], np.int64)),)
-    return tuple(select(found, 1, dim) for dim in range(input._array.ndim))
+        return (wrap(np.zeros(indices._array.shape[0], np.int64)),)
+    return tuple(select(indices, 1, dim) for dim in range(input._array.ndim))
 
 
 @composite()
@@ -200,7 +200,7 @@ def bincount(input: Tensor, weights: Tensor | None = None, minlength: int = 0) -
 @composite()
 def isin(elements: Any, test_elements: Any, *, assume_unique: bool = False, invert: bool = False) -> Tensor:
     """Whether each element is among the test elements."""
-    given = [np.asarray(t._array if isinstance(t, Tensor) else t) for t in (elements, test_elements)]
-    return wrap(np.isin(given[0], given[1], invert=invert))
+    arrays = [np.asarray(side._array if isinstance(side, Tensor) else side) for side in (elements, test_elements)]
+    return wrap(np.isin(arrays[0], arrays[1], invert=invert))
 
 

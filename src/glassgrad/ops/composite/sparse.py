@@ -35,7 +35,7 @@ def _dispatch(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     if row.name in _OF_VALUES:
         return of_values(row.caller, *args)
     standing = _STANDING.get(row.name)
-    carrier = next(t._array for t in (args[0] if row.listed else args) if isinstance(t, SparseTensor))
+    carrier = next(tensor._array for tensor in (args[0] if row.listed else args) if isinstance(tensor, SparseTensor))
     if standing is None or kwargs:
         return carrier.refuse(row.name)
     return standing(*args)
@@ -91,19 +91,19 @@ def sparse_coo_tensor(
     if values is None:
         shape = tuple(size if indices is None else indices)
         kind = (dtypes.get_default_dtype() if dtype is None else dtype).numpy
-        made = wrap(Coo(np.zeros((len(shape), 0), np.int64), np.zeros(0, kind), shape, is_coalesced is not False))
-        require_grad(made, requires_grad)
-        return made
+        tensor = wrap(Coo(np.zeros((len(shape), 0), np.int64), np.zeros(0, kind), shape, is_coalesced is not False))
+        require_grad(tensor, requires_grad)
+        return tensor
     at = construct.as_tensor(indices).detach()._array  # type: ignore[attr-defined]
     at = np.asarray(at).astype(np.int64)
-    held: Any = values if isinstance(values, Tensor) else construct.tensor(values)
+    data: Any = values if isinstance(values, Tensor) else construct.tensor(values)
     if dtype is not None:
-        held = held.to(dtype)
+        data = data.to(dtype)
     if requires_grad:
-        held = held.detach()
+        data = data.detach()
     if at.ndim == 1:
         at = at[:, None]
-    shape = _checked_coo(at, held._array, size)
+    shape = _checked_coo(at, data._array, size)
     if check_invariants or (check_invariants is None and checking[0]):
         if at.size and (at < 0).any():
             raise RuntimeError(f"found negative index {at.min()} for dim {int((at < 0).any(1).argmax())}")
@@ -113,12 +113,12 @@ def sparse_coo_tensor(
                     f"size is inconsistent with indices: for dim {dim}, size is {shape[dim]} but found index "
                     f"{row.max()}"
                 )
-        if is_coalesced and not np.array_equal(at, coalesced(Coo(at, held._array, shape)).indices):
+        if is_coalesced and not np.array_equal(at, coalesced(Coo(at, data._array, shape)).indices):
             raise RuntimeError("cannot set is_coalesced to true if indices correspond to uncoalesced COO tensor")
-    made = rows.sparse_from(wrap(at), held, shape, bool(is_coalesced))
+    tensor = rows.sparse_from(wrap(at), data, shape, bool(is_coalesced))
     if requires_grad:
-        require_grad(made, True)
-    return made
+        require_grad(tensor, True)
+    return tensor
 
 
 checking = [False]  # whether new sparse tensors are checked unless told
@@ -152,30 +152,30 @@ def sparse_csr_tensor(
 
     Source: https://docs.pytorch.org/docs/stable/generated/torch.sparse_csr_tensor.html
     """
-    crow, col = (construct.as_tensor(piece) for piece in (crow_indices, col_indices))
-    held: Any = values if isinstance(values, Tensor) else construct.tensor(values)
+    crow, col = (construct.as_tensor(line) for line in (crow_indices, col_indices))
+    data: Any = values if isinstance(values, Tensor) else construct.tensor(values)
     if dtype is not None:
-        held = held.to(dtype)
+        data = data.to(dtype)
     if requires_grad:
-        held = held.detach()
+        data = data.detach()
     if size is None:
         size = (len(crow._array) - 1, int(col._array.max()) + 1 if col._array.size else 0)
-    if len(size) != 2 or crow._array.ndim != 1 or held._array.ndim != 1:
+    if len(size) != 2 or crow._array.ndim != 1 or data._array.ndim != 1:
         raise NotImplementedError("sparse_csr_tensor: only matrices of numbers are supported, no batches or blocks")
     if len(crow._array) != size[0] + 1:
         raise RuntimeError(
             f"crow_indices.shape[-1] must be equal to the number of rows + 1 (={size[0] + 1}), but got "
             f"{len(crow._array)}"
         )
-    if col._array.shape != held._array.shape:
+    if col._array.shape != data._array.shape:
         raise RuntimeError(
             f"number of specified elements must be the same: col_indices has {len(col._array)}, values "
-            f"{len(held._array)}"
+            f"{len(data._array)}"
         )
-    made = rows.csr_from(crow, col, held, tuple(size))
+    tensor = rows.csr_from(crow, col, data, tuple(size))
     if requires_grad:
-        require_grad(made, True)
-    return made
+        require_grad(tensor, True)
+    return tensor
 
 
 @composite(function=False)
@@ -328,10 +328,10 @@ def _reduce(self: Any, protocol: Any) -> Any:
 
 def rebuild(carrier: Any, requires_grad: bool) -> Any:
     """What a pickle of a sparse tensor calls."""
-    made = wrap(carrier)
+    tensor = wrap(carrier)
     if requires_grad:
-        require_grad(made, True)
-    return made
+        require_grad(tensor, True)
+    return tensor
 
 
 @method("__deepcopy__")
@@ -339,8 +339,8 @@ def _deepcopy(self: Any, memo: dict[int, Any]) -> Any:
     if not self.is_leaf:
         raise RuntimeError(interchange._DEEPCOPY)
     if id(self) not in memo:
-        made = memo[id(self)] = rebuild(self._array.copy(), self.requires_grad)
-        made._grad = copy.deepcopy(self._grad, memo)
+        clone = memo[id(self)] = rebuild(self._array.copy(), self.requires_grad)
+        clone._grad = copy.deepcopy(self._grad, memo)
     return memo[id(self)]
 
 
@@ -358,8 +358,8 @@ def _put(self: Any, carrier: Any) -> Any:
 
 def _in_place(name: str) -> None:
     def write(self: Any, *args: Any, **kwargs: Any) -> Any:
-        made = getattr(self.detach(), name)(*args, **kwargs)
-        return _put(self, made._array if made.dtype is self.dtype else made._array.astype(self._array.dtype))
+        result = getattr(self.detach(), name)(*args, **kwargs)
+        return _put(self, result._array if result.dtype is self.dtype else result._array.astype(self._array.dtype))
 
     write.__doc__ = f"In-place :func:`{name}`."
     write.__name__ = write.__qualname__ = f"{name}_"

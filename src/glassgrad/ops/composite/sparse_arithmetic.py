@@ -26,7 +26,7 @@ def _number(value: Any) -> Any:
 
 def _agreed(self: Any, other: Any) -> tuple[Any, Any]:
     kind = dtypes.promote_types(self.dtype, other.dtype)
-    return tuple(t if t.dtype is kind else t.to(kind) for t in (self, other))  # type: ignore[return-value]
+    return tuple(tensor if tensor.dtype is kind else tensor.to(kind) for tensor in (self, other))  # type: ignore[return-value]
 
 
 @stands_for("add")
@@ -109,18 +109,18 @@ def _permute(self: Any, dims: Sequence[int]) -> Any:
 
 @stands_for("sum")
 def _sum_all(self: Any, dtype: Any = None) -> Any:
-    made = rows.total(self)
+    total = rows.total(self)
     if dtype is not None:
-        return made.to(dtypes.of(dtype) if isinstance(dtype, np.dtype) else dtype)
-    return made
+        return total.to(dtypes.of(dtype) if isinstance(dtype, np.dtype) else dtype)
+    return total
 
 
 @stands_for("sum_dim")
 def sum_dim(self: Any, dim: Any, keepdim: bool = False, dtype: Any = None, row: Any = rows.plainly_summed) -> Any:
     """The sums of a sparse tensor along dimensions."""
     dims = tuple(d % self._array.ndim for d in ((dim,) if isinstance(dim, int) else dim))
-    made = row(self, dims or tuple(range(self._array.ndim)), keepdim)
-    return made if dtype is None else made.to(dtypes.of(dtype) if isinstance(dtype, np.dtype) else dtype)
+    sums = row(self, dims or tuple(range(self._array.ndim)), keepdim)
+    return sums if dtype is None else sums.to(dtypes.of(dtype) if isinstance(dtype, np.dtype) else dtype)
 
 
 @stands_for("mm")
@@ -141,26 +141,26 @@ def _addmm(self: Any, mat1: Any, mat2: Any, beta: Any = 1, alpha: Any = 1) -> An
 @stands_for("index_select")
 def _index_select(self: Any, index: Any, dim: int) -> Any:
     self = rows.coalesced(self)
-    held, dim = self._array, dim % self._array.ndim
-    if dim >= len(held.indices):
-        held.refuse("index_select along a dense dimension")
-    n = held.shape[dim]
-    order = np.argsort(held.indices[dim], kind="stable")
-    counts = np.bincount(held.indices[dim], minlength=n)
+    coo, dim = self._array, dim % self._array.ndim
+    if dim >= len(coo.indices):
+        coo.refuse("index_select along a dense dimension")
+    n = coo.shape[dim]
+    order = np.argsort(coo.indices[dim], kind="stable")
+    counts = np.bincount(coo.indices[dim], minlength=n)
     wanted = np.where(index._array < 0, index._array + n, index._array).reshape(-1)
     ends, lengths = np.cumsum(counts), counts[wanted]
     at = np.repeat((ends - counts)[wanted] - np.cumsum(lengths) + lengths, lengths) + np.arange(lengths.sum())
-    found = order[at]
-    places = held.indices[:, found]
+    entries = order[at]
+    places = coo.indices[:, entries]
     places[dim] = np.repeat(np.arange(len(wanted)), lengths)
-    shape = tuple(len(wanted) if d == dim else size for d, size in enumerate(held.shape))
-    return rows.sparse_from(wrap(places), rows.values_of(self)[wrap(found)], shape, False)
+    shape = tuple(len(wanted) if d == dim else size for d, size in enumerate(coo.shape))
+    return rows.sparse_from(wrap(places), rows.values_of(self)[wrap(entries)], shape, False)
 
 
 @stands_for("select")
 def _select(self: Any, dim: int, index: int) -> Any:
-    one = _index_select(self, wrap(np.array([index])), dim)
-    return sum_dim(one, (dim,))
+    selected = _index_select(self, wrap(np.array([index])), dim)
+    return sum_dim(selected, (dim,))
 
 
 @stands_for("unbind")
@@ -170,39 +170,39 @@ def _unbind(self: Any, dim: int = 0) -> Any:
 
 @stands_for("unsqueeze")
 def _unsqueeze(self: Any, dim: int) -> Any:
-    held = self._array if not self.requires_grad else coalesced(self._array)
-    dim = dim % (held.ndim + 1)
-    if dim > len(held.indices):
-        held.refuse("unsqueeze of a dense dimension")
-    values = rows.values_of(rows.coalesced(self)) if self.requires_grad else wrap(held.values)
-    places = np.insert(held.indices, dim, 0, axis=0)
-    return rows.sparse_from(wrap(places), values, (*held.shape[:dim], 1, *held.shape[dim:]), held.coalesced)
+    coo = self._array if not self.requires_grad else coalesced(self._array)
+    dim = dim % (coo.ndim + 1)
+    if dim > len(coo.indices):
+        coo.refuse("unsqueeze of a dense dimension")
+    values = rows.values_of(rows.coalesced(self)) if self.requires_grad else wrap(coo.values)
+    places = np.insert(coo.indices, dim, 0, axis=0)
+    return rows.sparse_from(wrap(places), values, (*coo.shape[:dim], 1, *coo.shape[dim:]), coo.coalesced)
 
 
 @stands_for("cat")
 def _cat(tensors: Sequence[Any], dim: int) -> Any:
-    if not all(isinstance(t, CooTensor) for t in tensors):
+    if not all(isinstance(tensor, CooTensor) for tensor in tensors):
         raise RuntimeError("cat: expected all tensors to be sparse: call to_dense() or to_sparse() first")
     first = tensors[0]._array
     dim = dim % first.ndim
     if dim >= len(first.indices):
         first.refuse("cat along a dense dimension")
-    recorded = any(t.requires_grad for t in tensors)
-    pieces = [rows.coalesced(t) if recorded else t for t in tensors]
+    recorded = any(tensor.requires_grad for tensor in tensors)
+    parts = [rows.coalesced(tensor) if recorded else tensor for tensor in tensors]
     places, start = [], 0
-    for piece in pieces:
-        at = piece._array.indices.copy()
+    for part in parts:
+        at = part._array.indices.copy()
         at[dim] += start
-        start += piece._array.shape[dim]
+        start += part._array.shape[dim]
         places.append(at)
-    values = TABLE["cat"].caller([rows.values_of(piece) for piece in pieces], 0)
+    values = TABLE["cat"].caller([rows.values_of(part) for part in parts], 0)
     shape = (*first.shape[:dim], start, *first.shape[dim + 1 :])
     return rows.sparse_from(wrap(np.concatenate(places, 1)), values, shape, False)
 
 
 @stands_for("stack")
 def _stack(tensors: Sequence[Any], dim: int) -> Any:
-    return _cat([_unsqueeze(t, dim) for t in tensors], dim)
+    return _cat([_unsqueeze(tensor, dim) for tensor in tensors], dim)
 
 
 @method("norm")
@@ -210,8 +210,8 @@ def _norm(self: Any, p: Any = "fro", dim: Any = None, keepdim: bool = False, dty
     """The norm of all elements."""
     if dim is not None or keepdim:
         self._array.refuse("norm along a dimension")
-    held = rows.coalesced(self) if isinstance(self, CooTensor) else self
-    return rows.values_of(held).norm(p, dtype=dtype)
+    source = rows.coalesced(self) if isinstance(self, CooTensor) else self
+    return rows.values_of(source).norm(p, dtype=dtype)
 
 
 @method("reshape")

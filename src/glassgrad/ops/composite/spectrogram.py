@@ -34,13 +34,13 @@ def _complete(window: Any, n_fft: int, win_length: int, kind: Any) -> Any:
     """The window in the middle of ``n_fft`` elements, zero around it; ones where there is none."""
     if win_length == n_fft:
         return window
-    made = COMPOSITES["zeros"].function(n_fft, dtype=kind if window is None else window.dtype)
-    middle = made.narrow(0, (n_fft - win_length) // 2, win_length)
+    padded = COMPOSITES["zeros"].function(n_fft, dtype=kind if window is None else window.dtype)
+    middle = padded.narrow(0, (n_fft - win_length) // 2, win_length)
     if window is None:
         middle.fill_(1)
     else:
         middle.copy_(window)
-    return made
+    return padded
 
 
 @composite()
@@ -93,16 +93,16 @@ def stft(
         )
     if onesided and complex_:
         raise RuntimeError("Cannot have onesided output if window or input is complex")
-    made = _frames(input, n_fft, hop, length, window, align_to_window)
+    frames = _frames(input, n_fft, hop, length, window, align_to_window)
     scale = 1 if normalized else 0
-    if made.dtype.is_complex:
-        made = fft_c2c(made, (2,), scale, True)
+    if frames.dtype.is_complex:
+        spectrum = fft_c2c(frames, (2,), scale, True)
     else:
-        made = fft_r2c(made, (2,), scale, onesided is None or onesided)
-    made = made.transpose_(1, 2)
+        spectrum = fft_r2c(frames, (2,), scale, onesided is None or onesided)
+    spectrum = spectrum.transpose_(1, 2)
     if input._array.ndim == 1:
-        made = made.squeeze_(0)
-    return made if return_complex else view_as_real(made)
+        spectrum = spectrum.squeeze_(0)
+    return spectrum if return_complex else view_as_real(spectrum)
 
 
 def _frames(input: Any, n_fft: int, hop: int, length: int, window: Any, align: Any) -> Any:
@@ -115,9 +115,9 @@ def _frames(input: Any, n_fft: int, hop: int, length: int, window: Any, align: A
         batched = pad(batched, (before, n_fft))
     array = batched._array
     first, step = (stride // array.itemsize for stride in array.strides)
-    made = as_strided(batched, (batch, count, n_fft), (first, hop * step, step), 0)
+    frames = as_strided(batched, (batch, count, n_fft), (first, hop * step, step), 0)
     window = _complete(window, n_fft, length, input.dtype)
-    return made if window is None else made * window
+    return frames if window is None else frames * window
 
 
 def _check_stft(
@@ -217,18 +217,18 @@ def istft(
     elif window is not None and window.dtype.is_complex:
         raise RuntimeError("Complex windows are incompatible with return_complex=False")
     parts = view_as_real(input)
-    made = view_as_complex(transpose(parts if ndim == 3 else unsqueeze(parts, 0), 1, 2))
-    made = _back(made, 1 if normalized else 2, half, return_complex, n_fft)
-    return _overlapped(made, n_fft, hop, width, window, center, length, ndim == 2, wrong)
+    spectrum = view_as_complex(transpose(parts if ndim == 3 else unsqueeze(parts, 0), 1, 2))
+    frames = _back(spectrum, 1 if normalized else 2, half, return_complex, n_fft)
+    return _overlapped(frames, n_fft, hop, width, window, center, length, ndim == 2, wrong)
 
 
-def _back(made: Any, scale: int, half: bool, return_complex: bool, n_fft: int) -> Any:
+def _back(spectrum: Any, scale: int, half: bool, return_complex: bool, n_fft: int) -> Any:
     """The frames that have these transforms, as rows."""
     if return_complex:
-        return fft_c2c(made, (2,), scale, False)
+        return fft_c2c(spectrum, (2,), scale, False)
     if not half:
-        made = cut(made, 2, 0, n_fft // 2 + 1, 1)
-    return fft_c2r(made, (2,), scale, n_fft)
+        spectrum = cut(spectrum, 2, 0, n_fft // 2 + 1, 1)
+    return fft_c2r(spectrum, (2,), scale, n_fft)
 
 
 def _overlapped(
@@ -254,16 +254,16 @@ def _overlapped(
     least = np.abs(envelope._array).min(initial=np.inf)
     if not least > 1e-11:
         raise wrong(f"window overlap add min: {1}\n[ CPUBoolType{{}} ]")
-    made = signal / envelope
+    restored = signal / envelope
     if single:
-        made = squeeze_dim(made, 0)
-    if length is not None and length > made._array.shape[-1]:
+        restored = squeeze_dim(restored, 0)
+    if length is not None and length > restored._array.shape[-1]:
         warn_once(
             "The length of signal is shorter than the length parameter. Result is being padded with zeros in the tail. "
             "Please check your center and hop_length settings."
         )
-        made = pad(made, (0, length - made._array.shape[-1]))
-    return made
+        restored = pad(restored, (0, length - restored._array.shape[-1]))
+    return restored
 
 
 def _real_of(kind: Any) -> Any:

@@ -106,15 +106,15 @@ def corrcoef(input: Any) -> Tensor:
             f"corrcoef(): expected input to have two or fewer dimensions but got an input with {input._array.ndim} "
             "dimensions"
         )
-    found: Any = cov(input)
-    if not found._array.ndim:
-        return found / found  # type: ignore[no-any-return]
-    spread = found.diagonal()
-    spread = (spread.real if found.is_complex() else spread).sqrt()
-    found = found / spread.view(-1, 1) / spread.view(1, -1)
-    if found.is_complex():
-        return complex_from(found.real.clip(-1, 1), found.imag.clip(-1, 1))  # type: ignore[no-any-return]
-    return found.clip(-1, 1)  # type: ignore[no-any-return]
+    matrix: Any = cov(input)
+    if not matrix._array.ndim:
+        return matrix / matrix  # type: ignore[no-any-return]
+    spread = matrix.diagonal()
+    spread = (spread.real if matrix.is_complex() else spread).sqrt()
+    matrix = matrix / spread.view(-1, 1) / spread.view(1, -1)
+    if matrix.is_complex():
+        return complex_from(matrix.real.clip(-1, 1), matrix.imag.clip(-1, 1))  # type: ignore[no-any-return]
+    return matrix.clip(-1, 1)  # type: ignore[no-any-return]
 
 
 # -- histograms --------------------------------------------------------------------------------------------------------
@@ -135,18 +135,18 @@ def _ends(columns: Any, bounds: Any) -> list[tuple[float, float]]:
                 f"torch.histogramdd: for a {count}-dimensional histogram range should have {2 * count} elements, but "
                 f"got {len(bounds)}"
             )
-        found = [(float(bounds[2 * i]), float(bounds[2 * i + 1])) for i in range(count)]
+        limits = [(float(bounds[2 * i]), float(bounds[2 * i + 1])) for i in range(count)]
     elif not columns.size:
-        found = [(0.0, 1.0)] * count
+        limits = [(0.0, 1.0)] * count
     else:
-        found = list(zip(columns.min(0).tolist(), columns.max(0).tolist(), strict=True))
+        limits = list(zip(columns.min(0).tolist(), columns.max(0).tolist(), strict=True))
     ends = []
-    for place, (low, high) in enumerate(found):
+    for dim, (low, high) in enumerate(limits):
         if not (math.isfinite(low) and math.isfinite(high)):
-            raise RuntimeError(f"torch.histogramdd: dimension {place}'s range [{low:g}, {high:g}] is not finite")
+            raise RuntimeError(f"torch.histogramdd: dimension {dim}'s range [{low:g}, {high:g}] is not finite")
         if low > high:
             raise RuntimeError(
-                f"torch.histogramdd: min should not exceed max, but got min {low:g} max {high:g} for dimension {place}"
+                f"torch.histogramdd: min should not exceed max, but got min {low:g} max {high:g} for dimension {dim}"
             )
         ends.append((low - 0.5, high + 0.5) if low == high else (low, high))
     return ends
@@ -154,27 +154,27 @@ def _ends(columns: Any, bounds: Any) -> list[tuple[float, float]]:
 
 def _edges(input: Tensor, columns: Any, bins: Sequence[Any], bounds: Any) -> list[Tensor]:
     if isinstance(bins[0], Tensor):
-        for place, edges in enumerate(bins):
+        for dim, edges in enumerate(bins):
             if edges._array.dtype != input._array.dtype:
                 raise RuntimeError(
                     "torch.histogramdd: input tensor and bins tensors should have the same dtype, but got input with "
-                    f"dtype {_word(input)} and bins for dimension {place} with dtype {_word(edges)}"
+                    f"dtype {_word(input)} and bins for dimension {dim} with dtype {_word(edges)}"
                 )
             if edges._array.ndim != 1:
                 raise RuntimeError(
                     f"torch.histogramdd: bins tensor should have one dimension, but got {edges._array.ndim} "
                     f"dimensions in "
-                    f"the bins tensor for dimension {place}"
+                    f"the bins tensor for dimension {dim}"
                 )
             if not edges._array.size:
                 raise RuntimeError(
                     "torch.histogramdd: bins tensor should have at least 1 element, but got 0 elements in the bins "
-                    f"tensor for dimension {place}"
+                    f"tensor for dimension {dim}"
                 )
         return [edges.clone() for edges in bins]  # type: ignore[attr-defined]
-    for place, number in enumerate(bins):
+    for dim, number in enumerate(bins):
         if number <= 0:
-            raise RuntimeError(f"torch.histogram(): bins must be > 0, but got {number} for dimension {place}")
+            raise RuntimeError(f"torch.histogram(): bins must be > 0, but got {number} for dimension {dim}")
     ends = _ends(columns, bounds)
     return [linspace(low, high, number + 1, dtype=input.dtype) for number, (low, high) in zip(bins, ends, strict=True)]
 
@@ -203,24 +203,24 @@ def _counted(
             )
     columns = array.reshape(-1, count)
     edges = _edges(input, columns, bins, bounds)
-    for place, line in enumerate(edges):
+    for dim, line in enumerate(edges):
         if line._array.size < 2:
-            raise RuntimeError(f"torch.histogram(): bins must be > 0, but got 0 for dimension {place}")
+            raise RuntimeError(f"torch.histogram(): bins must be > 0, but got 0 for dimension {dim}")
     sizes = [line._array.size - 1 for line in edges]
     flat = np.zeros(len(columns), np.intp)
     inside = np.ones(len(columns), bool)
-    for place, line in enumerate(edges):
-        column, limits = columns[:, place], line._array
+    for dim, line in enumerate(edges):
+        column, limits = columns[:, dim], line._array
         index = np.searchsorted(limits, column, side="right") - 1
-        index[column == limits[-1]] = sizes[place] - 1  # the last bin holds its upper edge
+        index[column == limits[-1]] = sizes[dim] - 1  # the last bin holds its upper edge
         inside &= (column >= limits[0]) & (column <= limits[-1])
-        flat = flat * sizes[place] + index
+        flat = flat * sizes[dim] + index
     weights = None if weight is None else np.asarray(weight._array).reshape(-1)[inside]
     hist = np.bincount(flat[inside], weights, math.prod(sizes)).astype(array.dtype).reshape(sizes)
     if density:
         hist /= hist.sum()
-        for place, line in enumerate(edges):
-            shape = [-1 if i == place else 1 for i in range(count)]
+        for dim, line in enumerate(edges):
+            shape = [-1 if i == dim else 1 for i in range(count)]
             hist /= np.diff(line._array).reshape(shape)
     return wrap(hist), edges
 
@@ -271,9 +271,9 @@ def histogramdd(
     return _new(results.histogramdd, (hist, tuple(edges)))
 
 
-def _put(name: str, found: Any, out: Any) -> Any:
+def _put(name: str, values: Any, out: Any) -> Any:
     if out is None:
-        return found
-    for piece, target in zip(found, out, strict=True):
-        target.resize_(piece._array.shape).copy_(piece)
+        return values
+    for value, target in zip(values, out, strict=True):
+        target.resize_(value._array.shape).copy_(value)
     return _new(getattr(results, name), tuple(out))

@@ -41,9 +41,9 @@ def as_bytes(owner: Any) -> Any:
 
 def storage_of(owner: Any, is_meta: bool = False, lent: bool = True) -> UntypedStorage:
     """The storage of an array that owns its memory; ``lent`` where tensors may look at it."""
-    made = object.__new__(UntypedStorage)
-    made._owner, made._meta, made._lent = owner, is_meta, lent
-    return made
+    storage = object.__new__(UntypedStorage)
+    storage._owner, storage._meta, storage._lent = owner, is_meta, lent
+    return storage
 
 
 class Conversions:
@@ -114,25 +114,25 @@ class UntypedStorage(Conversions):
     _lent: Any
 
     def __init__(self, *args: Any, device: Any = None) -> None:
-        place = devices.require(device, "zeros") if device is not None else "cpu"
-        self._meta, self._lent = place == "meta", False
-        given = args[0] if args else 0
+        where = devices.require(device, "zeros") if device is not None else "cpu"
+        self._meta, self._lent = where == "meta", False
+        content = args[0] if args else 0
         if len(args) > 1:
             raise TypeError(f"torch.UntypedStorage(): expected at most 1 positional argument, got {len(args)}")
-        if isinstance(given, (int, np.integer)):
-            if given < 0:
-                raise RuntimeError(f"torch.UntypedStorage(): the size must not be negative, got {given}")
-            size = int(given)
+        if isinstance(content, (int, np.integer)):
+            if content < 0:
+                raise RuntimeError(f"torch.UntypedStorage(): the size must not be negative, got {content}")
+            size = int(content)
             marked = np.dtype("u1", metadata={"device": "meta"}) if self._meta else np.dtype(np.uint8)
             self._owner = np.broadcast_to(np.zeros((), marked), (size,)) if self._meta else np.empty(size, np.uint8)
             return
-        for item in given:
+        for item in content:
             if not isinstance(item, (int, np.integer)):
                 raise RuntimeError(
                     "torch.UntypedStorage(): tried to construct a storage from a sequence "
-                    f"({type(given).__name__}), but one of the items was of type {type(item).__name__} instead of int"
+                    f"({type(content).__name__}), but one of the items was of type {type(item).__name__} instead of int"
                 )
-        self._owner = np.array([int(item) & 0xFF for item in given], np.uint8)
+        self._owner = np.array([int(item) & 0xFF for item in content], np.uint8)
 
     # -- what it is ---------------------------------------------------------------------------------------------------
 
@@ -268,10 +268,10 @@ class UntypedStorage(Conversions):
 
     def to(self, *, device: Any, non_blocking: Any = False) -> UntypedStorage:
         """The storage on a device: itself where it is there already."""
-        place = devices.require(device, "to")
-        if place == self.device.type:
+        where = devices.require(device, "to")
+        if where == self.device.type:
             return self
-        return UntypedStorage(self.nbytes(), device=place)
+        return UntypedStorage(self.nbytes(), device=where)
 
     def cuda(self, device: Any = None, non_blocking: Any = False) -> UntypedStorage:
         """PyTorch's refusal: there is no such device."""
@@ -309,24 +309,24 @@ class UntypedStorage(Conversions):
         """A copy of a buffer's bytes, read as ``dtype`` in ``byte_order``."""
         if byte_order is None and dtype not in (None, dtypes.uint8, dtypes.int8):
             raise RuntimeError("function missing required argument 'byte_order' (pos 2)")
-        made = storage_of(np.frombuffer(bytes(buffer), np.uint8).copy(), lent=False)
+        storage = storage_of(np.frombuffer(bytes(buffer), np.uint8).copy(), lent=False)
         if byte_order not in (None, "native", sys.byteorder) and dtype is not None:
-            made.byteswap(dtype)
-        return made
+            storage.byteswap(dtype)
+        return storage
 
     @staticmethod
     def from_file(filename: Any, shared: Any = False, nbytes: Any = 0) -> UntypedStorage:
         """The content of a file as memory: ``shared`` writes go into the file, others are seen here alone."""
-        made = storage_of(mapped(filename, shared, nbytes, np.dtype(np.uint8)))
-        made.filename = str(filename) if shared else None
-        return made
+        storage = storage_of(mapped(filename, shared, nbytes, np.dtype(np.uint8)))
+        storage.filename = str(filename) if shared else None
+        return storage
 
     def __sizeof__(self) -> Any:
         return object.__sizeof__(self) + self.nbytes()
 
     def __repr__(self) -> str:
-        told = f"[torch.storage.UntypedStorage(device={self.device}) of size {self.nbytes()}]"
-        return f"...\n{told}" if self._meta else " " + "\n ".join(map(str, self.tolist())) + "\n" + told
+        summary = f"[torch.storage.UntypedStorage(device={self.device}) of size {self.nbytes()}]"
+        return f"...\n{summary}" if self._meta else " " + "\n ".join(map(str, self.tolist())) + "\n" + summary
 
 
 def mapped(filename: Any, shared: Any, size: Any, dtype: Any) -> Any:
@@ -337,10 +337,10 @@ def mapped(filename: Any, shared: Any, size: Any, dtype: Any) -> Any:
     if not wanted:
         return np.empty(0, dtype)
     with open(filename, "r+b" if shared else "rb") as file:
-        held = file.seek(0, 2)
-        if held < wanted:
+        length = file.seek(0, 2)
+        if length < wanted:
             if not shared:
-                raise RuntimeError(f"unable to mmap {wanted} bytes from file <{filename}>: it holds {held}")
+                raise RuntimeError(f"unable to mmap {wanted} bytes from file <{filename}>: it holds {length}")
             file.truncate(wanted)
         content = mmap.mmap(file.fileno(), wanted, access=mmap.ACCESS_WRITE if shared else mmap.ACCESS_COPY)
     return np.frombuffer(content, dtype)

@@ -37,8 +37,8 @@ def cholesky(input: Tensor, upper: bool = False, *, out: Any = None) -> Tensor:
         "This transform will produce equivalent results for all valid (symmetric positive definite) inputs.",
     )
     square("cholesky", input)
-    made = roots.cholesky(input, upper)
-    return made if out is None else into("cholesky", (input,), out, made)
+    root = roots.cholesky(input, upper)
+    return root if out is None else into("cholesky", (input,), out, root)
 
 
 @composite()
@@ -48,8 +48,8 @@ def cholesky_inverse(input: Tensor, upper: bool = False, *, out: Any = None) -> 
     Source: https://docs.pytorch.org/docs/stable/generated/torch.cholesky_inverse.html
     """
     square("cholesky_inverse", input)
-    made = roots.cholesky_inverse(input, upper)
-    return made if out is None else into("cholesky_inverse", (input,), out, made)
+    inverse = roots.cholesky_inverse(input, upper)
+    return inverse if out is None else into("cholesky_inverse", (input,), out, inverse)
 
 
 @composite()
@@ -66,8 +66,8 @@ def cholesky_solve(input: Tensor, input2: Tensor, upper: bool = False, *, out: A
                 f"instead"
             )
     _sides_fit("cholesky_solve", input, input2)
-    made = roots.cholesky_solve(input, input2, upper)
-    return made if out is None else into("cholesky_solve", (input, input2), out, made)
+    solved = roots.cholesky_solve(input, input2, upper)
+    return solved if out is None else into("cholesky_solve", (input, input2), out, solved)
 
 
 def _sides_fit(function: str, b: Tensor, A: Tensor) -> None:  # noqa: N803  PyTorch's name
@@ -99,8 +99,8 @@ def qr(input: Tensor, some: bool = True, *, out: Any = None) -> Any:
         "The boolean parameter 'some' has been replaced with a string parameter 'mode'.\nQ, R = torch.qr(A, some)\n"
         "should be replaced with\nQ, R = torch.linalg.qr(A, 'reduced' if some else 'complete')",
     )
-    made = linalg.qr(input, "reduced" if some else "complete")
-    return answer("qr", (input,), out, tuple(made))
+    factors = linalg.qr(input, "reduced" if some else "complete")
+    return answer("qr", (input,), out, tuple(factors))
 
 
 @composite()
@@ -139,8 +139,8 @@ def ormqr(
         raise RuntimeError(f"torch.ormqr: other.shape[{side}] must be greater than or equal to tau.shape[-1]")
     if other[side] != vectors[-2]:
         raise RuntimeError(f"torch.ormqr: other.shape[{side}] must be equal to input.shape[-2]")
-    made = orthogonal.ormqr(input, input2, input3, left, transpose)
-    return made if out is None else into("ormqr", (input, input2, input3), out, made)
+    product = orthogonal.ormqr(input, input2, input3, left, transpose)
+    return product if out is None else into("ormqr", (input, input2, input3), out, product)
 
 
 @composite()
@@ -178,10 +178,10 @@ def lu(A: Tensor, pivot: bool = True, get_infos: bool = False, out: Any = None) 
     if out is not None and (not isinstance(out, (tuple, list)) or len(out) != 2 + get_infos):
         count = len(out) if isinstance(out, (tuple, list)) else 1
         raise TypeError(f"expected tuple of {2 + get_infos} elements but got {count}")
-    made = tuple(linalg.factored("torch.linalg.lu_factor", A, pivot, False))[: 2 + get_infos]
+    factors = tuple(linalg.factored("torch.linalg.lu_factor", A, pivot, False))[: 2 + get_infos]
     if out is not None:
-        return into("lu", (A,), out, made)
-    return _new(results._lu_with_info, made) if get_infos else made
+        return into("lu", (A,), out, factors)
+    return _new(results._lu_with_info, factors) if get_infos else factors
 
 
 @composite(method=False)
@@ -236,8 +236,8 @@ def triangular_solve(
                 "dimensions instead"
             )
     _sides_fit("triangular_solve", input, A)
-    made = triangles.triangular_solve(input, A, upper, transpose, unitriangular)
-    return answer("triangular_solve", (input, A), out, made)
+    answers = triangles.triangular_solve(input, A, upper, transpose, unitriangular)
+    return answer("triangular_solve", (input, A), out, answers)
 
 
 # -- determinants, powers ---------------------------------------------------------------------------------------------
@@ -273,11 +273,11 @@ def vander(x: Tensor, N: int | None = None, increasing: bool = False) -> Tensor:
     if count < 0:
         raise RuntimeError("N must be non-negative.")
     kind = x.dtype if x._array.dtype.kind not in "bui" else dtypes.int64
-    made = COMPOSITES["ones"].function((x._array.shape[0], min(count, 1)), dtype=kind)
+    columns = COMPOSITES["ones"].function((x._array.shape[0], min(count, 1)), dtype=kind)
     if count > 1:
         powers = stretched(unsqueeze(x, 1), (x._array.shape[0], count - 1)).cumprod(1)  # type: ignore[attr-defined]
-        made = COMPOSITES["cat"].function((made, powers), 1)
-    return made if increasing else made.flip(1)  # type: ignore[no-any-return]
+        columns = COMPOSITES["cat"].function((columns, powers), 1)
+    return columns if increasing else columns.flip(1)  # type: ignore[no-any-return]
 
 
 # -- low ranks --------------------------------------------------------------------------------------------------------
@@ -290,8 +290,8 @@ def _basis(A: Any, q: int, niter: int | None, M: Any) -> Any:  # noqa: N803
     start = COMPOSITES["randn"].function(A._array.shape[-1], q, dtype=kind)
 
     def times(matrix: Any, shift: Any, other: Any) -> Any:
-        made = matmul(matrix, other)
-        return made if shift is None else made - matmul(shift, other)
+        product = matmul(matrix, other)
+        return product if shift is None else product - matmul(shift, other)
 
     basis = linalg.qr(times(A, M, start))[0]
     for _ in range(niter):

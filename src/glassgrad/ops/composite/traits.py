@@ -72,9 +72,9 @@ def as_subclass(self: Tensor, cls: Any) -> Any:
             "Creating a Tensor subclass from a class that does not inherit from Tensor is not possible. Make sure your "
             "class inherits from Tensor."
         )
-    made = alias(self)
+    source = alias(self)
     out: Any = new(cls)
-    out._array, out._edge, out._counter = made._array, made._edge, made._counter
+    out._array, out._edge, out._counter = source._array, source._edge, source._counter
     return out
 
 
@@ -123,14 +123,14 @@ def dim_order(self: Tensor, *, ambiguity_check: Any = False) -> tuple[int, ...]:
     return tuple(order[::-1])
 
 
-def _compare(sizes: Any, steps: Any, one: int, two: int) -> int:
-    """1 where dimension ``one`` takes the wider steps, -1 where ``two`` does, 0 where nothing tells."""
-    a, b = steps[one], steps[two]
+def _compare(sizes: Any, steps: Any, first: int, second: int) -> int:
+    """1 where dimension ``first`` takes the wider steps, -1 where ``second`` does, 0 where nothing tells."""
+    a, b = steps[first], steps[second]
     if not a or not b:
         return 0
     if a != b:
         return 1 if a > b else -1
-    return 1 if sizes[one] > sizes[two] else 0
+    return 1 if sizes[first] > sizes[second] else 0
 
 
 @composite(method=False)

@@ -32,9 +32,9 @@ NAMES: dict[dtypes.dtype, str] = {
 
 def typed_storage_of(owner: Any, dtype: Any, is_meta: bool = False, lent: bool = True) -> TypedStorage:
     """The numbers of an array that owns its memory."""
-    made = object.__new__(TypedStorage)
-    made._untyped_storage, made.dtype = storage_of(owner, is_meta, lent), dtype
-    return made
+    storage = object.__new__(TypedStorage)
+    storage._untyped_storage, storage.dtype = storage_of(owner, is_meta, lent), dtype
+    return storage
 
 
 _warned = False
@@ -48,9 +48,9 @@ def warn_of_removal() -> None:
         warn(REMOVAL)
 
 
-def _class_of(given: Any) -> str:
-    ours = isinstance(given, (UntypedStorage, TypedStorage, Tensor))
-    return f"<class 'torch.storage.{type(given).__name__}'>" if ours else str(type(given))
+def _class_of(value: Any) -> str:
+    ours = isinstance(value, (UntypedStorage, TypedStorage, Tensor))
+    return f"<class 'torch.storage.{type(value).__name__}'>" if ours else str(type(value))
 
 
 class TypedStorage(Conversions):
@@ -70,8 +70,8 @@ class TypedStorage(Conversions):
     ) -> TypedStorage:
         if not _internal:
             warn_of_removal()
-        made = object.__new__(TypedStorage)
-        made.dtype = getattr(cls, "dtype", None) or dtype or dtypes.get_default_dtype()
+        storage = object.__new__(TypedStorage)
+        storage.dtype = getattr(cls, "dtype", None) or dtype or dtypes.get_default_dtype()
         if wrap_storage is not None:
             if args:
                 raise RuntimeError("TypedStorage: No positional arguments should be given when using 'wrap_storage'")
@@ -79,10 +79,10 @@ class TypedStorage(Conversions):
                 raise TypeError(
                     f"TypedStorage: argument 'wrap_storage' must be UntypedStorage, but got {type(wrap_storage)}"
                 )
-            made._untyped_storage = wrap_storage
+            storage._untyped_storage = wrap_storage
         elif not args or isinstance(args[0], (int, np.integer)):
             count = int(args[0]) if args else 0
-            made._untyped_storage = UntypedStorage(count * made.dtype.itemsize, device=device)
+            storage._untyped_storage = UntypedStorage(count * storage.dtype.itemsize, device=device)
         elif isinstance(args[0], (TypedStorage, UntypedStorage, Tensor)) or not hasattr(args[0], "__len__"):
             raise TypeError(
                 f"{cls!r}.__new__ received an invalid combination of arguments. Expected one of:\n * no arguments\n"
@@ -90,8 +90,8 @@ class TypedStorage(Conversions):
                 f"recognized: {_class_of(args[0])}"
             )
         else:
-            made._untyped_storage = storage_of(np.array(args[0]).astype(made.dtype.numpy), lent=False)
-        return made
+            storage._untyped_storage = storage_of(np.array(args[0]).astype(storage.dtype.numpy), lent=False)
+        return storage
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         pass
@@ -192,8 +192,8 @@ class TypedStorage(Conversions):
             raise RuntimeError(f"can't index a <class 'torch.storage.TypedStorage'> with {type(index)}")
         if not -len(self) <= index < len(self):
             raise IndexError(f"index {index} out of range for storage of size {len(self)}")
-        found = self._flat()[index]
-        return float(found) if found.dtype.kind == "V" else found.item()
+        number = self._flat()[index]
+        return float(number) if number.dtype.kind == "V" else number.item()
 
     def __setitem__(self, index: Any, value: Any) -> None:
         if not isinstance(index, (int, np.integer, slice)):
@@ -258,10 +258,10 @@ class TypedStorage(Conversions):
         return TypedStorage(wrap_storage=untyped, dtype=kind, _internal=True)
 
     def __repr__(self) -> str:
-        told = f"[torch.storage.TypedStorage(dtype={self.dtype}, device={self.device}) of size {len(self)}]"
+        summary = f"[torch.storage.TypedStorage(dtype={self.dtype}, device={self.device}) of size {len(self)}]"
         if self.device.type == "meta":
-            return "...\n" + told
-        return " " + "\n ".join(str(value) for value in self.tolist()) + "\n" + told
+            return "...\n" + summary
+        return " " + "\n ".join(str(value) for value in self.tolist()) + "\n" + summary
 
 
 class _Named(type):

@@ -31,11 +31,11 @@ _NAMES = {
 
 def construct(cls: Any, *args: Any, **kwargs: Any) -> Tensor:
     """``Tensor(...)``: of sizes, uninitialised; of a sequence, its values; of a tensor, an alias."""
-    made = legacy(None, args, kwargs)
+    source = legacy(None, args, kwargs)
     if cls is Tensor:
-        return made
+        return source
     out = new(cls)
-    out._array, out._edge, out._counter = made._array, made._edge, made._counter
+    out._array, out._edge, out._counter = source._array, source._edge, source._counter
     return out
 
 
@@ -140,10 +140,10 @@ for _name, _dtype in _NAMES.items():
 
 def type_named(name: str) -> tensortype:
     """The type that ``"torch.FloatTensor"`` names; ValueError as PyTorch's where there is none such."""
-    found = TYPES.get(name.removeprefix("torch.")) if name.startswith("torch.") else None
-    if found is None:
+    tensor_type = TYPES.get(name.removeprefix("torch.")) if name.startswith("torch.") else None
+    if tensor_type is None:
         raise ValueError(f"invalid type: '{name}'")
-    return found
+    return tensor_type
 
 
 @composite(method=False)

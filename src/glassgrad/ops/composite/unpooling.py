@@ -72,9 +72,9 @@ def _fractional(dims: int, input: Any, kernel_size: Any, output_size: Any, sampl
     wanted = ints(function, "output_size", 3, output_size)
     need_tensor(function, "random_samples", 4, samples)
     ours = "Ints" if dims == 2 else "three Ints"
-    kernel, wanted = (given * dims if len(given) == 1 else given for given in (kernel, wanted))
-    for name, given in (("kernel_size", kernel), ("output_size", wanted)):
-        if len(given) != dims:
+    kernel, wanted = (numbers * dims if len(numbers) == 1 else numbers for numbers in (kernel, wanted))
+    for name, numbers in (("kernel_size", kernel), ("output_size", wanted)):
+        if len(numbers) != dims:
             raise RuntimeError(f"{function}: {name} must either be a single Int or tuple of {ours}")
     sizes = input._array.shape
     if len(sizes) not in (dims + 1, dims + 2):
@@ -86,10 +86,10 @@ def _fractional(dims: int, input: Any, kernel_size: Any, output_size: Any, sampl
         if m + k - 1 > n - (dims == 3):  # one less in volumes, as PyTorch has it
             raise RuntimeError(f"{where}(): pool {name} {k} too large relative to input {name} {n}")
     _check_samples(input, samples, dims)
-    made = (*sizes[: first + 1], *wanted)
+    shape = (*sizes[: first + 1], *wanted)
     if on_meta(input):
-        values = sized(input, made)
-        return values, sized(values, made, int64)
+        values = sized(input, shape)
+        return values, sized(values, shape, int64)
     return (rows.fractional_max_pool2d if dims == 2 else rows.fractional_max_pool3d)(input, samples, kernel, wanted)  # type: ignore[no-any-return]
 
 

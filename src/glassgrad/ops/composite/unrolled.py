@@ -19,11 +19,11 @@ State = tuple[Tensor, ...]  # the hidden state, and the cell state of an LSTM
 Cell = Callable[[Tensor, State], State]  # from the projected input and the state to the next state
 
 
-def _plus(own: Any, given: Any) -> Any:
+def _plus(own: Any, other: Any) -> Any:
     """The sum, which must have the sizes of ``own``: PyTorch adds in place here."""
-    made = own + given
-    check_fits(own, made._array.shape)
-    return made
+    total = own + other
+    check_fits(own, total._array.shape)
+    return total
 
 
 # -- one step ----------------------------------------------------------------------------------------------------------
@@ -114,19 +114,19 @@ def _narrow(tensor: Any, start: int, end: int) -> Any:
 
 
 def _part(state: State, start: int, end: int) -> State:
-    return tuple(_narrow(piece, start, end) for piece in state)
+    return tuple(_narrow(tensor, start, end) for tensor in state)
 
 
 def _joined(states: Sequence[State]) -> State:
-    return tuple(cat(list(pieces), 0) for pieces in zip(*states, strict=True))
+    return tuple(cat(list(tensors), 0) for tensors in zip(*states, strict=True))
 
 
 # -- what the fused rows stand for -------------------------------------------------------------------------------------
 
 
 def _form(kind: str, states: int) -> Callable[..., tuple[Tensor, ...]]:
-    def form(*given: Any) -> tuple[Tensor, ...]:
-        x, w_ih, w_hh, b_ih, b_hh, *rest, sizes, reverse, biased = given
+    def form(*arguments: Any) -> tuple[Tensor, ...]:
+        x, w_ih, w_hh, b_ih, b_hh, *rest, sizes, reverse, biased = arguments
         state, projection = tuple(rest[:states]), rest[states:]
         params = (w_ih, w_hh, b_ih if biased else None, b_hh if biased else None, projection[0] if projection else None)
         return layer(kind, x, params, state, sizes, reverse)
@@ -134,8 +134,8 @@ def _form(kind: str, states: int) -> Callable[..., tuple[Tensor, ...]]:
     return form
 
 
-def _plain(*given: Any) -> tuple[Tensor, ...]:
-    *others, is_relu = given
+def _plain(*arguments: Any) -> tuple[Tensor, ...]:
+    *others, is_relu = arguments
     return _form("relu" if is_relu else "tanh", 1)(*others)
 
 

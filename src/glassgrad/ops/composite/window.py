@@ -43,8 +43,8 @@ def _kind(function: str, length: Any, dtype: Any, layout: Any) -> Any:
     return kind
 
 
-def _c_name(kind: Any, given: Any) -> str:
-    return c_type(kind.scalar_name) + (" (default)" if given is None else "")
+def _c_name(kind: Any, dtype: Any) -> str:
+    return c_type(kind.scalar_name) + (" (default)" if dtype is None else "")
 
 
 def _made(values: Any, length: int, kind: Any, options: dict[str, Any]) -> Tensor:
@@ -52,15 +52,15 @@ def _made(values: Any, length: int, kind: Any, options: dict[str, Any]) -> Tenso
     requires_grad = options.pop("requires_grad", False)
     options.pop("layout", None)
     if length < 2:
-        made = COMPOSITES["ones"].function(length, dtype=kind, **options)
+        window = COMPOSITES["ones"].function(length, dtype=kind, **options)
     else:
         wide = np.float64 if kind is dtypes.float64 else np.float32
-        made = COMPOSITES["empty"].function(length, dtype=kind, **options)
-        if not made._array.dtype.metadata:
-            made._array[...] = values(np.arange(length, dtype=wide)).astype(made._array.dtype)
+        window = COMPOSITES["empty"].function(length, dtype=kind, **options)
+        if not window._array.dtype.metadata:
+            window._array[...] = values(np.arange(length, dtype=wide)).astype(window._array.dtype)
     if requires_grad:
-        made.requires_grad_()
-    return made  # type: ignore[no-any-return]
+        window.requires_grad_()
+    return window  # type: ignore[no-any-return]
 
 
 def _waves(length: int, periodic: bool, kind: Any, alpha: float, beta: float) -> Any:
@@ -117,8 +117,8 @@ def blackman_window(
     def values(places: Any) -> Any:
         number = places.dtype.type
         half = places * number(math.pi / (window_length if periodic else window_length - 1))
-        found = np.cos(half * number(4)) * number(0.08) - np.cos(half * number(2)) * number(0.5)
-        return found + number(0.42)
+        waves = np.cos(half * number(4)) * number(0.08) - np.cos(half * number(2)) * number(0.5)
+        return waves + number(0.42)
 
     return _made(values, window_length, kind, options)
 
