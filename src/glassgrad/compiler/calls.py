@@ -11,7 +11,7 @@ from ..core import call
 from ..core.row import Row
 from ..core.tensor import Tensor
 from ..ground import modes
-from ..ops import override
+from ..ground.meta import cast_to
 from ..ops.primitive.index import Indices
 from .heard import ABOUT_SHAPES, BY_SHAPE, ELSEWHERE, LOOKING, bound, sized, tensors_in
 from .known import PLAIN, Item, Known
@@ -113,9 +113,9 @@ class Calls(Known):
                 self._numbers.add((number.dtype, number.item()))
                 found[place] = self._value(number, "constant", number)
             elif t._array.dtype != cast:
-                array = override.cast_to(t._array, cast)
+                array = cast_to(t._array, cast)
                 value = self._value(array, "made")
-                self._add(Step("kernel", "cast", override.cast_to, (found[place], cast), (value,)))
+                self._add(Step("kernel", "cast", cast_to, (found[place], cast), (value,)))
                 found[place] = value
         return found
 

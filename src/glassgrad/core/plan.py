@@ -69,8 +69,8 @@ class Plan:
     """
 
     __slots__ = (
-        "everyday_dtypes", "apart", "optional", "usual", "edges", "inputs", "results", "extras", "saves", "rules", "fits",
-        "carry", "retypes", "kind",
+        "everyday_dtypes", "apart", "optional", "usual", "edges", "inputs", "results", "extras", "saves", "rules",
+        "fits", "carry", "retypes", "kind",
     )  # fmt: skip
 
     def __init__(self, row: Row) -> None:

@@ -18,8 +18,8 @@ from .row import Row
 from .tensor import LEAF, Tensor, View, edge_of, share, wrap
 
 ndarray = np.ndarray
-#: A quicker write for the everyday call, if there is one: ``quick_write(row, target, others, settings)`` tells whether it
-#: served.
+#: A quicker write for the everyday call, if there is one: ``quick_write(row, target, others, settings)`` tells whether
+#: it served.
 quick_write: Callable[..., bool] | None = None
 
 

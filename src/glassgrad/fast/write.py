@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -47,7 +47,7 @@ def everyday(row: Row, target: Any, others: Sequence[Any], settings: Sequence[An
             return False
         arrays.append(other._array)
     try:
-        if data.size < LARGE or row.ufunc is None or not _written_over(row, data, arrays, settings):
+        if data.size < LARGE or row.ufunc is None or not _written_over(row, row.ufunc, data, arrays, settings):
             result = row.kernel(*arrays, *settings)
             if result.dtype is not dtype or result.shape != data.shape:
                 return False
@@ -58,17 +58,19 @@ def everyday(row: Row, target: Any, others: Sequence[Any], settings: Sequence[An
     return True
 
 
-def _written_over(row: Row, data: Any, arrays: Sequence[Any], settings: Sequence[Any]) -> bool:
+def _written_over(
+    row: Row, ufunc: Callable[..., Any], data: Any, arrays: Sequence[Any], settings: Sequence[Any]
+) -> bool:
     """Let a row's ufunc write over its first operand; ValueError, and nothing written, for other shapes."""
     if data.dtype is I64 or any(
         value != row.defaults[name] for name, value in zip(row.settings, settings, strict=False)
     ):
         return False
     if compiled.least <= data.size >= compiled.CURVED and all(_is_like(data, array) for array in arrays):
-        if compiled.elementwise.apply(row.ufunc, data, *arrays) is not None:
+        if compiled.elementwise.apply(ufunc, data, *arrays) is not None:
             return True
     with np.errstate(all="ignore"):  # an error after the write would leave it half told
-        row.ufunc(*arrays, out=data)
+        ufunc(*arrays, out=data)
     return True
 
 

@@ -28,14 +28,10 @@ def unfold(record: Record) -> None:
     settings = {"alpha": 1, "beta": 1, "self_sizes": sizes[:1], "mat2_sizes": sizes[::-1]}
     saves = addmm.row.plan.saves
     if not is_freed:
-        entries: list[Any] = [None, 0] * sum(how != "setting" for how, _ in saves.values())
         mat1_at, weight_at = (2 * linear_2d.row.plan.saves[name][1] for name in ("mat1", "weight"))
-        for name, entry in (
-            ("mat1", record.saved[mat1_at : mat1_at + 2]),
-            ("mat2", _transposed(*record.saved[weight_at : weight_at + 2], weight, turned)),
-        ):
-            entries[2 * saves[name][1] : 2 * saves[name][1] + 2] = entry
-        record.saved = tuple(entries)
+        turned_weight = _transposed(record.saved[weight_at], record.saved[weight_at + 1], weight, turned)
+        entries = {saves["mat1"][1]: record.saved[mat1_at : mat1_at + 2], saves["mat2"][1]: turned_weight}
+        record.saved = tuple(entry for slot in sorted(entries) for entry in entries[slot])
     record.kind, record.edges = addmm.row.plan.kind, (bias, mat1, turned)
     record.run = freed if is_freed else record.kind.run
     record.settings = tuple(settings.get(name) for name, (how, _) in saves.items() if how == "setting")
