@@ -50,7 +50,7 @@ def set_grad(enabled: bool) -> bool:
 
 
 def watching(change: int, listening: bool = False) -> None:
-    """Count one more (or one fewer) unusual mode, for which calls take the careful path; or one that is listening."""
+    """Count one more (or one fewer) unusual mode, for which calls are not everyday; or one that is listening."""
     global watch, unusual
     with _lock:
         watch += change

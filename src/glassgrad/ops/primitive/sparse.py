@@ -1,4 +1,4 @@
-"""The rows of sparse tensors: like those of the table, but only ever called by the careful path.
+"""The rows of sparse tensors: like those of the table, but never printed as everyday calls.
 
 Their kernels take carriers and arrays alike, so that a rule can be given a sparse gradient or a dense one.  They stand
 beside the table, whose laws are about dense tensors; ``ops/composite/sparse.py`` says which stands for which.
