@@ -19,7 +19,6 @@ ndarray = np.ndarray
 _ONE = np.float32(1)
 
 
-@audible
 def tensor_backward(
     self: Tensor,
     gradient: Tensor | None = None,
@@ -306,4 +305,5 @@ def _copied(grad: Tensor) -> Tensor:
 
 leaf.copied = _copied
 tensor_backward.__name__, tensor_backward.__qualname__ = "backward", "Tensor.backward"
+tensor_backward = audible(tensor_backward)  # which takes the names over, and the function keeps them for its errors
 Tensor.backward = tensor_backward  # type: ignore[attr-defined,method-assign]

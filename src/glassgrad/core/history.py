@@ -23,9 +23,14 @@ def edges_of(row: Row, flat: Sequence[Any]) -> tuple[Any, ...]:
     """The edges of the inputs that have rules; none where nothing is recorded."""
     if not row.plan.edges or (modes.off and not modes.grad_enabled()):
         return ()
-    chosen = flat if row.listed else [flat[position] for position in row.plan.edges]
-    edges = tuple([edge_of(t) if isinstance(t, Tensor) else None for t in chosen])
-    return edges if any([edge is not None for edge in edges]) else ()
+    edges = []
+    recorded = False
+    for position in range(len(flat)) if row.listed else row.plan.edges:
+        t = flat[position]
+        edge = edge_of(t) if isinstance(t, Tensor) else None
+        recorded = recorded or edge is not None
+        edges.append(edge)
+    return tuple(edges) if recorded else ()
 
 
 def make_record(
@@ -54,8 +59,12 @@ def make_record(
         record.saved = (tuple(flat), tuple(0 if t._counter is None else t._counter.version for t in flat))
     else:
         for _, position, users in plan.inputs:
-            wanted = any([edges[user] is not None for user in users])
-            record.saved += _kept(row, flat[position], cast) if wanted else (None, 0)
+            for user in users:
+                if edges[user] is not None:
+                    record.saved += _kept(row, flat[position], cast)
+                    break
+            else:
+                record.saved += None, 0
     return record
 
 
@@ -83,9 +92,13 @@ def _kept(row: Row, t: Any, cast: Any) -> tuple[Any, int]:
 
 def sizes_to_fit(row: Row, plan: Plan, arrays: Sequence[Any], result: Any) -> tuple[Any, ...] | None:
     """The sizes that gradients must be fitted to; None where all are the result's."""
-    inputs = arrays if row.listed else [arrays[position] for position in plan.edges]
-    sizes = tuple([None if array is None else array.shape for array in inputs])
-    return None if sizes.count(result.shape) + sizes.count(None) == len(sizes) else sizes
+    shape, sizes = result.shape, []
+    fits = True
+    for position in range(len(arrays)) if row.listed else plan.edges:
+        size = None if arrays[position] is None else arrays[position].shape
+        fits = fits and (size is None or size == shape)
+        sizes.append(size)
+    return None if fits else tuple(sizes)
 
 
 def attach(plan: Plan, record: Record, outs: Sequence[Tensor]) -> None:
