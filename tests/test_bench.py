@@ -91,6 +91,7 @@ def test_its_json_has_every_figure(shown):
     assert {goal["goal"] for goal in expression["goals"]} == {3.0, 20.0}
 
 
+@pytest.mark.fast
 def test_the_plain_path_is_beside_the_printed_code(shown):
     product = shown[1]["rows"][0]
     plain, ours = (product["columns"][name]["median"] for name in ("glassgrad.core", "glassgrad"))

@@ -133,8 +133,9 @@ class Process:
     def __init__(self, columns: Sequence[str], threads: int) -> None:
         code = f"from {__name__} import _serve; _serve({list(columns)}, {threads})"
         variables = {**os.environ, **ENVIRONMENT.get(columns[0], {})}
-        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
-        self._process = subprocess.Popen([sys.executable, "-c", code], env=variables, **pipes)
+        self._process = subprocess.Popen(
+            [sys.executable, "-c", code], env=variables, stdin=subprocess.PIPE, stdout=subprocess.PIPE
+        )
         assert self._process.stdin and self._process.stdout
         self._questions, self._answers = self._process.stdin, self._process.stdout
         names, self.absent = self._received()
