@@ -1,6 +1,8 @@
 """`glassgrad bench` in its short mode: tables, JSON, picture, verdicts; and that a rival that is wrong is found out."""
 
 import json
+import os
+import pickle
 import subprocess
 import sys
 from dataclasses import replace
@@ -12,7 +14,7 @@ import pytest
 
 import glassgrad
 from glassgrad.bench import engines, seats, timing
-from glassgrad.bench.command import _columns
+from glassgrad.bench.command import _columns, _companies
 from glassgrad.bench.engines import COLUMNS, Absent, Engine
 from glassgrad.bench.fresh import FRESH, installed_size
 from glassgrad.bench.growth import growth
@@ -89,6 +91,17 @@ def test_its_json_has_every_figure(shown):
     assert {goal["goal"] for goal in expression["goals"]} == {3.0, 20.0}
 
 
+@pytest.mark.fast
+def test_the_plain_path_is_beside_the_printed_code(shown):
+    product = shown[1]["rows"][0]
+    plain, ours = (product["columns"][name]["median"] for name in ("glassgrad.core", "glassgrad"))
+    (goal,) = (goal for goal in product["goals"] if goal["column"] == "glassgrad.core")
+    assert (goal["goal"], goal["against"]) == (1 / 8, "glassgrad")
+    assert goal["ratio"] < 0.7 and plain > 1.5 * ours  # it is not the printed code that was measured
+    assert "| glassgrad.core | ratio | goal |" in shown[0].stdout
+    assert "| at most 8x slower than glassgrad: " in shown[0].stdout
+
+
 def test_absent_rivals_are_named(shown, monkeypatch):
     for name in ("torch", "mygrad"):
         assert (f"- {name}: not installed" in shown[0].stdout) == (find_spec(name) is None)
@@ -158,10 +171,16 @@ def test_importing_glassgrad_loads_nothing_of_it():
 
 
 def test_rivals_stand_for_what_they_compile():
-    assert _columns(["torch", "jax"], False)[0] == [*COLUMNS[:6]]
-    assert _columns(["jax.jit"], False)[0] == [*COLUMNS[:2], "jax.jit"]
+    assert _columns(["torch", "jax"], False)[0] == [*COLUMNS[:7]]
+    assert _columns(["jax.jit"], False)[0] == [*COLUMNS[:3], "jax.jit"]
     assert "torch.compile" not in _columns(None, True)[0]
     assert "torch.compile" in _columns(["torch.compile"], True)[0]
+
+
+def test_families_share_a_process_and_the_plain_path_has_its_own():
+    assert _companies(["glassgrad", "glassgrad.compile", "glassgrad.core", "jax", "jax.jit"]) == [
+        ["glassgrad", "glassgrad.compile"], ["glassgrad.core"], ["jax", "jax.jit"],
+    ]  # fmt: skip
 
 
 # -- the same results --------------------------------------------------------------------------------------------------
@@ -252,6 +271,27 @@ def test_an_engine_has_a_process_of_its_own():
     process.close()
 
 
+def test_the_plain_path_runs_without_the_printed_code(monkeypatch):
+    monkeypatch.delenv("GLASSGRAD_FAST", raising=False)
+    if "glassgrad.fast" in sys.modules:  # otherwise the tests run on the plain path themselves
+        assert engines.engines(["glassgrad.core"]) == ([], {"glassgrad.core": "needs a process with GLASSGRAD_FAST=0"})
+    process = Process(["glassgrad.core"], 1)
+    assert "GLASSGRAD_FAST" not in os.environ
+    (seat,) = process.seats
+    result = timing.measure(row("chain", without={}), [Here(OURS), seat])
+    assert result.figures.keys() == {"glassgrad", "glassgrad.core"}
+    process.close()
+
+
+def test_what_engines_print_is_no_answer():
+    code = """if True:
+        from glassgrad.bench import seats
+        seats.engines = lambda columns: print("loud", flush=True) or ([], {})
+        seats._serve([], 1)"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, input=b"")
+    assert done.stderr.strip() == b"loud" and pickle.loads(done.stdout) == ([], {})
+
+
 def test_a_process_that_dies_says_so():
     process = Process(["glassgrad"], 1)
     process._process.kill()
@@ -272,6 +312,17 @@ def test_ratios_are_taken_round_by_round():
 def test_verdicts(figure, verdict):
     eager, compiled = verdicts(found(glassgrad=[1.0], torch=[figure]))
     assert (eager["verdict"], compiled["verdict"], compiled["ratio"]) == (verdict, "-", None)
+
+
+@pytest.mark.parametrize(
+    ("figure", "verdict"), [(6.0, "met (6.00x)"), (8.0, "met (8.00x)"), (10.0, "missed by 20% (10x)")]
+)
+def test_a_goal_may_be_to_be_no_slower(figure, verdict):
+    plain = Row("row", "group", "product", plain=(Goal(1 / 8, ("glassgrad",)),))
+    result = Result(plain, {"glassgrad": [1.0], "glassgrad.core": [figure]})
+    text = tables("group", [result])
+    assert "| workload | torch | glassgrad | ratio | goal | glassgrad.core | ratio | goal |" in text
+    assert f"| at most 8x slower than glassgrad: {verdict} |" in text
 
 
 def test_a_goal_against_several_is_against_the_fastest():
@@ -304,6 +355,10 @@ def test_every_row_has_its_maker_and_its_sizes():
         assert "{" not in one.title
         assert set(one.without) <= set(COLUMNS)
     assert all(one.eager for one in rows())
+    plain = [one.workload for one in rows() if "glassgrad.core" not in one.without]
+    assert plain == [one.workload for one in rows(short=True) if "glassgrad.core" not in one.without]
+    assert plain == ["product", "expression", "chain", "chain", "tinynet", "mlp"]
+    assert all("glassgrad.core" in one.without for one in scaling())
     assert [one.workload for one in rows(short=True)] == [one.workload for one in rows()]
 
 

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import glassgrad as torch
 from glassgrad.core import leaf
 from glassgrad.core.tensor import Tensor, wrap
 
@@ -63,3 +64,14 @@ def test_a_gradient_that_was_turned_twice_is_taken_unless_somebody_holds_it():
     variable, address = accumulated(alone)
     assert variable.grad.numpy().__array_interface__["data"][0] == address
     np.testing.assert_array_equal(variable.grad.numpy(), np.full((3, 4), 7))
+
+
+def test_a_number_s_gradient_is_added_where_it_lies():
+    x = torch.tensor(2.0, requires_grad=True)
+    for _ in range(2):
+        (x * 3).backward()
+    total, seen = x.grad, x.grad.numpy()
+    version = total._version
+    (x * 3).backward()
+    assert x.grad is total and seen == 9.0 and seen.dtype == np.float32
+    assert total._version == version + 1

@@ -23,6 +23,7 @@ def replaced(text, name, block):
 def climb(steps, copy):
     """Do what each block says: (language, text) in order."""
     environment = {**os.environ, "PYTHONPATH": str(copy / "src"), "PYTHONDONTWRITEBYTECODE": "1"}
+    environment.pop("PYTEST_ADDOPTS", None)  # which may name the files of this run
     environment["PATH"] = os.pathsep.join([os.path.dirname(sys.executable), environment["PATH"]])
     printed = ""
     for language, text in steps:

@@ -11,7 +11,7 @@ from glassgrad.core import engine
 from glassgrad.core import leaf as leaf_sums
 from glassgrad.core.record import Record
 from glassgrad.core.tensor import edge_of
-from glassgrad.fast import walk
+from glassgrad.fast import walk as quick
 from glassgrad.ground import modes
 
 
@@ -185,7 +185,7 @@ def last_line(loop):
 
 def interrupted_at(place, act):
     """Run ``act`` with KeyboardInterrupt raised at that line of the engine; whether the line was reached."""
-    loops = {loop.__code__: last_line(loop) for loop in (walk._walk, engine.general)}
+    loops = {loop.__code__: last_line(loop) for loop in (quick._walk, engine.general)}
     left = [place]
 
     def lines(frame, event, arg):

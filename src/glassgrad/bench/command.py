@@ -11,7 +11,7 @@ from typing import Any
 
 from . import rows as catalogue
 from .conditions import cores, environment, limit, prepared, restarted
-from .engines import COLUMNS
+from .engines import COLUMNS, ENVIRONMENT, OURS
 from .fresh import FRESH, fresh
 from .growth import growth
 from .plot import plot
@@ -28,19 +28,27 @@ before timing, runs in turns, medians, ratios round by round with their spread. 
 def _rivals(text: str) -> list[str]:
     names = [name for name in (part.strip() for part in text.split(",")) if name]
     for name in names:
-        if name not in COLUMNS[2:]:
-            raise argparse.ArgumentTypeError(f"{name!r} is no rival: choose from {', '.join(COLUMNS[2:])}")
+        if name not in COLUMNS[len(OURS) :]:
+            raise argparse.ArgumentTypeError(f"{name!r} is no rival: choose from {', '.join(COLUMNS[len(OURS) :])}")
     return names
 
 
 def _columns(rivals: Sequence[str] | None, short: bool) -> tuple[list[str], dict[str, str]]:
     """The columns to measure, a rival's name standing for its compiled columns too, and those left out."""
-    named = set(COLUMNS[2:] if rivals is None else rivals)
-    wanted = [name for name in COLUMNS if name in COLUMNS[:2] or {name, name.partition(".")[0]} & named]
+    named = set(COLUMNS if rivals is None else rivals)
+    wanted = [name for name in COLUMNS if name in OURS or {name, name.partition(".")[0]} & named]
     if short and "torch.compile" in wanted and "torch.compile" not in (rivals or ()):
         wanted.remove("torch.compile")
         return wanted, {"torch.compile": "left out of the short mode unless --rivals names it"}
     return wanted, {}
+
+
+def _companies(columns: Sequence[str]) -> list[list[str]]:
+    """Which columns share a process: those of a family, but for those that need an environment of their own."""
+    companies: dict[str, list[str]] = {}
+    for name in columns:
+        companies.setdefault(name if name in ENVIRONMENT else name.partition(".")[0], []).append(name)
+    return list(companies.values())
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -97,13 +105,11 @@ def _run(options: argparse.Namespace, chosen: Sequence[catalogue.Row]) -> None:
     start = time.perf_counter()
     limit(options.threads)
     wanted, absent = _columns(options.rivals, options.short)
-    families = list(dict.fromkeys(name.partition(".")[0] for name in wanted))
-    members = [[name for name in wanted if name.partition(".")[0] == family] for family in families]
-    processes = [Process(columns, options.threads) for columns in members]
+    processes = [Process(columns, options.threads) for columns in _companies(wanted)]
     seats = [seat for process in processes for seat in process.seats]
     for process in processes:
         absent |= process.absent
-    conditions = environment(options.threads, families)
+    conditions = environment(options.threads, list(dict.fromkeys(name.partition(".")[0] for name in wanted)))
     print("\n".join(f"- {key}: {value}" for key, value in conditions.items()))
     print("\n".join(f"- {name}: {reason}" for name, reason in absent.items() if reason))
     print("- ratios: torch / glassgrad, medians over rounds (min..max)\n")

@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import importlib
 import shutil
+import sys
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
 import glassgrad
 
-__all__ = ["COLUMNS", "COMPILED", "UNWRITTEN", "Absent", "Engine", "Step", "engines"]
+__all__ = ["COLUMNS", "COMPILED", "ENVIRONMENT", "OURS", "UNWRITTEN", "Absent", "Engine", "Step", "engines"]
 
 Step = Callable[[], Any]
+OURS = ("glassgrad", "glassgrad.compile", "glassgrad.core")
 COLUMNS = (
-    "glassgrad", "glassgrad.compile", "torch", "torch.compile", "jax", "jax.jit",
-    "autograd", "mygrad", "micrograd", "tinygrad",
+    *OURS, "torch", "torch.compile", "jax", "jax.jit", "autograd", "mygrad", "micrograd", "tinygrad",
 )  # fmt: skip
+#: What a column needs in its environment before anything is imported: it has a process of its own.
+ENVIRONMENT = {"glassgrad.core": {"GLASSGRAD_FAST": "0"}}
 UNWRITTEN = "not written for it"
 COMPILED = ("glassgrad.compile", "torch.compile", "jax.jit", "tinygrad")
 
@@ -55,6 +58,13 @@ def _glassgrad_compiled() -> Engine:
         return compiled
 
     return Engine("glassgrad.compile", "torch", glassgrad, whole=whole)
+
+
+def _glassgrad_core() -> Engine:
+    importlib.import_module("glassgrad.ops.primitive")  # which switches the printed code on
+    if "glassgrad.fast" in sys.modules:
+        raise Absent("needs a process with GLASSGRAD_FAST=0")
+    return Engine("glassgrad.core", "torch", glassgrad)
 
 
 def _torch() -> Engine:
@@ -103,9 +113,9 @@ def _tinygrad() -> Engine:
 
 
 _MAKERS: dict[str, Callable[[], Engine]] = {
-    "glassgrad": _glassgrad, "glassgrad.compile": _glassgrad_compiled, "torch": _torch,
-    "torch.compile": _torch_compiled, "jax": _jax, "jax.jit": _jax_jit, "autograd": _autograd, "mygrad": _mygrad,
-    "micrograd": _micrograd, "tinygrad": _tinygrad,
+    "glassgrad": _glassgrad, "glassgrad.compile": _glassgrad_compiled, "glassgrad.core": _glassgrad_core,
+    "torch": _torch, "torch.compile": _torch_compiled, "jax": _jax, "jax.jit": _jax_jit, "autograd": _autograd,
+    "mygrad": _mygrad, "micrograd": _micrograd, "tinygrad": _tinygrad,
 }  # fmt: skip
 
 

@@ -122,6 +122,9 @@ def fresh(row: Row, columns: Sequence[str]) -> Result:
     """A row of the footprint."""
     result = Result(row)
     for name in columns:
+        if name in row.without:
+            result.absent[name] = row.without[name]
+            continue
         figures = _figures(row, name)
         if figures is not None:
             result.figures[name] = figures

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import gc
-import multiprocessing
+import os
+import pickle
+import subprocess
+import sys
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from multiprocessing.connection import Connection
-from typing import Any, NamedTuple, Protocol
+from typing import IO, Any, NamedTuple, Protocol
 
 import numpy as np
 
 from .conditions import limit
-from .engines import COMPILED, Absent, Engine, Step, engines
+from .engines import COMPILED, ENVIRONMENT, Absent, Engine, Step, engines
 from .rivals import make
 from .rivals.numbers import arrays
 from .rows import Row
@@ -95,16 +97,18 @@ def _warmed(row: Row, engine: Engine) -> tuple[Step, Prepared]:
 # -- processes ---------------------------------------------------------------------------------------------------------
 
 
-def _serve(connection: Connection, columns: Sequence[str], threads: int) -> None:
-    """What the process of a family does: answer until there is nobody to ask."""
+def _serve(columns: Sequence[str], threads: int) -> None:
+    """What the process of a family does: answer what comes in until there is nobody to ask."""
+    questions, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)  # what engines print is no answer
     limit(threads)
     there, absent = engines(columns)
     limit(threads)  # once more: torch is there now
     seats = {engine.name: Here(engine) for engine in there}
-    connection.send((list(seats), absent))
+    _send(answers, (list(seats), absent))
     while True:
         try:
-            name, method, given = connection.recv()
+            name, method, given = pickle.load(questions)
         except (EOFError, KeyboardInterrupt):
             return
         try:
@@ -113,7 +117,12 @@ def _serve(connection: Connection, columns: Sequence[str], threads: int) -> None
             answer = error
         except KeyboardInterrupt:
             return
-        connection.send(answer)
+        _send(answers, answer)
+
+
+def _send(pipe: IO[bytes], message: Any) -> None:
+    pickle.dump(message, pipe)
+    pipe.flush()
 
 
 class Process:
@@ -122,11 +131,13 @@ class Process:
     _last: Process | None = None  # that ran most lately
 
     def __init__(self, columns: Sequence[str], threads: int) -> None:
-        context = multiprocessing.get_context("spawn")
-        self._connection, theirs = context.Pipe()
-        self._process = context.Process(target=_serve, args=(theirs, list(columns), threads), daemon=True)
-        self._process.start()
-        theirs.close()
+        code = f"from {__name__} import _serve; _serve({list(columns)}, {threads})"
+        variables = {**os.environ, **ENVIRONMENT.get(columns[0], {})}
+        self._process = subprocess.Popen(
+            [sys.executable, "-c", code], env=variables, stdin=subprocess.PIPE, stdout=subprocess.PIPE
+        )
+        assert self._process.stdin and self._process.stdout
+        self._questions, self._answers = self._process.stdin, self._process.stdout
         names, self.absent = self._received()
         self.seats = [_There(name, self) for name in names]
 
@@ -136,7 +147,7 @@ class Process:
             time.sleep(SETTLED)
             Process._last = self
         try:
-            self._connection.send((name, method, given))
+            _send(self._questions, (name, method, given))
         except OSError:  # it is not there any more, which reading tells with its exit code
             pass
         answer = self._received()
@@ -146,15 +157,13 @@ class Process:
 
     def _received(self) -> Any:
         try:
-            return self._connection.recv()
-        except (EOFError, OSError):
-            self._process.join()
-            raise Failed(f"a process of the benchmark ended with code {self._process.exitcode}") from None
+            return pickle.load(self._answers)
+        except (EOFError, OSError, pickle.UnpicklingError):  # the last: it ended amid an answer
+            raise Failed(f"a process of the benchmark ended with code {self._process.wait()}") from None
 
     def close(self) -> None:
         """Let the process end."""
-        self._connection.close()
-        self._process.join()
+        self._process.communicate()
 
 
 @dataclass(frozen=True)

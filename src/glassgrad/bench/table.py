@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
-from .engines import COLUMNS, COMPILED, UNWRITTEN
+from .engines import COLUMNS, COMPILED, OURS, UNWRITTEN
 from .rows import Goal
 from .timing import Result
 
 __all__ = ["data", "readable", "tables", "verdicts"]
-
-_OURS = ("glassgrad", "glassgrad.compile")
 
 
 def readable(value: float, unit: str) -> str:
@@ -31,12 +29,17 @@ def _times(ratio: float) -> str:
 def verdicts(result: Result) -> list[dict[str, Any]]:
     """Each goal of a row: whose it is, against what, the ratio reached (None: not measured), and the verdict."""
     found = []
-    for ours, goals in zip(_OURS, (result.row.eager, result.row.compiled), strict=True):
+    for ours, goals in zip(OURS, _wishes(result), strict=True):
         for goal in goals:
             ratio, against = _fastest(result, ours, goal)
             verdict = _verdict(ratio, goal)
             found.append({"column": ours, "goal": goal.times, "against": against, "ratio": ratio, "verdict": verdict})
     return found
+
+
+def _wishes(result: Result) -> tuple[tuple[Goal, ...], ...]:
+    """The row's goals for each of our columns."""
+    return result.row.eager, result.row.compiled, result.row.plain
 
 
 def _fastest(result: Result, ours: str, goal: Goal) -> tuple[float | None, str]:
@@ -54,7 +57,7 @@ def _verdict(ratio: float | None, goal: Goal) -> str:
         return "-"
     if ratio >= goal.times:
         return "met"
-    return "slower" if ratio < 1 else f"missed by {1 - ratio / goal.times:.0%}"
+    return "slower" if ratio < 1 <= goal.times else f"missed by {1 - ratio / goal.times:.0%}"
 
 
 def _figure(result: Result, column: str) -> str:
@@ -73,7 +76,10 @@ def _against_torch(result: Result, column: str) -> str:
 def _goals(result: Result, column: str) -> str:
     texts = []
     for one in verdicts(result):
-        if one["column"] == column:
+        if one["column"] == column and one["goal"] < 1:
+            reached = "" if one["ratio"] is None else f" ({_times(1 / one['ratio'])})"
+            texts.append(f"at most {1 / one['goal']:g}x slower than {one['against']}: {one['verdict']}{reached}")
+        elif one["column"] == column:
             rival = "" if one["against"] == "torch" else f" {one['against']}"
             reached = "" if one["ratio"] is None or not rival else f" ({_times(one['ratio'])})"
             texts.append(f"{one['goal']:g}x{rival}: {one['verdict']}{reached}")
@@ -88,25 +94,25 @@ def tables(group: str, results: Sequence[Result]) -> str:
     """One group: our figures beside torch's with the goals, and under it the other rivals, if any ran."""
     footprint = any(result.row.unit in ("MB", "B") for result in results)
     text = [f"## {group}", ""]
-    header = ["workload", "torch", "glassgrad", "ratio", "goal", "glassgrad.compile", "ratio", "goal"]
-    compiled = any("glassgrad.compile" in result.figures or result.row.compiled for result in results)
-    goals = any(result.row.eager or result.row.compiled for result in results)
-    body = []
-    for result in results:
-        cells = [result.row.title, _figure(result, "torch")]
-        for column in _OURS:
-            cells += [_figure(result, column), _against_torch(result, column), _goals(result, column)]
-        body.append(cells)
-    kept = [
-        place for place, name in enumerate(header)
-        if (compiled or place < 5) and (goals or name != "goal")
+    ours = [
+        column for column, goals in zip(OURS, zip(*map(_wishes, results), strict=True), strict=True)
+        if column == "glassgrad" or any(goals) or any(column in result.figures for result in results)
     ]  # fmt: skip
-    text += _lines([header[place] for place in kept], [[cells[place] for place in kept] for cells in body])
-    others = [name for name in COLUMNS if name not in (*_OURS, "torch") and any(name in r.figures for r in results)]
+    header = ["workload", "torch"]
+    body = [[result.row.title, _figure(result, "torch")] for result in results]
+    parts: list[tuple[str, Callable[[Result, str], str]]] = [("ratio", _against_torch)]
+    if any(any(_wishes(result)) for result in results):
+        parts.append(("goal", _goals))
+    for column in ours:
+        header += [column, *(name for name, _ in parts)]
+        for cells, result in zip(body, results, strict=True):
+            cells += [_figure(result, column), *(cell(result, column) for _, cell in parts)]
+    text += _lines(header, body)
+    others = [name for name in COLUMNS if name not in (*OURS, "torch") and any(name in r.figures for r in results)]
     if others:
         what = "smaller" if footprint else "faster"
         text += ["", f"Other engines; in brackets their figure over glassgrad's (above 1, glassgrad is {what})"]
-        text[-1] += ", those that compile beside glassgrad.compile:" if compiled else ":"
+        text[-1] += ", those that compile beside glassgrad.compile:" if OURS[1] in ours else ":"
         text.append("")
         rows = []
         for result in results:
@@ -130,7 +136,7 @@ def tables(group: str, results: Sequence[Result]) -> str:
 
 def _beside(result: Result, column: str) -> str:
     """Which of our columns a rival's stands beside: what compiles, beside what compiles."""
-    return _OURS[column in COMPILED and _OURS[1] in result.figures]
+    return OURS[column in COMPILED and OURS[1] in result.figures]
 
 
 def _absences(results: Sequence[Result]) -> list[str]:
@@ -172,9 +178,9 @@ def data(results: Sequence[Result]) -> list[dict[str, Any]]:
             ours: {
                 theirs: {"median": result.ratio(theirs, ours), "min": min(pairs), "max": max(pairs)}
                 for theirs in result.figures
-                if theirs not in _OURS and (pairs := result.ratios(theirs, ours))
+                if theirs not in OURS and (pairs := result.ratios(theirs, ours))
             }
-            for ours in _OURS
+            for ours in OURS
             if ours in result.figures
         }
         found.append(
