@@ -56,7 +56,7 @@ def _walk(root: Record, grad: Any, keep: bool) -> None:
                         first._gathered = before + ga
                     else:
                         first._gathered = ga
-                        if isinstance(first, Record):
+                        if type(first) is Record or isinstance(first, Record):
                             following = first
                         else:
                             reached.append(first)
@@ -88,7 +88,7 @@ def _walk(root: Record, grad: Any, keep: bool) -> None:
                         first._gathered = before + ga
                     else:
                         first._gathered = ga
-                        if isinstance(first, Record):
+                        if type(first) is Record or isinstance(first, Record):
                             following = first
                         else:
                             reached.append(first)
