@@ -4,8 +4,8 @@ A call makes the inputs agree on a dtype, runs the kernel, and writes a record o
 (``history.py``).  There is no other meaning: what is printed for speed says the same, for the everyday call, in fewer
 steps.
 
-What is not for the table alone goes through doors that are handed in: ``strangers`` (subclasses, modes, autocast, who
-listens) and ``shapes_only`` (meta tensors).
+What is not for the table alone goes through doors that are handed in: ``strangers`` (subclasses, modes, autocast) and
+``shapes_only`` (meta tensors), both in ``ops/override.py``.
 """
 
 from __future__ import annotations

@@ -48,7 +48,7 @@ def make_record(
     """
     plan = row.plan
     record = Record(plan.kind, edges, _settings(row, arrays, settings))
-    record.run = run
+    record.run = run  # not the kind's, which may be printed, and knows neither a Fitting nor packed values
     if not keeps_dtypes:
         conjugate = row.holomorphic and any(array is not None and array.dtype.kind == "c" for array in arrays)
         places = range(len(flat)) if row.listed else plan.edges

@@ -17,7 +17,7 @@ from .record import About, Bundle, Record, freed, output_number
 from .record import about as about_of
 
 on_leaves = 0  # hooks alive on leaves; the lean loop calls none
-wrap: Callable[[Any], Any] = NotImplemented  # array -> Tensor, handed in from above
+wrap: Callable[[Any], Any] = NotImplemented  # array -> Tensor, handed in by tensor.py
 _ids = count().__next__
 
 

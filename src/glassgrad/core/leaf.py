@@ -14,9 +14,9 @@ from ..ground.counter import VersionCounter
 ndarray = np.ndarray
 adding = threading.RLock()  # whoever holds it may change the gradients of leaves
 new = object.__new__
-Tensor: Any = None  # handed in from above: the engine stands below Tensor
-wrap: Any = None  # the tensor of a carrier, handed in from above
-copied: Any = None  # a recorded copy of a Tensor, handed in from above
+Tensor: Any = None  # handed in by tensor.py: the engine stands below Tensor
+wrap: Any = None  # the tensor of an array, handed in by tensor.py
+copied: Any = None  # a recorded copy of a Tensor, handed in by autograd/api.py
 
 
 def _count(leaf: Any, grad: Any) -> int:

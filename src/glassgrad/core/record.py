@@ -61,7 +61,8 @@ class Record:
     run       the kind's, until the record is freed or somebody hooks it
     edges     where the gradients of its differentiable inputs go on to
     saved     what its rules need, flat: value, version, value, version ...  A value is a Tensor, a packed one, None, or
-              a bare array: of a result, or (version -1) of an input whose history is an edge
+              a bare array: of a result, or (version -1, in printed calls) of an input whose history is an edge; of a
+              listed row it is a tuple of Tensors, and a tuple of versions
     fit       how gradients must be fitted to the inputs: None (they fit), a tuple of sizes, or a ``Fitting``
     settings  sizes and settings that its rules need
     counter   the version counter of its result, once somebody shares the memory

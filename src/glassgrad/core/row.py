@@ -21,7 +21,7 @@ TABLE: Register[Row] = Register()
 #: The function that calls a row, and the one behind its Python operator: handed in by ``call.py``.
 make_caller: Callable[[Row], Any] = NotImplemented
 make_operator: Callable[[Row], Any] = NotImplemented
-#: The kernel of a row that has a compiled one too: ``natively(native, plain)``, handed in from above.
+#: The kernel of a row that has a compiled one too: ``natively(native, plain)``, from kernels/compiled.py.
 natively: Callable[[Callable[..., Any], Callable[..., Any]], Callable[..., Any]] = NotImplemented
 
 
