@@ -9,7 +9,6 @@ its record saves.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cached_property
 from typing import Any, Literal, ParamSpec, Protocol, TypedDict, TypeVar, Unpack, overload
 
 from ..ground.register import Register
@@ -83,8 +82,21 @@ class Operation(Protocol[P, R]):
         """See :meth:`Row.derivative`."""
 
 
+class _Planned:
+    """A row's plan: worked out when first asked for, anew if a rule comes later; from then on a plain attribute.
+
+    No ``cached_property``: before Python 3.12 that holds a lock, for which a forked child may wait for ever.
+    """
+
+    def __get__(self, row: Row, owner: type) -> Plan:
+        plan = row.__dict__["plan"] = Plan(row)
+        return plan
+
+
 class Row:
     """One operation of the table: its kernel, its columns, its rules."""
+
+    plan = _Planned()
 
     def __init__(
         self, kernel: Callable[..., Any], aliases: tuple[str, ...] = (), /, **columns: Unpack[Columns]
@@ -170,11 +182,6 @@ class Row:
                 raise TypeError(f"row {self.name}: the rule of {names} names '{name}', which the row does not have")
         self.rules.append((names, rule, wanted))
         self.__dict__.pop("plan", None)
-
-    @cached_property
-    def plan(self) -> Plan:
-        """What a call of this row does: worked out at the first call, anew if a rule comes later."""
-        return Plan(self)
 
     def __repr__(self) -> str:
         return f"<row {self.name}>"
