@@ -15,7 +15,7 @@ import numpy as np
 from ..core import saved, views
 from ..core.fit import fit, fit_dtype, fit_lifted
 from ..core.node import Node
-from ..core.record import OUTPUT, Bundle, Kind, Record, output_number, output_of, tick
+from ..core.record import Bundle, Kind, Record, output_of, tick
 from ..core.row import TABLE
 from ..core.tensor import Tensor, View, alias, edge_of, new, share, wrap
 from ..ground import dtypes, errors, modes
@@ -118,11 +118,13 @@ class BackwardCFunction(Record, Node, FunctionCtx):
         value, version, nr = entry
         if nr is None:
             if value._counter is not None and value._counter.version != version:
-                _stale(value._array, edge_of(value), value._counter.version, version)
+                raise RuntimeError(
+                    saved.stale_error(value._array, edge_of(value), value._counter.version, version)
+                )
             return value
         array, cell = value
         if cell.version != version:
-            _stale(array, self, cell.version, version)
+            raise RuntimeError(saved.stale_error(array, self, cell.version, version))
         out = wrap(array)
         out._counter = cell
         out._edge = self._output(nr)
@@ -149,20 +151,6 @@ class BackwardCFunction(Record, Node, FunctionCtx):
         """Call the user's ``backward``."""
         backward = self._forward_cls.backward
         return backward(self, *args)
-
-
-def _stale(data: Any, edge: Any, now: int, then: int) -> None:
-    owner = ""
-    if isinstance(edge, Record):
-        name = edge.kind.name if edge.kind is not OUTPUT else edge.edges[0].kind.name
-        nr = output_number(edge)
-        owner = f", which is output {nr} of {name.rstrip('0123456789').removesuffix('Backward')},"
-    raise RuntimeError(
-        errors.STALE.format(
-            type=saved.type_name(data), sizes=list(data.shape), owner=owner, now=now, then=then,
-            hint=errors.STALE_HINT_ANOMALY if modes.local.anomaly else errors.STALE_HINT,
-        )
-    )  # fmt: skip
 
 
 class FunctionMeta(type):

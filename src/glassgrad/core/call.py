@@ -104,10 +104,8 @@ def everyday_arrays(plan: Plan, flat: Sequence[Any]) -> Agreed | None:
             if array.dtype.metadata is not None:
                 return None
         elif dtype is None:
-            dtype = array.dtype
-            if (
-                dtype not in plan.everyday_dtypes or dtype.metadata is not None
-            ):  # a meta array's dtype equals a true one's
+            dtype = array.dtype  # that of a meta array equals a true one's
+            if dtype not in plan.everyday_dtypes or dtype.metadata is not None:
                 return None
         elif array.dtype is not dtype:
             return None

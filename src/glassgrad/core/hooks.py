@@ -16,7 +16,7 @@ from . import leaf
 from .record import About, Bundle, Record, freed, output_number
 from .record import about as about_of
 
-on_leaves = 0  # hooks alive on leaves; the lean loop calls none
+on_leaves = 0  # hooks alive on leaves; a quick walk calls none
 wrap: Callable[[Any], Any] = NotImplemented  # array -> Tensor, handed in by tensor.py
 _ids = count().__next__
 
@@ -40,13 +40,13 @@ class RemovableHandle:
 
 
 def on_leaf(change: int) -> None:
-    """Count hooks on leaves, so that the engine takes the general loop while there are any."""
+    """Count hooks on leaves, so that the engine takes the general walk while there are any."""
     global on_leaves
     on_leaves += change
 
 
 def install(record: Any) -> None:
-    """Make a record's ``run`` mind its hooks, so that the lean loop pays nothing for records without."""
+    """Make a record's ``run`` mind its hooks, so that a quick walk pays nothing for records without."""
     about = record._about
     if about.inner is None and record.run is not freed:
         about.inner = record.run

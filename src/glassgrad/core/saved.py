@@ -202,18 +202,18 @@ def stale(record: Record, slot: int) -> NoReturn:
             edge = None
     else:
         edge, data, now = record, value, record.counter.version
-    raise RuntimeError(stale_error(record, data, edge, now, max(then, 0)))
+    if modes.local.anomaly:
+        anomaly.explain(record)
+    raise RuntimeError(stale_error(data, edge, now, max(then, 0)))
 
 
-def stale_error(record: Record, data: Any, edge: Any, now: int, then: int) -> str:
+def stale_error(data: Any, edge: Any, now: int, then: int) -> str:
     """PyTorch's sentence for a saved array, whose history is ``edge``, that was changed in place."""
     owner = ""
     if isinstance(edge, Record):
         made_by, number = pair_of(edge)
         name = type(made_by).__name__
         owner = f", which is output {number} of {name.rstrip('0123456789').removesuffix('Backward')},"
-    if modes.local.anomaly:
-        anomaly.explain(record)
     return errors.STALE.format(
         type=type_name(data),
         sizes=list(np.shape(data)),
