@@ -14,13 +14,13 @@ def kind(**more):
 
 
 def test_sequence_grows():
-    first, second = Record(kind(), (None,)), Record(kind(), (None,))
+    first, second = Record.of(kind(), (None,)), Record.of(kind(), (None,))
     assert first.sequence < second.sequence < tick()
 
 
 def test_outputs_are_a_part_of_a_step_younger():
-    parent = Record(kind(outputs=3), (None,))
-    younger = Record(kind(), (None,))
+    parent = Record.of(kind(outputs=3), (None,))
+    younger = Record.of(kind(), (None,))
     outputs = [output_of(parent, index, 3) for index in range(3)]
     assert all(parent.sequence < output.sequence < younger.sequence for output in outputs)
     assert all(output.kind is OUTPUT and output.edges == (parent,) for output in outputs)
@@ -30,20 +30,20 @@ def test_outputs_are_a_part_of_a_step_younger():
 
 
 def test_release_frees_only_what_saves():
-    record = Record(kind(frees=True), (None,))
+    record = Record.of(kind(frees=True), (None,))
     record.saved = ("saved", 0)
     record.release()
     assert record.saved is None
     assert record.run is freed
     with pytest.raises(RuntimeError, match="a second time"):
         record.run(record, None, False)
-    plain = Record(kind(), (None,))
+    plain = Record.of(kind(), (None,))
     plain.release()
     assert plain.run is not freed
 
 
 def test_about_is_made_once():
-    record = Record(kind(), (None,))
+    record = Record.of(kind(), (None,))
     assert about(record) is about(record)
     assert about(record).metadata == {}
 

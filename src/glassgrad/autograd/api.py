@@ -37,10 +37,9 @@ def tensor_backward(
         if type(data) is np.float32:  # the everyday call: the loss of a training step
             engine.run([(edge, _ONE)], keep=bool(retain_graph))
             return
-    backward(self, gradient, retain_graph, create_graph, inputs=inputs)
+    _backward(self, gradient, retain_graph, create_graph, inputs=inputs)
 
 
-@audible
 def backward(
     tensors: Tensor | Sequence[Tensor],
     grad_tensors: Any = None,
@@ -87,6 +86,10 @@ def backward(
             engine.general(roots, keep=keep, lifted=lifted, inputs=wanted)
     finally:
         modes.set_grad(before)
+
+
+_backward = backward  # who hears ``Tensor.backward`` need not hear this too
+backward = audible(backward)
 
 
 @audible
@@ -163,6 +166,8 @@ def _is_place(value: Any) -> bool:
 
 def _places(value: Any) -> tuple[Any, ...]:
     """The outputs of a call; what a ``GradientEdge`` holds in its place."""
+    if isinstance(value, Tensor):
+        return (value,)
     outputs = (value,) if _is_place(value) else tuple(value)
     return tuple(getattr(output, "ownership_token", output) for output in outputs)
 
@@ -198,7 +203,10 @@ def _given(seeds: Any, count: int) -> tuple[Any, ...]:
 
 def _on_meta(outputs: Sequence[Any]) -> bool:
     """Whether gradients are shapes only: rules must then see Tensors, which know that."""
-    return any(isinstance(out, Tensor) and out._array.dtype.metadata is not None for out in outputs)
+    for output in outputs:  # in half the time of any()
+        if isinstance(output, Tensor) and output._array.dtype.metadata is not None:
+            return True
+    return False
 
 
 def _roots(outputs: Sequence[Any], seeds: Sequence[Any], lifted: bool) -> list[tuple[Any, Any]]:

@@ -17,7 +17,7 @@ from ..core.fit import fit, fit_dtype, fit_lifted
 from ..core.node import Node
 from ..core.record import Bundle, Kind, Record, output_of, tick
 from ..core.row import TABLE
-from ..core.tensor import Tensor, View, alias, edge_of, new, share, wrap
+from ..core.tensor import Tensor, View, alias, edge_of, share, wrap
 from ..ground import dtypes, errors, modes
 from ..ground.listening import audible
 from ..ground.size import Size
@@ -335,7 +335,7 @@ def _output(result: Tensor, edge: Any, dirty: bool, is_input: bool, total: int) 
 def _same(tensor: Tensor, edge: Any) -> Tensor:
     """The view of an input that ``forward`` gave back as it was."""
     out = alias(tensor)
-    out._edge = view = new(View)
+    out._edge = view = View()
     view.base = tensor._edge.base if type(tensor._edge) is View else tensor
     view.edge, view.seen, view.made = edge, share(tensor).version, "custom"
     return out

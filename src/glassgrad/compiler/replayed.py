@@ -22,7 +22,7 @@ def any_hooked(*leaves: Tensor) -> bool:
 
 def record_of(edges: Any, saved: Any, versions: Any, back: Any, kinds: Any) -> Record:
     """The record of one run of a program."""
-    record = Record(KIND, edges, kinds)
+    record = Record.of(KIND, edges, kinds)
     record.saved = (saved, versions, back)
     return record
 
@@ -58,5 +58,5 @@ def _twice(record: Record, grad: Any, keep: bool) -> Any:
 
 
 KIND = Kind("CompiledFunctionBackward", _run, _twice, frees=True)
-FREED_RECORD = Record(KIND, ())
+FREED_RECORD = Record.of(KIND, ())
 FREED_RECORD.run = freed

@@ -47,7 +47,7 @@ def make_record(
     ``keeps_dtypes`` says that no gradient can have another dtype than its input.
     """
     plan = row.plan
-    record = Record(plan.kind, edges, _settings(row, arrays, settings))
+    record = Record.of(plan.kind, edges, _settings(row, arrays, settings))
     record.run = run  # not the kind's, which may be printed, and knows neither a Fitting nor packed values
     if not keeps_dtypes:
         conjugate = row.holomorphic and any(array is not None and array.dtype.kind == "c" for array in arrays)

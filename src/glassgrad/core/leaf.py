@@ -62,7 +62,7 @@ def accumulate(leaf: Any, grad: Any) -> None:
         if type(data) is ndarray:
             if not data.ndim:  # NumPy adds scalars in a quarter of the time
                 data[()] += grad
-            elif 0 in data.strides and data.size > 1:
+            elif data.base is not None and 0 in data.strides and data.size > 1:
                 raise RuntimeError(errors.OVERLAP)
             else:
                 np.add(data, grad, data)

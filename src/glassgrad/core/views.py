@@ -47,7 +47,7 @@ def view(row: Row, source: Tensor, settings: Sequence[Any]) -> Any:
 
 def place_view(source: Tensor, origin: str | None) -> View:
     """The place in the graph of a view of ``source``, still without history; ``origin`` tells how it comes about."""
-    place = new(View)
+    place = View()
     place.seen, place.edge = share(source).version, None
     if type(source._edge) is View:
         place.base, place.made = source._edge.base, source._edge.made
@@ -104,7 +104,7 @@ def reread(view: Tensor, place: View) -> Record:
     if place.made in ("multi", "custom"):
         raise RuntimeError(refusal(place, place.edge, "its base or another view of its base has been"))
     window = window_of(view._array, base._array)
-    return Record(AS_STRIDED, (base_edge,), (window, base._array.shape, window_of(base._array, base._array)[1]))
+    return Record.of(AS_STRIDED, (base_edge,), (window, base._array.shape, window_of(base._array, base._array)[1]))
 
 
 def _as_strided(record: Record, grad: Any, keep: bool) -> tuple[Any]:
@@ -128,7 +128,7 @@ def rebase(view: Tensor, inner: Record) -> None:
     base = view._edge.base
     strides = window_of(base._array, base._array)[1]
     window = window_of(view._array, base._array)
-    record = Record(COPY_SLICES, (edge_of(base), *inner.edges[1:]), (inner, window, base._array.shape, strides))
+    record = Record.of(COPY_SLICES, (edge_of(base), *inner.edges[1:]), (inner, window, base._array.shape, strides))
     record.saved = (inner, 0)  # freed with the record
     base._edge = record
     if base._counter is not None:
@@ -183,7 +183,7 @@ class _Home:
         if record is None:
             return None
         _, window, sizes, strides = record.settings
-        return Record(AS_STRIDED, (record,), (window, sizes, strides))
+        return Record.of(AS_STRIDED, (record,), (window, sizes, strides))
 
 
 tensor.reread = reread

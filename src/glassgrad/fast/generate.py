@@ -18,9 +18,9 @@ import numpy as np
 from ..core import call, saved
 from ..core.fit import fit
 from ..core.plan import B1, F32, F64, I64
-from ..core.record import Record, freed, new, output_of, tick
+from ..core.record import Record, freed, output_of, tick
 from ..core.row import TABLE, Row
-from ..core.tensor import LEAF, Tensor, View, edge_of, share
+from ..core.tensor import LEAF, Tensor, View, edge_of, new, share
 from ..ground import listening, modes
 from ..kernels import compiled
 from ..tensor.parameter import Parameter

@@ -218,7 +218,7 @@ def _record(row: Row, run: str = "run") -> list[str]:
     """The statements that make the record ``n``."""
     name, plan = row.name, row.plan
     lines = [
-        "n = new(Record)",
+        "n = Record()",
         "n.sequence = tick()",
         f"n.run = {name}_{run}",
         f"n.kind = {name}_kind",
@@ -319,7 +319,7 @@ def _place(tensor: str, memory: str, origin: str, edge: str) -> list[str]:
         f"{tensor} = new(Tensor)",
         f"{tensor}._array = {memory}",
         f"{tensor}._counter = v",
-        f"{tensor}._edge = w = new(View)",
+        f"{tensor}._edge = w = View()",
         "w.seen = v.version",
         "w.base = base",
         f"w.made = {origin}",
@@ -383,7 +383,7 @@ def _listed_caller(row: Row) -> list[str]:
         "            wanted = wanted or e is not None",
         "        edges.append(e)",
         "    if wanted:",
-        "        o._edge = n = new(Record)",
+        "        o._edge = n = Record()",
         "        n.sequence = tick()",
         f"        n.run = {name}_run",
         f"        n.kind = {name}_kind",

@@ -13,6 +13,7 @@ from typing import Any
 
 from ..core import engine, leaf
 from ..core.record import Record
+from ..core.tensor import LEAF
 
 _slots = threading.Lock()  # whoever holds it may gather gradients in the records' own slots
 
@@ -123,7 +124,7 @@ def _walk(root: Record, grad: Any, keep: bool) -> None:
             for variable in reached:
                 grad = variable._gathered
                 variable._gathered = None
-                if leaf.is_wanted(variable):  # else it stopped wanting gradients meanwhile
+                if variable._edge is LEAF or leaf.is_wanted(variable):  # else it stopped wanting gradients meanwhile
                     leaf.accumulate(variable, grad)
     except Exception:
         if record is not None:  # what the failing record cannot reach any more is complete

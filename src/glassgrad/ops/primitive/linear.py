@@ -23,7 +23,7 @@ def unfold(record: Record) -> None:
     is_freed = record.run is freed
     turned = None
     if weight is not None:
-        turned = Record(t.row.plan.kind, (weight,))
+        turned = Record.of(t.row.plan.kind, (weight,))
         turned.sequence = record.sequence - 0.5
     settings = {"alpha": 1, "beta": 1, "self_sizes": sizes[:1], "mat2_sizes": sizes[::-1]}
     saves = addmm.row.plan.saves
