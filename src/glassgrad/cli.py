@@ -133,7 +133,7 @@ def _info(options: argparse.Namespace) -> int:
         "python": f"{platform.python_implementation()} {platform.python_version()}",
         "platform": platform.platform(),
         "cores": str(os.cpu_count()),
-        **{name: _version(name) for name in ("numpy", "ml_dtypes", "numba", "scikit-learn")},
+        **{name: _version(name) for name in ("numpy", "ml_dtypes", "numba", "scipy", "scikit-learn")},
         "BLAS": f"{blas.get('name', 'unknown')} {blas.get('version', '')}".rstrip(),
         "BLAS threads": _blas_threads(),
     }

@@ -5,6 +5,7 @@ import pytest
 
 import glassgrad
 
+pytest.importorskip("scipy", reason="special functions are computed by SciPy")
 pytestmark = pytest.mark.torch
 
 CALLS = """

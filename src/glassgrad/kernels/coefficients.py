@@ -9,9 +9,7 @@ from __future__ import annotations
 import math
 
 #: Bernoulli's numbers B(2), B(4) ..., of which the asymptotic series are made.
-BERNOULLI = (
-    1 / 6, -1 / 30, 1 / 42, -1 / 30, 5 / 66, -691 / 2730, 7 / 6, -3617 / 510, 43867 / 798, -174611 / 330,
-)  # fmt: skip
+BERNOULLI = 1 / 6, -1 / 30, 1 / 42, -1 / 30, 5 / 66, -691 / 2730, 7 / 6, -3617 / 510
 # erf(x) / x in t = 2 x^2 - 1, |x| <= 1
 ERF_SMALL = (
     0.9654687386698673, -0.1405360890227171, 0.019852496688983708, -0.0022854855611441132, 0.00021751715604160108,
@@ -84,9 +82,9 @@ COSINE = (
     3.604730797462501e-09, -7.700707130601354e-11,
 )  # fmt: skip
 #: In 1 / x^2, from 8 on for the logarithm of gamma, from 10 on for the others.
-LOG_GAMMA_SERIES = tuple(b / (2 * k * (2 * k - 1)) for k, b in enumerate(BERNOULLI[:8], 1))
-DIGAMMA_SERIES = tuple(b / (2 * k) for k, b in enumerate(BERNOULLI[:8], 1))
-TRIGAMMA_SERIES = BERNOULLI[:8]
+LOG_GAMMA_SERIES = tuple(b / (2 * k * (2 * k - 1)) for k, b in enumerate(BERNOULLI, 1))
+DIGAMMA_SERIES = tuple(b / (2 * k) for k, b in enumerate(BERNOULLI, 1))
+TRIGAMMA_SERIES = BERNOULLI
 
 MIDDLE_OF_TAIL, MIDDLE_OF_LOG_GAMMA, MIDDLE_OF_DIGAMMA = 2.5, 2.828125, 3.1625
 #: Where digamma is zero, and what float64 leaves of that.

@@ -1,4 +1,4 @@
-"""Special functions of arrays: erf, erfc, erfinv, lgamma, digamma, polygamma; knows NumPy only.
+"""Special functions of arrays: erf, erfc, erfinv, lgamma, digamma, trigamma, two of Bessel's; knows NumPy only.
 
 Small arrays are mapped through the C library where it has the function; large ones are evaluated by polynomials, block
 by block, or by compiled kernels, which compute the same.
@@ -278,26 +278,17 @@ def trigamma(x: Any) -> Any:
     return _mapped(_trigamma, x) if x.size <= _VERY_FEW else _quietly(_trigamma_block, x)
 
 
-def polygamma(n: int, x: Any) -> Any:
-    """The derivative of digamma of order ``n``."""
-    if n < 2:
-        return trigamma(x) if n else digamma(x)
-    z = np.atleast_1d(x).astype(F8)
-    pole = (z <= 0) & (z == np.floor(z))
-    z[pole] = 1.0
-    odd = n % 2 == 1
-    s = n + 1
-    total = np.zeros_like(z)
-    low = z < _DISTANCE + n
-    while low.any():
-        total[low] += z[low] ** -s
-        z[low] += 1
-        low = z < _DISTANCE + n
-    total += z ** (1 - s) / (s - 1) + 0.5 * z**-s  # Euler and Maclaurin on Hurwitz's zeta function
-    factor = s / 2
-    for k, b in enumerate(c.BERNOULLI, 1):
-        total += b * factor / math.factorial(2 * k - 1) / k * z ** (-s - 2 * k + 1)
-        factor *= (s + 2 * k - 1) * (s + 2 * k)
-    out = total * math.factorial(n) * (1 if odd else -1)
-    out[pole] = np.inf if odd else -np.inf
-    return out.astype(x.dtype).reshape(np.shape(x))[()]
+# -- Bessel functions --------------------------------------------------------------------------------------------------
+
+
+def i0(x: Any) -> Any:
+    """The modified Bessel function of the first kind, order 0: NumPy's."""
+    with np.errstate(all="ignore"):
+        return np.i0(x.astype(F8)).astype(x.dtype)[()]
+
+
+def spherical_j0(x: Any) -> Any:
+    """The spherical Bessel function of order 0: ``sin(x) / x``, one at zero."""
+    still = (x == 0) | np.isinf(x)
+    z = np.where(still, x.dtype.type(1), x)
+    return np.where(still, (x == 0).astype(x.dtype), np.sin(z) / z)[()]

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...core.row import op
-from ...kernels import bessel
+from ...kernels import scipy_special, special
 from .compare import unsupported, where
 from .pointwise import single
 from .sign import abs, sgn
@@ -25,8 +25,8 @@ def _served(function: Any, name: str, half: bool = False) -> Callable[[Any], Any
     return serve
 
 
-_i0, _i0e = _served(bessel.i0, "i0_vml_cpu", True), _served(bessel.i0e, "i0e_cpu", True)
-_i1, _i1e = _served(bessel.i1, "i1_cpu", True), _served(bessel.i1e, "i1e_cpu", True)
+_i0, _i0e = _served(special.i0, "i0_vml_cpu", True), _served(scipy_special.i0e, "i0e_cpu", True)
+_i1, _i1e = _served(scipy_special.i1, "i1_cpu", True), _served(scipy_special.i1e, "i1e_cpu", True)
 
 
 @op(inplace=True, typed="float")
@@ -114,15 +114,15 @@ def _flat(name: str, kernel: Any, doc: str, argument: str = "self") -> Any:
     return op(public=False, typed="float", constant=True)(function)
 
 
-special_bessel_j0 = _flat("bessel_j0", bessel.j0, "The Bessel function of the first kind, order 0")
-special_bessel_j1 = _flat("bessel_j1", bessel.j1, "The Bessel function of the first kind, order 1")
-special_bessel_y0 = _flat("bessel_y0", bessel.y0, "The Bessel function of the second kind, order 0")
-special_bessel_y1 = _flat("bessel_y1", bessel.y1, "The Bessel function of the second kind, order 1")
-special_modified_bessel_i0 = _flat("modified_bessel_i0", bessel.i0, "The modified Bessel function I of order 0")
-special_modified_bessel_i1 = _flat("modified_bessel_i1", bessel.i1, "The modified Bessel function I of order 1")
-special_modified_bessel_k0 = _flat("modified_bessel_k0", bessel.k0, "The modified Bessel function K of order 0")
-special_modified_bessel_k1 = _flat("modified_bessel_k1", bessel.k1, "The modified Bessel function K of order 1")
-special_scaled_modified_bessel_k0 = _flat("scaled_modified_bessel_k0", bessel.k0e, "``exp(x) K0(x)``", "x")
-special_scaled_modified_bessel_k1 = _flat("scaled_modified_bessel_k1", bessel.k1e, "``exp(x) K1(x)``", "x")
-special_spherical_bessel_j0 = _flat("spherical_bessel_j0", bessel.spherical_j0, "``sin(x) / x``, one at zero", "x")
-special_airy_ai = _flat("airy_ai", bessel.airy_ai, "Airy's function Ai", "x")
+special_bessel_j0 = _flat("bessel_j0", scipy_special.j0, "The Bessel function of the first kind, order 0")
+special_bessel_j1 = _flat("bessel_j1", scipy_special.j1, "The Bessel function of the first kind, order 1")
+special_bessel_y0 = _flat("bessel_y0", scipy_special.y0, "The Bessel function of the second kind, order 0")
+special_bessel_y1 = _flat("bessel_y1", scipy_special.y1, "The Bessel function of the second kind, order 1")
+special_modified_bessel_i0 = _flat("modified_bessel_i0", special.i0, "The modified Bessel function I of order 0")
+special_modified_bessel_i1 = _flat("modified_bessel_i1", scipy_special.i1, "The modified Bessel function I of order 1")
+special_modified_bessel_k0 = _flat("modified_bessel_k0", scipy_special.k0, "The modified Bessel function K of order 0")
+special_modified_bessel_k1 = _flat("modified_bessel_k1", scipy_special.k1, "The modified Bessel function K of order 1")
+special_scaled_modified_bessel_k0 = _flat("scaled_modified_bessel_k0", scipy_special.k0e, "``exp(x) K0(x)``", "x")
+special_scaled_modified_bessel_k1 = _flat("scaled_modified_bessel_k1", scipy_special.k1e, "``exp(x) K1(x)``", "x")
+special_spherical_bessel_j0 = _flat("spherical_bessel_j0", special.spherical_j0, "``sin(x) / x``, one at zero", "x")
+special_airy_ai = _flat("airy_ai", scipy_special.airy_ai, "Airy's function Ai", "x")

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...core.row import op
-from ...kernels import incomplete
+from ...kernels import scipy_special
 from ...kernels.special import lgamma as log_gamma
 from .compare import unsupported
 from .pointwise import exp, log, single
@@ -36,7 +36,7 @@ def igamma(self: Any, other: Any, /) -> Any:
 
     Differentiable in ``other`` alone.  Source: https://docs.pytorch.org/docs/stable/special.html#torch.special.gammainc
     """
-    return _incomplete(incomplete.gammainc, "igamma_cpu", self, other)
+    return _incomplete(scipy_special.gammainc, "igamma_cpu", self, other)
 
 
 igamma.derivative(
@@ -56,7 +56,7 @@ def igammac(self: Any, other: Any, /) -> Any:
 
     Differentiable in ``other`` alone.  Source: https://docs.pytorch.org/docs/stable/special.html#torch.special.gammaincc
     """
-    return _incomplete(incomplete.gammaincc, "igammac_cpu", self, other)
+    return _incomplete(scipy_special.gammaincc, "igammac_cpu", self, other)
 
 
 igammac.derivative(
@@ -73,7 +73,7 @@ def refuse_zeta(grad: Any) -> Any:
 def _zeta(self: Any, other: Any) -> Any:
     if self.dtype.kind == "c" or self.dtype.itemsize == 2:
         raise unsupported("zeta_cpu", self)
-    return incomplete.zeta(self, other)
+    return scipy_special.zeta(self, other)
 
 
 @op(typed="float", strict=True, public=False)

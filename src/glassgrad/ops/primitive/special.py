@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...core.row import op
-from ...kernels import quantile, special
+from ...kernels import scipy_special, special
 from .compare import unsupported, where
 from .pointwise import cos, exp, log, log1p, sin, single
 
@@ -83,8 +83,10 @@ digamma.derivative(self=lambda grad, self: grad * polygamma_of(self, 1))
 def polygamma_of(self: Any, /, order: Any) -> Any:
     """The derivative of digamma of an order."""
     if self.dtype.itemsize == 2:
-        return single(lambda x: special.polygamma(order, x), self)
-    return special.polygamma(order, self)
+        return single(lambda x: polygamma_of.row.kernel(x, order), self)
+    if order > 1:
+        return scipy_special.polygamma(order, self)
+    return special.trigamma(self) if order else special.digamma(self)
 
 
 polygamma_of.derivative(self=lambda grad, self, order: grad * polygamma_of(self, order + 1))
@@ -147,7 +149,7 @@ def special_erfcx(self: Any, /) -> Any:
 
     Source: https://docs.pytorch.org/docs/stable/special.html#torch.special.erfcx
     """
-    return _full(quantile.erfcx, "erfcx_cpu", self)
+    return _full(scipy_special.erfcx, "erfcx_cpu", self)
 
 
 special_erfcx.derivative(self=lambda grad, self, result: grad * (2 * self * result - _TWO_OVER_ROOT_PI))
@@ -159,7 +161,7 @@ def special_log_ndtr(self: Any, /) -> Any:
 
     Source: https://docs.pytorch.org/docs/stable/special.html#torch.special.log_ndtr
     """
-    return _full(quantile.log_ndtr, "log_ndtr_cpu", self)
+    return _full(scipy_special.log_ndtr, "log_ndtr_cpu", self)
 
 
 special_log_ndtr.derivative(self=lambda grad, self, result: grad / (exp(self * self / 2 + result) * _ROOT_TWO_PI))
@@ -171,7 +173,7 @@ def special_ndtri(self: Any, /) -> Any:
 
     Source: https://docs.pytorch.org/docs/stable/special.html#torch.special.ndtri
     """
-    return _full(quantile.ndtri, "ndtri_cpu", self)
+    return _full(scipy_special.ndtri, "ndtri_cpu", self)
 
 
 special_ndtri.derivative(self=lambda grad, result: grad * (exp(result * result / 2) * _ROOT_TWO_PI))
