@@ -322,21 +322,3 @@ def test_fusing_convolution_and_normalization():
         show("close", torch.allclose(made(x), model(x), atol=1e-5))
 
     check(program)
-
-
-def test_drawing_splitting_and_folders(tmp_path):
-    import glassgrad as torch
-    from glassgrad.fx.passes.graph_drawer import FxGraphDrawer
-    from glassgrad.fx.passes.split_module import split_module
-
-    made = torch.fx.symbolic_trace(net(torch).eval())
-    text = FxGraphDrawer(made, "net").get_dot_graph().to_string()
-    assert text.startswith('digraph "net"') and '"c" -> "bn";' in text
-    x = torch.ones(2, 1, 5, 5)
-    parts = split_module(made, None, lambda node: 0 if node.name in ("c", "bn", "relu", "mean") else 1)
-    assert {name for name, _ in parts.named_children()} >= {"submod_0", "submod_1"}
-    assert torch.equal(parts(x)[0], made(x)[0])
-    made.to_folder(tmp_path / "folder")
-    assert (tmp_path / "folder" / "module.py").read_text().startswith("import torch")
-    with pytest.raises(RuntimeError, match="Graphviz"):
-        FxGraphDrawer(made, "net").get_dot_graph().write_svg("x.svg")
