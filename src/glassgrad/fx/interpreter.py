@@ -60,12 +60,6 @@ class Interpreter:
                 return tree_unflatten(result if isinstance(result, (list, tuple)) else [result], trees.out_spec)
         return None
 
-    def boxed_run(self, args_list: list[Any]) -> Any:
-        """Run the graph with the arguments in a list, which is emptied."""
-        env = dict(zip((node for node in self.graph.nodes if node.op == "placeholder"), args_list, strict=True))
-        args_list.clear()
-        return self.run(initial_env=env)
-
     def run_node(self, n: Node) -> Any:
         """The value of a node."""
         args, kwargs = self.fetch_args_kwargs_from_env(n)

@@ -39,6 +39,9 @@ _AS_WRITTEN = set(
 )
 _FUNCTIONAL = {"split", "norm", "cdist", "tensordot", "stft", "unravel_index"} | _AS_WRITTEN
 
+#: How many arguments stand first without a name, where those are not the ones that have no default.
+_LEADING = {"split": 2, "unravel_index": 1}
+
 #: Functions that ask about an object, or take none of the values that are traced.
 _NOT_TRACED = {"is_tensor", "is_storage", "tensor", "as_tensor", "asarray", "from_numpy", "manual_seed", "from_dlpack"}
 
@@ -83,7 +86,8 @@ def known() -> _Known:
     heard = {id(function) for function in table_functions()}
     for name, function in vars(Tensor).items():
         if id(function) in heard and id(function) not in names and not name.startswith("__"):
-            note(methods, function, name)
+            methods[id(function)] = name  # the last of its spellings
+            traced.append(function)
     return _Known(names, methods, traced)
 
 
@@ -152,10 +156,10 @@ def normal_call(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) ->
     named = {("input" if key == "self" else key): value for key, value in bound.arguments.items()}
     if with_indices is not None and named.get("return_indices") is True:
         function = with_indices
-    count = sum(parameter.default is parameter.empty for parameter in signature.parameters.values())
-    if name == "split":  # whose size goes by two names
-        sizes = named.pop("split_size"), named.pop("split_size_or_sections")
-        named, count = {"input": named["input"], "sizes": sizes[sizes[0] is None], "dim": named["dim"]}, 2
+    required = [parameter for parameter in signature.parameters.values() if parameter.default is parameter.empty]
+    count = _LEADING.get(name, len(required))
+    if name == "split" and (size := named.pop("split_size")) is not None:  # our other name of the same
+        named["split_size_or_sections"] = size
     if name == "multi_head_attention_forward":  # PyTorch hands it on after the mask
         named = _moved(named, "is_causal", "attn_mask")
     return function, tuple(named.values())[:count], dict(list(named.items())[count:])

@@ -238,29 +238,9 @@ class ParameterProxy(Proxy):
     def __repr__(self) -> str:
         return f"ParameterProxy({self.name})"
 
-    @property
-    def shape(self) -> Any:
-        """The shape."""
-        return self.param.shape
-
-    @property
-    def ndim(self) -> int:
-        """The number of dimensions."""
-        return int(self.param.ndim)
-
-    def size(self, *args: Any) -> Any:
-        """The shape."""
-        return self.param.size(*args)
-
-    def dim(self) -> int:
-        """The number of dimensions."""
-        return int(self.param.dim())
-
-    def numel(self) -> int:
-        """The number of elements."""
-        return int(self.param.numel())
-
-    nelement = numel
+    shape, ndim, size, dim, numel, nelement = (
+        property(operator.attrgetter(f"param.{name}")) for name in ("shape", "ndim", "size", "dim", "numel", "nelement")
+    )
 
 
 def _operator(name: str, reflected: bool) -> Callable[..., Proxy]:

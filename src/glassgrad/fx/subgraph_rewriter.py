@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from ..nn.modules.module import Module
@@ -12,7 +11,7 @@ from .graph import Graph, attribute
 from .graph_module import GraphModule, _assign_attr
 from .node import Node
 
-__all__ = ["InternalMatch", "Match", "ReplacedPatterns", "replace_pattern", "replace_pattern_with_filters"]
+__all__ = ["Match", "replace_pattern"]
 
 
 class Match(NamedTuple):
@@ -22,25 +21,6 @@ class Match(NamedTuple):
     nodes_map: dict[Node, Node]
 
 
-@dataclass
-class ReplacedPatterns:
-    """The same, with the nodes that came instead."""
-
-    anchor: Node
-    nodes_map: dict[Node, Node]
-    replacements: list[Node]
-
-
-@dataclass
-class InternalMatch:
-    """A part of a graph that looks like the pattern: which nodes stand for which of the pattern's."""
-
-    anchors: list[Node]
-    nodes_map: dict[Node, Any]
-    placeholder_nodes: list[Any]
-    returning_nodes: list[Node]
-
-
 def replace_pattern(gm: GraphModule, pattern: Any, replacement: Any) -> list[Match]:
     """Put ``replacement`` wherever ``pattern`` occurs in the graph of ``gm``; tells where.
 
@@ -48,38 +28,15 @@ def replace_pattern(gm: GraphModule, pattern: Any, replacement: Any) -> list[Mat
     only the results are used elsewhere.
     Source: https://docs.pytorch.org/docs/stable/fx.html#torch.fx.replace_pattern
     """
-    replaced = replace_pattern_with_filters(gm, pattern, replacement)
-    return [Match(match.anchor, match.nodes_map) for match in replaced]
-
-
-def replace_pattern_with_filters(
-    gm: GraphModule,
-    pattern: Any,
-    replacement: Any = None,
-    match_filters: list[Callable[..., bool]] | None = None,
-    ignore_literals: bool = False,
-    replacement_callback: Callable[..., Graph] | None = None,
-) -> list[ReplacedPatterns]:
-    """The same for the matches that all filters, called with (match, graph, pattern), allow.
-
-    ``replacement_callback``, called likewise, gives the graph to put there.
-    """
-    graph, wanted = gm.graph, _graph_of(pattern)
-    common = None if replacement is None else _graph_of(replacement)
-    if common is None and replacement_callback is None:
-        raise AssertionError("Must provide either a replacement GraphModule or a replacement callback")
-    matches = _Matcher(wanted, ignore_literals).matches(graph)
+    graph, matcher, other = gm.graph, _Matcher(_graph_of(pattern)), _graph_of(replacement)
     renewed: dict[Any, Node] = {}  # results that were replaced may be arguments of a later match
-    replaced = []
-    for match in matches:
-        if not all(allows(match, graph, wanted) for allows in match_filters or []):
-            continue
-        other: Any = replacement_callback(match, graph, wanted) if replacement_callback else common
-        replaced.append(_replace(graph, wanted, match, other, renewed))
+    matches = [
+        Match(matcher.anchors[0], _replace(graph, matcher, nodes, other, renewed)) for nodes in matcher.matches(graph)
+    ]
     gm.recompile()
     if isinstance(replacement, Module):
         _take_modules(gm, replacement)
-    return replaced
+    return matches
 
 
 def _graph_of(program: Any) -> Graph:
@@ -89,32 +46,29 @@ def _graph_of(program: Any) -> Graph:
 
 
 def _replace(
-    graph: Graph, pattern: Graph, match: InternalMatch, other: Graph, renewed: dict[Any, Node]
-) -> ReplacedPatterns:
-    """Put another graph in place of one match."""
+    graph: Graph, matcher: _Matcher, nodes: dict[Node, Any], other: Graph, renewed: dict[Any, Node]
+) -> dict[Node, Any]:
+    """Put another graph in the place of one match; gives what stood for the pattern's nodes."""
+    for node in matcher.placeholders:
+        if isinstance(nodes[node], Node):
+            nodes[node] = renewed.get(nodes[node], nodes[node])
     parameters = [node for node in other.nodes if node.op == "placeholder"]
-    if len(match.placeholder_nodes) != len(parameters):
-        raise AssertionError(f"Placeholder count mismatch: {len(match.placeholder_nodes)} vs {len(parameters)}")
-    for node, value in match.nodes_map.items():
-        if node.op == "placeholder" and isinstance(value, Node):
-            match.nodes_map[node] = renewed.get(value, value)
-    match.placeholder_nodes = [
-        renewed.get(value, value) if isinstance(value, Node) else value for value in match.placeholder_nodes
-    ]
-    values = dict(zip(parameters, match.placeholder_nodes, strict=True))
-    with graph.inserting_before(_following(graph, match.returning_nodes)):
-        results = graph.graph_copy(other, values)
+    if len(matcher.placeholders) != len(parameters):
+        raise AssertionError(f"Placeholder count mismatch: {len(matcher.placeholders)} vs {len(parameters)}")
+    replaced = [nodes[node] for node in matcher.returning]
+    with graph.inserting_before(_following(graph, replaced)):
+        arguments = (nodes[node] for node in matcher.placeholders)
+        results = graph.graph_copy(other, dict(zip(parameters, arguments, strict=True)))
     results = (results,) if isinstance(results, Node) else tuple(results)
-    if len(match.returning_nodes) != len(results):
-        raise AssertionError(f"Returning nodes count mismatch: {len(match.returning_nodes)} vs {len(results)}")
-    for old, new in zip(match.returning_nodes, results, strict=True):
+    if len(replaced) != len(results):
+        raise AssertionError(f"Returning nodes count mismatch: {len(replaced)} vs {len(results)}")
+    for old, new in zip(replaced, results, strict=True):
         old.replace_all_uses_with(new)
         renewed[old] = new
-    for node in reversed(pattern.nodes):
+    for node in reversed(matcher.pattern.nodes):
         if node.op not in ("placeholder", "output"):
-            graph.erase_node(match.nodes_map[node])
-    copied = [node for original, node in values.items() if original.op != "placeholder"]
-    return ReplacedPatterns(match.anchors[0], match.nodes_map, copied)
+            graph.erase_node(nodes[node])
+    return nodes
 
 
 def _following(graph: Graph, results: list[Node]) -> Node:
@@ -152,8 +106,8 @@ def _take_modules(gm: GraphModule, replacement: Module) -> None:
 class _Matcher:
     """Finds a pattern, from its results backwards; what its placeholders stand for may be anything."""
 
-    def __init__(self, pattern: Graph, ignore_literals: bool) -> None:
-        self.ignore_literals = ignore_literals
+    def __init__(self, pattern: Graph) -> None:
+        self.pattern = pattern
         if len(pattern.nodes) == 0:
             raise ValueError("SubgraphMatcher cannot be initialized with an empty pattern")
         for node in pattern.nodes:
@@ -163,20 +117,19 @@ class _Matcher:
         self.returning = next(iter(reversed(pattern.nodes))).all_input_nodes
         self.anchors = [node for node in self.returning if len(node.users) == 1]
 
-    def matches(self, graph: Graph) -> list[InternalMatch]:
-        """What looks like the pattern, in the order of results; none shares a node with one before."""
+    def matches(self, graph: Graph) -> list[dict[Node, Any]]:
+        """What stands for the pattern's nodes, wherever it occurs; no two share a node."""
         order = list(graph.nodes)
         choices = [(anchor, [node for node in order if self._alike(anchor, node)]) for anchor in self.anchors]
         choices = [(anchor, nodes) for anchor, nodes in choices if nodes]
         matches = []
         taken: set[Node] = set()
         for known in self._search(choices, {}) if choices else ():
-            inside = {value for wanted, value in known.items() if wanted.op not in ("placeholder", "output")}
+            inside = {value for wanted, value in known.items() if wanted.op != "placeholder"}
             whole = all(node in known for node in (*self.placeholders, *self.returning))
             if whole and self._contained(known) and not inside & taken:
                 taken |= inside
-                arguments, results = [known[n] for n in self.placeholders], [known[n] for n in self.returning]
-                matches.append(InternalMatch(self.anchors, known, arguments, results))
+                matches.append(known)
         return matches
 
     def _search(self, choices: list[Any], known: dict[Node, Any]) -> Iterator[dict[Node, Any]]:
@@ -192,8 +145,8 @@ class _Matcher:
 
     def _alike(self, wanted: Node, node: Node) -> bool:
         """Whether two nodes do the same, their arguments aside."""
-        if wanted.op in ("placeholder", "output"):
-            return wanted.op == "placeholder" or node.op == "output"
+        if wanted.op == "placeholder":
+            return True
         if wanted.op == node.op == "get_attr":
             ours = attribute(wanted.graph.owning_module, wanted.target)
             return type(ours) is type(attribute(node.graph.owning_module, node.target))
@@ -221,9 +174,9 @@ class _Matcher:
             elif isinstance(a, (list, tuple)) and isinstance(b, (list, tuple)):
                 same = self._match_all(a, b, known)
             elif isinstance(a, Node):
-                same = a.op == "placeholder" and bool(known.setdefault(a, b) == b) or self.ignore_literals
+                same = a.op == "placeholder" and bool(known.setdefault(a, b) == b)
             else:
-                same = not isinstance(b, Node) and type(a) is type(b) and bool(a == b) or self.ignore_literals
+                same = not isinstance(b, Node) and type(a) is type(b) and bool(a == b)
             if not same:
                 return False
         return True
