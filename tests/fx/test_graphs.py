@@ -54,6 +54,32 @@ def test_a_graph_by_hand():
     check(program)
 
 
+def test_what_stays_though_nobody_uses_it():
+    def program(torch, show):
+        fx = fx_of(torch)
+        F = torch.nn.functional
+        kept = [
+            torch.rand,
+            torch.randn_like,
+            torch.bernoulli,
+            torch.normal,
+            torch.poisson,
+            torch._assert,
+            operator.setitem,
+        ]
+        gone = [torch.relu, torch.relu_, torch.dropout, F.dropout, torch.manual_seed, operator.iadd, F.relu]
+        graph = fx.Graph()
+        x = graph.placeholder("x")
+        for function in kept + gone:
+            show(function.__name__, graph.call_function(function, (x,)).is_impure())
+        show("method", graph.call_method("add_", (x, 1)).is_impure())
+        graph.output(x)
+        show("dead", graph.eliminate_dead_code())
+        show("left", len(graph.nodes))
+
+    check(program)
+
+
 def test_lint():
     def program(torch, show):
         fx = fx_of(torch)
@@ -265,9 +291,7 @@ def test_replacing_patterns():
                 return x + first.max() + second.max()
 
         made = fx.symbolic_trace(Adding())
-        found = fx.replace_pattern(
-            made, lambda a, b: torch.cat([a, b]).sum(), lambda a, b: torch.stack([a, b])
-        )
+        found = fx.replace_pattern(made, lambda a, b: torch.cat([a, b]).sum(), lambda a, b: torch.stack([a, b]))
         show("code", made.code)
         show("places", [(str(match.anchor), sorted((str(a), str(b)) for a, b in match.nodes_map.items()))
                         for match in found])  # fmt: skip

@@ -5,7 +5,7 @@ A room of its own, for the packages that trace models: nothing else in the house
 
 from __future__ import annotations
 
-from . import experimental, immutable_collections, passes
+from . import immutable_collections, passes
 from ._symbolic_trace import PH, ProxyableClassMeta, Tracer, symbolic_trace, wrap
 from .graph import Graph
 from .graph_module import GraphModule
@@ -16,6 +16,6 @@ from .subgraph_rewriter import replace_pattern
 
 __all__ = [
     "Graph", "GraphModule", "Interpreter", "Node", "PH", "Proxy", "ProxyableClassMeta", "Tracer", "Transformer",
-    "experimental", "has_side_effect", "immutable_collections", "map_arg", "passes", "replace_pattern",
+    "has_side_effect", "immutable_collections", "map_arg", "passes", "replace_pattern",
     "symbolic_trace", "wrap",
 ]  # fmt: skip

@@ -19,10 +19,10 @@ Target = Any
 base_types = (str, int, float, bool, complex)
 _legal_ops = dict.fromkeys(["placeholder", "call_method", "call_module", "call_function", "get_attr", "output", "root"])
 _side_effectful_functions: set[Any] = {operator.setitem}
-_DRAWING = {
-    "rand", "randn", "randint", "randperm", "rand_like", "randn_like", "randint_like", "bernoulli", "multinomial",
-    "normal", "poisson", "dropout", "alpha_dropout", "feature_dropout", "feature_alpha_dropout", "native_dropout",
-}  # fmt: skip
+_KEPT = set(  # the names of functions that PyTorch keeps: they draw random numbers, or raise
+    """rand randn randint randperm rand_like randn_like randint_like bernoulli multinomial normal poisson
+    _assert""".split()
+)
 
 
 def has_side_effect(fn: Any) -> Any:
@@ -217,13 +217,9 @@ class Node:
             if owner is None:
                 raise AssertionError("self.graph.owning_module not set for purity check")
             return bool(getattr(owner.get_submodule(self.target), "_is_impure", False))
-        if self.op != "call_function":
-            return self.op in ("placeholder", "output")
-        name = getattr(self.target, "__name__", "")
-        kept = self.target in _side_effectful_functions or name in ("_assert", "manual_seed")
-        written = name.endswith("_") and not name.endswith("__") or self.kwargs.get("out") is not None
-        drawn = impure_random and name in _DRAWING and self.kwargs.get("training", self.kwargs.get("train", True))
-        return bool(kept or written or drawn)
+        if self.op == "call_function":
+            return self.target in _side_effectful_functions or getattr(self.target, "__name__", "") in _KEPT
+        return self.op in ("placeholder", "output")
 
     @property
     def stack_trace(self) -> str | None:
