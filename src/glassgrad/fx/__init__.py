@@ -16,6 +16,5 @@ from .subgraph_rewriter import replace_pattern
 
 __all__ = [
     "Graph", "GraphModule", "Interpreter", "Node", "PH", "Proxy", "ProxyableClassMeta", "Tracer", "Transformer",
-    "has_side_effect", "immutable_collections", "map_arg", "passes", "replace_pattern",
-    "symbolic_trace", "wrap",
+    "has_side_effect", "immutable_collections", "map_arg", "passes", "replace_pattern", "symbolic_trace", "wrap",
 ]  # fmt: skip
