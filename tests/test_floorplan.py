@@ -28,6 +28,9 @@ FLOORS = {
     "explore": 8,
 }  # fmt: skip
 
+#: Rooms for other packages alone: nothing else imports them.
+ROOMS_APART = {"fx"}
+
 #: Who may import ``fast``: taking that folder away must change no result.
 USERS_OF_FAST = {"ops.primitive"}
 
@@ -133,6 +136,18 @@ def test_fast_may_be_taken_away():
                 if own not in USERS_OF_FAST:
                     wrong.append(f"{path}:{line}: {module} imports {name}")
     wrong += [f"{own} does not import fast: take it out of USERS_OF_FAST" for own in USERS_OF_FAST - users]
+    assert_none(wrong)
+
+
+def test_rooms_apart():
+    """What stands for other packages alone is imported by nothing in the house."""
+    wrong = [
+        f"{path}:{line}: {module} imports {name}"
+        for module, path in MODULES.items()
+        for name, line in imports(path)
+        for room in ROOMS_APART
+        if f"{name}.".startswith(f"glassgrad.{room}.") and not f"{module}.".startswith(f"glassgrad.{room}.")
+    ]
     assert_none(wrong)
 
 

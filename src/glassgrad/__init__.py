@@ -116,7 +116,7 @@ _PART_OF = {  # names of this namespace that a module brings which not every pro
                      "set_autocast_enabled", "is_autocast_cpu_enabled", "is_autocast_cache_enabled",
                      "set_autocast_cache_enabled", "clear_autocast_cache"), "amp.autocast_mode"),
     "GradScaler": "amp.grad_scaler",
-    "_assert": "fx.proxy",
+    "_assert": "overrides",
     **dict.fromkeys(("save", "load"), "serialization"),
     "typename": "tensor.typename",
 }  # fmt: skip

@@ -130,7 +130,7 @@ from . import utils as utils
 from . import version as version
 from . import xpu as xpu
 from .amp.grad_scaler import GradScaler as GradScaler
-from .fx.proxy import _assert as _assert
+from .overrides import _assert as _assert
 from .amp.autocast_mode import autocast as autocast
 from .amp.autocast_mode import clear_autocast_cache as clear_autocast_cache
 from .compiler.api import compile as compile

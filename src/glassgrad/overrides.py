@@ -73,6 +73,15 @@ def handle_torch_function(public_api: Any, relevant_args: Iterable[Any], *args: 
     raise TypeError(words)
 
 
+def _assert(condition: Any, message: str) -> Any:
+    """AssertionError unless ``condition`` holds; what stands for a tensor, as in tracing, sees to it itself."""
+    if type(condition) is not Tensor and has_torch_function_unary(condition):
+        return handle_torch_function(_assert, (condition,), condition, message)
+    if not condition:
+        raise AssertionError(message)
+    return None
+
+
 def is_tensor_like(inp: Any) -> bool:
     """Whether an object is a tensor or has ``__torch_function__``."""
     return type(inp) is Tensor or hasattr(inp, "__torch_function__")

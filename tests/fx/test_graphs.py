@@ -54,6 +54,32 @@ def test_a_graph_by_hand():
     check(program)
 
 
+def test_what_stays_though_nobody_uses_it():
+    def program(torch, show):
+        fx = fx_of(torch)
+        F = torch.nn.functional
+        kept = [
+            torch.rand,
+            torch.randn_like,
+            torch.bernoulli,
+            torch.normal,
+            torch.poisson,
+            torch._assert,
+            operator.setitem,
+        ]
+        gone = [torch.relu, torch.relu_, torch.dropout, F.dropout, torch.manual_seed, operator.iadd, F.relu]
+        graph = fx.Graph()
+        x = graph.placeholder("x")
+        for function in kept + gone:
+            show(function.__name__, graph.call_function(function, (x,)).is_impure())
+        show("method", graph.call_method("add_", (x, 1)).is_impure())
+        graph.output(x)
+        show("dead", graph.eliminate_dead_code())
+        show("left", len(graph.nodes))
+
+    check(program)
+
+
 def test_lint():
     def program(torch, show):
         fx = fx_of(torch)
@@ -265,9 +291,7 @@ def test_replacing_patterns():
                 return x + first.max() + second.max()
 
         made = fx.symbolic_trace(Adding())
-        found = fx.replace_pattern(
-            made, lambda a, b: torch.cat([a, b]).sum(), lambda a, b: torch.stack([a, b])
-        )
+        found = fx.replace_pattern(made, lambda a, b: torch.cat([a, b]).sum(), lambda a, b: torch.stack([a, b]))
         show("code", made.code)
         show("places", [(str(match.anchor), sorted((str(a), str(b)) for a, b in match.nodes_map.items()))
                         for match in found])  # fmt: skip
@@ -322,21 +346,3 @@ def test_fusing_convolution_and_normalization():
         show("close", torch.allclose(made(x), model(x), atol=1e-5))
 
     check(program)
-
-
-def test_drawing_splitting_and_folders(tmp_path):
-    import glassgrad as torch
-    from glassgrad.fx.passes.graph_drawer import FxGraphDrawer
-    from glassgrad.fx.passes.split_module import split_module
-
-    made = torch.fx.symbolic_trace(net(torch).eval())
-    text = FxGraphDrawer(made, "net").get_dot_graph().to_string()
-    assert text.startswith('digraph "net"') and '"c" -> "bn";' in text
-    x = torch.ones(2, 1, 5, 5)
-    parts = split_module(made, None, lambda node: 0 if node.name in ("c", "bn", "relu", "mean") else 1)
-    assert {name for name, _ in parts.named_children()} >= {"submod_0", "submod_1"}
-    assert torch.equal(parts(x)[0], made(x)[0])
-    made.to_folder(tmp_path / "folder")
-    assert (tmp_path / "folder" / "module.py").read_text().startswith("import torch")
-    with pytest.raises(RuntimeError, match="Graphviz"):
-        FxGraphDrawer(made, "net").get_dot_graph().write_svg("x.svg")

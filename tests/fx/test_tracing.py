@@ -211,6 +211,97 @@ def test_tracers_of_one_s_own():
     check(program)
 
 
+IMPORTED = {  # what transformers, torchvision, torch_geometric and opt_einsum_fx take from PyTorch's modules
+    "fx": "Graph GraphModule Interpreter Node Proxy Tracer Transformer replace_pattern symbolic_trace wrap",
+    "fx._compatibility": "compatibility",
+    "fx._symbolic_trace": "is_fx_tracing",
+    "fx.graph_module": "_copy_attr",
+    "fx.node": "Argument Node Target map_aggregate map_arg",
+    "fx.passes.shape_prop": "ShapeProp",
+    "fx.proxy": "GraphAppendingTracer ParameterProxy Proxy",
+}
+
+
+@pytest.mark.parametrize("module", IMPORTED)
+def test_names_that_packages_import(module):
+    def program(torch, show):
+        home = importlib.import_module(f"{torch.__name__}.{module}")
+        show("names", [callable(getattr(home, name)) for name in IMPORTED[module].split() if name[0] not in "AT"])
+        show("there", all(hasattr(home, name) for name in IMPORTED[module].split()))
+
+    check(program)
+
+
+def test_feature_extraction():
+    """As torchvision does it: a tracer that keeps paths, another output, a module made without GraphModule's own."""
+
+    def program(torch, show):
+        fx = importlib.import_module(f"{torch.__name__}.fx")
+        copy_attr = importlib.import_module(f"{torch.__name__}.fx.graph_module")._copy_attr
+        paths = {}
+
+        class Paths(fx.Tracer):
+            path = ""
+
+            def call_module(self, m, forward, args, kwargs):
+                before, self.path = self.path, self.path_of_module(m)
+                try:
+                    if not self.is_leaf_module(m, self.path):
+                        return forward(*args, **kwargs)
+                    return self.create_proxy("call_module", self.path, args, kwargs)
+                finally:
+                    self.path = before
+
+            def create_proxy(self, kind, target, args, kwargs, name=None, type_expr=None, *_):
+                proxy = super().create_proxy(kind, target, args, kwargs, name, type_expr)
+                paths[proxy.node] = self.path
+                return proxy
+
+        class Extractor(fx.GraphModule):
+            def __init__(self, root, graph):
+                super(fx.GraphModule, self).__init__()
+                type(self).__name__ = "Net"
+                for node in graph.nodes:
+                    if node.op in ("get_attr", "call_module"):
+                        copy_attr(root, self, node.target)
+                self.graph = graph
+                self._tracer_cls = None
+
+        model = net(torch).eval()
+        tracer = Paths()
+        graph = tracer.trace(model)
+        show("paths", [(str(node), path) for node, path in paths.items()])
+        graph.erase_node(graph.output_node())
+        nodes = list(graph.nodes)
+        with graph.inserting_after(nodes[-1]):
+            graph.output({"relu": next(node for node in nodes if node.name == "relu"), "last": nodes[-1]})
+        fx.GraphModule(tracer.root, graph).graph.eliminate_dead_code()
+        made = Extractor(model, graph)
+        show("code", made.code)
+        show("result", made(torch.ones(2, 1, 5, 5))["relu"].detach())
+        show("children", [name for name, _ in made.named_modules()])
+        show.error(lambda: made(torch.ones(2, 7, 5, 5)), "wrong")
+
+    check(program)
+
+
+def test_assertions_are_traced():
+    def program(torch, show):
+        fx = importlib.import_module(f"{torch.__name__}.fx")
+
+        def checked(x):
+            torch._assert(x.sum() > 0, "positive")
+            return x
+
+        made = fx.symbolic_trace(checked)
+        show("code", made.code)
+        show("result", made(torch.ones(2)))
+        show.error(lambda: made(-torch.ones(2)), "negative")
+        show.error(lambda: torch._assert(torch.zeros(1), "zero"), "plain")
+
+    check(program)
+
+
 def test_nothing_is_left_behind():
     before = Module.__getattribute__, Module.__call__, math.sqrt
     fx = glassgrad.fx

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import builtins
-import collections
 import functools
 import inspect
 import math
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from types import CodeType, FunctionType, ModuleType
+from contextlib import ExitStack, contextmanager
+from types import FunctionType, ModuleType
 from typing import Any
 
 from ..core.tensor import Tensor
@@ -20,18 +19,17 @@ from ..nn.modules.container import Sequential
 from ..nn.modules.module import Module
 from ..tensor.parameter import Parameter
 from ..utils import _pytree as pytree
-from .code import PyTreeCodeGen, PyTreeInfo
+from .code import PyTreeInfo
 from .graph import Graph
 from .graph_module import GraphModule
 from .names import HOME, traced_functions
+from .namespace import custom_builtins
 from .node import base_types
-from .proxy import ParameterProxy, Proxy, Scope, TracerBase, _assert, find_proxy, trace_call
+from .proxy import ParameterProxy, Proxy, Scope, TracerBase, proxies_in, trace_call
 
 HAS_VARSTUFF = inspect.CO_VARARGS | inspect.CO_VARKEYWORDS
 _is_fx_tracing_flag = False
 _wrapped_fns_to_patch: dict[tuple[int, str], dict[str, Any]] = {}
-_wrapped_methods_to_patch: list[tuple[type, str]] = []
-_MISSING: Any = object()
 
 
 def is_fx_tracing() -> bool:
@@ -40,17 +38,10 @@ def is_fx_tracing() -> bool:
 
 
 class PHBase:
-    """A place for a value that is not known at tracing."""
+    """Stands for a value that is not known at tracing."""
 
     def __repr__(self) -> str:
         return "PH"
-
-
-class PHWithMeta(PHBase):
-    """A place for a value, with attributes that its node gets."""
-
-    def __init__(self, ph_key: str | None = None) -> None:
-        self.ph_key = ph_key
 
 
 PH = PHBase()
@@ -63,11 +54,9 @@ def _assert_is_none(value: Any, msg: str) -> None:
 
 def _without_packing(fn: Any, count: int) -> Any:
     """The function with ``count`` plain arguments: ``*args`` and ``**kwargs`` are given as they are."""
-    code: CodeType = fn.__code__
-    made = code.replace(
-        co_flags=code.co_flags & ~HAS_VARSTUFF, co_argcount=count, co_posonlyargcount=0, co_kwonlyargcount=0
-    )
-    return FunctionType(made, fn.__globals__, fn.__name__, None, fn.__closure__)
+    flags = fn.__code__.co_flags & ~HAS_VARSTUFF
+    code = fn.__code__.replace(co_flags=flags, co_argcount=count, co_posonlyargcount=0, co_kwonlyargcount=0)
+    return FunctionType(code, fn.__globals__, fn.__name__, None, fn.__closure__)
 
 
 def _annotations(function: Any) -> dict[str, Any]:
@@ -77,89 +66,38 @@ def _annotations(function: Any) -> dict[str, Any]:
     return getattr(function, "__annotations__", {})
 
 
-class _Patches:
-    """Replacements in dictionaries and classes, taken back in the end."""
-
-    def __init__(self) -> None:
-        self.undo: list[Callable[[], None]] = []
-        self.visited: set[int] = set()
-
-    def name(self, space: dict[str, Any], name: str, value: Any) -> None:
-        """Replace a global name."""
-        before = space.get(name, _MISSING)
-        space[name] = value
-        if before is _MISSING:
-            self.undo.append(lambda: space.pop(name, None) and None)
-        else:
-            self.undo.append(lambda: space.__setitem__(name, before))
-
-    def method(self, cls: type, name: str, value: Any) -> None:
-        """Replace a method of a class."""
-        before = vars(cls).get(name, _MISSING)
-        setattr(cls, name, value)
-        self.undo.append(lambda: delattr(cls, name) if before is _MISSING else setattr(cls, name, before))
-
-    def autowrap(self, space: dict[str, Any], chosen: set[int]) -> None:
-        """Replace the functions that are always wrapped, once in each dictionary."""
-        if id(space) in self.visited or not chosen:
-            return
-        self.visited.add(id(space))
-        for name, value in list(space.items()):
-            if not name.startswith("_") and callable(value) and id(value) in chosen:
-                self.name(space, name, _wrapped(value))
-
-    def wrapped(self) -> None:
-        """Replace what ``wrap`` named."""
-        for (_, name), space in list(_wrapped_fns_to_patch.items()):
-            original = space[name] if name in space else getattr(builtins, name)
-            self.name(space, name, _wrapped(original))
-        for cls, name in _wrapped_methods_to_patch:
-            self.method(cls, name, _wrapped_method(cls, name))
-
-    def revert(self) -> None:
-        """Put everything back."""
-        while self.undo:
-            self.undo.pop()()
-
-
 def _wrapped(function: Any) -> Any:
     """The function, whose calls with proxies become nodes."""
 
     @functools.wraps(function)
     def wrapped(*args: Any, **kwargs: Any) -> Any:
-        proxy = find_proxy(args, kwargs)
-        if proxy is None:
+        proxies = proxies_in(args, kwargs)
+        if not proxies:
             return function(*args, **kwargs)
-        made = proxy.tracer.create_proxy("call_function", function, args, kwargs)
-        made.node.meta["is_wrapped"] = True
-        return made
+        proxy = proxies[-1].tracer.create_proxy("call_function", function, args, kwargs)
+        proxy.node.meta["is_wrapped"] = True
+        return proxy
 
     return wrapped
 
 
-def _wrapped_method(cls: type, name: str) -> Any:
-    method = getattr(cls, name)
-
-    @functools.wraps(method)
-    def wrapped(*args: Any, **kwargs: Any) -> Any:
-        proxy = find_proxy(args, kwargs)
-        if proxy is None:
-            return method(*args, **kwargs)
-        return proxy.tracer.create_proxy("call_method", name, args, kwargs)
-
-    return wrapped
+def _put(undo: ExitStack, space: dict[str, Any], name: str, value: Any) -> None:
+    """Give a namespace another value, until ``undo`` is closed."""
+    if name in space:
+        undo.callback(space.__setitem__, name, space[name])
+    else:
+        undo.callback(space.pop, name, None)
+    space[name] = value
 
 
 class ProxyableClassMeta(type):
     """A metaclass: objects made with proxies among their arguments become nodes that make them."""
 
     def __call__(cls, *args: Any, **kwargs: Any) -> Any:
-        made = cls.__new__(cls)  # type: ignore[call-overload]
-        found = find_proxy(args, kwargs)
-        if found is not None and _is_fx_tracing_flag:
-            return found.tracer.create_proxy("call_function", cls, args, kwargs)
-        cls.__init__(made, *args, **kwargs)  # type: ignore[misc]
-        return made
+        proxies = proxies_in(args, kwargs)
+        if proxies and _is_fx_tracing_flag:
+            return proxies[-1].tracer.create_proxy("call_function", cls, args, kwargs)
+        return super().__call__(*args, **kwargs)
 
 
 def wrap(fn_or_name: Any) -> Any:
@@ -191,6 +129,7 @@ class Tracer(TracerBase):
         autowrap_functions: tuple[Callable[..., Any], ...] = (),
         param_shapes_constant: bool = False,
     ) -> None:
+        super().__init__()
         self._autowrap_function_ids = {
             id(value)
             for module in autowrap_modules
@@ -201,10 +140,7 @@ class Tracer(TracerBase):
         self.param_shapes_constant = param_shapes_constant
         self.submodule_paths: dict[Module, str] | None = None
         self.root_module_name = ""
-        self.scope = Scope("", None)
-        self.module_stack = collections.OrderedDict()
         self.num_calls: dict[str, int] = {}
-        self.node_name_to_scope = {}
         self.tensor_attrs: dict[Any, str] = {}
         self.root: Any = None
 
@@ -215,29 +151,31 @@ class Tracer(TracerBase):
             number += 1
         return f"{prefix}{number}"
 
+    def _path_of(self, member: Any) -> str | None:
+        """The path of a parameter, buffer or module below the root; None where it is not there."""
+        kinds = {"parameters": Parameter, "buffers": Tensor, "modules": Module}
+        for kind, cls in kinds.items():
+            if isinstance(member, cls):
+                for name, value in getattr(self.root, f"named_{kind}")():
+                    if value is member:
+                        return str(name)
+        return None
+
     def create_arg(self, a: Any) -> Any:
         """A value as an argument: parameters, tensors and modules become attributes of the root."""
-        if isinstance(a, Parameter) and type(a) is not Tensor:
-            for name, parameter in self.root.named_parameters():
-                if a is parameter:
-                    return self.create_node("get_attr", name, (), {})
-            raise NameError("parameter is not a member of this module")
-        if isinstance(a, Tensor):
-            for name, buffer in self.root.named_buffers():
-                if a is buffer:
-                    return self.create_node("get_attr", name, (), {})
-        elif isinstance(a, Module):
-            for name, module in self.root.named_modules():
-                if a is module:
-                    return self.create_node("get_attr", name, (), {})
+        if isinstance(a, (Tensor, Module)):
+            path = self._path_of(a)
+            if path is None and isinstance(a, Parameter):
+                raise NameError("parameter is not a member of this module")
+            if path is None and isinstance(a, Tensor):
+                path = self.tensor_attrs.get(a)
+                if path is None:
+                    path = self.tensor_attrs[a] = self.get_fresh_qualname("_tensor_constant")
+                    setattr(self.root, path, a)
+            if path is not None:
+                return self.create_node("get_attr", path, (), {})
         if isinstance(a, tuple) and hasattr(a, "_fields"):
             return self.create_node("call_function", type(a), tuple(self.create_arg(piece) for piece in a), {})
-        if isinstance(a, Tensor):
-            name = self.tensor_attrs.get(a) or self.get_fresh_qualname("_tensor_constant")
-            if a not in self.tensor_attrs:
-                self.tensor_attrs[a] = name
-                setattr(self.root, name, a)
-            return self.create_node("get_attr", name, (), {})
         return super().create_arg(a)
 
     def is_leaf_module(self, m: Module, module_qualified_name: str) -> bool:
@@ -247,10 +185,7 @@ class Tracer(TracerBase):
 
     def path_of_module(self, mod: Module) -> str:
         """The path of a module below the root; NameError where it is not there."""
-        if self.submodule_paths:
-            path = self.submodule_paths.get(mod)
-        else:
-            path = next((name for name, module in self.root.named_modules() if module is mod), None)
+        path = self.submodule_paths.get(mod) if self.submodule_paths else self._path_of(mod)
         if path is None:
             raise NameError("module is not installed as a submodule")
         return path
@@ -261,102 +196,87 @@ class Tracer(TracerBase):
         before, self.scope = self.scope, Scope(path, type(m))
         try:
             count = self.num_calls.get(path, 0)
-            key = f"{path}@{count}" if count else path
-            self.module_stack[key] = (path, type(m))
             self.num_calls[path] = count + 1
+            self.module_stack[f"{path}@{count}" if count else path] = (path, type(m))
             if self.is_leaf_module(m, path):
-                made = self.create_proxy("call_module", path, args, kwargs)
+                result = self.create_proxy("call_module", path, args, kwargs)
             else:
-                made = forward(*args, **kwargs)
+                result = forward(*args, **kwargs)
             self.module_stack.popitem(last=True)
         finally:
             self.scope = before
-        return made
+        return result
 
     def getattr(self, attr: str, attr_val: Any, parameter_proxy_cache: dict[str, Proxy]) -> Any:
         """What an attribute of a module gives: a node of a parameter, else its value."""
-        if isinstance(attr_val, Parameter):
-            members = self.root.named_parameters()
-        elif self.proxy_buffer_attributes and isinstance(attr_val, Tensor):
-            members = self.root.named_buffers()
-        else:
+        if not isinstance(attr_val, Tensor if self.proxy_buffer_attributes else Parameter):
             return attr_val
-        for name, member in members:
-            if member is attr_val:
-                if name not in parameter_proxy_cache:
-                    given: dict[str, Any] = {}
-                    if self.param_shapes_constant:
-                        given["proxy_factory_fn"] = lambda node: ParameterProxy(self, node, name, attr_val)
-                    parameter_proxy_cache[name] = self.create_proxy("get_attr", name, (), {}, **given)
-                return parameter_proxy_cache[name]
-        return attr_val
+        path = self._path_of(attr_val)
+        if path is None:
+            return attr_val
+        if path not in parameter_proxy_cache:
+            factory: dict[str, Any] = {}  # none is named unless it is wanted: create_proxy may be overridden without it
+            if self.param_shapes_constant:
+                factory["proxy_factory_fn"] = lambda node: ParameterProxy(self, node, path, attr_val)
+            parameter_proxy_cache[path] = self.create_proxy("get_attr", path, (), {}, **factory)
+        return parameter_proxy_cache[path]
 
-    def create_args_for_root(
-        self, root_fn: Any, is_module: bool, concrete_args: Any = None
-    ) -> tuple[Any, list[Any]]:
+    def create_args_for_root(self, root_fn: Any, is_module: bool, concrete_args: Any = None) -> tuple[Any, list[Any]]:
         """The function to call, and a placeholder for each of its arguments that is not concrete."""
         analysed = inspect.unwrap(root_fn)
         code = analysed.__code__
         total = code.co_argcount + code.co_kwonlyargcount
-        names = iter(code.co_varnames)
-        args: list[Any] = []
-        if is_module:
-            if total == 0:
-                raise RuntimeError("``self`` argument cannot be part of *args expansion!")
-            next(names)
-            args.append(self.root)
-        signature = inspect.signature(analysed)
-        own = [next(names) for _ in range(len(args), total)]
+        names = list(code.co_varnames)
+        if is_module and total == 0:
+            raise RuntimeError("``self`` argument cannot be part of *args expansion!")
+        own = names[1:total] if is_module else names[:total]
         if isinstance(concrete_args, tuple):
             if len(own) != len(concrete_args):
                 raise RuntimeError(
                     f"Tracing expected {len(own)} arguments but got {len(concrete_args)} concrete arguments"
                 )
             concrete_args = dict(zip(own, concrete_args, strict=True))
-        args += [self._placeholder(name, concrete_args, signature, analysed) for name in own]
+        packed = iter(names[total:])
+        stars = {"*": inspect.CO_VARARGS, "**": inspect.CO_VARKEYWORDS}
+        own += [star + next(packed) for star, flag in stars.items() if code.co_flags & flag]
+        args: list[Any] = [self.root] if is_module else []
+        args += [self._placeholder(name, concrete_args, analysed) for name in own]
         if code.co_kwonlyargcount > 0 or code.co_flags & HAS_VARSTUFF:
-            if code.co_flags & inspect.CO_VARARGS:
-                args.append(self._placeholder("*" + next(names), concrete_args, signature, analysed))
-            if code.co_flags & inspect.CO_VARKEYWORDS:
-                args.append(self._placeholder("**" + next(names), concrete_args, signature, analysed))
             root_fn = _without_packing(root_fn, len(args))
         leaves, shape = pytree.tree_flatten(tuple(args))
         if all(child.is_leaf() for child in shape.children_specs):
             return root_fn, args
-        gen = PyTreeCodeGen(PyTreeInfo(list(code.co_varnames)[:total], shape, None))
-        self.graph._codegen = gen
+        self.graph._pytree_info = PyTreeInfo(names[:total], shape, None)
 
         def flat(*given):  # type: ignore[no-untyped-def]  # an annotation would be printed
-            made, out_spec = pytree.tree_flatten(root_fn(*pytree.tree_unflatten(given, shape)))
-            gen.pytree_info = gen.pytree_info._replace(out_spec=out_spec)
-            return made
+            results, out_spec = pytree.tree_flatten(root_fn(*pytree.tree_unflatten(given, shape)))
+            self.graph._pytree_info = PyTreeInfo(names[:total], shape, out_spec)
+            return results
 
         return flat, leaves
 
-    def _placeholder(self, name: str, concrete: Any, signature: inspect.Signature, function: Any) -> Any:
-        def default() -> tuple[Any, ...]:
-            value = inspect.Parameter.empty if name[0] == "*" else signature.parameters[name].default
-            return () if value is inspect.Parameter.empty else (value,)
-
+    def _placeholder(self, name: str, concrete: Any, function: Any) -> Any:
+        """A placeholder of an argument; of a concrete one, placeholders of the values in it, and the values."""
+        default: tuple[Any, ...] = ()
+        if not name.startswith("*"):
+            value = inspect.signature(function).parameters[name].default
+            default = () if value is inspect.Parameter.empty else (value,)
         if concrete is None or name not in concrete:
             annotated = _annotations(function).get(name)
-            return self.create_proxy("placeholder", name, default(), {}, type_expr=annotated)
+            return self.create_proxy("placeholder", name, default, {}, type_expr=annotated)
         count = 0
 
         def one(value: Any) -> Any:
             nonlocal count
             count += 1
-            made = self.create_proxy("placeholder", f"{name}_{count}", default(), {})
+            proxy = self.create_proxy("placeholder", f"{name}_{count}", default, {})
             if isinstance(value, PHBase):
-                if value is not PH:
-                    for key, extra in vars(value).items():
-                        setattr(made.node, key, extra)
-                return made
-            if type(value) is bool or type(value) in base_types:
-                _assert(made == value, f"{name} has been specialized to have value {value} but got another value")
-            elif value is None:
-                words = f"{name} has been specialized to have value None but got another value"
-                self.create_proxy("call_function", _assert_is_none, (made, words), {})
+                return proxy
+            words = f"{name} has been specialized to have value {value} but got another value"
+            if value is None:
+                self.create_proxy("call_function", _assert_is_none, (proxy, words), {})
+            elif type(value) in base_types:
+                custom_builtins["torch"].obj._assert(proxy == value, words)
             else:
                 warnings.warn(
                     f"Was not able to add assertion to guarantee correct input {name} to specialized function. It is "
@@ -414,10 +334,10 @@ class Tracer(TracerBase):
     @contextmanager
     def _patched(self, space: dict[str, Any]) -> Iterator[None]:
         """A block in which modules tell this tracer of calls and of attributes that are asked for."""
-        patches = _Patches()
         cache: dict[str, Proxy] = {}
-        look = vars(Module).get("__getattribute__", object.__getattribute__)
-        call = vars(Module).get("__call__", Calls.__call__)
+        searched: list[dict[str, Any]] = []
+        before = {name: vars(Module)[name] for name in ("__getattribute__", "__call__") if name in vars(Module)}
+        look, call = before.get("__getattribute__", object.__getattribute__), before.get("__call__", Calls.__call__)
 
         def attribute(module: Module, name: str) -> Any:
             value = look(module, name)
@@ -427,20 +347,29 @@ class Tracer(TracerBase):
             def forward(*args: Any, **kwargs: Any) -> Any:
                 return call(module, *args, **kwargs)
 
-            own = getattr(getattr(type(module), "forward", None), "__globals__", {})
-            patches.autowrap(own, self._autowrap_function_ids)
+            autowrap(getattr(getattr(type(module), "forward", None), "__globals__", {}))
             return self.call_module(module, forward, args, kwargs)
 
-        try:
-            patches.method(Module, "__getattribute__", attribute)
-            patches.method(Module, "__call__", called)
-            patches.wrapped()
-            patches.autowrap(space, self._autowrap_function_ids)
-            for module in self._autowrap_search:
-                patches.autowrap(vars(module), self._autowrap_function_ids)
+        def autowrap(space: dict[str, Any]) -> None:
+            if any(space is known for known in searched):
+                return
+            searched.append(space)
+            for name, value in list(space.items()):
+                if not name.startswith("_") and callable(value) and id(value) in self._autowrap_function_ids:
+                    _put(undo, space, name, _wrapped(value))
+
+        with ExitStack() as undo:
+            for name, method in (("__getattribute__", attribute), ("__call__", called)):
+                if name in before:
+                    undo.callback(setattr, Module, name, before[name])
+                else:
+                    undo.callback(delattr, Module, name)
+                setattr(Module, name, method)
+            for (_, name), holder in list(_wrapped_fns_to_patch.items()):
+                _put(undo, holder, name, _wrapped(holder[name] if name in holder else getattr(builtins, name)))
+            for searching in (space, *map(vars, self._autowrap_search)):
+                autowrap(searching)
             yield
-        finally:
-            patches.revert()
 
     def __deepcopy__(self, memo: Any) -> Tracer:
         return type(self)()

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import enum
-import re
 import types
 import typing
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -15,8 +13,6 @@ from ..utils import _pytree as pytree
 from .names import is_ours, qualified, type_repr
 from .namespace import Namespace, custom_builtins
 from .node import Node
-
-_COUNTER = re.compile(r"# COUNTER: (\d+)")
 
 reflectable_magic_methods = {
     "add": "{} + {}", "sub": "{} - {}", "mul": "{} * {}", "floordiv": "{} // {}", "truediv": "{} / {}",
@@ -37,7 +33,8 @@ dtype_abbrs = {
     "complex128": "c128", "int8": "i8", "int16": "i16", "int32": "i32", "int64": "i64", "bool": "b8", "uint8": "u8",
     "uint16": "u16", "uint32": "u32", "uint64": "u64",
 }  # fmt: skip
-_OLD_GENERICS = {list: list, dict: dict, set: set, frozenset: frozenset, tuple: tuple}
+_NO_STACKS = "# No stacktrace found for following nodes"  # nobody keeps any
+_OLD_GENERICS = (list, dict, set, frozenset, tuple)
 
 
 @dataclass
@@ -46,8 +43,6 @@ class PythonCode:
 
     src: str
     globals: dict[str, Any]
-    _lineno_map: dict[int, int | None] | None
-    _prologue_start: int = 0
 
 
 class PyTreeInfo(NamedTuple):
@@ -58,6 +53,18 @@ class PyTreeInfo(NamedTuple):
     out_spec: pytree.TreeSpec | None
 
 
+def last_uses(nodes: list[Node]) -> dict[Node, list[Node]]:
+    """For each node, the values that nobody uses after it."""
+    last: dict[Node, list[Node]] = {}
+    seen: set[Node] = set()
+    for node in reversed(nodes):
+        for used in node._input_nodes:
+            if used not in seen:
+                seen.add(used)
+                last.setdefault(node, []).append(used)
+    return last
+
+
 def format_target(base: str, target: str) -> str:
     """``self.layers.0`` as Python may write it."""
     for piece in target.split("."):
@@ -65,181 +72,77 @@ def format_target(base: str, target: str) -> str:
     return base
 
 
-class CodeGen:
-    """Prints graphs whose arguments are those of the function."""
-
-    def __init__(self) -> None:
-        self._body_transformer: Callable[[list[str]], list[str]] | None = None
-        self._func_name = "forward"
-
-    def gen_fn_def(self, free_vars: list[str], maybe_return_annotation: str) -> str:
-        """The first line of the function."""
-        if not free_vars or free_vars[0] != "self":
-            free_vars.insert(0, "self")
-        return f"def {self._func_name}({', '.join(free_vars)}){maybe_return_annotation}:"
-
-    def generate_output(self, output_args: Any, *, repr_fn: Callable[[Any], str] = repr) -> str:
-        """The line that returns."""
-        return f"return {repr_fn(output_args)}"
-
-    def process_inputs(self, *args: Any) -> Any:
-        """The function's arguments as those of the graph."""
-        return args
-
-    def process_outputs(self, outputs: Any) -> Any:
-        """The graph's result as the function's."""
-        return outputs
-
-    def additional_globals(self) -> list[tuple[str, Any]]:
-        """Further names that the text needs, with what they are."""
-        return []
-
-    def _gen_python_code(
-        self, nodes: Sequence[Node], root_module: str, namespace: Namespace, *, verbose: bool = False
-    ) -> PythonCode:
-        return _Printer(self, list(nodes), root_module, namespace, verbose).code()
-
-
-class PyTreeCodeGen(CodeGen):
-    """Prints graphs whose arguments are taken from containers."""
-
-    def __init__(self, pytree_info: PyTreeInfo) -> None:
-        super().__init__()
-        self.pytree_info = pytree_info
-
-    def process_inputs(self, *inputs: Any) -> Any:
-        """The leaves of the arguments."""
-        return pytree.tree_leaves(inputs)
-
-    def process_outputs(self, out: Any) -> Any:
-        """The result, put together of its leaves."""
-        if self.pytree_info.out_spec is None:
-            return out
-        return pytree.tree_unflatten(out if isinstance(out, (list, tuple)) else [out], self.pytree_info.out_spec)
-
-    def gen_fn_def(self, free_vars: list[str], maybe_return_annotation: str) -> str:
-        """The first lines of the function: its arguments are taken apart."""
-        own = self.pytree_info.orig_args
-        if own and own[0] == "self":
-            free_vars.insert(0, "self")
-        text = super().gen_fn_def(own[:], maybe_return_annotation)
-        if free_vars:
-            annotated = [name for name in free_vars if ":" in name]
-            if annotated:
-                text += "\n    " + "".join(name + "; " for name in annotated) + "\n"
-            names = ", ".join(name.split(":")[0].split("#")[0] for name in free_vars)
-            text += f"\n    {names}, = fx_pytree.tree_flatten_spec([{', '.join(own)}], self._in_spec)"
-        return text
-
-    def generate_output(self, output_args: Any, *, repr_fn: Callable[[Any], str] = repr) -> str:
-        """The line that returns the leaves put together."""
-        if self.pytree_info.out_spec is None:
-            return super().generate_output(output_args, repr_fn=repr_fn)
-        return f"return pytree.tree_unflatten({repr_fn(output_args)}, self._out_spec)"
-
-
-class _Printer:
+class Printer:
     """One printing of one graph."""
 
-    def __init__(self, gen: CodeGen, nodes: list[Node], root: str, namespace: Namespace, verbose: bool) -> None:
-        self.gen, self.nodes, self.root, self.namespace, self.verbose = gen, nodes, root, namespace, verbose
+    def __init__(
+        self, nodes: list[Node], root: str, namespace: Namespace, trees: PyTreeInfo | None, verbose: bool
+    ) -> None:
+        self.nodes, self.root, self.namespace, self.trees, self.verbose = nodes, root, namespace, trees, verbose
         self.body: list[str] = []
-        self.free_vars: list[str] = []
+        self.parameters: list[str] = []
         self.globals: dict[str, Any] = {}
         self.wrapped: dict[str, None] = {}
         self.returns = ""
         for name, builtin in custom_builtins.items():
             self.add_global(name, builtin.obj)
-        self.last_uses: dict[Node, list[Node]] = {}
-        seen: set[Node] = set()
-        for node in reversed(nodes):
-            for used in node._input_nodes:
-                if used not in seen:
-                    seen.add(used)
-                    self.last_uses.setdefault(node, []).append(used)
 
-    def add_global(self, hint: str, obj: Any) -> str:
-        """The name by which the text may call an object."""
-        if is_ours(obj) and obj is not custom_builtins["device"].obj:
-            return qualified(obj)
-        name = self.namespace.create_name(hint, obj)
-        if name in self.globals:
-            if self.globals[name] is not obj and self.globals[name] != obj:
-                raise AssertionError(f"Global name {name} already assigned to different object")
-            return name
-        self.globals[name] = obj
-        return name
+    def code(self) -> PythonCode:
+        """The whole text."""
+        gone = last_uses(self.nodes)
+        for node in self.nodes:
+            line = self.line(node)
+            if node.op not in ("placeholder", "output"):
+                if self.verbose and _NO_STACKS not in self.body:
+                    self.body += ["", _NO_STACKS] if self.body else [_NO_STACKS]
+                forgotten = gone.get(node, []) + ([] if node.users else [node])
+                line += f";  {' = '.join([*map(repr, forgotten), 'None'])}" if forgotten else ""
+            if line:
+                self.body.append(line)
+        wraps = ""
+        if self.wrapped:
+            from ._symbolic_trace import wrap
 
-    def type_text(self, kind: Any) -> str:
-        """A type, as an annotation names it."""
-        if kind == ():
-            return "()"
-        name = type_repr(kind)
-        if isinstance(kind, types.UnionType) and "|" in name:
-            return "|".join(map(self.type_text, typing.get_args(kind)))
-        origin = getattr(kind, "__origin__", None)
-        if origin is not None:
-            old = isinstance(kind, typing._GenericAlias)  # type: ignore[attr-defined]
-            if old and origin in _OLD_GENERICS:
-                name = origin.__name__.capitalize()
-                shown = self.add_global(f"typing_{name}", getattr(typing, name))
-            else:
-                shown = self.add_global(type_repr(origin), origin)
-            inner = typing.get_args(kind)
-            return f"{shown}[{','.join(map(self.type_text, inner))}]" if inner else shown
-        return self.add_global(name, kind)
+            marker = self.add_global("wrap", wrap)
+            wraps = "\n".join(f'{marker}("{name}")' for name in self.wrapped)
+        text = "".join(f"    {line}\n" for line in self.body or ["pass"])
+        return PythonCode(f"\n{wraps}\n\n{self.head()}\n{text}    ", self.globals)
 
-    def text(self, arg: Any) -> str:
-        """An argument, as the text writes it."""
-        if isinstance(arg, Node):
-            return repr(arg)
-        if isinstance(arg, tuple) and hasattr(arg, "_fields"):
-            return f"{self.add_global(qualified(type(arg)), type(arg))}{tuple(arg)!r}"
-        if isinstance(arg, enum.Enum):
-            return f"{self.add_global(type(arg).__name__, type(arg))}.{arg.name}"
-        if isinstance(arg, Tensor):
-            return f"torch.Tensor(size={list(arg.shape)}, dtype={str(arg.dtype).split('.')[-1]})"
-        if isinstance(arg, tuple):
-            return f"({self.text(arg[0])},)" if len(arg) == 1 else f"({', '.join(map(self.text, arg))})"
-        if isinstance(arg, list):
-            return f"[{', '.join(map(self.text, arg))}]"
-        if isinstance(arg, slice):
-            return f"slice({self.text(arg.start)}, {self.text(arg.stop)}, {self.text(arg.step)})"
-        return repr(arg)
+    def head(self) -> str:
+        """The first line of the function, and the one that takes containers among its arguments apart."""
+        own = self.parameters if self.trees is None else self.trees.orig_args
+        first = f"def forward({', '.join(own if own[:1] == ['self'] else ['self', *own])}){self.returns}:"
+        if self.trees is None:
+            return first
+        names = [node.target for node in self.nodes if node.op == "placeholder"]
+        if own[:1] == ["self"]:
+            names.insert(0, "self")
+        return f"{first}\n    {', '.join(names)}, = fx_pytree.tree_flatten_spec([{', '.join(own)}], self._in_spec)"
 
-    def arguments(self, args: Any, kwargs: Any) -> str:
-        """The arguments of a call."""
-        return ", ".join([*map(self.text, args), *(f"{key} = {self.text(value)}" for key, value in kwargs.items())])
-
-    def emit(self, node: Node) -> None:
-        """Write the line of one node, without its end."""
+    def line(self, node: Node) -> str:
+        """The line of one node, without what it forgets."""
         typed = "" if node.type is None else f" : {self.type_text(node.type)}"
         if self.verbose:
             typed = _shape_of(node) or typed
-        op = node.op
-        if op == "placeholder":
+        if node.op == "placeholder":
             default = f" = {self.text(node.args[0])}" if node.args else ""
-            self.free_vars.append(f"{node.target}{typed}{default}")
+            self.parameters.append(f"{node.target}{typed}{default}")
             bare = node.target.replace("*", "")
-            if bare != repr(node):
-                self.body.append(f"{node!r} = {bare}\n")
-            return
-        if op == "output":
+            return "" if bare == repr(node) else f"{node!r} = {bare}"
+        if node.op == "output":
             if node.type is not None:
                 self.returns = f" -> {self.type_text(node.type)}"
-            self.body.append(self.gen.generate_output(node.args[0], repr_fn=self.text))
-            return
+            result = self.text(node.args[0])
+            whole = self.trees is None or self.trees.out_spec is None
+            return f"return {result}" if whole else f"return pytree.tree_unflatten({result}, self._out_spec)"
         start = f"{node!r}{typed} = "
-        if op == "get_attr":
-            self.body.append(start + format_target(self.root, node.target))
-        elif op == "call_module":
-            call = self.arguments(node.args, node.kwargs)
-            self.body.append(f"{start}{format_target(self.root, node.target)}({call})")
-        elif op == "call_method":
-            call = self.arguments(node.args[1:], node.kwargs)
-            self.body.append(f"{start}{format_target(self.text(node.args[0]), node.target)}({call})")
+        if node.op == "call_function":
+            return self.function(node, start, typed)
+        if node.op == "call_method":
+            called, args = format_target(self.text(node.args[0]), node.target), node.args[1:]
         else:
-            self.body.append(self.function(node, start, typed))
+            called, args = format_target(self.root, node.target), node.args
+        return start + called + ("" if node.op == "get_attr" else f"({self.arguments(args, node.kwargs)})")
 
     def function(self, node: Node, start: str, typed: str) -> str:
         """The line of a call of a function."""
@@ -259,67 +162,56 @@ class _Printer:
             self.wrapped[called] = None
         return f"{start}{called}({self.arguments(node.args, node.kwargs)})"
 
-    def forget(self, node: Node) -> None:
-        """End the line, forgetting the values that nobody uses any more."""
-        if node.op == "placeholder":
-            return
-        gone = list(self.last_uses.get(node, ())) if node.op != "output" else []
-        if node.op != "output" and not node.users:
-            gone.append(node)
-        self.body.append(f";  {' = '.join([*map(repr, gone), 'None'])}\n" if gone else "\n")
+    def arguments(self, args: Any, kwargs: Any) -> str:
+        """The arguments of a call."""
+        return ", ".join([*map(self.text, args), *(f"{key} = {self.text(value)}" for key, value in kwargs.items())])
 
-    def code(self) -> PythonCode:
-        """The whole text."""
-        summary = None
-        for number, node in enumerate(self.nodes):
-            if self.verbose and node.op not in ("placeholder", "output"):
-                line = f"\n# {_place_of(node)}\n"
-                if line != summary:
-                    summary = line
-                    self.body.append(line)
-            self.body.append(f"# COUNTER: {number}\n")
-            self.emit(node)
-            self.forget(node)
-        body = self.body or ["pass\n"]
-        wraps = ""
-        if self.wrapped:
-            from ._symbolic_trace import wrap
+    def text(self, arg: Any) -> str:
+        """An argument, as the text writes it."""
+        if isinstance(arg, tuple) and hasattr(arg, "_fields"):
+            return f"{self.add_global(qualified(type(arg)), type(arg))}{tuple(arg)!r}"
+        if isinstance(arg, enum.Enum):
+            return f"{self.add_global(type(arg).__name__, type(arg))}.{arg.name}"
+        if isinstance(arg, Tensor):
+            return f"torch.Tensor(size={list(arg.shape)}, dtype={str(arg.dtype).split('.')[-1]})"
+        if isinstance(arg, tuple):
+            return f"({self.text(arg[0])},)" if len(arg) == 1 else f"({', '.join(map(self.text, arg))})"
+        if isinstance(arg, list):
+            return f"[{', '.join(map(self.text, arg))}]"
+        if isinstance(arg, slice):
+            return f"slice({self.text(arg.start)}, {self.text(arg.stop)}, {self.text(arg.step)})"
+        return repr(arg)
 
-            marker = self.add_global("wrap", wrap)
-            wraps = "\n".join(f'{marker}("{name}")' for name in self.wrapped)
-        if self.gen._body_transformer is not None:
-            body = self.gen._body_transformer(body)
-        for name, value in self.gen.additional_globals():
-            self.add_global(name, value)
-        prologue = self.gen.gen_fn_def(self.free_vars, self.returns)
-        numbers: dict[int, int | None] = {}
-        lines: list[str] = []
-        current: int | None = None
-        for line in "".join(body).split("\n"):
-            counted = _COUNTER.search(line)
-            if counted is not None:
-                current = int(counted[1])
-            else:
-                numbers[len(lines) + prologue.count("\n") + 1] = current
-                lines.append(line)
-        text = "\n".join("    " + line for line in "\n".join(lines).lstrip("\n").split("\n"))
-        return PythonCode(f"\n{wraps}\n\n{prologue}\n{text}", self.globals, numbers, wraps.count("\n") + 4)
+    def add_global(self, hint: str, obj: Any) -> str:
+        """The name by which the text may call an object."""
+        if is_ours(obj) and obj is not custom_builtins["device"].obj:
+            return qualified(obj)
+        name = self.namespace.create_name(hint, obj)
+        self.globals.setdefault(name, obj)
+        return name
+
+    def type_text(self, kind: Any) -> str:
+        """A type, as an annotation names it."""
+        if kind == ():
+            return "()"
+        inner = typing.get_args(kind)
+        if isinstance(kind, types.UnionType):
+            return "|".join(map(self.type_text, inner))
+        origin = getattr(kind, "__origin__", None)
+        if origin is None:
+            return self.add_global(type_repr(kind), kind)
+        if isinstance(kind, typing._GenericAlias) and origin in _OLD_GENERICS:  # type: ignore[attr-defined]
+            name = origin.__name__.capitalize()
+            shown = self.add_global(f"typing_{name}", getattr(typing, name))
+        else:
+            shown = self.add_global(type_repr(origin), origin)
+        return f"{shown}[{','.join(map(self.type_text, inner))}]" if inner else shown
 
 
 def _shape_of(node: Node) -> str:
     """The shape that a node's value was seen to have, as an annotation."""
-    found: Any = node.meta.get("val", node.meta.get("tensor_meta", node.meta.get("example_value")))
-    if not (hasattr(found, "shape") and hasattr(found, "dtype")):
+    seen: Any = node.meta.get("val", node.meta.get("tensor_meta", node.meta.get("example_value")))
+    if not (hasattr(seen, "shape") and hasattr(seen, "dtype")):
         return ""
-    kind = str(found.dtype).split(".")[-1]
-    return f': "{dtype_abbrs.get(kind, kind)}[{", ".join(map(str, found.shape))}]"'
-
-
-def _place_of(node: Node) -> str:
-    """Where in the program a node comes from, if that was recorded."""
-    lines = (node.stack_trace or "").strip().split("\n")
-    for place in range(len(lines) - 2, -1, -1):
-        found = re.match(r"^File \"(.+)\", line (\d+), in (.+)$", lines[place].strip())
-        if found:
-            return f"File: {found[1]}:{found[2]} in {found[3]}, code: {lines[place + 1].strip()}"
-    return "No stacktrace found for following nodes"
+    kind = str(seen.dtype).split(".")[-1]
+    return f': "{dtype_abbrs.get(kind, kind)}[{", ".join(map(str, seen.shape))}]"'

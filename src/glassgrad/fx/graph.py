@@ -2,21 +2,13 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from ..nn.modules.module import Module
 from ..tensor.typename import typename
-from .code import (
-    CodeGen,
-    PythonCode,
-    PyTreeCodeGen,
-    PyTreeInfo,
-    inplace_methods,
-    magic_methods,
-    reflectable_magic_methods,
-)
+from .code import Printer, PythonCode, PyTreeInfo, inplace_methods, magic_methods, reflectable_magic_methods
 from .names import qualified
 from .namespace import Namespace, snake_case
 from .node import Node, _legal_ops, map_arg
@@ -24,10 +16,14 @@ from .node import Node, _legal_ops, map_arg
 if TYPE_CHECKING:
     from .graph_module import GraphModule
 
-__all__ = [
-    "CodeGen", "Graph", "PythonCode", "inplace_methods", "magic_methods", "reflectable_magic_methods",
-]  # fmt: skip
-_PyTreeCodeGen, _PyTreeInfo, _Namespace, _snake_case = PyTreeCodeGen, PyTreeInfo, Namespace, snake_case
+__all__ = ["Graph", "PythonCode", "attribute", "inplace_methods", "magic_methods", "reflectable_magic_methods"]
+
+
+def attribute(module: Any, path: str, *default: Any) -> Any:
+    """What a module has at a dotted path; the default, or AttributeError, where there is nothing."""
+    for piece in path.split("."):
+        module = getattr(module, piece, *default)
+    return module
 
 
 class _NodeList:
@@ -74,23 +70,13 @@ class Graph:
     def __init__(
         self, owning_module: GraphModule | None = None, tracer_cls: type | None = None, tracer_extras: Any = None
     ) -> None:
+        self.owning_module: Any = owning_module
         self._graph_namespace = Namespace()
         self._root = Node(self, "", "root", "", (), {})
         self._insert: Callable[[Node], None] = self._root.prepend
         self._len = 0
-        self._owning_module = owning_module
-        self._owners = 0
-        self._tracer_cls, self._tracer_extras = tracer_cls, tracer_extras
-        self._codegen: CodeGen = CodeGen()
-
-    @property
-    def owning_module(self) -> Any:
-        """The module that runs this graph, where it is one."""
-        return self._owning_module
-
-    @owning_module.setter
-    def owning_module(self, mod: Any) -> None:
-        self._owning_module = mod
+        self._tracer_cls = tracer_cls
+        self._pytree_info: PyTreeInfo | None = None
 
     @property
     def nodes(self) -> Any:
@@ -111,49 +97,29 @@ class Graph:
     # -- making nodes ---------------------------------------------------------------------------------------------
 
     def create_node(
-        self,
-        op: str,
-        target: Any,
-        args: tuple[Any, ...] | None = None,
-        kwargs: dict[str, Any] | None = None,
-        name: str | None = None,
-        type_expr: Any = None,
-    ) -> Node:
-        """A new node at the place where nodes are put now."""
+        self, op: str, target: Any, args: tuple[Any, ...] | None = None, kwargs: dict[str, Any] | None = None,
+        name: str | None = None, type_expr: Any = None,
+    ) -> Node:  # fmt: skip
+        """A new node where nodes are put now."""
         args, kwargs = () if args is None else args, {} if kwargs is None else kwargs
         if not isinstance(args, tuple):
             raise AssertionError(f"args must be a tuple, got {type(args)}")
         if not isinstance(kwargs, dict):
             raise AssertionError(f"kwargs must be a dict, got {type(kwargs)}")
-        name = self._graph_namespace.create_name(name if name is not None else self._target_to_str(target), None)
+        name = self._graph_namespace.create_name(name if name is not None else _name_for(target), None)
         node = Node(self, name, op, target, args, kwargs, type_expr)
-        self._graph_namespace.associate_name_with_obj(name, node)
         self._insert(node)
         self._len += 1
         return node
 
-    def _target_to_str(self, target: Any) -> str:
-        if callable(target):
-            name = qualified(target).rpartition(".")[2] if type(target).__name__ == "function" else target.__name__
-            if name == "":
-                name = target.__name__
-            name = target.__name__ if target.__name__ == "<lambda>" else name
-        else:
-            name = target
-            if name.startswith("__") and name.endswith("__"):
-                name = name[2:-2]
-        return snake_case(name)
-
-    def placeholder(self, name: str, type_expr: Any = None, default_value: Any = None, **given: Any) -> Node:
+    def placeholder(self, name: str, type_expr: Any = None, default_value: Any = None) -> Node:
         """A node for an argument of the function."""
         args = (default_value,) if default_value is not None else ()
         return self.create_node("placeholder", name, args, type_expr=type_expr)
 
     def get_attr(self, qualified_name: str, type_expr: Any = None) -> Node:
         """A node for an attribute of the module, such as a parameter."""
-        if self.owning_module is not None and not _has(self.owning_module, qualified_name):
-            import warnings
-
+        if self.owning_module is not None and attribute(self.owning_module, qualified_name, None) is None:
             warnings.warn(
                 "Attempted to insert a get_attr Node with no underlying reference in the owning GraphModule! Call "
                 "GraphModule.add_submodule to add the necessary submodule, GraphModule.add_parameter to add the "
@@ -182,12 +148,10 @@ class Graph:
 
     def node_copy(self, node: Node, arg_transform: Callable[[Node], Any] = lambda node: node) -> Node:
         """A copy of a node, perhaps of another graph; ``arg_transform`` gives the nodes here for those it uses."""
-        args, kwargs = map_arg(node.args, arg_transform), map_arg(node.kwargs, arg_transform)
-        if not isinstance(args, tuple):
-            raise AssertionError(f"Expected args to be tuple, got {type(args)}")
-        made = self.create_node(node.op, node.target, args, dict(kwargs), node.name, node.type)
-        made.meta = dict(node.meta)
-        return made
+        args, kwargs = map_arg((node.args, node.kwargs), arg_transform)
+        copied = self.create_node(node.op, node.target, args, kwargs, node.name, node.type)
+        copied.meta = dict(node.meta)
+        return copied
 
     def graph_copy(self, g: Graph, val_map: dict[Node, Node], return_output_node: bool = False) -> Any:
         """Copy all nodes of another graph; gives what its output would be, and notes the copies in ``val_map``."""
@@ -195,19 +159,18 @@ class Graph:
             if node in val_map:
                 continue
             if node.op == "output":
-                result = map_arg(node.args[0], lambda used: val_map[used])
+                result = map_arg(node.args[0], val_map.__getitem__)
                 return (result, node) if return_output_node else result
-            val_map[node] = self.node_copy(node, lambda used: val_map[used])
+            val_map[node] = self.node_copy(node, val_map.__getitem__)
         return None
 
     def __deepcopy__(self, memo: Any = None) -> Graph:
-        made = Graph(tracer_cls=self._tracer_cls)
-        copied = made.graph_copy(self, {}, return_output_node=True)
-        made._codegen = self._codegen
-        if copied is not None:
-            result, old = copied
-            made.output(result, type_expr=getattr(old, "type", None)).meta = dict(old.meta)
-        return made
+        copied = Graph(tracer_cls=self._tracer_cls)
+        copied._pytree_info = self._pytree_info
+        values: dict[Node, Node] = {}
+        for node in self.nodes:
+            values[node] = copied.node_copy(node, values.__getitem__)
+        return copied
 
     # -- changing it ----------------------------------------------------------------------------------------------
 
@@ -221,8 +184,6 @@ class Graph:
         if to_erase.graph is not self:
             raise RuntimeError(f"Attempting to remove {to_erase} from wrong graph!")
         if to_erase._erased:
-            import warnings
-
             warnings.warn(f"erase_node({to_erase}) on an already erased node", stacklevel=2)
             return
         to_erase._unlink()
@@ -249,54 +210,22 @@ class Graph:
     def eliminate_dead_code(self, is_impure_node: Callable[[Node], bool] | None = None) -> bool:
         """Take out all nodes that nobody uses and that do nothing else; whether there were any."""
         self.lint()
-        changed = False
+        before = self._len
         for node in reversed(self.nodes):
-            impure = is_impure_node(node) if is_impure_node is not None else node.is_impure()
-            if not impure and not node.users:
+            if not node.users and not (is_impure_node or Node.is_impure)(node):
                 self.erase_node(node)
-                changed = True
-        return changed
-
-    def process_inputs(self, *args: Any) -> Any:
-        """The function's arguments as those of the placeholders."""
-        return self._codegen.process_inputs(*args)
-
-    def process_outputs(self, out: Any) -> Any:
-        """The output as the function's result."""
-        return self._codegen.process_outputs(out)
-
-    def set_codegen(self, codegen: CodeGen) -> None:
-        """Have the graph printed by something else."""
-        self._codegen = codegen
-
-    def on_generate_code(self, make_transformer: Callable[[Any], Any]) -> Any:
-        """Have printed lines changed by ``make_transformer(the one before)(lines)``; a block, or for good."""
-        before = self._codegen._body_transformer
-        self._codegen._body_transformer = make_transformer(before)
-
-        @contextmanager
-        def block() -> Iterator[None]:
-            try:
-                yield
-            finally:
-                self._codegen._body_transformer = before
-
-        return block()
+        return self._len < before
 
     # -- showing it -----------------------------------------------------------------------------------------------
 
-    def python_code(self, root_module: str, *, verbose: bool = False, **settings: Any) -> PythonCode:
+    def python_code(self, root_module: str, *, verbose: bool = False) -> PythonCode:
         """The graph as a Python function; ``root_module`` is what the module is called in it."""
         namespace = Namespace()
-
-        def name_of(node: Node) -> str:
-            return namespace.create_name(node.name, node)
-
         before = [(node, node._repr_fn) for node in self.nodes]
         for node, _ in before:
-            node._repr_fn = name_of
+            node._repr_fn = lambda node: namespace.create_name(node.name, node)
         try:
-            return self._codegen._gen_python_code(self.nodes, root_module, namespace, verbose=verbose)
+            return Printer(list(self.nodes), root_module, namespace, self._pytree_info, verbose).code()
         finally:
             for node, shown in before:
                 node._repr_fn = shown
@@ -352,29 +281,28 @@ class Graph:
 
     def _check_target(self, node: Node) -> None:
         target: Any = node.target
-        if node.op == "call_function":
-            if not callable(target):
-                raise ValueError(f"Node {node} target {target} has type {typename(target)} but a Callable is expected")
-            return
-        if not isinstance(target, str):
-            raise ValueError(f"Node {node} target {target} has type {typename(target)} but a str is expected")
+        words = f"Node {node} target {target}"
+        if not (callable(target) if node.op == "call_function" else isinstance(target, str)):
+            kind = "Callable" if node.op == "call_function" else "str"
+            raise ValueError(f"{words} has type {typename(target)} but a {kind} is expected")
         if node.op not in ("get_attr", "call_module"):
             return
-        holder: Any = self.owning_module
-        pieces = target.split(".")
-        for place, piece in enumerate(pieces):
-            found = getattr(holder, piece, None)
-            path = ".".join(pieces[:place])
-            if found is None:
-                raise RuntimeError(f"Node {node} target {target} references nonexistent attribute {piece} of {path}")
-            if node.op == "call_module" and not isinstance(found, Module):
-                raise RuntimeError(f"Node {node} target {target} {piece} of {path} does not reference an nn.Module")
-            holder = found
+        holder, path = self.owning_module, ""
+        for piece in target.split("."):
+            holder = getattr(holder, piece, None)
+            if holder is None:
+                raise RuntimeError(f"{words} references nonexistent attribute {piece} of {path}")
+            if node.op == "call_module" and not isinstance(holder, Module):
+                raise RuntimeError(f"{words} {piece} of {path} does not reference an nn.Module")
+            path = f"{path}.{piece}" if path else piece
 
 
-def _has(module: Any, path: str) -> bool:
-    for piece in path.split("."):
-        if not hasattr(module, piece):
-            return False
-        module = getattr(module, piece)
-    return True
+def _name_for(target: Any) -> str:
+    """What a node is called, until a number is put behind it."""
+    if callable(target):
+        name = target.__name__
+        if type(target).__name__ == "function" and name != "<lambda>":
+            name = qualified(target).rpartition(".")[2]
+    else:
+        name = target[2:-2] if target.startswith("__") and target.endswith("__") else target
+    return snake_case(name)

@@ -4,54 +4,43 @@ from __future__ import annotations
 
 import copy
 import linecache
-import sys
-import traceback
 from collections.abc import Callable
 from itertools import count
-from pathlib import Path
 from typing import Any
 
 from ..core.tensor import Tensor
 from ..nn.modules.module import Module
 from ..nn.modules.tree import KINDS
-from ..serialization import save as save_file
 from ..tensor.parameter import Parameter
-from .code import PythonCode, PyTreeCodeGen
-from .graph import Graph
+from .code import PythonCode
+from .graph import Graph, attribute
 from .names import HOME, is_ours
 from .namespace import custom_builtins
 
 _number = count()
-_FILE = "<eval_with_key>"
 
 
 def _compiled(source: str, names: dict[str, Any]) -> Callable[..., Any]:
-    """The function of a printed graph."""
-    key = f"{_FILE}.{next(_number)}"
+    """The function of a printed graph; tracebacks show its lines."""
+    key = f"<eval_with_key>.{next(_number)}"
     linecache.cache[key] = (len(source), None, source.splitlines(keepends=True), key)
     space = dict(names)
     exec(compile(source, key, "exec", dont_inherit=True), space)
-    made: Callable[..., Any] = space.pop("forward")
-    return made
+    forward: Callable[..., Any] = space["forward"]
+    return forward
 
 
-def _attr(module: Any, path: str) -> Any:
-    for piece in path.split("."):
-        module = getattr(module, piece)
-    return module
+_get_attr = attribute
 
 
-_get_attr = _attr
-
-
-def _holder(module: Module, path: list[str]) -> Any:
-    """The module at the end of a path, with empty ones made on the way."""
+def _holder(module: Any, path: list[str]) -> Any:
+    """The module at the end of a path, with empty ones made on the way; None where something else is in the way."""
     for piece in path:
-        found = getattr(module, piece, None)
-        if found is None:
-            found = Module()
-            setattr(module, piece, found)
-        module = found
+        if getattr(module, piece, None) is None:
+            setattr(module, piece, Module())
+        module = getattr(module, piece)
+        if not isinstance(module, Module):
+            return None
     return module
 
 
@@ -65,18 +54,9 @@ def _assign_attr(value: Any, module: Module, target: str) -> None:
 
 
 def _copy_attr(source: Module, module: Module, target: str) -> None:
-    *path, name = target.split(".")
-    found: Any = source
-    for piece in path:
-        given = getattr(found, piece, None)
-        if given is found:
-            return
-        found = given
-    if path:
-        holder = _holder(module, path)
-        if holder is found:
-            return
-    _assign_attr(getattr(found, name), module, target)
+    path = target.rpartition(".")[0]
+    if not path or attribute(source, path) is not attribute(module, path, None):
+        _assign_attr(attribute(source, target), module, target)
 
 
 class _CodeOnlyModule(Module):
@@ -112,21 +92,22 @@ class GraphModule(Module):
     def __init__(self, root: Any, graph: Graph, class_name: str = "GraphModule") -> None:
         super().__init__()
         type(self).__name__ = class_name
-        targets = [node.target for node in graph.nodes if node.op in ("get_attr", "call_module")]
+        nodes = [node for node in graph.nodes if node.op in ("get_attr", "call_module")]
         if isinstance(root, Module):
             self.training = root.training
+            targets = [node.target for node in nodes]
             if isinstance(root, _CodeOnlyModule):
-                for name in [*dict(root.named_children()), *dict(root.named_buffers()), *dict(root.named_parameters())]:
-                    _copy_attr(root, self, name)
+                members = (root.named_children(), root.named_buffers(), root.named_parameters())
+                targets = [name for kind in members for name, _ in kind] + targets
             for target in targets:
                 _copy_attr(root, self, target)
         elif isinstance(root, dict):
-            for node in graph.nodes:
-                if node.op in ("get_attr", "call_module") and node.target not in root:
+            for node in nodes:
+                if node.target not in root:
                     raise RuntimeError(
                         f"Node {node} referenced target {node.target} but that target was not provided in ``root``!"
                     )
-            for target in sorted(targets, key=lambda target: target.count(".")):
+            for target in sorted((node.target for node in nodes), key=lambda target: target.count(".")):
                 _assign_attr(root[target], self, target)
         else:
             raise RuntimeError(f"Unsupported type {root} passed for root!")
@@ -157,59 +138,32 @@ class GraphModule(Module):
 
     def recompile(self) -> PythonCode:
         """Print and compile the graph anew, after it was changed."""
-        gen = self._graph._codegen
-        if isinstance(gen, PyTreeCodeGen):
-            self._in_spec, self._out_spec = gen.pytree_info.in_spec, gen.pytree_info.out_spec
-        made = self._graph.python_code(root_module="self")
-        self._code = made.src
-        self._lineno_map, self._prologue_start = made._lineno_map, made._prologue_start
-        cls: Any = type(self)
-        cls.forward = _compiled(made.src, made.globals)
-        inner = vars(cls).get("_own_call") or (vars(cls)["__call__"] if "__call__" in vars(cls) else None)
-
-        def call(self: Any, *args: Any, **kwargs: Any) -> Any:
-            try:
-                return inner(self, *args, **kwargs) if inner is not None else super(cls, self).__call__(*args, **kwargs)
-            except Exception as error:
-                frame = traceback.extract_tb(error.__traceback__)[-1]
-                if _FILE not in frame.filename:
-                    raise
-                print(_message(frame), file=sys.stderr)
-                raise error.with_traceback(None) from None
-
-        cls._own_call = inner
-        cls.__call__ = call
+        trees = self._graph._pytree_info
+        if trees is not None:
+            self._in_spec, self._out_spec = trees.in_spec, trees.out_spec
+        printed = self._graph.python_code(root_module="self")
+        self._code = printed.src
+        type(self).forward = _compiled(printed.src, printed.globals)  # type: ignore[method-assign]
         for child in self.children():
             if isinstance(child, GraphModule):
                 child.recompile()
-        return made
+        return printed
 
     # -- modules within -------------------------------------------------------------------------------------------
 
     def add_submodule(self, target: str, m: Module) -> bool:
         """Put a module at a path, with empty ones made on the way; False where something else is in the way."""
         *path, name = target.split(".")
-        holder: Any = self
-        for piece in path:
-            found = getattr(holder, piece, None)
-            if found is None:
-                found = Module()
-                setattr(holder, piece, found)
-            if not isinstance(found, Module):
-                return False
-            holder = found
-        holder.add_module(name, m)
-        return True
+        holder = _holder(self, path)
+        if holder is not None:
+            holder.add_module(name, m)
+        return holder is not None
 
     def delete_submodule(self, target: str) -> bool:
         """Take the module at a path away; False where there is none."""
-        *path, name = target.split(".")
-        holder: Any = self
-        for piece in path:
-            holder = getattr(holder, piece, None)
-            if not isinstance(holder, Module):
-                return False
-        if not isinstance(getattr(holder, name, None), Module):
+        path, _, name = target.rpartition(".")
+        holder = attribute(self, path, None) if path else self
+        if not isinstance(holder, Module) or not isinstance(getattr(holder, name, None), Module):
             return False
         delattr(holder, name)
         return True
@@ -220,59 +174,32 @@ class GraphModule(Module):
         for node in self.graph.nodes:
             if node.op in ("call_module", "get_attr"):
                 pieces = node.target.split(".")
-                used.update(".".join(pieces[: place + 1]) for place in range(len(pieces)))
-                if node.op == "call_module":
-                    try:
-                        inner = self.get_submodule(node.target)
-                    except AttributeError:
-                        continue
-                    used.update(f"{node.target}.{name}" for name, _ in inner.named_modules() if name)
+                used.update(".".join(pieces[:number]) for number in range(1, len(pieces) + 1))
+            if node.op == "call_module" and isinstance(attribute(self, node.target, None), Module):
+                used.update(name for name, _ in self.get_submodule(node.target).named_modules(prefix=node.target))
         for name in [name for name, _ in self.named_modules() if name not in used]:
             self.delete_submodule(name)
 
     # -- copies and files -----------------------------------------------------------------------------------------
 
     def __reduce__(self) -> tuple[Any, ...]:
-        made = self.recompile()
-        body = {key: value for key, value in Module.__getstate__(self).items() if key not in ("_graph", "_lineno_map")}
-        return reduce_graph_module, (body, "\n".join(sorted({_import(*item) for item in made.globals.items()})))
+        printed = self.recompile()
+        body = {key: value for key, value in Module.__getstate__(self).items() if key != "_graph"}
+        return reduce_graph_module, (body, "\n".join(sorted({_import(*item) for item in printed.globals.items()})))
 
     def __deepcopy__(self, memo: dict[int, Any]) -> GraphModule:
-        made = type(self).__new__(type(self))
-        memo[id(self)] = made
+        copied = type(self).__new__(type(self))
+        memo[id(self)] = copied
         body = _CodeOnlyModule(copy.deepcopy(Module.__getstate__(self), memo))
-        GraphModule.__init__(made, body, body.__dict__["_graph"])
-        made.meta = copy.deepcopy(self.meta, memo)
-        for name, value in body.__dict__.items():
-            if name not in made.__dict__ and name not in KINDS:
-                made.__dict__[name] = value
-        return made
+        GraphModule.__init__(copied, body, body.__dict__["_graph"])
+        copied.meta = copy.deepcopy(self.meta, memo)
+        _take_attributes(copied, body)
+        return copied
 
     def __copy__(self) -> GraphModule:
-        made = GraphModule(self, self.graph)
-        made.meta = self.meta
-        return made
-
-    def to_folder(self, folder: Any, module_name: str = "FxModule") -> None:
-        """Write the module as a Python package: its code, and its parameters and buffers beside it."""
-        place = Path(folder)
-        place.mkdir(parents=True, exist_ok=True)
-        save_file(self.state_dict(), place / "state_dict.pt")
-        lines = ["import torch", "from math import inf, nan", "from torch import device, nn", "NoneType = type(None)"]
-        lines += sorted({_import(*item) for item in self.recompile().globals.items()} - set(lines))
-        lines += ["", f"class {module_name}(nn.Module):", "    def __init__(self):", "        super().__init__()"]
-        for name, child in self.named_children():
-            save_file(child, place / f"{name}.pt")
-            path = repr(str(place / f"{name}.pt"))
-            lines.append(f"        setattr(self, {name!r}, torch.load({path}, weights_only=False))")
-        for name, parameter in self.named_parameters(recurse=False):
-            lines.append(f"        setattr(self, {name!r}, nn.Parameter(torch.empty({list(parameter.shape)})))")
-        for name, buffer in self.named_buffers(recurse=False):
-            lines.append(f"        self.register_buffer({name!r}, torch.empty({list(buffer.shape)}))")
-        lines.append(f"        self.load_state_dict(torch.load({str(place / 'state_dict.pt')!r}))")
-        body = "\n".join("    " + line if line else line for line in self.code.strip("\n").split("\n"))
-        (place / "module.py").write_text("\n".join(lines) + "\n\n" + body + "\n", encoding="utf-8")
-        (place / "__init__.py").write_text("from .module import *\n", encoding="utf-8")
+        copied = GraphModule(self, self.graph)
+        copied.meta = self.meta
+        return copied
 
     def print_readable(self, print_output: bool = True, *settings: Any, **more: Any) -> str:
         """The code as that of a class, with the shapes that were seen; printed, unless told otherwise."""
@@ -297,14 +224,11 @@ def _indented(text: str) -> str:
     return "\n".join([first, *("    " + line if line.strip() else "" for line in rest)])
 
 
-def _message(frame: traceback.FrameSummary) -> str:
-    """What is said of an error in a module's own code."""
-    lines = linecache.getlines(frame.filename)
-    number = frame.lineno or 1
-    marker = "~" * len(frame.line or "") + "~~~ <--- HERE"
-    head = f"Call using an FX-traced Module, line {number} of the traced Module's generated forward function:"
-    before, after = "".join(lines[max(number - 2, 0) : number]), "\n".join(lines[number : number + 2])
-    return "\n".join([traceback.format_exc(), head, before, marker, after])
+def _take_attributes(module: GraphModule, source: Module) -> None:
+    """Give a module what another one has besides parameters, buffers and children."""
+    for key, value in vars(source).items():
+        if key not in vars(module) and key not in KINDS:
+            vars(module)[key] = value
 
 
 def _import(name: str, obj: Any) -> str:
@@ -319,10 +243,9 @@ def _import(name: str, obj: Any) -> str:
 
 def _localized(imports: str) -> str:
     """The same statements where ``torch`` is this package."""
-    made = imports.replace("import torch.fx._pytree", f"import {HOME}.fx._pytree")
-    made = made.replace("import torch.utils._pytree", f"import {HOME}.utils._pytree")
-    made = made.replace("from torch", f"from {HOME}")
-    return "\n".join(f"import {HOME} as torch" if line == "import torch" else line for line in made.split("\n"))
+    for module in ("import torch.fx._pytree", "import torch.utils._pytree", "from torch"):
+        imports = imports.replace(module, module.replace("torch", HOME))
+    return "\n".join(f"import {HOME} as torch" if line == "import torch" else line for line in imports.split("\n"))
 
 
 def reduce_graph_module(body: dict[str, Any], import_block: str) -> Module:
@@ -339,8 +262,6 @@ def reduce_graph_module(body: dict[str, Any], import_block: str) -> Module:
     source = Pickled(body)
     graph = KeepModules().trace(source)
     graph._tracer_cls = body.get("_tracer_cls")
-    made = GraphModule(source, graph)
-    for key, value in source.__dict__.items():
-        if key not in made.__dict__:
-            made.__dict__[key] = value
-    return made
+    read = GraphModule(source, graph)
+    _take_attributes(read, source)
+    return read

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 from ..ground import listening
 from ..nn.modules.module import Module
+from ..utils._pytree import tree_leaves, tree_unflatten
+from ._symbolic_trace import Tracer
+from .code import last_uses
 from .graph import Graph
 from .graph_module import GraphModule
 from .names import traced_functions
@@ -29,20 +31,14 @@ class Interpreter:
         self.name = "Interpreter"
         self.garbage_collect_values = garbage_collect_values
         self.extra_traceback = True
-        self.user_to_last_uses: dict[Node, list[Node]] = {}
-        if garbage_collect_values:
-            seen: set[Node] = set()
-            for node in reversed(self.graph.nodes):
-                for used in node.all_input_nodes:
-                    if used not in seen:
-                        seen.add(used)
-                        self.user_to_last_uses.setdefault(node, []).append(used)
+        self.user_to_last_uses = last_uses(list(self.graph.nodes)) if garbage_collect_values else {}
 
     def run(self, *args: Any, initial_env: dict[Node, Any] | None = None, enable_io_processing: bool = True) -> Any:
         """Run the graph with these arguments; ``initial_env`` has values of nodes that need not run."""
         self.env = initial_env if initial_env is not None else {}
-        if enable_io_processing:
-            args = self.graph.process_inputs(*args)
+        trees = self.graph._pytree_info if enable_io_processing else None
+        if trees is not None:
+            args = tuple(tree_leaves(args))
         self.args_iter: Iterator[Any] = iter(args)
         for node in self.graph.nodes:
             if node in self.env:
@@ -51,11 +47,7 @@ class Interpreter:
                 self.env[node] = self.run_node(node)
             except Exception as error:
                 if self.extra_traceback:
-                    words = f"While executing {node.format_node()}"
-                    words = f"{error.args[0]}\n\n{words}" if error.args else words
-                    words += f"\nOriginal traceback:\n{node.stack_trace}"
-                    if not (error.args and isinstance(error.args[0], str) and "While executing" in error.args[0]):
-                        error.args = (words, *error.args[1:])
+                    _say_where(error, node)
                     if isinstance(error, KeyError):
                         raise RuntimeError(*error.args) from error
                 raise
@@ -63,24 +55,15 @@ class Interpreter:
                 del self.env[used]
             if node.op == "output":
                 result = self.env[node]
-                return self.graph.process_outputs(result) if enable_io_processing else result
+                if trees is None or trees.out_spec is None:
+                    return result
+                return tree_unflatten(result if isinstance(result, (list, tuple)) else [result], trees.out_spec)
         return None
-
-    def boxed_run(self, args_list: list[Any]) -> Any:
-        """Run the graph with the arguments in a list, which is emptied."""
-        env = dict(zip((node for node in self.graph.nodes if node.op == "placeholder"), args_list, strict=True))
-        args_list.clear()
-        return self.run(initial_env=env)
-
-    @contextmanager
-    def _set_current_node(self, node: Node) -> Iterator[None]:
-        yield
 
     def run_node(self, n: Node) -> Any:
         """The value of a node."""
-        with self._set_current_node(n):
-            args, kwargs = self.fetch_args_kwargs_from_env(n)
-            return getattr(self, n.op)(n.target, args, kwargs)
+        args, kwargs = self.fetch_args_kwargs_from_env(n)
+        return getattr(self, n.op)(n.target, args, kwargs)
 
     def placeholder(self, target: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """The value of an argument."""
@@ -115,13 +98,13 @@ class Interpreter:
 
     def fetch_attr(self, target: str) -> Any:
         """An attribute of the module by its path."""
-        found = self.module
-        pieces = target.split(".")
-        for place, piece in enumerate(pieces):
-            if not hasattr(found, piece):
-                raise RuntimeError(f"Node referenced nonexistent target {'.'.join(pieces[: place + 1])}")
-            found = getattr(found, piece)
-        return found
+        value, path = self.module, ""
+        for piece in target.split("."):
+            path = f"{path}.{piece}" if path else piece
+            if not hasattr(value, piece):
+                raise RuntimeError(f"Node referenced nonexistent target {path}")
+            value = getattr(value, piece)
+        return value
 
     def fetch_args_kwargs_from_env(self, n: Node) -> tuple[tuple[Any, ...], dict[str, Any]]:
         """The values of a node's arguments."""
@@ -140,6 +123,23 @@ class Interpreter:
         return map_arg(args, value)
 
 
+def _say_where(error: Exception, node: Node) -> None:
+    """Add to an error's words at which node it was raised, unless one said so before."""
+    words = f"While executing {node.format_node()}\nOriginal traceback:\n{node.stack_trace}"
+    if error.args:
+        if isinstance(error.args[0], str) and "While executing" in error.args[0]:
+            return
+        words = f"{error.args[0]}\n\n{words}"
+    error.args = (words, *error.args[1:])
+
+
+class _Leaves(Tracer):
+    """A tracer that looks into no module."""
+
+    def is_leaf_module(self, m: Module, module_qualified_name: str) -> bool:
+        return True
+
+
 class Transformer(Interpreter):
     """Makes another graph by running one on proxies; override the method of a kind of node to change what it becomes.
 
@@ -147,23 +147,11 @@ class Transformer(Interpreter):
     """
 
     def __init__(self, module: GraphModule) -> None:
-        from ._symbolic_trace import Tracer
-
         super().__init__(module)
         self.new_graph = Graph()
-        self.new_graph.set_codegen(module.graph._codegen)
-
-        class Changing(Tracer):
-            def __init__(self, graph: Graph) -> None:
-                super().__init__()
-                self.graph = graph
-                self.tensor_attrs = {}
-
-            def is_leaf_module(self, m: Module, module_qualified_name: str) -> bool:
-                return True
-
-        self.tracer = Changing(self.new_graph)
-        self.tracer.root = module
+        self.new_graph._pytree_info = module.graph._pytree_info
+        self.tracer = _Leaves()
+        self.tracer.graph, self.tracer.root = self.new_graph, module
 
     def placeholder(self, target: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Proxy:
         """A placeholder of the new graph."""

@@ -59,15 +59,10 @@ class Namespace:
         """The name of ``obj``: as before, or a new one like ``candidate``."""
         if obj is not None and obj in self._obj_to_name:
             return self._obj_to_name[obj]
-        shape = _SHAPE.match(candidate)
-        if shape is None:
-            candidate = _ILLEGAL.sub("_", candidate) or "_unnamed"
-            if candidate[0].isdigit():
-                candidate = f"_{candidate}"
-            shape = _SHAPE.match(candidate)
-            if shape is None:
-                raise AssertionError(f"Name regex failed to match candidate: {candidate}")
-        base, given = shape.groups()
+        candidate = _ILLEGAL.sub("_", candidate) or "_unnamed"
+        if candidate[0].isdigit():
+            candidate = f"_{candidate}"
+        base, given = _SHAPE.match(candidate).groups()  # type: ignore[union-attr]
         if given is None or candidate in self._used_names:
             number = self._base_count.get(base, 0)
             if _taken.get(candidate, obj) is not obj:
@@ -83,14 +78,3 @@ class Namespace:
         if obj is not None:
             self._obj_to_name[obj] = candidate
         return candidate
-
-    def associate_name_with_obj(self, name: str, obj: Any) -> None:
-        """Note whose name it is."""
-        if self._obj_to_name.setdefault(obj, name) is not name:
-            raise AssertionError("obj is already associated")
-
-    def _rename_object(self, obj: Any, name: str) -> None:
-        if obj not in self._obj_to_name:
-            raise AssertionError(f"Object {obj} is not in _obj_to_name")
-        self._obj_to_name[obj] = name
-        self._used_names.add(name)

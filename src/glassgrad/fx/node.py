@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import operator
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
@@ -16,10 +17,12 @@ if TYPE_CHECKING:
 Argument = Any
 Target = Any
 base_types = (str, int, float, bool, complex)
-_legal_ops = dict.fromkeys(
-    ["placeholder", "call_method", "call_module", "call_function", "get_attr", "output", "root"]
-)
+_legal_ops = dict.fromkeys(["placeholder", "call_method", "call_module", "call_function", "get_attr", "output", "root"])
 _side_effectful_functions: set[Any] = {operator.setitem}
+_KEPT = set(  # the names of functions that PyTorch keeps: they draw random numbers, or raise
+    """rand randn randint randperm rand_like randn_like randint_like bernoulli multinomial normal poisson
+    _assert""".split()
+)
 
 
 def has_side_effect(fn: Any) -> Any:
@@ -59,6 +62,14 @@ def _format_arg(arg: Any) -> str:
     return f"%{arg}" if isinstance(arg, Node) else str(arg)
 
 
+def _get_qualified_name(target: Any) -> str:
+    """The name of a function in a printed graph."""
+    if getattr(target, "__module__", None) == "builtins":
+        return f"builtins.{target.__name__}"
+    return f"operator.{target.__name__}" if target.__module__ == "_operator" else qualified(target)
+
+
+@functools.total_ordering
 class Node:
     """One step of a graph: ``name`` = ``op`` of ``target`` with ``args`` and ``kwargs``.
 
@@ -68,36 +79,27 @@ class Node:
     """
 
     def __init__(
-        self,
-        graph: Graph,
-        name: str,
-        op: str,
-        target: Target,
-        args: tuple[Argument, ...],
-        kwargs: dict[str, Argument],
+        self, graph: Graph, name: str, op: str, target: Target, args: tuple[Argument, ...], kwargs: dict[str, Argument],
         return_type: Any = None,
-    ) -> None:
-        known = f"Node [graph = {graph}, name = '{name}'] target {target} has type {typename(target)}" if (
-            op == "call_function" and not callable(target) or op != "call_function" and not isinstance(target, str)
-        ) else None  # fmt: skip
+    ) -> None:  # fmt: skip
         if op not in _legal_ops:
             raise AssertionError(f"op '{op}' is not in _legal_ops")
-        if known is not None:
-            raise ValueError(f"{known} but a {'Callable' if op == 'call_function' else 'str'} is expected")
-        self.graph, self.op, self.target, self.type = graph, op, target, return_type
-        self.name = name
-        self._input_nodes: dict[Node, None] = {}
+        if not (callable(target) if op == "call_function" else isinstance(target, str)):
+            raise ValueError(
+                f"Node [graph = {graph}, name = '{name}'] target {target} has type {typename(target)} but a "
+                f"{'Callable' if op == 'call_function' else 'str'} is expected"
+            )
+        self.graph, self.name, self.op, self.target, self.type = graph, name, op, target, return_type
         self.users: dict[Node, None] = {}
+        self.meta: dict[str, Any] = {}
+        self._input_nodes: dict[Node, None] = {}
         self._prev: Node = self
         self._next: Node = self
         self._erased = False
         self._repr_fn: Callable[[Node], str] | None = None
-        self.meta: dict[str, Any] = {}
-        self._args: tuple[Any, ...] = ()
-        self._kwargs: dict[str, Any] = {}
         self._update_args_kwargs(args, kwargs)
 
-    # -- place in the graph ---------------------------------------------------------------------------------------
+    # -- where it stands in the graph -----------------------------------------------------------------------------
 
     @property
     def next(self) -> Node:
@@ -127,22 +129,9 @@ class Node:
         """Put ``x`` after this node."""
         self._next.prepend(x)
 
-    def _places(self, other: Node) -> tuple[int, int]:
-        order = list(self.graph.nodes)
-        return order.index(self), order.index(other)
-
     def __lt__(self, other: Node) -> bool:
-        a, b = self._places(other)
-        return a < b
-
-    def __gt__(self, other: Node) -> bool:
-        return other < self
-
-    def __le__(self, other: Node) -> bool:
-        return self is other or self < other
-
-    def __ge__(self, other: Node) -> bool:
-        return self is other or other < self
+        order = list(self.graph.nodes)
+        return order.index(self) < order.index(other)
 
     # -- arguments ------------------------------------------------------------------------------------------------
 
@@ -167,16 +156,15 @@ class Node:
     def _update_args_kwargs(self, args: Any, kwargs: Any) -> None:
         for old in self._input_nodes:
             old.users.pop(self, None)
-        found: dict[Node, None] = {}
+        self._input_nodes = {}
 
         def note(node: Node) -> Node:
-            found[node] = None
+            self._input_nodes[node] = None
             node.users[self] = None
             return node
 
-        self._args = map_arg(tuple(args), note)
-        self._kwargs = map_arg(dict(kwargs), note)
-        self._input_nodes = found
+        self._args: tuple[Any, ...] = map_arg(tuple(args), note)
+        self._kwargs: dict[str, Any] = map_arg(dict(kwargs), note)
 
     @property
     def all_input_nodes(self) -> list[Node]:
@@ -185,7 +173,9 @@ class Node:
 
     def update_arg(self, idx: int, arg: Argument) -> None:
         """Replace one argument."""
-        self.args = (*self.args[:idx], arg, *self.args[idx + 1 :]) if idx >= 0 else self.args[:idx] + (arg,)
+        args = list(self.args)
+        args[idx] = arg
+        self.args = tuple(args)
 
     def insert_arg(self, idx: int, arg: Argument) -> None:
         """Put one more argument before that of number ``idx``."""
@@ -199,10 +189,8 @@ class Node:
 
     def replace_input_with(self, old_input: Node, new_input: Node) -> None:
         """Use another node wherever ``old_input`` is among the arguments."""
-        self._update_args_kwargs(
-            map_arg(self._args, lambda node: new_input if node is old_input else node),
-            map_arg(self._kwargs, lambda node: new_input if node is old_input else node),
-        )
+        args, kwargs = map_arg((self._args, self._kwargs), lambda node: new_input if node is old_input else node)
+        self._update_args_kwargs(args, kwargs)
 
     def replace_all_uses_with(
         self, replace_with: Node, delete_user_cb: Callable[[Node], bool] | None = None, *, propagate_meta: bool = False
@@ -215,7 +203,7 @@ class Node:
                     "has .meta keys"
                 )
             replace_with.meta.update(self.meta)
-        changed = [user for user in list(self.users) if delete_user_cb is None or delete_user_cb(user)]
+        changed = [user for user in self.users if delete_user_cb is None or delete_user_cb(user)]
         for user in changed:
             user.replace_input_with(self, replace_with)
         return changed
@@ -224,34 +212,19 @@ class Node:
 
     def is_impure(self, impure_random: bool = True) -> bool:
         """Whether it must stay though nobody uses its value."""
-        if self.op in ("placeholder", "output"):
-            return True
         if self.op == "call_module":
             owner = self.graph.owning_module
             if owner is None:
                 raise AssertionError("self.graph.owning_module not set for purity check")
             return bool(getattr(owner.get_submodule(self.target), "_is_impure", False))
-        if self.op != "call_function":
-            return False
-        name = getattr(self.target, "__name__", "")
-        inner = self.target in _side_effectful_functions or name in ("_assert", "manual_seed")
-        written = name.endswith("_") and not name.endswith("__") or self.kwargs.get("out") is not None
-        drawn = impure_random and name in _DRAWING and self.kwargs.get("training", self.kwargs.get("train", True))
-        return bool(inner or written or drawn)
+        if self.op == "call_function":
+            return self.target in _side_effectful_functions or getattr(self.target, "__name__", "") in _KEPT
+        return self.op in ("placeholder", "output")
 
     @property
     def stack_trace(self) -> str | None:
-        """The stack at tracing, where it was recorded."""
+        """The stack at tracing, where somebody noted it in ``meta``."""
         return self.meta.get("stack_trace")
-
-    @stack_trace.setter
-    def stack_trace(self, trace: str | None) -> None:
-        self.meta["stack_trace"] = trace
-
-    def _rename(self, candidate: str) -> None:
-        if candidate != self.name:
-            self.name = self.graph._graph_namespace.create_name(candidate, None)
-            self.graph._graph_namespace._rename_object(self, self.name)
 
     def __repr__(self) -> str:
         return self.name if self._repr_fn is None else self._repr_fn(self)
@@ -259,41 +232,22 @@ class Node:
     def __reduce__(self) -> Any:
         raise TypeError("a node is not pickled by itself; pickle the GraphModule")
 
-    def _pretty_print_target(self, target: Any) -> str:
-        if isinstance(target, str):
-            return target
-        home, name = getattr(target, "__module__", None), getattr(target, "__name__", None)
-        if name is not None and home == "builtins":
-            return f"builtins.{name}"
-        return f"operator.{name}" if home == "_operator" else qualified(target)
-
     def format_node(
-        self,
-        placeholder_names: list[str] | None = None,
-        maybe_return_typename: list[str] | None = None,
-        *,
-        include_tensor_metadata: bool = False,
+        self, placeholder_names: list[str] | None = None, maybe_return_typename: list[str] | None = None
     ) -> str | None:
-        """The line of this node in a printed graph."""
+        """The line of this node in a printed graph; notes arguments and the type of the result in the lists."""
         typed = f"{type_repr(self.type)} " if self.type is not None else ""
+        shown = f"%{self.name} : {typed}[num_users={len(self.users)}] = {self.op}[target="
         if self.op == "placeholder":
             if placeholder_names:
                 placeholder_names.append(self.target + (f": {type_repr(self.type)}" if self.type else ""))
                 return None
-            default = f"(default={self.args[0]})" if self.args else ""
-            return f"%{self.name} : {typed}[num_users={len(self.users)}] = placeholder[target={self.target}]{default}"
+            return f"{shown}{self.target}]" + (f"(default={self.args[0]})" if self.args else "")
         if self.op == "output":
             if self.type and maybe_return_typename:
                 maybe_return_typename[0] = f" -> {type_repr(self.type)}"
             return f"return {self.args[0]}"
-        shown = f"%{self.name} : {typed}[num_users={len(self.users)}] = {self.op}"
-        shown += f"[target={self._pretty_print_target(self.target)}]"
+        shown += (self.target if isinstance(self.target, str) else _get_qualified_name(self.target)) + "]"
         if self.op == "get_attr":
             return shown
         return f"{shown}(args = {_format_arg(self.args)}, kwargs = {_format_arg(self.kwargs)})"
-
-
-_DRAWING = {
-    "rand", "randn", "randint", "randperm", "rand_like", "randn_like", "randint_like", "bernoulli", "multinomial",
-    "normal", "poisson", "dropout", "alpha_dropout", "feature_dropout", "feature_alpha_dropout", "native_dropout",
-}  # fmt: skip

@@ -8,20 +8,18 @@ import dis
 import enum
 import inspect
 import operator
-import traceback
 import weakref
-from bisect import bisect_left
 from collections.abc import Callable, Iterator
-from types import FunctionType
 from typing import Any
 
 from ..ground import dtypes, listening
 from ..ground.device import device
 from .code import magic_methods, reflectable_magic_methods
 from .graph import Graph
-from .names import _tables, method_name, normal_call, traced_functions
+from .names import known, normal_call, traced_functions
 from .node import Node, base_types, map_aggregate, map_arg
 
+__all__ = ["Attribute", "GraphAppendingTracer", "ParameterProxy", "Proxy", "Scope", "TraceError", "TracerBase"]
 _PLAIN = (*base_types, dtypes.dtype, device, dtypes.layout, dtypes.memory_format, enum.Enum, type(None), type(...))
 
 
@@ -36,33 +34,17 @@ class Scope:
         self.module_path, self.module_type = module_path, module_type
 
 
-def assert_fn(x: Any) -> None:
-    """What an ``assert`` becomes where a tracer keeps them."""
-    if not x:
-        raise AssertionError("Assertion failed")
-
-
-def _assert(condition: Any, message: str) -> Any:
-    """AssertionError unless ``condition`` holds; of a traced value, a node that sees to it."""
-    if isinstance(condition, Proxy):
-        return condition.tracer.create_proxy("call_function", _assert, (condition, message), {})
-    if not condition:
-        raise AssertionError(message)
-    return None
-
-
 class TracerBase:
     """What makes nodes of what is done with proxies."""
 
     graph: Graph
-    record_stack_traces = False
-    check_mutable_operations = False
-    trace_asserts = False
     proxy_buffer_attributes = False
     traced_func_name = "forward"
-    scope: Scope
-    module_stack: Any
-    node_name_to_scope: dict[str, tuple[str, Any]]
+
+    def __init__(self) -> None:
+        self.scope = Scope("", None)
+        self.module_stack: Any = collections.OrderedDict()
+        self.node_name_to_scope: dict[str, tuple[str, Any]] = {}
 
     def create_node(
         self, kind: str, target: Any, args: Any, kwargs: Any, name: str | None = None, type_expr: Any = None
@@ -72,13 +54,6 @@ class TracerBase:
         self.node_name_to_scope[node.name] = (self.scope.module_path, self.scope.module_type)
         if self.module_stack:
             node.meta["nn_module_stack"] = self.module_stack.copy()
-        if self.record_stack_traces and not node.stack_trace:
-            frames = traceback.extract_stack()
-            first = next((place for place, frame in enumerate(frames) if frame.name == "forward"), None)
-            if first is not None:
-                home = __file__.rpartition("fx")[0]
-                kept = [frame for frame in frames[first:] if not frame.filename.startswith(home)]
-                node.stack_trace = "".join(traceback.StackSummary.from_list(kept).format()).strip()
         return node
 
     def proxy(self, node: Node) -> Proxy:
@@ -86,18 +61,12 @@ class TracerBase:
         return Proxy(node, self)
 
     def create_proxy(
-        self,
-        kind: str,
-        target: Any,
-        args: tuple[Any, ...],
-        kwargs: dict[str, Any],
-        name: str | None = None,
-        type_expr: Any = None,
-        proxy_factory_fn: Callable[[Node], Proxy] | None = None,
-    ) -> Proxy:
+        self, kind: str, target: Any, args: tuple[Any, ...], kwargs: dict[str, Any], name: str | None = None,
+        type_expr: Any = None, proxy_factory_fn: Callable[[Node], Proxy] | None = None,
+    ) -> Proxy:  # fmt: skip
         """A node whose arguments may be proxies, as a proxy."""
         node = self.create_node(kind, target, self.create_arg(args), self.create_arg(kwargs), name, type_expr)
-        return self.proxy(node) if proxy_factory_fn is None else proxy_factory_fn(node)
+        return (proxy_factory_fn or self.proxy)(node)
 
     def create_arg(self, a: Any) -> Any:
         """A value as an argument of a node; override it to allow for more types."""
@@ -112,10 +81,8 @@ class TracerBase:
             return [self.create_arg(piece) for piece in a]
         if isinstance(a, dict):
             return {self._key(key): self.create_arg(value) for key, value in a.items()}
-        if isinstance(a, slice):
-            return slice(self.create_arg(a.start), self.create_arg(a.stop), self.create_arg(a.step))
-        if isinstance(a, range):
-            return range(self.create_arg(a.start), self.create_arg(a.stop), self.create_arg(a.step))
+        if isinstance(a, (slice, range)):
+            return type(a)(self.create_arg(a.start), self.create_arg(a.stop), self.create_arg(a.step))
         if dataclasses.is_dataclass(a) and not isinstance(a, type):
             fields = {field.name: self.create_arg(getattr(a, field.name)) for field in dataclasses.fields(a)}
             return self.create_node("call_function", type(a), (), fields)
@@ -126,13 +93,13 @@ class TracerBase:
     def _key(self, key: Any) -> Any:
         if isinstance(key, str):
             return key
-        made = self.create_arg(key)
+        key = self.create_arg(key)
 
         def refuse(node: Node) -> None:
-            raise RuntimeError(f"Keys for dictionaries used as an argument cannot contain a Node. Got key: {made}")
+            raise RuntimeError(f"Keys for dictionaries used as an argument cannot contain a Node. Got key: {key}")
 
-        map_arg(made, refuse)
-        return made
+        map_arg(key, refuse)
+        return key
 
     def to_bool(self, obj: Proxy) -> bool:
         """What a value is in an ``if``: an error, unless a tracer knows better."""
@@ -152,39 +119,24 @@ class TracerBase:
         return Attribute(obj, "keys")()
 
 
-class _Ear:
-    """Listens to calls of functions as long as it lives, so that those with proxies become nodes."""
-
-    count = 0
-
-    def __init__(self) -> None:
-        if _Ear.count == 0:
-            listening.start(trace_call, traced_functions())
-        _Ear.count += 1
-        weakref.finalize(self, _Ear.close).atexit = False
-
-    @staticmethod
-    def close() -> None:
-        """Listen no more, once the last one is gone."""
-        _Ear.count -= 1
-        if _Ear.count == 0:
-            listening.stop(trace_call)
-
-
 class GraphAppendingTracer(TracerBase):
     """Writes further nodes into a graph that is there; functions heed its proxies as long as it lives."""
 
+    living = 0
+
     def __init__(self, graph: Graph) -> None:
-        self._ear = _Ear()
-        self.graph, self.scope = graph, Scope("", None)
-        self.module_stack = collections.OrderedDict()
-        self.node_name_to_scope = {}
+        super().__init__()
+        self.graph = graph
+        if GraphAppendingTracer.living == 0:
+            listening.start(trace_call, traced_functions())
+        GraphAppendingTracer.living += 1
+        weakref.finalize(self, GraphAppendingTracer._gone).atexit = False
 
-
-def _instruction(frame: Any) -> tuple[list[Any], int]:
-    """The instructions of a frame and the number of the one that runs."""
-    code = list(dis.get_instructions(frame.f_code))
-    return code, bisect_left(code, frame.f_lasti, key=lambda instruction: instruction.offset)
+    @staticmethod
+    def _gone() -> None:
+        GraphAppendingTracer.living -= 1
+        if GraphAppendingTracer.living == 0:
+            listening.stop(trace_call)
 
 
 class Proxy:
@@ -220,23 +172,16 @@ class Proxy:
 
     def __iter__(self) -> Iterator[Any]:
         frame: Any = inspect.currentframe()
-        code, place = _instruction(frame.f_back)
-        if code[place].opname == "UNPACK_SEQUENCE":
-            return (self[number] for number in range(code[place].argval))  # type: ignore[index]
+        frame = frame.f_back
+        running = next(step for step in dis.get_instructions(frame.f_code) if step.offset == frame.f_lasti)
+        if running.opname == "UNPACK_SEQUENCE":
+            return (self[number] for number in range(running.argval))  # type: ignore[index]
         return self.tracer.iter(self)
 
     def __abs__(self) -> Proxy:
         return self.tracer.create_proxy("call_function", operator.abs, (self,), {})
 
     def __bool__(self) -> bool:
-        if self.tracer.trace_asserts:
-            frame: Any = inspect.currentframe()
-            code, place = _instruction(frame.f_back)
-            jump, following = code[place], code[place + 1 :]
-            raises = any(piece.opname == "LOAD_ASSERTION_ERROR" for piece in following[:1])
-            if "JUMP" in jump.opname and "TRUE" in jump.opname and raises:
-                self.tracer.create_proxy("call_function", assert_fn, (self,), {})
-                return True
         return self.tracer.to_bool(self)
 
     def keys(self) -> Any:
@@ -252,23 +197,15 @@ class Proxy:
     @classmethod
     def __torch_function__(cls, orig_method: Any, types: Any, args: Any = None, kwargs: Any = None) -> Any:
         args, kwargs = args or (), kwargs or {}
-        tracers: dict[TracerBase, None] = {}
-
-        def note(value: Any) -> None:
-            if isinstance(value, Proxy):
-                tracers[value.tracer] = None
-
-        map_aggregate(tuple(args), note)
-        map_aggregate(dict(kwargs), note)
+        tracers = dict.fromkeys(proxy.tracer for proxy in proxies_in(tuple(args), dict(kwargs)))
         if len(tracers) > 1:
             raise RuntimeError(
                 f"Found multiple different tracers {list(tracers)} while trying to trace operations {orig_method}"
             )
         tracer = next(iter(tracers))
-        method = method_name(orig_method)
-        if method is not None:
-            return tracer.create_proxy("call_method", method, args, kwargs)
-        if type(orig_method) is FunctionType and id(orig_method) in _tables()[0]:
+        if id(orig_method) in known().methods:
+            return tracer.create_proxy("call_method", known().methods[id(orig_method)], args, kwargs)
+        if id(orig_method) in known().functions:
             orig_method, args, kwargs = normal_call(orig_method, args, kwargs)
         return tracer.create_proxy("call_function", orig_method, args, kwargs)
 
@@ -301,82 +238,39 @@ class ParameterProxy(Proxy):
     def __repr__(self) -> str:
         return f"ParameterProxy({self.name})"
 
-    @property
-    def shape(self) -> Any:
-        """The shape."""
-        return self.param.shape
-
-    @property
-    def ndim(self) -> int:
-        """The number of dimensions."""
-        return int(self.param.ndim)
-
-    def size(self, *args: Any) -> Any:
-        """The shape."""
-        return self.param.size(*args)
-
-    def dim(self) -> int:
-        """The number of dimensions."""
-        return int(self.param.dim())
-
-    def numel(self) -> int:
-        """The number of elements."""
-        return int(self.param.numel())
-
-    nelement = numel
+    shape, ndim, size, dim, numel, nelement = (
+        property(operator.attrgetter(f"param.{name}")) for name in ("shape", "ndim", "size", "dim", "numel", "nelement")
+    )
 
 
-def _define_operators() -> None:
-    def magic(name: str) -> Callable[..., Proxy]:
-        target = getattr(operator, name, None) or operator.truediv
+def _operator(name: str, reflected: bool) -> Callable[..., Proxy]:
+    """The method of proxies behind an operator."""
+    target = getattr(operator, name, None) or operator.truediv  # of ``div``
 
-        def operate(*args: Any, **kwargs: Any) -> Proxy:
-            return args[0].tracer.create_proxy("call_function", target, args, kwargs)  # type: ignore[no-any-return]
+    def operate(self: Proxy, *others: Any) -> Proxy:
+        args = (*others, self) if reflected else (self, *others)
+        return self.tracer.create_proxy("call_function", target, args, {})
 
-        operate.__name__ = name
-        return operate
-
-    def reflected(name: str) -> Callable[..., Proxy]:
-        target = getattr(operator, name, None) or operator.truediv
-
-        def operate(self: Proxy, rhs: Any) -> Proxy:
-            return self.tracer.create_proxy("call_function", target, (rhs, self), {})
-
-        operate.__name__ = f"__r{name.strip('_')}__"
-        return operate
-
-    for name in magic_methods:
-        setattr(Proxy, f"__{name.strip('_')}__", magic(name))
-    for name in reflectable_magic_methods:
-        setattr(Proxy, f"__r{name.strip('_')}__", reflected(name))
+    return operate
 
 
-_define_operators()
+for _name in magic_methods:
+    setattr(Proxy, f"__{_name.strip('_')}__", _operator(_name, reflected=False))
+for _name in reflectable_magic_methods:
+    setattr(Proxy, f"__r{_name.strip('_')}__", _operator(_name, reflected=True))
 
 
-def find_proxy(*values: Any) -> Proxy | None:
-    """A proxy among these values and within their containers; None where there is none."""
-    found: list[Proxy] = []
-
-    def note(value: Any) -> None:
-        if isinstance(value, Proxy):
-            found.append(value)
-
-    map_aggregate(values, note)
-    return found[-1] if found else None
+def proxies_in(*values: Any) -> list[Proxy]:
+    """The proxies among these values and within their containers."""
+    proxies: list[Proxy] = []
+    map_aggregate(values, lambda value: proxies.append(value) if isinstance(value, Proxy) else None)
+    return proxies
 
 
 def trace_call(function: Any, proceed: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """A call of one of our functions while somebody traces: a node, where a proxy is among its arguments."""
-    if not any(isinstance(arg, (Proxy, tuple, list, dict, slice)) for arg in (*args, *kwargs.values())):
+    proxies = proxies_in(args, kwargs)
+    if not proxies:
         return proceed(*args, **kwargs)
-    found = find_proxy(args, kwargs)
-    if found is None:
-        return proceed(*args, **kwargs)
-    kind = Proxy if isinstance(found, (Attribute, ParameterProxy)) else type(found)
+    kind = type(proxies[-1])
     return kind.__torch_function__(function, (kind,), args, kwargs)
-
-
-__all__ = [
-    "Attribute", "GraphAppendingTracer", "ParameterProxy", "Proxy", "Scope", "TraceError", "TracerBase",
-]  # fmt: skip

@@ -10,6 +10,8 @@ from ...ground import dtypes
 from ..interpreter import Interpreter
 from ..node import Node, map_aggregate
 
+_FORMATS = {dtypes.contiguous_format: None, dtypes.channels_last: 4, dtypes.channels_last_3d: 5}
+
 
 class TensorMetadata(NamedTuple):
     """What is noted of a tensor."""
@@ -24,14 +26,12 @@ class TensorMetadata(NamedTuple):
 
 
 def _extract_tensor_metadata(result: Any, include_contiguity: bool = True) -> TensorMetadata:
-    found = None
-    if include_contiguity:
-        for kind in (dtypes.contiguous_format, dtypes.channels_last, dtypes.channels_last_3d):
-            if kind is dtypes.contiguous_format or result.dim() == (4 if kind is dtypes.channels_last else 5):
-                if result.is_contiguous(memory_format=kind):
-                    found = kind
-                    break
-    return TensorMetadata(result.shape, result.dtype, result.requires_grad, result.stride(), found, False, {})
+    fitting = (
+        kind for kind, dim in _FORMATS.items()
+        if dim in (None, result.dim()) and result.is_contiguous(memory_format=kind)
+    )  # fmt: skip
+    kind = next(fitting, None) if include_contiguity else None
+    return TensorMetadata(result.shape, result.dtype, result.requires_grad, result.stride(), kind, False, {})
 
 
 class ShapeProp(Interpreter):
@@ -50,16 +50,16 @@ class ShapeProp(Interpreter):
         except Exception as error:
             traceback.print_exc()
             raise RuntimeError(f"ShapeProp error for: node={n.format_node()} with meta={n.meta}") from error
-        seen = []
+        tensors = []
 
         def note(value: Any) -> Any:
             if not isinstance(value, Tensor):
                 return value
-            seen.append(value)
+            tensors.append(value)
             return _extract_tensor_metadata(value)
 
         noted = map_aggregate(result, note)
-        if seen:
+        if tensors:
             n.meta["tensor_meta"] = noted
         n.meta["type"] = type(result)
         return result

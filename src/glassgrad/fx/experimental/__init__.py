@@ -1,1 +1,0 @@
-"""Parts of ``torch.fx`` that PyTorch calls experimental."""

@@ -1,1 +1,0 @@
-"""What passes over graphs share."""
