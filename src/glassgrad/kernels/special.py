@@ -1,7 +1,7 @@
 """Special functions of arrays: erf, erfc, erfinv, lgamma, digamma, trigamma, two of Bessel's; knows NumPy only.
 
-Small arrays are mapped through the C library where it has the function; large ones are evaluated by polynomials, block
-by block, or by compiled kernels, which compute the same.
+Small arrays are mapped through the C library where it has the function; large ones are evaluated by polynomials,
+block by block, or by compiled kernels, which compute the same.
 """
 
 from __future__ import annotations

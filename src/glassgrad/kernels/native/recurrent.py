@@ -1,8 +1,9 @@
 """Whole sequences of an LSTM, a GRU and plain units, and back: all steps in one call, which samples are shared out to.
 
-What the input gives to the gates is one product for all steps, and so are the gradients of the weights; what is left
-for a step is the product with the state, whose weights stay in the cache.  For an LSTM whose input has few features, so
-do the input's: then its product too is left to the step, which looks at the gates while they are in the cache.
+What the input gives to the gates is one product for all steps, and so are the gradients of the weights; what is
+left for a step is the product with the state, whose weights stay in the cache. For an LSTM whose input has few
+features, so do the input's: then its product too is left to the step, which looks at the gates while they are in
+the cache.
 """
 
 from __future__ import annotations

@@ -207,8 +207,8 @@ def into_lanes(typing: Any, x: Any, sample: Any, y: Any, targets: Any) -> Any:
         words = Words(context, builder, signature.args[0].dtype)
         index = words.whole
         rows = [words.load(builder.gep(x, [builder.mul(sample, index(r))])) for r in range(words.n)]
-        for place, value in enumerate(words.turned(rows)):
-            words.store(value, builder.gep(y, [builder.load(builder.gep(targets, [index(place)]))]))
+        for lane, value in enumerate(words.turned(rows)):
+            words.store(value, builder.gep(y, [builder.load(builder.gep(targets, [index(lane)]))]))
         return context.get_dummy_value()
 
     return types.void(x, types.intp, y, targets), code

@@ -229,8 +229,8 @@ def _integers(*tensors: Tensor) -> bool:
 
 
 def _three_tensors(name: str, input: Any, tensor1: Any, tensor2: Any) -> None:
-    for position, (called, value) in enumerate((("input", input), ("tensor1", tensor1), ("tensor2", tensor2)), 1):
-        need_tensor(name, called, position, value)
+    for position, (argument, value) in enumerate((("input", input), ("tensor1", tensor1), ("tensor2", tensor2)), 1):
+        need_tensor(name, argument, position, value)
     if name == "addcdiv" and _integers(tensor1, tensor2):
         raise RuntimeError(arithmetic.INTEGER_ADDCDIV)
 

@@ -1,7 +1,7 @@
 """Recurrent cells: a step as three rows, the projections of input and state, and the gates.
 
-Inside, a step is a matrix whose columns are the samples, as in ``kernels/recurrent.py``: each gate is then one piece of
-memory.  The projections leave their results lying that way, which is quicker for BLAS too.
+Inside, a step is a matrix whose columns are the samples, as in ``kernels/recurrent.py``: each gate is then one
+piece of memory. The projections leave their results lying that way, which is quicker for BLAS too.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Sums, means and maxima of bags of table rows: knows arrays and rows, no signatures.
 
 ``offsets`` says where in ``indices`` each bag begins; a bag ends where the next begins, the last with the indices.
-Three rows that are each other's derivatives carry sums and means through every order: ``bag_sums`` (of table rows times
-factors), its adjoint ``bag_table``, and ``bag_dots``, the gradient of the factors.
+Three rows that are each other's derivatives carry sums and means through every order: ``bag_sums`` (of table rows
+times factors), its adjoint ``bag_table``, and ``bag_dots``, the gradient of the factors.
 """
 
 from __future__ import annotations

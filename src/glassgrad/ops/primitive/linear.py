@@ -1,7 +1,7 @@
 """The linear layer in one record, for the everyday call: a matrix of inputs, a matrix of weights, a vector of biases.
 
-PyTorch's graph has two nodes there, AddmmBackward0 and the TBackward0 of the weight.  One record computes the same with
-half the work; when somebody looks at the graph, it unfolds into those two.
+PyTorch's graph has two nodes there, AddmmBackward0 and the TBackward0 of the weight. One record computes the same
+with half the work; when somebody looks at the graph, it unfolds into those two.
 """
 
 from __future__ import annotations

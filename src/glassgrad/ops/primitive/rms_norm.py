@@ -1,7 +1,8 @@
 """Rows divided by their root mean squares, in one record for the everyday call on large arrays.
 
-PyTorch's graph has a node for each of the operations that ``composite/norm.py`` writes down.  Here one record computes
-the same in one pass each way; looked at, it unfolds into those nodes, and their form differentiates the way back.
+PyTorch's graph has a node for each of the operations that ``composite/norm.py`` writes down. Here one record
+computes the same in one pass each way; looked at, it unfolds into those nodes, and their form differentiates the
+way back.
 """
 
 from __future__ import annotations
