@@ -1,4 +1,4 @@
-"""Roof: pairs of timings; all engines of a row first compute the same thing, then run in turns."""
+"""Pairs of timings; all engines of a row first compute the same thing, then run in turns."""
 
 from __future__ import annotations
 

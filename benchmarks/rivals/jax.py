@@ -1,4 +1,4 @@
-"""Roof: the workloads in JAX; the same code runs eagerly and, wrapped by ``jit``, compiled."""
+"""The workloads in JAX; the same code runs eagerly and, wrapped by ``jit``, compiled."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Roof: results as Markdown tables and as JSON, every goal with its verdict."""
+"""Results as Markdown tables and as JSON, every goal with its verdict."""
 
 from __future__ import annotations
 

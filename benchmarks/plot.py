@@ -1,4 +1,4 @@
-"""Roof: a picture of the ratios to torch, a bar for each row on a logarithmic scale."""
+"""A picture of the ratios to torch, a bar for each row on a logarithmic scale."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Roof: what figures depend on; the same threads for every engine, and the environment to print with the results."""
+"""What figures depend on; the same threads for every engine, and the environment to print with the results."""
 
 from __future__ import annotations
 
@@ -35,11 +35,12 @@ def restarted(arguments: Sequence[str], threads: int) -> int:
     if threads == 1:
         flags = environment.get("XLA_FLAGS", "")
         environment["XLA_FLAGS"] = f"{flags} --xla_cpu_multi_thread_eigen=false".strip()
+    paths = [*filter(None, [environment.get("PYTHONPATH")]), str(Path(__file__).resolve().parents[1])]
     home = str(Path(glassgrad.__file__).resolve().parents[1])
     if home not in map(sysconfig.get_path, ("purelib", "platlib")):  # a clone, perhaps not installed
-        paths = [*filter(None, [environment.get("PYTHONPATH")]), home]
-        environment["PYTHONPATH"] = os.pathsep.join(paths)
-    return subprocess.call([sys.executable, "-m", "glassgrad.bench", *arguments], env=environment)
+        paths.append(home)
+    environment["PYTHONPATH"] = os.pathsep.join(paths)
+    return subprocess.call([sys.executable, "-m", "benchmarks", *arguments], env=environment)
 
 
 def limit(threads: int) -> None:

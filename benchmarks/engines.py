@@ -1,4 +1,4 @@
-"""Roof: the columns of the table; what each engine is, how it compiles, and why one is absent."""
+"""The columns of the table; what each engine is, how it compiles, and why one is absent."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Roof: the workloads of the benchmark, written once against PyTorch's interface, for glassgrad and PyTorch alike."""
+"""The workloads of the benchmark, written once against PyTorch's interface, for glassgrad and PyTorch alike."""
 
 from . import graphs, layers, training
 

@@ -1,4 +1,4 @@
-"""Roof: the same workloads in the words of the rivals that do not have PyTorch's interface, from the same numbers."""
+"""The same workloads in the words of the rivals that do not have PyTorch's interface, from the same numbers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Roof: the workloads that are short to write in MyGrad."""
+"""The workloads that are short to write in MyGrad."""
 
 from __future__ import annotations
 

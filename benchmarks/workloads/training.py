@@ -1,4 +1,4 @@
-"""Roof: whole training steps; the parts of each are made apart, so that rivals start from the same numbers."""
+"""Whole training steps; the parts of each are made apart, so that rivals start from the same numbers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Roof: one layer or kernel at a time, forward and backward unless said otherwise, all gradients compared."""
+"""One layer or kernel at a time, forward and backward unless said otherwise, all gradients compared."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Roof: the workloads that micrograd can express: scalars, sums, products, powers, rectified units."""
+"""The workloads that micrograd can express: scalars, sums, products, powers, rectified units."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Roof: where engines run; each family in a process of its own, because their threads would disturb each other."""
+"""Where engines run; each family in a process of its own, because their threads would disturb each other."""
 
 from __future__ import annotations
 

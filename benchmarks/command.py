@@ -1,4 +1,4 @@
-"""Roof: ``glassgrad bench``; chooses rows and rivals, runs them, and prints tables, JSON and a picture."""
+"""``python -m benchmarks``; chooses rows and rivals, runs them, and prints tables, JSON and a picture."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def main(argv: Sequence[str] | None = None) -> int:
     """The exit code: 0, 1 where engines computed different things, 2 for wrong usage."""
     given = list(sys.argv[1:] if argv is None else argv)
-    parser = argparse.ArgumentParser(prog="glassgrad bench", description=DESCRIPTION)
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=DESCRIPTION)
     arguments(parser)
     options = parser.parse_args(given)
     if options.threads < 1:
@@ -96,7 +96,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         _run(options, chosen)
     except (Different, RuntimeError) as error:
-        print(f"glassgrad bench: {error}", file=sys.stderr)
+        print(f"benchmarks: {error}", file=sys.stderr)
         return 1
     return 0
 

@@ -1,4 +1,4 @@
-"""Roof: arrays of what an engine gives, and the starting numbers that all engines share."""
+"""Arrays of what an engine gives, and the starting numbers that all engines share."""
 
 from __future__ import annotations
 

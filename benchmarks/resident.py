@@ -1,4 +1,4 @@
-"""Roof: the memory of this process in bytes, now and at its highest."""
+"""The memory of this process in bytes, now and at its highest."""
 
 from __future__ import annotations
 

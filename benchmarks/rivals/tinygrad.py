@@ -1,4 +1,4 @@
-"""Roof: the workloads that are short to write in tinygrad, each recorded once by its ``TinyJit``, its best setting."""
+"""The workloads that are short to write in tinygrad, each recorded once by its ``TinyJit``, its best setting."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Roof: graphs of many small operations, where what is measured is the cost of an operation, not of arithmetic."""
+"""Graphs of many small operations, where what is measured is the cost of an operation, not of arithmetic."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Roof: a picture of how figures grow with a size, a panel for each group of rows, both axes logarithmic."""
+"""A picture of how figures grow with a size, a panel for each group of rows, both axes logarithmic."""
 
 from __future__ import annotations
 

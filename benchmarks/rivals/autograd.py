@@ -1,4 +1,4 @@
-"""Roof: the workloads that are short to write in HIPS autograd, which differentiates functions of NumPy arrays."""
+"""The workloads that are short to write in HIPS autograd, which differentiates functions of NumPy arrays."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Roof: what fresh processes show; import time, bytes of a node, peak memory; and the size of what is installed."""
+"""What fresh processes show; import time, bytes of a node, peak memory; and the size of what is installed."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _DISTRIBUTIONS = {
 
 _NODE = """
 import {module} as engine
-from glassgrad.bench.resident import resident
+from benchmarks.resident import resident
 x = engine.tensor(1.0, requires_grad=True)
 y = x * x
 before = resident()
@@ -38,9 +38,9 @@ print((resident() - before) / {length})
 
 _PEAK = """
 import gc, json
-from glassgrad.bench.engines import engines
-from glassgrad.bench.resident import forget_peak, peak, resident
-from glassgrad.bench.workloads import WORKLOADS
+from benchmarks.engines import engines
+from benchmarks.resident import forget_peak, peak, resident
+from benchmarks.workloads import WORKLOADS
 engine = engines([{column!r}])[0][0]
 def steps(**sizes):
     step = WORKLOADS["gpt"](engine, **sizes)

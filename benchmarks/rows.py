@@ -1,4 +1,4 @@
-"""Roof: the rows of the benchmark as data; workload, sizes, goals, and how long to measure."""
+"""The rows of the benchmark as data; workload, sizes, goals, and how long to measure."""
 
 from __future__ import annotations
 
