@@ -40,7 +40,7 @@ _BUSY = tuple(
     f"{_PACKAGE}/{part}"
     for part in (
         "utils/data", "utils/checkpoint", "utils/tensorboard", "optim/lr_scheduler", "optim/swa_utils", "amp",
-        "serialization", "distributed", "multiprocessing", "explore", "profiler", "fx", "func", "hub", "onnx",
+        "serialization", "distributed", "multiprocessing", "explore", "profiler", "fx", "func", "hub",
     )
 )  # fmt: skip
 _BUSY_NAMES = frozenset(
