@@ -1,1 +1,1 @@
-"""Benchmarks side by side with PyTorch and other engines: ``python -m benchmarks``; the code is glassgrad.bench."""
+"""Benchmarks beside PyTorch and other engines: ``python -m benchmarks``; single operations; the explorer."""

@@ -1,15 +1,13 @@
-"""The benchmark of a clone: the same as ``glassgrad bench``, also where glassgrad is not installed."""
+"""``python -m benchmarks`` from the root of a clone, also where glassgrad is not installed."""
 
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
-try:
-    from glassgrad.bench.command import main
-except ModuleNotFoundError as error:
-    if error.name != "glassgrad":
-        raise
+if find_spec("glassgrad") is None:
     sys.path.append(str(Path(__file__).resolve().parents[1] / "src"))
-    from glassgrad.bench.command import main
+
+from .command import main  # noqa: E402
 
 if __name__ == "__main__":
     sys.exit(main())

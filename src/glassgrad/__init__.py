@@ -30,6 +30,7 @@ from .autograd.grad_mode import (  # noqa: E402
     set_grad_enabled,
 )
 from .core.tensor import Tensor  # noqa: E402
+from .ground import absent as _absent  # noqa: E402
 from .ground import dtypes as _dtypes  # noqa: E402
 from .ground.device import device, get_default_device, set_default_device  # noqa: E402
 from .ground.dtypes import (  # noqa: E402
@@ -100,12 +101,14 @@ float = _dtypes.float
 pi, e, inf, nan = math.pi, math.e, math.inf, math.nan
 newaxis = None
 
+_ANSWERED = ("accelerator", "backends", "cpu", "cuda", "mps", "onnx", "xpu")  # modules made from the table in absent.py
+_absent.find_in("absent", _ANSWERED)
+
 _LAZY = {
-    "autograd", "nn", "optim", "utils", "explore", "random", "testing", "linalg", "special", "fft", "cuda", "backends",
-    "version", "types", "return_types", "func", "compiler", "jit", "overrides", "accelerator", "amp", "cpu", "mps",
-    "xpu", "torch_version", "hub", "profiler", "onnx", "distributions", "distributed", "multiprocessing",
-    "serialization", "storage", "fx", "futures", "sparse", "signal", "masked", "_dynamo", "_utils", "_C",
-    "functional",
+    "autograd", "nn", "optim", "utils", "explore", "random", "testing", "linalg", "special", "fft", "version", "types",
+    "return_types", "func", "compiler", "jit", "overrides", "amp", "torch_version", "hub", "profiler", "distributions",
+    "distributed", "multiprocessing", "serialization", "storage", "fx", "futures", "sparse", "signal", "masked",
+    "_dynamo", "_utils", "_C", "functional", *_ANSWERED,
 }  # fmt: skip
 
 

@@ -26,7 +26,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = _parser()
     options = parser.parse_args(argv)
     if options.command is None:
-        parser.error("a command is missing: run, view, demo, bench or info")
+        parser.error("a command is missing: run, view, demo or info")
     code: int = options.action(options)
     return code
 
@@ -71,15 +71,6 @@ def _parser() -> argparse.ArgumentParser:
     demo.add_argument("--out", metavar="DIR", default="glassgrad-demo", help="where files go (default: %(default)s)")
     demo.set_defaults(action=_demo)
 
-    bench = commands.add_parser(
-        "bench",
-        add_help=False,
-        prefix_chars=" ",  # every argument is the benchmark's own
-        help="measure the engine beside PyTorch and other engines",
-    )
-    bench.add_argument("arguments", nargs=argparse.REMAINDER)
-    bench.set_defaults(action=_bench)
-
     info = commands.add_parser("info", help="print versions, the linear algebra library and the number of cores")
     info.set_defaults(action=_info)
     return parser
@@ -115,12 +106,6 @@ def _demo(options: argparse.Namespace) -> int:
     from .demo import demo
 
     return demo(options.out)
-
-
-def _bench(options: argparse.Namespace) -> int:
-    from .bench.command import main as bench
-
-    return bench(options.arguments)
 
 
 def _info(options: argparse.Namespace) -> int:

@@ -1,6 +1,7 @@
 """SummaryWriter: TensorBoard's own reader finds in our files what it finds in those that PyTorch writes."""
 
 import importlib
+import subprocess
 import sys
 
 import numpy as np
@@ -10,6 +11,7 @@ import glassgrad
 from tests.torch_reference import torch
 
 pytest.importorskip("tensorboard")
+pytest.importorskip("tensorboardX")
 pytestmark = pytest.mark.torch
 
 
@@ -23,6 +25,7 @@ def write(engine, place):
             writer.add_scalar("loss", engine.tensor(1.0 / (step + 1)), step, walltime=float(step))
         writer.add_scalar("new", 2.5, 1, new_style=True)
         writer.add_scalar("double", 2.5, 1, new_style=True, double_precision=True)
+        writer.add_scalar("a tag, of its own", 1.5, 1)
         writer.add_scalars("both/of", {"a": 1.0, "b": np.float64(2)}, 4)
         writer.add_histogram("weights", values, 2)
         writer.add_histogram("few", values, 2, bins=7, max_bins=3)
@@ -58,6 +61,14 @@ def summaries(place):
     return found
 
 
+def projector(place):
+    """What TensorBoard's projector is told, read by its own library."""
+    from google.protobuf import text_format
+    from tensorboard.plugins.projector.projector_config_pb2 import ProjectorConfig
+
+    return text_format.Parse((place / "projector_config.pbtxt").read_text(), ProjectorConfig())
+
+
 def test_the_files_say_the_same(tmp_path):
     ours, theirs = tmp_path / "ours", tmp_path / "theirs"
     write(glassgrad, ours)
@@ -71,8 +82,7 @@ def test_the_files_say_the_same(tmp_path):
     for name in ("tensors.tsv", "metadata.tsv"):
         inside = "00003/points%2fhere/" + name
         assert (ours / inside).read_text() == (theirs / inside).read_text()
-    config = "projector_config.pbtxt"
-    assert (ours / config).read_text() == (theirs / config).read_text()
+    assert projector(ours) == projector(theirs)
 
 
 def test_the_accumulator_reads_them(tmp_path):
@@ -90,6 +100,32 @@ def test_the_accumulator_reads_them(tmp_path):
     assert [(event.step, event.value) for event in read.Scalars("train/loss")] == [(n, n * 0.5) for n in range(5)]
     kinds = {node.op for node in read.Graph().node}
     assert {"Parameter", "AddmmBackward0", "ReluBackward0", "IO Node"} <= kinds
+
+
+def test_nothing_is_lost(tmp_path):
+    """Neither by two writers of one second, nor by a writer that goes on after close(), nor before flush() returns."""
+    from tensorboard.backend.event_processing.event_file_loader import LegacyEventFileLoader
+
+    from glassgrad.utils.tensorboard import SummaryWriter
+
+    first, second = SummaryWriter(tmp_path), SummaryWriter(tmp_path)
+    for step, writer in enumerate((first, second, first, first)):
+        writer.add_scalar("loss", step, step)
+        if step == 2:
+            writer.close()
+    first.flush()
+    second.flush()
+    files = list(tmp_path.glob("events.out.tfevents.*"))
+    steps = [event.step for file in files for event in LegacyEventFileLoader(str(file)).Load() if event.summary.value]
+    assert len(files) == 3 and sorted(steps) == [0, 1, 2, 3]
+    first.close()
+    second.close()
+
+
+def test_pytorch_is_not_imported():
+    code = "import sys, glassgrad.utils.tensorboard; print('torch' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.stdout == "False\n", done.stderr
 
 
 def test_a_figure(tmp_path):
@@ -140,8 +176,8 @@ def test_errors(tmp_path):
 def test_without_the_library(monkeypatch):
     for name in [name for name in sys.modules if name.startswith("glassgrad.utils.tensorboard")]:
         monkeypatch.delitem(sys.modules, name)
-    for name in [name for name in sys.modules if name.partition(".")[0] == "tensorboard"]:
+    for name in [name for name in sys.modules if name.partition(".")[0] == "tensorboardX"]:
         monkeypatch.delitem(sys.modules, name)
-    monkeypatch.setitem(sys.modules, "tensorboard", None)
+    monkeypatch.setitem(sys.modules, "tensorboardX", None)
     with pytest.raises(ImportError, match=r"pip install 'glassgrad\[tensorboard\]'"):
         importlib.import_module("glassgrad.utils.tensorboard")

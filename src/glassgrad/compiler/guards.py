@@ -518,7 +518,7 @@ def _atoms(thing: Any) -> bool:
 def _ours(thing: Any) -> bool:
     """Whether a class or function is of the package, or of Python itself."""
     module = getattr(thing, "__module__", None) or ""
-    return module.partition(".")[0] in _OURS and not module.startswith(("glassgrad.bench", "glassgrad.demo"))
+    return module.partition(".")[0] in _OURS and not module.startswith("glassgrad.demo")
 
 
 def names_in(codes: Iterable[CodeType]) -> set[str]:

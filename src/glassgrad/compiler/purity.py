@@ -22,7 +22,7 @@ import numpy
 from .caught import caught, handlers
 
 _PACKAGE = str(Path(__file__).parent.parent)
-_GUESTS = tuple(f"{_PACKAGE}/{part}" for part in ("bench", "demo"))  # programs that use the package, within it
+_GUEST = f"{_PACKAGE}/demo"  # a program that uses the package, within it
 #: Code that is known as the package's own is: what it calls in C is its affair, but for parts that are named here.
 _TRUSTED = (
     _PACKAGE, "<glassgrad", "<frozen importlib", "<dynamic", str(Path(numpy.__file__).parent),
@@ -40,7 +40,7 @@ _BUSY = tuple(
     f"{_PACKAGE}/{part}"
     for part in (
         "utils/data", "utils/checkpoint", "utils/tensorboard", "optim/lr_scheduler", "optim/swa_utils", "amp",
-        "serialization", "distributed", "multiprocessing", "explore", "profiler", "fx", "func", "hub", "onnx",
+        "serialization", "distributed", "multiprocessing", "explore", "profiler", "fx", "func", "hub",
     )
 )  # fmt: skip
 _BUSY_NAMES = frozenset(
@@ -190,7 +190,7 @@ def _of_package(frame: FrameType) -> bool:
 
 def _own(filename: str) -> bool:
     """Whether a file is of the package, and no program of its own."""
-    return filename.startswith((_PACKAGE, "<glassgrad")) and not filename.startswith(_GUESTS)
+    return filename.startswith((_PACKAGE, "<glassgrad")) and not filename.startswith(_GUEST)
 
 
 def _of_python(filename: str) -> bool:
@@ -200,7 +200,7 @@ def _of_python(filename: str) -> bool:
 
 def _trusted(filename: str) -> bool:
     known = any(f"{os.sep}{name}{os.sep}" in filename for name in ("numba", "llvmlite"))
-    return (known or filename.startswith(_TRUSTED)) and not filename.startswith(_GUESTS)
+    return (known or filename.startswith(_TRUSTED)) and not filename.startswith(_GUEST)
 
 
 def harmless(called: Any) -> bool:

@@ -1,17 +1,116 @@
-"""Functions of devices that are not there: each refuses, in the words PyTorch has for it."""
+"""Modules for what is not here: each is written as a class in one table, and made when it is imported.
+
+A :class:`Namespace` is a module as a table writes it: its docstring, its names, and classes within it for the modules
+within it.  Most names are functions that always say the same, which :func:`answer` and :func:`refuse` write in a line.
+"""
 
 from __future__ import annotations
+import __future__
 
-from collections.abc import Callable
-from typing import NoReturn
+import copy
+import inspect
+import sys
+from collections.abc import Callable, Iterable
+from importlib.machinery import ModuleSpec
+from types import FunctionType, ModuleType
+from typing import Any, NoReturn, TypeVar
+
+from .importing import load
+
+T = TypeVar("T")
+_UNNAMED = "_unnamed"  # until the function is in its module
 
 
-def refusal(name: str, error: type[Exception], words: str) -> Callable[..., NoReturn]:
-    """A function called ``name`` that raises ``error(words)`` whatever it is given."""
+class Namespace:
+    """A module as the table writes it; ``more`` are names that are computed."""
 
-    def refused(*args: object, **kwargs: object) -> NoReturn:
-        raise error(words)
+    more: dict[str, Any] = {}
 
-    refused.__name__ = refused.__qualname__ = name
-    refused.__doc__ = "Refused: there is no such device."
-    return refused
+
+def answer(signature: str, value: T, doc: str) -> Callable[..., T]:
+    """A function with this signature that gives ``value`` (a copy, which may be written to)."""
+    return _function(signature, "return _copied(_value)", doc, _copied=copy.copy, _value=value)
+
+
+def refuse(signature: str, error: type[Exception], words: str, doc: str) -> Callable[..., NoReturn]:
+    """A function with this signature that raises ``error(words)``."""
+    return _function(signature, "raise _error(_words)", doc, _error=error, _words=words)
+
+
+def refuse_all(error: type[Exception], words: str, names: str) -> dict[str, Callable[..., NoReturn]]:
+    """Functions of these names, which take anything and raise ``error(words)``."""
+    doc = "Refused: there is no such device."
+    return {name: refuse("(*args: object, **kwargs: object) -> NoReturn", error, words, doc) for name in names.split()}
+
+
+def _function(signature: str, body: str, doc: str, **names: Any) -> Any:
+    text = f"def {_UNNAMED}{signature}: {body}"
+    code = compile(text, f"<glassgrad: {doc}>", "exec", __future__.annotations.compiler_flag, dont_inherit=True)
+    exec(code, names)
+    function = names[_UNNAMED]
+    function.__doc__, function.__module__ = doc, __name__
+    return function
+
+
+class Finder:
+    """Finds the modules of a package that are written in its module ``table``; ``names`` are the outermost of them."""
+
+    def __init__(self, package: str, table: str, names: Iterable[str]) -> None:
+        self.package, self.table, self.names = package, f"{package}.{table}", frozenset(names)
+
+    def find_spec(self, name: str, path: Any = None, target: ModuleType | None = None) -> ModuleSpec | None:
+        package, *parts = name.split(".")
+        if package != self.package or not parts or parts[0] not in self.names:
+            return None
+        table = load(self.table)
+        namespace: Any = table
+        for part in parts:
+            namespace = _inner(namespace).get(part)
+            if namespace is None:
+                return None
+        spec = ModuleSpec(name, _Loader(namespace), origin=table.__file__, is_package=bool(_inner(namespace)))  # type: ignore[arg-type]
+        spec.has_location = True  # who asks for the module's source is shown the table
+        return spec
+
+
+class _Loader:
+    def __init__(self, namespace: type[Namespace]) -> None:
+        self.namespace = namespace
+
+    def create_module(self, spec: ModuleSpec) -> None:
+        return None
+
+    def exec_module(self, module: ModuleType) -> None:
+        namespace, inner = self.namespace, _inner(self.namespace)
+        own = {name: value for name, value in vars(namespace).items() if not name.startswith("__")}
+        names = {name: getattr(namespace, name) for name in own.keys() - inner.keys() - {"more"}} | namespace.more
+        for name in [*own, *namespace.more]:
+            if name in names and getattr(names[name], "__module__", None) in (namespace.__module__, __name__):
+                _move(names[name], name, module.__name__)
+        module.__doc__ = inspect.getdoc(namespace)
+        module.__dict__.update(names, __all__=sorted(name for name in [*names, *inner] if not name.startswith("_")))
+        for name in inner:
+            load(f"{module.__name__}.{name}")
+
+
+def _inner(namespace: Any) -> dict[str, Any]:
+    """The namespaces that are written within a namespace, or within the table."""
+    return {
+        name: value
+        for name, value in vars(namespace).items()
+        if isinstance(value, type) and issubclass(value, Namespace) and value is not Namespace
+    }
+
+
+def _move(value: Any, name: str, module: str) -> None:
+    """Let a class or function of the table say that it is the module's."""
+    if isinstance(value, FunctionType) and (value.__name__ == _UNNAMED or "<locals>" in value.__qualname__):
+        value.__name__ = name
+    if isinstance(value, (type, FunctionType)):
+        value.__module__, value.__qualname__ = module, value.__name__
+
+
+def find_in(table: str, names: Iterable[str]) -> None:
+    """From now on these modules of the package are made from its module ``table``."""
+    package = __name__.partition(".")[0]
+    sys.meta_path.append(Finder(package, table, names))  # type: ignore[arg-type]

@@ -78,9 +78,12 @@ def package_stub() -> str:
     modules = {path.stem for path in PACKAGE.glob("*.py")} | {
         path.parent.name for path in PACKAGE.glob("*/__init__.py")
     }
-    modules -= {"__init__", "__main__", "cli", "demo", "alias", "ground", "core", "fast", "kernels", "tensor", "ops"}
+    modules -= {"__init__", "__main__", "cli", "demo", "alias", "ground", "core", "fast", "kernels", "tensor", "ops",
+                "absent"}  # fmt: skip
     lines += [f"from . import {name} as {name}" for name in sorted(modules)]
-    parts = importlib.import_module(PACKAGE.name)._PART_OF
+    package = importlib.import_module(PACKAGE.name)
+    lines += [f"from .absent import {name} as {name}" for name in package._ANSWERED]  # there each is a class
+    parts = package._PART_OF
     lines += [f"from .{home} import {name} as {name}" for name, home in sorted(parts.items())]
     taken |= parts.keys()
     lines += ["", "def __getattr__(name: str) -> Any: ...", "def __dir__() -> list[str]: ..."]

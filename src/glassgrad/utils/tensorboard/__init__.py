@@ -1,4 +1,4 @@
-"""The ``torch.utils.tensorboard`` namespace: event files for TensorBoard, written through its own library."""
+"""The ``torch.utils.tensorboard`` namespace: event files for TensorBoard, written by way of tensorboardX."""
 
 from .library import RecordWriter
 from .writer import FileWriter, SummaryWriter

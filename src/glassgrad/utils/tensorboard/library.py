@@ -1,29 +1,34 @@
-"""TensorBoard's own library, where it is installed: the parts that event files are written with."""
+"""tensorboardX, where it is installed: the parts that event files are written with."""
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import Any
+import sys
 
+_hidden = "torch" not in sys.modules
+if _hidden:  # it imports torch for an annotation's sake alone, which is to cost nobody PyTorch's start
+    sys.modules["torch"] = None  # type: ignore[assignment]
+try:
+    from tensorboardX import FileWriter, RecordWriter, SummaryWriter, summary
+    from tensorboardX.proto.attr_value_pb2 import AttrValue
+    from tensorboardX.proto.event_pb2 import Event, SessionLog
+    from tensorboardX.proto.graph_pb2 import GraphDef
+    from tensorboardX.proto.node_def_pb2 import NodeDef
+    from tensorboardX.proto.plugin_hparams_pb2 import HParamsPluginData
+    from tensorboardX.proto.summary_pb2 import Summary, SummaryMetadata
+    from tensorboardX.proto.tensor_pb2 import TensorProto
+    from tensorboardX.proto.tensor_shape_pb2 import TensorShapeProto
+    from tensorboardX.proto.versions_pb2 import VersionDef
+    from tensorboardX.record_writer import directory_check
+except ImportError as error:
+    raise ImportError(
+        "TensorBoard's files are written by tensorboardX, which is not installed: pip install 'glassgrad[tensorboard]'"
+    ) from error
+finally:
+    if _hidden:
+        del sys.modules["torch"]
 
-def _part(name: str) -> Any:
-    try:
-        return import_module(f"tensorboard.{name}")
-    except ImportError as error:
-        raise ImportError(
-            "TensorBoard logging requires TensorBoard version 1.15 or above: pip install 'glassgrad[tensorboard]'"
-        ) from error
-
-
-_proto = {
-    name: _part(f"compat.proto.{name}_pb2")
-    for name in ("attr_value", "event", "graph", "node_def", "summary", "tensor", "tensor_shape", "versions")
-}
-Event, SessionLog = _proto["event"].Event, _proto["event"].SessionLog
-Summary, SummaryMetadata = _proto["summary"].Summary, _proto["summary"].SummaryMetadata
-HistogramProto = _proto["summary"].HistogramProto
-TensorProto, TensorShapeProto = _proto["tensor"].TensorProto, _proto["tensor_shape"].TensorShapeProto
-AttrValue, GraphDef = _proto["attr_value"].AttrValue, _proto["graph"].GraphDef
-NodeDef, VersionDef = _proto["node_def"].NodeDef, _proto["versions"].VersionDef
-EventFileWriter = _part("summary.writer.event_file_writer").EventFileWriter
-RecordWriter = _part("summary.writer.record_writer").RecordWriter
+__all__ = [
+    "AttrValue", "Event", "FileWriter", "GraphDef", "HParamsPluginData", "NodeDef", "RecordWriter", "SessionLog",
+    "Summary", "SummaryMetadata", "SummaryWriter", "TensorProto", "TensorShapeProto", "VersionDef", "directory_check",
+    "summary",
+]  # fmt: skip

@@ -1,30 +1,54 @@
-"""Summaries: the protocol buffers of TensorBoard's library, made of arrays."""
+"""Summaries where PyTorch's differ from tensorboardX's, or tensorboardX has none."""
 
 from __future__ import annotations
 
 import io
-import json
 import wave
 from typing import Any
 
 import numpy as np
 
 from ...core.tensor import Tensor
-from .arrays import as_array, as_bytes, histogram_of, rows_columns_channels
-from .library import HistogramProto, Summary, SummaryMetadata, TensorProto, TensorShapeProto
+from .library import HParamsPluginData, Summary, SummaryMetadata, TensorProto, TensorShapeProto
+from .library import summary as theirs
+
+Array = np.ndarray[Any, Any]
 
 
-def _shape(*sizes: int) -> Any:
-    return TensorShapeProto(dim=[TensorShapeProto.Dim(size=size) for size in sizes])
+def plain(value: Any) -> Any:
+    """A tensor as an array, anything else as it is."""
+    if not isinstance(value, Tensor):
+        return value
+    array = np.asarray(value._array)
+    return array.astype(np.float16) if array.dtype.kind == "V" or array.dtype.name == "bfloat16" else array
 
 
-def _of_plugin(name: str, content: bytes | None = None) -> Any:
-    data = SummaryMetadata.PluginData(plugin_name=name, content=content)
-    return SummaryMetadata(plugin_data=data)
+def as_array(value: Any) -> Array:
+    """A number, array or tensor as an array; NotImplementedError for anything else."""
+    value = plain(value)
+    if isinstance(value, np.ndarray):
+        return value
+    if np.isscalar(value):
+        return np.array([value])
+    raise NotImplementedError(f"Got {type(value)}, but numpy array or torch tensor are expected.")
 
 
-def _one(tag: str, **fields: Any) -> Any:
-    return Summary(value=[Summary.Value(tag=tag, **fields)])
+def as_bytes(value: Any) -> Array:
+    """The values of a picture from 0 to 255: floating ones are taken to go from 0 to 1."""
+    array = as_array(value)
+    scale = 1 if array.dtype == np.uint8 else 255
+    scaled: Array = (array.astype(np.float32) * scale).clip(0, 255).astype(np.uint8)
+    return scaled
+
+
+def _tagged(tag: str, made: Any) -> Any:
+    """``made`` with the tag as it was: tensorboardX writes others for the characters that it thinks are illegal."""
+    made.value[0].tag = tag
+    return made
+
+
+def _of_plugin(name: str) -> Any:
+    return SummaryMetadata(plugin_data=SummaryMetadata.PluginData(plugin_name=name))
 
 
 def scalar(tag: str, value: Any, new_style: bool = False, double_precision: bool = False) -> Any:
@@ -37,16 +61,16 @@ def scalar(tag: str, value: Any, new_style: bool = False, double_precision: bool
         )
     number = float(array)
     if not new_style:
-        return _one(tag, simple_value=number)
+        return _tagged(tag, theirs.scalar(tag, number))
     proto = TensorProto(float_val=[number], dtype="DT_FLOAT")
     if double_precision:
         proto = TensorProto(double_val=[number], dtype="DT_DOUBLE")
-    return _one(tag, tensor=proto, metadata=_of_plugin("scalars"))
+    return Summary(value=[Summary.Value(tag=tag, tensor=proto, metadata=_of_plugin("scalars"))])
 
 
 _FIELDS = {
     "float16": ("DT_HALF", "half_val"), "bfloat16": ("DT_BFLOAT16", "half_val"), "float32": ("DT_FLOAT", "float_val"),
-    "float64": ("DT_DOUBLE", "double_val"), "int8": ("DT_INT8", "int_val"), "uint8": ("DT_UINT8", "uint32_val"),
+    "float64": ("DT_DOUBLE", "double_val"), "int8": ("DT_INT8", "int_val"), "uint8": ("DT_UINT8", "int_val"),
     "int16": ("DT_INT16", "int_val"), "int32": ("DT_INT32", "int_val"), "int64": ("DT_INT64", "int64_val"),
     "bool": ("DT_BOOL", "bool_val"), "complex64": ("DT_COMPLEX64", "scomplex_val"),
     "complex128": ("DT_COMPLEX128", "dcomplex_val"),
@@ -59,59 +83,24 @@ def tensor(tag: str, value: Tensor) -> Any:
     if array.dtype.name not in _FIELDS:
         raise ValueError(f"{tag} has unsupported tensor dtype {value.dtype}")
     kind, field = _FIELDS[array.dtype.name]
+    numbers = array.ravel()
     if array.dtype.kind == "c":
-        elements = array.view(array.real.dtype).ravel().tolist()
+        numbers = numbers.view(array.real.dtype)
     elif field == "half_val":
-        elements = array.view(np.uint16).ravel().tolist()
-    else:
-        elements = array.ravel().tolist()
-    proto = TensorProto(dtype=kind, tensor_shape=_shape(*array.shape), **{field: elements})  # type: ignore[arg-type]
-    return _one(tag, tensor=proto, metadata=_of_plugin("tensor"))
+        numbers = numbers.view(np.uint16)
+    shape = TensorShapeProto(dim=[TensorShapeProto.Dim(size=size) for size in array.shape])
+    proto = TensorProto(dtype=kind, tensor_shape=shape, **{field: numbers.tolist()})
+    return Summary(value=[Summary.Value(tag=tag, tensor=proto, metadata=_of_plugin("tensor"))])
 
 
 def histogram(tag: str, value: Any, bins: Any, max_bins: int | None = None) -> Any:
     """How often values occur."""
-    values = as_array(value).astype(float).reshape(-1)
-    if values.size == 0:
-        raise ValueError("The input has no element.")
-    limits, counts = histogram_of(values, bins, max_bins)
-    return histogram_raw(
-        tag, values.min(), values.max(), len(values), values.sum(), values.dot(values), limits, counts
-    )
+    return _tagged(tag, theirs.histogram(tag, as_array(value), bins, max_bins))
 
 
-def histogram_raw(
-    tag: str, least: Any, most: Any, num: Any, total: Any, squares: Any, limits: list[Any], counts: list[Any]
-) -> Any:
-    """How often values occur, counted already."""
-    proto = HistogramProto(
-        min=least, max=most, num=num, sum=total, sum_squares=squares, bucket_limit=limits, bucket=counts
-    )
-    return _one(tag, histo=proto)
-
-
-def image(tag: str, value: Any, order: str, boxes: Any = None, labels: Any = None, rescale: float = 1) -> Any:
-    """A picture, or several side by side; with boxes drawn into it."""
-    try:
-        from PIL import Image, ImageDraw
-    except ImportError as error:
-        raise ImportError("pictures are encoded by Pillow: pip install 'glassgrad[png]'") from error
-    pixels = as_bytes(rows_columns_channels(as_array(value), order))
-    height, width, channels = pixels.shape
-    picture = Image.fromarray(pixels[:, :, 0] if channels == 1 else pixels)
-    if boxes is not None:
-        pen = ImageDraw.Draw(picture)
-        for number, (left, top, right, bottom) in enumerate(as_array(boxes).tolist()):
-            pen.line([(left, top), (left, bottom), (right, bottom), (right, top), (left, top)], fill="Red", width=2)
-            if labels is not None:
-                pen.text((left + 1, bottom - 11), labels[number], fill="black")
-    picture = picture.resize((int(width * rescale), int(height * rescale)), Image.Resampling.LANCZOS)
-    file = io.BytesIO()
-    picture.save(file, format="PNG")
-    return _one(
-        tag,
-        image=Summary.Image(height=height, width=width, colorspace=channels, encoded_image_string=file.getvalue()),
-    )
+def image(tag: str, value: Any, order: str) -> Any:
+    """A picture, or several side by side."""
+    return _tagged(tag, theirs.image(tag, as_bytes(value), dataformats=order))
 
 
 def audio(tag: str, value: Any, rate: int) -> Any:
@@ -133,113 +122,47 @@ def audio(tag: str, value: Any, rate: int) -> Any:
         sample_rate=rate, num_channels=1, length_frames=len(whole), encoded_audio_string=file.getvalue(),
         content_type="audio/wav",
     )  # fmt: skip
-    return _one(tag, audio=sound)
+    return Summary(value=[Summary.Value(tag=tag, audio=sound)])
 
 
-def text(tag: str, words: str) -> Any:
-    """Words, in Markdown."""
-    from tensorboard.plugins.text.plugin_data_pb2 import TextPluginData
-
-    proto = TensorProto(dtype="DT_STRING", string_val=[words.encode()], tensor_shape=_shape(1))
-    about = _of_plugin("text", TextPluginData(version=0).SerializeToString())
-    return _one(tag + "/text_summary", metadata=about, tensor=proto)
-
-
-def pr_curve(tag: str, rows: Any, thresholds: int) -> Any:
-    """A curve of precision and recall: six rows of numbers."""
-    from tensorboard.plugins.pr_curve.plugin_data_pb2 import PrCurvePluginData
-
-    content = PrCurvePluginData(version=0, num_thresholds=thresholds).SerializeToString()
-    proto = TensorProto(dtype="DT_FLOAT", float_val=rows.reshape(-1).tolist(), tensor_shape=_shape(*rows.shape))
-    return _one(tag, tensor=proto, metadata=_of_plugin("pr_curves", content))
+def mesh(tag: str, vertices: Any, colors: Any, faces: Any, settings: Any) -> Any:
+    """Points in space, with colours and faces."""
+    made = theirs.mesh(tag, plain(vertices), plain(colors), plain(faces), settings or {})
+    kinds = {"VERTEX": vertices, "FACE": faces, "COLOR": colors}
+    there = [(name, 1 << number) for number, name in enumerate(kinds, 1) if kinds[name] is not None]
+    components = sum(bit for _, bit in there)
+    for value, (name, _) in zip(made.value, there, strict=True):
+        value.tag = f"{tag}_{name}"
+        value.metadata.plugin_data.content += bytes([7 << 3, components])  # field 7, which tensorboardX does not know
+    return made
 
 
-def custom_scalars(layout: dict[str, dict[str, list[Any]]]) -> Any:
-    """Which tags share a chart."""
-    from tensorboard.plugins.custom_scalar import layout_pb2
-
-    categories = []
-    for title, charts in layout.items():
-        made = []
-        for name, (kind, tags) in charts.items():
-            if kind == "Margin":
-                if len(tags) != 3:
-                    raise AssertionError("len(tags) != 3")
-                line = layout_pb2.MarginChartContent.Series(value=tags[0], lower=tags[1], upper=tags[2])
-                chart = layout_pb2.Chart(title=name, margin=layout_pb2.MarginChartContent(series=[line]))
-            else:
-                chart = layout_pb2.Chart(title=name, multiline=layout_pb2.MultilineChartContent(tag=tags))
-            made.append(chart)
-        categories.append(layout_pb2.Category(title=title, chart=made))
-    content = layout_pb2.Layout(category=categories).SerializeToString()
-    proto = TensorProto(dtype="DT_STRING", string_val=[content], tensor_shape=TensorShapeProto())
-    return _one("custom_scalars__config__", tensor=proto, metadata=_of_plugin("custom_scalars"))
-
-
-def hparams(given: Any, metrics: Any, domains: Any = None) -> tuple[Any, Any, Any]:
+def hparams(settings: Any, metrics: Any, domains: Any = None) -> Any:
     """The settings of a run: which there are, what they were, and that the run ended well."""
-    from google.protobuf import struct_pb2
-    from tensorboard.plugins.hparams import api_pb2, metadata, plugin_data_pb2
-
-    for name, value in (("hparam_dict", given), ("metric_dict", metrics)):
+    for name, value in (("hparam_dict", settings), ("metric_dict", metrics)):
         if not isinstance(value, dict):
             raise TypeError(f"parameter: {name} should be a dictionary, nothing logged.")
     domains = domains or {}
     if not isinstance(domains, dict):
         raise TypeError("parameter: hparam_domain_discrete should be a dictionary, nothing logged.")
     for key, values in domains.items():
-        if key not in given or not isinstance(values, list) or not all(isinstance(v, type(given[key])) for v in values):
+        kind = type(settings.get(key))
+        if key not in settings or not isinstance(values, list) or not all(isinstance(value, kind) for value in values):
             raise TypeError(
                 f"parameter: hparam_domain_discrete[{key}] should be a list of same type as hparam_dict[{key}]."
             )
-    started = plugin_data_pb2.SessionStartInfo()
-    infos = []
-    for key, value in given.items():
-        if value is None:
-            continue
-        field, kind = "number_value", "DATA_TYPE_FLOAT64"
-        if isinstance(value, str):
-            field, kind = "string_value", "DATA_TYPE_STRING"
-        elif isinstance(value, Tensor):
+    simple = {}
+    for key, value in settings.items():
+        if isinstance(value, Tensor):
             value = as_array(value).item()
-        elif not isinstance(value, (int, float)):
+        if value is not None and not isinstance(value, (int, float, str)):
             raise ValueError("value should be one of int, float, str, bool, or torch.Tensor")
-        setattr(started.hparams[key], field, value)
-        domain = None
-        if key in domains:
-            domain = struct_pb2.ListValue(values=[struct_pb2.Value(**{field: piece}) for piece in domains[key]])
-        infos.append(api_pb2.HParamInfo(name=key, type=api_pb2.DataType.Value(kind), domain_discrete=domain))
-
-    def made(tag: str, **fields: Any) -> Any:
-        content = plugin_data_pb2.HParamsPluginData(version=metadata.PLUGIN_DATA_VERSION, **fields)
-        return _one(tag, metadata=_of_plugin(metadata.PLUGIN_NAME, content.SerializeToString()))
-
-    results = [api_pb2.MetricInfo(name=api_pb2.MetricName(tag=key)) for key in metrics]
-    experiment = api_pb2.Experiment(hparam_infos=infos, metric_infos=results)
-    ended = plugin_data_pb2.SessionEndInfo(status=api_pb2.Status.Value("STATUS_SUCCESS"))
-    return (
-        made(metadata.EXPERIMENT_TAG, experiment=experiment),
-        made(metadata.SESSION_START_INFO_TAG, session_start_info=started),
-        made(metadata.SESSION_END_INFO_TAG, session_end_info=ended),
-    )
-
-
-def mesh(tag: str, vertices: Any, colors: Any, faces: Any, config: Any) -> Any:
-    """Points in space, with colours and faces."""
-    from tensorboard.plugins.mesh import metadata
-    from tensorboard.plugins.mesh.plugin_data_pb2 import MeshPluginData
-
-    kinds = MeshPluginData
-    given = [(vertices, kinds.VERTEX), (faces, kinds.FACE), (colors, kinds.COLOR)]
-    given = [(piece, kind) for piece, kind in given if piece is not None]
-    components = metadata.get_components_bitmask([kind for _, kind in given])
-    settings = "{}" if config is None else json.dumps(config, sort_keys=True)
-    values = []
-    for piece, kind in given:
-        array = as_array(piece)
-        about = metadata.create_summary_metadata(
-            tag, None, kind, components, array.shape, None, json_config=settings
-        )
-        proto = TensorProto(dtype="DT_FLOAT", tensor_shape=_shape(*array.shape), float_val=array.reshape(-1).tolist())
-        values.append(Summary.Value(tag=metadata.get_instance_name(tag, kind), tensor=proto, metadata=about))
-    return Summary(value=values)
+        simple[key] = float(value) if isinstance(value, bool) else value  # to PyTorch a bool is a number
+    experiment, start, end = theirs.hparams(simple, metrics)
+    plugin = experiment.value[0].metadata.plugin_data
+    content = HParamsPluginData.FromString(plugin.content)
+    for info in content.experiment.hparam_infos:
+        info.domain_discrete.extend(domains.get(info.name, ()))
+    if domains:
+        plugin.content = content.SerializeToString()
+    return experiment, start, end

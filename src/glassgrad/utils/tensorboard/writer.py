@@ -1,58 +1,88 @@
-"""``SummaryWriter``: what a training program tells TensorBoard, written into event files."""
+"""``SummaryWriter``: tensorboardX's, with PyTorch's arguments, taking our tensors."""
 
 from __future__ import annotations
 
+import functools
+import itertools
 import os
+import socket
+import threading
 import time
-from typing import Any, NoReturn
+import weakref
+from collections.abc import Callable
+from typing import Any
 
-from . import summary
-from .arrays import as_array, figure_picture, grid, precision_recall
-from .library import Event, EventFileWriter, SessionLog
+import numpy as np
+
+from . import library, summary
+from .library import Event, RecordWriter, SessionLog, directory_check
+
+_numbers = itertools.count()
 
 
-class FileWriter:
+class _EventFile:
+    """The event file of a FileWriter.
+
+    tensorboardX's own is named by the second alone, so that two of one second overwrite each other, and its flush does
+    not wait for what another thread has still to write.
+    """
+
+    def __init__(self, folder: str, flush_secs: float, suffix: str) -> None:
+        self._folder, self._flush_secs, self._suffix = folder, flush_secs, suffix
+        self._lock, self._due = threading.Lock(), float("inf")
+        self.reopen()
+
+    def get_logdir(self) -> str:
+        return self._folder
+
+    def reopen(self) -> None:
+        directory_check(self._folder)
+        name = f"events.out.tfevents.{int(time.time())}.{socket.gethostname()}.{os.getpid()}.{next(_numbers)}"
+        self._records: Any = RecordWriter(os.path.join(self._folder, name + self._suffix))
+        self._close = weakref.finalize(self, self._records.close)  # also where the program ends before close()
+        self.add_event(Event(wall_time=time.time(), file_version="brain.Event:2"))
+        self.flush()
+
+    def add_event(self, event: Any) -> None:
+        with self._lock:
+            if self._records is not None:
+                self._records.write(event.SerializeToString())
+        if time.monotonic() > self._due:
+            self.flush()
+
+    def flush(self) -> None:
+        with self._lock:
+            if self._records is not None:
+                self._records.flush()
+            self._due = time.monotonic() + self._flush_secs
+
+    def close(self) -> None:
+        self.flush()
+        with self._lock:
+            self._records = None
+            self._close()
+
+
+class FileWriter(library.FileWriter):
     """One event file in ``log_dir``."""
 
     def __init__(self, log_dir: Any, max_queue: int = 10, flush_secs: int = 120, filename_suffix: str = "") -> None:
-        self.event_writer = EventFileWriter(str(log_dir), max_queue, flush_secs, filename_suffix)
-
-    def get_logdir(self) -> str:
-        """The directory of the file."""
-        return self.event_writer.get_logdir()  # type: ignore[no-any-return]
-
-    def add_event(self, event: Any, step: Any = None, walltime: float | None = None) -> None:
-        """Write an event, of now or of ``walltime``."""
-        event.wall_time = time.time() if walltime is None else walltime
-        if step is not None:
-            event.step = int(step)
-        self.event_writer.add_event(event)
-
-    def add_summary(self, given: Any, global_step: Any = None, walltime: float | None = None) -> None:
-        """Write a summary, as an event."""
-        self.add_event(Event(summary=given), global_step, walltime)
-
-    def flush(self) -> None:
-        """Write what waits."""
-        self.event_writer.flush()
-
-    def close(self) -> None:
-        """Write what waits, and close the file."""
-        self.event_writer.close()
-
-    def reopen(self) -> None:
-        """Open a further file in the same directory."""
-        self.event_writer.reopen()
+        self.event_writer = _EventFile(str(log_dir), flush_secs, filename_suffix)
+        self._default_metadata: dict[str, Any] = {}
 
 
-class SummaryWriter:
+class SummaryWriter(library.SummaryWriter):
     """Writes event files that TensorBoard shows; a context manager closes them.
 
     log_dir      the directory; ``runs/<date>_<host><comment>`` unless given
     purge_step   events of this step and later ones, of a run that broke off, are to be forgotten
-    max_queue, flush_secs   how many events, and how long, wait before they are written
+    flush_secs   how long events wait before they are written
     Source: https://docs.pytorch.org/docs/stable/tensorboard.html
     """
+
+    file_writer: Any
+    all_writers: Any
+    purge_step: int | None
 
     def __init__(
         self,
@@ -63,42 +93,33 @@ class SummaryWriter:
         flush_secs: int = 120,
         filename_suffix: str = "",
     ) -> None:
-        if not log_dir:
-            import socket
-            from datetime import datetime
+        self.max_queue, self.flush_secs, self.filename_suffix = max_queue, flush_secs, filename_suffix
+        super().__init__(log_dir, comment, purge_step)
 
-            now = datetime.now().strftime("%b%d_%H-%M-%S")
-            log_dir = os.path.join("runs", now + "_" + socket.gethostname() + comment)
-        self.log_dir, self.purge_step, self.max_queue = log_dir, purge_step, max_queue
-        self.flush_secs, self.filename_suffix = flush_secs, filename_suffix
-        self.file_writer: FileWriter | None = None
-        self.all_writers: dict[str, FileWriter] | None = None
-        self._get_file_writer()
-        edges, edge = [], 1e-12
-        while edge < 1e20:
-            edges.append(edge)
-            edge *= 1.1
-        self.default_bins = [-edge for edge in reversed(edges)] + [0] + edges
-        self._projector: Any = None
+    @property
+    def log_dir(self) -> Any:
+        """The directory of the files."""
+        return self.logdir
+
+    def get_logdir(self) -> Any:
+        """The directory of the files."""
+        return self.logdir
+
+    def _file(self, folder: Any) -> FileWriter:
+        return FileWriter(folder, self.max_queue, self.flush_secs, self.filename_suffix)
 
     def _get_file_writer(self) -> FileWriter:
         if self.all_writers is None or self.file_writer is None:
-            self.file_writer = FileWriter(self.log_dir, self.max_queue, self.flush_secs, self.filename_suffix)
+            self.file_writer = self._file(self.logdir)
             self.all_writers = {self.file_writer.get_logdir(): self.file_writer}
             if self.purge_step is not None:
-                step = self.purge_step
+                step, self.purge_step = self.purge_step, None
                 self.file_writer.add_event(Event(step=step, file_version="brain.Event:2"))
-                started = SessionLog(status=SessionLog.START)
-                self.file_writer.add_event(Event(step=step, session_log=started))
-                self.purge_step = None
+                self.file_writer.add_event(Event(step=step, session_log=SessionLog(status=SessionLog.START)))
         return self.file_writer
 
     def _add(self, made: Any, step: Any, walltime: float | None) -> None:
         self._get_file_writer().add_summary(made, step, walltime)
-
-    def get_logdir(self) -> Any:
-        """The directory of the files."""
-        return self.log_dir
 
     def add_scalar(
         self,
@@ -118,13 +139,11 @@ class SummaryWriter:
         """Several numbers that share a chart; each has a file of its own."""
         walltime = time.time() if walltime is None else walltime
         home = self._get_file_writer().get_logdir()
-        writers = self.all_writers
-        assert writers is not None
         for tag, value in tag_scalar_dict.items():
-            place = home + "/" + main_tag.replace("/", "_") + "_" + tag
-            if place not in writers:
-                writers[place] = FileWriter(place, self.max_queue, self.flush_secs, self.filename_suffix)
-            writers[place].add_summary(summary.scalar(main_tag, value), global_step, walltime)
+            folder = home + "/" + main_tag.replace("/", "_") + "_" + tag
+            if folder not in self.all_writers:
+                self.all_writers[folder] = self._file(folder)
+            self.all_writers[folder].add_summary(summary.scalar(main_tag, value), global_step, walltime)
 
     def add_tensor(self, tag: str, tensor: Any, global_step: Any = None, walltime: float | None = None) -> None:
         """A whole tensor."""
@@ -143,25 +162,6 @@ class SummaryWriter:
         if isinstance(bins, str) and bins == "tensorflow":
             bins = self.default_bins
         self._add(summary.histogram(tag, values, bins, max_bins), global_step, walltime)
-
-    def add_histogram_raw(
-        self,
-        tag: str,
-        min: Any,  # noqa: A002  PyTorch's names
-        max: Any,  # noqa: A002
-        num: Any,
-        sum: Any,  # noqa: A002
-        sum_squares: Any,
-        bucket_limits: Any,
-        bucket_counts: Any,
-        global_step: Any = None,
-        walltime: float | None = None,
-    ) -> None:
-        """How often values occur, counted already."""
-        if len(bucket_limits) != len(bucket_counts):
-            raise ValueError("len(bucket_limits) != len(bucket_counts), see the document.")
-        made = summary.histogram_raw(tag, min, max, num, sum, sum_squares, list(bucket_limits), list(bucket_counts))
-        self._add(made, global_step, walltime)
 
     def add_image(
         self,
@@ -184,10 +184,8 @@ class SummaryWriter:
     ) -> None:
         """Several pictures, side by side."""
         if isinstance(img_tensor, list):
-            from ...ops.catalogue import FUNCTIONS
-
-            img_tensor = FUNCTIONS["stack"](img_tensor)
-        self._add(summary.image(tag, img_tensor, dataformats), global_step, walltime)
+            img_tensor = np.stack([summary.as_array(picture) for picture in img_tensor])
+        self.add_image(tag, img_tensor, global_step, walltime, dataformats)
 
     def add_image_with_boxes(
         self,
@@ -201,24 +199,10 @@ class SummaryWriter:
         labels: Any = None,
     ) -> None:
         """A picture with boxes (left, top, right, bottom) in it."""
-        if labels is not None:
-            labels = [labels] if isinstance(labels, str) else labels
-            if len(labels) != box_tensor.shape[0]:
-                labels = None
-        self._add(summary.image(tag, img_tensor, dataformats, box_tensor, labels, rescale), global_step, walltime)
-
-    def add_figure(
-        self, tag: str, figure: Any, global_step: Any = None, close: bool = True, walltime: float | None = None
-    ) -> None:
-        """A figure of matplotlib, or a list of them, as a picture; closed afterwards unless told otherwise."""
-        order = "NCHW" if isinstance(figure, list) else "CHW"
-        self.add_image(tag, figure_picture(figure, close), global_step, walltime, dataformats=order)
-
-    def add_video(
-        self, tag: str, vid_tensor: Any, global_step: Any = None, fps: Any = 4, walltime: float | None = None
-    ) -> NoReturn:
-        """An error: films are not encoded."""
-        raise RuntimeError("films are not encoded here; add single frames by add_image or add_images")
+        super().add_image_with_boxes(
+            tag, summary.as_bytes(img_tensor), summary.as_array(box_tensor), global_step, walltime, dataformats, labels,
+            rescale=rescale,
+        )  # fmt: skip
 
     def add_audio(
         self,
@@ -231,10 +215,6 @@ class SummaryWriter:
         """Sound: (1, L), numbers from -1 to 1."""
         self._add(summary.audio(tag, snd_tensor, sample_rate), global_step, walltime)
 
-    def add_text(self, tag: str, text_string: str, global_step: Any = None, walltime: float | None = None) -> None:
-        """Words, in Markdown."""
-        self._add(summary.text(tag, text_string), global_step, walltime)
-
     def add_graph(
         self, model: Any, input_to_model: Any = None, verbose: bool = False, use_strict_trace: bool = True
     ) -> None:
@@ -244,114 +224,13 @@ class SummaryWriter:
         content = graph_of(model, input_to_model, verbose).SerializeToString()
         self._get_file_writer().add_event(Event(graph_def=content))
 
-    def add_onnx_graph(self, prototxt: Any) -> NoReturn:
-        """An error: ONNX is not read."""
-        raise RuntimeError("ONNX files are not read here; use add_graph(model, input)")
-
-    def add_embedding(
-        self,
-        mat: Any,
-        metadata: Any = None,
-        label_img: Any = None,
-        global_step: Any = None,
-        tag: str = "default",
-        metadata_header: Any = None,
-    ) -> None:
-        """Points (N, D) for the projector, with labels and small pictures (N, C, H, W)."""
-        from google.protobuf import text_format
-        from tensorboard.plugins.projector.projector_config_pb2 import EmbeddingInfo, ProjectorConfig
-
-        points = as_array(mat)
-        step = str(global_step or 0).zfill(5)
-        home = self._get_file_writer().get_logdir()
-        inside = f"{step}/{_safe(tag)}"
-        folder = os.path.join(home, inside)
-        if os.path.isfile(folder):
-            raise NotADirectoryError(f"Path: `{folder}` exists, but is a file. Cannot proceed.")
-        if os.path.isdir(folder):
-            print("warning: Embedding dir exists, did you set global_step for add_embedding()?")
-        os.makedirs(folder, exist_ok=True)
-        info = EmbeddingInfo(tensor_name=f"{tag}:{step}", tensor_path=f"{inside}/tensors.tsv")
-        if metadata is not None:
-            if len(points) != len(metadata):
-                raise AssertionError("#labels should equal with #data points")
-            if metadata_header and len(metadata_header) != len(metadata[0]):
-                raise AssertionError("len of header must be equal to the number of columns in metadata")
-            lines = [[*map(str, line)] for line in [metadata_header, *metadata]] if metadata_header else None
-            names = ["\t".join(line) for line in lines] if lines else [str(label) for label in metadata]
-            _write(os.path.join(folder, "metadata.tsv"), "\n".join(names) + "\n")
-            info.metadata_path = f"{inside}/metadata.tsv"
-        if label_img is not None:
-            pictures = as_array(label_img)
-            if len(points) != len(pictures):
-                raise AssertionError("#images should equal with #data points")
-            _write_sprite(os.path.join(folder, "sprite.png"), pictures)
-            info.sprite.image_path = f"{inside}/sprite.png"
-            info.sprite.single_image_dim.extend([pictures.shape[3], pictures.shape[2]])
-        if points.ndim != 2:
-            raise AssertionError("mat should be 2D, where mat.size(0) is the number of data points")
-        rows = ("\t".join(str(number) for number in row) for row in points.tolist())
-        _write(os.path.join(folder, "tensors.tsv"), "\n".join(rows) + "\n")
-        if self._projector is None:
-            self._projector = ProjectorConfig()
-        self._projector.embeddings.append(info)
-        _write(os.path.join(home, "projector_config.pbtxt"), text_format.MessageToString(self._projector))
-
-    def add_pr_curve(
-        self,
-        tag: str,
-        labels: Any,
-        predictions: Any,
-        global_step: Any = None,
-        num_thresholds: int = 127,
-        weights: Any = None,
-        walltime: float | None = None,
-    ) -> None:
-        """The curve of precision and recall of probabilities ``predictions`` for bool ``labels``."""
-        thresholds = min(num_thresholds, 127)
-        rows = precision_recall(as_array(labels), as_array(predictions), thresholds, weights)
-        self._add(summary.pr_curve(tag, rows, thresholds), global_step, walltime)
-
-    def add_pr_curve_raw(
-        self,
-        tag: str,
-        true_positive_counts: Any,
-        false_positive_counts: Any,
-        true_negative_counts: Any,
-        false_negative_counts: Any,
-        precision: Any,
-        recall: Any,
-        global_step: Any = None,
-        num_thresholds: int = 127,
-        weights: Any = None,
-        walltime: float | None = None,
-    ) -> None:
-        """A curve of precision and recall, counted already."""
-        import numpy as np
-
-        rows = np.stack(
-            [as_array(row) for row in (true_positive_counts, false_positive_counts, true_negative_counts,
-                                       false_negative_counts, precision, recall)]
-        )  # fmt: skip
-        self._add(summary.pr_curve(tag, rows, min(num_thresholds, 127)), global_step, walltime)
-
-    def add_custom_scalars(self, layout: dict[str, dict[str, list[Any]]]) -> None:
-        """Which tags share a chart: ``{category: {title: ["Multiline" or "Margin", tags]}}``."""
-        self._add(summary.custom_scalars(layout), None, None)
-
-    def add_custom_scalars_multilinechart(
-        self, tags: list[str], category: str = "default", title: str = "untitled"
-    ) -> None:
-        """A chart with a line for each of these tags."""
-        self.add_custom_scalars({category: {title: ["Multiline", tags]}})
-
     def add_custom_scalars_marginchart(
         self, tags: list[str], category: str = "default", title: str = "untitled"
     ) -> None:
         """A chart with a line and its margins: three tags."""
         if len(tags) != 3:
             raise AssertionError(f"Expected 3 tags, got {len(tags)}.")
-        self.add_custom_scalars({category: {title: ["Margin", tags]}})
+        super().add_custom_scalars_marginchart(tags, category, title)
 
     def add_mesh(
         self,
@@ -385,42 +264,14 @@ class SummaryWriter:
             for tag, value in metric_dict.items():
                 writer.add_scalar(tag, value, global_step)
 
-    def flush(self) -> None:
-        """Write what waits."""
-        for writer in (self.all_writers or {}).values():
-            writer.flush()
 
-    def close(self) -> None:
-        """Write what waits, and close all files; a further call of the writer opens new ones."""
-        for writer in (self.all_writers or {}).values():
-            writer.flush()
-            writer.close()
-        self.file_writer = self.all_writers = None
+def _taking_tensors(method: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(method)
+    def with_arrays(self: Any, *args: Any, **kwargs: Any) -> Any:
+        return method(self, *map(summary.plain, args), **{name: summary.plain(value) for name, value in kwargs.items()})
 
-    def __enter__(self) -> SummaryWriter:
-        return self
-
-    def __exit__(self, *error: Any) -> None:
-        self.close()
+    return with_arrays
 
 
-def _safe(tag: str) -> str:
-    """A tag as the name of one directory."""
-    return tag.replace("%", "%25").replace("/", "%2f").replace("\\", "%5c")
-
-
-def _write(path: str, words: str) -> None:
-    with open(path, "w", encoding="utf-8", newline="") as file:
-        file.write(words)
-
-
-def _write_sprite(path: str, pictures: Any) -> None:
-    """Small pictures as one large square."""
-    import numpy as np
-    from PIL import Image
-
-    across = int(np.ceil(len(pictures) ** 0.5))
-    drawn = grid(pictures, across).transpose(1, 2, 0)
-    square = np.zeros((drawn.shape[1], drawn.shape[1], 3))
-    square[: drawn.shape[0]] = drawn
-    Image.fromarray(np.uint8((square * 255).clip(0, 255))).save(path, format="PNG")
+for _name in ("add_embedding", "add_histogram_raw", "add_pr_curve", "add_pr_curve_raw", "add_video"):
+    setattr(SummaryWriter, _name, _taking_tensors(getattr(library.SummaryWriter, _name)))

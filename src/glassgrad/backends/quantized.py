@@ -1,4 +1,0 @@
-"""The ``torch.backends.quantized`` namespace: there are no quantized tensors."""
-
-engine = "none"
-supported_engines = ["none"]

@@ -1,1 +1,0 @@
-"""Roof: ``glassgrad bench``; every row of the goals beside PyTorch and other rivals, in turns."""

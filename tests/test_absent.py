@@ -1,0 +1,75 @@
+"""The modules that are made from the table in absent.py behave as modules that lie in files."""
+
+import importlib
+import importlib.util
+import inspect
+import pickle
+import subprocess
+import sys
+
+import pytest
+
+import glassgrad
+from glassgrad import absent
+from glassgrad.ground.absent import _inner
+
+
+def modules(namespace=absent, home="glassgrad"):
+    """The dotted name of every module of the table, with its namespace."""
+    for name, inner in _inner(namespace).items():
+        yield f"{home}.{name}", inner
+        yield from modules(inner, f"{home}.{name}")
+
+
+MODULES = dict(modules())
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_they_are_modules(name):
+    module = importlib.import_module(name)
+    assert module is sys.modules[name] and module.__doc__ == inspect.getdoc(MODULES[name])
+    assert module.__spec__.name == name == importlib.util.find_spec(name).name
+    assert getattr(importlib.import_module(module.__package__ or name), "__name__", None)
+    assert inspect.getsourcefile(module) == inspect.getsourcefile(absent)
+    for public in module.__all__:
+        value = getattr(module, public)
+        if inspect.isfunction(value) or inspect.isclass(value):
+            assert value.__module__ == name and value.__doc__ and getattr(module, value.__name__) is value
+            assert pickle.loads(pickle.dumps(value)) is value
+
+
+def test_the_package_knows_the_outermost():
+    assert set(glassgrad._ANSWERED) == set(_inner(absent))
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "import glassgrad.cuda.amp; glassgrad.cuda.amp.autocast",
+        "from glassgrad.backends import cudnn; cudnn.flags",
+        "from glassgrad.cuda import *; device_count, amp, synchronize",
+        "import glassgrad; glassgrad.backends.mkldnn.flags",
+        "from glassgrad import xpu; xpu.is_available",
+        "from glassgrad.alias import install; install(); from torch.cuda import nccl; import torch.backends.mkl",
+    ],
+)
+def test_however_they_are_imported(code):
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
+def test_what_is_not_in_the_table_is_not_found():
+    with pytest.raises(ModuleNotFoundError, match=r"glassgrad\.cuda\.nonsense"):
+        importlib.import_module("glassgrad.cuda.nonsense")
+    assert importlib.util.find_spec("glassgrad.backends.nonsense") is None
+
+
+def test_answers_are_one_s_own():
+    glassgrad.cuda.get_arch_list().append("sm_90")
+    assert glassgrad.cuda.get_arch_list() == []
+
+
+def test_signatures_are_those_of_functions():
+    assert str(inspect.signature(glassgrad.cuda.is_bf16_supported)) == "(including_emulation: 'bool' = True) -> 'bool'"
+    with pytest.raises(TypeError, match=r"is_available\(\) takes 0 positional arguments"):
+        glassgrad.cuda.is_available(1)
