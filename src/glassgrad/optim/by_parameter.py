@@ -6,10 +6,11 @@ from collections.abc import Callable
 from typing import Any, ClassVar
 
 from ..ground import modes
-from .optimizer import Optimizer, evaluated
+from .optimizer import evaluated
+from .settings import WithSettings
 
 
-class ByParameter(Optimizer):
+class ByParameter(WithSettings):
     """An optimizer whose ``_step`` changes one parameter, given its group and its state; it refuses complex ones."""
 
     _name: ClassVar[str]  # as errors have it, of subclasses too
@@ -34,3 +35,9 @@ class ByParameter(Optimizer):
 
     def _step(self, group: dict[str, Any], state: dict[str, Any], param: Any) -> None:
         raise NotImplementedError
+
+
+def check_least(words: str, value: Any, least: int = 0) -> None:
+    """ValueError where a setting is too small; ``words`` are what the error calls it."""
+    if not float(least) <= value:
+        raise ValueError(f"{words} should be >= {least} but is: {value}")

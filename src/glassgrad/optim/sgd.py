@@ -10,11 +10,24 @@ import numpy as np
 from ..core.tensor import Tensor, share
 from ..kernels import compiled
 from ..tensor.sparse import SparseTensor
-from .elementwise import Elementwise, direction, filled
-from .numbers import F32, F64, check_one_element, constant, number
+from .elementwise import Elementwise, direction
 from .optimizer import evaluated
+from .settings import F32, F64, check_one_element, filled, number
 
 subtract = np.subtract
+_constants: dict[tuple[float, Any], np.ndarray] = {}
+_MOST = 4096
+
+
+def constant(value: float, kind: np.dtype[Any]) -> np.ndarray:
+    """``value`` as a 0-d array: one of the right dtype spares NumPy the conversion of a number, half the call."""
+    key = (value, kind)
+    array = _constants.get(key)
+    if array is None:
+        if len(_constants) > _MOST:  # a schedule gives a new rate at each step
+            _constants.clear()
+        array = _constants[key] = np.array(value, kind)
+    return array
 
 
 class SGD(Elementwise):
@@ -26,8 +39,10 @@ class SGD(Elementwise):
     Source: https://docs.pytorch.org/docs/stable/generated/torch.optim.SGD.html
     """
 
-    _younger = {"nesterov": False, "maximize": False, "foreach": None, "differentiable": False, "fused": False}
+    _younger = "nesterov maximize foreach differentiable"
     _scalars = ()
+    _arrays = ("momentum_buffer",)
+    _only = {"momentum_buffer": "momentum"}
 
     def __init__(
         self,
@@ -43,28 +58,24 @@ class SGD(Elementwise):
         differentiable: bool = False,
         fused: bool | None = None,
     ) -> None:
-        check_one_element(lr, "lr")
-        if lr < 0.0:
-            raise ValueError(f"Invalid learning rate: {lr}")
-        if momentum < 0.0:
-            raise ValueError(f"Invalid momentum value: {momentum}")
-        if weight_decay < 0.0:
-            raise ValueError(f"Invalid weight_decay value: {weight_decay}")
-        defaults = {
-            "lr": lr,
-            "momentum": momentum,
-            "dampening": dampening,
-            "weight_decay": weight_decay,
-            "nesterov": nesterov,
-            "maximize": maximize,
-            "foreach": foreach,
-            "differentiable": differentiable,
-            "fused": fused,
-        }
-        if nesterov and (momentum <= 0 or dampening != 0):
+        self._begin(locals())
+
+    def _check(self, settings: dict[str, Any]) -> None:
+        check_one_element(settings["lr"], "lr")
+        for name, words in (
+            ("lr", "learning rate"),
+            ("momentum", "momentum value"),
+            ("weight_decay", "weight_decay value"),
+        ):
+            if settings[name] < 0.0:  # NaN may pass, as in PyTorch
+                raise ValueError(f"Invalid {words}: {settings[name]}")
+        if settings["nesterov"] and (settings["momentum"] <= 0 or settings["dampening"] != 0):
             raise ValueError("Nesterov momentum requires a momentum and zero dampening")
-        super().__init__(params, defaults)
-        self._check_fused()
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state)
+        for group in self.param_groups:
+            group.setdefault("fused", False)
 
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
         """Change the parameters once; gives the loss that ``closure`` computed."""
@@ -148,9 +159,6 @@ class SGD(Elementwise):
         version = share(param)
         subtract(param._array, g._array * constant(number(group["lr"]), param._array.dtype), param._array)
         version.version += 1
-
-    def _kept(self, group: dict[str, Any]) -> tuple[str, ...]:
-        return ("momentum_buffer",) if group["momentum"] != 0 else ()
 
     def _advance(self, group: dict[str, Any], *scalars: Any) -> tuple[tuple[Any, ...], Any]:
         return (), group["lr"] if group["differentiable"] else number(group["lr"])
