@@ -77,7 +77,12 @@ def check(name: str, value: Any) -> None:
             if not 0.0 <= value[index] < 1.0:
                 raise ValueError(f"Invalid beta parameter at index {index}: {value[index]}")
     elif not 0.0 <= value <= _LARGEST.get(name, inf):
-        raise ValueError(f"Invalid {_WORDS.get(name, f'{name} value')}: {value}")
+        raise invalid(name, value)
+
+
+def invalid(name: str, value: Any) -> ValueError:
+    """The error where a setting is out of its range."""
+    return ValueError(f"Invalid {_WORDS.get(name, f'{name} value')}: {value}")
 
 
 def check_one_element(setting: Any, name: str) -> None:

@@ -12,22 +12,9 @@ from ..kernels import compiled
 from ..tensor.sparse import SparseTensor
 from .elementwise import Elementwise, direction
 from .optimizer import evaluated
-from .settings import F32, F64, check_one_element, filled, number
+from .settings import F32, F64, check_one_element, filled, invalid, number
 
 subtract = np.subtract
-_constants: dict[tuple[float, Any], np.ndarray] = {}
-_MOST = 4096
-
-
-def constant(value: float, kind: np.dtype[Any]) -> np.ndarray:
-    """``value`` as a 0-d array: one of the right dtype spares NumPy the conversion of a number, half the call."""
-    key = (value, kind)
-    array = _constants.get(key)
-    if array is None:
-        if len(_constants) > _MOST:  # a schedule gives a new rate at each step
-            _constants.clear()
-        array = _constants[key] = np.array(value, kind)
-    return array
 
 
 class SGD(Elementwise):
@@ -62,13 +49,9 @@ class SGD(Elementwise):
 
     def _check(self, settings: dict[str, Any]) -> None:
         check_one_element(settings["lr"], "lr")
-        for name, words in (
-            ("lr", "learning rate"),
-            ("momentum", "momentum value"),
-            ("weight_decay", "weight_decay value"),
-        ):
+        for name in ("lr", "momentum", "weight_decay"):
             if settings[name] < 0.0:  # NaN may pass, as in PyTorch
-                raise ValueError(f"Invalid {words}: {settings[name]}")
+                raise invalid(name, settings[name])
         if settings["nesterov"] and (settings["momentum"] <= 0 or settings["dampening"] != 0):
             raise ValueError("Nesterov momentum requires a momentum and zero dampening")
 
@@ -106,7 +89,7 @@ class SGD(Elementwise):
                         kind = None
                         self._step_all(group, [(param, grad, {})])
                         continue
-                    rate = constant(lr, kind)
+                    rate = np.array(lr, kind)  # of the right dtype: NumPy need not convert it each time
                 if data.size >= least:
                     large.append((param, grad, {}))
                     continue
@@ -157,7 +140,7 @@ class SGD(Elementwise):
                 buffer.mul_(group["momentum"]).add_(g, alpha=1 - group["dampening"])
             g = g.add(buffer, alpha=group["momentum"]) if group["nesterov"] else buffer
         version = share(param)
-        subtract(param._array, g._array * constant(number(group["lr"]), param._array.dtype), param._array)
+        subtract(param._array, g._array * np.array(number(group["lr"]), param._array.dtype), param._array)
         version.version += 1
 
     def _advance(self, group: dict[str, Any], *scalars: Any) -> tuple[tuple[Any, ...], Any]:

@@ -12,7 +12,7 @@ from ..core.tensor import share
 from ..kernels.sparse import coalesced
 from ..tensor.sparse import CooTensor
 from .optimizer import evaluated
-from .settings import WithSettings, check, check_one_element, filled, writable
+from .settings import WithSettings, check, check_one_element, filled, invalid, writable
 
 
 class SparseAdam(WithSettings):
@@ -35,9 +35,9 @@ class SparseAdam(WithSettings):
 
     def _check(self, settings: dict[str, Any]) -> None:
         check_one_element(settings["lr"], "lr")
-        for name, words in (("lr", "learning rate"), ("eps", "epsilon value")):
+        for name in ("lr", "eps"):
             if not 0.0 < settings[name]:
-                raise ValueError(f"Invalid {words}: {settings[name]}")
+                raise invalid(name, settings[name])
         check("betas", settings["betas"])
 
     def _refuse(self, question: str, kind: str, told: str) -> None:
