@@ -4,10 +4,9 @@ from .base import EPOCH_DEPRECATION_WARNING, LRScheduler, _LRScheduler
 from .chain import ChainedScheduler, SequentialLR
 from .cosine import CosineAnnealingLR, CosineAnnealingWarmRestarts
 from .cycle import CyclicLR, OneCycleLR
-from .decay import ExponentialLR, LinearLR, PolynomialLR
+from .factor import ConstantLR, ExponentialLR, LinearLR, MultiStepLR, PolynomialLR, StepLR
 from .function import LambdaLR, MultiplicativeLR
 from .plateau import ReduceLROnPlateau
-from .stairs import ConstantLR, MultiStepLR, StepLR
 
 __all__ = [
     "EPOCH_DEPRECATION_WARNING",
