@@ -6,8 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from ..ground import dtypes
-from .by_parameter import ByParameter, check_least
-from .settings import check_one_element, filled, number, scalar
+from .settings import ByParameter, check_least, check_one_element, filled, number, scalar
 
 
 class Adafactor(ByParameter):

@@ -7,8 +7,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from ..ops.primitive.matrix import addmm
-from .by_parameter import ByParameter, check_least
-from .settings import check_one_element, filled, number
+from .settings import ByParameter, check_least, check_one_element, filled, number
 
 
 class Muon(ByParameter):

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import inf
 from typing import Any, ClassVar
 
 import numpy as np
 
 from ..core.tensor import Tensor, share, wrap
-from ..ground import dtypes
-from .optimizer import Optimizer
+from ..ground import dtypes, modes
+from .optimizer import Optimizer, evaluated
 
 F32, F64 = np.dtype("f4"), np.dtype("f8")
 
@@ -63,6 +64,33 @@ class WithSettings(Optimizer):
                         held[name] = scalar(float(held[name]), group)
 
 
+class ByParameter(WithSettings):
+    """An optimizer whose ``_step`` changes one parameter, given its group and its state; it refuses complex ones."""
+
+    _name: ClassVar[str]  # as errors have it, of subclasses too
+
+    def step(self, closure: Callable[[], Any] | None = None) -> Any:
+        """Change the parameters once; gives the loss that ``closure`` computed."""
+        loss = evaluated(closure)
+        before = modes.set_grad(False)
+        try:
+            for group in self.param_groups:
+                for param in group["params"]:
+                    if param.grad is None:
+                        continue
+                    if param.is_complex():
+                        raise RuntimeError(f"{self._name} does not support complex parameters")
+                    if param.grad.is_sparse:
+                        raise RuntimeError(f"{self._name} does not support sparse gradients")
+                    self._step(group, self.state[param], param)
+        finally:
+            modes.set_grad(before)
+        return loss
+
+    def _step(self, group: dict[str, Any], state: dict[str, Any], param: Any) -> None:
+        raise NotImplementedError
+
+
 def unheard(name: str) -> Any:
     """The value of a setting where nobody gave it."""
     return _UNHEARD.get(name, False)
@@ -83,6 +111,12 @@ def check(name: str, value: Any) -> None:
 def invalid(name: str, value: Any) -> ValueError:
     """The error where a setting is out of its range."""
     return ValueError(f"Invalid {_WORDS.get(name, f'{name} value')}: {value}")
+
+
+def check_least(words: str, value: Any, least: int = 0) -> None:
+    """ValueError where a setting is too small; ``words`` are what the error calls it."""
+    if not float(least) <= value:
+        raise ValueError(f"{words} should be >= {least} but is: {value}")
 
 
 def check_one_element(setting: Any, name: str) -> None:

@@ -2,10 +2,17 @@
 
 from .base import EPOCH_DEPRECATION_WARNING, LRScheduler, _LRScheduler
 from .chain import ChainedScheduler, SequentialLR
-from .cosine import CosineAnnealingLR, CosineAnnealingWarmRestarts
-from .cycle import CyclicLR, OneCycleLR
-from .factor import ConstantLR, ExponentialLR, LinearLR, MultiStepLR, PolynomialLR, StepLR
-from .function import LambdaLR, MultiplicativeLR
+from .cycle import CosineAnnealingLR, CosineAnnealingWarmRestarts, CyclicLR, OneCycleLR
+from .factor import (
+    ConstantLR,
+    ExponentialLR,
+    LambdaLR,
+    LinearLR,
+    MultiplicativeLR,
+    MultiStepLR,
+    PolynomialLR,
+    StepLR,
+)
 from .plateau import ReduceLROnPlateau
 
 __all__ = [
