@@ -73,7 +73,7 @@ class SGD(Elementwise):
                 or type(group["weight_decay"]) is Tensor
                 or group["weight_decay"] != 0
             ):
-                self._step_with_settings(group, [param for param in group["params"] if param._grad is not None])
+                self._step_with_settings(group)
                 continue
             kind: Any = None
             least = compiled.least
@@ -103,24 +103,24 @@ class SGD(Elementwise):
                 self._step_all(group, large)
         return loss
 
-    def _step_with_settings(self, group: dict[str, Any], params: list[Tensor]) -> None:
-        """One step of some parameters, whatever the settings."""
-        if any(type(param._grad) is not Tensor for param in params):
-            for param in params:
-                if isinstance(param._grad, SparseTensor):
-                    self._step_sparse(group, param, param._grad)
-            params = [param for param in params if not isinstance(param._grad, SparseTensor)]
-        if group["momentum"] == 0:
-            self._step_all(group, [(param, param._grad, {}) for param in params])
-            return
-        fresh, known = [], []  # parameters without and with a buffer
-        for param in params:
-            state = self.state[param]
-            if state.get("momentum_buffer") is None:
+    def _step_with_settings(self, group: dict[str, Any]) -> None:
+        """One step of a group, whatever its settings."""
+        moved = group["momentum"] != 0
+        fresh: list[Any] = []  # parameters that have no buffer yet
+        known: list[Any] = []
+        for param in group["params"]:
+            grad = param._grad
+            if grad is None:
+                continue
+            if type(grad) is not Tensor and isinstance(grad, SparseTensor):
+                self._step_sparse(group, param, grad)
+                continue
+            state = self.state[param] if moved else {}
+            if moved and state.get("momentum_buffer") is None:
                 state["momentum_buffer"] = filled(param, 0)
-                fresh.append((param, param._grad, state))
+                fresh.append((param, grad, state))
             else:
-                known.append((param, param._grad, state))
+                known.append((param, grad, state))
         if fresh:
             self._step_all({**group, "fresh": True}, fresh)
         self._step_all(group, known)
