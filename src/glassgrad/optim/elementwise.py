@@ -40,12 +40,11 @@ CAPTURABLE = (
 class _Batch:
     """Parameters of one dtype that have come equally far: what their numbers were and become, and their arrays."""
 
-    __slots__ = ("before", "after", "numbers", "size", "versions", "arrays")
+    __slots__ = ("before", "after", "numbers", "versions", "arrays")
 
     def __init__(self, before: Any, after: Any, numbers: Any) -> None:
         self.before = before  # kept alive, for their identities
         self.after, self.numbers = after, numbers
-        self.size = 0
         self.versions: list[Any] = []
         self.arrays: list[list[Any]] = []
 
@@ -140,7 +139,8 @@ class Elementwise(WithSettings):
         batch: Any = None
         latest = latest_kind = None  # the number and the dtype that the last batch was found by
         for param, grad, state in todo:
-            kind = param._array.dtype
+            data = param._array
+            kind = data.dtype
             count = None if only is None else state[only]
             if (
                 kind is not latest_kind
@@ -164,8 +164,10 @@ class Elementwise(WithSettings):
                         count._counter.version += 1
             elif count is not None:
                 count._array = batch.after[0]
-            version = param._counter or share(param)
-            data, g = param._array, grad._array
+            version, g = param._counter, grad._array
+            if version is None:
+                version = share(param)
+                data = param._array
             by_itself = by_tensors or g.dtype is not kind
             arrays = [data, g if type(g) is ndarray else np.asarray(g)]
             for name in kept:
@@ -179,13 +181,15 @@ class Elementwise(WithSettings):
             if by_itself:
                 self._step_by_tensors(group, batch.numbers, param, grad, [state[name] for name in kept])
             else:
-                batch.size += data.size
                 batch.versions.append(version)
                 batch.arrays.append(arrays)
         for batch in batches.values():
             if not batch.arrays:
                 continue
-            if batch.size + _EACH * len(batch.arrays) < compiled.least or not self._step_compiled(group, batch):
+            weight = _EACH * len(batch.arrays)
+            if weight < compiled.least:
+                weight += sum(arrays[0].size for arrays in batch.arrays)
+            if weight < compiled.least or not self._step_compiled(group, batch):
                 self._step_arrays(group, batch)
 
     def _step_compiled(self, group: dict[str, Any], batch: _Batch) -> bool:
@@ -366,19 +370,19 @@ def functional(kind: type[Elementwise], lists: str, optional: str, required: str
     ])  # fmt: skip
 
     def step(*args: Any, **kwargs: Any) -> None:
-        given = signature.bind(*args, **kwargs)
-        given.apply_defaults()
-        params, grads, *columns = (given.arguments[name] for name in inputs)
-        group = {name: given.arguments[name] for name in settings}
+        bound = signature.bind(*args, **kwargs)
+        bound.apply_defaults()
+        params, grads, *columns = (bound.arguments[name] for name in inputs)
+        group = {name: bound.arguments[name] for name in settings}
         for pair, (one, other) in _PAIRS.items():
             if one in group:
                 group[pair] = group[one], group[other]
         optimizer = kind.__new__(kind)
         names = (*kind._scalars, *optimizer._kept(group))
-        held = dict(zip(map(_singular, lists.split()), columns, strict=True))
-        if not all(isinstance(count, Tensor) for count in held["step"]):
+        by_name = dict(zip(map(_singular, lists.split()), columns, strict=True))
+        if not all(isinstance(count, Tensor) for count in by_name["step"]):
             raise RuntimeError("API has changed, `state_steps` argument must contain a list of singleton tensors")
-        states = [dict(zip(names, row, strict=True)) for row in zip(*(held[name] for name in names), strict=True)]
+        states = [dict(zip(names, row, strict=True)) for row in zip(*(by_name[name] for name in names), strict=True)]
         optimizer._step_all(group, list(zip(params, grads, states, strict=True)))
 
     step.__name__ = step.__qualname__ = kind.__name__.lower()

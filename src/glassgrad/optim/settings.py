@@ -40,7 +40,7 @@ class WithSettings(Optimizer):
         settings = {name: value for name, value in arguments.items() if name not in ("self", "params")}
         self._check(settings)
         names = self._order.split() or settings
-        Optimizer.__init__(self, arguments["params"], {name: settings[name] for name in names})
+        super().__init__(arguments["params"], {name: settings[name] for name in names})
         if settings.get("fused"):
             if settings["differentiable"]:
                 raise RuntimeError("`fused` does not support `differentiable`")
