@@ -60,7 +60,7 @@ class Elementwise(WithSettings):
     """
 
     _younger = "foreach maximize differentiable capturable"
-    _scalars = ("step",)
+    _scalars: ClassVar[tuple[str, ...]] = ("step",)
     _arrays: ClassVar[tuple[str, ...]] = ()
     _first: ClassVar[dict[str, Any]] = {}
     _only: ClassVar[dict[str, str]] = {}
