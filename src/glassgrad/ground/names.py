@@ -63,6 +63,7 @@ _HOMES = {
     f"{OURS}.tensor.parameter": "torch.nn.parameter",
     f"{OURS}.serialization.rebuild": "torch._utils",
     f"{OURS}.nn.functional": "torch.nn.functional",
+    f"{OURS}.optim.lr_scheduler": "torch.optim.lr_scheduler",
     f"{OURS}.tensor": "torch",
     f"{OURS}.core": "torch",
     f"{OURS}.ground": "torch",

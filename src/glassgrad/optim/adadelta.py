@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from .elementwise import Elementwise, check, check_decay, check_rate
-from .numbers import number
+from .elementwise import Elementwise, functional
+from .settings import number
 
 
 class Adadelta(Elementwise):
@@ -21,6 +21,9 @@ class Adadelta(Elementwise):
     _arrays = ("square_avg", "acc_delta")
     _placed = ("params and state_steps", "")
 
+    _checked = "lr rho eps weight_decay"
+    _order = "lr rho eps weight_decay maximize capturable foreach differentiable"
+
     def __init__(
         self,
         params: Iterable[Any],
@@ -34,22 +37,7 @@ class Adadelta(Elementwise):
         maximize: bool = False,
         differentiable: bool = False,
     ) -> None:
-        check_rate(lr)
-        if not 0.0 <= rho <= 1.0:
-            raise ValueError(f"Invalid rho value: {rho}")
-        check("epsilon value", eps)
-        check_decay(weight_decay)
-        defaults = {
-            "lr": lr,
-            "rho": rho,
-            "eps": eps,
-            "weight_decay": weight_decay,
-            "maximize": maximize,
-            "capturable": capturable,
-            "foreach": foreach,
-            "differentiable": differentiable,
-        }
-        super().__init__(params, defaults)
+        self._begin(locals())
 
     def _advance(self, group: dict[str, Any], *scalars: Any) -> tuple[tuple[Any, ...], Any]:
         return (float(scalars[0]) + 1,), (number(group["lr"]), group["rho"], 1 - group["rho"], group["eps"])
@@ -63,26 +51,9 @@ class Adadelta(Elementwise):
         p.add_(way, alpha=-lr)
 
 
-def adadelta(
-    params: list[Any],
-    grads: list[Any],
-    square_avgs: list[Any],
-    acc_deltas: list[Any],
-    state_steps: list[Any],
-    capturable: bool = False,
-    foreach: bool | None = None,
-    differentiable: bool = False,
-    has_complex: bool = False,
-    *,
-    lr: Any,
-    rho: float,
-    eps: float,
-    weight_decay: float,
-    maximize: bool,
-) -> None:
-    """One step of Adadelta, given the state as lists."""
-    group = {
-        "lr": lr, "rho": rho, "eps": eps, "weight_decay": weight_decay, "maximize": maximize,
-        "capturable": capturable, "differentiable": differentiable,
-    }  # fmt: skip
-    Adadelta._over(group, params, grads, {"step": state_steps, "square_avg": square_avgs, "acc_delta": acc_deltas})
+adadelta = functional(
+    Adadelta,
+    "square_avgs acc_deltas state_steps",
+    "capturable foreach differentiable has_complex",
+    "lr rho eps weight_decay maximize",
+)

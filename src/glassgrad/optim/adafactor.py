@@ -5,11 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from ..core.tensor import Tensor
 from ..ground import dtypes
-from .by_parameter import ByParameter
-from .elementwise import filled, scalar
-from .numbers import check_one_element, number
+from .settings import ByParameter, check_least, check_one_element, filled, number, scalar
 
 
 class Adafactor(ByParameter):
@@ -23,6 +20,8 @@ class Adafactor(ByParameter):
     """
 
     _name = "Adafactor"
+    _younger = "foreach"
+    _scalars = ("step",)
 
     def __init__(
         self,
@@ -36,38 +35,18 @@ class Adafactor(ByParameter):
         foreach: bool | None = None,
         maximize: bool = False,
     ) -> None:
-        check_one_element(lr, "lr")
-        if not 0.0 <= lr:
-            raise ValueError(f"Learning rate should be >= 0 but is: {lr}")
-        if not 0.0 >= beta2_decay:
-            raise ValueError(f"beta2_decay should be <= 0 but is: {beta2_decay}")
-        if eps[0] is not None and not 0.0 <= eps[0]:
-            raise ValueError(f"epsilon1 should be >= 0 but is: {eps[0]}")
-        if not 0.0 <= eps[1]:
-            raise ValueError(f"epsilon2 should be >= 0 but is: {eps[1]}")
-        if not 1.0 <= d:
-            raise ValueError(f"Clipping threshold d should be >= 1 but is: {d}")
-        if not 0.0 <= weight_decay:
-            raise ValueError(f"weight_decay should be >= 0 but is: {weight_decay}")
-        defaults = {
-            "lr": lr,
-            "beta2_decay": beta2_decay,
-            "eps": eps,
-            "d": d,
-            "weight_decay": weight_decay,
-            "foreach": foreach,
-            "maximize": maximize,
-        }
-        super().__init__(params, defaults)
+        self._begin(locals())
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        super().__setstate__(state)
-        for group in self.param_groups:
-            group.setdefault("foreach", None)
-            for param in group["params"]:
-                held = self.state.get(param, {})
-                if held and not isinstance(held["step"], Tensor):
-                    held["step"] = scalar(float(held["step"]), group)
+    def _check(self, settings: dict[str, Any]) -> None:
+        check_one_element(settings["lr"], "lr")
+        check_least("Learning rate", settings["lr"])
+        if not 0.0 >= settings["beta2_decay"]:
+            raise ValueError(f"beta2_decay should be <= 0 but is: {settings['beta2_decay']}")
+        if settings["eps"][0] is not None:
+            check_least("epsilon1", settings["eps"][0])
+        check_least("epsilon2", settings["eps"][1])
+        check_least("Clipping threshold d", settings["d"], 1)
+        check_least("weight_decay", settings["weight_decay"])
 
     def _start(self, group: dict[str, Any], state: dict[str, Any], grad: Any) -> None:
         state["step"] = scalar(0.0, group)

@@ -9,8 +9,8 @@ import numpy as np
 
 from ..core.tensor import Tensor, share
 from ..kernels.sparse import coalesced
-from .elementwise import Elementwise, both, check, check_decay, check_rate, direction, filled, scalar, writable
-from .numbers import number
+from .elementwise import Elementwise, direction, functional
+from .settings import number, writable
 
 
 class Adagrad(Elementwise):
@@ -22,8 +22,11 @@ class Adagrad(Elementwise):
     Source: Duchi, Hazan and Singer (2011); https://docs.pytorch.org/docs/stable/generated/torch.optim.Adagrad.html
     """
 
-    _younger = {"foreach": None, "maximize": False, "differentiable": False, "fused": None}
+    _checked = "lr lr_decay weight_decay initial_accumulator_value eps"
+    _order = "lr lr_decay eps weight_decay initial_accumulator_value foreach maximize differentiable fused"
+    _younger = "foreach maximize differentiable fused"
     _arrays = ("sum",)
+    _first = {"sum": "initial_accumulator_value"}
 
     def __init__(
         self,
@@ -39,31 +42,14 @@ class Adagrad(Elementwise):
         differentiable: bool = False,
         fused: bool | None = None,
     ) -> None:
-        check_rate(lr)
-        check("lr_decay value", lr_decay)
-        check_decay(weight_decay)
-        check("initial_accumulator_value value", initial_accumulator_value)
-        check("epsilon value", eps)
-        defaults = {
-            "lr": lr,
-            "lr_decay": lr_decay,
-            "eps": eps,
-            "weight_decay": weight_decay,
-            "initial_accumulator_value": initial_accumulator_value,
-            "foreach": foreach,
-            "maximize": maximize,
-            "differentiable": differentiable,
-            "fused": fused,
-        }
-        super().__init__(params, defaults)
-        self._check_fused()
+        self._begin(locals())
         for group in self.param_groups:
             for param in group["params"]:
                 self._start(group, self.state[param], param)
 
     def _start(self, group: dict[str, Any], state: dict[str, Any], param: Tensor) -> None:
-        state["step"] = scalar(0.0, group)
-        state["sum"] = filled(param, both(self.defaults["initial_accumulator_value"], param))
+        value = "initial_accumulator_value"  # of the constructor, whatever the group says
+        super()._start({**group, value: self.defaults[value]}, state, param)
 
     def share_memory(self) -> None:
         """Move the sums where other processes can see them."""
@@ -102,28 +88,9 @@ class Adagrad(Elementwise):
         p.addcdiv_(g, total.sqrt() + eps, value=-rate)
 
 
-def adagrad(
-    params: list[Any],
-    grads: list[Any],
-    state_sums: list[Any],
-    state_steps: list[Any],
-    fused: bool | None = None,
-    grad_scale: Any = None,
-    found_inf: Any = None,
-    has_sparse_grad: bool = False,
-    foreach: bool | None = None,
-    differentiable: bool = False,
-    has_complex: bool = False,
-    *,
-    lr: Any,
-    weight_decay: float,
-    lr_decay: float,
-    eps: float,
-    maximize: bool,
-) -> None:
-    """One step of Adagrad, given the state as lists."""
-    group = {
-        "lr": lr, "weight_decay": weight_decay, "lr_decay": lr_decay, "eps": eps, "maximize": maximize,
-        "differentiable": differentiable, "fused": fused,
-    }  # fmt: skip
-    Adagrad._over(group, params, grads, {"step": state_steps, "sum": state_sums})
+adagrad = functional(
+    Adagrad,
+    "state_sums state_steps",
+    "fused grad_scale found_inf has_sparse_grad foreach differentiable has_complex",
+    "lr weight_decay lr_decay eps maximize",
+)

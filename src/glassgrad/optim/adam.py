@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from ..core.tensor import Tensor
-from .elementwise import Elementwise, check, check_betas, check_decay, check_rate, direction
-from .numbers import F32, F64, check_one_element, number
+from .elementwise import Elementwise, direction, functional
+from .settings import F32, F64, check_one_element, number
 from .values import Values
 
 add, divide, multiply, sqrt, subtract = np.add, np.divide, np.multiply, np.sqrt, np.subtract
@@ -25,11 +25,11 @@ class Adam(Elementwise):
     Source: Kingma and Ba (2014); https://docs.pytorch.org/docs/stable/generated/torch.optim.Adam.html
     """
 
-    _younger = {
-        "amsgrad": False, "maximize": False, "foreach": None, "capturable": False, "differentiable": False,
-        "decoupled_weight_decay": False, "fused": None,
-    }  # fmt: skip
-    _arrays = ("exp_avg", "exp_avg_sq")
+    _checked = "lr eps betas weight_decay"
+    _order = "lr betas eps weight_decay amsgrad maximize foreach capturable differentiable fused decoupled_weight_decay"
+    _younger = "amsgrad maximize foreach capturable differentiable decoupled_weight_decay fused"
+    _arrays = ("exp_avg", "exp_avg_sq", "max_exp_avg_sq")
+    _only = {"max_exp_avg_sq": "amsgrad"}
     _made_of: Any = None  # the numbers that were made into constants last
     _constants: Any = None
 
@@ -49,37 +49,20 @@ class Adam(Elementwise):
         fused: bool | None = None,
         decoupled_weight_decay: bool = False,
     ) -> None:
+        self._begin(locals())
+
+    def _check(self, settings: dict[str, Any]) -> None:
+        lr, betas, foreach, capturable = (settings[name] for name in ("lr", "betas", "foreach", "capturable"))
         if isinstance(lr, Tensor) and foreach and not capturable:
             raise ValueError("lr as a Tensor is not supported for capturable=False and foreach=True")
-        check_rate(lr)
-        check("epsilon value", eps)
-        check_betas(betas)
-        check_decay(weight_decay)
+        super()._check(settings)
         if not (all(isinstance(beta, float) for beta in betas) or all(isinstance(beta, Tensor) for beta in betas)):
             raise ValueError("betas must be either both floats or both Tensors")
         for index, beta in enumerate(betas):
             if isinstance(beta, Tensor) and not capturable and foreach:
                 raise ValueError(f"betas[{index}] as a Tensor is not supported for capturable=False and foreach=True")
             check_one_element(beta, f"betas[{index}]")
-        betas = (betas[0], betas[1])
-        defaults = {
-            "lr": lr,
-            "betas": betas,
-            "eps": eps,
-            "weight_decay": weight_decay,
-            "amsgrad": amsgrad,
-            "maximize": maximize,
-            "foreach": foreach,
-            "capturable": capturable,
-            "differentiable": differentiable,
-            "fused": fused,
-            "decoupled_weight_decay": decoupled_weight_decay,
-        }
-        super().__init__(params, defaults)
-        self._check_fused()
-
-    def _kept(self, group: dict[str, Any]) -> tuple[str, ...]:
-        return (*self._arrays, "max_exp_avg_sq") if group["amsgrad"] else self._arrays
+        settings["betas"] = betas[0], betas[1]
 
     def _advance(self, group: dict[str, Any], *scalars: Any) -> tuple[tuple[Any, ...], Any]:
         step = float(scalars[0]) + 1
@@ -147,37 +130,9 @@ class Adam(Elementwise):
             p.addcdiv_(mean, denominator, value=-rate)
 
 
-def adam(
-    params: list[Any],
-    grads: list[Any],
-    exp_avgs: list[Any],
-    exp_avg_sqs: list[Any],
-    max_exp_avg_sqs: list[Any],
-    state_steps: list[Any],
-    foreach: bool | None = None,
-    capturable: bool = False,
-    differentiable: bool = False,
-    fused: bool | None = None,
-    grad_scale: Any = None,
-    found_inf: Any = None,
-    has_complex: bool = False,
-    decoupled_weight_decay: bool = False,
-    *,
-    amsgrad: bool,
-    beta1: Any,
-    beta2: Any,
-    lr: Any,
-    weight_decay: float,
-    eps: float,
-    maximize: bool,
-) -> None:
-    """One step of Adam, given the state as lists."""
-    states = {"step": state_steps, "exp_avg": exp_avgs, "exp_avg_sq": exp_avg_sqs}
-    if amsgrad:
-        states["max_exp_avg_sq"] = max_exp_avg_sqs
-    group = {
-        "betas": (beta1, beta2), "lr": lr, "eps": eps, "weight_decay": weight_decay, "amsgrad": amsgrad,
-        "maximize": maximize, "capturable": capturable, "differentiable": differentiable, "fused": fused,
-        "decoupled_weight_decay": decoupled_weight_decay,
-    }  # fmt: skip
-    Adam._over(group, params, grads, states)
+adam = functional(
+    Adam,
+    "exp_avgs exp_avg_sqs max_exp_avg_sqs state_steps",
+    "foreach capturable differentiable fused grad_scale found_inf has_complex decoupled_weight_decay",
+    "amsgrad beta1 beta2 lr weight_decay eps maximize",
+)

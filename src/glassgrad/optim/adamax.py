@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from .elementwise import Elementwise, check, check_betas, check_decay, check_rate
-from .numbers import number
+from .elementwise import Elementwise, functional
+from .settings import number
 
 
 class Adamax(Elementwise):
@@ -19,6 +19,8 @@ class Adamax(Elementwise):
     """
 
     _arrays = ("exp_avg", "exp_inf")
+
+    _checked = "lr eps betas weight_decay"
 
     def __init__(
         self,
@@ -33,21 +35,7 @@ class Adamax(Elementwise):
         differentiable: bool = False,
         capturable: bool = False,
     ) -> None:
-        check_rate(lr)
-        check("epsilon value", eps)
-        check_betas(betas)
-        check_decay(weight_decay)
-        defaults = {
-            "lr": lr,
-            "betas": betas,
-            "eps": eps,
-            "weight_decay": weight_decay,
-            "foreach": foreach,
-            "maximize": maximize,
-            "differentiable": differentiable,
-            "capturable": capturable,
-        }
-        super().__init__(params, defaults)
+        self._begin(locals())
 
     def _advance(self, group: dict[str, Any], *scalars: Any) -> tuple[tuple[Any, ...], Any]:
         step = float(scalars[0]) + 1
@@ -62,27 +50,9 @@ class Adamax(Elementwise):
         p.addcdiv_(mean, largest, value=-rate)
 
 
-def adamax(
-    params: list[Any],
-    grads: list[Any],
-    exp_avgs: list[Any],
-    exp_infs: list[Any],
-    state_steps: list[Any],
-    foreach: bool | None = None,
-    maximize: bool = False,
-    differentiable: bool = False,
-    capturable: bool = False,
-    has_complex: bool = False,
-    *,
-    eps: float,
-    beta1: float,
-    beta2: float,
-    lr: Any,
-    weight_decay: float,
-) -> None:
-    """One step of Adamax, given the state as lists."""
-    group = {
-        "betas": (beta1, beta2), "lr": lr, "eps": eps, "weight_decay": weight_decay,
-        "maximize": maximize, "differentiable": differentiable, "capturable": capturable,
-    }  # fmt: skip
-    Adamax._over(group, params, grads, {"step": state_steps, "exp_avg": exp_avgs, "exp_inf": exp_infs})
+adamax = functional(
+    Adamax,
+    "exp_avgs exp_infs state_steps",
+    "foreach maximize differentiable capturable has_complex",
+    "eps beta1 beta2 lr weight_decay",
+)

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from ..core.tensor import Tensor
 from ..ground import dtypes
-from .elementwise import Elementwise, check_decay, check_rate, filled, scalar
-from .numbers import number
+from .elementwise import Elementwise, functional
+from .settings import number
 
 
 class ASGD(Elementwise):
@@ -25,6 +24,9 @@ class ASGD(Elementwise):
     _arrays = ("ax",)
     _placed = ("params, mus, etas, and state_steps", ", 'xla'")
 
+    _checked = "lr weight_decay"
+    _first = {"eta": "lr", "mu": 1.0}
+
     def __init__(
         self,
         params: Iterable[Any],
@@ -38,26 +40,7 @@ class ASGD(Elementwise):
         differentiable: bool = False,
         capturable: bool = False,
     ) -> None:
-        check_rate(lr)
-        check_decay(weight_decay)
-        defaults = {
-            "lr": lr,
-            "lambd": lambd,
-            "alpha": alpha,
-            "t0": t0,
-            "weight_decay": weight_decay,
-            "foreach": foreach,
-            "maximize": maximize,
-            "differentiable": differentiable,
-            "capturable": capturable,
-        }
-        super().__init__(params, defaults)
-
-    def _start(self, group: dict[str, Any], state: dict[str, Any], param: Tensor) -> None:
-        state["step"] = scalar(0.0, group)
-        state["eta"] = scalar(number(group["lr"]), group)
-        state["mu"] = scalar(1.0, group)
-        state["ax"] = filled(param, 0)
+        self._begin(locals())
 
     def _advance(self, group: dict[str, Any], *scalars: Any) -> tuple[tuple[Any, ...], Any]:
         step, eta, mu = float(scalars[0]) + 1, float(scalars[1]), float(scalars[2])
@@ -78,28 +61,9 @@ class ASGD(Elementwise):
             mean.add_((p - mean) * mu)
 
 
-def asgd(
-    params: list[Any],
-    grads: list[Any],
-    axs: list[Any],
-    mus: list[Any],
-    etas: list[Any],
-    state_steps: list[Any],
-    foreach: bool | None = None,
-    maximize: bool = False,
-    differentiable: bool = False,
-    capturable: bool = False,
-    has_complex: bool = False,
-    *,
-    lambd: float,
-    lr: Any,
-    t0: float,
-    alpha: float,
-    weight_decay: float,
-) -> None:
-    """One step of ASGD, given the state as lists."""
-    group = {
-        "lambd": lambd, "lr": lr, "t0": t0, "alpha": alpha, "weight_decay": weight_decay, "maximize": maximize,
-        "differentiable": differentiable, "capturable": capturable,
-    }  # fmt: skip
-    ASGD._over(group, params, grads, {"step": state_steps, "eta": etas, "mu": mus, "ax": axs})
+asgd = functional(
+    ASGD,
+    "axs mus etas state_steps",
+    "foreach maximize differentiable capturable has_complex",
+    "lambd lr t0 alpha weight_decay",
+)

@@ -10,17 +10,18 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Collection, Sequence
+from inspect import Parameter, Signature
 from typing import Any, ClassVar
 
 import numpy as np
 
-from ..core.tensor import Tensor, share, wrap
+from ..core.tensor import Tensor, share
 from ..ground import dtypes, modes
 from ..kernels import compiled
 from ..ops.primitive.cast import view_as_real
 from ..tensor.sparse import SparseTensor
-from .numbers import F32, F64, check_one_element, number
-from .optimizer import Optimizer, evaluated
+from .optimizer import evaluated
+from .settings import F32, F64, WithSettings, filled, number, scalar, unheard, writable
 from .values import BLOCK, Narrow, Room, Values
 
 ndarray = np.ndarray
@@ -39,29 +40,30 @@ CAPTURABLE = (
 class _Batch:
     """Parameters of one dtype that have come equally far: what their numbers were and become, and their arrays."""
 
-    __slots__ = ("before", "after", "numbers", "size", "versions", "arrays")
+    __slots__ = ("before", "after", "numbers", "versions", "arrays")
 
     def __init__(self, before: Any, after: Any, numbers: Any) -> None:
         self.before = before  # kept alive, for their identities
         self.after, self.numbers = after, numbers
-        self.size = 0
         self.versions: list[Any] = []
         self.arrays: list[list[Any]] = []
 
 
-class Elementwise(Optimizer):
+class Elementwise(WithSettings):
     """An optimizer that steps each element of each parameter by the same rule.
 
     A subclass says which numbers and which arrays it keeps for each parameter (``_scalars``, ``_arrays``), what the
     numbers become and what follows from them (``_advance``), and what a step does (``_rule``).
+
+    _first  what begins with another value than 0: the value, or the setting that has it
+    _only   arrays that are kept only where a setting is true
     """
 
+    _younger = "foreach maximize differentiable capturable"
     _scalars: ClassVar[tuple[str, ...]] = ("step",)
     _arrays: ClassVar[tuple[str, ...]] = ()
-    #: settings that states of older versions lack
-    _younger: ClassVar[dict[str, Any]] = {
-        "foreach": None, "maximize": False, "differentiable": False, "capturable": False,
-    }  # fmt: skip
+    _first: ClassVar[dict[str, Any]] = {}
+    _only: ClassVar[dict[str, str]] = {}
     _placed: ClassVar[tuple[str, str]] = ("params and state_steps", ", 'xla'")  # what capturable=True wants elsewhere
 
     @functools.cached_property
@@ -70,14 +72,16 @@ class Elementwise(Optimizer):
 
     def _kept(self, group: dict[str, Any]) -> tuple[str, ...]:
         """The names of the arrays that are kept for each parameter of a group."""
-        return self._arrays
+        if not self._only:
+            return self._arrays
+        return tuple(name for name in self._arrays if name not in self._only or group[self._only[name]])
 
     def _start(self, group: dict[str, Any], state: dict[str, Any], param: Tensor) -> None:
         """Fill the empty state of a parameter."""
-        for name in self._scalars:
-            state[name] = scalar(0.0, group)
-        for name in self._kept(group):
-            state[name] = filled(param, 0)
+        for name in (*self._scalars, *self._kept(group)):
+            first = self._first.get(name, 0)
+            first = number(group[first]) if isinstance(first, str) else first
+            state[name] = scalar(first, group) if name in self._scalars else filled(param, first)
 
     def _step_sparse(self, group: dict[str, Any], param: Any, grad: Any) -> None:
         """One step of a parameter with a sparse gradient; RuntimeError where the optimizer has none."""
@@ -101,32 +105,9 @@ class Elementwise(Optimizer):
         """
         return None
 
-    @classmethod
-    def _over(cls, group: dict[str, Any], params: list[Any], grads: list[Any], kept: dict[str, list[Any]]) -> None:
-        """One step without an optimizer: the state is given as lists, by name, and changed."""
-        if not all(isinstance(step, Tensor) for step in kept["step"]):
-            raise RuntimeError("API has changed, `state_steps` argument must contain a list of singleton tensors")
-        states = [dict(zip(kept, values, strict=True)) for values in zip(*kept.values(), strict=True)]
-        cls.__new__(cls)._step_all(group, list(zip(params, grads, states, strict=True)))
-
-    def _check_fused(self) -> None:
-        if self.defaults["fused"]:
-            if self.defaults["differentiable"]:
-                raise RuntimeError("`fused` does not support `differentiable`")
-            if self.defaults["foreach"]:
-                raise RuntimeError("`fused` and `foreach` cannot be `True` together.")
-
     def __setstate__(self, state: dict[str, Any]) -> None:
         super().__setstate__(state)
         self.__dict__.pop("_layouts", None)  # of arrays that may be no more
-        for group in self.param_groups:
-            for name, value in self._younger.items():
-                group.setdefault(name, value)
-            for param in group["params"]:  # older states hold plain numbers
-                held = self.state.get(param, {})
-                for name in self._scalars:
-                    if held and not isinstance(held[name], Tensor):
-                        held[name] = scalar(float(held[name]), group)
 
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
         """Change the parameters once; gives the loss that ``closure`` computed."""
@@ -158,7 +139,8 @@ class Elementwise(Optimizer):
         batch: Any = None
         latest = latest_kind = None  # the number and the dtype that the last batch was found by
         for param, grad, state in todo:
-            kind = param._array.dtype
+            data = param._array
+            kind = data.dtype
             count = None if only is None else state[only]
             if (
                 kind is not latest_kind
@@ -182,8 +164,10 @@ class Elementwise(Optimizer):
                         count._counter.version += 1
             elif count is not None:
                 count._array = batch.after[0]
-            version = param._counter or share(param)
-            data, g = param._array, grad._array
+            version, g = param._counter, grad._array
+            if version is None:
+                version = share(param)
+                data = param._array
             by_itself = by_tensors or g.dtype is not kind
             arrays = [data, g if type(g) is ndarray else np.asarray(g)]
             for name in kept:
@@ -197,13 +181,15 @@ class Elementwise(Optimizer):
             if by_itself:
                 self._step_by_tensors(group, batch.numbers, param, grad, [state[name] for name in kept])
             else:
-                batch.size += data.size
                 batch.versions.append(version)
                 batch.arrays.append(arrays)
         for batch in batches.values():
             if not batch.arrays:
                 continue
-            if batch.size + _EACH * len(batch.arrays) < compiled.least or not self._step_compiled(group, batch):
+            weight = _EACH * len(batch.arrays)
+            if weight < compiled.least:
+                weight += sum(arrays[0].size for arrays in batch.arrays)
+            if weight < compiled.least or not self._step_compiled(group, batch):
                 self._step_arrays(group, batch)
 
     def _step_compiled(self, group: dict[str, Any], batch: _Batch) -> bool:
@@ -361,51 +347,50 @@ def decayed(group: dict[str, Any], p: Any, g: Any) -> Any:
     return g
 
 
-def scalar(value: float, group: dict[str, Any]) -> Tensor:
-    """A number of the state: a tensor of the default dtype, but float32 where that is narrower or the step is fused."""
-    wide = dtypes.get_default_dtype() is dtypes.float64 and not group.get("fused")
-    return wrap(np.float64(value) if wide else np.float32(value))
+#: The two settings of functions that are one of groups.
+_PAIRS = {
+    "betas": ("beta1", "beta2"),
+    "etas": ("etaminus", "etaplus"),
+    "step_sizes": ("step_size_min", "step_size_max"),
+}
 
 
-def filled(param: Tensor, value: Any) -> Tensor:
-    """A tensor like a parameter, in shape, dtype and layout, of one value."""
-    held = np.empty_like(param._array)
-    held[...] = value
-    return wrap(held)
+def functional(kind: type[Elementwise], lists: str, optional: str, required: str) -> Callable[..., None]:
+    """The step of an optimizer as a function of lists: parameters, gradients, and state by the plural of its names.
+
+    ``optional`` and ``required`` are the settings, in the order of PyTorch; those that an optimizer has no use for are
+    taken all the same. Required ones are given by name.
+    """
+    inputs = ["params", "grads", *lists.split()]
+    settings = [*optional.split(), *required.split()]
+    signature = Signature([
+        *[Parameter(name, Parameter.POSITIONAL_OR_KEYWORD) for name in inputs],
+        *[Parameter(name, Parameter.POSITIONAL_OR_KEYWORD, default=unheard(name)) for name in optional.split()],
+        *[Parameter(name, Parameter.KEYWORD_ONLY) for name in required.split()],
+    ])  # fmt: skip
+
+    def step(*args: Any, **kwargs: Any) -> None:
+        bound = signature.bind(*args, **kwargs)
+        bound.apply_defaults()
+        params, grads, *columns = (bound.arguments[name] for name in inputs)
+        group = {name: bound.arguments[name] for name in settings}
+        for pair, (one, other) in _PAIRS.items():
+            if one in group:
+                group[pair] = group[one], group[other]
+        optimizer = kind.__new__(kind)
+        names = (*kind._scalars, *optimizer._kept(group))
+        by_name = dict(zip(map(_singular, lists.split()), columns, strict=True))
+        if not all(isinstance(count, Tensor) for count in by_name["step"]):
+            raise RuntimeError("API has changed, `state_steps` argument must contain a list of singleton tensors")
+        states = [dict(zip(names, row, strict=True)) for row in zip(*(by_name[name] for name in names), strict=True)]
+        optimizer._step_all(group, list(zip(params, grads, states, strict=True)))
+
+    step.__name__ = step.__qualname__ = kind.__name__.lower()
+    step.__module__, step.__doc__ = kind.__module__, f"One step of {kind.__name__}, given the state as lists."
+    step.__signature__ = signature  # type: ignore[attr-defined]
+    return step
 
 
-def writable(tensor: Tensor) -> Any:
-    """The data of a state tensor, an array to write to; the write is counted where anybody could notice."""
-    if type(tensor._array) is not ndarray:
-        share(tensor)
-    if tensor._counter is not None:
-        tensor._counter.version += 1
-    return tensor._array
-
-
-def both(value: Any, param: Tensor) -> Any:
-    """A value for an element of a parameter; for the real and the imaginary part of a complex one."""
-    return complex(value, value) if param._array.dtype.kind == "c" else value
-
-
-def check(name: str, value: Any, low: float = 0.0, below: float | None = None) -> None:
-    """ValueError where a setting is not within its limits; ``name`` as the message has it."""
-    if not (low <= value and (below is None or value < below)):
-        raise ValueError(f"Invalid {name}: {value}")
-
-
-def check_rate(lr: Any) -> None:
-    """ValueError where a learning rate is negative, or a tensor of several."""
-    check_one_element(lr, "lr")
-    check("learning rate", lr)
-
-
-def check_betas(betas: Any) -> None:
-    """ValueError where a running mean would not decay."""
-    for index in (0, 1):
-        check(f"beta parameter at index {index}", betas[index], below=1.0)
-
-
-def check_decay(weight_decay: Any) -> None:
-    """ValueError where weight decay is negative."""
-    check("weight_decay value", weight_decay)
+def _singular(lists: str) -> str:
+    """What of the state a list is of: ``exp_avgs`` of ``exp_avg``, ``state_steps`` of ``step``."""
+    return lists.removeprefix("state_").removesuffix("_list").removesuffix("s")

@@ -9,12 +9,11 @@ from typing import Any, NamedTuple
 from ..ground import modes
 from ..ops.composite.join import cat
 from ..ops.primitive.cast import view_as_real
-from .elementwise import check_rate
-from .numbers import number
-from .optimizer import Optimizer, evaluated
+from .optimizer import evaluated
+from .settings import WithSettings, number
 
 
-class LBFGS(Optimizer):
+class LBFGS(WithSettings):
     """A quasi-Newton method; its ``step`` needs a closure, and calls it several times.
 
     max_iter          steps at most within one call of ``step``
@@ -25,6 +24,8 @@ class LBFGS(Optimizer):
     line_search_fn    "strong_wolfe" to search along the direction; None to step by ``lr``
     Source: Nocedal and Wright (2006), 7.2; https://docs.pytorch.org/docs/stable/generated/torch.optim.LBFGS.html
     """
+
+    _checked = "lr"
 
     def __init__(
         self,
@@ -37,17 +38,9 @@ class LBFGS(Optimizer):
         history_size: int = 100,
         line_search_fn: str | None = None,
     ) -> None:
-        check_rate(lr)
-        defaults = {
-            "lr": lr,
-            "max_iter": max_iter,
-            "max_eval": max_iter * 5 // 4 if max_eval is None else max_eval,
-            "tolerance_grad": tolerance_grad,
-            "tolerance_change": tolerance_change,
-            "history_size": history_size,
-            "line_search_fn": line_search_fn,
-        }
-        super().__init__(params, defaults)
+        if max_eval is None:
+            max_eval = max_iter * 5 // 4
+        self._begin(locals())
         if len(self.param_groups) != 1:
             raise ValueError("LBFGS doesn't support per-parameter options (parameter groups)")
 

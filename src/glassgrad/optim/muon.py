@@ -7,9 +7,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from ..ops.primitive.matrix import addmm
-from .by_parameter import ByParameter
-from .elementwise import filled
-from .numbers import check_one_element, number
+from .settings import ByParameter, check_least, check_one_element, filled, number
 
 
 class Muon(ByParameter):
@@ -37,32 +35,21 @@ class Muon(ByParameter):
         ns_steps: int = 5,
         adjust_lr_fn: str | None = None,
     ) -> None:
-        check_one_element(lr, "lr")
-        if not 0.0 <= lr:
-            raise ValueError(f"Learning rate should be >= 0 but is: {lr}")
-        if not 0.0 <= momentum:
-            raise ValueError(f"momentum should be >= 0 but is: {momentum}")
-        if not 0.0 <= weight_decay:
-            raise ValueError(f"weight decay should be >= 0 but is: {weight_decay}")
-        if adjust_lr_fn is not None and adjust_lr_fn not in ("original", "match_rms_adamw"):
-            raise ValueError(f"Adjust learning rate function {adjust_lr_fn} is not supported")
-        defaults = {
-            "lr": lr,
-            "weight_decay": weight_decay,
-            "momentum": momentum,
-            "nesterov": nesterov,
-            "ns_coefficients": ns_coefficients,
-            "eps": eps,
-            "ns_steps": ns_steps,
-            "adjust_lr_fn": adjust_lr_fn,
-        }
-        super().__init__(params, defaults)
+        self._begin(locals())
         for group in self.param_groups:
             for param in group["params"]:
                 if param.ndim != 2:
                     raise ValueError(
                         f"Muon only supports 2D parameters whereas we found a parameter with size: {param.size()}"
                     )
+
+    def _check(self, settings: dict[str, Any]) -> None:
+        check_one_element(settings["lr"], "lr")
+        check_least("Learning rate", settings["lr"])
+        check_least("momentum", settings["momentum"])
+        check_least("weight decay", settings["weight_decay"])
+        if settings["adjust_lr_fn"] not in (None, "original", "match_rms_adamw"):
+            raise ValueError(f"Adjust learning rate function {settings['adjust_lr_fn']} is not supported")
 
     def _step(self, group: dict[str, Any], state: dict[str, Any], param: Any) -> None:
         if "momentum_buffer" not in state:

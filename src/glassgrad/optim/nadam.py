@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from ..core.tensor import Tensor
-from .elementwise import Elementwise, check, check_betas, check_decay, check_rate, filled, scalar
-from .numbers import number
+from .elementwise import Elementwise, functional
+from .settings import number
 
 
 class NAdam(Elementwise):
@@ -21,12 +20,14 @@ class NAdam(Elementwise):
     Source: Dozat (2016); https://docs.pytorch.org/docs/stable/generated/torch.optim.NAdam.html
     """
 
-    _younger = {
-        "maximize": False, "foreach": None, "capturable": False, "differentiable": False,
-        "decoupled_weight_decay": False,
-    }  # fmt: skip
+    _checked = "lr eps betas weight_decay momentum_decay"
+    _order = (
+        "lr betas eps weight_decay momentum_decay decoupled_weight_decay maximize foreach capturable differentiable"
+    )
+    _younger = "maximize foreach capturable differentiable decoupled_weight_decay"
     _scalars = ("step", "mu_product")
     _arrays = ("exp_avg", "exp_avg_sq")
+    _first = {"mu_product": 1.0}
     _placed = ("params, mu_products and state_steps", ", 'xla'")
 
     def __init__(
@@ -44,30 +45,7 @@ class NAdam(Elementwise):
         capturable: bool = False,
         differentiable: bool = False,
     ) -> None:
-        check_rate(lr)
-        check("epsilon value", eps)
-        check_betas(betas)
-        check_decay(weight_decay)
-        check("momentum_decay value", momentum_decay)
-        defaults = {
-            "lr": lr,
-            "betas": betas,
-            "eps": eps,
-            "weight_decay": weight_decay,
-            "momentum_decay": momentum_decay,
-            "decoupled_weight_decay": decoupled_weight_decay,
-            "maximize": maximize,
-            "foreach": foreach,
-            "capturable": capturable,
-            "differentiable": differentiable,
-        }
-        super().__init__(params, defaults)
-
-    def _start(self, group: dict[str, Any], state: dict[str, Any], param: Tensor) -> None:
-        state["step"] = scalar(0.0, group)
-        state["mu_product"] = scalar(1.0, group)
-        for name in self._arrays:
-            state[name] = filled(param, 0)
+        self._begin(locals())
 
     def _advance(self, group: dict[str, Any], *scalars: Any) -> tuple[tuple[Any, ...], Any]:
         step, product = float(scalars[0]) + 1, scalars[1]
@@ -94,32 +72,9 @@ class NAdam(Elementwise):
             p.addcdiv_(mean, denominator, value=of_mean)
 
 
-def nadam(
-    params: list[Any],
-    grads: list[Any],
-    exp_avgs: list[Any],
-    exp_avg_sqs: list[Any],
-    mu_products: list[Any],
-    state_steps: list[Any],
-    decoupled_weight_decay: bool = False,
-    foreach: bool | None = None,
-    capturable: bool = False,
-    differentiable: bool = False,
-    has_complex: bool = False,
-    maximize: bool = False,
-    *,
-    beta1: float,
-    beta2: float,
-    lr: Any,
-    weight_decay: float,
-    momentum_decay: float,
-    eps: float,
-) -> None:
-    """One step of NAdam, given the state as lists."""
-    states = {"step": state_steps, "mu_product": mu_products, "exp_avg": exp_avgs, "exp_avg_sq": exp_avg_sqs}
-    group = {
-        "betas": (beta1, beta2), "lr": lr, "eps": eps, "weight_decay": weight_decay, "momentum_decay": momentum_decay,
-        "decoupled_weight_decay": decoupled_weight_decay, "maximize": maximize, "capturable": capturable,
-        "differentiable": differentiable,
-    }  # fmt: skip
-    NAdam._over(group, params, grads, states)
+nadam = functional(
+    NAdam,
+    "exp_avgs exp_avg_sqs mu_products state_steps",
+    "decoupled_weight_decay foreach capturable differentiable has_complex maximize",
+    "beta1 beta2 lr weight_decay momentum_decay eps",
+)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from .elementwise import Elementwise, check, check_betas, check_decay, check_rate
-from .numbers import number
+from .elementwise import Elementwise, functional
+from .settings import number
 
 
 class RAdam(Elementwise):
@@ -19,10 +19,9 @@ class RAdam(Elementwise):
     Source: Liu and others (2019); https://docs.pytorch.org/docs/stable/generated/torch.optim.RAdam.html
     """
 
-    _younger = {
-        "foreach": None, "maximize": False, "differentiable": False, "decoupled_weight_decay": False,
-        "capturable": False,
-    }  # fmt: skip
+    _checked = "lr eps betas weight_decay"
+    _order = "lr betas eps weight_decay maximize foreach capturable decoupled_weight_decay differentiable"
+    _younger = "foreach maximize differentiable decoupled_weight_decay capturable"
     _arrays = ("exp_avg", "exp_avg_sq")
 
     def __init__(
@@ -39,22 +38,7 @@ class RAdam(Elementwise):
         capturable: bool = False,
         differentiable: bool = False,
     ) -> None:
-        check_rate(lr)
-        check("epsilon value", eps)
-        check_betas(betas)
-        check_decay(weight_decay)
-        defaults = {
-            "lr": lr,
-            "betas": betas,
-            "eps": eps,
-            "weight_decay": weight_decay,
-            "maximize": maximize,
-            "foreach": foreach,
-            "capturable": capturable,
-            "decoupled_weight_decay": decoupled_weight_decay,
-            "differentiable": differentiable,
-        }
-        super().__init__(params, defaults)
+        self._begin(locals())
 
     def _advance(self, group: dict[str, Any], *scalars: Any) -> tuple[tuple[Any, ...], Any]:
         step = float(scalars[0]) + 1
@@ -82,29 +66,9 @@ class RAdam(Elementwise):
         p.add_(way, alpha=-1.0)
 
 
-def radam(
-    params: list[Any],
-    grads: list[Any],
-    exp_avgs: list[Any],
-    exp_avg_sqs: list[Any],
-    state_steps: list[Any],
-    decoupled_weight_decay: bool = False,
-    foreach: bool | None = None,
-    differentiable: bool = False,
-    capturable: bool = False,
-    has_complex: bool = False,
-    maximize: bool = False,
-    *,
-    beta1: float,
-    beta2: float,
-    lr: Any,
-    weight_decay: float,
-    eps: float,
-) -> None:
-    """One step of RAdam, given the state as lists."""
-    group = {
-        "betas": (beta1, beta2), "lr": lr, "eps": eps, "weight_decay": weight_decay,
-        "decoupled_weight_decay": decoupled_weight_decay, "maximize": maximize, "capturable": capturable,
-        "differentiable": differentiable,
-    }  # fmt: skip
-    RAdam._over(group, params, grads, {"step": state_steps, "exp_avg": exp_avgs, "exp_avg_sq": exp_avg_sqs})
+radam = functional(
+    RAdam,
+    "exp_avgs exp_avg_sqs state_steps",
+    "decoupled_weight_decay foreach differentiable capturable has_complex maximize",
+    "beta1 beta2 lr weight_decay eps",
+)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from .elementwise import Elementwise, check, check_decay, check_rate, direction
-from .numbers import number
+from .elementwise import Elementwise, direction, functional
+from .settings import number
 
 
 class RMSprop(Elementwise):
@@ -19,10 +19,11 @@ class RMSprop(Elementwise):
     Source: Hinton (2012); https://docs.pytorch.org/docs/stable/generated/torch.optim.RMSprop.html
     """
 
-    _younger = {
-        "momentum": 0, "centered": False, "foreach": None, "maximize": False, "differentiable": False,
-        "capturable": False,
-    }  # fmt: skip
+    _checked = "lr eps momentum weight_decay alpha"
+    _order = "lr momentum alpha eps centered weight_decay capturable foreach maximize differentiable"
+    _younger = "momentum centered foreach maximize differentiable capturable"
+    _arrays = ("square_avg", "momentum_buffer", "grad_avg")
+    _only = {"momentum_buffer": "momentum", "grad_avg": "centered"}
 
     def __init__(
         self,
@@ -38,32 +39,7 @@ class RMSprop(Elementwise):
         maximize: bool = False,
         differentiable: bool = False,
     ) -> None:
-        check_rate(lr)
-        check("epsilon value", eps)
-        check("momentum value", momentum)
-        check_decay(weight_decay)
-        check("alpha value", alpha)
-        defaults = {
-            "lr": lr,
-            "momentum": momentum,
-            "alpha": alpha,
-            "eps": eps,
-            "centered": centered,
-            "weight_decay": weight_decay,
-            "capturable": capturable,
-            "foreach": foreach,
-            "maximize": maximize,
-            "differentiable": differentiable,
-        }
-        super().__init__(params, defaults)
-
-    def _kept(self, group: dict[str, Any]) -> tuple[str, ...]:
-        names = ["square_avg"]
-        if group["momentum"] > 0:
-            names.append("momentum_buffer")
-        if group["centered"]:
-            names.append("grad_avg")
-        return tuple(names)
+        self._begin(locals())
 
     def _advance(self, group: dict[str, Any], *scalars: Any) -> tuple[tuple[Any, ...], Any]:
         return (float(scalars[0]) + 1,), number(group["lr"])
@@ -92,34 +68,9 @@ class RMSprop(Elementwise):
             p.addcdiv_(g, root, value=-lr)
 
 
-def rmsprop(
-    params: list[Any],
-    grads: list[Any],
-    square_avgs: list[Any],
-    grad_avgs: list[Any],
-    momentum_buffer_list: list[Any],
-    state_steps: list[Any],
-    foreach: bool | None = None,
-    maximize: bool = False,
-    differentiable: bool = False,
-    capturable: bool = False,
-    has_complex: bool = False,
-    *,
-    lr: Any,
-    alpha: float,
-    eps: float,
-    weight_decay: float,
-    momentum: float,
-    centered: bool,
-) -> None:
-    """One step of RMSprop, given the state as lists."""
-    states = {"step": state_steps, "square_avg": square_avgs}
-    if momentum > 0:
-        states["momentum_buffer"] = momentum_buffer_list
-    if centered:
-        states["grad_avg"] = grad_avgs
-    group = {
-        "lr": lr, "alpha": alpha, "eps": eps, "weight_decay": weight_decay, "momentum": momentum, "centered": centered,
-        "maximize": maximize, "differentiable": differentiable, "capturable": capturable,
-    }  # fmt: skip
-    RMSprop._over(group, params, grads, states)
+rmsprop = functional(
+    RMSprop,
+    "square_avgs grad_avgs momentum_buffer_list state_steps",
+    "foreach maximize differentiable capturable has_complex",
+    "lr alpha eps weight_decay momentum centered",
+)

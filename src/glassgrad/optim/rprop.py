@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from ..core.tensor import Tensor
-from .elementwise import Elementwise, both, check_rate, filled, scalar
-from .numbers import number
+from .elementwise import Elementwise, functional
 
 
 class Rprop(Elementwise):
@@ -19,6 +17,10 @@ class Rprop(Elementwise):
     """
 
     _arrays = ("prev", "step_size")
+
+    _checked = "lr"
+    _order = "lr etas step_sizes foreach maximize differentiable capturable"
+    _first = {"step_size": "lr"}
 
     def __init__(
         self,
@@ -32,24 +34,13 @@ class Rprop(Elementwise):
         maximize: bool = False,
         differentiable: bool = False,
     ) -> None:
-        check_rate(lr)
+        self._begin(locals())
+
+    def _check(self, settings: dict[str, Any]) -> None:
+        super()._check(settings)
+        etas = settings["etas"]
         if not 0.0 < etas[0] < 1.0 < etas[1]:
             raise ValueError(f"Invalid eta values: {etas[0]}, {etas[1]}")
-        defaults = {
-            "lr": lr,
-            "etas": etas,
-            "step_sizes": step_sizes,
-            "foreach": foreach,
-            "maximize": maximize,
-            "differentiable": differentiable,
-            "capturable": capturable,
-        }
-        super().__init__(params, defaults)
-
-    def _start(self, group: dict[str, Any], state: dict[str, Any], param: Tensor) -> None:
-        state["step"] = scalar(0.0, group)
-        state["prev"] = filled(param, 0)
-        state["step_size"] = filled(param, both(number(group["lr"]), param))
 
     def _advance(self, group: dict[str, Any], *scalars: Any) -> tuple[tuple[Any, ...], Any]:
         return (float(scalars[0]) + 1,), (*group["etas"], *group["step_sizes"])
@@ -65,26 +56,9 @@ class Rprop(Elementwise):
         p.addcmul_(g.sign(), size, value=-1)
 
 
-def rprop(
-    params: list[Any],
-    grads: list[Any],
-    prevs: list[Any],
-    step_sizes: list[Any],
-    state_steps: list[Any],
-    foreach: bool | None = None,
-    capturable: bool = False,
-    maximize: bool = False,
-    differentiable: bool = False,
-    has_complex: bool = False,
-    *,
-    step_size_min: float,
-    step_size_max: float,
-    etaminus: float,
-    etaplus: float,
-) -> None:
-    """One step of Rprop, given the state as lists."""
-    group = {
-        "etas": (etaminus, etaplus), "step_sizes": (step_size_min, step_size_max), "maximize": maximize,
-        "differentiable": differentiable, "capturable": capturable,
-    }  # fmt: skip
-    Rprop._over(group, params, grads, {"step": state_steps, "prev": prevs, "step_size": step_sizes})
+rprop = functional(
+    Rprop,
+    "prevs step_sizes state_steps",
+    "foreach capturable maximize differentiable has_complex",
+    "step_size_min step_size_max etaminus etaplus",
+)

@@ -10,9 +10,9 @@ import numpy as np
 from ..core.tensor import Tensor, share
 from ..kernels import compiled
 from ..tensor.sparse import SparseTensor
-from .elementwise import Elementwise, direction, filled
-from .numbers import F32, F64, check_one_element, constant, number
+from .elementwise import Elementwise, direction
 from .optimizer import evaluated
+from .settings import F32, F64, check_one_element, filled, invalid, number
 
 subtract = np.subtract
 
@@ -26,8 +26,10 @@ class SGD(Elementwise):
     Source: https://docs.pytorch.org/docs/stable/generated/torch.optim.SGD.html
     """
 
-    _younger = {"nesterov": False, "maximize": False, "foreach": None, "differentiable": False, "fused": False}
+    _younger = "nesterov maximize foreach differentiable"
     _scalars = ()
+    _arrays = ("momentum_buffer",)
+    _only = {"momentum_buffer": "momentum"}
 
     def __init__(
         self,
@@ -43,28 +45,20 @@ class SGD(Elementwise):
         differentiable: bool = False,
         fused: bool | None = None,
     ) -> None:
-        check_one_element(lr, "lr")
-        if lr < 0.0:
-            raise ValueError(f"Invalid learning rate: {lr}")
-        if momentum < 0.0:
-            raise ValueError(f"Invalid momentum value: {momentum}")
-        if weight_decay < 0.0:
-            raise ValueError(f"Invalid weight_decay value: {weight_decay}")
-        defaults = {
-            "lr": lr,
-            "momentum": momentum,
-            "dampening": dampening,
-            "weight_decay": weight_decay,
-            "nesterov": nesterov,
-            "maximize": maximize,
-            "foreach": foreach,
-            "differentiable": differentiable,
-            "fused": fused,
-        }
-        if nesterov and (momentum <= 0 or dampening != 0):
+        self._begin(locals())
+
+    def _check(self, settings: dict[str, Any]) -> None:
+        check_one_element(settings["lr"], "lr")
+        for name in ("lr", "momentum", "weight_decay"):
+            if settings[name] < 0.0:  # NaN may pass, as in PyTorch
+                raise invalid(name, settings[name])
+        if settings["nesterov"] and (settings["momentum"] <= 0 or settings["dampening"] != 0):
             raise ValueError("Nesterov momentum requires a momentum and zero dampening")
-        super().__init__(params, defaults)
-        self._check_fused()
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state)
+        for group in self.param_groups:
+            group.setdefault("fused", False)
 
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
         """Change the parameters once; gives the loss that ``closure`` computed."""
@@ -79,7 +73,7 @@ class SGD(Elementwise):
                 or type(group["weight_decay"]) is Tensor
                 or group["weight_decay"] != 0
             ):
-                self._step_with_settings(group, [param for param in group["params"] if param._grad is not None])
+                self._step_with_settings(group)
                 continue
             kind: Any = None
             least = compiled.least
@@ -95,7 +89,7 @@ class SGD(Elementwise):
                         kind = None
                         self._step_all(group, [(param, grad, {})])
                         continue
-                    rate = constant(lr, kind)
+                    rate = np.array(lr, kind)  # of the right dtype: NumPy need not convert it each time
                 if data.size >= least:
                     large.append((param, grad, {}))
                     continue
@@ -109,24 +103,24 @@ class SGD(Elementwise):
                 self._step_all(group, large)
         return loss
 
-    def _step_with_settings(self, group: dict[str, Any], params: list[Tensor]) -> None:
-        """One step of some parameters, whatever the settings."""
-        if any(type(param._grad) is not Tensor for param in params):
-            for param in params:
-                if isinstance(param._grad, SparseTensor):
-                    self._step_sparse(group, param, param._grad)
-            params = [param for param in params if not isinstance(param._grad, SparseTensor)]
-        if group["momentum"] == 0:
-            self._step_all(group, [(param, param._grad, {}) for param in params])
-            return
-        fresh, known = [], []  # parameters without and with a buffer
-        for param in params:
-            state = self.state[param]
-            if state.get("momentum_buffer") is None:
+    def _step_with_settings(self, group: dict[str, Any]) -> None:
+        """One step of a group, whatever its settings."""
+        moved = group["momentum"] != 0
+        fresh: list[Any] = []  # parameters that have no buffer yet
+        known: list[Any] = []
+        for param in group["params"]:
+            grad = param._grad
+            if grad is None:
+                continue
+            if type(grad) is not Tensor and isinstance(grad, SparseTensor):
+                self._step_sparse(group, param, grad)
+                continue
+            state = self.state[param] if moved else {}
+            if moved and state.get("momentum_buffer") is None:
                 state["momentum_buffer"] = filled(param, 0)
-                fresh.append((param, param._grad, state))
+                fresh.append((param, grad, state))
             else:
-                known.append((param, param._grad, state))
+                known.append((param, grad, state))
         if fresh:
             self._step_all({**group, "fresh": True}, fresh)
         self._step_all(group, known)
@@ -146,11 +140,8 @@ class SGD(Elementwise):
                 buffer.mul_(group["momentum"]).add_(g, alpha=1 - group["dampening"])
             g = g.add(buffer, alpha=group["momentum"]) if group["nesterov"] else buffer
         version = share(param)
-        subtract(param._array, g._array * constant(number(group["lr"]), param._array.dtype), param._array)
+        subtract(param._array, g._array * np.array(number(group["lr"]), param._array.dtype), param._array)
         version.version += 1
-
-    def _kept(self, group: dict[str, Any]) -> tuple[str, ...]:
-        return ("momentum_buffer",) if group["momentum"] != 0 else ()
 
     def _advance(self, group: dict[str, Any], *scalars: Any) -> tuple[tuple[Any, ...], Any]:
         return (), group["lr"] if group["differentiable"] else number(group["lr"])

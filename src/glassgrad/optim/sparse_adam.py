@@ -11,12 +11,11 @@ import numpy as np
 from ..core.tensor import share
 from ..kernels.sparse import coalesced
 from ..tensor.sparse import CooTensor
-from .elementwise import check_betas, filled, writable
-from .numbers import check_one_element
-from .optimizer import Optimizer, evaluated
+from .optimizer import evaluated
+from .settings import WithSettings, check, check_one_element, filled, invalid, writable
 
 
-class SparseAdam(Optimizer):
+class SparseAdam(WithSettings):
     """Adam for sparse gradients: the moments of elements without a gradient, and the elements, stay as they are.
 
     Source: https://docs.pytorch.org/docs/stable/generated/torch.optim.SparseAdam.html
@@ -30,15 +29,16 @@ class SparseAdam(Optimizer):
         eps: float = 1e-8,
         maximize: bool = False,
     ) -> None:
-        check_one_element(lr, "lr")
-        if not 0.0 < lr:
-            raise ValueError(f"Invalid learning rate: {lr}")
-        if not 0.0 < eps:
-            raise ValueError(f"Invalid epsilon value: {eps}")
-        check_betas(betas)
-        super().__init__(params, {"lr": lr, "betas": betas, "eps": eps, "maximize": maximize})
+        self._begin(locals())
         self._refuse("is_sparse", "Sparse", "requires dense parameter tensors")
         self._refuse("is_complex", "Complex", "does not support complex parameters")
+
+    def _check(self, settings: dict[str, Any]) -> None:
+        check_one_element(settings["lr"], "lr")
+        for name in ("lr", "eps"):
+            if not 0.0 < settings[name]:
+                raise invalid(name, settings[name])
+        check("betas", settings["betas"])
 
     def _refuse(self, question: str, kind: str, told: str) -> None:
         def holds(param: Any) -> bool:

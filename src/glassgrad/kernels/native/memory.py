@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Sequence
 from typing import Any
 
 from numba import types
+from numba.core import cgutils
 
 from .binding import intrinsic
 
@@ -24,14 +24,6 @@ def address(array: Any) -> int:
         return int(array.ctypes.data)
 
 
-def addresses_of(arrays: Sequence[Any]) -> list[int] | None:
-    """The same of several; None where one is read-only, or its lines lie in another way than a C array's."""
-    try:
-        return [_addressof(_seen(array)) for array in arrays]
-    except _UNSEEN:
-        return None
-
-
 @intrinsic
 def numbers_at(typing: Any, address: Any, like: Any) -> Any:
     """What lies at an address, as numbers of a type, or of the type of a number or of an array's elements."""
@@ -41,3 +33,16 @@ def numbers_at(typing: Any, address: Any, like: Any) -> Any:
         return builder.inttoptr(arguments[0], context.get_value_type(kind))
 
     return kind(types.int64, like), code
+
+
+@intrinsic
+def beginning_of(typing: Any, array: Any) -> Any:
+    """The address of a C array's data; 0 for an array of another layout."""
+
+    def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        if array.layout != "C":
+            return context.get_constant(types.int64, 0)
+        data = cgutils.create_struct_proxy(array)(context, builder, value=arguments[0]).data
+        return builder.ptrtoint(data, context.get_value_type(types.int64))
+
+    return types.int64(array), code

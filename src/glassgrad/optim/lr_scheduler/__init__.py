@@ -2,12 +2,18 @@
 
 from .base import EPOCH_DEPRECATION_WARNING, LRScheduler, _LRScheduler
 from .chain import ChainedScheduler, SequentialLR
-from .cosine import CosineAnnealingLR, CosineAnnealingWarmRestarts
-from .cycle import CyclicLR, OneCycleLR
-from .decay import ExponentialLR, LinearLR, PolynomialLR
-from .function import LambdaLR, MultiplicativeLR
+from .cycle import CosineAnnealingLR, CosineAnnealingWarmRestarts, CyclicLR, OneCycleLR
+from .factor import (
+    ConstantLR,
+    ExponentialLR,
+    LambdaLR,
+    LinearLR,
+    MultiplicativeLR,
+    MultiStepLR,
+    PolynomialLR,
+    StepLR,
+)
 from .plateau import ReduceLROnPlateau
-from .stairs import ConstantLR, MultiStepLR, StepLR
 
 __all__ = [
     "EPOCH_DEPRECATION_WARNING",

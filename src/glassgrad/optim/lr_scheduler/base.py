@@ -188,6 +188,6 @@ def put(group: dict[str, Any], key: str, value: Any) -> None:
         group[key] = value
 
 
-def functions_packed(functions: Iterable[Any]) -> list[Any]:
-    """What of functions can be saved: the attributes of callable objects; None for the others."""
-    return [None if isinstance(one, FunctionType) else one.__dict__.copy() for one in functions]
+def attributes(function: Any) -> dict[str, Any] | None:
+    """What of a function can be saved: the attributes of a callable object; None of all others."""
+    return None if function is None or isinstance(function, FunctionType) else function.__dict__.copy()

@@ -1,0 +1,155 @@
+"""Settings and state of optimizers: what a constructor declares, checked in PyTorch's words, and what is kept by it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import inf
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ..core.tensor import Tensor, share, wrap
+from ..ground import dtypes, modes
+from .optimizer import Optimizer, evaluated
+
+F32, F64 = np.dtype("f4"), np.dtype("f8")
+
+#: What errors call a setting, where it is not by its name; and the largest value of one that has such.
+_WORDS = {"lr": "learning rate", "eps": "epsilon value"}
+_LARGEST = {"rho": 1.0}
+#: What a setting is to those who have not heard of it: False, but for these.
+_UNHEARD = {"foreach": None, "fused": None, "grad_scale": None, "found_inf": None, "momentum": 0}
+
+
+class WithSettings(Optimizer):
+    """An optimizer whose constructor hands its arguments on: its signature declares the settings and their defaults.
+
+    _checked  settings that have a range, in the order in which PyTorch looks at them
+    _order    settings in the order that groups have, where it is not that of the signature
+    _younger  settings that states of older versions lack, in the order in which PyTorch adds them
+    _scalars  the numbers kept for each parameter
+    """
+
+    _checked: ClassVar[str] = ""
+    _order: ClassVar[str] = ""
+    _younger: ClassVar[str] = ""
+    _scalars: ClassVar[tuple[str, ...]] = ()
+
+    def _begin(self, arguments: dict[str, Any]) -> None:
+        """Take on the groups, given the constructor's ``locals()``."""
+        settings = {name: value for name, value in arguments.items() if name not in ("self", "params")}
+        self._check(settings)
+        names = self._order.split() or settings
+        super().__init__(arguments["params"], {name: settings[name] for name in names})
+        if settings.get("fused"):
+            if settings["differentiable"]:
+                raise RuntimeError("`fused` does not support `differentiable`")
+            if settings["foreach"]:
+                raise RuntimeError("`fused` and `foreach` cannot be `True` together.")
+
+    def _check(self, settings: dict[str, Any]) -> None:
+        """ValueError where a setting is out of its range."""
+        for name in self._checked.split():
+            check(name, settings[name])
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state)
+        for group in self.param_groups:
+            for name in self._younger.split():
+                group.setdefault(name, unheard(name))
+            for param in group["params"]:  # older states hold plain numbers
+                held = self.state.get(param, {})
+                for name in self._scalars:
+                    if held and not isinstance(held[name], Tensor):
+                        held[name] = scalar(float(held[name]), group)
+
+
+class ByParameter(WithSettings):
+    """An optimizer whose ``_step`` changes one parameter, given its group and its state; it refuses complex ones."""
+
+    _name: ClassVar[str]  # as errors have it, of subclasses too
+
+    def step(self, closure: Callable[[], Any] | None = None) -> Any:
+        """Change the parameters once; gives the loss that ``closure`` computed."""
+        loss = evaluated(closure)
+        before = modes.set_grad(False)
+        try:
+            for group in self.param_groups:
+                for param in group["params"]:
+                    if param.grad is None:
+                        continue
+                    if param.is_complex():
+                        raise RuntimeError(f"{self._name} does not support complex parameters")
+                    if param.grad.is_sparse:
+                        raise RuntimeError(f"{self._name} does not support sparse gradients")
+                    self._step(group, self.state[param], param)
+        finally:
+            modes.set_grad(before)
+        return loss
+
+    def _step(self, group: dict[str, Any], state: dict[str, Any], param: Any) -> None:
+        raise NotImplementedError
+
+
+def unheard(name: str) -> Any:
+    """The value of a setting where nobody gave it."""
+    return _UNHEARD.get(name, False)
+
+
+def check(name: str, value: Any) -> None:
+    """ValueError where a setting is out of the range that it has in every optimizer which has it."""
+    if name == "lr":
+        check_one_element(value, name)
+    if name == "betas":
+        for index in (0, 1):
+            if not 0.0 <= value[index] < 1.0:
+                raise ValueError(f"Invalid beta parameter at index {index}: {value[index]}")
+    elif not 0.0 <= value <= _LARGEST.get(name, inf):
+        raise invalid(name, value)
+
+
+def invalid(name: str, value: Any) -> ValueError:
+    """The error where a setting is out of its range."""
+    return ValueError(f"Invalid {_WORDS.get(name, f'{name} value')}: {value}")
+
+
+def check_least(words: str, value: Any, least: int = 0) -> None:
+    """ValueError where a setting is too small; ``words`` are what the error calls it."""
+    if not float(least) <= value:
+        raise ValueError(f"{words} should be >= {least} but is: {value}")
+
+
+def check_one_element(setting: Any, name: str) -> None:
+    """ValueError where a setting is a tensor of several elements."""
+    if isinstance(setting, Tensor) and setting._array.size != 1:
+        raise ValueError(f"Tensor {name} must be 1-element")
+
+
+def number(setting: Any) -> float:
+    """A setting as a Python number; one may be a tensor of one element."""
+    return setting.item() if isinstance(setting, Tensor) else setting  # type: ignore[attr-defined,no-any-return]
+
+
+# -- state ------------------------------------------------------------------------------------------------------------
+
+
+def scalar(value: float, group: dict[str, Any]) -> Tensor:
+    """A number of the state: a tensor of the default dtype, but float32 where that is narrower or the step is fused."""
+    wide = dtypes.get_default_dtype() is dtypes.float64 and not group.get("fused")
+    return wrap(np.float64(value) if wide else np.float32(value))
+
+
+def filled(param: Tensor, value: Any) -> Tensor:
+    """A tensor like a parameter, in shape, dtype and layout, of one value: in both parts of a complex one."""
+    held = np.empty_like(param._array)
+    held[...] = complex(value, value) if held.dtype.kind == "c" else value
+    return wrap(held)
+
+
+def writable(tensor: Tensor) -> Any:
+    """The data of a state tensor, an array to write to; the write is counted where anybody could notice."""
+    if type(tensor._array) is not np.ndarray:
+        share(tensor)
+    if tensor._counter is not None:
+        tensor._counter.version += 1
+    return tensor._array
