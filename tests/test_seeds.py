@@ -68,6 +68,7 @@ def test_prints_what_the_document_says(example, tmp_path):
         assert (tmp_path / PICTURES[example.stem]).read_bytes().startswith(b"\x89PNG")
 
 
+@pytest.mark.once
 @pytest.mark.torch
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.stem)
 def test_torch_prints_the_same(example, tmp_path):
@@ -79,6 +80,7 @@ def test_torch_prints_the_same(example, tmp_path):
         assert (tmp_path / PICTURES[example.stem]).read_bytes().startswith(b"\x89PNG")
 
 
+@pytest.mark.once
 def test_every_example_has_its_text():
     assert {example.stem for example in EXAMPLES} == {text.stem for text in (SEEDS / "expected").glob("*.txt")}
 

@@ -81,7 +81,14 @@ def test_an_elementwise_instruction_gives_the_bits_of_its_row(name, kind):
     x = torch.tensor([a for a in SPECIAL for _ in SPECIAL], dtype=kind)
     y = torch.tensor([b for _ in SPECIAL for b in SPECIAL], dtype=kind)
     with np.errstate(all="ignore"):
-        close(both(lambda x, y: ELEMENTWISE[name](x, y) + y * 0, x, y), exact=True)
+        found = both(lambda x, y: ELEMENTWISE[name](x, y) + y * 0, x, y)
+    for written, replayed in zip(*found, strict=True):
+        nan = written.isnan() & ~y.isfinite()
+        assert not (nan & ~replayed.isnan()).any()
+        # y * 0 is a NaN there. Where NaNs of either sign meet, NumPy's sum has the one's or the other's, by the number
+        # of elements and by its version.
+        written.detach()[nan], replayed.detach()[nan] = 0.0, 0.0
+    close(found, exact=True)
 
 
 @pytest.mark.parametrize("shapes", [

@@ -1,6 +1,6 @@
 """A program of its own: first uses disturbed at chosen lines; prints what did not survive, one line each.
 
-    python -m tests.reliability.first_use [interrupt|signal|fork] [families|lines|call|package]
+    python -m tests.reliability.first_use families|lines|call|package interrupt|signal|fork ...
 
 interrupt   Ctrl-C arrives; afterwards the same is asked for again, in the same process
 signal      a signal's handler asks for the same, and is served at once
@@ -241,27 +241,28 @@ def undisturbed(wish):
     return in_child(act)["answer"]
 
 
-def cases_of(kind, what):
-    """The cases: title, lines at which it is disturbed, wish, and what is there afterwards."""
+def cases_of(kinds, what):
+    """The cases: kind, title, lines at which it is disturbed, wish, and what is there afterwards."""
     if what == "families":
         from glassgrad.ops import catalogue
 
         for place, family in enumerate(catalogue.families()):
             wish = partial(want, family)
             total, expected = undisturbed(wish)
-            moments = [1, total // 3, total * 2 // 3, total]
-            if kind != "interrupt":  # after one such disturbance all is there
-                moments = [moments[place % 4]]
-            yield f"{family} at {moments}", moments, wish, expected
+            every = [1, total // 3, total * 2 // 3, total]
+            for kind in kinds:
+                moments = every if kind == "interrupt" else [every[place % 4]]  # after one of the others all is there
+                yield kind, f"{family} at {moments}", moments, wish, expected
     else:
         wish = {"lines": partial(want, "primitive.sign"), "call": call, "package": import_package}[what]
         total, expected = undisturbed(wish)
         for moment in range(1, total + 1, max(1, total // CASES) | 1):
-            yield f"{what} at {moment}", [moment], wish, expected
+            for kind in kinds:
+                yield kind, f"{what} at {moment}", [moment], wish, expected
 
 
-def main(kind, what):
-    """Run all cases of a kind; print those that failed."""
+def main(what, *kinds):
+    """Run all cases of these kinds; print those that failed, and how many there are of each kind."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
     if what != "package":
         import glassgrad  # noqa: F401
@@ -269,14 +270,14 @@ def main(kind, what):
         for family in ("primitive.arithmetic", "primitive.sign", "primitive.gamma", "primitive.softmax",
                        "composite.create", "composite.getitem"):  # fmt: skip
             want(family)
-    count = 0
-    for title, moments, wish, expected in cases_of(kind, what):
-        count += 1
+    count = dict.fromkeys(kinds, 0)
+    for kind, title, moments, wish, expected in cases_of(kinds, what):
+        count[kind] += 1
         answer = in_child(partial(KINDS[kind], moments, wish, partial(check, expected)))
         if "error" in answer:
-            print(title, answer["error"] if "-v" in sys.argv else answer["error"].strip().rpartition("\n")[2])
-    print(f"{count} cases")
+            print(kind, title, answer["error"] if "-v" in sys.argv else answer["error"].strip().rpartition("\n")[2])
+    print(*count.values())
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:3])
+    main(*[argument for argument in sys.argv[1:] if argument != "-v"])

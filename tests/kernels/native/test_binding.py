@@ -175,9 +175,11 @@ def test_compiling_is_hidden_from_a_profiler_that_is_blind_to_kernels(blind):
 
 
 WITHOUT = """
-import numba, numba._dispatcher, numba.core.caching
+import sys
+import numba, numba._dispatcher, numba.core.caching, numba.core.event
 import numpy as np
-del numba._dispatcher.compute_fingerprint, numba.core.caching.CompileResultCacheImpl
+del numba._dispatcher.compute_fingerprint, numba.core.caching.CompileResultCacheImpl, numba.core.event
+sys.modules["numba.core.event"] = None
 usual = numba.njit
 def njit(*functions, **options):
     if "_nrt" in options:
@@ -200,7 +202,10 @@ print(*[what.partition(" (")[0].replace(" ", "_") for what in binding.missing])
 @pytest.mark.parametrize(
     ("more", "missing"),
     [
-        ("", {"functions_that_count_no_references", "fingerprints_of_arguments"}),
+        (
+            "",
+            {"functions_that_count_no_references", "fingerprints_of_arguments", "word_of_what_is_compiled"},
+        ),
         (
             "from glassgrad.kernels.native import team\nteam._trampoline = lambda *given: given[0].other_packer",
             {"functions_that_count_no_references", "fingerprints_of_arguments", "threads_for_compiled_code"},

@@ -16,10 +16,18 @@ from typing import Any
 import numba
 import numpy as np
 from numba import extending, types
-from numba.core import event
 from numba.core.errors import NumbaError
 
 from glassgrad.ground import runtime
+
+try:  # tells when something is compiled
+    from numba.core import event
+
+    _Listener: Any = event.Listener
+    _register: Any = event.register
+except (ImportError, AttributeError):
+    _Listener = object
+    _register = None
 
 # Numba's own types for these know less than they take.
 intrinsic: Any = extending.intrinsic
@@ -48,7 +56,13 @@ INWARD: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 missing: list[str] = []
 
 
-class _Unseen(event.Listener):
+def note(what: str) -> None:
+    """Remember what is not there."""
+    if what not in missing:
+        missing.append(what)
+
+
+class _Unseen(_Listener):
     """Takes off a profiler that is ``blind`` to kernels while Numba compiles: it is called millions of times."""
 
     def __init__(self) -> None:
@@ -67,7 +81,10 @@ class _Unseen(event.Listener):
             sys.setprofile(look)
 
 
-event.register("numba:compile", _Unseen())
+if _register is not None:
+    _register("numba:compile", _Unseen())
+else:
+    note("word of what is compiled")
 
 
 def njit(**options: Any) -> Callable[[Callable[..., Any]], Any]:
@@ -135,12 +152,6 @@ def _keep_fresh(made: Any, function: Callable[..., Any]) -> None:
             cache.save_overload = _forgotten
 
     cache.save_overload = save_if_possible
-
-
-def note(what: str) -> None:
-    """Remember what is not there."""
-    if what not in missing:
-        missing.append(what)
 
 
 def _forgotten(signature: Any, data: Any) -> None:
