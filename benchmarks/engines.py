@@ -61,7 +61,7 @@ def _glassgrad_compiled() -> Engine:
 
 
 def _glassgrad_core() -> Engine:
-    importlib.import_module("glassgrad.ops.primitive")  # which switches the printed code on
+    importlib.import_module("glassgrad.families")  # which switches the printed code on
     if "glassgrad.fast" in sys.modules:
         raise Absent("needs a process with GLASSGRAD_FAST=0")
     return Engine("glassgrad.core", "torch", glassgrad)

@@ -34,12 +34,12 @@ def test_promised_names_are_there(name):
 def test_distributions_load_the_families_they_use():
     script = """
 import sys, glassgrad.distributions
-print(*[name for name in sys.modules if name.startswith(("glassgrad.ops.primitive.", "glassgrad.ops.composite."))])
+print(*[name for name in sys.modules if name.startswith("glassgrad.families.") and name.count(".") == 3])
 """
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr
-    families = {name.removeprefix("glassgrad.ops.") for name in done.stdout.split()}
-    assert len(families) < 60 and not {"primitive.convolution", "primitive.recurrent"} & families, families
+    families = {name.removeprefix("glassgrad.families.") for name in done.stdout.split()}
+    assert len(families) < 60 and not {"convolution.rows", "recurrent.rows"} & families, families
 
 
 @pytest.mark.torch

@@ -93,6 +93,7 @@ from .ground.runtime import (  # noqa: E402
 )
 from .ground.size import Size  # noqa: E402
 from .ops import catalogue as _catalogue  # noqa: E402
+from .ops.built import unpublished as _unpublished  # noqa: E402
 
 _FUNCTIONS = _catalogue.FUNCTIONS  # each comes into this namespace when somebody first wants it
 bool = _dtypes.bool
@@ -137,7 +138,7 @@ def __getattr__(name: str) -> Any:
         except ModuleNotFoundError as error:
             if error.name != f"{__name__}.{name}":
                 raise
-    raise AttributeError(f"torch.{name} is not in glassgrad {RELEASE}")
+    raise AttributeError(f"torch.{name} is not in glassgrad {RELEASE}{_unpublished(name)}")
 
 
 def __dir__() -> list[str]:

@@ -65,7 +65,7 @@ def seeding() -> Callable[..., None]:
 
 def attention() -> Any:
     """The file of attention, whose flags have their effect."""
-    from .ops.composite import attention
+    from .families.attention import functions as attention
 
     return attention
 

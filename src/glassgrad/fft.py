@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .ops.composite.fourier import (
+from .families.fourier.functions import (
     fft,
     fft2,
     fftfreq,

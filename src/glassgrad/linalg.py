@@ -2,13 +2,7 @@
 
 from __future__ import annotations
 
-from .ops.catalogue import FUNCTIONS as _FUNCTIONS
-from .ops.composite.algebra import linalg_cross as cross
-from .ops.composite.algebra import linalg_det as det
-from .ops.composite.algebra import linalg_inv as inv
-from .ops.composite.algebra import linalg_solve as solve
-from .ops.composite.algebra import multi_dot, vecdot
-from .ops.composite.equations import (
+from .families.linalg.equations import (
     cond,
     inv_ex,
     lstsq,
@@ -23,7 +17,7 @@ from .ops.composite.equations import (
     tensorsolve,
     vander,
 )
-from .ops.composite.linalg import (
+from .families.linalg.functions import (
     cholesky,
     cholesky_ex,
     eig,
@@ -41,9 +35,15 @@ from .ops.composite.linalg import (
     svd,
     svdvals,
 )
-from .ops.composite.norm import linalg_norm as norm
-from .ops.composite.norm import matrix_norm, vector_norm
-from .ops.primitive.decompose import LinAlgError
+from .families.linalg.rows import LinAlgError
+from .families.matrix.functions import linalg_cross as cross
+from .families.matrix.functions import linalg_det as det
+from .families.matrix.functions import linalg_inv as inv
+from .families.matrix.functions import linalg_solve as solve
+from .families.matrix.functions import multi_dot, vecdot
+from .families.norm.functions import linalg_norm as norm
+from .families.norm.functions import matrix_norm, vector_norm
+from .ops.catalogue import FUNCTIONS as _FUNCTIONS
 
 diagonal = _FUNCTIONS["diagonal"]
 matmul = _FUNCTIONS["matmul"]

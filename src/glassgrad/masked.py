@@ -9,9 +9,9 @@ from __future__ import annotations
 from typing import Any
 
 from .core.tensor import Tensor
+from .families.norm.functions import vector_norm as _vector_norm
 from .ground import dtypes
 from .ops.catalogue import FUNCTIONS as _F
-from .ops.composite.norm import vector_norm as _vector_norm
 
 _INF = float("inf")
 _SMALL = (dtypes.uint8, dtypes.bool, dtypes.int8, dtypes.int16, dtypes.int32)

@@ -6,8 +6,8 @@ import contextlib
 from collections.abc import Iterator
 from typing import Any
 
+from .families.random.functions import get_rng_state, set_rng_state
 from .ground.generator import Generator, default_generator, initial_seed, manual_seed, seed
-from .ops.composite.random import get_rng_state, set_rng_state
 
 
 @contextlib.contextmanager

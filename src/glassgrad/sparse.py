@@ -8,10 +8,10 @@ import numpy as np
 
 from .core.row import TABLE
 from .core.tensor import Tensor, wrap
-from .kernels.sparse import keys_of
-from .ops.composite.sparse import checking
-from .ops.composite.sparse_arithmetic import sum_dim as _sum_dim
-from .ops.primitive import sparse as rows
+from .families.sparse import rows
+from .families.sparse.arithmetic import sum_dim as _sum_dim
+from .families.sparse.functions import checking
+from .families.sparse.kernels import keys_of
 from .tensor.sparse import CooTensor, SparseTensor
 
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from .families.special import functions as _composite
+from .families.special import rows as _bessel
+from .families.special import rows as _special
 from .ops.catalogue import FUNCTIONS as _F
-from .ops.composite import special as _composite
-from .ops.primitive import bessel as _bessel
-from .ops.primitive import special as _special
 
 airy_ai = _bessel.special_airy_ai
 bessel_j0, bessel_j1 = _bessel.special_bessel_j0, _bessel.special_bessel_j1

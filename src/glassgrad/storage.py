@@ -1,6 +1,6 @@
 """Roof: what ``torch.storage`` holds, the classes of storages."""
 
-from .ops.composite.storage import UntypedStorage
-from .ops.composite.typed_storage import TypedStorage
+from .families.storage.functions import UntypedStorage
+from .families.storage.typed import TypedStorage
 
 __all__ = ["TypedStorage", "UntypedStorage"]

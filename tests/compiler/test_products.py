@@ -35,7 +35,7 @@ def threads(request):
 @pytest.mark.parametrize("kind", ["f4", "f8"])
 def test_products_are_products(sizes, turned, kind, threads):
     from glassgrad.compiler.native.blocks import upright
-    from glassgrad.kernels.native.product import product
+    from glassgrad.families.matrix.native import product
 
     rows, depth, columns = sizes
     a, b = matrix(rows, depth, kind, turned[0]), matrix(depth, columns, kind, turned[1])
@@ -50,7 +50,7 @@ def test_products_are_products(sizes, turned, kind, threads):
 
 def test_a_product_of_matrices_with_gaps_is_left_to_others():
     from glassgrad.compiler.native.blocks import upright
-    from glassgrad.kernels.native.product import product
+    from glassgrad.families.matrix.native import product
 
     a = np.ones((32, 64), "f4")[:, ::2]
     assert product(a, np.ones((32, 16), "f4")) is None
@@ -60,7 +60,7 @@ def test_a_product_of_matrices_with_gaps_is_left_to_others():
 
 
 def test_nan_and_infinity_go_where_they_go():
-    from glassgrad.kernels.native.product import product
+    from glassgrad.families.matrix.native import product
 
     a, b = np.ones((40, 32), "f4"), np.ones((32, 48), "f4")
     a[3, 5], a[7, 0], b[2, 20] = np.nan, np.inf, -np.inf
@@ -70,8 +70,8 @@ def test_nan_and_infinity_go_where_they_go():
 
 def test_bits_do_not_depend_on_threads():
     from glassgrad.compiler.native.blocks import upright
-    from glassgrad.kernels.native.product import product
-    from glassgrad.kernels.native.reduce import columns
+    from glassgrad.families.matrix.native import product
+    from glassgrad.families.reduce.native import columns
 
     a, b = matrix(777, 300, "f4", False), matrix(300, 160, "f4", True)
     before, found = torch.get_num_threads(), []
@@ -84,7 +84,7 @@ def test_bits_do_not_depend_on_threads():
 
 
 def test_two_threads_may_multiply_at_once():
-    from glassgrad.kernels.native.product import product
+    from glassgrad.families.matrix.native import product
 
     pairs = [(matrix(200, 64 * n, "f4", False), matrix(64 * n, 48, "f4", True)) for n in (1, 2, 3, 4)]
     expected, wrong = [product(*pair).tobytes() for pair in pairs], []

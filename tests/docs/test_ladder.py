@@ -34,6 +34,7 @@ def climb(steps, copy):
                 block = replaced(file.read_text(encoding="utf-8"), placed[2], block)
             else:
                 assert not file.exists(), f"{placed[1]} is there already"
+            file.parent.mkdir(exist_ok=True)
             file.write_text(block, encoding="utf-8")
         elif language == "text":
             assert printed == text

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from glassgrad.kernels import polynomial
+from glassgrad.families.special import kernels as polynomial
 
 
 def test_polynomials_are_numpys():

@@ -8,8 +8,8 @@ import ml_dtypes
 import numpy as np
 import pytest
 
+from glassgrad.families.random import kernels as random
 from glassgrad.ground.generator import Generator
-from glassgrad.kernels import random
 
 BFLOAT16 = np.dtype(ml_dtypes.bfloat16)
 FLOATS = {name: np.dtype(name) for name in ("float16", "float32", "float64")} | {"bfloat16": BFLOAT16}

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 import glassgrad
-from glassgrad.kernels import scipy_special, special
+from glassgrad.families.special import kernels as special
+from glassgrad.families.special import scipy_special
 
 X = np.concatenate([np.linspace(0.05, 30, 2001), 10.0 ** np.linspace(-6, 3, 200)])
 

@@ -5,11 +5,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from glassgrad.families.random.counts import Stream, binomial, dirichlet, poisson, standard_gamma
+from glassgrad.families.random.uniform import unit64
 from glassgrad.ground.generator import Generator
-from glassgrad.kernels.counts import binomial, poisson
-from glassgrad.kernels.dirichlet import dirichlet, standard_gamma
-from glassgrad.kernels.serial import Stream
-from glassgrad.kernels.uniform import unit64
 
 
 def twins():

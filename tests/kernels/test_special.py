@@ -5,7 +5,8 @@ import math
 import numpy as np
 import pytest
 
-from glassgrad.kernels import scipy_special, special
+from glassgrad.families.special import kernels as special
+from glassgrad.families.special import scipy_special
 
 MANY = np.concatenate([np.linspace(-6, 6, 4001), np.linspace(6, 26, 1000), 10.0 ** np.linspace(-300, 0, 500)])
 

@@ -6,7 +6,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import glassgrad
-from glassgrad.ops.primitive.batchnorm import native_batch_norm
+from glassgrad.families.batchnorm.rows import native_batch_norm
 from tests.agreement import check
 
 pytestmark = pytest.mark.torch

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import glassgrad
-from glassgrad.kernels import convolution as kernels
+from glassgrad.families.convolution import kernels
 from tests.agreement import check
 
 pytestmark = pytest.mark.torch

@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import glassgrad
+from glassgrad.families.linalg import kernels as triangle
 from glassgrad.ground import runtime
-from glassgrad.kernels import triangle
 from tests.laws import array
 from tests.torch_reference import torch
 

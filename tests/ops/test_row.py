@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from glassgrad.core.row import Row
+from glassgrad.families.softmax.rows import softmax
 from glassgrad.kernels import compiled
-from glassgrad.ops.primitive.softmax import softmax
 
 
 def doubled(self, /, times=2):

@@ -81,9 +81,9 @@ def in_child(act):
 
 def names_of(family):
     """The names that users know of a family's functions and methods."""
-    from glassgrad.ops.contents import CONTENTS
+    from glassgrad.ops.catalogue import COMPOSED, ROWS
 
-    both, functions, methods, properties, _ = (part.split() for part in CONTENTS.get(family, "||||").split("|"))
+    both, functions, methods, properties, _ = map(str.split, (ROWS | COMPOSED).get(family, "||||").split("|"))
     return [*both, *functions], [*both, *methods, *properties]
 
 
@@ -246,7 +246,7 @@ def cases_of(kinds, what):
     if what == "families":
         from glassgrad.ops import catalogue
 
-        for place, family in enumerate(catalogue.families()):
+        for place, family in enumerate((*catalogue.ROWS, *catalogue.COMPOSED)):
             wish = partial(want, family)
             total, expected = undisturbed(wish)
             every = [1, total // 3, total * 2 // 3, total]
@@ -254,7 +254,7 @@ def cases_of(kinds, what):
                 moments = every if kind == "interrupt" else [every[place % 4]]  # after one of the others all is there
                 yield kind, f"{family} at {moments}", moments, wish, expected
     else:
-        wish = {"lines": partial(want, "primitive.sign"), "call": call, "package": import_package}[what]
+        wish = {"lines": partial(want, "pointwise.limit"), "call": call, "package": import_package}[what]
         total, expected = undisturbed(wish)
         for moment in range(1, total + 1, max(1, total // CASES) | 1):
             for kind in kinds:
@@ -267,8 +267,8 @@ def main(what, *kinds):
     if what != "package":
         import glassgrad  # noqa: F401
     if what == "call":
-        for family in ("primitive.arithmetic", "primitive.sign", "primitive.gamma", "primitive.softmax",
-                       "composite.create", "composite.getitem"):  # fmt: skip
+        for family in ("arithmetic.rows", "pointwise.limit", "special.rows", "softmax.rows", "create.functions",
+                       "index.getitem"):  # fmt: skip
             want(family)
     count = dict.fromkeys(kinds, 0)
     for kind, title, moments, wish, expected in cases_of(kinds, what):

@@ -1,4 +1,4 @@
-"""Sample calls of every operation: one file for each file of ``ops/primitive``; each call is used by all the laws.
+"""Sample calls of every operation: by mathematics, as rows are; each call is used by all the laws.
 
 A sample names a public function ("add", "nn.functional.relu"), a method ("Tensor.view") or an internal row
 ("row.sum_dim"), and gives its arguments.  ``t(2, 3)`` stands for a floating tensor of that shape, made anew for each

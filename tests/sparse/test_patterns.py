@@ -4,8 +4,8 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from glassgrad.kernels import sparse
-from glassgrad.kernels.sparse import Coo
+from glassgrad.families.sparse import kernels as sparse
+from glassgrad.families.sparse.kernels import Coo
 
 
 @st.composite

@@ -10,7 +10,7 @@ from typing import Any
 
 from ..core.row import TABLE
 from ..core.tensor import Tensor
-from ..ops.composite.create import zeros_like
+from ..families.create.functions import zeros_like
 from ..ops.declare import COMPOSITES
 from .api import grad
 from .grad_mode import enable_grad

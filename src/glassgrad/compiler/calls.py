@@ -10,9 +10,9 @@ import numpy as np
 from ..core import call
 from ..core.row import Row
 from ..core.tensor import Tensor
+from ..families.index.rows import Indices
 from ..ground import modes
 from ..ground.meta import cast_to
-from ..ops.primitive.index import Indices
 from .heard import ABOUT_SHAPES, BY_SHAPE, ELSEWHERE, LOOKING, bound, sized, tensors_in
 from .known import PLAIN, Item, Known
 from .program import NotCapturable, Step, Value, mapped

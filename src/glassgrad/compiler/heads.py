@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from ..families.attention.rows import factor
 from ..kernels import compiled
-from ..ops.primitive.attention import factor
 from .program import Step, Value
 
 
@@ -94,7 +94,7 @@ def _joined(order: Sequence[int]) -> Any:
         times = kind.type(factor(scale, width))
         made = compiled.attention.backward(grad, query, key, value, output, logs, None, causal, times, tuple(into))
         if made is None:
-            from ..ops.primitive.attention import flash_attention_backward
+            from ..families.attention.rows import flash_attention_backward
 
             made = flash_attention_backward.row.kernel(
                 grad, query, key, value, output, logs, mask, dropout, causal, scale

@@ -104,7 +104,7 @@ def _upright(steps: list[Step], wanted: set[int]) -> list[Step]:
 
 def _sums(steps: list[Step]) -> list[Step]:
     """Sums of columns without BLAS."""
-    from ..kernels.native.reduce import columns
+    from ..families.reduce.native import columns
 
     for step in steps:
         if step.kind == "kernel" and step.name == "column_sums" and len(step.operands[0].shape) == 2:

@@ -56,7 +56,7 @@ class View:
 reread: Callable[[Tensor, View], Any] = NotImplemented  # a view's history once its base was written: views.py
 #: The class of tensors whose data is no array, by the type of that data (sparse tensors).
 carried_by: dict[type, type[Tensor]] = {}
-construct: Callable[..., Any] = NotImplemented  # the constructor Tensor(...), from ops/composite
+construct: Callable[..., Any] = NotImplemented  # the constructor Tensor(...), from families/storage
 
 
 def edge_of(tensor: Tensor) -> Any:

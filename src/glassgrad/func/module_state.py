@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from ..core.tensor import Tensor
-from ..ops.composite.join import stack
+from ..families.join.functions import stack
 
 _ABSENT = object()
 

@@ -31,7 +31,7 @@ class Run:
         self.declared: list[tuple[Any, str, Any]] = []  # register, name, what goes by it
 
 
-publish: Callable[[Run], None] = NotImplemented  # lets everybody see what was declared; handed in by ops/catalogue.py
+publish: Callable[[Run], None] = NotImplemented  # lets everybody see what a file brings; handed in by ops/catalogue.py
 _running: dict[int, list[Run]] = {}  # by thread: what it runs, the innermost last; nothing yet where it only searches
 _begun: dict[str, int] = {}  # by name: the thread that is about to run a module, or in the midst of it
 _whole: dict[str, Run] = {}  # by name: the run that came to its end first
@@ -100,8 +100,7 @@ class _Loader:
         if name not in _whole:
             self._run(name, module)
         run = _whole[name]
-        if run.declared:
-            publish(run)
+        publish(run)
         sys.modules[name] = run.module
         _begun.pop(name, None)
 

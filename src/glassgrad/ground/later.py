@@ -10,12 +10,16 @@ from .importing import load
 
 
 def later(
-    names: dict[str, Any], called: str, files: dict[str, str], modules: str = ""
+    names: dict[str, Any],
+    called: str,
+    files: dict[str, str],
+    modules: str = "",
+    hint: Callable[[str], str] = lambda name: "",
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
     """The ``__getattr__`` and ``__dir__`` of a package with the namespace ``names``, in messages ``called`` torch.x.
 
     ``files`` has the names that each file brings, the file as relative imports write it, with spaces between them;
-    ``modules`` are names that are files themselves.
+    ``modules`` are names that are files themselves. ``hint`` has more to say of a name that is not there.
     """
     homes = {name: file for file, brought in files.items() for name in brought.split()}
     package = names["__package__"]
@@ -28,7 +32,7 @@ def later(
             return value
         if name in parts:
             return load(f".{name}", package)
-        raise AttributeError(f"module '{called}' has no attribute '{name}'")
+        raise AttributeError(f"module '{called}' has no attribute '{name}'{hint(name)}")
 
     def list_names() -> list[str]:
         return sorted({*names, *homes, *parts})

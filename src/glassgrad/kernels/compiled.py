@@ -1,8 +1,8 @@
 """The choice between NumPy and the kernels that Numba compiles: by what is installed, and by size.
 
-``compiled.softmax`` is the module ``kernels/native/softmax.py``, loaded when it is first asked for. A row names what
-serves large arrays in its column ``native``; a kernel that must look closer first asks by itself. Either way small
-arrays, and machines without Numba, pay one comparison::
+``compiled.softmax`` is the file ``native.py`` of that family, or that of the name in ``kernels/native``, loaded when it
+is first asked for. A row names what serves large arrays in its column ``native``; a kernel that must look closer first
+asks by itself. Either way small arrays, and machines without Numba, pay one comparison::
 
     if self.size >= compiled.least and (result := compiled.softmax.forward(self, dim)) is not None:
         return result
@@ -78,6 +78,7 @@ def _serve_nothing(*arguments: Any, **settings: Any) -> None:
     """What a kernel says of arrays that it does not serve."""
 
 
+_PATHS = {name: f"glassgrad.kernels.native.{name}" for name in ("elementary", "elementwise", "optimizer", "tiles")}
 _loading: set[int] = set()  # the threads that are in the midst of it
 
 
@@ -91,7 +92,7 @@ def __getattr__(name: str) -> Any:
     module: Any
     try:
         _loading.add(thread)
-        module = load(f"glassgrad.kernels.native.{name}")
+        module = load(_PATHS.get(name, f"glassgrad.families.{name}.native"))
     except ImportError as problem:
         if (problem.name or "").startswith("glassgrad"):
             raise AttributeError(f"there are no compiled kernels named {name!r}") from problem

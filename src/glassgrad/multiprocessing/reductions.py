@@ -9,11 +9,10 @@ from typing import Any
 import numpy as np
 
 from ..core.tensor import Tensor
+from ..families.storage.functions import owner_of
+from ..families.storage.interchange import rebuild, share_memory_, warn_of_hooks
 from ..ground.dtypes import dtype
 from ..ground.shared import Shared, register
-from ..ops.composite.interchange import rebuild, warn_of_hooks
-from ..ops.composite.share import share_memory_
-from ..ops.composite.storage import owner_of
 from ..tensor.parameter import Parameter
 
 _NOT_A_LEAF = (

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ..ground.later import later
+from ..ops.built import unpublished
 from .modules import __all__ as _layers
 
 if TYPE_CHECKING:  # the same for type checkers, which read no strings
@@ -17,7 +18,8 @@ __getattr__, __dir__ = later(globals(), "torch.nn", {
     ".modules": " ".join(_layers),
     ".parallel": "DataParallel",
     ".parameter": "Buffer Parameter UninitializedBuffer UninitializedParameter",
-}, modules="attention common_types functional grad init modules parallel parameter utils")  # fmt: skip
+}, modules="attention common_types functional grad init modules parallel parameter utils",
+   hint=unpublished)  # fmt: skip
 
 __all__ = [
     *_layers, "Buffer", "DataParallel", "Parameter", "UninitializedBuffer", "UninitializedParameter", "attention",

@@ -8,9 +8,9 @@ from __future__ import annotations
 from typing import Any
 
 from ..core.tensor import Tensor
-from ..kernels.convolution import output_sizes
-from ..ops.composite.convolution import check_numbers, check_sizes
-from ..ops.primitive.convolution import convolution_input, convolution_weight
+from ..families.convolution.functions import check_numbers, check_sizes
+from ..families.convolution.kernels import output_sizes
+from ..families.convolution.rows import convolution_input, convolution_weight
 from .modules.utils import _ntuple
 
 

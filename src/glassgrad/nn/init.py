@@ -15,8 +15,8 @@ import numpy as np
 
 from ..autograd.grad_mode import no_grad
 from ..core.tensor import Tensor, wrap
+from ..families.random.uniform import randperm
 from ..ground.generator import Generator, default_generator
-from ..kernels.whole import randperm
 
 _LINEAR = (
     "linear", "conv1d", "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d",

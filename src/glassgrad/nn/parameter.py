@@ -12,8 +12,8 @@ from typing import Any
 
 from ..core import tensor as tensors
 from ..core.tensor import LEAF, Tensor, alias, new
+from ..families.create.functions import empty
 from ..ops.catalogue import Later
-from ..ops.composite.create import empty
 from ..tensor.parameter import Parameter
 
 _NO_SHAPE = (

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..core.tensor import LEAF, Tensor
+from ..families.cast.rows import to_copy
 from ..ground import dtypes, modes
-from .primitive.cast import to_copy
 
 _CAST = (dtypes.float32.numpy, dtypes.float16.numpy, dtypes.bfloat16.numpy)
 

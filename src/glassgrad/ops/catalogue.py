@@ -1,57 +1,52 @@
-"""The catalogue: where every operation is declared; a family is imported when one of its names is first wanted.
+"""The catalogue: where every operation is declared; a family's file is imported when one of its names is first wanted.
 
-``contents.py`` tells which names each family brings.  ``FUNCTIONS`` are the package's functions by name.  Tensor has a
-:class:`Later` in place of each method, which imports the family, puts the method itself in its place, and is gone.
+``contents.py``, which is built, tells which names each file brings.  ``FUNCTIONS`` are the package's functions by name.
+Tensor has a :class:`Later` in place of each method, which imports the file, puts the method itself in its place, and is
+gone.  Layers are known by PyTorch's files: ``nn.modules.pooling`` shows what the family of that name has in its own.
 """
 
 from __future__ import annotations
 
-import pkgutil
-import textwrap
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
+from .. import families  # noqa: F401  which switches the printed code on
 from ..core import tensor
-from ..core.row import TABLE, Row
+from ..core.row import TABLE
 from ..core.tensor import Tensor
-from ..ground import importing
+from ..ground import importing, paths
 from ..ground import register as registers
 from ..ground.generator import Generator
 from ..ground.register import Register
 from ..tensor import sparse
-from . import bind, composite, override, primitive  # noqa: F401  override hands in who else has a say in a call
-from .contents import CONTENTS, SPARSE
+from . import bind, built, override  # noqa: F401  override hands in who else has a say in a call
 from .declare import COMPOSITES
 
+ROWS, COMPOSED, FUNCTIONAL, LAYERS, SPARSE = built.tables()
 FUNCTIONS: Register[Callable[..., Any]] = Register()
 _METHODS: Register[Any] = Register()
 _PROPERTIES: set[str] = set()
-_ARITHMETIC = "composite.sparse_arithmetic"  # with which all comes that sparse tensors do
+_ARITHMETIC = "sparse.arithmetic"  # with which all comes that sparse tensors do
+_HOME = families.__name__
+_MODULES = f"{_HOME.rpartition('.')[0]}.nn.modules"  # PyTorch's folder of layers
 
 
-def load(family: str) -> None:
-    """Import a family ("primitive.loss")."""
-    importing.load(f"{__package__}.{family}")
+def load(file: str) -> None:
+    """Import a file of a family ("loss.rows")."""
+    importing.load(f"{_HOME}.{file}")
 
 
 _whole = False
 
 
 def load_all() -> None:
-    """Import every family."""
+    """Import every file that declares operations."""
     global _whole
     if _whole:
         return
-    for family in families():
-        load(family)
+    for file in (*ROWS, *COMPOSED):
+        load(file)
     _whole = True
-
-
-def families() -> Iterator[str]:
-    """The names of all families: primitive ones, then composite ones."""
-    for package in (primitive, composite):
-        for module in pkgutil.iter_modules(package.__path__):
-            yield f"{package.__name__.rpartition('.')[2]}.{module.name}"
 
 
 def _publish(run: importing.Run) -> None:
@@ -65,9 +60,19 @@ def _publish(run: importing.Run) -> None:
     for both, is_composite in spelled:
         for register, pairs in zip((FUNCTIONS, _METHODS), both, strict=True):
             for name, function in pairs:
-                if is_composite or not register.families.get(name, "").startswith("composite"):
+                if is_composite or register.families.get(name) not in COMPOSED:
                     _name(register, name, function)
     run.declared = []
+    _house(run.module)
+
+
+def _house(module: Any) -> None:
+    """Let the layers of a file say that they live where PyTorch keeps them, as pickles and messages have it."""
+    files = LAYERS.get(module.__name__.removeprefix(f"{_HOME}."), {}) if module is not None else {}
+    homes = {name: file for file, names in files.items() for name in names.split()}
+    for name, value in [*vars(module).items()] if files else ():
+        if isinstance(value, type) and value.__module__ == module.__name__:
+            value.__module__ = f"{_MODULES}.{homes.get(name, next(iter(files)))}"
 
 
 def _name(register: Register[Any], name: str, function: Any) -> None:
@@ -122,7 +127,7 @@ def _hand_in(holder: Any, name: str, family: str) -> None:
 
 def _open() -> None:
     """Note where every name is declared, and put a :class:`Later` in the place of each method."""
-    for family, text in CONTENTS.items():
+    for family, text in (*ROWS.items(), *COMPOSED.items()):
         both, functions, methods, properties, hidden = (names.split() for names in text.split("|"))
         FUNCTIONS.families.update(dict.fromkeys(both, family))
         FUNCTIONS.families.update(dict.fromkeys(functions, family))
@@ -130,7 +135,7 @@ def _open() -> None:
         _METHODS.families.update(dict.fromkeys(methods, family))
         _METHODS.families.update(dict.fromkeys(properties, family))
         _PROPERTIES.update(properties)
-        register: Any = TABLE if family.startswith("primitive") else COMPOSITES
+        register: Any = TABLE if family in ROWS else COMPOSITES
         register.families.update(dict.fromkeys((*both, *functions, *methods, *properties, *hidden), family))
     for name, family in _METHODS.families.items():
         setattr(Tensor, name, Later(Tensor, name, family))
@@ -140,72 +145,13 @@ def _open() -> None:
             setattr(owner, name, Later(owner, name, _ARITHMETIC))
 
 
-def contents() -> dict[str, list[list[str]]]:
-    """For each family the names of its functions and methods: both, functions only, methods, properties, hidden."""
-    load_all()
-    by_family: dict[str, list[list[str]]] = {family: [[], [], [], [], []] for family in families()}
-    owners: list[dict[str, tuple[str, Any]]] = [{}, {}]
-    keys: dict[str, list[str]] = {family: [] for family in by_family}
-    both: tuple[Any, Any] = TABLE, COMPOSITES
-    for register in both:
-        for key, entry in sorted(dict.items(register), key=lambda pair: _home(pair[1])):
-            keys[_home(entry)].append(key)
-            spelled = bind.spelled_by_row(entry) if register is TABLE else bind.spelled_by_composite(entry)
-            for owner, pairs in zip(owners, spelled, strict=True):
-                for name, function in pairs:
-                    owner[name] = _home(entry), function
-    functions, methods = owners
-    for name in sorted({*functions, *methods}):
-        function, method = functions.get(name, ("", None)), methods.get(name, ("", None))
-        is_property = isinstance(method[1], property)
-        if function[0] == method[0] and not is_property:
-            by_family[function[0]][0].append(name)
-            continue
-        if function[0]:
-            by_family[function[0]][1].append(name)
-        if method[0]:
-            by_family[method[0]][3 if is_property else 2].append(name)
-    for family, lists in by_family.items():
-        known = {name for names in lists for name in names}
-        lists[4] = sorted(key for key in keys[family] if key not in known and " " not in key)
-    return {family: lists for family, lists in by_family.items() if any(lists)}
-
-
-def _home(entry: Any) -> str:
-    module = entry.kernel.__module__ if isinstance(entry, Row) else entry.home
-    return module.removeprefix(f"{__package__}.")  # type: ignore[no-any-return]
-
-
-def contents_text() -> str:
-    """The text of ``contents.py``."""
-    lines = [
-        '"""Where the catalogue declares what: written by ``python -m glassgrad.ops.stub``, read by ``catalogue.py``.',
-        "",
-        "For each family its names: function and method | function only | method only | property | neither.",
-        '"""',
-        "",
-        "CONTENTS = {",
-    ]
-    for family, lists in contents().items():
-        lines += _entry(family, " | ".join(" ".join(names) for names in lists))
-    lines += ["}  # fmt: skip", "", "#: The methods of sparse tensors, by class.", "SPARSE = {"]
-    for owner in (sparse.SparseTensor, sparse.CooTensor, sparse.CsrTensor):
-        homes = {name: getattr(value, "__module__", None) or "" for name, value in vars(owner).items()}
-        names = sorted(name for name, home in homes.items() if home.startswith(f"{__package__}.composite"))
-        key = next(name for name, value in vars(sparse).items() if value is owner)
-        lines += _entry(key, " ".join(names))
-    return "\n".join([*lines, "}  # fmt: skip"]) + "\n"
-
-
-def _entry(key: str, text: str) -> list[str]:
-    wrapped = textwrap.wrap(text, 108, break_long_words=False, break_on_hyphens=False)
-    return [f'    "{key}":', *(f'        "{line} "' for line in wrapped[:-1]), f'        "{wrapped[-1]}",']
-
-
-_hand_in(tensor, "construct", "composite.typed_tensors")
+_hand_in(tensor, "construct", "storage.typed")
 _hand_in(sparse, "dispatch", _ARITHMETIC)
-_hand_in(Generator, "get_state", "composite.random")
-_hand_in(Generator, "set_state", "composite.random")
+_hand_in(Generator, "get_state", "random.functions")
+_hand_in(Generator, "set_state", "random.functions")
 registers.load, registers.load_all, importing.publish = load, load_all, _publish
-importing.keep_whole(__package__, *(f"{__package__.rpartition('.')[0]}.{floor}" for floor in ("kernels", "ground")))
+importing.keep_whole(_HOME, *(f"{__package__.rpartition('.')[0]}.{floor}" for floor in ("kernels", "ground", "ops")))
 _open()
+for _file, _homes in LAYERS.items():
+    for _name_there, _names in _homes.items():
+        paths.show(f"{_MODULES}.{_name_there}", f"{_HOME}.{_file}", _names)

@@ -1,7 +1,6 @@
-"""Writes what editors and type checkers read: the names that arrive from the table at run time, with their signatures.
+"""What editors and type checkers read: the names that arrive from the table at run time, with their signatures.
 
-``python -m glassgrad.ops.stub`` writes ``core/tensor.pyi``, the package's ``__init__.pyi``, and the catalogue's own
-``contents.py``; with ``--check`` it tells whether they are up to date.
+The texts of ``core/tensor.pyi``, of the package's ``__init__.pyi``, and of the namespaces of ``nn``.
 """
 
 from __future__ import annotations
@@ -10,18 +9,16 @@ import ast
 import importlib
 import inspect
 import re
-import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
 from ..core.row import TABLE, Row
 from ..core.tensor import Tensor
-from . import catalogue
 from .declare import COMPOSITES
 
 PACKAGE = Path(__file__).resolve().parents[1]
-HEAD = '"""Written by ``python -m glassgrad.ops.stub``: do not edit."""\n\n# ruff: noqa'
+HEAD = '"""Written by ``python -m glassgrad.ops.publish``: do not edit."""\n\n# ruff: noqa'
 NUMBER = "int | float | complex"
 
 #: The words that annotations in a stub may use; anything else becomes Any.
@@ -40,6 +37,12 @@ TENSORS = {
     "pairwise_distance", "pdist", "prod", "quantile", "rsub", "softmax", "std", "sum", "trapezoid", "unfold", "var",
 }  # fmt: skip
 TUPLES = {"chunk", "split", "split_with_sizes", "unsafe_chunk", "unsafe_split"}
+
+
+def published_by_families() -> Iterator[tuple[str, Any]]:
+    """The families by name, each with what its own file says that it publishes."""
+    for path in sorted((PACKAGE / "families").glob("*/__init__.py")):
+        yield path.parent.name, importlib.import_module(f"{PACKAGE.name}.families.{path.parent.name}")
 
 
 def tensor_stub() -> str:
@@ -93,24 +96,34 @@ def package_stub() -> str:
     return "\n".join(lines) + "\n"
 
 
-FILES: dict[str, Callable[[], str]] = {"core/tensor.pyi": tensor_stub, "__init__.pyi": package_stub}
-FILES["ops/contents.py"] = catalogue.contents_text
+def functional_stub() -> str:
+    """The text of ``nn/functional.pyi``: what families publish there."""
+    lines = [HEAD]
+    for family, published in published_by_families():
+        for file, names in getattr(published, "FUNCTIONAL", {}).items():
+            lines += [f"from ..families.{family}.{file} import {name} as {name}" for name in names.split()]
+    return "\n".join(lines) + "\n"
 
 
-def main(arguments: list[str]) -> int:
-    """Write the stubs, or check them; gives the exit status."""
-    stale = 0
-    for name, text in FILES.items():
-        path, wanted = PACKAGE / name, text()
-        if path.is_file() and path.read_text(encoding="utf-8") == wanted:
-            continue
-        stale = 1
-        if "--check" in arguments:
-            print(f"{name} is stale: run python -m glassgrad.ops.stub")
-        else:
-            path.write_text(wanted, encoding="utf-8")
-            print(f"wrote {name}")
-    return stale if "--check" in arguments else 0
+def modules_stub() -> str:
+    """The text of ``nn/modules/__init__.pyi``: the layers of families, and what stands beside it."""
+    lines = [HEAD]
+    for family, published in published_by_families():
+        for file, homes in getattr(published, "LAYERS", {}).items():
+            names = " ".join(homes.values()).split()
+            lines += [f"from ...families.{family}.{file} import {name} as {name}" for name in names]
+    for file, names in importlib.import_module(f"{PACKAGE.name}.nn.modules")._HERE.items():
+        lines += [f"from {file} import {name} as {name}" for name in names.split()]
+    lines += ["", "__all__: list[str]"]
+    return "\n".join(lines) + "\n"
+
+
+FILES: dict[str, Callable[[], str]] = {
+    "core/tensor.pyi": tensor_stub,
+    "__init__.pyi": package_stub,
+    "nn/functional.pyi": functional_stub,
+    "nn/modules/__init__.pyi": modules_stub,
+}
 
 
 # -- the table ------------------------------------------------------------------------------------------------------
@@ -330,6 +343,3 @@ def _without_shadows(line: str, renamed: dict[str, str]) -> str:
     text = ast.unparse(_Shadows(renamed).visit(tree)).replace(":\n    ...", ":")
     return (f"{text} ..." if closed else text) + remark + comment
 
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))

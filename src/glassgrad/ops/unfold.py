@@ -15,8 +15,8 @@ from ..core.node import UNFOLDED
 from ..core.record import Record, freed, tick
 from ..core.row import TABLE
 from ..core.tensor import LEAF, Tensor, edge_of, wrap
+from ..families.shape.rows import on_arrays
 from ..ground import modes
-from .primitive.shape import on_arrays
 
 
 class Form:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..core.tensor import Tensor, share
-from ..kernels.sparse import coalesced
+from ..families.sparse.kernels import coalesced
 from .elementwise import Elementwise, direction, functional
 from .settings import number, writable
 

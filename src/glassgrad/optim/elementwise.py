@@ -16,9 +16,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..core.tensor import Tensor, share
+from ..families.cast.rows import view_as_real
 from ..ground import dtypes, modes
 from ..kernels import compiled
-from ..ops.primitive.cast import view_as_real
 from ..tensor.sparse import SparseTensor
 from .optimizer import evaluated
 from .settings import F32, F64, WithSettings, filled, number, scalar, unheard, writable

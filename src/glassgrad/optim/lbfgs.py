@@ -6,9 +6,9 @@ import functools
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
+from ..families.cast.rows import view_as_real
+from ..families.join.functions import cat
 from ..ground import modes
-from ..ops.composite.join import cat
-from ..ops.primitive.cast import view_as_real
 from .optimizer import evaluated
 from .settings import WithSettings, number
 

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable
 from typing import Any
 
-from ..ops.primitive.matrix import addmm
+from ..families.matrix.rows import addmm
 from .settings import ByParameter, check_least, check_one_element, filled, number
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..core.tensor import share
-from ..kernels.sparse import coalesced
+from ..families.sparse.kernels import coalesced
 from ..tensor.sparse import CooTensor
 from .optimizer import evaluated
 from .settings import WithSettings, check, check_one_element, filled, invalid, writable

@@ -10,9 +10,9 @@ from typing import Any
 
 from ..autograd.grad_mode import no_grad
 from ..core.tensor import Tensor
-from ..nn.modules.batchnorm import _BatchNorm
+from ..families.batchnorm.layers import _BatchNorm
+from ..families.create.construct import tensor
 from ..nn.modules.module import Module
-from ..ops.composite.construct import tensor
 from .lr_scheduler.base import LRScheduler, for_groups
 from .optimizer import Optimizer
 

@@ -10,13 +10,12 @@ from pickle import UnpicklingError
 from typing import Any
 
 from ..core.tensor import Tensor
+from ..families.storage.functions import UntypedStorage
+from ..families.storage.typed import NAMES, TYPES, TypedStorage
 from ..ground import dtypes
 from ..ground.device import device
 from ..ground.names import path_of
 from ..ground.size import Size
-from ..ops.composite.storage import UntypedStorage
-from ..ops.composite.typed_storage import NAMES, TypedStorage
-from ..ops.composite.typed_tensors import TYPES
 from ..tensor.parameter import Parameter
 from . import rebuild
 

@@ -12,10 +12,10 @@ from typing import IO, Any
 
 import numpy as np
 
+from ..families.storage.functions import UntypedStorage, as_bytes, storage_of
+from ..families.storage.typed import TypedStorage
 from ..ground import dtypes
 from ..ground.names import OURS
-from ..ops.composite.storage import UntypedStorage, as_bytes, storage_of
-from ..ops.composite.typed_storage import TypedStorage
 from ..tensor.typename import typename
 from . import options
 from .location import restorer

@@ -6,8 +6,8 @@ import re
 from collections.abc import Callable
 from typing import Any
 
+from ..families.storage.functions import UntypedStorage
 from ..ground import device as devices
-from ..ops.composite.storage import UntypedStorage
 from ..tensor.typename import typename
 
 MAP_LOCATION = Callable[[Any, str], Any] | devices.device | str | dict[str, str] | None

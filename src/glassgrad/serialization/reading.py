@@ -13,9 +13,9 @@ from typing import IO, Any
 
 import numpy as np
 
+from ..families.storage.functions import UntypedStorage, storage_of
+from ..families.storage.typed import TypedStorage
 from ..ground import dtypes
-from ..ops.composite.storage import UntypedStorage, storage_of
-from ..ops.composite.typed_storage import TypedStorage
 from . import allowed, names, options, weights
 from .archive import Reader
 from .location import is_meta, restorer

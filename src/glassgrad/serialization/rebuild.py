@@ -14,14 +14,13 @@ import numpy as np
 
 from ..core import tensor as tensors
 from ..core.tensor import Tensor, share, wrap
+from ..families.create.functions import empty_strided
+from ..families.sparse.kernels import Coo, Csr
+from ..families.storage.functions import UntypedStorage
+from ..families.storage.interchange import OWN
+from ..families.storage.typed import TypedStorage, looking_at
 from ..ground import device as devices
 from ..ground import dtypes
-from ..kernels.sparse import Coo, Csr
-from ..ops.composite.create import empty_strided
-from ..ops.composite.interchange import OWN
-from ..ops.composite.memory import looking_at
-from ..ops.composite.storage import UntypedStorage
-from ..ops.composite.typed_storage import TypedStorage
 from ..tensor.parameter import Parameter
 from .options import here
 

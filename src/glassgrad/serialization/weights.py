@@ -18,8 +18,8 @@ from typing import Any, NoReturn
 
 from ..core import tensor as tensors
 from ..core.tensor import Tensor
+from ..families.storage.typed import tensortype
 from ..ground.size import Size
-from ..ops.composite.typed_tensors import tensortype
 from ..tensor.parameter import Parameter
 from . import allowed, rebuild
 

@@ -14,15 +14,15 @@ from types import FunctionType
 from typing import Any
 
 from ..core.tensor import Tensor, share, wrap
+from ..families.create.construct import from_numpy
+from ..families.query.functions import stride
+from ..families.storage.functions import UntypedStorage, as_bytes, storage_of
+from ..families.storage.interchange import OWN, place_in_memory, saving, warn_of_hooks
+from ..families.storage.typed import CLASSES, NAMES, TypedStorage
 from ..ground import dtypes
 from ..ground.generator import Generator
 from ..ground.names import OURS, torch_name
 from ..ground.size import Size
-from ..ops.composite.construct import from_numpy
-from ..ops.composite.interchange import OWN, place_in_memory, saving, warn_of_hooks
-from ..ops.composite.query import stride
-from ..ops.composite.storage import UntypedStorage, as_bytes, storage_of
-from ..ops.composite.typed_storage import CLASSES, NAMES, TypedStorage
 from ..tensor.parameter import Parameter
 from ..tensor.sparse import SparseTensor
 from . import options, rebuild

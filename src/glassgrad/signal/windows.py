@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..ops.composite.window import (
+from ..families.fourier.windows import (
     bartlett,
     blackman,
     cosine,

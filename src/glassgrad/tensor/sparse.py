@@ -7,11 +7,11 @@ from typing import Any
 
 from ..core.node import node_of
 from ..core.tensor import Tensor, carried_by, edge_of, wrap
+from ..families.sparse.kernels import Coo, Csr
 from ..ground import dtypes
 from ..ground import format as formatting
 from ..ground.counter import VersionCounter
 from ..ground.device import device
-from ..kernels.sparse import Coo, Csr
 
 dispatch: Callable[..., Any] = NotImplemented  # what a row of the table gives for sparse tensors, from above
 

@@ -5,9 +5,9 @@ import pytest
 
 pytest.importorskip("numba", reason="Numba compiles these kernels")
 
+from glassgrad.families.attention.rows import flash_attention, flash_attention_backward
 from glassgrad.ground import runtime
 from glassgrad.kernels import compiled
-from glassgrad.ops.primitive.attention import flash_attention, flash_attention_backward
 
 forward, backward = flash_attention.row.kernel, flash_attention_backward.row.kernel
 BOUNDS = {"f4": 3e-5, "f8": 1e-12}

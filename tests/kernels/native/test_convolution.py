@@ -10,10 +10,9 @@ pytest.importorskip("numba", reason="compiled kernels need Numba")
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from glassgrad.families.convolution import kernels, native
 from glassgrad.ground import runtime
 from glassgrad.kernels import compiled
-from glassgrad.kernels import convolution as kernels
-from glassgrad.kernels.native import convolution as native
 from glassgrad.kernels.native import lowering
 
 BOUNDS = {np.dtype("f4"): 4e-6, np.dtype("f8"): 1e-14}

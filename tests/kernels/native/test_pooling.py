@@ -10,10 +10,9 @@ pytest.importorskip("numba", reason="compiled kernels need Numba")
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from glassgrad.families.pooling import kernels, native
 from glassgrad.ground import runtime
 from glassgrad.kernels import compiled
-from glassgrad.kernels import pooling as kernels
-from glassgrad.kernels.native import pooling as native
 
 
 def _pooled(shape, kind, stride, seed=0):

@@ -8,7 +8,7 @@ from glassgrad.ground import runtime
 from glassgrad.kernels import compiled
 
 pytest.importorskip("numba", reason="Numba is not installed: no product is compiled")
-product = pytest.importorskip("glassgrad.kernels.native.product")
+product = pytest.importorskip("glassgrad.families.matrix.native")
 wide = pytest.mark.skipif(product.HEIGHT != 8, reason="vectors of this processor are narrow: BLAS has all products")
 RNG = np.random.default_rng(0)
 

@@ -7,8 +7,13 @@ import pytest
 
 pytest.importorskip("numba", reason="the compiled kernels need Numba")
 
+from glassgrad.families.random import counts, uniform
+from glassgrad.families.random import counts as dirichlet
+from glassgrad.families.random import kernels as normal
+from glassgrad.families.random import kernels as random
+from glassgrad.families.random import uniform as whole
 from glassgrad.ground.generator import Generator  # noqa: E402
-from glassgrad.kernels import compiled, counts, dirichlet, normal, random, uniform, whole  # noqa: E402
+from glassgrad.kernels import compiled  # noqa: E402
 
 SOURCE = np.random.default_rng(0)
 SHAPES = SOURCE.exponential(size=700)

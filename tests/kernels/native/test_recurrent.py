@@ -5,9 +5,10 @@ import pytest
 
 pytest.importorskip("numba", reason="Numba compiles these kernels")
 
+from glassgrad.families.recurrent import kernels as recurrent
+from glassgrad.families.recurrent.kernels import Way
 from glassgrad.ground import runtime
-from glassgrad.kernels import compiled, recurrent
-from glassgrad.kernels.recurrent import Way
+from glassgrad.kernels import compiled
 
 BOUNDS = {"f4": 3e-5, "f8": 1e-12}
 GATES = {"lstm": 4, "gru": 3, "tanh": 1, "relu": 1}

@@ -7,9 +7,10 @@ import pytest
 
 pytest.importorskip("numba", reason="the compiled kernels need Numba")
 
+from glassgrad.families.embedding.rows import rows_added  # noqa: E402
+from glassgrad.families.scatter import kernels as scatter
 from glassgrad.ground import runtime  # noqa: E402
-from glassgrad.kernels import compiled, scatter  # noqa: E402
-from glassgrad.ops.primitive.embed import rows_added  # noqa: E402
+from glassgrad.kernels import compiled  # noqa: E402
 
 SOURCE = np.random.default_rng(0)
 KINDS = ["f4", "f8", "i8"]

@@ -7,9 +7,9 @@ import pytest
 
 pytest.importorskip("numba", reason="the compiled kernels need Numba")
 
+from glassgrad.families.sort import native as select  # noqa: E402
+from glassgrad.families.sort.rows import ordered  # noqa: E402
 from glassgrad.ground import runtime  # noqa: E402
-from glassgrad.kernels.native import select  # noqa: E402
-from glassgrad.ops.primitive.sort import ordered  # noqa: E402
 
 
 def numbers(kind, shape):

@@ -9,8 +9,9 @@ import pytest
 
 pytest.importorskip("numba", reason="the compiled kernels need Numba")
 
+from glassgrad.families.special import kernels as special
 from glassgrad.ground import runtime  # noqa: E402
-from glassgrad.kernels import compiled, special  # noqa: E402
+from glassgrad.kernels import compiled  # noqa: E402
 
 SOURCE = np.random.default_rng(0)
 SPREAD = 10.0 ** SOURCE.uniform(-300, 2, 500)

@@ -8,8 +8,9 @@ import pytest
 pytest.importorskip("numba", reason="the compiled kernels need Numba")
 
 import glassgrad  # noqa: E402
+from glassgrad.families.linalg import kernels as triangle
 from glassgrad.ground import runtime  # noqa: E402
-from glassgrad.kernels import compiled, triangle  # noqa: E402
+from glassgrad.kernels import compiled  # noqa: E402
 
 SIZES = [1, 3, 33, 70, 150]
 BATCHES = [(), (1,), (3,), (2, 3)]

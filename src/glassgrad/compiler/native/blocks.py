@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from numba import types
 
+from ...families.matrix.native import product
 from ...kernels.native import tiles
 from ...kernels.native.binding import intrinsic, njit, wide_vectors
 from ...kernels.native.memory import address
-from ...kernels.native.product import product
 from ...kernels.native.tiles import alone
 from ..formulas import given_to
 from ..program import Step, Value

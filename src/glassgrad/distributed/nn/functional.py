@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...autograd.function import Function
-from ...ops.composite.create import empty_like, zeros_like
+from ...families.create.functions import empty_like, zeros_like
 from .. import collectives
 from ..distributed_c10d import get_group_rank, get_rank, get_world_size
 from ..distributed_c10d import group as _groups
@@ -189,7 +189,7 @@ def all_to_all_single(
     group: Any = None,
 ) -> Any:
     """The same for parts of one tensor along dimension 0, equal ones where no sizes are given."""
-    from ...ops.composite.join import cat, split
+    from ...families.join.functions import cat, split
 
     count = get_world_size(group)
     there = list(output_split_sizes or [output.shape[0] // count] * count)

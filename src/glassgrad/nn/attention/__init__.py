@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from ...ops.composite.attention import allowed, priority
+from ...families.attention.functions import allowed, priority
 
 WARN_FOR_UNFUSED_KERNELS = False
 

@@ -84,7 +84,7 @@ class Conversion:
 
     def to_empty(self, *, device: Any, recurse: bool = True) -> Any:
         """Move parameters and buffers to ``device`` without their values."""
-        from ...ops.composite.create import empty_like
+        from ...families.create.functions import empty_like
 
         return self._apply(lambda t: empty_like(t, device=device), recurse=recurse)
 

@@ -9,13 +9,12 @@ import numpy as np
 
 from ...autograd.grad_mode import no_grad
 from ...core.tensor import Tensor, wrap
-from ...ops.composite.algebra import linalg_solve
-from ...ops.composite.matrix import matmul
-from ...ops.composite.orthogonal import identity, matrix_exponential, reflected
-from ...ops.composite.random import randn
-from ...ops.composite.weight_norm import _weight_norm as weight_of
-from ...ops.composite.weight_norm import norm_except_dim
-from ...ops.primitive.join import cat
+from ...families.join.rows import cat
+from ...families.linalg.functions import identity, matrix_exponential, reflected
+from ...families.matrix.functions import linalg_solve, matmul
+from ...families.norm.functions import _weight_norm as weight_of
+from ...families.norm.functions import norm_except_dim
+from ...families.random.functions import randn
 from .. import functional as F
 from ..modules import Module
 from .parametrize import register_parametrization

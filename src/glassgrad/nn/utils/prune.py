@@ -11,9 +11,9 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
 from typing import Any, ClassVar
 
-from ...ops.composite.create import ones_like, zeros_like
-from ...ops.composite.norm import norm
-from ...ops.composite.random import rand, rand_like
+from ...families.create.functions import ones_like, zeros_like
+from ...families.norm.functions import norm
+from ...families.random.functions import rand, rand_like
 from .convert_parameters import parameters_to_vector
 
 

@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...core.tensor import Tensor, wrap
+from ...families.create.construct import as_tensor
+from ...families.recurrent import functions as rows
 from ...ground import dtypes
-from ...ops.composite import packed as rows
-from ...ops.composite.construct import as_tensor
 
 __all__ = [
     "PackedSequence", "invert_permutation", "pack_padded_sequence", "pad_packed_sequence", "pad_sequence",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from typing import Any, TypeVar
 
-from ...ops.composite.weight_norm import _weight_norm, norm_except_dim
+from ...families.norm.functions import _weight_norm, norm_except_dim
 from ..modules import Module
 from ..parameter import Parameter, UninitializedParameter
 

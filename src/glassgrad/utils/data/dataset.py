@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from typing import Any, Generic, Iterable, TypeVar  # noqa: UP035  the one of typing goes with Generic as a base
 
 from ...core.tensor import Tensor
+from ...families.random.functions import randperm
 from ...ground.generator import Generator, default_generator
-from ...ops.composite.random import randperm
 
 __all__ = [
     "ChainDataset", "ConcatDataset", "Dataset", "IterableDataset", "StackDataset", "Subset", "TensorDataset",

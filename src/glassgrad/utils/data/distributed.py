@@ -7,8 +7,8 @@ import math
 from collections.abc import Iterator
 from typing import Any, TypeVar
 
+from ...families.random.functions import randperm
 from ...ground.generator import Generator
-from ...ops.composite.random import randperm
 from .sampler import Sampler
 
 __all__ = ["DistributedSampler"]

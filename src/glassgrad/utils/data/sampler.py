@@ -7,11 +7,11 @@ from collections.abc import Iterable, Iterator, Sequence, Sized
 from typing import Any, Generic, TypeVar
 
 from ...core.tensor import Tensor
+from ...families.create.construct import as_tensor
+from ...families.create.functions import empty
+from ...families.random.functions import multinomial, randint, randperm
 from ...ground import dtypes
 from ...ground.generator import Generator
-from ...ops.composite.construct import as_tensor
-from ...ops.composite.create import empty
-from ...ops.composite.random import multinomial, randint, randperm
 
 __all__ = [
     "BatchSampler", "RandomSampler", "Sampler", "SequentialSampler", "SubsetRandomSampler", "WeightedRandomSampler",

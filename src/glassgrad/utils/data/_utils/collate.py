@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from ....core.tensor import LEAF, Tensor, View, wrap
+from ....families.create.construct import as_tensor, tensor
+from ....families.join.rows import stack
 from ....ground import dtypes, modes
-from ....ops.composite.construct import as_tensor, tensor
-from ....ops.primitive.join import stack
 from ....tensor.parameter import Parameter
 
 Collator = Callable[..., Any]

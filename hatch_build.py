@@ -1,0 +1,22 @@
+"""Builds what the package computes of its families, before its files are gathered into a wheel or linked to."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+from hatchling.builders.hooks.plugin.interface import BuildHookInterface
+
+
+class Publish(BuildHookInterface):
+    """Runs ``python -m glassgrad.ops.publish`` in the tree that is being built."""
+
+    PLUGIN_NAME = "custom"
+
+    def initialize(self, version: str, build_data: dict[str, Any]) -> None:
+        """Write the catalogue's table and the stubs; CalledProcessError, with what went wrong, where that fails."""
+        if self.target_name == "wheel":
+            path = os.pathsep.join(filter(None, [str(Path(self.root) / "src"), os.environ.get("PYTHONPATH")]))
+            environment = {**os.environ, "PYTHONPATH": path, "GLASSGRAD_BUILDING": "1", "GLASSGRAD_NUMBA": "0"}
+            subprocess.run([sys.executable, "-m", "glassgrad.ops.publish"], check=True, env=environment)

@@ -1,0 +1,306 @@
+"""PyTorch's signatures of activations, as ``torch.nn.functional`` and ``torch`` have them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...core import write
+from ...core.tensor import Tensor, wrap
+from ...ground.generator import default_generator
+from ...ground.listening import audible
+from ...ops.declare import composite
+from ..arithmetic.functions import need_tensor
+from ..arithmetic.rows import add, div
+from ..arithmetic.rows import sub as minus
+from ..pointwise import rows as pointwise
+from ..pointwise.limit import abs as size_of
+from ..random.uniform import unit64
+from . import rows
+
+# -- relu and its like -----------------------------------------------------------------------------------------------
+
+
+def _written(row: Any, target: Tensor, *settings: Any) -> Tensor:
+    return write.in_place(row.row, target, (), settings)
+
+
+@audible
+def relu(input: Tensor, inplace: bool = False) -> Tensor:
+    """The elements, negative ones replaced by zero.
+
+    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.relu.html
+    """
+    return _written(rows.relu, input) if inplace else rows.relu(input)
+
+
+@audible
+def relu_(input: Tensor) -> Tensor:
+    """In-place :func:`relu`."""
+    return _written(rows.relu, input)
+
+
+@audible
+def hardtanh(input: Tensor, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False) -> Tensor:
+    """The elements, limited to [min_val, max_val]."""
+    if min_val > max_val:
+        raise ValueError("min_val cannot be greater than max_val")
+    if input._array.dtype.kind == "b":
+        raise RuntimeError("Bool inputs not supported for hardtanh")
+    if input._array.dtype.kind == "c":
+        raise NotImplementedError("clamp is not supported for complex types")
+    if input._array.dtype.kind in "iu":
+        if input._array.dtype.kind == "u" and min_val < 0:
+            raise RuntimeError("cannot do hardtanh on an unsigned type with negative limits")
+        min_val, max_val = int(min_val), int(max_val)
+    return _written(rows.hardtanh, input, min_val, max_val) if inplace else rows.hardtanh(input, min_val, max_val)
+
+
+@audible
+def hardtanh_(input: Tensor, min_val: float = -1.0, max_val: float = 1.0) -> Tensor:
+    """In-place :func:`hardtanh`."""
+    return hardtanh(input, min_val, max_val, True)
+
+
+@audible
+def relu6(input: Tensor, inplace: bool = False) -> Tensor:
+    """The elements, limited to [0, 6]."""
+    return hardtanh(input, 0, 6, inplace)
+
+
+@audible
+def leaky_relu(input: Tensor, negative_slope: float = 0.01, inplace: bool = False) -> Tensor:
+    """The elements, negative ones times a small slope."""
+    return (
+        _written(rows.leaky_relu_written, input, negative_slope) if inplace else rows.leaky_relu(input, negative_slope)
+    )
+
+
+@audible
+def leaky_relu_(input: Tensor, negative_slope: float = 0.01) -> Tensor:
+    """In-place :func:`leaky_relu`."""
+    return leaky_relu(input, negative_slope, True)
+
+
+@composite(method=False)
+def threshold(input: Tensor, threshold: float, value: float, inplace: bool = False) -> Tensor:
+    """The elements above ``threshold``, ``value`` for the others."""
+    if inplace:
+        return _written(rows.threshold_written, input, threshold, value)
+    return rows.threshold(input, threshold, value)
+
+
+@composite(method=False)
+def threshold_(input: Tensor, threshold: float, value: float) -> Tensor:
+    """In-place :func:`threshold`."""
+    return _written(rows.threshold_written, input, threshold, value)
+
+
+@composite()
+def hardshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
+    """The elements, those within ``lambd`` of zero replaced by zero."""
+    return rows.hardshrink(input, lambd)
+
+
+@audible
+def softshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
+    """The elements moved towards zero by ``lambd``, but not across it."""
+    if not lambd >= 0:
+        raise RuntimeError(
+            f"lambda must be in range [0, {np.finfo('f4').max:g}] for input dtype {input.dtype.scalar_name}, "
+            f"but found {lambd:g}"
+        )
+    return rows.softshrink(input, lambd)
+
+
+# -- exponential units -----------------------------------------------------------------------------------------------
+
+_SELU_ALPHA, _SELU_SCALE = 1.6732632423543772, 1.0507009873554805
+
+
+@audible
+def elu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
+    """The elements, negative ones replaced by alpha (exp(x) - 1)."""
+    return _written(rows.elu_written, input, alpha, 1, 1) if inplace else rows.elu(input, alpha)
+
+
+@audible
+def elu_(input: Tensor, alpha: float = 1.0) -> Tensor:
+    """In-place :func:`elu`."""
+    return elu(input, alpha, True)
+
+
+@composite(method=False)
+def selu(input: Tensor, inplace: bool = False) -> Tensor:
+    """The scaled exponential unit that keeps mean and variance."""
+    if inplace:
+        return _written(rows.elu_written, input, _SELU_ALPHA, _SELU_SCALE, 1)
+    return rows.elu(input, _SELU_ALPHA, _SELU_SCALE)
+
+
+@composite(method=False)
+def selu_(input: Tensor) -> Tensor:
+    """In-place :func:`selu`."""
+    return selu(input, True)
+
+
+@composite(method=False)
+def celu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
+    """The elements, negative ones replaced by alpha (exp(x / alpha) - 1)."""
+    if alpha == 0:
+        raise RuntimeError("ZeroDivisionError: alpha cannot be 0 for CELU")
+    return _written(rows.celu_written, input, alpha) if inplace else rows.celu(input, alpha)
+
+
+@composite(method=False)
+def celu_(input: Tensor, alpha: float = 1.0) -> Tensor:
+    """In-place :func:`celu`."""
+    return celu(input, alpha, True)
+
+
+# -- smooth units ----------------------------------------------------------------------------------------------------
+
+
+@audible
+def gelu(input: Tensor, *, approximate: str = "none") -> Tensor:
+    """x times the normal distribution function of x; ``approximate="tanh"`` by a hyperbolic tangent."""
+    if approximate != "none" and approximate != "tanh":
+        raise RuntimeError("approximate argument must be either none or tanh.")
+    return rows.gelu(input, approximate)
+
+
+@audible
+def silu(input: Tensor, inplace: bool = False) -> Tensor:
+    """x times its logistic function."""
+    return _written(rows.silu, input) if inplace else rows.silu(input)
+
+
+@audible
+def mish(input: Tensor, inplace: bool = False) -> Tensor:
+    """x times the hyperbolic tangent of log(1 + exp(x))."""
+    return _written(rows.mish, input) if inplace else rows.mish(input)
+
+
+@audible
+def softplus(input: Tensor, beta: float = 1, threshold: float = 20) -> Tensor:
+    """log(1 + exp(beta x)) / beta; x itself where ``beta`` x exceeds ``threshold``."""
+    return rows.softplus(input, beta, threshold)
+
+
+@audible
+def logsigmoid(input: Tensor) -> Tensor:
+    """The logarithm of the logistic function."""
+    return rows.logsigmoid(input)
+
+
+@audible
+def sigmoid(input: Tensor) -> Tensor:
+    """The logistic function 1 / (1 + exp(-x))."""
+    return pointwise.sigmoid(input)
+
+
+@audible
+def tanh(input: Tensor) -> Tensor:
+    """The hyperbolic tangent."""
+    return pointwise.tanh(input)
+
+
+@audible
+def softsign(input: Tensor) -> Tensor:
+    """x / (1 + |x|)."""
+    return div(input, add(size_of(input), 1))
+
+
+@audible
+def tanhshrink(input: Tensor) -> Tensor:
+    """x minus its hyperbolic tangent."""
+    return minus(input, pointwise.tanh(input))
+
+
+@audible
+def hardsigmoid(input: Tensor, inplace: bool = False) -> Tensor:
+    """x / 6 + 1/2, limited to [0, 1]."""
+    return _written(rows.hardsigmoid, input) if inplace else rows.hardsigmoid(input)
+
+
+@audible
+def hardswish(input: Tensor, inplace: bool = False) -> Tensor:
+    """x times its hardsigmoid."""
+    return _written(rows.hardswish, input) if inplace else rows.hardswish(input)
+
+
+# -- with parameters -------------------------------------------------------------------------------------------------
+
+
+@composite()
+def prelu(input: Tensor, weight: Tensor) -> Tensor:
+    """The elements, those not positive times ``weight``: one number, or one for each channel (dimension 1)."""
+    need_tensor("prelu", "input", 1, input)
+    need_tensor("prelu", "weight", 2, weight)
+    if input._array.dtype != weight._array.dtype:
+        raise RuntimeError(f"prelu: Type promoting not supported. Got {_c_name(input)} and {_c_name(weight)}")
+    shape = input._array.shape
+    if weight._array.size != 1:
+        if not shape:
+            raise RuntimeError("Not allow zero-dim input tensor.")
+        channels = shape[1] if len(shape) > 1 else 1
+        if channels != weight._array.size:
+            raise RuntimeError(
+                "Mismatch of parameter numbers and input channel size. Found parameter numbers = "
+                f"{weight._array.size} and channel size = {channels}."
+            )
+    if weight._array.ndim > 1:
+        raise RuntimeError(
+            f"prelu: Expected `weight` to be a scalar or 1D tensor, but got: ndim = {weight._array.ndim}"
+        )
+    if len(shape) != 1 or not weight._array.ndim:  # one number for each channel, lined up with dimension 1
+        size = weight._array.size
+        weight = weight.view((1, size) + (1,) * (len(shape) - 2) if len(shape) > 1 else (size,) * len(shape))  # type: ignore[attr-defined]
+    return rows.prelu_kernel(input, weight)
+
+
+def _c_name(tensor: Tensor) -> str:
+    return {"Half": "c10::Half", "BFloat16": "c10::BFloat16", "Long": "long int"}.get(
+        tensor.dtype.scalar_name, tensor.dtype.scalar_name.lower()
+    )
+
+
+@audible
+def glu(input: Tensor, dim: int = -1) -> Tensor:
+    """The first half along ``dim`` times the logistic function of the second."""
+    ndim = input._array.ndim
+    if not ndim:
+        raise RuntimeError("glu does not support scalars because halving size must be even")
+    if not -ndim <= dim < ndim:
+        raise IndexError(f"Dimension out of range (expected to be in range of [{-ndim}, {ndim - 1}], but got {dim})")
+    size = input._array.shape[dim]
+    if size % 2:
+        raise RuntimeError(f"Halving dimension must be even, but dimension {dim % ndim} is size {size}")
+    return rows.glu(input, dim)
+
+
+@composite(method=False)
+def rrelu(
+    input: Tensor, lower: float = 1.0 / 8, upper: float = 1.0 / 3, training: bool = False, inplace: bool = False
+) -> Tensor:
+    """The elements, negative ones times a random slope from [lower, upper] while training, their mean otherwise."""
+    if not lower <= upper:
+        raise RuntimeError("Lower bound should be less than or equal to the upper bound")
+    data = input._array
+    rows.floating(data, "rrelu_with_noise_out_cpu")
+    noise = np.zeros(data.shape, data.dtype)
+    if training:
+        noise[...] = 1
+        down = np.asarray(data <= 0)
+        noise[down] = unit64(default_generator, int(np.count_nonzero(down))) * (upper - lower) + lower
+    tensor = wrap(noise[()])
+    if inplace:
+        return write.in_place(rows.rrelu_with_noise_written.row, input, (tensor,), (lower, upper, training))
+    return rows.rrelu_with_noise(input, tensor, lower, upper, training)
+
+
+@composite(method=False)
+def rrelu_(input: Tensor, lower: float = 1.0 / 8, upper: float = 1.0 / 3, training: bool = False) -> Tensor:
+    """In-place :func:`rrelu`."""
+    return rrelu(input, lower, upper, training, True)

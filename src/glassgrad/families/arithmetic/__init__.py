@@ -1,0 +1,1 @@
+"""Sums, products, quotients, powers and remainders, elementwise."""

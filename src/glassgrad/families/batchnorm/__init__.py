@@ -1,0 +1,13 @@
+"""Normalisation over the batch, with running statistics; over each sample."""
+
+#: What PyTorch keeps in the files of ``torch.nn.modules``, by the file here.
+LAYERS = {
+    "layers": {
+        "batchnorm": (
+            "BatchNorm1d BatchNorm2d BatchNorm3d LazyBatchNorm1d LazyBatchNorm2d LazyBatchNorm3d SyncBatchNorm"
+        ),
+        "instancenorm": (
+            "InstanceNorm1d InstanceNorm2d InstanceNorm3d LazyInstanceNorm1d LazyInstanceNorm2d LazyInstanceNorm3d"
+        ),
+    },
+}

@@ -1,0 +1,1 @@
+"""Copies in other types and layouts."""

@@ -1,0 +1,179 @@
+"""Copies: into another dtype, another layout, another tensor; and complex numbers seen as pairs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...core.row import op
+from ..compare.rows import zero_like
+
+ndarray = np.ndarray
+
+
+@op(public=False, hidden=("dtype", "source"))
+def to_copy(self: Any, /, dtype: Any, source: Any = None, memory_format: Any = None) -> Any:
+    """The elements as a NumPy ``dtype``; ``source`` is the dtype that gradients take on their way back."""
+    kind = self.dtype.kind
+    if kind == "c" and dtype.kind not in "cb":
+        self = self.real
+    if kind == "f" and dtype.kind in "iu":
+        converted = _whole(self, dtype)
+    else:
+        converted = self.astype(dtype)
+    return converted if memory_format is None else clone.row.kernel(converted, memory_format)
+
+
+to_copy.derivative(self=lambda grad, dtype, source: grad if source is None else to_copy(grad, source, dtype))
+
+
+def _whole(self: Any, dtype: Any) -> Any:
+    """Floats as integers; those that do not fit become what PyTorch's conversion on x86 gives."""
+    if dtype.kind == "u" or dtype.itemsize < 4:  # via the wider type, cut off, on every machine
+        return self.astype("i8" if dtype.itemsize > 2 else "i4").astype(dtype)
+    return self.astype(dtype)
+
+
+_CHANNELS_LAST = {"channels_last": (0, 2, 3, 1), "channels_last_3d": (0, 2, 3, 4, 1)}
+
+
+def _in_order(array: Any) -> Any:
+    """A dense copy whose dimensions lie in memory in the order of the array's strides, as PyTorch sorts them."""
+    shape, strides = array.shape, array.strides
+    order = list(range(array.ndim))[::-1]  # innermost first
+    for start in range(1, len(order)):
+        current = start
+        for before in range(start - 1, -1, -1):
+            inner, outer = order[before], order[current]
+            a, b = strides[inner], strides[outer]
+            if a == 0 or b == 0:
+                continue  # a repeated dimension may lie anywhere
+            if a > b or (a == b and shape[inner] > shape[outer]):
+                order[before], order[current] = outer, inner
+                current = before
+            elif a < b:
+                break
+    axes = order[::-1]
+    out = np.empty([shape[axis] for axis in axes], array.dtype).transpose(np.argsort(axes))
+    out[...] = array
+    return out
+
+
+@op(public=False)
+def clone(self: Any, /, memory_format: Any = None) -> Any:
+    """A copy; dense memory keeps its order, unless a ``memory_format`` asks for another."""
+    if type(self) is not ndarray:
+        return self
+    if memory_format is None:
+        return self.copy() if self.flags.c_contiguous else _in_order(self)
+    if memory_format == "contiguous_format":
+        return self.copy()
+    axes = _CHANNELS_LAST[memory_format]
+    laid = np.empty([self.shape[axis] for axis in axes], self.dtype)
+    out = laid.transpose(np.argsort(axes))
+    out[...] = self
+    return out
+
+
+clone.derivative(self=lambda grad: grad)
+
+
+@op(node="torch::autograd::CopyBackwards", inplace=True, public=False)
+def copy(self: Any, src: Any, /) -> Any:
+    """``src`` broadcast to the shape of ``self``, in its dtype: what ``copy_`` writes."""
+    if src.dtype.kind == "c" and self.dtype.kind not in "cb":
+        src = src.real
+    if src.dtype.kind == "f" and self.dtype.kind in "iu":
+        src = _whole(src, self.dtype)
+    elif src.dtype is not self.dtype:
+        src = src.astype(self.dtype)
+    return np.broadcast_to(src, self.shape)
+
+
+copy.derivative(self=lambda grad: zero_like(grad), src=lambda grad: grad)
+
+
+@op(node="FillBackward0", public=False)
+def fill_number(self: Any, /, value: Any) -> Any:
+    """The shape and dtype of ``self``, filled with a number."""
+    return np.full_like(self, value) if type(self) is ndarray else self.dtype.type(value)
+
+
+fill_number.derivative(self=lambda grad: zero_like(grad))
+
+
+@op(node="FillBackward1", public=False)
+def fill_tensor(self: Any, value: Any, /) -> Any:
+    """The shape and dtype of ``self``, filled with the value of a 0-d tensor."""
+    return np.full(self.shape, value, self.dtype)
+
+
+fill_tensor.derivative(self=lambda grad: zero_like(grad), value=lambda grad: whole_sum(grad))
+
+
+@op(node="FillBackward2", inplace=True, public=False, one_value=True)
+def fill_with_number(self: Any, /, value: Any) -> Any:
+    """What ``fill_`` writes for a number."""
+    return np.broadcast_to(np.asarray(value).astype(self.dtype), self.shape)
+
+
+fill_with_number.derivative(self=lambda grad: zero_like(grad))
+
+
+@op(node="FillBackward3", inplace=True, public=False)
+def fill_with_tensor(self: Any, value: Any, /) -> Any:
+    """What ``fill_`` writes for a 0-d tensor."""
+    return np.broadcast_to(value.astype(self.dtype), self.shape)
+
+
+fill_with_tensor.derivative(self=lambda grad: zero_like(grad), value=lambda grad: whole_sum(grad))
+
+
+@op(inplace=True, public=False, one_value=True)
+def zero(self: Any, /) -> Any:
+    """What ``zero_`` writes."""
+    return np.broadcast_to(np.zeros((), self.dtype), self.shape)
+
+
+zero.derivative(self=lambda grad: zero_like(grad))
+
+
+@op(public=False)
+def whole_sum(grad: Any, /) -> Any:
+    """The sum of all elements, for the gradient of a value that filled them."""
+    return np.add.reduce(grad, axis=None)
+
+
+whole_sum.derivative(grad=lambda grad, grad_sizes: spread_over(grad, grad_sizes))
+
+
+@op(public=False)
+def spread_over(self: Any, /, sizes: Any) -> Any:
+    """A 0-d value seen as an array of ``sizes``."""
+    return np.full(sizes, self)
+
+
+spread_over.derivative(self=lambda grad: whole_sum(grad))
+
+
+# -- complex numbers as pairs ----------------------------------------------------------------------------------------
+
+
+@op(view=True, holomorphic=False, public=False)
+def view_as_real(self: Any, /) -> Any:
+    """The view with one more dimension: real and imaginary part."""
+    part = self[...].real
+    return np.lib.stride_tricks.as_strided(part, (*part.shape, 2), (*part.strides, part.itemsize))
+
+
+view_as_real.derivative(self=lambda grad: view_as_complex(grad))
+
+
+@op(view=True, holomorphic=False, public=False)
+def view_as_complex(self: Any, /) -> Any:
+    """The view that takes pairs along the last dimension as complex numbers."""
+    return self.view(np.result_type(self.dtype, np.complex64))[..., 0]
+
+
+view_as_complex.derivative(self=lambda grad: view_as_real(grad))

@@ -1,0 +1,1 @@
+"""Comparisons, logic, and choices by them."""

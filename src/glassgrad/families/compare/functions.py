@@ -1,0 +1,127 @@
+"""PyTorch's signatures of comparisons and choices: ``where``, in-place comparisons, closeness."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...core.tensor import Tensor, wrap
+from ...ground import dtypes
+from ...ground.runtime import warn
+from ...ops.declare import composite
+from ..arithmetic.functions import is_number, is_operand, need_tensor, no_match, plain, written
+from . import rows as compare
+
+_BOOL = np.dtype("?")
+_BYTE_CONDITION = (
+    "where received a uint8 condition tensor. This behavior is deprecated and will be removed in a future version of "
+    "PyTorch. Use a boolean condition instead. (Triggered internally at "
+    "/__w/pytorch/pytorch/aten/src/ATen/native/TensorCompare.cpp:621.)"
+)
+
+
+@composite()
+def where(condition: Tensor, input: Any = None, other: Any = None, *, out: Any = None) -> Any:
+    """``input`` where ``condition`` holds, ``other`` elsewhere; with one argument, where it is nonzero."""
+    if (
+        type(input) is Tensor
+        and type(other) is Tensor
+        and type(condition) is Tensor
+        and condition._array.dtype is _BOOL
+    ):
+        return compare.where(condition, input, other, out=out)
+    need_tensor("where", "condition", 1, condition)
+    if input is None and other is None:
+        return condition.nonzero(as_tuple=True)  # type: ignore[attr-defined]
+    if not is_operand(input) or not is_operand(other):
+        raise no_match(
+            "where", (condition, input, other), "Tensor condition",
+            "Tensor condition, Tensor input, Tensor other, *, Tensor out = None",
+            "Tensor condition, Number self, Tensor other", "Tensor condition, Tensor input, Number other",
+            "Tensor condition, Number self, Number other",
+        )  # fmt: skip
+    kind = condition._array.dtype
+    if kind.kind != "b" and kind != np.uint8:
+        raise RuntimeError(
+            "where expected condition to be a boolean tensor, but got a tensor with dtype "
+            + condition.dtype.scalar_name
+        )
+    if kind.kind != "b":
+        warn(_BYTE_CONDITION)
+    if is_number(input) and is_number(other):
+        both = dtypes.result_dtype((), (), (type(plain(input)), type(plain(other))))
+        input = wrap(np.asarray(plain(input)).astype(both.numpy))
+    return compare.where(condition, plain(input), plain(other), out=out)
+
+
+@composite(function=False, name="where")
+def where_method(self: Tensor, condition: Tensor, other: Any) -> Any:
+    """``self`` where ``condition`` holds, ``other`` elsewhere."""
+    return where(condition, self, other)
+
+
+def _writes(name: str, *aliases: str) -> None:
+    with_number, with_tensor = compare.WRITTEN[name]
+
+    def in_place(self: Tensor, other: Any) -> Tensor:
+        if is_number(other):
+            other = plain(other)
+            return written(with_number, self, settings=(np.asarray(other),))
+        return written(with_tensor, self, other)
+
+    in_place.__name__ = in_place.__qualname__ = f"{name}_"
+    in_place.__doc__ = f"In-place :func:`{name}`."
+    composite(*(f"{alias}_" for alias in aliases), function=False)(in_place)
+
+
+for _name, *_more in (
+    ("eq",), ("ne", "not_equal"), ("lt", "less"), ("le", "less_equal"), ("gt", "greater"), ("ge", "greater_equal"),
+):  # fmt: skip
+    _writes(_name, *_more)
+
+
+def _at_least_zero(**limits: float) -> None:
+    for name, value in limits.items():
+        if not value >= 0:
+            raise RuntimeError(f"{name} must be greater than or equal to zero, but got {value:g}")
+
+
+@composite()
+def isclose(input: Tensor, other: Tensor, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> Tensor:
+    """Whether elements are equal up to ``atol + rtol * abs(other)``."""
+    need_tensor("isclose", "input", 1, input)
+    need_tensor("isclose", "other", 2, other)
+    if input._array.dtype != other._array.dtype:
+        raise RuntimeError(f"{input.dtype.scalar_name} did not match {other.dtype.scalar_name}")
+    _at_least_zero(rtol=rtol, atol=atol)
+    a, b = input._array, other._array
+    compare.eq(input, other)  # the error for sizes that do not broadcast
+    close = np.equal(a, b)
+    if a.dtype.kind in "fcV":
+        if equal_nan:
+            close = close | ((a != a) & (b != b))
+        if rtol or atol:
+            allowed = np.abs(b) * rtol + atol
+            gap = np.abs(a - b)
+            close = close | (np.isfinite(gap) & (gap <= allowed))
+    elif rtol or atol:
+        wide_a, wide_b = np.asarray(a).astype("f8"), np.asarray(b).astype("f8")
+        close = close | (np.abs(wide_a - wide_b) <= np.abs(wide_b) * rtol + atol)
+    return wrap(close)
+
+
+@composite()
+def allclose(input: Tensor, other: Tensor, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> bool:
+    """Whether all elements are equal up to ``atol + rtol * abs(other)``."""
+    need_tensor("allclose", "input", 1, input)
+    need_tensor("allclose", "other", 2, other)
+    return bool(np.all(isclose(input, other, rtol, atol, equal_nan)._array))
+
+
+@composite()
+def equal(input: Tensor, other: Tensor) -> bool:
+    """Whether two tensors have the same sizes and elements."""
+    need_tensor("equal", "input", 1, input)
+    need_tensor("equal", "other", 2, other)
+    return input._array.shape == other._array.shape and bool((input._array == other._array).all())

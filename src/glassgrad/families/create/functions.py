@@ -1,0 +1,547 @@
+"""Tensors of given sizes: zeros, ones, ranges, and their ``*_like`` and ``new_*`` forms."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ...core import write
+from ...core.tensor import Tensor, wrap
+from ...ground import device as devices
+from ...ground import dtypes, modes
+from ...ground.dtypes import called
+from ...ground.meta import blank
+from ...ops.declare import composite
+from ..arithmetic.functions import need_tensor
+from ..sparse.kernels import Carrier
+from .construct import array_of, fresh, mark, numpy_of, place, warn_of_copy
+
+_EVERYDAY = 2**24  # elements; for more, allocation may fail
+_C_NAMES = {"f4": "float", "f8": "double", "f2": "c10::Half", "V2": "c10::BFloat16", "b1": "bool"}
+_C_NAMES |= {"c8": "c10::complex<float>", "c16": "c10::complex<double>"}
+
+
+# -- arguments --------------------------------------------------------------------------------------------------------
+
+
+def is_size(value: Any) -> bool:
+    """Whether ``value`` counts as an integer: an int, but no bool, a NumPy integer or a 0-d integer tensor."""
+    if isinstance(value, Tensor):
+        value = value._array
+    if isinstance(value, np.ndarray | np.generic):
+        return value.ndim == 0 and value.dtype.kind in "iu"
+    return hasattr(value, "__index__") and not isinstance(value, bool)
+
+
+def read_size(function: str, size: Any, rest: dict[str, Any] | None = None) -> tuple[int, ...]:
+    """The sizes of ``zeros(2, 3)``, ``zeros((2, 3))`` or ``zeros(size=(2, 3))``, checked."""
+    if rest and "size" in rest:
+        if size:
+            raise TypeError(f"{function}() got multiple values for argument 'size'")
+        return checked_sizes(function, rest.pop("size"), "")
+    if not size:
+        raise TypeError(f'{function}() missing 1 required positional arguments: "size"')
+    if is_size(size[0]):
+        return tuple(_size(function, n, index) for index, n in enumerate(size))
+    if len(size) > 1:
+        raise TypeError(f"{function}() takes 1 positional argument but {len(size)} were given")
+    return checked_sizes(function, size[0])
+
+
+def checked_sizes(function: str, size: Any, where: str = " (position 1)") -> tuple[int, ...]:
+    """The sizes of a sequence; PyTorch's TypeError for anything else."""
+    if isinstance(size, Tensor) and size._array.ndim == 1:
+        size = size._array.tolist()
+    if not isinstance(size, tuple | list):
+        raise TypeError(f"{function}(): argument 'size'{where} must be tuple of ints, not {called(size)}")
+    if size and not is_size(size[0]):
+        raise TypeError(
+            f"{function}(): argument 'size'{where} must be tuple of ints, but found element of type {called(size[0])} "
+            "at pos 0"
+        )
+    return tuple(_size(function, n, index) for index, n in enumerate(size))
+
+
+def _size(function: str, n: Any, index: int) -> int:
+    if not is_size(n) and not isinstance(n, bool):
+        why = f"type must be tuple of ints,but got {called(n)}"
+    elif not -(2**63) <= n.__index__() < 2**63:
+        why = "Overflow when unpacking long long"
+    else:
+        return int(n.__index__())
+    failure = f"failed to unpack the object at pos {index + 1} with error"
+    raise TypeError(f"{function}(): argument 'size' {failure} \"{why}\"")
+
+
+def check_options(function: str, layout: Any, rest: dict[str, Any] | None = None) -> None:
+    """Raise PyTorch's error for a wrong ``layout``, or for keyword arguments that are none."""
+    if layout is not None and not isinstance(layout, dtypes.layout):
+        raise TypeError(f"{function}(): argument 'layout' must be torch.layout, not {called(layout)}")
+    if rest:
+        raise TypeError(f"{function}() got an unexpected keyword argument '{next(iter(rest))}'")
+
+
+def whole(function: str, name: str, position: int, value: Any) -> int:
+    """An integer argument; PyTorch's TypeError for anything else."""
+    if not is_size(value):
+        raise TypeError(f"{function}(): argument '{name}' (position {position}) must be int, not {called(value)}")
+    return int(value.__index__())
+
+
+def number_of(function: str, name: str, position: int, value: Any) -> Any:
+    """A number argument, which may come in a 0-d tensor or a NumPy scalar; PyTorch's TypeError for anything else."""
+    if isinstance(value, Tensor) and not value._array.ndim and not value.requires_grad:
+        return value._array.item()
+    if not isinstance(value, bool | int | float | complex | np.number | np.bool_):
+        raise TypeError(f"{function}(): argument '{name}' (position {position}) must be Number, not {called(value)}")
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def filling(value: Any, kind: np.dtype[Any]) -> Any:
+    """A number in the dtype it fills a tensor of; RuntimeError where it does not fit."""
+    code = kind.kind
+    if code == "b":
+        return np.bool_(bool(value))
+    fits = code == "c" or not isinstance(value, complex) or not value.imag
+    if fits and isinstance(value, complex) and code != "c":
+        value = value.real
+    if fits and code in "iu":
+        info = np.iinfo(kind)
+        least = -info.max if code == "u" else info.min
+        fits = value == value and least <= value <= info.max
+        value = int(value) if fits else 0
+    elif fits and code == "f" and isinstance(value, int | float) and math.isfinite(value):
+        fits = abs(value) <= float(np.finfo(kind).max)
+    if not fits:
+        name = _C_NAMES.get(kind.str[1:], f"{kind.name}_t")
+        raise RuntimeError(f"value cannot be converted to type {name} without overflow")
+    return np.asarray(value).astype(kind)[()]
+
+
+# -- making -----------------------------------------------------------------------------------------------------------
+
+
+def allocate(make: Callable[..., Any], sizes: tuple[int, ...], kind: np.dtype[Any], function: str) -> Any:
+    """An array made by ``make(sizes, kind)``; PyTorch's errors for negative and impossible sizes."""
+    for n in sizes:
+        if n < 0:
+            if function == "zeros":
+                raise RuntimeError(f"{function}: Dimension size must be non-negative.")
+            raise RuntimeError(f"Trying to create tensor with negative dimension {n}: {list(sizes)}")
+    amount = math.prod(sizes) * kind.itemsize
+    if amount >= 2**63:
+        raise RuntimeError(f"Storage size calculation overflowed with sizes={list(sizes)}")
+    try:
+        return make(sizes, kind)
+    except (MemoryError, ValueError):
+        if amount < 2**40:
+            raise
+        raise RuntimeError(
+            "[enforce fail at alloc_cpu.cpp:127] err == 0. DefaultCPUAllocator: can't allocate memory: you tried to "
+            f"allocate {amount} bytes. Error code 12 (Cannot allocate memory)"
+        ) from None
+
+
+def on_meta(device: Any, function: str) -> bool:
+    """Whether a new tensor on ``device`` (None: the default) has shapes only; refuses devices that are not there."""
+    if device is None and devices.default_is_cpu():
+        return False
+    return devices.require(device, function) == "meta"
+
+
+def made(
+    function: str,
+    make: Callable[..., Any],
+    sizes: tuple[int, ...],
+    kind: np.dtype[Any],
+    device: Any = None,
+    requires_grad: bool = False,
+    out: Any = None,
+    dtype: Any = None,
+) -> Tensor:
+    """A new tensor of ``make(sizes, kind)``, or ``out`` filled with it in its own dtype."""
+    if out is not None:
+        check_out(function, out, dtype)
+        return fill_out(out, allocate(make, sizes, out._array.dtype, function))
+    if on_meta(device, function):
+        result = fresh(allocate(blank, sizes, kind, function))
+    else:
+        array = allocate(make, sizes, kind, function)
+        result = fresh(array if sizes else array[()])
+    if requires_grad:
+        mark(result)
+    return result
+
+
+def check_out(function: str, out: Any, dtype: Any = None) -> None:
+    """Raise PyTorch's error unless a result of ``dtype`` can be put into ``out``."""
+    if not isinstance(out, Tensor):
+        raise TypeError(f"{function}(): argument 'out' must be Tensor, not {called(out)}")
+    if dtype is not None and numpy_of(dtype, function) != out._array.dtype:
+        wanted = dtypes.demand(dtype, function).scalar_name
+        raise RuntimeError(f"dtype {wanted} does not match dtype of out parameter ({out.dtype.scalar_name})")
+    if modes.grad_enabled() and out.requires_grad:
+        raise RuntimeError(
+            f"aten::{function}(): functions with out=... arguments don't support automatic differentiation, but one of "
+            "the arguments requires grad."
+        )
+
+
+def fill_out(out: Tensor, array: Any) -> Tensor:
+    """``out``, resized without a word and filled."""
+    if out._array.shape != array.shape:
+        out.resize_(array.shape)  # type: ignore[attr-defined]
+    write.store(out, array)
+    return out
+
+
+def quick(make: Callable[..., Any], size: tuple[Any, ...], dtype: Any) -> Tensor | None:
+    """The everyday case of ``made``: plain integers, no wishes but a dtype; None where it is not that."""
+    if len(size) == 1 and type(size[0]) is tuple:
+        size = size[0]
+    count = 1
+    for n in size:
+        if type(n) is not int or n < 0:
+            return None
+        count *= n
+    if not size or count > _EVERYDAY or not devices.default_is_cpu():
+        return None
+    if dtype is None:
+        return fresh(make(size, dtypes.get_default_dtype().numpy))
+    return fresh(make(size, dtype.numpy)) if type(dtype) is dtypes.dtype else None
+
+
+def _from_size(function: str, make: Callable[..., Any], doc: str) -> Any:
+    def factory(
+        *size: Any,
+        out: Any = None,
+        dtype: Any = None,
+        layout: Any = None,
+        device: Any = None,
+        pin_memory: bool = False,
+        requires_grad: bool = False,
+        **rest: Any,
+    ) -> Tensor:
+        if device is None and out is None and not rest and not requires_grad and layout is None:
+            tensor = quick(make, size, dtype)
+            if tensor is not None:
+                return tensor
+        if rest or layout is not None:
+            memory_format = rest.pop("memory_format", None) if function == "empty" else None
+            sizes = read_size(function, size, rest)
+            check_options(function, layout, rest)
+        else:
+            memory_format = None
+            sizes = read_size(function, size)
+        kind = numpy_of(dtype, function) or dtypes.get_default_dtype().numpy
+        result = made(function, make, sizes, kind, device, requires_grad, out, dtype)
+        return result if memory_format is None else laid_out(result, memory_format)
+
+    factory.__name__ = factory.__qualname__ = function
+    factory.__doc__ = doc
+    return composite(method=False)(factory)
+
+
+def laid_out(new: Tensor, memory_format: Any) -> Tensor:
+    """A new tensor in a memory format."""
+    if not isinstance(memory_format, dtypes.memory_format):
+        raise TypeError(f"empty(): argument 'memory_format' must be torch.memory_format, not {called(memory_format)}")
+    if memory_format is dtypes.preserve_format:
+        raise RuntimeError("unsupported memory format Preserve")
+    if memory_format is dtypes.contiguous_format:
+        return new
+    rank = 4 if memory_format is dtypes.channels_last else 5
+    if new._array.ndim != rank:
+        name = "channels_last" if rank == 4 else "channels_last_3d"
+        raise RuntimeError(f"required rank {rank} tensor to use {name} format")
+    order = (0, *range(2, rank), 1)
+    new._array = np.ascontiguousarray(new._array.transpose(order)).transpose((0, rank - 1, *range(1, rank - 1)))
+    return new
+
+
+zeros = _from_size("zeros", np.zeros, "A tensor of zeros.")
+ones = _from_size("ones", np.ones, "A tensor of ones.")
+empty = _from_size("empty", np.empty, "A tensor whose elements are whatever was in memory.")
+
+
+@composite(method=False)
+def full(
+    size: Any,
+    fill_value: Any,
+    *,
+    out: Any = None,
+    dtype: Any = None,
+    layout: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
+    pin_memory: bool = False,
+) -> Tensor:
+    """A tensor filled with one value; its dtype is the value's unless told."""
+    sizes = checked_sizes("full", size)
+    check_options("full", layout)
+    value = number_of("full", "fill_value", 2, fill_value)
+    kind = numpy_of(dtype, "full")
+    if kind is None:
+        kind = dtypes.of_number(float if isinstance(fill_value, np.generic) else type(value)).numpy
+        if isinstance(fill_value, np.integer):
+            kind = np.dtype(np.int64)
+    return made("full", _filler(value), sizes, kind, device, requires_grad, out, dtype)
+
+
+def _filler(value: Any) -> Callable[..., Any]:
+    return lambda sizes, kind: np.full(sizes, filling(value, kind), kind)
+
+
+@composite(method=False)
+def empty_strided(
+    size: Any,
+    stride: Any,
+    *,
+    dtype: Any = None,
+    layout: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
+    pin_memory: bool = False,
+) -> Tensor:
+    """An uninitialised tensor of these sizes and strides, in elements."""
+    sizes = checked_sizes("empty_strided", size)
+    strides = tuple(int(step) for step in stride)
+    if len(sizes) != len(strides):
+        raise RuntimeError(
+            f"dimensionality of sizes ({len(sizes)}) must match dimensionality of strides ({len(strides)})"
+        )
+    kind = numpy_of(dtype, "empty_strided") or dtypes.get_default_dtype().numpy
+    allocate(blank, sizes, kind, "empty")
+    if strides and min(strides) < 0:
+        raise RuntimeError(f"Storage size calculation overflowed with sizes={list(sizes)} and strides={list(strides)}")
+    if on_meta(device, "empty_strided"):
+        return place(blank(sizes, kind), "meta", requires_grad)
+    span = 0 if 0 in sizes else 1 + sum((n - 1) * step for n, step in zip(sizes, strides, strict=True))
+    buffer = allocate(np.empty, (max(span, 1),), kind, "empty")
+    array = np.ndarray(sizes, kind, buffer, 0, tuple(step * kind.itemsize for step in strides))
+    result = fresh(array)
+    if requires_grad:
+        mark(result)
+    return result
+
+
+@composite(method=False)
+def empty_permuted(
+    size: Any,
+    physical_layout: Any,
+    *,
+    dtype: Any = None,
+    layout: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
+    pin_memory: bool = False,
+) -> Tensor:
+    """An uninitialised tensor whose dimensions lie in memory in the order ``physical_layout``."""
+    sizes, strides, step = checked_sizes("empty_permuted", size), [0] * len(physical_layout), 1
+    for dim in reversed(physical_layout):
+        strides[dim] = step
+        step *= max(sizes[dim], 1)
+    return empty_strided(sizes, strides, dtype=dtype, device=device, requires_grad=requires_grad)  # type: ignore[no-any-return]
+
+
+# -- like another -----------------------------------------------------------------------------------------------------
+
+
+def dense_like(array: Any, kind: Any) -> Any:
+    """An empty array with the order of dimensions that ``array`` has in memory, without gaps or repetitions."""
+    if type(array) is not np.ndarray:
+        return np.empty((), kind)
+    if 0 not in array.strides or array.ndim < 2:
+        return np.empty_like(array, kind)
+    order = _in_memory(array.shape, array.strides)
+    return np.empty([array.shape[dim] for dim in order], kind).transpose(np.argsort(order))
+
+
+def _in_memory(sizes: tuple[int, ...], strides: tuple[int, ...]) -> list[int]:
+    """The dimensions from the outermost in memory to the innermost; stretched ones stay beside their neighbours."""
+    order = list(range(len(sizes)))
+    for index in range(1, len(order)):
+        at = index
+        for before in range(index - 1, -1, -1):
+            here, there = order[at], order[before]
+            if not strides[here] or not strides[there]:
+                continue
+            if strides[there] > strides[here] or strides[there] == strides[here] and sizes[there] >= sizes[here]:
+                break
+            order[at], order[before] = there, here
+            at = before
+    return order
+
+
+def like(
+    function: str,
+    input: Any,
+    make: Callable[..., Any],
+    dtype: Any,
+    layout: Any,
+    device: Any,
+    requires_grad: bool,
+    memory_format: Any = None,
+) -> Tensor:
+    """A tensor of the size, dtype and layout of ``input``, made by ``make(array, kind)``."""
+    need_tensor(function, "input", 1, input)
+    check_options(function, layout)
+    source = input._array
+    kind = numpy_of(dtype, function) or dtypes.of(source.dtype).numpy
+    if isinstance(source, Carrier):
+        if function == "ones_like":
+            source.refuse("fill_.Scalar")
+        return wrap(source.empty(kind))
+    if source.dtype.metadata is not None and device is None or device is not None and on_meta(device, function):
+        return place(blank(source.shape, kind), "meta", requires_grad)
+    if memory_format is not None and memory_format is not dtypes.preserve_format:
+        if not isinstance(memory_format, dtypes.memory_format):
+            raise TypeError(
+                f"{function}(): argument 'memory_format' must be torch.memory_format, not {called(memory_format)}"
+            )
+        source = laid_out(wrap(np.empty(source.shape, kind)), memory_format)._array
+    elif source.dtype.metadata is not None:
+        source = np.empty(source.shape, kind)
+    array = make(source, kind)
+    result = fresh(array if array.ndim else array[()])
+    if requires_grad:
+        mark(result)
+    return result
+
+
+def _filled(value: Any) -> Callable[..., Any]:
+    def make(array: Any, kind: Any) -> Any:
+        out = dense_like(array, kind)
+        out.fill(value)
+        return out
+
+    return make
+
+
+def _like(function: str, make: Callable[..., Any], doc: str) -> Any:
+    def factory(
+        input: Tensor,
+        *,
+        dtype: Any = None,
+        layout: Any = None,
+        device: Any = None,
+        pin_memory: bool = False,
+        requires_grad: bool = False,
+        memory_format: Any = None,
+    ) -> Tensor:
+        return like(function, input, make, dtype, layout, device, requires_grad, memory_format)
+
+    factory.__name__ = factory.__qualname__ = function
+    factory.__doc__ = doc
+    return composite(method=False)(factory)
+
+
+zeros_like = _like("zeros_like", _filled(0), "Zeros of the same size, dtype and layout.")
+ones_like = _like("ones_like", _filled(1), "Ones of the same size, dtype and layout.")
+empty_like = _like("empty_like", dense_like, "A tensor of the same size, dtype and layout, uninitialised.")
+
+
+@composite(method=False)
+def full_like(
+    input: Tensor,
+    fill_value: Any,
+    *,
+    dtype: Any = None,
+    layout: Any = None,
+    device: Any = None,
+    pin_memory: bool = False,
+    requires_grad: bool = False,
+    memory_format: Any = None,
+) -> Tensor:
+    """The same size, dtype and layout, filled with one value."""
+    need_tensor("full_like", "input", 1, input)
+    value = number_of("full_like", "fill_value", 2, fill_value)
+
+    def make(array: Any, kind: Any) -> Any:
+        return _filled(filling(value, kind))(array, kind)
+
+    return like("full_like", input, make, dtype, layout, device, requires_grad, memory_format)
+
+
+def _new(function: str, make: Callable[..., Any], doc: str) -> Any:
+    def method(
+        self: Tensor,
+        *size: Any,
+        dtype: Any = None,
+        layout: Any = None,
+        device: Any = None,
+        pin_memory: bool = False,
+        requires_grad: bool = False,
+        **rest: Any,
+    ) -> Tensor:
+        sizes = read_size(function, size, rest)
+        check_options(function, layout, rest)
+        where = device if device is not None else self.device
+        kind = numpy_of(dtype, function) or self.dtype.numpy
+        return made(function, make, sizes, kind, where, requires_grad)
+
+    method.__name__ = method.__qualname__ = function
+    method.__doc__ = doc
+    return composite(function=False)(method)
+
+
+new_zeros = _new("new_zeros", np.zeros, "Zeros of a size, with this tensor's dtype unless told.")
+new_ones = _new("new_ones", np.ones, "Ones of a size, with this tensor's dtype unless told.")
+new_empty = _new("new_empty", np.empty, "An uninitialised tensor of a size, with this tensor's dtype unless told.")
+
+
+@composite(function=False)
+def new_full(
+    self: Tensor,
+    size: Any,
+    fill_value: Any,
+    *,
+    dtype: Any = None,
+    layout: Any = None,
+    device: Any = None,
+    pin_memory: bool = False,
+    requires_grad: bool = False,
+) -> Tensor:
+    """A tensor of a size filled with one value, with this one's dtype unless told."""
+    sizes = checked_sizes("new_full", size)
+    value = number_of("new_full", "fill_value", 2, fill_value)
+    kind = numpy_of(dtype, "new_full") or self.dtype.numpy
+    return made("new_full", _filler(value), sizes, kind, device if device is not None else self.device, requires_grad)
+
+
+@composite(function=False)
+def new_empty_strided(
+    self: Tensor,
+    size: Any,
+    stride: Any,
+    *,
+    dtype: Any = None,
+    layout: Any = None,
+    device: Any = None,
+    pin_memory: bool = False,
+    requires_grad: bool = False,
+) -> Tensor:
+    """An uninitialised tensor of these sizes and strides, with this one's dtype unless told."""
+    where = device if device is not None else self.device
+    return empty_strided(size, stride, dtype=dtype or self.dtype, device=where, requires_grad=requires_grad)  # type: ignore[no-any-return]
+
+
+@composite(function=False)
+def new_tensor(
+    self: Tensor,
+    data: Any,
+    *,
+    dtype: Any = None,
+    layout: Any = None,
+    device: Any = None,
+    pin_memory: bool = False,
+    requires_grad: bool = False,
+) -> Tensor:
+    """A tensor of ``data``, with this one's dtype unless told."""
+    if isinstance(data, Tensor):
+        warn_of_copy("tensor.new_tensor")
+    kind = numpy_of(dtype, "new_tensor") or self.dtype.numpy
+    return place(array_of(data, kind), device if device is not None else self.device, requires_grad)

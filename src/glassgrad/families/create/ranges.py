@@ -1,0 +1,509 @@
+"""Evenly spaced numbers: ``arange``, ``range``, ``linspace``, ``logspace``; and the identity matrix."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ...core import write
+from ...core.tensor import Tensor, wrap
+from ...ground import device as devices
+from ...ground import dtypes
+from ...ground.dtypes import called
+from ...ground.runtime import warn
+from ...ops.declare import composite
+from ..arithmetic.functions import need_tensor, no_match
+from ..cast.functions import view_as_complex, view_as_real
+from ..index.rows import slice as piece
+from ..join.rows import split_with_sizes
+from ..shape import window
+from ..shape.functions import rearranged
+from ..shape.rows import alias, compact
+from .construct import numpy_of
+from .functions import check_options, check_out, made, number_of, whole
+
+_EVERYDAY = 2**24  # numbers; for more, allocation may fail
+_OPTIONS = (
+    "torch.dtype dtype = None, torch.layout layout = None, torch.device device = None, bool pin_memory = False, bool "
+    "requires_grad = False"
+)
+_ARANGE = (
+    f"Number end, *, Tensor out = None, {_OPTIONS}",
+    f"Number start, Number end, *, {_OPTIONS}",
+    f"Number start, Number end, Number step = 1, *, Tensor out = None, {_OPTIONS}",
+)
+_LINSPACE = tuple(
+    f"{start} start, {end} end, int steps, *, Tensor out = None, {_OPTIONS}"
+    for start, end in (("Tensor", "Tensor"), ("Number", "Tensor"), ("Tensor", "Number"), ("Number", "Number"))
+)
+_EYE = (f"int n, *, Tensor out = None, {_OPTIONS}", f"int n, int m, *, Tensor out = None, {_OPTIONS}")
+
+
+@composite(method=False)
+def arange(
+    *args: Any,
+    start: Any = None,
+    end: Any = None,
+    step: Any = None,
+    out: Any = None,
+    dtype: Any = None,
+    layout: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
+    pin_memory: bool = False,
+) -> Tensor:
+    """The numbers from ``start`` up to, without, ``end``, in steps of ``step``.
+
+    Source: https://docs.pytorch.org/docs/stable/generated/torch.arange.html
+    """
+    if len(args) == 1 and type(args[0]) is int and 0 <= args[0] < _EVERYDAY and devices.default_is_cpu():
+        if dtype is start is end is step is out is layout is device is None and not requires_grad:
+            return wrap(np.arange(args[0]))
+    first, last, by = _bounds(args, start, end, step)
+    check_options("arange", layout)
+    kind = numpy_of(dtype, "arange")
+    if out is not None:
+        check_out("arange", out, dtype)
+        kind = out._array.dtype
+    elif kind is None:
+        whole_numbers = all(isinstance(v, int) for v in (first, last, by))
+        kind = np.dtype(np.int64) if whole_numbers else dtypes.get_default_dtype().numpy
+    _check_kind("arange", kind)
+    first, last, by, count = _counted(first, last, by, kind, False)
+    if out is not None:
+        _warn_resized(out, count)
+
+    def make(sizes: Any, kind: Any) -> Any:
+        return _steps(first, by, count, kind)
+
+    return made("arange", make, (count,), kind, device, requires_grad, out)
+
+
+def _bounds(args: tuple[Any, ...], start: Any, end: Any, step: Any) -> tuple[Any, Any, Any]:
+    """``start``, ``end`` and ``step`` as numbers, however they were given."""
+    arguments = list(args)
+    if len(arguments) == 1 and start is None and end is None:
+        last = number_of("arange", "end", 1, arguments[0])
+        return 0, last, 1 if step is None else number_of("arange", "step", 3, step)
+    if start is not None:
+        arguments.insert(0, start)
+    elif end is not None and not arguments:
+        arguments.insert(0, 0)
+    if end is not None:
+        arguments.insert(1, end)
+    if step is not None and len(arguments) == 2:
+        arguments.append(step)
+    if len(arguments) == 1:
+        raise TypeError('arange() missing 1 required positional arguments: "end"')
+    if len(arguments) == 2:
+        arguments.append(1)
+    if len(arguments) != 3:
+        raise no_match("arange", args, *_ARANGE)
+    return _numbers("arange", arguments)
+
+
+def _numbers(function: str, values: Any) -> tuple[Any, Any, Any]:
+    start, end, step = values
+    return (
+        number_of(function, "start", 1, start), number_of(function, "end", 2, end), number_of(function, "step", 3, step)
+    )  # fmt: skip
+
+
+def _check_kind(function: str, kind: np.dtype[Any]) -> None:
+    if kind.kind == "b" or kind.kind == "c" and function != "linspace":
+        raise NotImplementedError(f"\"{function}_cpu\" not implemented for '{dtypes.of(kind).scalar_name}'")
+
+
+def _counted(first: Any, last: Any, by: Any, kind: np.dtype[Any], closed: bool) -> tuple[Any, Any, Any, int]:
+    """Start, end and step as the kernel of ``kind`` reads them, and how many numbers there are."""
+    for value in (first, last, by):
+        if isinstance(value, complex):
+            raise RuntimeError("value cannot be converted to type double without overflow")
+    if kind.kind in "iu":
+        if not all(abs(v) < 2**63 for v in (first, last, by) if v == v):
+            raise RuntimeError("value cannot be converted to type int64_t without overflow")
+        if by and not int(by) and (by > 0) == (last >= first):
+            raise ValueError("step must be nonzero")
+    if not (by > 0 or by < 0):
+        raise RuntimeError("step must be nonzero")
+    if not (math.isfinite(first) and math.isfinite(last)):
+        raise RuntimeError(f"unsupported range: {first:g} -> {last:g}")
+    if (by > 0) != (last >= first) and first != last:
+        raise RuntimeError("upper bound and lower bound inconsistent with step sign")
+    if kind.kind in "iu":
+        first, last, by = int(first), int(last), int(by)
+        count = (last - first) // by + 1 if closed else -((first - last) // by)
+        return first, last, by, max(count, 0)
+    size = (last - first) / by
+    if not size < 2**63:
+        raise RuntimeError("invalid size, possible overflow?")
+    return first, last, by, max(math.floor(size) + 1 if closed else math.ceil(size), 0)
+
+
+def _steps(first: Any, by: Any, count: int, kind: np.dtype[Any]) -> Any:
+    if kind.kind in "iu":
+        return np.arange(first, first + by * count, by).astype(kind, copy=False) if count else np.empty(0, kind)
+    index = np.arange(count, dtype=np.float64)
+    if not math.isfinite(by):
+        return np.full(count, first, kind)
+    index *= by
+    index += first
+    return index.astype(kind, copy=False)
+
+
+def _warn_resized(out: Tensor, count: int) -> None:
+    if out._array.size != count and out._array.size:
+        shape = list(out._array.shape)
+        warn(
+            f"The number of elements in the out tensor of shape {shape} is {out._array.size} which does not match the "
+            f"computed number of elements {count}. Note that this may occur as a result of rounding error. The out "
+            f"tensor will be resized to a tensor of shape ({count},)."
+        )
+
+
+@composite(method=False, name="range")
+def closed_range(
+    start: Any,
+    end: Any = None,
+    step: Any = 1,
+    *,
+    out: Any = None,
+    dtype: Any = None,
+    layout: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
+    pin_memory: bool = False,
+) -> Tensor:
+    """The numbers from ``start`` to ``end``, both included, in steps of ``step``; deprecated for ``arange``."""
+    if end is None:
+        raise TypeError('range() missing 1 required positional arguments: "end"')
+    warn(
+        "torch.range is deprecated and will be removed in a future release because its behavior is inconsistent with "
+        "Python's range builtin. Instead, use torch.arange, which produces values in [start, end)."
+    )
+    first, last, by = _numbers("range", (start, end, step))
+    kind = numpy_of(dtype, "range") or dtypes.get_default_dtype().numpy
+    first, _, by, count = _counted(first, last, by, kind, True)
+
+    def make(sizes: Any, kind: Any) -> Any:
+        return _steps(first, by, count, kind)
+
+    return made("range", make, (count,), kind, device, requires_grad, out, dtype)
+
+
+# -- a number of points -----------------------------------------------------------------------------------------------
+
+
+def _spaced(start: Any, end: Any, steps: int, kind: np.dtype[Any]) -> Any:
+    """``steps`` numbers from ``start`` to ``end``, counted from the nearer end, as PyTorch does."""
+    if steps == 1:
+        return np.array([start]).astype(kind)
+    if kind.kind in "fc" and kind.itemsize >= 4:
+        work = kind
+    elif kind.kind in "iu":
+        return _spaced_whole(start, end, steps, kind)
+    else:
+        work = np.dtype(np.float32)
+    first, last = work.type(start), work.type(end)
+    by = (last - first) / work.type(steps - 1)
+    index = np.arange(steps, dtype=work)
+    half = steps // 2
+    values = np.where(np.arange(steps) < half, first + by * index, last - by * (work.type(steps - 1) - index))
+    return values.astype(kind)
+
+
+def _spaced_whole(start: Any, end: Any, steps: int, kind: np.dtype[Any]) -> Any:
+    first, last = int(start), int(end)
+    by = np.float32(last - first) / np.float32(steps - 1) if steps > 1 else np.float32(0)
+    index = np.arange(steps)
+    wide = index.astype(np.float64)
+    values = np.where(index < steps // 2, first + float(by) * wide, last - float(by) * (steps - 1 - wide))
+    return values.astype(np.int64).astype(kind)
+
+
+def _ends(function: str, start: Any, end: Any, steps: Any) -> tuple[Any, Any, int]:
+    """The two ends and the number of steps; PyTorch's errors where they are none."""
+    ends = []
+    for name, value in (("start", start), ("end", end)):
+        if isinstance(value, Tensor):
+            if value._array.ndim:
+                raise RuntimeError(
+                    f"{function} only supports 0-dimensional start and end tensors, but got {name} with "
+                    f"{value._array.ndim} dimension(s)."
+                )
+            value = value._array.item()
+        elif isinstance(value, np.generic):
+            value = value.item()
+        elif not isinstance(value, bool | int | float | complex):
+            raise no_match(function, (start, end, steps), *_LINSPACE)
+        ends.append(value)
+    if isinstance(steps, bool) or not hasattr(steps, "__index__"):
+        raise no_match(function, (start, end, steps), *_LINSPACE)
+    count = int(steps.__index__())
+    if count < 0:
+        raise RuntimeError("number of steps must be non-negative")
+    return ends[0], ends[1], count
+
+
+def _default_kind(first: Any, last: Any) -> np.dtype[Any]:
+    if isinstance(first, complex) or isinstance(last, complex):
+        return dtypes.default_complex().numpy
+    return dtypes.get_default_dtype().numpy
+
+
+@composite(method=False)
+def linspace(
+    start: Any,
+    end: Any,
+    steps: Any = None,
+    *,
+    out: Any = None,
+    dtype: Any = None,
+    layout: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
+    pin_memory: bool = False,
+) -> Tensor:
+    """``steps`` numbers evenly spaced from ``start`` to ``end``, both included."""
+    if steps is None:
+        raise no_match("linspace", (start, end), *_LINSPACE)
+    first, last, count = _ends("linspace", start, end, steps)
+    kind = numpy_of(dtype, "linspace") or _default_kind(first, last)
+    _check_kind("linspace", kind)
+
+    def make(sizes: Any, kind: Any) -> Any:
+        return _spaced(first, last, count, kind)
+
+    return made("linspace", make, (count,), kind, device, requires_grad, out, dtype)
+
+
+@composite(method=False)
+def logspace(
+    start: Any,
+    end: Any,
+    steps: Any = None,
+    base: float = 10.0,
+    *,
+    out: Any = None,
+    dtype: Any = None,
+    layout: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
+    pin_memory: bool = False,
+) -> Tensor:
+    """``steps`` numbers from ``base ** start`` to ``base ** end``, evenly spaced in the exponent."""
+    if steps is None:
+        raise no_match("logspace", (start, end), *_LINSPACE)
+    first, last, count = _ends("logspace", start, end, steps)
+    kind = numpy_of(dtype, "logspace") or _default_kind(first, last)
+
+    def make(sizes: Any, kind: Any) -> Any:
+        work = np.dtype(np.complex128 if kind.kind == "c" else np.float64)
+        return np.power(work.type(base), _spaced(first, last, count, work)).astype(kind)
+
+    return made("logspace", make, (count,), kind, device, requires_grad, out, dtype)
+
+
+@composite(method=False)
+def eye(
+    n: Any,
+    m: Any = None,
+    *,
+    out: Any = None,
+    dtype: Any = None,
+    layout: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
+    pin_memory: bool = False,
+) -> Tensor:
+    """Ones on the diagonal, zeros elsewhere."""
+    if m is not None and (isinstance(m, bool) or not hasattr(m, "__index__")):
+        raise no_match("eye", (n, m), *_EYE)
+    sizes = [whole("eye", "n", 1, n)]
+    sizes.append(sizes[0] if m is None else whole("eye", "m", 2, m))
+    for name, size in zip("nm", sizes, strict=True):
+        if size < 0:
+            raise RuntimeError(f"{name} must be greater or equal to 0, got {size}")
+    check_options("eye", layout)
+    kind = numpy_of(dtype, "eye") or dtypes.get_default_dtype().numpy
+
+    def make(sizes: Any, kind: Any) -> Any:
+        return np.eye(*sizes, dtype=kind)
+
+    return made("eye", make, (sizes[0], sizes[1]), kind, device, requires_grad, out, dtype)
+
+
+# -- What views give, in memory of its own: the ``*_copy`` functions; and writes into a strided window of a copy.
+
+# -- copies of views ---------------------------------------------------------------------------------------------------
+
+
+def _copied(name: str, view: Callable[..., Any], doc: str) -> None:
+    def copied(input: Any, *args: Any, out: Any = None, **kwargs: Any) -> Any:
+        need_tensor(name, "input", 1, input)
+        viewed = view(input, *args, **kwargs)
+        if isinstance(viewed, tuple):
+            copies = tuple(compact(part) for part in viewed)
+            if out is None:
+                return copies
+            for target, part in zip(out, copies, strict=True):
+                target.resize_(part._array.shape).copy_(part)
+            return None
+        copy = compact(viewed)
+        return copy if out is None else write.into(compact.row, (input,), out, copy)
+
+    copied.__name__ = copied.__qualname__ = name
+    copied.__doc__ = f"{doc}, in memory of its own."
+    composite(method=False, name=name)(copied)
+
+
+def _method(name: str) -> Callable[..., Any]:
+    return lambda input, *args, **kwargs: getattr(input, name)(*args, **kwargs)
+
+
+def _sliced(input: Any, dim: int = 0, start: Any = None, end: Any = None, step: int = 1) -> Any:
+    return piece(input, dim, 0 if start is None else start, end, step)
+
+
+for _name, _doc in (
+    ("as_strided", "The elements at these sizes and strides"),
+    ("detach", "The tensor without its history"),
+    ("diagonal", "The diagonal"),
+    ("expand", "The tensor repeated along dimensions of size one"),
+    ("permute", "The dimensions in another order"),
+    ("select", "One index of a dimension"),
+    ("split", "The pieces of a dimension"),
+    ("split_with_sizes", "The pieces of a dimension of the sizes listed"),
+    ("squeeze", "The tensor without dimensions of size one"),
+    ("t", "The transposed matrix"),
+    ("transpose", "The tensor with two dimensions exchanged"),
+    ("unbind", "All indices of a dimension"),
+    ("unfold", "All windows along a dimension"),
+    ("unsqueeze", "The tensor with one more dimension"),
+    ("view", "The same elements under other sizes, or as another dtype"),
+):
+    _copied(f"{_name}_copy", _method(_name), _doc)
+_copied("alias_copy", alias, "The tensor")
+_copied("slice_copy", _sliced, "Part of a dimension")
+
+
+_copied("view_as_real_copy", view_as_real, "Complex numbers as pairs of real ones")
+_copied("view_as_complex_copy", view_as_complex, "Pairs of real numbers as complex ones")
+
+
+# -- windows -----------------------------------------------------------------------------------------------------------
+
+
+@composite()
+def as_strided_scatter(
+    input: Any, src: Any, size: Any, stride: Any, storage_offset: int | None = None
+) -> Tensor:  # fmt: skip
+    """A copy of ``input`` with ``src`` in the window of these sizes, strides and offset, in elements.
+
+    Source: https://docs.pytorch.org/docs/stable/generated/torch.as_strided_scatter.html
+    """
+    need_tensor("as_strided_scatter", "input", 1, input)
+    need_tensor("as_strided_scatter", "src", 2, src)
+    size, stride = tuple(size), tuple(stride)
+    if src._array.shape != size:
+        raise RuntimeError(
+            f"expected src to have a size equal to the slice of self. src size = {list(src._array.shape)}, "
+            f"slice size = "
+            f"{list(size)}"
+        )
+    offset = 0 if storage_offset is None else storage_offset - input.storage_offset()
+    needed = 0 if 0 in size else 1 + offset + sum((n - 1) * step for n, step in zip(size, stride, strict=True))
+    if needed > input._array.size:
+        raise RuntimeError(
+            f"setStorage: sizes {list(size)}, strides {list(stride)}, storage offset {offset}, and itemsize "
+            f"{input._array.itemsize} requiring a storage size of {needed * input._array.itemsize} are out of "
+            f"bounds for "
+            f"storage of size {input._array.size * input._array.itemsize}"
+        )
+    steps = tuple(step // input._array.itemsize for step in np.asarray(input._array).strides)
+    return window.put_window(input, src.to(input.dtype), (size, stride, offset), steps)  # type: ignore[no-any-return]
+
+
+@composite(method=False)
+def slice_inverse(
+    input: Any, src: Any, dim: int = 0, start: Any = None, end: Any = None, step: int = 1
+) -> Tensor:  # fmt: skip
+    """The view of ``input``'s memory that has the sizes and strides of ``src``."""
+    return input.as_strided(src._array.shape, src.stride(), src.storage_offset())  # type: ignore[no-any-return]
+
+
+@composite()
+def as_strided_(self: Any, size: Any, stride: Any, storage_offset: int | None = None) -> Tensor:
+    """Make the tensor itself the view of its memory with these sizes and strides, from an offset, in elements."""
+    return rearranged(self, window.as_strided, tuple(size), tuple(stride), storage_offset)
+
+
+@composite()
+def unsafe_split_with_sizes(input: Any, split_sizes: Any, dim: int = 0) -> Any:
+    """What ``split_with_sizes`` gives, for whoever promises not to write into the pieces: not tracked as views."""
+    need_tensor("unsafe_split_with_sizes", "input", 1, input)
+    parts = split_with_sizes(input, tuple(split_sizes), dim)
+    for part in parts:
+        part._edge, part._counter = part._edge.edge, None
+    return parts
+
+
+# -- other sizes -------------------------------------------------------------------------------------------------------
+
+
+@composite(method=False)
+def resize_as_(input: Any, the_template: Any, *, memory_format: Any = None) -> Tensor:
+    """Give the tensor the sizes of another."""
+    need_tensor("resize_as_", "input", 1, input)
+    return input.resize_as_(the_template)  # type: ignore[no-any-return]
+
+
+@composite(function=False)
+def resize(self: Any, *sizes: Any) -> Tensor:
+    """The same number of elements under other sizes; deprecated for ``view`` and ``reshape``."""
+    warn("non-inplace resize is deprecated")
+    wanted = tuple(sizes[0]) if len(sizes) == 1 and isinstance(sizes[0], (tuple, list)) else sizes
+    if int(np.prod(wanted)) != self._array.size:
+        raise RuntimeError(
+            f"requested resize to {'x'.join(map(str, wanted))} ({int(np.prod(wanted))} elements in total), but the "
+            f"given tensor has a size of {'x'.join(map(str, self._array.shape))} ({self._array.size} elements). "
+            f"autograd's "
+            "resize can only change the shape of a given tensor, while preserving the number of elements. "
+        )
+    return self.contiguous().view(wanted)  # type: ignore[no-any-return]
+
+
+@composite(function=False)
+def resize_as(self: Any, tensor: Any) -> Tensor:
+    """The same number of elements under the sizes of another tensor; deprecated for ``view_as``."""
+    return resize(self, tuple(tensor._array.shape))
+
+
+@composite(function=False)
+def const_data_ptr(self: Any) -> int:
+    """The address of the first element, for reading."""
+    return self.data_ptr()  # type: ignore[no-any-return]
+
+
+# -- indices -----------------------------------------------------------------------------------------------------------
+
+
+@composite()
+def nonzero_static(input: Any, *, size: int, fill_value: int = -1, out: Any = None) -> Tensor:
+    """The indices of elements that are not zero, one in a row: the first ``size``, or filled up with ``fill_value``.
+
+    Source: https://docs.pytorch.org/docs/stable/generated/torch.nonzero_static.html
+    """
+    need_tensor("nonzero_static", "input", 1, input)
+    if not hasattr(size, "__index__") or isinstance(size, bool):
+        raise TypeError(f"nonzero_static(): argument 'size' must be int, not {called(size)}")
+    if size < 0:
+        raise RuntimeError("nonzero_static: 'size' must be an non-negative integer")
+    places = np.argwhere(np.asarray(input._array))[:size]
+    indices = np.full((size, input._array.ndim), fill_value, np.int64)
+    indices[: len(places)] = places
+    result = wrap(indices)
+    return result if out is None else write.into(compact.row, (input,), out, result)

@@ -1,0 +1,13 @@
+"""Rows looked up in a table, and bags of them."""
+
+#: What ``torch.nn.functional`` has of this family, by file.
+FUNCTIONAL = {
+    "functional": "bilinear embedding embedding_bag",
+}
+
+#: What PyTorch keeps in the files of ``torch.nn.modules``, by the file here.
+LAYERS = {
+    "layers": {
+        "sparse": "Embedding EmbeddingBag",
+    },
+}

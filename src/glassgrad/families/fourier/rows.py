@@ -1,0 +1,76 @@
+"""Discrete Fourier transforms: knows NumPy's, which keep single precision."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...core.row import op
+from ..linalg.rows import real_part
+
+#: PyTorch's numbers for how a transform is scaled, as NumPy's words: not at all, by the root of n, by n.
+_FORWARD = ("backward", "ortho", "forward")
+_INVERSE = ("forward", "ortho", "backward")
+
+
+@op(node="FftC2CBackward0", holomorphic=False, public=False)
+def fft_c2c(self: Any, /, dim: Any, normalization: int, forward: bool) -> Any:
+    """The transforms of complex numbers along several dimensions."""
+    if not dim:
+        return np.array(self)
+    if len(dim) == 1:
+        fft = np.fft.fft if forward else np.fft.ifft
+        return fft(self, None, dim[0], (_FORWARD if forward else _INVERSE)[normalization])  # type: ignore[arg-type]
+    if forward:
+        return np.fft.fftn(self, axes=dim, norm=_FORWARD[normalization])  # type: ignore[arg-type]
+    return np.fft.ifftn(self, axes=dim, norm=_INVERSE[normalization])  # type: ignore[arg-type]
+
+
+fft_c2c.derivative(self=lambda grad, dim, normalization, forward: fft_c2c(grad, dim, normalization, not forward))
+
+
+@op(node="FftR2CBackward0", holomorphic=False, public=False, hidden=("self_sizes",))
+def fft_r2c(self: Any, /, dim: Any, normalization: int, onesided: bool) -> Any:
+    """The transforms of real numbers; ``onesided``: the first half of the last one, which the second mirrors."""
+    if len(dim) == 1:
+        fft = np.fft.rfft if onesided else np.fft.fft
+        return fft(self, None, dim[0], _FORWARD[normalization])  # type: ignore[arg-type]
+    transform = np.fft.rfftn if onesided else np.fft.fftn
+    return transform(self, axes=dim, norm=_FORWARD[normalization])  # type: ignore[arg-type]
+
+
+@fft_r2c.derivative("self")
+def _slope_of_r2c(grad: Any, self_sizes: Any, dim: Any, normalization: Any, onesided: Any) -> Any:
+    """The inverse transform; each element of the middle was counted once, and would be read twice."""
+    if not onesided:
+        return real_part(fft_c2c(grad, dim, normalization, False))
+    last = dim[-1]
+    size = self_sizes[last]
+    return fft_c2r(grad * middle(grad, last, size, 0.5), dim, normalization, size)
+
+
+@op(node="FftC2RBackward0", holomorphic=False, public=False, hidden=("last_dim_size",))
+def fft_c2r(self: Any, /, dim: Any, normalization: int, last_dim_size: int) -> Any:
+    """The inverse transforms, real, of what has only the first half of the last dimension."""
+    if len(dim) > 1:
+        self = np.fft.ifftn(self, axes=dim[:-1], norm=_INVERSE[normalization])  # type: ignore[arg-type]
+    return np.fft.irfft(self, last_dim_size, dim[-1], _INVERSE[normalization])  # type: ignore[arg-type]
+
+
+@fft_c2r.derivative("self")
+def _slope_of_c2r(grad: Any, dim: Any, normalization: Any, last_dim_size: Any) -> Any:
+    """The transform; each element of the middle was read twice."""
+    spectrum = fft_r2c(grad, dim, normalization, True)
+    return spectrum * middle(spectrum, dim[-1], last_dim_size, 2.0)
+
+
+@op(constant=True, holomorphic=False, public=False)
+def middle(self: Any, /, dim: int, size: int, factor: float) -> Any:
+    """``factor`` along a half of ``size`` where the other half mirrors it; one where an element is its own mirror."""
+    count = size // 2 + 1
+    factors = np.full(count, factor, self.real.dtype)
+    factors[0] = 1
+    if size % 2 == 0:
+        factors[-1] = 1
+    return factors.reshape(count, *(1,) * (self.ndim - 1 - dim))

@@ -1,0 +1,1 @@
+"""Parts of a tensor, taken and put back."""

@@ -1,0 +1,267 @@
+"""PyTorch's signatures of parts, diagonals, masks and triangles of indices, and their argument checks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...core import write
+from ...core.tensor import Tensor, wrap
+from ...ground import dtypes
+from ...ground.dtypes import called
+from ...ground.runtime import warn
+from ...ops.declare import composite
+from ..scatter.functions import gather
+from ..shape.rows import axis_of, expand, reshape
+from . import rows
+from .getitem import fits_number, prepared
+
+composite(function=False)(rows.unfold)
+
+
+# -- narrow and diagonal -----------------------------------------------------------------------------------------------
+
+
+def _start(input: Tensor, dim: int, start: Any, length: int) -> int:
+    """Where ``narrow`` begins, counted from the front; PyTorch's errors where that cannot be."""
+    ndim = input._array.ndim
+    if not ndim:
+        raise RuntimeError("narrow() cannot be applied to a 0-dim tensor.")
+    if length < 0:
+        raise RuntimeError("narrow(): length must be non-negative.")
+    size = input._array.shape[axis_of(dim, ndim)]
+    start = start if type(start) is int else start.__index__()
+    if not -size <= start <= size:
+        raise IndexError(f"start out of range (expected to be in range of [-{size}, {size}], but got {start})")
+    if start < 0:
+        start += size
+    if start + length > size:
+        raise RuntimeError(f"start ({start}) + length ({length}) exceeds dimension size ({size}).")
+    return start
+
+
+@composite()
+def narrow(input: Tensor, dim: int, start: Any, length: int) -> Tensor:
+    """The view of ``length`` indices of ``dim`` from ``start`` on."""
+    first = _start(input, dim, start, length)
+    return rows.slice(input, dim, first, first + length, 1)
+
+
+@composite()
+def narrow_copy(input: Tensor, dim: int, start: Any, length: int, *, out: Any = None) -> Tensor:
+    """What ``narrow`` gives, in memory of its own."""
+    return rows.narrow_copy(input, dim, _start(input, dim, start, length), length, out=out)
+
+
+@composite()
+def diag(input: Tensor, diagonal: int = 0, *, out: Any = None) -> Tensor:
+    """The diagonal of a matrix, or the matrix with a vector on its diagonal."""
+    ndim = input._array.ndim
+    if ndim == 1:
+        return rows.diag_embed(input, diagonal, out=out)
+    if ndim == 2:
+        return rows.diagonal_copy(input, diagonal, 0, 1, out=out)
+    raise RuntimeError(f"diag(): Supports 1D or 2D tensors. Got {ndim}D")
+
+
+@composite()
+def diagflat(input: Tensor, offset: int = 0) -> Tensor:
+    """The matrix with all elements on its diagonal."""
+    return rows.diag_embed(reshape(input, (-1,)), offset)
+
+
+@composite(method=False)
+def tril_indices(
+    row: int, col: int, offset: int = 0, *, dtype: Any = dtypes.int64, device: Any = None, layout: Any = None
+) -> Tensor:
+    """The indices of the elements of a matrix on and below a diagonal, as two rows."""
+    return _triangle("tril_indices", np.tril_indices, row, col, offset, dtype)
+
+
+@composite(method=False)
+def triu_indices(
+    row: int, col: int, offset: int = 0, *, dtype: Any = dtypes.int64, device: Any = None, layout: Any = None
+) -> Tensor:
+    """The indices of the elements of a matrix on and above a diagonal, as two rows."""
+    return _triangle("triu_indices", np.triu_indices, row, col, offset, dtype)
+
+
+def _triangle(function: str, indices: Any, row: int, col: int, offset: int, dtype: Any) -> Tensor:
+    for name, size in (("row", row), ("col", col)):
+        if size < 0:
+            raise RuntimeError(f"{name} must be non-negative, got{size}")
+    if dtype not in (dtypes.int64, dtypes.int32):
+        raise NotImplementedError(f"\"{function}\" not implemented for '{dtype.scalar_name}'")
+    return wrap(np.array(indices(row, offset, col), dtype.numpy).reshape(2, -1))
+
+
+@composite(function=False)
+def fill_diagonal_(self: Tensor, fill_value: Any, wrap: bool = False) -> Tensor:
+    """Write a number onto the main diagonal; with ``wrap``, of a tall matrix, again after each square."""
+    shape = self._array.shape
+    if len(shape) < 2:
+        raise RuntimeError("dimensions must larger than 1")
+    if len(shape) > 2 and len(set(shape)) > 1:
+        raise RuntimeError("all dimensions of input must be of equal length")
+    strides = [stride // self._array.itemsize for stride in self._array.strides]
+    places = self.as_strided((min(shape),), (sum(strides),))  # type: ignore[attr-defined]
+    places.fill_(fill_value)
+    if wrap and len(shape) == 2 and shape[0] > shape[1] + 1:
+        step = shape[1] + 1
+        rest = shape[0] - step
+        for at in range(step, shape[0], step):
+            count = min(shape[1], shape[0] - at)
+            offset = self.storage_offset() + at * strides[0]  # type: ignore[attr-defined]
+            self.as_strided((count,), (sum(strides),), offset).fill_(fill_value)  # type: ignore[attr-defined]
+        del rest
+    return self
+
+
+# -- masks -------------------------------------------------------------------------------------------------------------
+
+
+def _check_mask(function: str, mask: Any, like: str = "") -> None:
+    if mask._array.dtype.kind != "b":
+        name = dtypes.of(mask._array.dtype)
+        if like == "fill":
+            plain = {"Float": "float", "Double": "double", "Byte": "unsigned char", "Long": "long int", "Int": "int"}
+            shown = plain.get(name.scalar_name, name.scalar_name)
+            raise RuntimeError(f"masked_fill_ only supports boolean masks, but got mask with dtype {shown}")
+        if like == "scatter":
+            raise RuntimeError(
+                f"masked_scatter_ only supports boolean masks, but got mask with dtype {name.scalar_name}"
+            )
+        raise RuntimeError(f"{function}: expected BoolTensor for mask")
+
+
+def _filling(function: str, input: Tensor, mask: Any, value: Any) -> tuple[Any, tuple[Any, ...], tuple[Any, ...]]:
+    """The row of ``masked_fill``, its further inputs and its settings."""
+    if not isinstance(mask, Tensor) or not isinstance(value, (bool, int, float, complex, Tensor)):
+        marks = "Tensor" if isinstance(mask, Tensor) else called(mask)
+        raise TypeError(
+            f"{function}() received an invalid combination of arguments - got ({marks}, {called(value)}), but expected "
+            "one "
+            "of:\n * (Tensor mask, Tensor value)\n * (Tensor mask, Number value)\n"
+        )
+    _check_mask(function, mask, "fill")
+    if isinstance(value, Tensor):
+        if value._array.ndim:
+            raise RuntimeError(
+                f"masked_fill_ only supports a 0-dimensional value tensor, but got tensor with {value._array.ndim} "
+                "dimension(s)."
+            )
+        return rows.masked_fill_tensor, (mask, value), ()
+    fits_number(function, input, value)
+    return rows.masked_fill, (mask,), (value,)
+
+
+@composite()
+def masked_fill(input: Tensor, mask: Tensor, value: Any) -> Tensor:
+    """The tensor with ``value`` where ``mask`` holds."""
+    row, others, settings = _filling("masked_fill", input, mask, value)
+    return row(input, *others, *settings)  # type: ignore[no-any-return]
+
+
+@composite(function=False)
+def masked_fill_(self: Tensor, mask: Tensor, value: Any) -> Tensor:
+    """In-place :func:`masked_fill`."""
+    row, others, settings = _filling("masked_fill_", self, mask, value)
+    rows.together(self._array.shape, mask._array.shape)
+    strides = self._array.strides
+    if 0 in strides and any(n > 1 and not step for n, step in zip(self._array.shape, strides, strict=True)):
+        others = (_shared(self, mask), *others[1:])
+    return write.in_place(row.row, self, others, settings)
+
+
+def _shared(target: Tensor, mask: Tensor) -> Tensor:
+    """The mask of an expanded tensor: elements that share memory are filled together."""
+    warn(
+        "Use of masked_fill_ on expanded tensors is deprecated. Please clone() the tensor before performing this "
+        "operation. This also applies to advanced indexing e.g. tensor[mask] = scalar (Triggered internally at "
+        "/__w/pytorch/pytorch/aten/src/ATen/native/TensorAdvancedIndexing.cpp:2450.)"
+    )
+    axes = tuple(i for i, stride in enumerate(target._array.strides) if not stride)
+    merged = np.broadcast_to(mask._array, target._array.shape).any(axis=axes, keepdims=True)
+    return wrap(np.broadcast_to(merged, target._array.shape))
+
+
+@composite()
+def masked_select(input: Tensor, mask: Tensor, *, out: Any = None) -> Tensor:
+    """The elements where ``mask`` holds, in a row."""
+    _check_mask("masked_select", mask)
+    return rows.masked_select(input, mask, out=out)
+
+
+@composite()
+def masked_scatter(input: Tensor, mask: Tensor, source: Tensor) -> Tensor:
+    """The tensor with the elements of ``source``, in order, where ``mask`` holds."""
+    _check_mask("masked_scatter", mask, "scatter")
+    return rows.masked_scatter(input, mask, source)
+
+
+@composite(function=False)
+def masked_scatter_(self: Tensor, mask: Tensor, source: Tensor) -> Tensor:
+    """In-place :func:`masked_scatter`."""
+    _check_mask("masked_scatter_", mask, "scatter")
+    return write.in_place(rows.masked_scatter.row, self, (mask, source), ())
+
+
+# -- index tensors -----------------------------------------------------------------------------------------------------
+
+
+def _indices(function: str, input: Tensor, indices: Any, values: Any) -> Any:
+    if not isinstance(indices, (tuple, list)):
+        raise TypeError(
+            f"{function}(): argument 'indices' (position 1) must be tuple of Tensors, not {called(indices)}"
+        )
+    for position, index in enumerate(indices):
+        if not isinstance(index, Tensor):
+            raise TypeError(f"expected Tensor as element {position} in argument 0, but got {called(index)}")
+    if not isinstance(values, Tensor):
+        raise TypeError(f"{function}(): argument 'values' (position 2) must be Tensor, not {called(values)}")
+    return prepared(input, list(indices))
+
+
+@composite()
+def index_put(input: Tensor, indices: Any, values: Tensor, accumulate: bool = False) -> Tensor:
+    """The tensor with ``values`` put, or added, where the index tensors point."""
+    return rows.index_put(input, values, _indices("index_put", input, indices, values), accumulate)
+
+
+@composite()
+def index_put_(input: Tensor, indices: Any, values: Tensor, accumulate: bool = False) -> Tensor:
+    """In-place :func:`index_put`."""
+    checked = _indices("index_put_", input, indices, values)
+    return write.in_place(rows.index_put.row, input, (values,), (checked, accumulate))
+
+
+@composite()
+def take_along_dim(input: Tensor, indices: Tensor, dim: int | None = None, *, out: Any = None) -> Tensor:
+    """The elements that ``indices`` name along ``dim``, with broadcasting; negative indices count from the end."""
+    kind = indices._array.dtype
+    if kind != np.int64:
+        raise RuntimeError(
+            f"torch.take_along_dim(): dtype of indices should be Long but got {indices.dtype.scalar_name}"
+        )
+    if dim is None:
+        flat, at = reshape(input, (-1,)), reshape(indices, (-1,))
+        return gather(flat, 0, _from_front(at, flat._array.size), out=out)
+    if input._array.ndim != indices._array.ndim:
+        raise RuntimeError(
+            "torch.take_along_dim(): input and indices should have the same number of dimensions, but got "
+            f"{input._array.ndim} dimensions for input, and {indices._array.ndim} dimensions for indices"
+        )
+    axis = axis_of(dim, input._array.ndim)
+    own, theirs = list(input._array.shape), list(indices._array.shape)
+    if own:
+        size, own[axis], theirs[axis] = own[axis], 1, 1
+        wide = list(rows.together(tuple(own), tuple(theirs)))
+        input = expand(input, (*wide[:axis], size, *wide[axis + 1 :]))
+        indices = expand(indices, (*wide[:axis], indices._array.shape[axis], *wide[axis + 1 :]))
+        return gather(input, axis, _from_front(indices, size), out=out)
+    return gather(input, axis, indices, out=out)
+
+
+def _from_front(indices: Tensor, size: int) -> Tensor:
+    return wrap(np.asarray(indices._array) % size) if size else indices

@@ -1,0 +1,395 @@
+"""PyTorch's signatures of putting tensors together and taking them apart."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import numpy as np
+
+from ...core.tensor import Tensor, wrap
+from ...ground import dtypes
+from ...ground.dtypes import called
+from ...ground.runtime import warn_once
+from ...ops.declare import composite
+from ..index.rows import masked_select, slice
+from ..index.slices import index_select
+from ..shape.functions import atleast_1d, atleast_2d, atleast_3d, sizes_of
+from ..shape.rows import axis_of, compact, expand, reshape, unsqueeze, view
+from . import rows
+
+
+def _listed(function: str, tensors: Any) -> Any:
+    if not isinstance(tensors, (tuple, list)):
+        raise TypeError(
+            f"{function}(): argument 'tensors' (position 1) must be tuple of Tensors, not {called(tensors)}"
+        )
+    return tensors
+
+
+@composite("concat", "concatenate", method=False)
+def cat(tensors: Any, dim: int = 0, *, out: Any = None, axis: Any = None) -> Tensor:
+    """The tensors one after the other along ``dim``."""
+    if axis is not None:
+        dim = axis
+    if not _listed("cat", tensors):
+        raise ValueError("torch.cat(): expected a non-empty list of Tensors")
+    if type(dim) is not int and not hasattr(dim, "__index__"):
+        raise TypeError(f"cat(): argument 'dim' must be int, not {called(dim)}")
+    return rows.cat(tensors, dim, out=out)
+
+
+@composite(method=False)
+def stack(tensors: Any, dim: int = 0, *, out: Any = None) -> Tensor:
+    """The tensors, all of one shape, along a new dimension."""
+    if not _listed("stack", tensors):
+        raise RuntimeError("stack expects a non-empty TensorList")
+    return rows.stack(tensors, dim, out=out)
+
+
+def _at_least(function: str, tensors: Any, form: Any) -> list[Tensor]:
+    if not _listed(function, tensors):
+        raise RuntimeError(f"{function} expects a non-empty TensorList")
+    return [form(tensor) for tensor in tensors]
+
+
+@composite(method=False)
+def hstack(tensors: Any, *, out: Any = None) -> Tensor:
+    """The tensors side by side: along the second dimension, vectors along the first."""
+    parts = _at_least("hstack", tensors, atleast_1d)
+    return rows.cat(parts, 0 if parts[0]._array.ndim == 1 else 1, out=out)
+
+
+@composite("row_stack", method=False)
+def vstack(tensors: Any, *, out: Any = None) -> Tensor:
+    """The tensors on top of each other: along the first dimension, vectors as rows."""
+    return rows.cat(_at_least("vstack", tensors, atleast_2d), 0, out=out)
+
+
+@composite(method=False)
+def dstack(tensors: Any, *, out: Any = None) -> Tensor:
+    """The tensors behind each other: along the third dimension."""
+    return rows.cat(_at_least("dstack", tensors, atleast_3d), 2, out=out)
+
+
+@composite(method=False)
+def column_stack(tensors: Any, *, out: Any = None) -> Tensor:
+    """The tensors side by side, vectors as columns."""
+    columns = _at_least("column_stack", tensors, _column)
+    return rows.cat(columns, 1, out=out)
+
+
+def _column(tensor: Tensor) -> Tensor:
+    return tensor if tensor._array.ndim > 1 else reshape(tensor, (tensor._array.size, 1))
+
+
+@composite(method=False)
+def block_diag(*tensors: Any) -> Tensor:
+    """The matrix that holds the tensors as blocks on its diagonal."""
+    if not tensors:
+        return wrap(np.zeros((1, 0), np.float32))
+    return rows.block_diag(list(tensors))
+
+
+# -- taking apart ------------------------------------------------------------------------------------------------------
+
+
+@composite()
+def split(tensor: Tensor, split_size_or_sections: Any = None, dim: int = 0, *, split_size: Any = None) -> Any:
+    """Views of pieces of ``dim``: of one size (the last may be smaller), or of the sizes listed."""
+    size = split_size if split_size_or_sections is None else split_size_or_sections
+    if isinstance(size, (tuple, list)):
+        return rows.split_with_sizes(tensor, tuple(size), dim)
+    if not hasattr(size, "__index__"):
+        raise TypeError(f"split(): argument 'split_size' (position 2) must be int, not {called(size)}")
+    return rows.split(tensor, size if type(size) is int else size.__index__(), dim)
+
+
+@composite()
+def split_with_sizes(input: Tensor, split_sizes: Any, dim: int = 0) -> Any:
+    """Views of pieces of ``dim`` of the sizes listed."""
+    return rows.split_with_sizes(input, tuple(split_sizes), dim)
+
+
+@composite()
+def unsafe_split(input: Tensor, split_size: int, dim: int = 0) -> Any:
+    """What ``split`` gives, for whoever promises not to write into the pieces: not tracked as views."""
+    parts = rows.unsafe_split(input, split_size, dim)
+    for part in parts:
+        part._edge, part._counter = part._edge.edge, None
+    return parts
+
+
+def _chunked(input: Tensor, chunks: int, dim: int) -> int:
+    """The size of each of ``chunks`` pieces."""
+    if not input._array.ndim:
+        raise RuntimeError("chunk expects at least a 1-dimensional tensor")
+    if chunks < 1:
+        raise RuntimeError(f"chunk expects `chunks` to be greater than 0, got: {chunks}")
+    return -(-input._array.shape[axis_of(dim, input._array.ndim)] // chunks)
+
+
+@composite()
+def chunk(input: Tensor, chunks: int, dim: int = 0) -> Any:
+    """Views of at most ``chunks`` pieces of ``dim`` of one size; the last may be smaller."""
+    size = _chunked(input, chunks, dim)
+    if size == 0:
+        return rows.split_with_sizes(input, (0,) * chunks, dim)
+    return rows.split(input, size, dim)
+
+
+@composite()
+def unsafe_chunk(input: Tensor, chunks: int, dim: int = 0) -> Any:
+    """What ``chunk`` gives, for whoever promises not to write into the pieces."""
+    return unsafe_split(input, _chunked(input, chunks, dim), dim)
+
+
+@composite()
+def tensor_split(
+    input: Tensor, indices_or_sections: Any = None, dim: int = 0, *, indices: Any = None, sections: Any = None
+) -> tuple[Tensor, ...]:
+    """Views of pieces of ``dim``: so many of nearly one size, or those between the indices listed."""
+    ndim = input._array.ndim
+    if not ndim:
+        raise RuntimeError("tensor_split expected at least a 1-dimensional tensor, but got a tensor with 0 dims")
+    splits = next(value for value in (indices_or_sections, indices, sections) if value is not None)
+    size = input._array.shape[axis_of(dim, ndim)]
+    if isinstance(splits, Tensor):
+        splits = splits._array.tolist()
+    if isinstance(splits, (tuple, list)):
+        cuts = [0, *splits]
+        ends = [*splits, size]
+    else:
+        if splits <= 0:
+            raise RuntimeError(f"number of sections must be larger than 0, got {splits}")
+        small, more = divmod(size, splits)
+        lengths = [small + 1] * more + [small] * (splits - more)
+        ends = list(itertools.accumulate(lengths))
+        cuts = [0, *ends[:-1]]
+    return tuple(slice(input, dim, start, end, 1) for start, end in zip(cuts, ends, strict=True))
+
+
+def _evenly(name: str, least: int, input: Tensor, splits: Any, dim: int) -> tuple[Tensor, ...]:
+    ndim = input._array.ndim
+    if ndim < least:
+        raise RuntimeError(
+            f"torch.{name} requires a tensor with at least {least} dimension, but got a tensor with {ndim} dimensions!"
+        )
+    size = input._array.shape[dim]
+    if isinstance(splits, int) and (splits == 0 or size % splits):
+        raise RuntimeError(
+            f"torch.{name} attempted to split along dimension {dim}, but the size of the dimension {size} is not "
+            "divisible "
+            f"by the split_size {splits}!"
+        )
+    return tensor_split(input, splits, dim)
+
+
+@composite()
+def hsplit(input: Tensor, indices_or_sections: Any) -> tuple[Tensor, ...]:
+    """Views of pieces side by side."""
+    return _evenly("hsplit", 1, input, indices_or_sections, 0 if input._array.ndim == 1 else 1)
+
+
+@composite()
+def vsplit(input: Tensor, indices_or_sections: Any) -> tuple[Tensor, ...]:
+    """Views of pieces on top of each other."""
+    return _evenly("vsplit", 2, input, indices_or_sections, 0)
+
+
+@composite()
+def dsplit(input: Tensor, indices_or_sections: Any) -> tuple[Tensor, ...]:
+    """Views of pieces behind each other."""
+    return _evenly("dsplit", 3, input, indices_or_sections, 2)
+
+
+# -- grids -------------------------------------------------------------------------------------------------------------
+
+_INDEXING = (
+    "torch.meshgrid: in an upcoming release, it will be required to pass the indexing argument. (Triggered internally "
+    "at "
+    "/__w/pytorch/pytorch/aten/src/ATen/native/TensorShape.cpp:4215.)"
+)
+
+
+@composite(method=False)
+def meshgrid(*tensors: Any, indexing: str | None = None) -> tuple[Tensor, ...]:
+    """The coordinates of all points of the grid that vectors span, one tensor for each vector."""
+    if len(tensors) == 1 and isinstance(tensors[0], (tuple, list)):
+        tensors = tuple(tensors[0])
+    if indexing is None:
+        warn_once(_INDEXING)
+    return _grid(tensors, indexing or "ij")
+
+
+def _grid(tensors: tuple[Any, ...], indexing: str) -> tuple[Tensor, ...]:
+    if not tensors:
+        raise RuntimeError("meshgrid expects a non-empty TensorList")
+    for position, tensor in enumerate(tensors):
+        if not isinstance(tensor, Tensor):
+            raise TypeError(f"expected Tensor as element {position} in argument 0, but got {called(tensor)}")
+    for tensor in tensors:
+        if tensor._array.ndim > 1:
+            raise RuntimeError(f"torch.meshgrid: Expected 0D or 1D tensor in the tensor list but got: {_shown(tensor)}")
+        if tensor._array.dtype != tensors[0]._array.dtype:
+            raise RuntimeError("meshgrid expects all tensors to have the same dtype")
+    if indexing not in ("xy", "ij"):
+        raise RuntimeError(f'torch.meshgrid: indexing must be one of "xy" or "ij", but received: {indexing}')
+    swap = indexing == "xy" and len(tensors) >= 2
+    if swap:
+        tensors = (tensors[1], tensors[0], *tensors[2:])
+    sizes = tuple(tensor._array.size for tensor in tensors)
+    grids = [
+        expand(view(tensor, tuple(-1 if at == position else 1 for at in range(len(tensors)))), sizes)
+        for position, tensor in enumerate(tensors)
+    ]
+    if swap:
+        grids[0], grids[1] = grids[1], grids[0]
+    return tuple(grids)
+
+
+def _shown(tensor: Tensor) -> str:
+    sizes = ",".join(map(str, tensor._array.shape))
+    lines = "\n".join(" ".join(f"{value:g}".rjust(2) for value in row) for row in np.atleast_2d(tensor._array).tolist())
+    return f"{lines}\n[ torch.{tensor.dtype.scalar_name}Tensor{{{sizes}}} ]"
+
+
+def _vector(tensor: Tensor) -> None:
+    if tensor._array.ndim != 1:
+        raise RuntimeError(f"Expect a 1D vector, but got shape {list(tensor._array.shape)}")
+
+
+@composite(method=False)
+def cartesian_prod(*tensors: Any) -> Tensor:
+    """All combinations of one element of each vector, one in a row."""
+    if len(tensors) == 1 and isinstance(tensors[0], (tuple, list)):
+        tensors = tuple(tensors[0])
+    for tensor in tensors:
+        _vector(tensor)
+    if len(tensors) == 1:
+        return tensors[0]
+    return rows.stack([reshape(grid, (-1,)) for grid in _grid(tensors, "ij")], 1)
+
+
+@composite()
+def combinations(input: Tensor, r: int = 2, with_replacement: bool = False) -> Tensor:
+    """All choices of ``r`` elements of a vector, in the order they have in it, one in a row."""
+    _vector(input)
+    if r < 0:
+        raise RuntimeError(f"Expect a non-negative number, but got {r}")
+    if r == 0:
+        return wrap(np.zeros((0,), input._array.dtype))
+    count = input._array.size
+    places = np.indices((count,) * r)
+    chosen = np.ones((count,) * r, bool)
+    for before, after in itertools.pairwise(places):
+        chosen &= before <= after if with_replacement else before < after
+    mask = wrap(chosen)
+    return rows.stack([masked_select(grid, mask) for grid in _grid((input,) * r, "ij")], 1)
+
+
+# -- PyTorch's signatures of repeating, mirroring, rolling and turning.
+
+
+@composite(function=False)
+def repeat(self: Tensor, *repeats: Any, **named: Any) -> Tensor:
+    """The tensor beside itself, so many times along every dimension."""
+    return rows.repeat(self, sizes_of("repeat", repeats, named, "repeats"))
+
+
+@composite()
+def tile(input: Tensor, *dims: Any, **named: Any) -> Tensor:
+    """The tensor beside itself, so many times along the last dimensions."""
+    times = sizes_of("tile", dims, named, "dims")
+    return rows.repeat(input, (1,) * (input._array.ndim - len(times)) + times)
+
+
+@composite()
+def repeat_interleave(
+    input: Tensor, repeats: Any = None, dim: int | None = None, *, output_size: int | None = None
+) -> Tensor:
+    """Each element, or slice of ``dim``, so often in a row; of one tensor alone, its indices as often as it says."""
+    if repeats is None:
+        return wrap(_spread(input, input._array, None))
+    if isinstance(repeats, float) or not (isinstance(repeats, Tensor) or hasattr(repeats, "__index__")):
+        raise TypeError(
+            f"repeat_interleave() received an invalid combination of arguments - got ({called(repeats)}), but expected "
+            "one "
+            "of:\n * (Tensor repeats, int dim = None, *, int output_size = None)\n * (int repeats, int dim = None, *, "
+            "int "
+            "output_size = None)\n"
+        )
+    if dim is None:
+        input, dim = reshape(input, (-1,)), 0
+    axis = axis_of(dim, input._array.ndim)
+    if not input._array.ndim:
+        input = reshape(input, (1,))
+    sizes = input._array.shape
+    if not isinstance(repeats, Tensor):
+        count = repeats.__index__()
+        if count < 0:
+            raise RuntimeError("Repeats must be non-negative")
+        wide = expand(unsqueeze(input, axis + 1), (*sizes[: axis + 1], count, *sizes[axis + 1 :]))
+        return view(compact(wide), (*sizes[:axis], sizes[axis] * count, *sizes[axis + 1 :]))
+    times = repeats._array
+    if times.ndim == 0 or (times.ndim == 1 and times.size == 1):
+        times = np.broadcast_to(times, (sizes[axis],))
+    elif times.ndim == 1 and times.size != sizes[axis]:
+        raise RuntimeError(
+            "repeats must have the same size as input along dim, but got repeats.size(0) = "
+            f"{times.size} and input.size({axis}) = {sizes[axis]}"
+        )
+    return index_select(input, wrap(_spread(repeats, times, output_size)), axis)
+
+
+def _spread(repeats: Tensor, times: Any, output_size: int | None) -> Any:
+    """Each index as often as ``times`` says."""
+    if times.ndim != 1:
+        raise RuntimeError("repeat_interleave only accept 1D vector as repeat")
+    if times.dtype.kind not in "iu" or times.dtype.itemsize < 4:
+        name = dtypes.of(times.dtype).scalar_name
+        raise NotImplementedError(f"\"repeat_interleave_cpu\" not implemented for '{name}'")
+    if times.size and times.min() < 0:
+        raise RuntimeError("repeats can not be negative")
+    indices = np.repeat(np.arange(times.size), times)
+    if output_size is not None and output_size != indices.size:
+        raise RuntimeError("allocated size does not match required size")
+    return indices
+
+
+@composite()
+def flip(input: Tensor, *dims: Any, **named: Any) -> Tensor:
+    """The tensor mirrored along ``dims``."""
+    return rows.flip(input, sizes_of("flip", dims, named, "dims"))
+
+
+@composite()
+def fliplr(input: Tensor) -> Tensor:
+    """The matrix mirrored from left to right."""
+    if input._array.ndim < 2:
+        raise RuntimeError("Input must be >= 2-d.")
+    return rows.flip(input, (1,))
+
+
+@composite()
+def flipud(input: Tensor) -> Tensor:
+    """The tensor mirrored along its first dimension."""
+    if input._array.ndim < 1:
+        raise RuntimeError("Input must be >= 1-d.")
+    return rows.flip(input, (0,))
+
+
+def _several(value: Any) -> tuple[int, ...]:
+    return (value,) if hasattr(value, "__index__") else tuple(value)
+
+
+@composite()
+def roll(input: Tensor, shifts: Any, dims: Any = ()) -> Tensor:
+    """The tensor with elements moved on along ``dims``, those that fall off coming back at the other end."""
+    return rows.roll(input, _several(shifts), _several(dims))
+
+
+@composite()
+def rot90(input: Tensor, k: int = 1, dims: Any = (0, 1)) -> Tensor:
+    """The tensor turned ``k`` times by 90 degrees in the plane of two dimensions."""
+    return rows.rot90(input, k, tuple(dims))

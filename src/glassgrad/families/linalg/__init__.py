@@ -1,0 +1,1 @@
+"""Factorisations, inverses, determinants, eigenvalues, and the equations solved with them."""

@@ -1,0 +1,425 @@
+"""``torch.linalg``: factors of matrices, eigenvalues and singular values, as users call them."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ...core.tensor import Tensor, wrap
+from ...ground import modes
+from ...ground.listening import audible
+from ...ops import return_types as results
+from ..matrix.functions import demand, into, linalg_solve, matmul
+from ..reduce.extreme import not_implemented
+from ..shape.rows import expand
+from . import kernels as triangle
+from .eigen import linalg_eig, linalg_eigh
+from .orthogonal import linalg_householder_product, linalg_qr
+from .rows import LinAlgError, which
+from .singular import linalg_svd
+from .triangular import LAPACK, check_definite, linalg_cholesky_ex, linalg_lu, linalg_lu_factor_ex
+
+_new = tuple.__new__
+
+
+# -- what is asked of matrices ----------------------------------------------------------------------------------------
+
+
+def matrices(function: str, A: Any, name: str = "A") -> None:  # noqa: N803  PyTorch's name
+    """Raise PyTorch's error unless ``A`` is a tensor of at least two dimensions."""
+    demand(function.replace(".", "_").removeprefix("torch_"), **{name: A})
+    if A._array.ndim < 2:
+        raise RuntimeError(f"{function}: The input tensor {name} must have at least 2 dimensions.")
+
+
+def square(function: str, A: Any, name: str = "A") -> None:  # noqa: N803
+    """Raise PyTorch's error unless the matrices are square."""
+    matrices(function, A, name)
+    sizes = A._array.shape
+    if sizes[-1] != sizes[-2]:
+        raise RuntimeError(
+            f"{function}: {name} must be batches of square matrices, but they are {sizes[-2]} by {sizes[-1]} matrices"
+        )
+
+
+def fractional(function: str, A: Any, low: bool = True) -> None:  # noqa: N803
+    """Raise PyTorch's error for integers, and unless ``low`` for halves."""
+    if A._array.dtype.kind in "fc" and (low or A._array.dtype in LAPACK):
+        return
+    name = A.dtype.scalar_name
+    if A.dtype.is_floating_point:
+        if not low:
+            raise RuntimeError(f"{function}: Low precision dtypes not supported. Got {name}")
+        return
+    raise RuntimeError(f"{function}: Expected a floating point or complex tensor as input. Got {name}")
+
+
+def answer(name: str, inputs: Any, out: Any, values: tuple[Any, ...]) -> Any:
+    """Several results under their names, put into ``out=`` where that is given."""
+    if out is not None:
+        values = into(name, inputs, tuple(out), tuple(values))
+    return _new(getattr(results, name), values)
+
+
+def recorded(*tensors: Any) -> bool:
+    """Whether gradients are wanted of what is made of these."""
+    return modes.grad_enabled() and any(tensor.requires_grad for tensor in tensors)
+
+
+# -- factors ----------------------------------------------------------------------------------------------------------
+
+
+@audible
+def cholesky(input: Tensor, *, upper: bool = False, out: Any = None) -> Tensor:
+    """The triangular roots of positive-definite matrices: ``L @ L.mH``, or ``U.mH @ U`` where ``upper``.
+
+    Source: https://docs.pytorch.org/docs/stable/generated/torch.linalg.cholesky.html
+    """
+    demand("linalg_cholesky", input=input)
+    square("linalg.cholesky", input)
+    fractional("linalg.cholesky", input)
+    root, info = linalg_cholesky_ex(input, upper, False)
+    check_definite("linalg.cholesky", info._array)
+    return root if out is None else into("linalg_cholesky", (input,), out, root)
+
+
+@audible
+def cholesky_ex(input: Tensor, *, upper: bool = False, check_errors: bool = False, out: Any = None) -> Any:
+    """The triangular roots, and the order of the first minor that is not positive-definite (or zero).
+
+    Source: https://docs.pytorch.org/docs/stable/generated/torch.linalg.cholesky_ex.html
+    """
+    demand("linalg_cholesky_ex", input=input)
+    square("linalg.cholesky", input)
+    fractional("linalg.cholesky", input)
+    return answer("linalg_cholesky_ex", (input,), out, linalg_cholesky_ex(input, upper, check_errors))
+
+
+@audible
+def qr(A: Tensor, mode: str = "reduced", *, out: Any = None) -> Any:  # noqa: N803
+    """Orthonormal columns ``Q`` and an upper triangle ``R`` with ``Q @ R = A``.
+
+    mode  "reduced", "complete" (a square ``Q``) or "r" (``R`` alone)
+
+    Source: https://docs.pytorch.org/docs/stable/generated/torch.linalg.qr.html
+    """
+    matrices("linalg.qr", A)
+    fractional("linalg.qr", A)
+    if mode not in ("reduced", "complete", "r"):
+        raise RuntimeError(
+            f"qr received unrecognized mode '{mode}' but expected one of 'reduced' (default), 'r', or 'complete'"
+        )
+    return answer("linalg_qr", (A,), out, linalg_qr(A, mode))
+
+
+@audible
+def lu(A: Tensor, *, pivot: bool = True, out: Any = None) -> Any:  # noqa: N803
+    """A permutation, a lower triangle of ones on its diagonal and an upper one: ``P @ L @ U = A``.
+
+    Source: https://docs.pytorch.org/docs/stable/generated/torch.linalg.lu.html
+    """
+    demand("linalg_lu", A=A)
+    if A._array.ndim < 2:
+        raise RuntimeError(
+            f"linalg.lu: Expected tensor with 2 or more dimensions. Got size: {list(A._array.shape)} instead"
+        )
+    _must_pivot(pivot)
+    return answer("linalg_lu", (A,), out, linalg_lu(A, pivot))
+
+
+def _must_pivot(pivot: bool) -> None:
+    if not pivot:
+        raise RuntimeError("linalg.lu_factor: LU without pivoting is not implemented on the CPU")
+
+
+def factored(function: str, A: Tensor, pivot: bool, check: bool) -> Any:  # noqa: N803
+    """Packed triangles, swaps and first zero pivots; where ``check``, PyTorch's error for a zero pivot."""
+    demand(function.replace("torch.", "").replace(".", "_"), A=A)
+    if A._array.ndim < 2:
+        raise RuntimeError(
+            f"torch.lu_factor: Expected tensor with 2 or more dimensions. Got size: {list(A._array.shape)} instead"
+        )
+    _must_pivot(pivot)
+    factors = linalg_lu_factor_ex(A, pivot)
+    info = factors[2]._array
+    if check and np.any(info):
+        index = int(np.flatnonzero(info)[0])
+        row = int(np.ravel(info)[index])
+        raise RuntimeError(
+            f"{function}: {which(info, index)}U[{row},{row}] is zero and using it on lu_solve would result in a "
+            "division by zero. If you still want to perform the factorization, consider calling linalg.lu(A, pivot) "
+            "or linalg.lu_factor_ex(A, pivot)"
+        )
+    return factors
+
+
+@audible
+def lu_factor(A: Tensor, *, pivot: bool = True, out: Any = None) -> Any:  # noqa: N803
+    """Both triangles of each matrix packed in one, and the rows that were swapped, counted from one.
+
+    Source: https://docs.pytorch.org/docs/stable/generated/torch.linalg.lu_factor.html
+    """
+    return answer("linalg_lu_factor", (A,), out, factored("torch.linalg.lu_factor", A, pivot, True)[:2])
+
+
+@audible
+def lu_factor_ex(A: Tensor, *, pivot: bool = True, check_errors: bool = False, out: Any = None) -> Any:  # noqa: N803
+    """As ``lu_factor``, and the first zero pivot of each matrix (or zero) instead of an error.
+
+    Source: https://docs.pytorch.org/docs/stable/generated/torch.linalg.lu_factor_ex.html
+    """
+    factors = factored("torch.linalg.lu_factor_ex", A, pivot, check_errors)
+    return answer("linalg_lu_factor_ex", (A,), out, factors)
+
+
+def _ldl(A: Tensor, hermitian: bool, function: str, check: bool) -> tuple[Any, Any, Any]:  # noqa: N803
+    square(function, A)
+    array = A._array
+    if array.dtype not in LAPACK:
+        raise not_implemented("ldl_factor_cpu", array)
+    factors, pivots = np.empty_like(array), np.empty(array.shape[:-1], np.int32)
+    info = np.zeros(array.shape[:-2], np.int32)
+    for batch in np.ndindex(info.shape):
+        factors[batch], pivots[batch], info[batch] = triangle.ldl(array[batch], hermitian)
+    if check and info.any():
+        index = int(np.flatnonzero(info)[0])
+        raise LinAlgError(
+            f"{function}: {which(info, index)}The factorization has been completed, but the block diagonal matrix D "
+            "is singular."
+        )
+    return wrap(factors), wrap(pivots), wrap(info[()])
+
+
+@audible
+def ldl_factor(input: Tensor, *, hermitian: bool = False, out: Any = None) -> Any:
+    """A lower triangle and a diagonal of blocks, packed in one, of symmetric (``hermitian``: Hermitian) matrices.
+
+    It carries no gradient.  Source: https://docs.pytorch.org/docs/stable/generated/torch.linalg.ldl_factor.html
+    """
+    demand("linalg_ldl_factor", input=input)
+    parts = _ldl(input, hermitian, "torch.linalg.ldl_factor", True)
+    return answer("linalg_ldl_factor", (input,), out, parts[:2])
+
+
+@audible
+def ldl_factor_ex(input: Tensor, *, hermitian: bool = False, check_errors: bool = False, out: Any = None) -> Any:
+    """As ``ldl_factor``, and the first zero block of each matrix (or zero) instead of an error.
+
+    Source: https://docs.pytorch.org/docs/stable/generated/torch.linalg.ldl_factor_ex.html
+    """
+    demand("linalg_ldl_factor_ex", input=input)
+    parts = _ldl(input, hermitian, "torch.linalg.ldl_factor_ex", check_errors)
+    return answer("linalg_ldl_factor_ex", (input,), out, parts)
+
+
+@audible
+def ldl_solve(LD: Tensor, pivots: Tensor, B: Tensor, *, hermitian: bool = False, out: Any = None) -> Tensor:  # noqa: N803
+    """The solutions of equations whose matrices ``ldl_factor`` has factored; it carries no gradient.
+
+    Source: https://docs.pytorch.org/docs/stable/generated/torch.linalg.ldl_solve.html
+    """
+    square("torch.linalg.ldl_solve", LD)
+    factors, swaps, right = LD._array, pivots._array, B._array
+    if right.ndim < 2:
+        raise RuntimeError(
+            "torch.linalg.ldl_solve: Expected B to have at least 2 dimensions, but it has "
+            f"{right.ndim} dimensions instead"
+        )
+    if swaps.shape != factors.shape[:-1]:
+        raise RuntimeError(
+            "torch.linalg.ldl_solve: Expected LD.shape[:-1] and pivots.shape to be the same, but got pivots with shape "
+            f"{list(swaps.shape)} instead"
+        )
+    if swaps.dtype.kind not in "iu":
+        raise RuntimeError(f"torch.linalg.ldl_solve: Expected pivots to be integers. Got {pivots.dtype.scalar_name}")
+    batch = np.broadcast_shapes(factors.shape[:-2], right.shape[:-2])
+    factors = np.broadcast_to(factors, (*batch, *factors.shape[-2:]))
+    swaps = np.broadcast_to(swaps, (*batch, swaps.shape[-1]))
+    solved = np.array(np.broadcast_to(right, (*batch, *right.shape[-2:])))
+    for index in np.ndindex(batch):
+        solved[index] = triangle.ldl_solved(factors[index], swaps[index], solved[index], hermitian)
+    return wrap(solved) if out is None else into("linalg_ldl_solve", (LD, B), out, wrap(solved))
+
+
+@audible
+def householder_product(input: Tensor, tau: Tensor, *, out: Any = None) -> Tensor:
+    """The first columns of the product of the reflections in the columns of ``input``, with factors ``tau``.
+
+    Source: https://docs.pytorch.org/docs/stable/generated/torch.linalg.householder_product.html
+    """
+    function = "torch.linalg.householder_product"
+    demand("linalg_householder_product", input=input, tau=tau)
+    sizes = input._array.shape
+    if len(sizes) < 2:
+        raise RuntimeError(f"{function}: input must have at least 2 dimensions.")
+    if sizes[-2] < sizes[-1]:
+        raise RuntimeError(f"{function}: input.shape[-2] must be greater than or equal to input.shape[-1]")
+    if sizes[-1] < tau._array.shape[-1]:
+        raise RuntimeError(f"{function}: input.shape[-1] must be greater than or equal to tau.shape[-1]")
+    if len(sizes) != tau._array.ndim + 1:
+        raise RuntimeError(
+            f"{function}: Expected tau to have one dimension less than input, but got tau.ndim equal to "
+            f"{tau._array.ndim} and input.ndim is equal to {len(sizes)}"
+        )
+    product = linalg_householder_product(input, tau)
+    return product if out is None else into("linalg_householder_product", (input, tau), out, product)
+
+
+# -- singular values --------------------------------------------------------------------------------------------------
+
+
+def _decomposable(A: Any, driver: Any) -> None:  # noqa: N803
+    matrices("linalg.svd", A)
+    fractional("linalg.svd", A)
+    if driver is not None:
+        raise RuntimeError(
+            "torch.linalg.svd: keyword argument `driver=` is only supported on CUDA inputs with cuSOLVER backend."
+        )
+
+
+@audible
+def svd(A: Tensor, full_matrices: bool = True, *, driver: str | None = None, out: Any = None) -> Any:  # noqa: N803
+    """Orthonormal columns ``U``, falling values ``S``, orthonormal rows ``Vh``: ``U @ diag(S) @ Vh = A``.
+
+    Source: https://docs.pytorch.org/docs/stable/generated/torch.linalg.svd.html
+    """
+    _decomposable(A, driver)
+    return answer("linalg_svd", (A,), out, linalg_svd(A, full_matrices, True))
+
+
+@audible
+def svdvals(A: Tensor, *, driver: str | None = None, out: Any = None) -> Tensor:  # noqa: N803
+    """The singular values, falling.
+
+    Source: https://docs.pytorch.org/docs/stable/generated/torch.linalg.svdvals.html
+    """
+    demand("linalg_svdvals", A=A)
+    _decomposable(A, driver)
+    values = linalg_svd(A, False, recorded(A))[1]
+    return values if out is None else into("linalg_svdvals", (A,), out, values)
+
+
+# -- eigenvalues ------------------------------------------------------------------------------------------------------
+
+
+def _general(A: Any) -> Any:  # noqa: N803
+    square("linalg.eig", A)
+    if A._array.dtype not in LAPACK:
+        raise RuntimeError(f"Unknown Complex ScalarType for {A.dtype.scalar_name}")
+
+
+@audible
+def eig(input: Tensor, *, out: Any = None) -> Any:
+    """Complex eigenvalues, in no order, and eigenvectors of length one, as columns.
+
+    Source: https://docs.pytorch.org/docs/stable/generated/torch.linalg.eig.html
+    """
+    demand("linalg_eig", input=input)
+    _general(input)
+    return answer("linalg_eig", (input,), out, linalg_eig(input, True, not input.dtype.is_complex))
+
+
+@audible
+def eigvals(input: Tensor, *, out: Any = None) -> Tensor:
+    """Complex eigenvalues, in no order.
+
+    Source: https://docs.pytorch.org/docs/stable/generated/torch.linalg.eigvals.html
+    """
+    demand("linalg_eigvals", input=input)
+    _general(input)
+    values = linalg_eig(input, recorded(input), not input.dtype.is_complex)[0]
+    return values if out is None else into("linalg_eigvals", (input,), out, values)
+
+
+def _symmetric(A: Any, UPLO: Any) -> None:  # noqa: N803
+    square("linalg.eigh", A)
+    if str(UPLO).upper() not in ("L", "U"):
+        raise RuntimeError(f"Expected UPLO argument to be 'L' or 'U', but got {UPLO}")
+
+
+@audible
+def eigh(input: Tensor, UPLO: str = "L", *, out: Any = None) -> Any:  # noqa: N803
+    """Rising eigenvalues and orthonormal eigenvectors of Hermitian matrices, of which the triangle ``UPLO`` is read.
+
+    Source: https://docs.pytorch.org/docs/stable/generated/torch.linalg.eigh.html
+    """
+    demand("linalg_eigh", input=input)
+    _symmetric(input, UPLO)
+    return answer("linalg_eigh", (input,), out, linalg_eigh(input, UPLO, True))
+
+
+@audible
+def eigvalsh(input: Tensor, UPLO: str = "L", *, out: Any = None) -> Tensor:  # noqa: N803
+    """Rising eigenvalues of Hermitian matrices, of which the triangle ``UPLO`` is read.
+
+    Source: https://docs.pytorch.org/docs/stable/generated/torch.linalg.eigvalsh.html
+    """
+    demand("linalg_eigvalsh", input=input)
+    _symmetric(input, UPLO)
+    values = linalg_eigh(input, UPLO, recorded(input))[0]
+    return values if out is None else into("linalg_eigvalsh", (input,), out, values)
+
+
+def stretched(A: Tensor, sizes: tuple[int, ...]) -> Tensor:  # noqa: N803
+    """The tensor expanded to ``sizes``, or itself."""
+    return A if A._array.shape == sizes else expand(A, sizes)
+
+
+# -- Orthogonal matrices: the exponential of a skew one, the product of reflections; compositions, so differentiable.
+
+_COUNT = 13
+
+
+def _pade() -> list[float]:
+    """The coefficients of the numerator of the exponential's (13, 13) rational approximation."""
+    coefficients = [1.0]
+    for k in range(_COUNT):
+        coefficients.append(coefficients[-1] * (_COUNT - k) / ((2 * _COUNT - k) * (k + 1)))
+    return coefficients
+
+
+_PADE = _pade()
+
+
+def identity(rows: int, columns: int, like: Any) -> Any:
+    """Ones on the diagonal, in the dtype of ``like``."""
+    return wrap(np.eye(rows, columns, dtype=like._array.dtype))
+
+
+def matrix_exponential(matrix: Any) -> Any:
+    """The exponential of each square matrix, by scaling, a rational approximation, and squaring.
+
+    Source: Higham (2005), The scaling and squaring method for the matrix exponential revisited.
+    """
+    array = matrix._array
+    norm = float(np.abs(array).sum(-2).max(initial=0.0)) if array.size else 0.0
+    halvings = max(0, math.ceil(math.log2(norm))) if norm > 1 and math.isfinite(norm) else 0
+    a = matrix * 0.5**halvings
+    b = _PADE
+    unit = identity(array.shape[-1], array.shape[-1], matrix)
+    a2 = matmul(a, a)
+    a4 = matmul(a2, a2)
+    a6 = matmul(a4, a2)
+    odd = matmul(a6, a6 * b[13] + a4 * b[11] + a2 * b[9]) + a6 * b[7] + a4 * b[5] + a2 * b[3] + unit * b[1]
+    even = matmul(a6, a6 * b[12] + a4 * b[10] + a2 * b[8]) + a6 * b[6] + a4 * b[4] + a2 * b[2] + unit * b[0]
+    odd = matmul(a, odd)
+    exponential = linalg_solve(even - odd, even + odd)
+    for _ in range(halvings):
+        exponential = matmul(exponential, exponential)
+    return exponential
+
+
+def reflected(vectors: Any) -> Any:
+    """The first columns of the product of reflections at the columns of ``vectors``, which have ones on the diagonal.
+
+    The product of all H = I - 2 v v' / v'v is I - V T V', with T the inverse of an upper triangle.
+    Source: Joffrain et al. (2006), Accumulating Householder transformations, revisited.
+    """
+    rows, columns = vectors._array.shape[-2:]
+    lower = vectors.tril(-1)
+    v = lower + identity(rows, columns, vectors)
+    inner = matmul(v.mT, v)
+    triangle = inner.triu(1) + (inner * identity(columns, columns, vectors)) * 0.5
+    return identity(rows, columns, vectors) - matmul(v, linalg_solve(triangle, v[..., :columns, :].mT))

@@ -1,0 +1,180 @@
+"""Batches of matrices multiplied, and what else is made of matrices: traces, cross products, products of three."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...core.row import op
+from ..shape.rows import expand, on_arrays, transpose
+from .rows import (
+    c_name,
+    check_addmm,
+    check_expands,
+    combined,
+    is_half,
+    narrowed,
+    product,
+    products,
+    refuse_bools,
+    scalar_name,
+    times,
+)
+
+
+@op(precision="low")
+def bmm(self: Any, mat2: Any, /) -> Any:
+    """The product of each pair of matrices in two batches."""
+    check_batches(self, mat2)
+    if self.dtype != mat2.dtype:
+        raise RuntimeError(f"expected scalar type {scalar_name(self)} but found {scalar_name(mat2)}")
+    refuse_bools(self, "bmm")
+    return products(self, mat2)
+
+
+bmm.derivative(
+    self=lambda grad, mat2: each_by_transposed(grad, mat2),
+    mat2=lambda grad, self: each_transposed_by(self, grad),
+)
+
+
+def check_batches(batch1: Any, batch2: Any) -> None:
+    """Raise PyTorch's error unless the two are batches of matrices that can be multiplied."""
+    for name, array in (("batch1", batch1), ("batch2", batch2)):
+        if array.ndim != 3:
+            raise RuntimeError(f"{name} must be a 3D tensor")
+    wanted, got = [batch1.shape[0], batch1.shape[2]], list(batch2.shape[:2])
+    if wanted != got:
+        raise RuntimeError(f"Expected size for first two dimensions of batch2 tensor to be: {wanted} but got: {got}.")
+
+
+@op(inplace=True, precision="low", hidden=("self_sizes",))
+def baddbmm(self: Any, batch1: Any, batch2: Any, /, beta: Any = 1, alpha: Any = 1) -> Any:
+    """``beta * self + alpha * (batch1 @ batch2)``; ``self`` broadcasts to the product."""
+    for array in (batch1, batch2):
+        if array.ndim < 3:
+            raise IndexError(
+                f"Dimension out of range (expected to be in range of [{-array.ndim}, {array.ndim - 1}], but got 2)"
+            )
+    check_expands(self, (*batch1.shape[:2], batch2.shape[2]))
+    names = [c_name(array).removeprefix("c10::") for array in (self, batch1, batch2)]
+    if len(set(names)) > 1:
+        raise RuntimeError("Input dtypes must be the same, got: input {}, batch1: {}, batch2: {}".format(*names))
+    check_batches(batch1, batch2)
+    refuse_bools(batch1, "baddbmm")
+    return combined(self, batch1, batch2, products, beta, alpha)
+
+
+baddbmm.derivative(
+    self=lambda grad, self_sizes, beta: times(narrowed(grad, self_sizes), beta),
+    batch1=lambda grad, batch2, alpha: times(each_by_transposed(grad, batch2), alpha),
+    batch2=lambda grad, batch1, alpha: times(each_transposed_by(batch1, grad), alpha),
+)
+
+
+@op(inplace=True, precision="low", hidden=("batch1_sizes", "batch2_sizes", "self_sizes"))
+def addbmm(self: Any, batch1: Any, batch2: Any, /, beta: Any = 1, alpha: Any = 1) -> Any:
+    """``beta * self + alpha * (batch1 @ batch2).sum(0)``; ``self`` broadcasts to the sum."""
+    check_expands(self, (batch1.shape[1], batch2.shape[-1]))
+    for name, array in (("batch1", batch1), ("batch2", batch2)):
+        if array.ndim != 3:
+            raise RuntimeError(f"{name} must be a 3D tensor")
+    if len(batch1) != len(batch2):
+        raise RuntimeError(f"batch1 and batch2 must have same number of batches, got {len(batch1)} and {len(batch2)}")
+    if batch1.shape[2] != batch2.shape[1]:
+        (n, k), (l, m) = batch1.shape[1:], batch2.shape[1:]  # noqa: E741
+        raise RuntimeError(f"Incompatible matrix sizes for bmm ({n}x{k} and {l}x{m})")
+    rows = np.ascontiguousarray(batch1.transpose(1, 0, 2)).reshape(batch1.shape[1], -1)
+    columns = np.ascontiguousarray(batch2).reshape(-1, batch2.shape[2])
+    check_addmm(self, rows, columns)
+    return combined(self, rows, columns, product, beta, alpha)
+
+
+addbmm.derivative(
+    self=lambda grad, self_sizes, beta: times(narrowed(grad, self_sizes), beta),
+    batch1=lambda grad, batch1_sizes, batch2, batch2_sizes, alpha: times(
+        each_by_transposed(expand(grad, (batch1_sizes[0], batch1_sizes[1], batch2_sizes[2])), batch2), alpha
+    ),
+    batch2=lambda grad, batch1, batch1_sizes, batch2_sizes, alpha: times(
+        each_transposed_by(batch1, expand(grad, (batch1_sizes[0], batch1_sizes[1], batch2_sizes[2]))), alpha
+    ),
+)
+
+
+@on_arrays(lambda grad, mat2: products(grad, mat2.swapaxes(1, 2)))
+def each_by_transposed(grad: Any, mat2: Any) -> Any:
+    """``grad @ mat2.mT`` for batches."""
+    return bmm(grad, transpose(mat2, 1, 2))
+
+
+@on_arrays(lambda mat1, grad: products(mat1.swapaxes(1, 2), grad))
+def each_transposed_by(mat1: Any, grad: Any) -> Any:
+    """``mat1.mT @ grad`` for batches."""
+    return bmm(transpose(mat1, 1, 2), grad)
+
+
+# -- matrices in other ways -------------------------------------------------------------------------------------------
+
+
+@op(precision="single")
+def trace(self: Any, /) -> Any:
+    """The sum of a matrix's diagonal; integers add up as int64."""
+    if self.ndim != 2:
+        raise RuntimeError(f"trace: expected a matrix, but got tensor with dim {self.ndim}")
+    refuse_bools(self, "trace")
+    if is_half(self.dtype):
+        return self.diagonal().astype(np.float32).sum().astype(self.dtype)
+    return self.diagonal().sum(dtype=np.int64 if self.dtype.kind in "iu" else self.dtype)
+
+
+trace.derivative(self=lambda grad, self_sizes: trace_backward(grad, self_sizes))
+
+
+@op(public=False)
+def trace_backward(grad: Any, /, sizes: Any) -> Any:
+    """Zeros of ``sizes`` with the number ``grad`` all along the diagonal."""
+    matrix = np.zeros(sizes, grad.dtype)
+    np.fill_diagonal(matrix, grad) if sizes[0] <= sizes[1] else np.fill_diagonal(matrix[: sizes[1]], grad)
+    return matrix
+
+
+trace_backward.derivative(grad=lambda grad: trace(grad))
+
+
+@op(public=False, hidden=("other_sizes", "self_sizes"))
+def linalg_cross(self: Any, other: Any, /, dim: Any = -1) -> Any:
+    """The vectors perpendicular to those of both inputs along ``dim``, whose size is 3; other sizes broadcast."""
+    a, b = np.broadcast_arrays(np.moveaxis(self, dim, 0), np.moveaxis(other, dim, 0))
+    vectors = np.stack([a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]])
+    return np.ascontiguousarray(np.moveaxis(vectors, 0, dim))
+
+
+linalg_cross.derivative(
+    self=lambda grad, self_sizes, other, dim: narrowed(linalg_cross(other, grad, dim), self_sizes),
+    other=lambda grad, self, other_sizes, dim: narrowed(linalg_cross(grad, self, dim), other_sizes),
+)
+
+
+@op(node="TrilinearBackward0", public=False)
+def trilinear(i1: Any, i2: Any, i3: Any, /, expand1: Any, expand2: Any, expand3: Any, sumdim: Any) -> Any:
+    """The sum over ``sumdim`` of the product of three tensors, each stretched along its own dimensions ``expand``."""
+    ndim = i1.ndim + len(expand1)
+    arguments: list[Any] = []
+    for array, missing in ((i1, expand1), (i2, expand2), (i3, expand3)):
+        arguments += [array, [axis for axis in range(ndim) if axis not in missing]]
+    sums = np.einsum(*arguments, [axis for axis in range(ndim) if axis not in sumdim], optimize=True)
+    return np.ascontiguousarray(sums)
+
+
+trilinear.derivative(
+    i1=lambda grad, i2, i3, expand1, expand2, expand3, sumdim: trilinear(
+        grad, i2, i3, sumdim, expand2, expand3, expand1
+    ),
+    i2=lambda grad, i1, i3, expand1, expand2, expand3, sumdim: trilinear(
+        i1, grad, i3, expand1, sumdim, expand3, expand2
+    ),
+    i3=lambda grad, i1, i2, expand1, expand2, expand3, sumdim: trilinear(
+        i1, i2, grad, expand1, expand2, sumdim, expand3
+    ),
+)

@@ -1,0 +1,311 @@
+"""Sums of products in Einstein's notation: read, then contracted pair by pair, each pair as one batch of products.
+
+Every operand is brought to one order of dimensions: first those of the output, then those that are summed away, with
+size 1 where it lacks one.  Then the first two operands become one until one is left.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import lru_cache
+from typing import Any, NoReturn
+
+from ...core.tensor import Tensor
+from ...ground import dtypes
+from ...ops.declare import composite
+from ..index.rows import diagonal
+from ..shape.rows import permute, reshape, unsqueeze, view
+from .batch import bmm
+
+_LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+_ELLIPSIS = "."
+_USAGE = (
+    "einsum(): must specify the equation string and at least one operand, or at least one operand and its subscripts "
+    "list"
+)
+
+
+@composite(method=False)
+def einsum(*args: Any) -> Tensor:
+    """The sum of products that an equation such as ``"ij,jk->ik"`` describes, or lists of subscripts after operands.
+
+    Source: https://docs.pytorch.org/docs/stable/generated/torch.einsum.html
+    """
+    equation, operands = _arguments(args)
+    dims, places, n_kept, count = _plan(equation, tuple(operand._array.ndim for operand in operands))
+    _check_sizes(dims, operands)
+    aligned = [_aligned(operand, labels, places, count) for operand, labels in zip(operands, dims, strict=True)]
+    return _contracted(aligned, n_kept, count)
+
+
+@lru_cache(maxsize=256)
+def _plan(equation: str, ndims: tuple[int, ...]) -> tuple[list[list[Any]], dict[Any, int], int, int]:
+    """What an equation says of operands with these numbers of dimensions.
+
+    The label of each dimension of each operand, the place of each label in the common order, how many places the output
+    keeps, and how many there are.
+    """
+    inputs, output = _read(equation, len(ndims))
+    pairs = list(zip(inputs, ndims, strict=True))
+    dims = [_labelled(labels, ndim, number) for number, (labels, ndim) in enumerate(pairs)]
+    widest = max(ndim - _letters(labels) for labels, ndim in pairs)
+    places = _places(inputs, output, max(widest, 0))
+    n_kept, count = places.pop("kept"), places.pop("all")
+    return dims, places, n_kept, count
+
+
+# -- reading ----------------------------------------------------------------------------------------------------------
+
+
+def _arguments(args: tuple[Any, ...]) -> tuple[str, list[Tensor]]:
+    """The equation and the operands, whichever way they were given."""
+    if len(args) < 2:
+        raise ValueError(_USAGE)
+    if isinstance(args[0], Tensor):
+        return _from_lists(args)
+    equation, operands = args[0], list(args[1:])
+    if not isinstance(equation, str):
+        raise TypeError(f"einsum(): argument 'equation' (position 1) must be str, not {dtypes.called(equation)}")
+    if len(operands) == 1 and isinstance(operands[0], (list, tuple)):
+        operands = list(operands[0])
+    for index, operand in enumerate(operands):
+        if not isinstance(operand, Tensor):
+            raise TypeError(f"expected Tensor as element {index} in argument 1, but got {dtypes.called(operand)}")
+    return equation, operands
+
+
+def _from_lists(args: tuple[Any, ...]) -> tuple[str, list[Tensor]]:
+    output = len(args) % 2
+    written = ["".join(map(_letter, subscripts)) for subscripts in args[1::2]]
+    equation = ",".join(written)
+    if output:
+        return equation + "->" + "".join(map(_letter, args[-1])), list(args[:-1:2])
+    return equation, list(args[::2])
+
+
+def _letter(number: Any) -> str:
+    if number is Ellipsis:
+        return "..."
+    if not (number >= 0 and number < len(_LETTERS)):
+        raise ValueError("einsum(): subscript in subscript list is not within the valid range [0, 52)")
+    return _LETTERS[number]
+
+
+def _refuse(message: str) -> NoReturn:
+    raise RuntimeError(f"einsum(): {message}")
+
+
+def _read(equation: str, count: int) -> tuple[list[list[str]], list[str] | None]:
+    """The labels of each operand, and of the output where the equation tells them; an ellipsis is one label."""
+    left, arrow, right = equation.partition("->")
+    inputs: list[list[str]] = [[]]
+    skip = 0
+    for index, sign in enumerate(left):
+        if skip:
+            skip -= 1
+        elif sign == ".":
+            if _ELLIPSIS in inputs[-1]:
+                _refuse(f"found '.' for operand {len(inputs) - 1} for which an ellipsis was already found")
+            if left[index : index + 3] != "...":
+                _refuse(f"found '.' for operand {len(inputs) - 1} that is not part of any ellipsis")
+            inputs[-1].append(_ELLIPSIS)
+            skip = 2
+        elif sign == ",":
+            inputs.append([])
+            if len(inputs) > count:
+                _refuse("fewer operands were provided than specified in the equation")
+        elif sign != " ":
+            inputs[-1].append(_subscript(sign, index))
+    if len(inputs) < count:
+        _refuse("more operands were provided than specified in the equation")
+    return inputs, _read_output(right, len(left) + 2, inputs) if arrow else None
+
+
+def _subscript(sign: str, index: int) -> str:
+    if sign not in _LETTERS:
+        _refuse(f"invalid subscript given at index {index} in the equation string, subscripts must be in [a-zA-Z]")
+    return sign
+
+
+def _read_output(right: str, start: int, inputs: list[list[str]]) -> list[str]:
+    seen = {label for labels in inputs for label in labels}
+    output: list[str] = []
+    skip = 0
+    for index, sign in enumerate(right):
+        if skip:
+            skip -= 1
+        elif sign == ".":
+            if _ELLIPSIS in output:
+                _refuse("found '.' for output but an ellipsis (...) was already found")
+            if right[index : index + 3] != "...":
+                _refuse("found '.' for output that is not part of any ellipsis (...)")
+            output.append(_ELLIPSIS)
+            skip = 2
+        elif sign != " ":
+            label = _subscript(sign, start + index)
+            if label in output:
+                _refuse(f"output subscript {label} appears more than once in the output")
+            if label not in seen:
+                _refuse(f"output subscript {label} does not appear in the equation for any input operand")
+            output.append(label)
+    return output
+
+
+def _letters(labels: list[str]) -> int:
+    """How many dimensions the letters of an operand name; all of them where there is no ellipsis."""
+    return len(labels) - 1 if _ELLIPSIS in labels else len(labels)
+
+
+def _labelled(labels: list[str], ndim: int, number: int) -> list[Any]:
+    """One label for each dimension: a letter, or for those of the ellipsis a number counted from its end."""
+    named = _letters(labels)
+    if _ELLIPSIS in labels:
+        if named > ndim:
+            _refuse(
+                f"the number of subscripts in the equation ({named}) is more than the number of dimensions ({ndim}) "
+                f"for operand {number}"
+            )
+        at = labels.index(_ELLIPSIS)
+        return [*labels[:at], *range(-(ndim - named), 0), *labels[at + 1 :]]
+    if named != ndim:
+        _refuse(
+            f"the number of subscripts in the equation ({named}) does not match the number of dimensions ({ndim}) for "
+            f"operand {number} and no ellipsis was given"
+        )
+    return list(labels)
+
+
+def _places(inputs: list[list[str]], output: list[str] | None, widest: int) -> dict[Any, int]:
+    """The place of every label in the common order; under "kept" the output's dimensions, under "all" their number."""
+    every = [label for labels in inputs for label in labels]
+    if output is None:
+        letters = sorted({label for label in every if every.count(label) == 1 and label != _ELLIPSIS})
+        output = [_ELLIPSIS, *letters] if _ELLIPSIS in every else letters
+    places: dict[Any, int] = {}
+    for label in output:
+        if label == _ELLIPSIS:
+            if _ELLIPSIS in every:
+                for number in range(-widest, 0):
+                    places[number] = len(places)
+        else:
+            places[label] = len(places)
+    n_kept = len(places)
+    if _ELLIPSIS in every and -1 not in places:
+        for number in range(-widest, 0):
+            places[number] = len(places)
+    for label in sorted(set(every) - {_ELLIPSIS} - set(places)):
+        places[label] = len(places)
+    count = len(places)
+    places["kept"], places["all"] = n_kept, count
+    return places
+
+
+def _check_sizes(dims: list[list[Any]], operands: list[Tensor]) -> None:
+    """Raise PyTorch's error unless every letter has one size, or 1."""
+    seen: dict[Any, int] = {}
+    for number, (labels, operand) in enumerate(zip(dims, operands, strict=True)):
+        own: dict[Any, int] = {}
+        for label, size in zip(labels, operand._array.shape, strict=True):
+            if own.setdefault(label, size) != size:
+                _refuse(
+                    f"subscript {label} is repeated for operand {number} but the sizes don't match, {size} != "
+                    f"{own[label]}"
+                )
+        for label, size in own.items():
+            before = seen.get(label, 1)
+            if before != 1 and size != 1 and before != size:
+                named = "..." if isinstance(label, int) else label
+                _refuse(
+                    f"subscript {named} has size {size} for operand {number} which does not broadcast with previously "
+                    f"seen size {before}"
+                )
+            if before == 1:
+                seen[label] = size
+
+
+# -- contracting ------------------------------------------------------------------------------------------------------
+
+
+def _aligned(operand: Tensor, labels: list[Any], places: dict[Any, int], count: int) -> Tensor:
+    """An operand in the common order: repeated letters read along their diagonal, missing ones with size 1."""
+    labels = list(labels)
+    at = 0
+    while at < len(labels):
+        first = labels.index(labels[at])
+        if first < at:
+            operand = diagonal(operand, 0, first, at)
+            last = operand._array.ndim - 1
+            operand = permute(operand, (*range(first), last, *range(first, last)))
+            del labels[at]
+        else:
+            at += 1
+    order: list[int] = [-1] * count
+    for dim, label in enumerate(labels):
+        order[places[label]] = dim
+    for position, dim in enumerate(order):
+        if dim < 0:
+            operand = unsqueeze(operand, operand._array.ndim)
+            order[position] = operand._array.ndim - 1
+    return permute(operand, tuple(order))
+
+
+def _contracted(operands: list[Tensor], n_kept: int, count: int) -> Tensor:
+    holders = [sum(operand._array.shape[dim] != 1 for operand in operands) for dim in range(count)]
+    result = operands[0]
+    for operand in operands[1:]:
+        both: list[int] = []
+        alone: tuple[list[int], list[int]] = ([], [])
+        n, m = result._array.shape, operand._array.shape
+        for dim in range(n_kept, count):
+            if n[dim] != 1 and m[dim] != 1:
+                holders[dim] -= 1
+                if holders[dim] == 1:
+                    both.append(dim)
+                    holders[dim] = 0
+            elif holders[dim] == 1:
+                if n[dim] != 1:
+                    alone[0].append(dim)
+                    holders[dim] = 0
+                elif m[dim] != 1:
+                    alone[1].append(dim)
+                    holders[dim] = 0
+        if alone[0]:
+            result = result.sum(alone[0], keepdim=True)  # type: ignore[attr-defined]
+        if alone[1]:
+            operand = operand.sum(alone[1], keepdim=True)  # type: ignore[attr-defined]
+        result = _joined(result, operand, both)
+    if count == n_kept:
+        return result
+    if len(operands) > 1:
+        return view(result, result._array.shape[:n_kept])
+    return result.sum(list(range(n_kept, count)))  # type: ignore[attr-defined, no-any-return]
+
+
+def _joined(left: Tensor, right: Tensor, both: list[int]) -> Tensor:
+    """The product of two aligned operands summed over ``both``: one batch of matrix products, dimensions kept."""
+    if not both:
+        return left * right  # type: ignore[operator, no-any-return]
+    n, m = left._array.shape, right._array.shape
+    batch, first, second = [], [], []
+    for dim in range(len(n)):
+        if dim in both:
+            continue
+        if n[dim] != 1 and m[dim] != 1:
+            batch.append(dim)
+        elif n[dim] != 1:
+            first.append(dim)
+        else:
+            second.append(dim)
+    if first and second and second[-1] < first[0]:  # so that the product lies in memory in the wanted order
+        left, right, n, m, first, second = right, left, m, n, second, first
+    size = math.prod(n[dim] for dim in batch)
+    length = math.prod(n[dim] for dim in both)
+    height, width = math.prod(n[dim] for dim in first), math.prod(m[dim] for dim in second)
+    order = [*batch, *first, *both, *second]
+    a = reshape(permute(left, tuple(order)), (size, height, length))
+    b = reshape(permute(right, (*batch, *both, *second, *first)), (size, length, width))
+    sizes = tuple([*(n[d] for d in batch), *(n[d] for d in first), *(1 for _ in both), *(m[d] for d in second)])
+    back = [0] * len(order)
+    for position, dim in enumerate(order):
+        back[dim] = position
+    return permute(view(bmm(a, b), sizes), tuple(back))

@@ -1,0 +1,584 @@
+"""Matrix products as users call them: ``matmul``, linear layers, ``addmm_``; chooses the row that serves the sizes."""
+
+from __future__ import annotations
+
+import math
+from types import SimpleNamespace
+from typing import Any
+
+from ...core import write
+from ...core.tensor import Tensor, wrap
+from ...ground import dtypes, modes
+from ...ground.listening import audible
+from ...ground.runtime import warn
+from ...ops.autocast import low
+from ...ops.declare import COMPOSITES, composite
+from ..linalg.rows import determinant, inverse_of, is_vector, solution
+from ..shape.rows import (
+    axes_of,
+    axis_of,
+    compact,
+    expand,
+    permute,
+    reshape,
+    squeeze_dim,
+    t,
+    transpose,
+    unsafe_view,
+    unsqueeze,
+    view,
+)
+from . import batch as rows
+from .batch import baddbmm, bmm
+from .rows import addmm, c_name, dot, linear_2d, mm, mv, squeezed_row
+
+
+def demand(function: str, **tensors: Any) -> None:
+    """Raise PyTorch's error for the first argument that is no tensor."""
+    for position, (name, value) in enumerate(tensors.items(), 1):
+        if not isinstance(value, Tensor):
+            raise TypeError(
+                f"{function}(): argument '{name}' (position {position}) must be Tensor, not {dtypes.called(value)}"
+            )
+
+
+def into(function: str, inputs: Any, out: Any, result: Any) -> Any:
+    """The result of a function of several rows put into its ``out=``; gives ``out``."""
+    return write.into(SimpleNamespace(name=function), inputs, out, result)  # type: ignore[arg-type]
+
+
+# -- matmul -----------------------------------------------------------------------------------------------------------
+
+
+@composite()
+def matmul(input: Any, other: Any, *, out: Any = None) -> Any:
+    """The matrix product: of vectors, matrices, or broadcast batches of matrices.
+
+    Source: https://docs.pytorch.org/docs/stable/generated/torch.matmul.html
+    """
+    try:
+        n, m = input._array.ndim, other._array.ndim
+    except AttributeError:
+        demand("matmul", input=input, other=other)
+        raise
+    if n == 2 and m == 2 and out is None:
+        return mm(input, other)
+    if modes.watch:
+        input, other = low(input, other)
+    product = _matmul(input, other, n, m, out is not None)
+    return product if out is None else into("matmul", (input, other), out, product)
+
+
+def _matmul(input: Tensor, other: Tensor, n: int, m: int, has_out: bool) -> Tensor:
+    if not n or not m:
+        raise RuntimeError(f"both arguments to matmul need to be at least 1D, but they are {n}D and {m}D")
+    if n <= 2 and m <= 2:
+        if m == 1:
+            return dot(input, other) if n == 1 else mv(input, other)
+        return squeezed_row(mm(unsqueeze(input, 0), other), 0) if n == 1 else mm(input, other)
+    if _folds(input, other, n, m, has_out):
+        return _folded(input, other, n, m)
+    if n == m == 3 and len(input._array) != len(other._array):
+        if len(input._array) == 1 and input.requires_grad:
+            return _matmul(squeeze_dim(input, 0), other, 2, 3, has_out)
+        if len(other._array) == 1 and other.requires_grad:
+            return _matmul(input, squeeze_dim(other, 0), 3, 2, has_out)
+    return _batched(input, other, n, m)
+
+
+def _folds(input: Tensor, other: Tensor, n: int, m: int, has_out: bool) -> bool:
+    """Whether the batch of the larger tensor can join its rows, so that one product of matrices serves."""
+    large, small = (input, other) if n >= m else (other, input)
+    if min(n, m) > 2:
+        return False
+    if small.requires_grad and not has_out:
+        return True  # else its gradient would be a batch first, then a sum
+    if n == 2:
+        return False
+    array = large._array if n >= m else large._array.swapaxes(-1, -2)
+    return not array.size or all(
+        array.strides[i] == array.strides[i + 1] * array.shape[i + 1] for i in range(array.ndim - 2)
+    )
+
+
+def _folded(input: Tensor, other: Tensor, n: int, m: int) -> Tensor:
+    turned = m > n
+    large, small = (transpose(other, -1, -2), input) if turned else (input, other)
+    if turned and n == 2:
+        small = t(small)
+    sizes = large._array.shape
+    flat = reshape(large, (math.prod(sizes[:-1]), sizes[-1]))
+    if small._array.ndim == 1:
+        return unsafe_view(mv(flat, small), sizes[:-1])
+    product = unsafe_view(mm(flat, small), (*sizes[:-1], small._array.shape[1]))
+    return compact(transpose(product, -1, -2)) if turned else product
+
+
+def _batched(input: Tensor, other: Tensor, n: int, m: int) -> Tensor:
+    a, b = input._array.shape, other._array.shape
+    rows_, inner = (a[-2] if n > 1 else 1), a[-1]
+    length, columns = (b[-2], b[-1]) if m > 1 else (b[0], 1)
+    batch = broadcast(a[:-2], b[:-2])
+    count = math.prod(batch)
+    silent = (input._edge is None and other._edge is None) or (modes.off and not modes.grad_enabled())
+    if silent and not modes.unusual and n == m and a[:-2] == b[:-2]:
+        left, right = (
+            wrap(input._array.reshape(count, rows_, inner)),
+            wrap(other._array.reshape(count, length, columns)),
+        )
+        product = bmm(left, right)
+        product._array = product._array.reshape(*batch, rows_, columns)
+        return product
+    left = reshape(expand(input, (*batch, rows_, inner)), (count, rows_, inner))
+    sizes = batch
+    if n > 1:
+        sizes = (*sizes, rows_)
+    if m == 1:
+        right = unsqueeze(reshape(expand(other, (*batch, length)), (count, length)), 2)
+        return unsafe_view(squeeze_dim(bmm(left, right), -1), sizes)
+    right = reshape(expand(other, (*batch, length, columns)), (count, length, columns))
+    return unsafe_view(bmm(left, right), (*sizes, columns))
+
+
+def broadcast(a: tuple[int, ...], b: tuple[int, ...]) -> tuple[int, ...]:
+    """The sizes that two shapes broadcast to; PyTorch's error where they do not."""
+    ndim = max(len(a), len(b))
+    sizes = []
+    for dim in range(ndim - 1, -1, -1):
+        n, m = (shape[dim - ndim] if dim - ndim >= -len(shape) else 1 for shape in (a, b))
+        if n != m and n != 1 and m != 1:
+            raise RuntimeError(
+                f"The size of tensor a ({n}) must match the size of tensor b ({m}) at non-singleton dimension {dim}"
+            )
+        sizes.append(m if n == 1 else n)
+    return tuple(reversed(sizes))
+
+
+@composite(function=False, name="__matmul__")
+def _matmul_operator(self: Tensor, other: Any) -> Any:
+    """``self @ other``; where that is no tensor, Python asks the other operand."""
+    return matmul(self, other) if isinstance(other, Tensor) else NotImplemented
+
+
+@composite(function=False, name="__rmatmul__")
+def _reflected_matmul(self: Tensor, other: Any) -> Any:
+    """``other @ self``: for tensors only."""
+    return matmul(other, self) if isinstance(other, Tensor) else NotImplemented
+
+
+# -- linear maps ------------------------------------------------------------------------------------------------------
+
+
+@audible
+def linear(input: Any, weight: Any, bias: Any = None) -> Any:
+    """``input @ weight.T + bias``, over the last dimension of ``input``.
+
+    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.linear.html
+    """
+    if modes.watch:
+        input, weight, bias = low(input, weight, bias)
+    try:
+        n, m = input._array.ndim, weight._array.ndim
+        if n == 2 == m and bias is not None and bias._array.shape == weight._array.shape[:1]:
+            return linear_2d(bias, input, weight)
+    except AttributeError:
+        demand("linear", input=input, weight=weight)
+        raise
+    turned = t(weight)
+    if n == 2 and bias is not None:
+        return addmm(bias, input, turned)
+    if not n:
+        raise RuntimeError(f"both arguments to linear need to be at least 1D, but they are 0D and {m}D")
+    if bias is None:
+        return matmul(input, turned)
+    array = input._array
+    if m == 2 and array.flags.c_contiguous and bias._array.flags.c_contiguous:
+        product = addmm(bias, reshape(input, (math.prod(array.shape[:-1]), array.shape[-1])), turned)
+        return view(product, (*array.shape[:-1], product._array.shape[1]))
+    return matmul(input, turned) + bias
+
+
+# -- in place ---------------------------------------------------------------------------------------------------------
+
+
+def _in_place(row: Any, sizes_of: Any) -> None:
+    """Publish ``name_`` for a row whose ``self`` must have the size of the result."""
+    name = row.name
+
+    def method(self: Tensor, first: Tensor, second: Tensor, *, beta: Any = 1, alpha: Any = 1) -> Tensor:
+        wanted = sizes_of(first._array.shape, second._array.shape)
+        if wanted is not None and self._array.shape != wanted and name in ("addmm", "baddbmm"):
+            raise RuntimeError(
+                f"Bad in-place call: input tensor size {list(self._array.shape)} and output tensor size {list(wanted)} "
+                "should match"
+            )
+        return write.in_place(row, self, (first, second), (beta, alpha))
+
+    method.__name__ = method.__qualname__ = f"{name}_"
+    method.__doc__ = f"In-place :func:`{name}`."
+    composite(function=False, name=f"{name}_")(method)
+
+
+_in_place(addmm.row, lambda a, b: (a[0], b[1]) if len(a) == len(b) == 2 else None)
+_in_place(baddbmm.row, lambda a, b: (*a[:2], b[2]) if len(a) == len(b) == 3 else None)
+
+
+# -- Products of two, three and many tensors, powers and inverses, as users call them; built of matrix rows.
+
+
+@composite(method=False)
+def bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
+    """``input1 @ weight[k] @ input2 + bias[k]`` for each k, over the last dimensions of the inputs."""
+    demand("bilinear", input1=input1, input2=input2, weight=weight)
+    a, b, w = input1._array.shape, input2._array.shape, weight._array.shape
+    if len(a) != len(b):
+        raise RuntimeError(f"bilinear(): input dimensions do not match: got {len(a)} and {len(b)}")
+    for dim, (n, m) in enumerate(zip(a[:-1], b[:-1], strict=True)):
+        if n != m:
+            raise RuntimeError(f"bilinear(): input batch dimensions do not match at dim {dim}: got {n} and {m}")
+    for name, size, wanted in (("input1", a[-1], w[1]), ("input2", b[-1], w[2])):
+        if size != wanted:
+            raise RuntimeError(f"bilinear(): {name} size does not match weight size: got {size} but expected {wanted}")
+    if bias is not None and bias._array.shape[0] != w[0]:
+        raise RuntimeError(
+            f"bilinear(): bias size does not match weight size: got {bias._array.shape[0]} but expected {w[0]}"
+        )
+    rows_ = math.prod(a[:-1])
+    left, right = view(input1, (rows_, a[-1])), view(input2, (rows_, b[-1]))
+    product = rows.trilinear(left, weight, right, (1, 3), (0,), (1, 2), (2, 3))
+    product = reshape(product, (*a[:-1], w[0]))
+    return product if bias is None else product + bias
+
+
+# -- products of two --------------------------------------------------------------------------------------------------
+
+
+@composite("ger")
+def outer(input: Tensor, vec2: Tensor, *, out: Any = None) -> Tensor:
+    """The product of each element of one vector with each of another."""
+    demand("outer", input=input, vec2=vec2)
+    for name, tensor in (("self", input), ("vec2", vec2)):
+        if tensor._array.ndim != 1:
+            raise RuntimeError(f"outer: Expected 1-D argument {name}, but got {tensor._array.ndim}-D")
+    product = view(input, (input._array.shape[0], 1)) * vec2  # type: ignore[operator]
+    return product if out is None else into("outer", (input, vec2), out, product)
+
+
+@composite()
+def inner(input: Tensor, other: Tensor, *, out: Any = None) -> Tensor:
+    """The product of vectors, summed over the last dimension of both."""
+    demand("inner", input=input, other=other)
+    a, b = input._array, other._array
+    if not a.ndim or not b.ndim:
+        product = input * other  # type: ignore[operator]
+    elif a.shape[-1] != b.shape[-1]:
+        raise RuntimeError(
+            "inner() the last dimension must match on both input tensors but got shapes "
+            f"{list(a.shape)} and {list(b.shape)}"
+        )
+    else:
+        product = tensordot(input, other, [[-1], [-1]])
+    return product if out is None else into("inner", (input, other), out, product)
+
+
+@composite(method=False)
+def tensordot(a: Tensor, b: Tensor, dims: Any = 2, out: Any = None) -> Tensor:
+    """The sum of products over several dimensions of each.
+
+    dims  how many of the last dimensions of ``a`` meet the first of ``b``, or two lists of dimensions.
+    """
+    if isinstance(dims, Tensor):
+        dims = dims.tolist()  # type: ignore[attr-defined]
+    if isinstance(dims, int):
+        if dims < 0:
+            raise RuntimeError(f"tensordot expects dims >= 0, but got dims={dims}")
+        if dims > min(a._array.ndim, b._array.ndim):
+            raise RuntimeError(f"tensordot expects dims < ndim_a or ndim_b, but got dims={dims}")
+        first, second = list(range(-dims, 0)), list(range(dims))
+    else:
+        first, second = ([dim] if isinstance(dim, int) else list(dim) for dim in dims)
+    if len(first) != len(second):
+        raise RuntimeError("both dimension lists should have same length")
+    if a._array.dtype != b._array.dtype:
+        raise RuntimeError("both inputs should have same dtype")
+    product = _contracted(a, b, axes_of(first, a._array.ndim), axes_of(second, b._array.ndim))
+    return product if out is None else into("tensordot", (a, b), out, product)
+
+
+def _contracted(a: Tensor, b: Tensor, first: tuple[int, ...], second: tuple[int, ...]) -> Tensor:
+    n, m = a._array.shape, b._array.shape
+    summed_a, summed_b = [], []
+    for i, j in zip(first, second, strict=True):
+        if m[j] == 1:
+            summed_a.append(i)
+        elif n[i] == 1:
+            summed_b.append(j)
+        elif n[i] != m[j]:
+            raise RuntimeError(
+                f"contracted dimensions need to match, but first has size {n[i]} in dim {i} and second has size "
+                f"{m[j]} in dim {j}"
+            )
+    if summed_a:
+        a = a.sum(summed_a, keepdim=True)  # type: ignore[attr-defined]
+    if summed_b:
+        b = b.sum(summed_b, keepdim=True)  # type: ignore[attr-defined]
+    n, m = a._array.shape, b._array.shape
+    free_a = [i for i in range(len(n)) if i not in first]
+    free_b = [j for j in range(len(m)) if j not in second]
+    length = math.prod(n[i] for i in first)
+    left, right = permute(a, (*free_a, *first)), permute(b, (*second, *free_b))
+    height, width = math.prod(n[i] for i in free_a), math.prod(m[j] for j in free_b)
+    if first and not free_a and not free_b:
+        product = dot(left, right) if len(n) == 1 else dot(reshape(left, (length,)), reshape(right, (length,)))
+    else:
+        product = mm(reshape(left, (height, length)), reshape(right, (length, width)))
+    return reshape(product, (*(n[i] for i in free_a), *(m[j] for j in free_b)))
+
+
+@composite()
+def kron(input: Tensor, other: Tensor, *, out: Any = None) -> Tensor:
+    """The Kronecker product: ``other`` in place of each element of ``input``, times that element."""
+    demand("kron", input=input, other=other)
+    ndim = max(input._array.ndim, other._array.ndim)
+    a, b = ((1,) * (ndim - x._array.ndim) + x._array.shape for x in (input, other))
+    left = unsafe_view(input, tuple(n for size in a for n in (size, 1)))
+    right = unsafe_view(other, tuple(n for size in b for n in (1, size)))
+    product = unsafe_view(left * right, tuple(n * m for n, m in zip(a, b, strict=True)))  # type: ignore[operator]
+    return product if out is None else into("kron", (input, other), out, product)
+
+
+@composite()
+def cross(input: Tensor, other: Tensor, dim: int | None = None, *, out: Any = None) -> Tensor:
+    """The vectors perpendicular to those of both inputs, along ``dim`` or the first dimension of size 3."""
+    demand("cross", input=input, other=other)
+    if dim is None:
+        if input._array.ndim == other._array.ndim:
+            warn(
+                "Using torch.cross without specifying the dim arg is deprecated.\nPlease either pass the dim "
+                "explicitly or simply use torch.linalg.cross.\nThe default value of dim will change to agree with "
+                "that of linalg.cross in a future release."
+            )
+        dim = next((i for i, size in enumerate(input._array.shape) if size == 3), None)
+        if dim is None:
+            raise RuntimeError("no dimension of size 3 in input")
+    return linalg_cross(input, other, dim=dim, out=out)
+
+
+@audible
+def linalg_cross(input: Tensor, other: Tensor, *, dim: int = -1, out: Any = None) -> Tensor:
+    """The vectors perpendicular to those of both inputs along ``dim``; sizes of 1 broadcast."""
+    a, b = input._array, other._array
+    if a.ndim != b.ndim:
+        raise RuntimeError("linalg.cross: inputs must have the same number of dimensions.")
+    axis = axis_of(dim, a.ndim)
+    if a.shape[axis] != 3 or b.shape[axis] != 3:
+        raise RuntimeError(
+            f"linalg.cross: inputs dimension {dim} must have length 3. Got {a.shape[axis]} and {b.shape[axis]}"
+        )
+    broadcast(a.shape, b.shape)
+    if a.dtype != b.dtype:
+        names = (dtypes.of(x.dtype).scalar_name for x in (a, b))
+        raise RuntimeError("expected scalar type {} but found {}".format(*names))
+    product = rows.linalg_cross(input, other, dim)
+    return product if out is None else into("linalg_cross", (input, other), out, product)
+
+
+# -- products of many -------------------------------------------------------------------------------------------------
+
+
+@audible
+def multi_dot(tensors: Any, *, out: Any = None) -> Tensor:
+    """The product of two or more matrices, in the order that costs least; first and last may be vectors."""
+    tensors = list(tensors)
+    _check_multi(tensors)
+    first, last = tensors[0]._array.ndim == 1, tensors[-1]._array.ndim == 1
+    if first:
+        tensors[0] = unsqueeze(tensors[0], 0)
+    if last:
+        tensors[-1] = unsqueeze(tensors[-1], 1)
+    for index, (a, b) in enumerate(zip(tensors, tensors[1:], strict=False)):
+        if a._array.shape[1] != b._array.shape[0]:
+            raise RuntimeError(
+                f"multi_dot(): tensors {index} and {index + 1} with shapes {list(a._array.shape)} and "
+                f"{list(b._array.shape)} cannot be multiplied"
+            )
+    sizes = (() if first else (tensors[0]._array.shape[0],)) + (() if last else (tensors[-1]._array.shape[1],))
+    product = view(_multiplied(tensors), sizes)
+    return product if out is None else into("multi_dot", tensors, out, product)
+
+
+def _check_multi(tensors: list[Any]) -> None:
+    count = len(tensors)
+    if count < 2:
+        raise RuntimeError(f"multi_dot(): expected at least 2 tensors but got {count}")
+    for index, tensor in enumerate(tensors):
+        ndim = tensor._array.ndim
+        if 0 < index < count - 1:
+            if ndim != 2:
+                raise RuntimeError(f"multi_dot(): tensor {index} must be 2D but got {ndim}D")
+        elif ndim not in (1, 2):
+            end = "last" if index else "first"
+            raise RuntimeError(f"multi_dot(): the {end} tensor must be 1D or 2D but got {ndim}D")
+    kinds = [str(tensor.dtype).removeprefix("torch.") for tensor in tensors]
+    for index, tensor in enumerate(tensors):
+        if kinds[index] != kinds[0]:
+            raise RuntimeError(
+                "multi_dot(): all tensors must have be the same dtype but tensor 0 is "
+                f"{c_name(tensors[0]._array)} and tensor {index} {c_name(tensor._array)}"
+            )
+
+
+def _multiplied(tensors: list[Tensor]) -> Tensor:
+    """The product by the cheapest bracketing. Source: Cormen et al., Introduction to Algorithms, 15.2."""
+    count = len(tensors)
+    sizes = [*(tensor._array.shape[0] for tensor in tensors), tensors[-1]._array.shape[1]]
+    cost = {(i, i): (0, i) for i in range(count)}
+    for length in range(1, count):
+        for i in range(count - length):
+            j = i + length
+            cost[i, j] = min(
+                (cost[i, k][0] + cost[k + 1, j][0] + sizes[i] * sizes[k + 1] * sizes[j + 1], k) for k in range(i, j)
+            )
+    done: dict[tuple[int, int], Tensor] = {(i, i): tensor for i, tensor in enumerate(tensors)}
+    stack = [(0, count - 1)]
+    while stack:
+        i, j = stack[-1]
+        k = cost[i, j][1]
+        missing = [part for part in ((i, k), (k + 1, j)) if part not in done]
+        if missing:
+            stack += missing
+        else:
+            stack.pop()
+            if (i, j) not in done:
+                done[i, j] = mm(done[i, k], done[k + 1, j])
+    return done[0, count - 1]
+
+
+@composite(method=False)
+def chain_matmul(*matrices: Any, out: Any = None) -> Tensor:
+    """The product of matrices in the order that costs least; the older name of ``linalg.multi_dot``."""
+    warn(
+        "torch.chain_matmul is deprecated and will be removed in a future PyTorch release. Use torch.linalg.multi_dot "
+        "instead, which accepts a list of two or more tensors rather than multiple parameters."
+    )
+    if len(matrices) == 1 and isinstance(matrices[0], (list, tuple)):
+        matrices = tuple(matrices[0])
+    for tensor in matrices:
+        if tensor._array.ndim != 2:
+            raise RuntimeError(f"Tensor dimension is {tensor._array.ndim}, expected 2 instead.")
+    return matrices[0].clone() if len(matrices) == 1 else multi_dot(matrices, out=out)
+
+
+# -- inverses ---------------------------------------------------------------------------------------------------------
+
+
+def _square(function: str, A: Any) -> None:  # noqa: N803  PyTorch's name
+    demand(function.replace(".", "_"), A=A)
+    sizes = A._array.shape
+    if len(sizes) < 2:
+        raise RuntimeError(f"{function}: The input tensor A must have at least 2 dimensions.")
+    if sizes[-1] != sizes[-2]:
+        raise RuntimeError(
+            f"{function}: A must be batches of square matrices, but they are {sizes[-2]} by {sizes[-1]} matrices"
+        )
+    if A._array.dtype.kind not in "fc":
+        name = A.dtype.scalar_name
+        if A.dtype.is_floating_point:
+            raise RuntimeError(f"{function}: Low precision dtypes not supported. Got {name}")
+        raise RuntimeError(f"{function}: Expected a floating point or complex tensor as input. Got {name}")
+
+
+@audible
+def linalg_inv(A: Tensor, *, out: Any = None) -> Tensor:  # noqa: N803
+    """The inverse of a square matrix, or of each of a batch."""
+    _square("linalg.inv", A)
+    inverted = inverse_of(A)
+    return inverted if out is None else into("linalg_inv", (A,), out, inverted)
+
+
+@composite()
+def inverse(input: Tensor, *, out: Any = None) -> Tensor:
+    """The inverse of a square matrix, or of each of a batch."""
+    return linalg_inv(input, out=out)
+
+
+@audible
+def linalg_det(A: Tensor, *, out: Any = None) -> Tensor:  # noqa: N803
+    """The determinant of a square matrix, or of each of a batch."""
+    _square("linalg.det", A)
+    value = determinant(A)
+    return value if out is None else into("linalg_det", (A,), out, value)
+
+
+@composite()
+def det(input: Tensor) -> Tensor:
+    """The determinant of a square matrix, or of each of a batch."""
+    return linalg_det(input)
+
+
+def check_equation(A: Tensor, B: Tensor, left: bool) -> None:  # noqa: N803
+    """Raise PyTorch's error unless the two sides of an equation fit."""
+    _square("linalg.solve", A)
+    demand("linalg_solve", A=A, B=B)
+    n, m = A._array.shape, B._array.shape
+    vector = is_vector(n, m)
+    if m[-1 if vector or not left else -2] != n[-1]:
+        rows_, columns = (m[-1], 1) if vector else m[-2:]
+        equation, first, second = ("AX = B", n[-2:], (rows_, columns)) if left else ("XA = B", (rows_, columns), n[-2:])
+        raise RuntimeError(
+            f"linalg.solve: Incompatible shapes of A and B for the equation {equation} ({first[0]}x{first[1]} and "
+            f"{second[0]}x{second[1]})"
+        )
+
+
+@audible
+def linalg_solve(A: Tensor, B: Tensor, *, left: bool = True, out: Any = None) -> Tensor:  # noqa: N803
+    """What ``A`` must be multiplied with to give ``B``; with ``left=False``, what is to be multiplied with ``A``."""
+    check_equation(A, B, left)
+    solved = solution(A, B, left)
+    return solved if out is None else into("linalg_solve", (A, B), out, solved)
+
+
+@audible
+def vecdot(x: Tensor, y: Tensor, *, dim: int = -1, out: Any = None) -> Tensor:
+    """The sum along ``dim`` of the products of elements, the first conjugated."""
+    demand("linalg_vecdot", x=x, y=y)
+    x, y = low(x, y)
+    first = x.conj() if x.dtype.is_complex else x  # type: ignore[attr-defined]
+    sums = (first * y).sum(dim)  # type: ignore[operator]
+    return sums if out is None else into("linalg_vecdot", (x, y), out, sums)
+
+
+@composite()
+def matrix_power(input: Tensor, n: int, *, out: Any = None) -> Tensor:
+    """A square matrix, or a batch of them, multiplied with itself ``n`` times; its inverse where ``n`` is negative."""
+    sizes = input._array.shape
+    if len(sizes) < 2:
+        raise RuntimeError("linalg.matrix_power: The input tensor A must have at least 2 dimensions.")
+    if sizes[-1] != sizes[-2]:
+        raise RuntimeError(
+            "linalg.matrix_power: A must be batches of square matrices, but they are "
+            f"{sizes[-2]} by {sizes[-1]} matrices"
+        )
+    power = _power(input, n)
+    return power if out is None else into("matrix_power", (input,), out, power)
+
+
+def _power(input: Any, n: int) -> Any:
+    if n == 0:
+        return input.clone().copy_(COMPOSITES["eye"].function(input._array.shape[-1], dtype=input.dtype))
+    if n == 1:
+        return input.clone()
+    if n < 0:
+        input, n = linalg_inv(input), -n
+    if n == 1:
+        return input
+    if n == 3:
+        return matmul(matmul(input, input), input)
+    square, power = None, None
+    while n:
+        square = input if square is None else matmul(square, square)
+        if n & 1:
+            power = square if power is None else matmul(power, square)
+        n >>= 1
+    return power

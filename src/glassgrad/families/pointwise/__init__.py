@@ -1,0 +1,1 @@
+"""Functions of one number, and what keeps numbers within limits; bits, signs, mantissas and exponents."""

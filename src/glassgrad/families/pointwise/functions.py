@@ -1,0 +1,140 @@
+"""PyTorch's signatures of limits and of functions of two variables that are no arithmetic."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...core import write
+from ...core.tensor import Tensor
+from ...ops.declare import composite
+from ..arithmetic.functions import PAIR, is_number, need_tensor, no_match, number_aside, of_two, plain, raised, written
+from . import limit
+
+# -- limits ----------------------------------------------------------------------------------------------------------
+
+_PLAIN = frozenset((int, float, type(None)))
+_CLAMPS = (
+    "Tensor input, Tensor min = None, Tensor max = None, *, Tensor out = None",
+    "Tensor input, Number min = None, Number max = None, *, Tensor out = None",
+)
+
+
+def _clamp_row(name: str, input: Any, min: Any, max: Any) -> tuple[Any, Tensor, tuple[Any, ...], tuple[Any, ...]]:
+    """The row that clamps by numbers or by tensors, with its inputs and settings."""
+    need_tensor(name, "input", 1, input)
+    ends = [end for end in (min, max) if end is not None]
+    if not ends:
+        raise RuntimeError("torch.clamp: At least one of 'min' or 'max' must not be None")
+    if input._array.dtype.kind == "c":
+        raise NotImplementedError("clamp is not supported for complex types")
+    if all(is_number(end) for end in ends):
+        for end in ends:
+            input = raised(input, plain(end))
+        return limit.clamp_numbers, input, (), (plain(min), plain(max))
+    if all(isinstance(end, Tensor) for end in ends):
+        return limit.clamp_tensors, input, (min, max), ()
+    raise no_match(name, [x for x in (input, min, max) if x is not None], *_CLAMPS)
+
+
+@composite("clip")
+def clamp(input: Tensor, min: Any = None, max: Any = None, *, out: Any = None) -> Tensor:
+    """The elements, limited to [min, max]; an end may be a number, a tensor or None."""
+    if type(min) in _PLAIN and type(max) in _PLAIN and type(input) is Tensor and input._array.dtype.kind == "f":
+        if min is not None or max is not None:
+            return limit.clamp_numbers(input, min, max, out=out)
+    row, input, tensors, settings = _clamp_row("clamp", input, min, max)
+    return row(input, *tensors, *settings, out=out)
+
+
+@composite("clip_")
+def clamp_(self: Tensor, min: Any = None, max: Any = None) -> Tensor:
+    """In-place :func:`clamp`."""
+    if type(min) in _PLAIN and type(max) in _PLAIN and type(self) is Tensor and self._array.dtype.kind == "f":
+        if min is not None or max is not None:
+            return written(limit.clamp_numbers, self, settings=(min, max))
+    row, raised_, tensors, settings = _clamp_row("clamp_", self, min, max)
+    write.check_cast(raised_._array.dtype, self)
+    return written(row, self, *tensors, settings=settings)
+
+
+def _one_sided(name: str, with_number: Any, with_tensor: Any) -> tuple[Any, Any]:
+    end = name[6:]
+
+    def function(input: Tensor, limit: Any, out: Any) -> Tensor:
+        if input._array.dtype.kind == "c":
+            raise NotImplementedError("clamp is not supported for complex types")
+        if is_number(limit):
+            return with_number(raised(input, plain(limit)), plain(limit), out=out)
+        need_tensor(name, end, 2, limit)
+        return with_tensor(input, limit, out=out)
+
+    def in_place(self: Tensor, limit: Any) -> Tensor:
+        if is_number(limit):
+            write.check_cast(raised(self, plain(limit))._array.dtype, self)
+            return written(with_number, self, settings=(plain(limit),))
+        return written(with_tensor, self, limit)
+
+    return function, in_place
+
+
+_clamp_min, _clamp_min_ = _one_sided("clamp_min", limit.clamp_min_number, limit.clamp_min_tensor)
+_clamp_max, _clamp_max_ = _one_sided("clamp_max", limit.clamp_max_number, limit.clamp_max_tensor)
+
+
+@composite()
+def clamp_min(input: Tensor, min: Any, *, out: Any = None) -> Tensor:
+    """The elements, at least ``min``, a number or a tensor."""
+    return _clamp_min(input, min, out)
+
+
+@composite()
+def clamp_max(input: Tensor, max: Any, *, out: Any = None) -> Tensor:
+    """The elements, at most ``max``, a number or a tensor."""
+    return _clamp_max(input, max, out)
+
+
+@composite()
+def clamp_min_(self: Tensor, min: Any) -> Tensor:
+    """In-place :func:`clamp_min`."""
+    return _clamp_min_(self, min)
+
+
+@composite()
+def clamp_max_(self: Tensor, max: Any) -> Tensor:
+    """In-place :func:`clamp_max`."""
+    return _clamp_max_(self, max)
+
+
+# -- two variables ---------------------------------------------------------------------------------------------------
+
+
+@composite()
+def copysign(input: Tensor, other: Any, *, out: Any = None) -> Tensor:
+    """The sizes of ``input`` with the signs of ``other``, a tensor or a number."""
+    if isinstance(input, Tensor) and is_number(other):
+        return limit.copysign_number(raised(input, float(other)), plain(other), out=out)
+    if not (isinstance(input, Tensor) and isinstance(other, Tensor)):
+        raise no_match("copysign", (input, other), *PAIR)
+    return limit.copysign(input, other, out=out)
+
+
+@composite()
+def xlogy(input: Any, other: Any, *, out: Any = None) -> Tensor:
+    """``input * log(other)``, zero where ``input`` is zero; one of them may be a number."""
+    return of_two("xlogy", limit.xlogy, limit.xlogy_number, limit.xlogy_of_number, input, other, out)
+
+
+@composite()
+def heaviside(input: Tensor, values: Tensor, *, out: Any = None) -> Tensor:
+    """The step: zero below zero, one above, ``values`` at zero; not differentiable."""
+    need_tensor("heaviside", "input", 1, input)
+    need_tensor("heaviside", "values", 2, values)
+    if input._array.dtype.kind == "c" or values._array.dtype.kind == "c":
+        raise RuntimeError("heaviside is not yet implemented for complex tensors.")
+    if input._array.dtype != values._array.dtype:
+        raise RuntimeError("heaviside is not yet implemented for tensors with different dtypes.")
+    return limit.heaviside(input, values, out=out)
+
+
+copysign_ = number_aside(limit.copysign, limit.copysign_number, "copysign")
+xlogy_ = number_aside(limit.xlogy, limit.xlogy_number, "xlogy")

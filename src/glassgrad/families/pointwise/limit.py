@@ -1,0 +1,522 @@
+"""Limits: clamping, replacing what is not finite; degrees; and functions of two variables that are no arithmetic."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ...core.row import op
+from ...kernels.choose import keep
+from ..compare.rows import maximum, unsupported, where, zero_like
+from .rows import exp, exp2, log, single
+
+_LN2, _NAN = math.log(2), math.nan
+
+# -- limits ----------------------------------------------------------------------------------------------------------
+
+
+@op(node="ClampBackward1", inplace=True, public=False)
+def clamp_numbers(self: Any, /, min: Any = None, max: Any = None) -> Any:
+    """The elements, those outside [min, max] replaced by the nearer end."""
+    kind = self.dtype.type
+    if min is None:
+        return np.minimum(self, kind(max))
+    if max is None:
+        return np.maximum(self, kind(min))
+    if type(self) is np.ndarray and self.dtype.kind == "f":
+        return self.clip(kind(min), kind(max))[()]
+    return np.minimum(np.maximum(self, kind(min)), kind(max))
+
+
+clamp_numbers.derivative(self=lambda grad, self, min, max: within(grad, self, min, max))
+
+
+@op(public=False)
+def within(grad_output: Any, self: Any, /, min: Any, max: Any) -> Any:
+    """``grad_output`` where ``self`` lies in [min, max], zero elsewhere."""
+    kind = self.dtype.type
+    if min is None:
+        inside = self <= kind(max)
+    elif max is None:
+        inside = self >= kind(min)
+    else:
+        inside = np.logical_and(self >= kind(min), self <= kind(max))
+    return keep(inside, grad_output)
+
+
+within.derivative(grad_output=lambda grad, self, min, max: within(grad, self, min, max))
+
+
+@op(node="ClampMinBackward0", inplace=True, public=False)
+def clamp_min_number(self: Any, /, min: Any) -> Any:
+    """The elements, at least ``min``."""
+    return np.maximum(self, self.dtype.type(min))
+
+
+clamp_min_number.derivative(self=lambda grad, self, min: within(grad, self, min, None))
+
+
+@op(node="ClampMaxBackward0", inplace=True, public=False)
+def clamp_max_number(self: Any, /, max: Any) -> Any:
+    """The elements, at most ``max``."""
+    return np.minimum(self, self.dtype.type(max))
+
+
+clamp_max_number.derivative(self=lambda grad, self, max: within(grad, self, None, max))
+
+
+@op(node="ClampBackward0", inplace=True, typed="promote", public=False)
+def clamp_tensors(self: Any, min: Any = None, max: Any = None, /) -> Any:
+    """The elements, those outside [min, max] replaced by the nearer end, which wins where the ends cross."""
+    out = self if min is None else np.maximum(self, min)
+    return out if max is None else np.minimum(out, max)
+
+
+@clamp_tensors.derivative("self", "min", "max")
+def passed_on(grad: Any, self: Any, min: Any, max: Any) -> Any:
+    """To each element's gradient its owner: the element itself or the end that replaced it."""
+    if min is None:
+        return where(self <= max, grad, 0), None, where(self > max, grad, 0)
+    if max is None:
+        return where(self >= min, grad, 0), where(self < min, grad, 0), None
+    inner = where(self >= min, where(self <= max, grad, 0), 0)
+    lower = where(self < min, where(min < max, grad, 0), 0)
+    return inner, lower, where(maximum(self, min) > max, grad, 0)
+
+
+@op(node="ClampMinBackward1", inplace=True, typed="promote", public=False)
+def clamp_min_tensor(self: Any, min: Any, /) -> Any:
+    """The elements, at least those of ``min``."""
+    return np.maximum(self, min)
+
+
+clamp_min_tensor.derivative(
+    self=lambda grad, self, min: where(self >= min, grad, 0),
+    min=lambda grad, self, min: where(self < min, grad, 0),
+)
+
+
+@op(node="ClampMaxBackward1", inplace=True, typed="promote", public=False)
+def clamp_max_tensor(self: Any, max: Any, /) -> Any:
+    """The elements, at most those of ``max``."""
+    return np.minimum(self, max)
+
+
+clamp_max_tensor.derivative(
+    self=lambda grad, self, max: where(self <= max, grad, 0),
+    max=lambda grad, self, max: where(self > max, grad, 0),
+)
+
+
+@op(inplace=True)
+def nan_to_num(self: Any, /, nan: Any = None, posinf: Any = None, neginf: Any = None) -> Any:
+    """The elements, NaN and the infinities replaced by numbers: zero and the dtype's limits, unless given."""
+    if self.dtype.kind in "biu":
+        return self.copy()
+    if self.dtype.itemsize == 2:
+        limit = float(np.finfo(self.dtype).max) if self.dtype.kind == "f" else 3.3895313892515355e38
+        posinf, neginf = limit if posinf is None else posinf, -limit if neginf is None else neginf
+        return single(lambda x: np.nan_to_num(x, True, 0.0 if nan is None else nan, posinf, neginf), self)
+    return np.nan_to_num(self, True, 0.0 if nan is None else nan, posinf, neginf)[()]
+
+
+nan_to_num.derivative(self=lambda grad, self: where(finite_mask(self), grad, 0))
+
+
+@op(constant=True, public=False)
+def finite_mask(self: Any, /) -> Any:
+    """Whether elements are finite numbers, for rules."""
+    return np.isfinite(self)
+
+
+@op(inplace=True, node="Deg2RadBackward0", typed="float")
+def deg2rad(self: Any, /) -> Any:
+    """Degrees as radians."""
+    if self.dtype.kind == "c":
+        raise RuntimeError("deg2rad is not supported for complex tensors.")
+    return self * self.dtype.type(math.pi / 180)
+
+
+deg2rad.derivative(self=lambda grad: grad * _RADIANS)
+
+
+@op(inplace=True, node="Rad2DegBackward0", typed="float")
+def rad2deg(self: Any, /) -> Any:
+    """Radians as degrees."""
+    if self.dtype.kind == "c":
+        raise RuntimeError("rad2deg is not supported for complex tensors.")
+    return self * self.dtype.type(180 / math.pi)
+
+
+rad2deg.derivative(self=lambda grad: grad * _DEGREES)
+
+
+_RADIANS, _DEGREES = math.pi / 180, 180 / math.pi
+
+
+def _no_complex(self: Any, name: str) -> None:
+    if self.dtype.kind == "c":
+        raise unsupported(name, self)
+
+
+# -- functions of two variables --------------------------------------------------------------------------------------
+
+
+@op("arctan2", inplace=True, typed="float", strict=True)
+def atan2(self: Any, other: Any, /) -> Any:
+    """The angle of the point (other, self), in (-pi, pi]."""
+    _no_complex(self, "atan2_cpu")
+    return np.arctan2(self, other)
+
+
+@atan2.derivative("self", "other")
+def slopes_of_angle(grad: Any, self: Any, other: Any) -> Any:
+    """The gradient times the point turned by a right angle, over its square; zero at the origin."""
+    square = self * self + other * other
+    shared = where(square == 0, 0, grad / square)
+    return shared * other, shared * -self
+
+
+@op(inplace=True, typed="promote", strict=True)
+def hypot(self: Any, other: Any, /) -> Any:
+    """The length of the hypotenuse over two sides."""
+    if self.dtype.kind in "biuc":
+        raise unsupported("hypot_cpu", self)
+    return np.hypot(self, other)
+
+
+hypot.derivative(
+    self=lambda grad, self, result: grad * (self / result),
+    other=lambda grad, other, result: grad * (other / result),
+)
+
+
+@op(inplace=True, typed="float", strict=True)
+def copysign(self: Any, other: Any, /) -> Any:
+    """The sizes of ``self`` with the signs of ``other``."""
+    _no_complex(self, "copysign_cpu")
+    return np.copysign(self, other)
+
+
+copysign.derivative(
+    self=lambda grad, self, result: where(self == 0, 0, grad * (result / self)),
+    other=lambda grad: zero_like(grad),
+)
+
+
+@op(node="CopysignBackward1", inplace=True, public=False)
+def copysign_number(self: Any, /, other: Any) -> Any:
+    """The sizes of ``self`` with the sign of a number."""
+    return np.copysign(self, self.dtype.type(other))
+
+
+copysign_number.derivative(self=lambda grad, self, result: where(self == 0, 0, grad * (result / self)))
+
+
+def refuse_heaviside(grad: Any) -> Any:
+    """Raise PyTorch's error for the gradient of the step."""
+    raise RuntimeError("derivative for aten::heaviside is not implemented")
+
+
+@op(node="torch::autograd::NotImplemented", inplace=True, typed="promote", strict=True)
+def heaviside(self: Any, values: Any, /) -> Any:
+    """The step: zero below zero, one above, ``values`` at zero; not differentiable."""
+    kind = self.dtype.type
+    return np.where(self == 0, values, np.where(self > 0, kind(1), kind(0)))[()]
+
+
+heaviside.derivative(self=refuse_heaviside, values=refuse_heaviside)
+
+
+def _xlogy(self: Any, other: Any) -> Any:
+    _no_complex(self, "xlogy_cpu")
+    zero = np.logical_and(self == 0, other == other)
+    return np.where(zero, self.dtype.type(0), self * np.log(np.where(zero, other.dtype.type(1), other)))[()]
+
+
+@op(inplace=True, typed="float", strict=True)
+def xlogy(self: Any, other: Any, /) -> Any:
+    """``self * log(other)``, zero where ``self`` is zero."""
+    return _xlogy(self, other)
+
+
+xlogy.derivative(
+    self=lambda grad, self, other: grad * where(self == 0, where(other <= 0, 0, log(other)), log(other)),
+    other=lambda grad, self, other: grad * self / other,
+)
+
+
+@op(node="XlogyBackward2", inplace=True, public=False)
+def xlogy_number(self: Any, /, other: Any) -> Any:
+    """``self`` times the logarithm of a number, zero where ``self`` is zero."""
+    return _xlogy(self, self.dtype.type(other))
+
+
+xlogy_number.derivative(
+    self=lambda grad, self, other: grad * _log_of(other) if other > 0 else where(self == 0, 0, grad * _log_of(other))
+)
+
+
+@op(node="XlogyBackward1", public=False)
+def xlogy_of_number(other: Any, /, self: Any) -> Any:
+    """A number times the logarithms of ``other``, zero for the number zero."""
+    return _xlogy(other.dtype.type(self), other)
+
+
+xlogy_of_number.derivative(other=lambda grad, other, self: grad * self / other)
+
+
+@op(typed="promote", strict=True)
+def logaddexp(self: Any, other: Any, /) -> Any:
+    """The logarithm of the sum of two exponentials."""
+    if self.dtype.kind in "biu":
+        raise unsupported("logaddexp_cpu", self)
+    if self.dtype.kind == "c":
+        first = self.real >= other.real
+        high, low = np.where(first, self, other), np.where(first, other, self)
+        return (high + np.log1p(np.exp(low - high)))[()]
+    return np.logaddexp(self, other)
+
+
+logaddexp.derivative(
+    self=lambda grad, self, other: grad / (exp(other - self) + 1),
+    other=lambda grad, self, other: grad / (exp(self - other) + 1),
+)
+
+
+@op(typed="promote", strict=True)
+def logaddexp2(self: Any, other: Any, /) -> Any:
+    """The logarithm to base 2 of the sum of two powers of two."""
+    if self.dtype.kind in "biu":
+        raise unsupported("logaddexp2_cpu", self)
+    return np.logaddexp2(self, other)
+
+
+logaddexp2.derivative(
+    self=lambda grad, self, other: grad / (exp2(other - self) + 1),
+    other=lambda grad, self, other: grad / (exp2(self - other) + 1),
+)
+
+
+@op(inplace=True, typed="float", strict=True)
+def ldexp(self: Any, other: Any, /) -> Any:
+    """``self`` times two to the power ``other``."""
+    return self * np.exp2(other)
+
+
+ldexp.derivative(
+    self=lambda grad, other: grad * exp2(other),
+    other=lambda grad, result: grad * (result * _LN2),
+)
+
+
+def _log_of(number: Any) -> Any:
+    return math.log(number) if number > 0 else -math.inf if number == 0 else math.nan
+
+
+# -- Signs, sizes and directions of real and complex numbers; rounding.
+
+_I = 1j
+
+# -- signs and sizes -------------------------------------------------------------------------------------------------
+
+
+size_of = abs  # the name is the row's below
+
+
+@op("absolute", inplace=True, holomorphic=False, ufunc=np.absolute)
+def abs(self: Any, /) -> Any:
+    """The absolute value."""
+    if self.dtype.kind == "b":
+        raise unsupported("abs_cpu", self)
+    return size_of(self)
+
+
+abs.derivative(self=lambda grad, self: grad * sgn(self))
+
+
+@op(inplace=True, holomorphic=False)
+def sgn(self: Any, /) -> Any:
+    """The sign; of a complex number, the unit number of the same direction."""
+    return np.sign(self) if self.dtype.kind != "b" else self.copy()
+
+
+@sgn.derivative("self")
+def slope_of_sgn(grad: Any, self: Any, result: Any) -> Any:
+    """The part of the gradient across the direction, over the size; for real numbers zero."""
+    return where(self == 0, 0, (grad - result * along(result, grad)) / abs(self))
+
+
+@op(inplace=True)
+def sign(self: Any, /) -> Any:
+    """The sign: -1, 0 or 1."""
+    kind = self.dtype.kind
+    if kind == "c":
+        raise NotImplementedError(
+            "Unlike NumPy, torch.sign is not intended to support complex numbers. Please use torch.sgn instead."
+        )
+    if kind == "f":
+        return np.where(self != self, self.dtype.type(0), np.sign(self))[()]
+    return np.sign(self) if kind != "b" else self.copy()
+
+
+sign.derivative(self=lambda grad: zero_like(grad))
+
+
+@op(view=True, holomorphic=False, public=False)
+def real(self: Any, /) -> Any:
+    """The real part, a view."""
+    return self[...].real if self.dtype.kind == "c" else self[...]
+
+
+real.derivative(self=lambda grad: complex_from(grad, zero_like(grad)))
+
+
+@op(holomorphic=False, public=False)
+def conj(self: Any, /) -> Any:
+    """The complex conjugate."""
+    return np.conj(self)
+
+
+conj.derivative(self=lambda grad: conj(grad))
+
+
+@op(inplace=True, holomorphic=False)
+def conj_physical(self: Any, /) -> Any:
+    """The complex conjugate."""
+    return np.conj(self) if self.dtype.kind == "c" else self.copy()
+
+
+conj_physical.derivative(self=lambda grad: conj_physical(grad))
+
+
+@op(node="ComplexBackward0", typed="promote", holomorphic=False, public=False)
+def complex_from(real: Any, imag: Any, /) -> Any:
+    """The complex number of a real and an imaginary part."""
+    out = np.empty(np.broadcast_shapes(real.shape, imag.shape), np.result_type(real.dtype, np.complex64))
+    out.real, out.imag = real, imag
+    return out[()]
+
+
+complex_from.derivative(real=lambda grad: real(grad), imag=lambda grad: real(grad * -_I))
+
+
+@op(typed="promote", holomorphic=False, public=False)
+def polar(abs: Any, angle: Any, /) -> Any:
+    """The complex number of a size and an angle."""
+    return complex_from.row.kernel(abs * np.cos(angle), abs * np.sin(angle))
+
+
+polar.derivative(
+    abs=lambda grad, result: along(sgn(result), grad),
+    angle=lambda grad, result: along(result * _I, grad),
+)
+
+
+@op(holomorphic=False, public=False)
+def along(self: Any, other: Any, /) -> Any:
+    """The real part of ``other`` times the conjugate of ``self``."""
+    return (np.conj(self) * other).real
+
+
+along.derivative(self=lambda grad, other: grad * other, other=lambda grad, self: grad * self)
+
+
+@op(node="AngleBackward0", typed="float", holomorphic=False, public=False)
+def angle_of_complex(self: Any, /) -> Any:
+    """The angle in radians."""
+    return np.arctan2(self.imag, self.real)
+
+
+angle_of_complex.derivative(self=lambda grad, self: where(self == 0, 0, grad * (self * _I) / (abs(self) * abs(self))))
+
+
+@op(typed="float", public=False)
+def angle(self: Any, /) -> Any:
+    """The angle of a real number: 0 or pi (NaN stays)."""
+    return np.where(self < 0, self.dtype.type(math.pi), np.where(self != self, self, self.dtype.type(0)))[()]
+
+
+angle.derivative(self=lambda grad: zero_like(grad))
+
+
+# -- rounding --------------------------------------------------------------------------------------------------------
+
+
+def _rounding(function: Any, name: str) -> Any:
+    def serve(self: Any) -> Any:
+        kind = self.dtype.kind
+        if kind == "c" and name != "round_vml_cpu":
+            raise NotImplementedError(f"{name[:-8]} is not supported for complex inputs")
+        if kind in "bc":
+            raise unsupported(name, self)
+        return self.copy() if kind in "iu" else function(self)
+
+    return serve
+
+
+_floor, _ceil = _rounding(np.floor, "floor_vml_cpu"), _rounding(np.ceil, "ceil_vml_cpu")
+_trunc, _rint = _rounding(np.trunc, "trunc_vml_cpu"), _rounding(np.rint, "round_vml_cpu")
+
+
+@op(inplace=True)
+def floor(self: Any, /) -> Any:
+    """The greatest integer not above."""
+    return _floor(self)
+
+
+floor.derivative(self=lambda grad: zero_like(grad))
+
+
+@op(inplace=True)
+def ceil(self: Any, /) -> Any:
+    """The least integer not below."""
+    return _ceil(self)
+
+
+ceil.derivative(self=lambda grad: zero_like(grad))
+
+
+@op("fix", inplace=True)
+def trunc(self: Any, /) -> Any:
+    """The integer part."""
+    return _trunc(self)
+
+
+trunc.derivative(self=lambda grad: zero_like(grad))
+
+
+@op(inplace=True)
+def round(self: Any, /) -> Any:
+    """The nearest integer; halves go to the even one."""
+    return _rint(self)
+
+
+round.derivative(self=lambda grad: zero_like(grad))
+
+
+@op(node="RoundBackward1", inplace=True, public=False)
+def round_decimals(self: Any, /, decimals: Any) -> Any:
+    """Rounded to so many decimal places, or to tens, hundreds ... for negative ones."""
+    if self.dtype.kind != "f" and self.dtype.kind != "V":
+        raise unsupported("round_cpu", self)
+    if self.dtype.itemsize == 2:
+        return single(lambda x: round_decimals.row.kernel(x, decimals), self)
+    power = self.dtype.type(10.0 ** (decimals if decimals > 0 else -decimals))
+    return np.rint(self / power) * power if decimals < 0 else np.rint(self * power) / power
+
+
+round_decimals.derivative(self=lambda grad: zero_like(grad))
+
+
+@op(inplace=True)
+def frac(self: Any, /) -> Any:
+    """The part behind the point, with the sign of the number."""
+    if self.dtype.kind in "biuc":
+        raise unsupported("frac_cpu", self)
+    return self - np.trunc(self)
+
+
+frac.derivative(self=lambda grad: grad)

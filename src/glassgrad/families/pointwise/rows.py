@@ -1,0 +1,436 @@
+"""The elementary functions, elementwise: exponentials, roots, circular and hyperbolic functions, the logistic one."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ...core.row import op
+from ...kernels import compiled
+from ..compare.rows import unsupported, where, zero_like
+
+ndarray = np.ndarray
+_ONE = {np.dtype(code): np.ones((), code) for code in ("f4", "f8", "F", "D")}
+_LN2, _LN10 = math.log(2), math.log(10)
+
+
+def one_of(self: Any) -> Any:
+    """A 0-d one of the same dtype: an array for arrays, which ufuncs take faster than a scalar."""
+    return _ONE.get(self.dtype, 1) if type(self) is ndarray else 1
+
+
+def single(function: Any, self: Any) -> Any:
+    """``function`` of a half precision array computed in float32, rounded once at the end."""
+    return function(self.astype("f4")).astype(self.dtype)
+
+
+# -- exponentials and logarithms -------------------------------------------------------------------------------------
+
+
+@op(inplace=True, typed="float", ufunc=np.exp, form="exp_ufunc(a0)", large="CURVED")
+def exp(self: Any, /) -> Any:
+    """The exponential."""
+    if self.size >= compiled.CURVED and self.size >= compiled.least:  # the first is the rarer, so asked first
+        if (result := compiled.elementary.made(np.exp, self)) is not None:
+            return result
+    return np.exp(self)
+
+
+exp.derivative(self=lambda grad, result: grad * result)
+
+
+@op(inplace=True, typed="float", ufunc=np.exp2, form="exp2_ufunc(a0)")
+def exp2(self: Any, /) -> Any:
+    """Two to the power of each element."""
+    return np.exp2(self) if self.dtype.kind != "c" else np.exp(self * _LN2)
+
+
+exp2.derivative(self=lambda grad, result: grad * (result * _LN2))
+
+
+@op(inplace=True, typed="float", ufunc=np.expm1, form="expm1_ufunc(a0)")
+def expm1(self: Any, /) -> Any:
+    """The exponential minus one, exact near zero."""
+    return np.expm1(self)
+
+
+expm1.derivative(self=lambda grad, result: grad * (result + 1))
+
+
+@op(inplace=True, typed="float", ufunc=np.log, form="log_ufunc(a0)")
+def log(self: Any, /) -> Any:
+    """The natural logarithm."""
+    return np.log(self)
+
+
+log.derivative(self=lambda grad, self: grad / self)
+
+
+@op(inplace=True, typed="float", ufunc=np.log2, form="log2_ufunc(a0)")
+def log2(self: Any, /) -> Any:
+    """The logarithm to base 2."""
+    return np.log2(self)
+
+
+log2.derivative(self=lambda grad, self: grad / (self * _LN2))
+
+
+@op(inplace=True, typed="float", ufunc=np.log10, form="log10_ufunc(a0)")
+def log10(self: Any, /) -> Any:
+    """The logarithm to base 10."""
+    return np.log10(self)
+
+
+log10.derivative(self=lambda grad, self: grad / (self * _LN10))
+
+
+@op(node="Log1PBackward0", inplace=True, typed="float", ufunc=np.log1p, form="log1p_ufunc(a0)")
+def log1p(self: Any, /) -> Any:
+    """The logarithm of one plus each element, exact near zero."""
+    return np.log1p(self)
+
+
+log1p.derivative(self=lambda grad, self: grad / (self + 1))
+
+
+# -- roots -----------------------------------------------------------------------------------------------------------
+
+
+@op(inplace=True, typed="float", ufunc=np.sqrt, form="sqrt_ufunc(a0)")
+def sqrt(self: Any, /) -> Any:
+    """The square root."""
+    return np.sqrt(self)
+
+
+sqrt.derivative(self=lambda grad, result: grad / (result + result))
+
+
+@op(inplace=True, typed="float")
+def rsqrt(self: Any, /) -> Any:
+    """One over the square root."""
+    if self.dtype.itemsize == 2:
+        return single(rsqrt.row.kernel, self)
+    return np.reciprocal(np.sqrt(self))
+
+
+rsqrt.derivative(self=lambda grad, result: grad * (result * result * result) * -0.5)
+
+
+# -- circular functions ----------------------------------------------------------------------------------------------
+
+
+@op(inplace=True, typed="float", ufunc=np.sin, form="sin_ufunc(a0)", large="CURVED")
+def sin(self: Any, /) -> Any:
+    """The sine."""
+    if self.size >= compiled.CURVED and self.size >= compiled.least:
+        if (result := compiled.elementary.made(np.sin, self)) is not None:
+            return result
+    return np.sin(self)
+
+
+sin.derivative(self=lambda grad, self: grad * cos(self))
+
+
+@op(inplace=True, typed="float", ufunc=np.cos, form="cos_ufunc(a0)", large="CURVED")
+def cos(self: Any, /) -> Any:
+    """The cosine."""
+    if self.size >= compiled.CURVED and self.size >= compiled.least:
+        if (result := compiled.elementary.made(np.cos, self)) is not None:
+            return result
+    return np.cos(self)
+
+
+cos.derivative(self=lambda grad, self: -(grad * sin(self)))
+
+
+@op(inplace=True, typed="float", ufunc=np.tan, form="tan_ufunc(a0)")
+def tan(self: Any, /) -> Any:
+    """The tangent."""
+    return np.tan(self)
+
+
+tan.derivative(self=lambda grad, result: grad * (result * result + 1))
+
+
+@op("arcsin", inplace=True, typed="float", ufunc=np.arcsin, form="asin_ufunc(a0)")
+def asin(self: Any, /) -> Any:
+    """The angle with this sine."""
+    return np.arcsin(self)
+
+
+asin.derivative(self=lambda grad, self: grad * rsqrt(1 - self * self))
+
+
+@op("arccos", inplace=True, typed="float", ufunc=np.arccos, form="acos_ufunc(a0)")
+def acos(self: Any, /) -> Any:
+    """The angle with this cosine."""
+    return np.arccos(self)
+
+
+acos.derivative(self=lambda grad, self: -(grad * rsqrt(1 - self * self)))
+
+
+@op("arctan", inplace=True, typed="float", ufunc=np.arctan, form="atan_ufunc(a0)")
+def atan(self: Any, /) -> Any:
+    """The angle with this tangent."""
+    return np.arctan(self)
+
+
+atan.derivative(self=lambda grad, self: grad / (self * self + 1))
+
+
+# -- hyperbolic functions --------------------------------------------------------------------------------------------
+
+
+@op(inplace=True, typed="float", ufunc=np.sinh, form="sinh_ufunc(a0)")
+def sinh(self: Any, /) -> Any:
+    """The hyperbolic sine."""
+    return np.sinh(self)
+
+
+sinh.derivative(self=lambda grad, self: grad * cosh(self))
+
+
+@op(inplace=True, typed="float", ufunc=np.cosh, form="cosh_ufunc(a0)")
+def cosh(self: Any, /) -> Any:
+    """The hyperbolic cosine."""
+    return np.cosh(self)
+
+
+cosh.derivative(self=lambda grad, self: grad * sinh(self))
+
+
+@op(inplace=True, typed="float", ufunc=np.tanh, form="tanh_ufunc(a0)", large="CURVED")
+def tanh(self: Any, /) -> Any:
+    """The hyperbolic tangent."""
+    if self.size >= compiled.CURVED and self.size >= compiled.least:
+        if (result := compiled.elementary.made(np.tanh, self)) is not None:
+            return result
+    return np.tanh(self)
+
+
+tanh.derivative(self=lambda grad, result: tanh_backward(grad, result))
+
+
+@op(public=False, native=lambda grad_output, output: compiled.activation.tanh_backward(grad_output, output))
+def tanh_backward(grad_output: Any, output: Any, /) -> Any:
+    """``grad_output`` times one minus the square of a hyperbolic tangent."""
+    one = one_of(output)
+    return grad_output * (one - output * output)
+
+
+tanh_backward.derivative(
+    grad_output=lambda grad, output: tanh_backward(grad, output),
+    output=lambda grad, output, grad_output: grad * grad_output * output * -2,
+)
+
+
+@op("arcsinh", inplace=True, typed="float", ufunc=np.arcsinh, form="asinh_ufunc(a0)")
+def asinh(self: Any, /) -> Any:
+    """The number with this hyperbolic sine."""
+    return np.arcsinh(self)
+
+
+asinh.derivative(self=lambda grad, self: grad * rsqrt(self * self + 1))
+
+
+@op("arccosh", inplace=True, typed="float", ufunc=np.arccosh, form="acosh_ufunc(a0)")
+def acosh(self: Any, /) -> Any:
+    """The number, at least zero, with this hyperbolic cosine."""
+    return np.arccosh(self)
+
+
+acosh.derivative(self=lambda grad, self: grad * (rsqrt(self + 1) * rsqrt(self - 1)))
+
+
+@op("arctanh", inplace=True, typed="float", ufunc=np.arctanh, form="atanh_ufunc(a0)")
+def atanh(self: Any, /) -> Any:
+    """The number with this hyperbolic tangent."""
+    return np.arctanh(self)
+
+
+atanh.derivative(self=lambda grad, self: grad / (1 - self * self))
+
+
+# -- the logistic function -------------------------------------------------------------------------------------------
+
+_MANY = 4000
+_HALF = {np.dtype(code): np.array(0.5, code) for code in ("f4", "f8")}
+
+
+@op(inplace=True, typed="float", native=lambda self: compiled.activation.sigmoid(self))
+def sigmoid(self: Any, /) -> Any:
+    """The logistic function 1 / (1 + exp(-x))."""
+    if type(self) is ndarray and self.size > _MANY and self.dtype in _HALF and self.min() > -8:
+        half = _HALF[self.dtype]  # faster; further down the tangent would lose the small results
+        out = np.tanh(self * half)
+        out *= half
+        out += half
+        return out
+    if self.dtype.itemsize == 2:
+        return single(sigmoid.row.kernel, self)
+    if type(self) is not ndarray:
+        return 1 / (np.exp(-self) + 1)
+    return np.reciprocal(np.exp(np.negative(self)) + one_of(self))
+
+
+sigmoid.derivative(self=lambda grad, result: sigmoid_backward(grad, result))
+
+
+@op(public=False, native=lambda grad_output, output: compiled.activation.sigmoid_backward(grad_output, output))
+def sigmoid_backward(grad_output: Any, output: Any, /) -> Any:
+    """``grad_output`` times the slope of the logistic function whose value is ``output``."""
+    one = one_of(output)
+    return grad_output * ((one - output) * output)
+
+
+sigmoid_backward.derivative(
+    grad_output=lambda grad, output: sigmoid_backward(grad, output),
+    output=lambda grad, output, grad_output: grad * grad_output * (1 - (output + output)),
+)
+
+
+@op(inplace=True, typed="float")
+def logit(self: Any, /, eps: Any = None) -> Any:
+    """The logarithm of the odds p / (1 - p), p first clamped to [eps, 1 - eps]."""
+    if self.dtype.kind == "c":
+        raise unsupported("logit_cpu", self)
+    if self.dtype.itemsize == 2:
+        return single(lambda x: logit.row.kernel(x, eps), self)
+    if eps is not None:
+        kind = self.dtype.type
+        self = np.clip(self, kind(eps), kind(1 - eps))
+    return np.log(self / (1 - self))
+
+
+@logit.derivative("self")
+def slope_of_logit(grad: Any, self: Any, eps: Any) -> Any:
+    """The gradient over p (1 - p); zero (NaN without ``eps``) outside the range."""
+    slope = grad / (self * (1 - self))
+    if eps is None:
+        return where(self >= 0, where(self <= 1, slope, math.nan), math.nan)
+    return where(self >= eps, where(self <= 1 - eps, slope, 0), 0)
+
+
+# -- Operations on the bits of integers and on truth values; none carries gradients.
+
+
+def _whole(self: Any, name: str, kinds: str = "biu") -> None:
+    if self.dtype.kind not in kinds:
+        raise unsupported(name, self)
+
+
+@op(operator="and", inplace=True, constant=True, typed="promote")
+def bitwise_and(self: Any, other: Any, /) -> Any:
+    """The bits that are set in both."""
+    _whole(self, "bitwise_and_cpu")
+    return self & other
+
+
+@op(operator="or", inplace=True, constant=True, typed="promote")
+def bitwise_or(self: Any, other: Any, /) -> Any:
+    """The bits that are set in at least one."""
+    _whole(self, "bitwise_or_cpu")
+    return self | other
+
+
+@op(operator="xor", inplace=True, constant=True, typed="promote")
+def bitwise_xor(self: Any, other: Any, /) -> Any:
+    """The bits that are set in just one."""
+    _whole(self, "bitwise_xor_cpu")
+    return self ^ other
+
+
+@op(inplace=True, constant=True)
+def bitwise_not(self: Any, /) -> Any:
+    """The bits that are not set."""
+    _whole(self, "bitwise_not_cpu")
+    return ~self
+
+
+@op(operator="lshift", inplace=True, constant=True, typed="promote")
+def bitwise_left_shift(self: Any, other: Any, /) -> Any:
+    """The bits moved up by ``other`` places; zero where that is negative or as wide as the dtype."""
+    _whole(self, "lshift_cpu", "iu")
+    bits = self.dtype.itemsize * 8
+    odd = (other < 0) | (other >= bits)
+    return np.where(odd, self.dtype.type(0), np.left_shift(self, np.where(odd, 0, other).astype(self.dtype)))[()]
+
+
+@op(operator="rshift", inplace=True, constant=True, typed="promote")
+def bitwise_right_shift(self: Any, other: Any, /) -> Any:
+    """The bits moved down by ``other`` places; only the sign is left where that is negative or too wide."""
+    _whole(self, "rshift_cpu", "iu")
+    most = self.dtype.itemsize * 8 - 1
+    odd = (other < 0) | (other > most)
+    return np.right_shift(self, np.where(odd, most, other).astype(self.dtype))
+
+
+# -- What integers and floats are made of, elementwise: common divisors; mantissas, exponents and neighbours.
+
+
+def _check_integers(name: str, self: Any) -> None:
+    if self.dtype.kind not in "iu":
+        raise unsupported(name, self)
+
+
+@op(inplace=True, constant=True, typed="promote", strict=True)
+def gcd(self: Any, other: Any, /) -> Any:
+    """The greatest common divisor; zero of two zeros.
+
+    Source: https://docs.pytorch.org/docs/stable/generated/torch.gcd.html
+    """
+    _check_integers("gcd_cpu", self)
+    return np.gcd(self, other)
+
+
+@op(inplace=True, constant=True, typed="promote", strict=True)
+def lcm(self: Any, other: Any, /) -> Any:
+    """The least common multiple; zero beside a zero.
+
+    Source: https://docs.pytorch.org/docs/stable/generated/torch.lcm.html
+    """
+    _check_integers("lcm_cpu", self)
+    return np.lcm(self, other)
+
+
+@op(node="FrexpBackward0", outputs=("mantissa", "exponent"), differentiable=("mantissa",), public=False)
+def frexp_parts(self: Any, /) -> Any:
+    """A mantissa from a half to one, and the power of two that it is to be multiplied with."""
+    if self.dtype.kind not in "fV":
+        raise RuntimeError("torch.frexp() only supports floating-point dtypes")
+    mantissa, exponent = np.frexp(self if self.dtype.kind == "f" else self.astype("f4"))
+    exponent = np.where(np.isfinite(mantissa), exponent, 0).astype(np.int32)[()]
+    return mantissa.astype(self.dtype, copy=False), exponent
+
+
+frexp_parts.derivative(self=lambda grad, exponent: halved(grad, exponent))
+
+
+@op(apart=("exponent",), public=False)
+def halved(self: Any, exponent: Any, /) -> Any:
+    """``self`` over two to the power ``exponent``, in its own dtype."""
+    if self.dtype.kind == "V":
+        return single(lambda x: np.ldexp(x, -exponent), self)
+    return np.ldexp(self, -exponent)
+
+
+halved.derivative(self=lambda grad, exponent: halved(grad, exponent))
+
+
+@op(inplace=True, typed="promote", strict=True)
+def nextafter(self: Any, other: Any, /) -> Any:
+    """The float next to each element in the direction of ``other``.
+
+    Source: https://docs.pytorch.org/docs/stable/generated/torch.nextafter.html
+    """
+    kind = self.dtype.kind
+    if kind not in "fV":
+        raise unsupported("nextafter_cpu", self)
+    return np.nextafter(self, other)
+
+
+# towards itself a float stays, and so PyTorch takes the slope there as zero where they are equal
+nextafter.derivative(self=lambda grad, self, other: where(self == other, 0, grad), other=lambda grad: zero_like(grad))

@@ -1,0 +1,552 @@
+"""PyTorch's signatures of pooling, with its checks of windows and sizes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any
+
+from ...core.tensor import Tensor
+from ...ground import modes
+from ...ground.dtypes import called, int64
+from ...ops.declare import composite
+from ..arithmetic.functions import need_tensor
+from ..reduce.functions import mean
+from ..shape.functions import ints, need_bool, need_rank, on_meta, one_int, sized
+from ..shape.rows import squeeze_dim, unsqueeze
+from . import rows
+from .kernels import output_size as pooled_size
+
+_WORDS = {2: "two", 3: "three"}
+
+
+# -- checks ------------------------------------------------------------------------------------------------------------
+
+
+def _several(function: str, name: str, values: tuple[int, ...], dims: int, sentence: str) -> tuple[int, ...]:
+    """One number for each dimension, given as so many or as one."""
+    if len(values) == 1:
+        return values * dims
+    if len(values) != dims and (values or name != "stride"):
+        raise RuntimeError(f"{function}: {name} must {sentence}, or a tuple of {_WORDS[dims]} ints")
+    return values
+
+
+@lru_cache(512)
+def _check_windows(
+    function: str, sizes: tuple[int, ...], kernel: Any, stride: Any, padding: Any, dilation: Any, ceil_mode: bool,
+    average: bool = False,
+) -> tuple[int, ...]:  # fmt: skip
+    """The sizes that pooling gives, or PyTorch's error where windows do not fit."""
+    dims = len(kernel)
+    steps = stride or kernel
+    last = sizes[len(sizes) - dims :]
+    pooled = []
+    for n, k, s, p, d in zip(last, kernel, steps, padding, dilation, strict=True):
+        if s == 0:
+            raise RuntimeError("stride should not be zero")
+        if p < 0:
+            raise RuntimeError(f"pad must be non-negative, but got pad: {p}")
+        if p > int(((k - 1) * d + 1) / 2):
+            raise RuntimeError(
+                f"pad should be at most half of effective kernel size, but got pad={p}, kernel_size={k} and "
+                f"dilation={d}"
+            )
+        pooled.append(pooled_size(n, k, s, p, d, ceil_mode))
+    letters = "THW"[3 - dims :]
+    for what, values, prefix in (
+        ("kernel size", kernel, "k"), ("stride", steps, "d"), ("dilation", dilation, "dilation")
+    ):  # fmt: skip
+        if min(values) <= 0:
+            shown = " ".join(f"{prefix}{letter}: {n}" for letter, n in zip(letters, values, strict=True))
+            raise RuntimeError(f"{what} should be greater than zero, but got {shown}")
+    _check_rank(function, sizes, dims)
+    if average and dims == 3 and any(n < k for n, k in zip(last, kernel, strict=True)):
+        image = " ".join(f"{letter}: {n}" for letter, n in zip(letters, last, strict=True))
+        shown = " ".join(f"k{letter}: {k}" for letter, k in zip(letters, kernel, strict=True))
+        raise RuntimeError(f"input image ({image}) smaller than kernel size ({shown})")
+    if any(p > k // 2 for p, k in zip(padding, kernel, strict=True)):
+        if dims == 2:
+            shown = f"padW = {padding[1]}, padH = {padding[0]}, kW = {kernel[1]}, kH = {kernel[0]}"
+        else:
+            shown = " ".join(
+                f"{prefix}{letter}: {values['THW'.index(letter)]}"
+                for prefix, values in (("k", kernel), ("pad", padding))
+                for letter in "TWH"
+            )
+        raise RuntimeError(f"pad should be smaller than or equal to half of kernel size, but got {shown}")
+    if min(pooled) < 1:
+        channels = sizes[len(sizes) - dims - 1]
+        had, gives = ("x".join(map(str, (channels, *part))) for part in (last, pooled))
+        raise RuntimeError(f"Given input size: ({had}). Calculated output size: ({gives}). Output size is too small")
+    return tuple(pooled)
+
+
+def _check_rank(function: str, sizes: Sequence[int], dims: int) -> None:
+    """Raise PyTorch's error where an input has not the right dimensions, or nothing in one."""
+    if dims == 2:
+        if len(sizes) not in (3, 4) or 0 in sizes[len(sizes) - 3 :]:
+            raise RuntimeError(
+                f"Expected 3D or 4D (batch mode) tensor with optional 0 dim batch size for input, but got:{list(sizes)}"
+            )
+        return
+    if len(sizes) not in (4, 5):
+        raise RuntimeError(f"{function}: Expected 4D or 5D tensor for input, but got: {list(sizes)}")
+    if 0 in sizes[len(sizes) - 4 :]:
+        raise RuntimeError(
+            f"{function}: Expected input's non-batch dimensions to have positive length, but input has a shape of "
+            f"{list(sizes)} and non-batch dimension 0 has length zero!"
+        )
+
+
+# -- the largest -------------------------------------------------------------------------------------------------------
+
+
+def _max_pool(
+    function: str, dims: int, input: Any, kernel_size: Any, stride: Any, padding: Any, dilation: Any, ceil_mode: Any,
+    places: bool,
+) -> Any:  # fmt: skip
+    need_tensor(function, "input", 1, input)
+    need_bool(function, "ceil_mode", 6, ceil_mode)
+    numbers = [
+        ints(function, name, 2 + offset, value, none=name == "stride")
+        for offset, (name, value) in enumerate(
+            zip(("kernel_size", "stride", "padding", "dilation"), (kernel_size, stride, padding, dilation), strict=True)
+        )
+    ]
+    own = f"max_pool{dims}d"
+    kernel = _several(own, "kernel_size", numbers[0], dims, "either be a single int")
+    steps = _several(own, "stride", numbers[1], dims, "either be omitted, a single int")
+    pads = _several(own, "padding", numbers[2], dims, "either be a single int")
+    spread = _several(own, "dilation", numbers[3], dims, "be either a single int")
+    sizes = input._array.shape
+    if len(sizes) not in (dims + 1, dims + 2):
+        raise RuntimeError(f"non-empty {dims + 1}D or {dims + 2}D (batch mode) tensor expected for input")
+    pooled = _check_windows(
+        f"max_pool{dims}d_with_indices_out_cpu_template()", sizes, kernel, steps, pads, spread, ceil_mode
+    )
+    settings = (kernel, steps, pads, spread, ceil_mode)
+    if on_meta(input):
+        values = sized(input, (*sizes[: len(sizes) - dims], *pooled))
+        return (values, sized(values, values.shape, int64)) if places else values
+    if not places and not modes.unusual and not (input.requires_grad and modes.grad_enabled()):
+        return rows.max_pool_values(input, *settings)
+    result = (rows.max_pool2d_with_indices if dims == 2 else rows.max_pool3d_with_indices)(input, *settings)
+    return result if places else result[0]
+
+
+@composite(method=False, function=False)
+def max_pool2d_with_indices(
+    input: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1, ceil_mode: bool = False
+) -> tuple[Tensor, Tensor]:
+    """The largest element of each window of the last two dimensions, and its place in its plane."""
+    return _max_pool(  # type: ignore[no-any-return]
+        "max_pool2d_with_indices", 2, input, kernel_size, stride, padding, dilation, ceil_mode, True
+    )
+
+
+@composite(method=False, function=False)
+def max_pool3d_with_indices(
+    input: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1, ceil_mode: bool = False
+) -> tuple[Tensor, Tensor]:
+    """The largest element of each window of the last three dimensions, and its place in its volume."""
+    return _max_pool(  # type: ignore[no-any-return]
+        "max_pool3d_with_indices", 3, input, kernel_size, stride, padding, dilation, ceil_mode, True
+    )
+
+
+@composite(method=False)
+def max_pool2d(
+    input: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1, ceil_mode: bool = False
+) -> Tensor:
+    """The largest element of each window of the last two dimensions; windows lie side by side without a ``stride``.
+
+    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.max_pool2d.html
+    """
+    return _max_pool("max_pool2d", 2, input, kernel_size, stride, padding, dilation, ceil_mode, False)  # type: ignore[no-any-return]
+
+
+@composite(method=False)
+def max_pool3d(
+    input: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1, ceil_mode: bool = False
+) -> Tensor:
+    """The largest element of each window of the last three dimensions.
+
+    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.max_pool3d.html
+    """
+    return _max_pool("max_pool3d", 3, input, kernel_size, stride, padding, dilation, ceil_mode, False)  # type: ignore[no-any-return]
+
+
+@composite(method=False)
+def max_pool1d_with_indices(
+    input: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1, ceil_mode: bool = False
+) -> tuple[Tensor, Tensor]:
+    """The largest element of each window of the last dimension, and its place in its line."""
+    function = "max_pool1d_with_indices"
+    need_tensor(function, "input", 1, input)
+    need_bool(function, "ceil_mode", 6, ceil_mode)
+    kernel = ints(function, "kernel_size", 2, kernel_size)
+    steps = ints(function, "stride", 3, stride, none=True)
+    pads, spread = ints(function, "padding", 4, padding), ints(function, "dilation", 5, dilation)
+    need_rank("max_pool1d", input, 2, 3)
+    for name, numbers in (("kernel_size", kernel), ("stride", steps), ("padding", pads), ("dilation", spread)):
+        one_int("max_pool1d", name, numbers, none=name == "stride")
+    step = steps or kernel
+    values, places = max_pool2d_with_indices(
+        unsqueeze(input, -2), (1, *kernel), (1, *step), (0, *pads), (1, *spread), ceil_mode
+    )
+    return squeeze_dim(values, -2), squeeze_dim(places, -2)
+
+
+@composite(method=False)
+def max_pool1d(
+    input: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1, ceil_mode: bool = False
+) -> Tensor:
+    """The largest element of each window of the last dimension.
+
+    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.max_pool1d.html
+    """
+    need_tensor("max_pool1d", "input", 1, input)
+    need_bool("max_pool1d", "ceil_mode", 6, ceil_mode)
+    kernel = ints("max_pool1d", "kernel_size", 2, kernel_size)
+    steps = ints("max_pool1d", "stride", 3, stride, none=True)
+    pads, spread = ints("max_pool1d", "padding", 4, padding), ints("max_pool1d", "dilation", 5, dilation)
+    sizes = input._array.shape
+    if len(sizes) not in (2, 3) or 0 in sizes[len(sizes) - 2 :]:
+        raise RuntimeError(
+            "max_pool1d: Expected 2D or 3D (batch mode) tensor with optional 0 dim batch size for input, but got:"
+            f"{list(sizes)}"
+        )
+    _check_line(sizes[-1], kernel, steps, pads, spread, ceil_mode)
+    if (input.requires_grad and modes.grad_enabled()) or on_meta(input):
+        return max_pool1d_with_indices(input, kernel, steps, pads, spread, ceil_mode)[0]
+    return rows.max_pool_values(input, kernel, steps or kernel, pads, spread, ceil_mode)  # type: ignore[no-any-return]
+
+
+def _check_line(size: int, kernel: Any, stride: Any, padding: Any, dilation: Any, ceil_mode: bool) -> None:
+    """Raise PyTorch's error where windows on a line make no sense."""
+    for name, numbers, sentence in (
+        ("kernel_size", kernel, "an int, list of ints or tuple of ints"),
+        ("stride", stride, "None, an int, list of ints, or tuple of ints"),
+        ("padding", padding, "an int, list of ints, or tuple of ints"),
+        ("dilation", dilation, "an int, list of ints or tuple of ints"),
+    ):
+        if len(numbers) != 1 and (numbers or name != "stride"):
+            raise RuntimeError(f"max_pool1d() {name} must be {sentence} of size 1 but got size {len(numbers)}")
+    (k,), (s,), (p,), (d,) = kernel, stride or kernel, padding, dilation
+    for wrong, sentence in (
+        (k <= 0, f"kernel_size must be greater than zero, but got {k}"),
+        (s <= 0, f"stride must be greater than zero, but got {s}"),
+        (p < 0, f"padding must be non-negative, but got {p}"),
+        (p > k // 2, f"padding should be at most half of kernel size, but got padding={p} and kernel_size={k}"),
+        (d <= 0, f"dilation must be greater than zero, but got {d}"),
+    ):
+        if wrong:
+            raise RuntimeError(f"max_pool1d() {sentence}")
+    count = pooled_size(size, k, s, p, d, ceil_mode)
+    if count <= 0:
+        raise RuntimeError(f"max_pool1d() Invalid computed output size: {count}")
+
+
+# -- averages ----------------------------------------------------------------------------------------------------------
+
+
+def _avg_pool(
+    dims: int, input: Any, kernel_size: Any, stride: Any, padding: Any, ceil_mode: Any, count_include_pad: Any,
+    divisor_override: Any,
+) -> Tensor:  # fmt: skip
+    function = f"avg_pool{dims}d"
+    need_tensor(function, "input", 1, input)
+    kernel = ints(function, "kernel_size", 2, kernel_size)
+    steps, pads = ints(function, "stride", 3, stride, none=True), ints(function, "padding", 4, padding)
+    need_bool(function, "ceil_mode", 5, ceil_mode)
+    need_bool(function, "count_include_pad", 6, count_include_pad)
+    if divisor_override is not None and (
+        isinstance(divisor_override, (bool, float)) or not hasattr(divisor_override, "__index__")
+    ):
+        raise TypeError(f"{function}(): argument 'divisor_override' must be int, not {called(divisor_override)}")
+    either = "either " if dims == 2 else ""
+    kernel = _several(function, "kernel_size", kernel, dims, f"{either}be a single int")
+    steps = _several(function, "stride", steps, dims, f"{either}be omitted, a single int")
+    pads = _several(function, "padding", pads, dims, f"{either}be a single int")
+    if divisor_override == 0:
+        raise RuntimeError("divisor must be not zero")
+    sizes = input._array.shape
+    if dims == 3 and len(sizes) not in (4, 5):
+        raise RuntimeError("non-empty 4D or 5D (batch mode) tensor expected for input")
+    if len(sizes) < dims + 1:
+        raise IndexError(
+            f"Dimension out of range (expected to be in range of [{-len(sizes)}, {len(sizes) - 1}], but got "
+            f"{-dims - 1})"
+        )
+    pooled = _check_windows(f"{function}()", sizes, kernel, steps, pads, (1,) * dims, ceil_mode, average=True)
+    if on_meta(input):
+        return sized(input, (*sizes[: len(sizes) - dims], *pooled))
+    row = rows.avg_pool2d if dims == 2 else rows.avg_pool3d
+    return row(input, kernel, steps, pads, ceil_mode, count_include_pad, divisor_override)  # type: ignore[no-any-return]
+
+
+@composite(method=False, function=False)
+def avg_pool2d(
+    input: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, ceil_mode: bool = False,
+    count_include_pad: bool = True, divisor_override: int | None = None,
+) -> Tensor:  # fmt: skip
+    """The average of each window of the last two dimensions; windows lie side by side without a ``stride``.
+
+    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.avg_pool2d.html
+    """
+    return _avg_pool(2, input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override)
+
+
+@composite(method=False, function=False)
+def avg_pool3d(
+    input: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, ceil_mode: bool = False,
+    count_include_pad: bool = True, divisor_override: int | None = None,
+) -> Tensor:  # fmt: skip
+    """The average of each window of the last three dimensions.
+
+    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.avg_pool3d.html
+    """
+    return _avg_pool(3, input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override)
+
+
+@composite(method=False)
+def avg_pool1d(
+    input: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, ceil_mode: bool = False,
+    count_include_pad: bool = True,
+) -> Tensor:  # fmt: skip
+    """The average of each window of the last dimension.
+
+    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.avg_pool1d.html
+    """
+    need_tensor("avg_pool1d", "input", 1, input)
+    kernel = ints("avg_pool1d", "kernel_size", 2, kernel_size)
+    steps, pads = ints("avg_pool1d", "stride", 3, stride, none=True), ints("avg_pool1d", "padding", 4, padding)
+    need_rank("avg_pool1d", input, 2, 3)
+    for name, numbers in (("kernel_size", kernel), ("stride", steps), ("padding", pads)):
+        one_int("avg_pool1d", name, numbers, none=name == "stride")
+    step = steps or kernel
+    wide = avg_pool2d(unsqueeze(input, -2), (1, *kernel), (1, *step), (0, *pads), ceil_mode, count_include_pad)
+    return squeeze_dim(wide, -2)  # type: ignore[no-any-return]
+
+
+# -- windows that cover everything -------------------------------------------------------------------------------------
+
+
+def _check_adaptive(function: str, input: Any, dims: int, colon: str) -> None:
+    sizes = input._array.shape
+    if len(sizes) not in (dims + 1, dims + 2):
+        raise RuntimeError(f"{function}(): Expected {dims + 1}D or {dims + 2}D tensor, but got{colon} {list(sizes)}")
+
+
+def _check_filled(function: str, sizes: Sequence[int], dims: int) -> None:
+    for axis in range(len(sizes) - dims, len(sizes)):
+        if not sizes[axis]:
+            raise RuntimeError(
+                f"{function}(): Expected input to have non-zero size for non-batch dimensions, but input has sizes "
+                f"{list(sizes)} with dimension {axis} being empty"
+            )
+
+
+def _adaptive_avg(dims: int, input: Any, output_size: Any) -> Tensor:
+    function = f"adaptive_avg_pool{dims}d"
+    need_tensor(function, "input", 1, input)
+    wanted = ints(function, "output_size", 2, output_size)
+    wanted = wanted * dims if len(wanted) == 1 and not isinstance(output_size, (tuple, list)) else wanted
+    if len(wanted) != dims:
+        raise RuntimeError(f"{function}: output_size must be {dims}")
+    if min(wanted) < 0:
+        shown = f"{{{wanted[0]}, {','.join(map(str, wanted[1:]))}}}"
+        raise RuntimeError(
+            f"{function}: elements of output_size must be greater than or equal to 0 but received {shown}"
+        )
+    if set(wanted) == {1}:
+        return mean(input, tuple(range(-1, -dims - 1, -1)), True)  # type: ignore[no-any-return]
+    _check_adaptive(function, input, dims, "")
+    _check_filled(function, input._array.shape, dims)
+    if on_meta(input):
+        return sized(input, (*input._array.shape[: input._array.ndim - dims], *wanted))
+    return (rows.adaptive_avg_pool2d if dims == 2 else rows.adaptive_avg_pool3d)(input, wanted)  # type: ignore[no-any-return]
+
+
+@composite(method=False, function=False)
+def adaptive_avg_pool2d(input: Any, output_size: Any) -> Tensor:
+    """The averages of windows that cover the last two dimensions evenly, ``output_size`` of them."""
+    return _adaptive_avg(2, input, output_size)
+
+
+@composite(method=False, function=False)
+def adaptive_avg_pool3d(input: Any, output_size: Any) -> Tensor:
+    """The averages of windows that cover the last three dimensions evenly, ``output_size`` of them."""
+    return _adaptive_avg(3, input, output_size)
+
+
+def _line_size(function: str, input: Any, output_size: Any) -> tuple[int, ...]:
+    need_tensor(function, "input", 1, input)
+    wanted = ints(function, "output_size", 2, output_size)
+    need_rank(function, input, 2, 3)
+    one_int(function, "output_size", wanted)
+    return wanted
+
+
+@composite(method=False)
+def adaptive_avg_pool1d(input: Any, output_size: Any) -> Tensor:
+    """The averages of ``output_size`` windows that cover the last dimension evenly.
+
+    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.adaptive_avg_pool1d.html
+    """
+    wanted = _line_size("adaptive_avg_pool1d", input, output_size)
+    return squeeze_dim(adaptive_avg_pool2d(unsqueeze(input, -2), (1, *wanted)), -2)  # type: ignore[no-any-return]
+
+
+def _adaptive_max(dims: int, input: Any, output_size: Any) -> tuple[Tensor, Tensor]:
+    function = f"adaptive_max_pool{dims}d"
+    need_tensor(function, "input", 1, input)
+    wanted = ints(function, "output_size", 2, output_size)
+    wanted = wanted * dims if len(wanted) == 1 and not isinstance(output_size, (tuple, list)) else wanted
+    _check_adaptive(function, input, dims, ":")
+    sizes = input._array.shape
+    _check_filled(function, sizes, dims)
+    if len(wanted) != dims:
+        raise RuntimeError(f"{function}(): internal error: output_size.size() must be {dims}")
+    shape = (*sizes[: len(sizes) - dims], *wanted)
+    if min(wanted) < 0:
+        raise RuntimeError(f"Trying to create tensor with negative dimension {min(wanted)}: {list(shape)}")
+    if on_meta(input):
+        values = sized(input, shape)
+        return values, sized(values, shape, int64)
+    return (rows.adaptive_max_pool2d if dims == 2 else rows.adaptive_max_pool3d)(input, wanted)  # type: ignore[no-any-return]
+
+
+@composite(method=False, function=False)
+def adaptive_max_pool2d(input: Any, output_size: Any) -> tuple[Tensor, Tensor]:
+    """The largest elements of windows that cover the last two dimensions evenly, and their places."""
+    return _adaptive_max(2, input, output_size)
+
+
+@composite(method=False, function=False)
+def adaptive_max_pool3d(input: Any, output_size: Any) -> tuple[Tensor, Tensor]:
+    """The largest elements of windows that cover the last three dimensions evenly, and their places."""
+    return _adaptive_max(3, input, output_size)
+
+
+@composite(method=False)
+def adaptive_max_pool1d(input: Any, output_size: Any) -> tuple[Tensor, Tensor]:
+    """The largest elements of ``output_size`` windows that cover the last dimension evenly, and their places.
+
+    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.adaptive_max_pool1d.html
+    """
+    wanted = _line_size("adaptive_max_pool1d", input, output_size)
+    _check_filled("adaptive_max_pool1d", input._array.shape, 1)
+    values, places = adaptive_max_pool2d(unsqueeze(input, -2), (1, *wanted))
+    return squeeze_dim(values, -2), squeeze_dim(places, -2)
+
+
+# -- PyTorch's signatures of unpooling and of pooling by chance, with its checks.
+
+
+def _max_unpool(dims: int, input: Any, indices: Any, output_size: Any, stride: Sequence[int] | None) -> Tensor:
+    function = f"max_unpool{dims}d"
+    need_tensor(function, "input", 1, input)
+    need_tensor(function, "indices", 2, indices)
+    wanted = ints(function, "output_size", 3, output_size)
+    sizes = input._array.shape
+    if indices.dtype is not int64:
+        got = f" but got: {indices.dtype.scalar_name}" if dims == 2 else ""
+        raise RuntimeError(f"elements in indices should be type int64{got}")
+    if dims == 2 and len(wanted) != 2:
+        raise RuntimeError(
+            f"There should be exactly two elements (height, width) in output_size, but got {len(wanted)} elements."
+        )
+    if len(sizes) not in (dims + 1, dims + 2):
+        raise RuntimeError(
+            f"Input to max_unpooling{dims}d should be a {dims + 1}d or {dims + 2}d Tensor, but got a tensor with "
+            f"{len(sizes)} dimensions."
+        )
+    if stride is not None and min(stride) <= 0:
+        raise RuntimeError(f"strides should be greater than zero, but got stride: {list(stride)}")
+    if sizes != indices._array.shape:
+        raise RuntimeError(
+            f"Expected shape of indices to be same as that of the input tensor ({list(sizes)}) but got indices tensor "
+            f"with shape: {list(indices._array.shape)}"
+        )
+    _check_unpooled(f"max_unpooling{dims}d_forward_out_cpu", sizes, " ")
+    if on_meta(input):
+        return sized(input, (*sizes[: len(sizes) - dims], *wanted))
+    return (rows.max_unpool2d if dims == 2 else rows.max_unpool3d)(input, indices, wanted)  # type: ignore[no-any-return]
+
+
+def _check_unpooled(function: str, sizes: Sequence[int], gap: str = "") -> None:
+    for axis, n in enumerate(sizes):
+        if axis and not n:
+            raise RuntimeError(
+                f"{function}(): Expected input to have non-zero size for non-batch dimensions, but got{gap}"
+                f"{list(sizes)} with dimension {axis} being empty."
+            )
+
+
+@composite(method=False, function=False)
+def max_unpool2d(input: Any, indices: Any, output_size: Any) -> Tensor:
+    """Planes of zeros of ``output_size`` that hold each element at the place that pooling found it at."""
+    return _max_unpool(2, input, indices, output_size, None)
+
+
+@composite(method=False, function=False)
+def max_unpool3d(input: Any, indices: Any, output_size: Any, stride: Any, padding: Any) -> Tensor:
+    """Volumes of zeros of ``output_size`` that hold each element at the place that pooling found it at."""
+    return _max_unpool(3, input, indices, output_size, ints("max_unpool3d", "stride", 4, stride))
+
+
+def _fractional(dims: int, input: Any, kernel_size: Any, output_size: Any, samples: Any) -> tuple[Tensor, Tensor]:
+    function = f"fractional_max_pool{dims}d"
+    need_tensor(function, "input", 1, input)
+    kernel = ints(function, "kernel_size", 2, kernel_size)
+    wanted = ints(function, "output_size", 3, output_size)
+    need_tensor(function, "random_samples", 4, samples)
+    ours = "Ints" if dims == 2 else "three Ints"
+    kernel, wanted = (numbers * dims if len(numbers) == 1 else numbers for numbers in (kernel, wanted))
+    for name, numbers in (("kernel_size", kernel), ("output_size", wanted)):
+        if len(numbers) != dims:
+            raise RuntimeError(f"{function}: {name} must either be a single Int or tuple of {ours}")
+    sizes = input._array.shape
+    if len(sizes) not in (dims + 1, dims + 2):
+        raise RuntimeError(f"{function}(): Expected {dims + 1}D or {dims + 2}D tensor, but got: {list(sizes)}")
+    where = function if dims == 2 else f"{function}_out"
+    first = len(sizes) - dims - 1
+    _check_unpooled(where, sizes if first else (1, *sizes))
+    for name, n, m, k in zip(("time", "height", "width")[3 - dims :], sizes[first + 1 :], wanted, kernel, strict=True):
+        if m + k - 1 > n - (dims == 3):  # one less in volumes, as PyTorch has it
+            raise RuntimeError(f"{where}(): pool {name} {k} too large relative to input {name} {n}")
+    _check_samples(input, samples, dims)
+    shape = (*sizes[: first + 1], *wanted)
+    if on_meta(input):
+        values = sized(input, shape)
+        return values, sized(values, shape, int64)
+    return (rows.fractional_max_pool2d if dims == 2 else rows.fractional_max_pool3d)(input, samples, kernel, wanted)  # type: ignore[no-any-return]
+
+
+def _check_samples(input: Tensor, samples: Tensor, dims: int) -> None:
+    if samples.dtype is not input.dtype:
+        raise RuntimeError("Expect _random_samples to have the same dtype as input")
+    n = samples._array.shape
+    if len(n) != 3:
+        raise RuntimeError(f"Expect _random_samples to have 3 dimensions, got {len(n)}")
+    batch = input._array.shape[0] if input._array.ndim == dims + 2 else 1
+    if n[0] < batch:
+        raise RuntimeError("Expect _random_samples.size(0) no less then input batch size.")
+    if n[1] != input._array.shape[input._array.ndim - dims - 1]:
+        raise RuntimeError("Expect _random_samples.size(1) equals to input channel size.")
+    if n[2] != dims:
+        raise RuntimeError(f"Expect _random_samples.size(2) equals to {dims}; got {n[2]}.")
+
+
+@composite(method=False, function=False)
+def fractional_max_pool2d(input: Any, kernel_size: Any, output_size: Any, random_samples: Any) -> tuple[Tensor, Tensor]:
+    """The largest elements of windows at distances drawn by ``random_samples`` (planes, 2), and their places."""
+    return _fractional(2, input, kernel_size, output_size, random_samples)
+
+
+@composite(method=False, function=False)
+def fractional_max_pool3d(input: Any, kernel_size: Any, output_size: Any, random_samples: Any) -> tuple[Tensor, Tensor]:
+    """The largest elements of windows at distances drawn by ``random_samples`` (volumes, 3), and their places."""
+    return _fractional(3, input, kernel_size, output_size, random_samples)

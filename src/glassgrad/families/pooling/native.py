@@ -1,0 +1,378 @@
+"""The inner loops of convolutions: tiles of sums in vector registers, over operands that a table of offsets leads to.
+
+What a tap of a convolution's kernel sees is the input moved by a fixed distance.  So the matrix of a convolution's
+columns need not exist: its rows are places in the input, and a table of distances leads to them.  A *tile* holds the
+sums of a few output channels at ``WIDTH`` vectors of outputs; an *inner tile* the inner products of a few channels of
+the outputs' gradient with what a few taps see.  The lanes of a vector are neighbouring outputs, or one output of
+several samples: ``into_lanes`` and ``out_of_lanes`` turn samples into lanes and back.
+
+Source: Dukhan (2019), The Indirect Convolution Algorithm; Goto and van de Geijn (2008), Anatomy of high-performance
+matrix multiplication.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache, partial
+from math import prod
+from typing import Any
+
+import numpy as np
+from numba import extending, types
+from numba.core import cgutils
+
+from ...kernels.native.binding import apart as no_overlap
+from ...kernels.native.binding import kernel, shared_out
+from ...kernels.native.tiles import get, place, put
+from ...kernels.native.vectors import HEIGHT, Words
+
+intrinsic: Any = extending.intrinsic
+
+WIDE = HEIGHT == 8  # 32 registers
+WIDTH = 3  # vectors of a tile
+#: Rows of the tiles there are, and what a row of them costs beside one of the highest.
+HEIGHTS = ((8, 1.0), (6, 1.03), (3, 1.3), (1, 2.5)) if WIDE else ((4, 1.0), (3, 1.1), (1, 2.5))
+#: Rows and columns of the inner tiles, and what a product of them costs.
+SHAPES = ((8, 3, 1.0), (6, 4, 1.0), (1, 10, 1.5)) if WIDE else ((4, 3, 1.0), (2, 5, 1.1), (1, 8, 1.6))
+
+
+def _one_of(builder: Any, number: Any, choices: dict[int, Any]) -> None:
+    """Go to the code that ``choices`` writes for a number known at run time, and on from all."""
+    end, other = builder.append_basic_block("end"), builder.append_basic_block("other")
+    choice = builder.switch(number, other)
+    for case, write in choices.items():
+        block = builder.append_basic_block("case")
+        choice.add_case(number.type(case), block)
+        builder.position_at_end(block)
+        write()
+        builder.branch(end)
+    builder.position_at_end(other)
+    builder.unreachable()
+    builder.position_at_end(end)
+
+
+@intrinsic
+def tile(
+    typing: Any, w: Any, x: Any, offsets: Any, first: Any, last: Any, one: Any, two: Any, three: Any, y: Any, row: Any,
+    bias: Any, fresh: Any, rows: Any,
+) -> Any:  # fmt: skip
+    """Add to ``rows`` rows of ``y`` what taps from ``first`` to ``last`` see at three places, times the weights ``w``.
+
+    If it is ``fresh``, to the rows' ``bias``; only then there may be no taps.  ``w`` has the weights of the tile's rows
+    side by side, tap by tap; ``y`` points to the first row's three vectors, the next row lies ``row`` further.
+    """
+
+    def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        words = Words(context, builder, signature.args[0].dtype)
+        w, *parts, number = arguments
+        tiles = {rows: partial(_write_tile, words, rows, w, words.whole(rows), *parts) for rows, _ in HEIGHTS}
+        _one_of(builder, number, tiles)
+        return context.get_dummy_value()
+
+    whole = types.intp
+    return types.void(w, x, offsets, whole, whole, whole, whole, whole, y, whole, bias, types.boolean, whole), code
+
+
+@intrinsic
+def outer_tile(
+    typing: Any, w: Any, step: Any, x: Any, offsets: Any, first: Any, last: Any, one: Any, two: Any, three: Any,
+    y: Any, row: Any, fresh: Any,
+) -> Any:  # fmt: skip
+    """A ``tile`` of the highest kind, its weights ``step`` apart; put in the place of ``y`` if it is ``fresh``."""
+
+    def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        words = Words(context, builder, signature.args[0].dtype)
+        w, step, x, offsets, first, last, one, two, three, y, row, fresh = arguments
+        _write_tile(words, HEIGHT, w, step, x, offsets, first, last, one, two, three, y, row, None, fresh)
+        return context.get_dummy_value()
+
+    whole = types.intp
+    return types.void(w, whole, x, offsets, whole, whole, whole, whole, whole, y, whole, types.boolean), code
+
+
+def _write_tile(
+    words: Words, rows: int, w: Any, step: Any, x: Any, offsets: Any, first: Any, last: Any, one: Any, two: Any,
+    three: Any, y: Any, row: Any, bias: Any, at_first: Any,
+) -> None:  # fmt: skip
+    builder, index = words.builder, words.whole
+    targets = [
+        builder.gep(y, [builder.add(builder.mul(row, index(r)), index(part * words.n))])
+        for r in range(rows)
+        for part in range(WIDTH)
+    ]
+    bases = [builder.gep(x, [place]) for place in (one, two, three)]
+    fresh, begun, walk, end = (builder.append_basic_block(name) for name in ("fresh", "begun", "walk", "end"))
+    builder.cbranch(at_first, fresh, begun)
+    builder.position_at_end(fresh)
+    starts = [
+        words.nought if bias is None else words.spread(builder.gep(bias, [index(r)]))
+        for r in range(rows)
+        for _ in range(WIDTH)
+    ]
+    builder.cbranch(builder.icmp_signed("<", first, last), walk, end)
+    builder.position_at_end(begun)
+    there = [words.load(target) for target in targets]
+    builder.branch(walk)
+    builder.position_at_end(walk)
+    tap = builder.phi(index)
+    sums = [builder.phi(words.vector) for _ in targets]
+    for block, values in ((fresh, starts), (begun, there)):
+        tap.add_incoming(first, block)
+        for total, value in zip(sums, values, strict=True):
+            total.add_incoming(value, block)
+    offset = builder.load(builder.gep(offsets, [tap]))
+    seen = [words.load(builder.gep(base, [offset])) for base in bases]
+    weights = builder.gep(w, [builder.mul(tap, step)])
+    made = []
+    for r in range(rows):
+        weight = words.spread(builder.gep(weights, [index(r)]))
+        made += [builder.call(words.fused, [weight, seen[part], sums[r * WIDTH + part]]) for part in range(WIDTH)]
+    following = builder.add(tap, index(1))
+    tap.add_incoming(following, walk)
+    for total, value in zip(sums, made, strict=True):
+        total.add_incoming(value, walk)
+    builder.cbranch(builder.icmp_signed("<", following, last), walk, end)
+    builder.position_at_end(end)
+    ends = [builder.phi(words.vector) for _ in targets]
+    for total, start, value in zip(ends, starts, made, strict=True):
+        total.add_incoming(start, fresh)  # a phase may have no taps
+        total.add_incoming(value, walk)
+    for target, value in zip(targets, ends, strict=True):
+        words.store(value, target)
+
+
+@intrinsic
+def inner_tile(
+    typing: Any, g: Any, row: Any, x: Any, offsets: Any, places: Any, first: Any, last: Any, y: Any, rows: Any,
+) -> Any:  # fmt: skip
+    """Add to ``y`` the inner products of rows of ``g`` with what taps see, over the vectors from ``first`` to ``last``.
+
+    The rows of ``g`` lie ``row`` apart, their vectors side by side; ``offsets`` points to the first tap's, ``places``
+    to where each vector of outputs begins in ``x``.  The products lie in ``y`` row by row; ``rows`` says which of the
+    ``SHAPES`` it is.
+    """
+
+    def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        words = Words(context, builder, signature.args[0].dtype)
+        *parts, number = arguments
+        shapes = {high: partial(_write_inner_tile, words, high, wide, *parts) for high, wide, _ in SHAPES}
+        _one_of(builder, number, shapes)
+        return context.get_dummy_value()
+
+    whole = types.intp
+    return types.void(g, whole, x, offsets, places, whole, whole, y, whole), code
+
+
+def _write_inner_tile(
+    words: Words, high: int, wide: int, g: Any, row: Any, x: Any, offsets: Any, places: Any, first: Any, last: Any,
+    y: Any,
+) -> None:  # fmt: skip
+    builder, index, n = words.builder, words.whole, words.n
+    lines = [builder.gep(g, [builder.mul(row, index(r))]) for r in range(high)]
+    bases = [builder.gep(x, [builder.load(builder.gep(offsets, [index(column)]))]) for column in range(wide)]
+    start, walk, end = builder.block, builder.append_basic_block("walk"), builder.append_basic_block("end")
+    builder.branch(walk)
+    builder.position_at_end(walk)
+    step = builder.phi(index)
+    step.add_incoming(first, start)
+    sums = [builder.phi(words.vector) for _ in range(high * wide)]
+    for total in sums:
+        total.add_incoming(words.nought, start)
+    place = builder.load(builder.gep(places, [step]))
+    along = builder.mul(step, index(n))
+    given = [words.load(builder.gep(line, [along])) for line in lines]
+    made = list(sums)
+    for column, base in enumerate(bases):
+        seen = words.load(builder.gep(base, [place]))
+        for r in range(high):
+            made[r * wide + column] = builder.call(words.fused, [given[r], seen, sums[r * wide + column]])
+    following = builder.add(step, index(1))
+    step.add_incoming(following, walk)
+    for total, value in zip(sums, made, strict=True):
+        total.add_incoming(value, walk)
+    builder.cbranch(builder.icmp_signed("<", following, last), walk, end)
+    builder.position_at_end(end)
+    for part in range(0, len(made), n):
+        target = builder.gep(y, [index(part)])
+        words.store(builder.fadd(words.load(target), words.totals(made[part : part + n])), target)
+
+
+@intrinsic
+def into_lanes(typing: Any, x: Any, sample: Any, y: Any, targets: Any) -> Any:
+    """As many neighbours of as many samples, which lie ``sample`` apart, as a vector has lanes: put as vectors.
+
+    Each is a vector of one element of all samples, and lies where ``targets`` says.
+    """
+
+    def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        x, sample, y, targets = arguments
+        words = Words(context, builder, signature.args[0].dtype)
+        index = words.whole
+        rows = [words.load(builder.gep(x, [builder.mul(sample, index(r))])) for r in range(words.n)]
+        for lane, value in enumerate(words.turned(rows)):
+            words.store(value, builder.gep(y, [builder.load(builder.gep(targets, [index(lane)]))]))
+        return context.get_dummy_value()
+
+    return types.void(x, types.intp, y, targets), code
+
+
+@intrinsic
+def out_of_lanes(typing: Any, y: Any, origins: Any, x: Any, sample: Any) -> Any:
+    """The way back from ``into_lanes``: vectors from where ``origins`` says become neighbours in each sample."""
+
+    def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        y, origins, x, sample = arguments
+        words = Words(context, builder, signature.args[0].dtype)
+        index = words.whole
+        vectors = [
+            words.load(builder.gep(y, [builder.load(builder.gep(origins, [index(place)]))])) for place in range(words.n)
+        ]
+        for r, value in enumerate(words.turned(vectors)):
+            words.store(value, builder.gep(x, [builder.mul(sample, index(r))]))
+        return context.get_dummy_value()
+
+    return types.void(y, origins, x, types.intp), code
+
+
+@intrinsic
+def move(typing: Any, target: Any, source: Any, count: Any) -> Any:
+    """Copy neighbours."""
+
+    def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        cgutils.raw_memcpy(builder, arguments[0], arguments[1], arguments[2], target.dtype.bitwidth // 8)
+        return context.get_dummy_value()
+
+    return types.void(target, source, types.intp), code
+
+
+# -- Compiled parts of pooling: the largest of each window with its place, and values put back to their places.
+
+_KINDS = (np.dtype("f4"), np.dtype("f8"))
+_INDEX = np.dtype("i8")
+
+
+@kernel
+def _put(first: int, last: int, values: Any, indices: Any, out: Any, added: bool) -> None:
+    """Planes from ``first`` to ``last``; of several values at one place the last stays, unless they are ``added``."""
+    count, area = values.shape[1], out.shape[1]
+    for plane in range(first, last):
+        given, at, made = place(values, plane * count), place(indices, plane * count), place(out, plane * area)
+        for i in range(area):
+            put(made, i, values.dtype.type(0))
+        if added:
+            for i in range(count):
+                put(made, get(at, i), get(made, get(at, i)) + get(given, i))
+        else:
+            for i in range(count):
+                put(made, get(at, i), get(given, i))
+
+
+@kernel
+def _all_inside(indices: Any, area: int) -> bool:
+    outside = 0
+    for index in indices:
+        outside |= index | (area - 1 - index)  # negative where one of them is
+    return outside >= 0
+
+
+def put_back(values: Any, indices: Any, sizes: tuple[int, ...], apart: bool) -> Any:
+    """See ``put`` in ``kernels/pooling.py``; ``None`` for what is not served."""
+    if values.dtype not in _KINDS or indices.dtype != _INDEX or not values.size or values.shape != indices.shape:
+        return None
+    shape, area = (*values.shape[: values.ndim - len(sizes)], *sizes), prod(sizes)
+    planes = prod(shape[: len(shape) - len(sizes)])
+    places = np.ascontiguousarray(indices).reshape(planes, -1)
+    if not _all_inside(places.reshape(-1), area):
+        return None  # NumPy says what is wrong
+    out = np.empty((planes, area), values.dtype)
+    given = np.ascontiguousarray(values).reshape(planes, -1)
+    shared_out(_put, planes, out.size + given.size, given, places, out, not apart)
+    return out.reshape(shape)
+
+
+@kernel
+def _largest(
+    first: int, last: int, x: Any, values: Any, places: Any, sizes: Any, counts: Any, widths: Any, steps: Any,
+    strides: Any, starts: Any, low: Any,
+) -> None:  # fmt: skip
+    """Planes from ``first`` to ``last``; the first of equals wins, of several NaN the last."""
+    no_overlap()
+    area, lines = sizes[0] * sizes[1] * sizes[2], counts[0] * counts[1]
+    count, size, stride = counts[2], sizes[2], strides[2]
+    nothing = x.dtype.type(-np.inf)
+    for line in range(first * lines, last * lines):
+        plane, one, two = line // lines, line // counts[1] % counts[0], line % counts[1]
+        begins = starts[0] + one * strides[0], starts[1] + two * strides[1]
+        best, at = place(values, line * count), place(places, line * count)
+        a, b = (begins[0] if begins[0] >= 0 else begins[0] + -(begins[0] // steps[0]) * steps[0]), begins[1]
+        b = b if b >= 0 else b + -(b // steps[1]) * steps[1]
+        head = (a * sizes[1] + b) * size
+        for i in range(count):
+            put(best, i, nothing)
+            put(at, i, head + low[i])
+        for t0 in range(widths[0]):
+            a = begins[0] + t0 * steps[0]
+            if a < 0 or a >= sizes[0]:
+                continue
+            for t1 in range(widths[1]):
+                b = begins[1] + t1 * steps[1]
+                if b < 0 or b >= sizes[1]:
+                    continue
+                for t2 in range(widths[2]):
+                    where = starts[2] + t2 * steps[2]
+                    begin = max(-(where // stride), 0)
+                    end = min((size - 1 - where) // stride + 1, count)
+                    here = (a * sizes[1] + b) * size + where
+                    source = place(x, plane * area + here)
+                    if stride == 2:
+                        for i in range(begin, end):
+                            value, known = get(source, 2 * i), get(best, i)
+                            better = (value > known) | (value != value)  # noqa: PLR0124
+                            put(best, i, value if better else known)
+                            put(at, i, here + 2 * i if better else get(at, i))
+                    else:
+                        for i in range(begin, end):
+                            value, known = get(source, stride * i), get(best, i)
+                            better = (value > known) | (value != value)  # noqa: PLR0124
+                            put(best, i, value if better else known)
+                            put(at, i, here + stride * i if better else get(at, i))
+
+
+def _evenly(plan: Any) -> int:
+    """The distance of neighbouring windows that only the axis's ends cut; 0 for others."""
+    if plan.starts.ndim != 1 or plan.empty or not plan.number:
+        return 0
+    stride = int(plan.starts[1] - plan.starts[0]) if plan.number > 1 else 1
+    if stride <= 0 or (np.diff(plan.starts) != stride).any():
+        return 0
+    ends = plan.starts + np.minimum(plan.width - 1, (plan.size - 1 - plan.starts) // plan.step) * plan.step
+    return stride if plan.low is None or (plan.high == ends).all() else 0
+
+
+@lru_cache(256)
+def _tables(axes: Any) -> Any:
+    """What the kernel is told of the windows; ``None`` where they are uneven."""
+    if len(axes) > 3 or not all([_evenly(plan) for plan in axes]):
+        return None
+    ones = (1,) * (3 - len(axes))
+    last = axes[-1]
+    return (
+        (*ones, *[plan.size for plan in axes]), (*ones, *[plan.number for plan in axes]),
+        (*ones, *[plan.width for plan in axes]), (*ones, *[plan.step for plan in axes]),
+        (*ones, *[_evenly(plan) for plan in axes]), (*[0] * len(ones), *[int(plan.starts[0]) for plan in axes]),
+        np.array(last.starts if last.low is None else last.low, np.int64),
+    )  # fmt: skip
+
+
+def largest(array: Any, axes: Any) -> Any:
+    """See ``largest`` in ``kernels/pooling.py``; ``None`` for what is not served."""
+    if array.dtype not in _KINDS or not array.size or axes[0].starts.ndim != 1 or all([plan.whole for plan in axes]):
+        return None
+    tables = _tables(axes)
+    if tables is None:
+        return None
+    shape = (*array.shape[: array.ndim - len(axes)], *tables[1][3 - len(axes) :])
+    values, places = np.empty(shape, array.dtype), np.empty(shape, np.int64)
+    planes = values.size // prod(tables[1])
+    flat = (array if array.flags.carray else np.array(array, order="C")).reshape(-1)
+    shared_out(_largest, planes, values.size * prod(tables[2]), flat, values.reshape(-1), places.reshape(-1), *tables)
+    return values, places

@@ -1,0 +1,1 @@
+"""Draws from distributions, bit for bit those of PyTorch's generator on a CPU."""

@@ -1,0 +1,562 @@
+"""Random tensors as users ask for them: new ones, ``*_like`` another, and in place; draws nothing itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+
+from ...core import write
+from ...core.tensor import Tensor, wrap
+from ...ground import dtypes
+from ...ground.dtypes import called, get_default_dtype
+from ...ground.generator import Generator, default_generator
+from ...ops.declare import composite
+from ..arithmetic.functions import is_number, need_tensor, no_match, plain
+from ..arithmetic.rows import div_number, mul_number
+from ..create.construct import numpy_of
+from ..create.functions import check_options, checked_sizes, dense_like, like, made, quick, read_size, whole
+from ..index.rows import slice as piece
+from ..join.rows import cat
+from ..reduce.functions import one_dim
+from ..shape.rows import expand
+from . import kernels as draws
+from . import rows
+from .rows import source
+
+_FACTORY = (
+    "Tensor out = None, torch.dtype dtype = None, torch.layout layout = None, torch.device device = None, bool "
+    "pin_memory = False, bool requires_grad = False"
+)
+_BY_SIZE = (f"tuple of ints size, *, torch.Generator generator, {_FACTORY}", f"tuple of ints size, *, {_FACTORY}")
+
+
+def check_generator(function: str, generator: Any) -> None:
+    """Raise PyTorch's error unless ``generator`` is one, or None."""
+    if generator is not None and not isinstance(generator, Generator):
+        raise TypeError(f"{function}(): argument 'generator' must be torch.Generator, not {called(generator)}")
+
+
+# -- new tensors ------------------------------------------------------------------------------------------------------
+
+
+def _factory(function: str, draw: Callable[..., Any], doc: str) -> Any:
+    def make_new(
+        *size: Any,
+        generator: Any = None,
+        out: Any = None,
+        dtype: Any = None,
+        layout: Any = None,
+        device: Any = None,
+        pin_memory: bool = False,
+        requires_grad: bool = False,
+        **rest: Any,
+    ) -> Tensor:
+        if device is None and out is None and not rest and not requires_grad and layout is None and generator is None:
+            drawn = quick(lambda sizes, kind: draw(default_generator, sizes, kind), size, dtype)
+            if drawn is not None:
+                return drawn
+        if not size and "size" not in rest or rest.keys() - {"size"}:
+            raise no_match(function, size, *_BY_SIZE)
+        sizes = read_size(function, size, rest)
+        check_options(function, layout)
+        check_generator(function, generator)
+        kind = numpy_of(dtype, function) or dtypes.get_default_dtype().numpy
+
+        def make(sizes: Any, kind: Any) -> Any:
+            return draw(source(generator), sizes, kind)
+
+        return made(function, make, sizes, kind, device, requires_grad, out, dtype)
+
+    make_new.__name__ = make_new.__qualname__ = function
+    make_new.__doc__ = doc
+    return composite(method=False)(make_new)
+
+
+rand = _factory("rand", draws.uniform, "Numbers spread evenly over [0, 1).")
+randn = _factory("randn", draws.normal, "Normal numbers of mean 0 and deviation 1.")
+
+
+def _everyday_whole(args: tuple[Any, ...], dtype: Any) -> Tensor | None:
+    """``randint`` of plain integers and a tuple; None where it is not that."""
+    if not 2 <= len(args) <= 3 or not all([type(bound) is int for bound in args[:-1]]) or type(args[-1]) is not tuple:
+        return None
+    low = args[0] if len(args) == 3 else 0
+    return quick(lambda sizes, kind: draws.randint(default_generator, sizes, kind, low, args[-2]), args[-1:], dtype)
+
+
+@composite(method=False)
+def randint(
+    *args: Any,
+    low: Any = None,
+    high: Any = None,
+    size: Any = None,
+    generator: Any = None,
+    out: Any = None,
+    dtype: Any = None,
+    layout: Any = None,
+    device: Any = None,
+    pin_memory: bool = False,
+    requires_grad: bool = False,
+) -> Tensor:
+    """Whole numbers from ``low`` (0 unless told) to ``high - 1``, of a size; int64 unless told.
+
+    Source: https://docs.pytorch.org/docs/stable/generated/torch.randint.html
+    """
+    if low is high is size is generator is out is layout is device is None and not requires_grad:
+        drawn = _everyday_whole(args, dtypes.int64 if dtype is None else dtype)
+        if drawn is not None:
+            return drawn
+    arguments = list(args)
+    if size is not None:
+        arguments.append(size)
+    if low is not None:
+        arguments.insert(0, low)
+    if high is not None:
+        arguments.insert(1 if len(arguments) == 2 else 0, high)
+    if len(arguments) == 2:
+        arguments.insert(0, 0)
+    if len(arguments) != 3:
+        raise no_match(
+            "randint", args, *(f"int {bounds}, {rest}" for bounds in ("high", "low, int high") for rest in _BY_SIZE)
+        )
+    first = whole("randint", "low", 1, arguments[0])
+    last = whole("randint", "high", len(arguments) - 1 if len(args) > 2 else 1, arguments[1])
+    sizes = checked_sizes("randint", arguments[2], f" (position {3 if len(args) == 3 else 2})")
+    check_options("randint", layout)
+    check_generator("randint", generator)
+    kind = numpy_of(dtype, "randint") or np.dtype(np.int64)
+
+    def make(sizes: Any, kind: Any) -> Any:
+        return draws.randint(source(generator), sizes, kind, first, last)
+
+    return made("randint", make, sizes, kind, device, requires_grad, out, dtype)
+
+
+@composite(method=False)
+def randperm(
+    n: Any,
+    *,
+    generator: Any = None,
+    out: Any = None,
+    dtype: Any = None,
+    layout: Any = None,
+    device: Any = None,
+    pin_memory: bool = False,
+    requires_grad: bool = False,
+) -> Tensor:
+    """The numbers 0 to ``n - 1`` in random order; int64 unless told."""
+    count = whole("randperm", "n", 1, n)
+    check_options("randperm", layout)
+    check_generator("randperm", generator)
+    kind = numpy_of(dtype, "randperm") or np.dtype(np.int64)
+
+    def make(sizes: Any, kind: Any) -> Any:
+        return draws.randperm(source(generator), count, kind)
+
+    return made("randperm", make, (count,), kind, device, requires_grad, out, dtype)
+
+
+@composite(method=False)
+def normal(
+    mean: Any = 0.0,
+    std: Any = 1.0,
+    size: Any = None,
+    *,
+    generator: Any = None,
+    out: Any = None,
+    dtype: Any = None,
+    layout: Any = None,
+    device: Any = None,
+    pin_memory: bool = False,
+    requires_grad: bool = False,
+) -> Tensor:
+    """Normal numbers of a mean and a deviation: numbers with a ``size``, or tensors of them.
+
+    Source: https://docs.pytorch.org/docs/stable/generated/torch.normal.html
+    """
+    check_generator("normal", generator)
+    if isinstance(mean, Tensor) or isinstance(std, Tensor):
+        result = _normal_of(mean, std, generator)
+        return result if out is None else write.into(_named("normal"), (mean, std), out, result)
+    if size is None:
+        raise no_match(
+            "normal",
+            (mean, std),
+            "Tensor mean, Tensor std, *, torch.Generator generator = None, Tensor out = None",
+            "Tensor mean, float std = 1, *, torch.Generator generator = None, Tensor out = None",
+            "float mean, Tensor std, *, torch.Generator generator = None, Tensor out = None",
+            f"float mean, float std, tuple of ints size, *, torch.Generator generator = None, {_FACTORY}",
+        )
+    sizes = checked_sizes("normal", size, " (position 3)")
+    check_options("normal", layout)
+    kind = numpy_of(dtype, "normal") or dtypes.get_default_dtype().numpy
+
+    def make(sizes: Any, kind: Any) -> Any:
+        return draws.normal(source(generator), sizes, kind, float(mean), float(std))
+
+    return made("normal", make, sizes, kind, device, requires_grad, out, dtype)
+
+
+def _named(function: str) -> Any:
+    return SimpleNamespace(name=function)
+
+
+def _normal_of(mean: Any, std: Any, generator: Any) -> Any:
+    if not isinstance(std, Tensor):
+        return rows.normal_by_mean(mean, float(std), generator)
+    if not isinstance(mean, Tensor):
+        return rows.normal_by_std(std, float(mean), generator)
+    n, m = mean._array.shape, std._array.shape
+    try:
+        np.broadcast_shapes(n, m)
+    except ValueError:
+        dim, a, b = next(
+            (max(len(n), len(m)) - k, n[-k], m[-k])
+            for k in range(1, min(len(n), len(m)) + 1)
+            if n[-k] != m[-k] and 1 not in (n[-k], m[-k])
+        )
+        raise RuntimeError(
+            f"The size of tensor a ({a}) must match the size of tensor b ({b}) at non-singleton dimension {dim}"
+        ) from None
+    return rows.normal_by_both(mean, std, generator)
+
+
+# -- like another -----------------------------------------------------------------------------------------------------
+
+
+def _like(function: str, row: Any, settings: tuple[Any, ...], doc: str) -> Any:
+    def make_like(
+        input: Tensor,
+        *,
+        generator: Any = None,
+        dtype: Any = None,
+        layout: Any = None,
+        device: Any = None,
+        pin_memory: bool = False,
+        requires_grad: bool = False,
+        memory_format: Any = None,
+    ) -> Tensor:
+        check_generator(function, generator)
+        make = _drawn_over(row.row.kernel, *settings, generator)
+        return like(function, input, make, dtype, layout, device, requires_grad, memory_format)
+
+    make_like.__name__ = make_like.__qualname__ = function
+    make_like.__doc__ = doc
+    return composite(method=False)(make_like)
+
+
+def _drawn_over(kernel: Callable[..., Any], *settings: Any) -> Callable[..., Any]:
+    """A maker of arrays laid out as another one and filled by a kernel that draws."""
+
+    def make(array: Any, kind: Any) -> Any:
+        out = dense_like(array, kind)
+        out[...] = kernel(out, *settings)
+        return out
+
+    return make
+
+
+rand_like = _like("rand_like", rows.uniform_over, (0.0, 1.0), "Numbers over [0, 1) in the size of another tensor.")
+randn_like = _like("randn_like", rows.normal_over, (0.0, 1.0), "Normal numbers in the size of another tensor.")
+
+
+@composite(method=False)
+def randint_like(
+    input: Tensor,
+    *args: Any,
+    low: Any = None,
+    high: Any = None,
+    dtype: Any = None,
+    layout: Any = None,
+    device: Any = None,
+    pin_memory: bool = False,
+    requires_grad: bool = False,
+    memory_format: Any = None,
+    generator: Any = None,
+) -> Tensor:
+    """Whole numbers from ``low`` (0 unless told) to ``high - 1`` in the size of another tensor."""
+    bounds = list(args)
+    if low is not None:
+        bounds.insert(0, low)
+    if high is not None:
+        bounds.append(high)
+    if len(bounds) == 1:
+        bounds.insert(0, 0)
+    if len(bounds) != 2:
+        raise TypeError(f"randint_like() takes 2 to 3 positional arguments but {len(bounds) + 1} were given")
+    first, last = whole("randint_like", "low", 2, bounds[0]), whole("randint_like", "high", 3, bounds[1])
+
+    def draw(array: Any, generator: Any) -> Any:
+        return rows.placed(array, lambda n: draws.randint(source(generator), n, array.dtype, first, last))
+
+    make = _drawn_over(draw, generator)
+    return like("randint_like", input, make, dtype, layout, device, requires_grad, memory_format)
+
+
+@composite()
+def bernoulli(input: Tensor, p: Any = None, *, generator: Any = None, out: Any = None) -> Tensor:
+    """Ones with the chances that ``input`` holds (or with chance ``p`` throughout), else zeros."""
+    need_tensor("bernoulli", "input", 1, input)
+    check_generator("bernoulli", generator)
+    if input._array.dtype.metadata is not None:
+        return input.new_empty(input.shape)  # type: ignore[attr-defined, no-any-return]
+    if p is None:
+        result = rows.bernoulli_like(input, generator)
+    else:
+        result = bernoulli_(wrap(np.empty_like(input._array)), p, generator=generator)
+    return result if out is None else write.into(_named("bernoulli"), (input,), out, result)
+
+
+@composite()
+def multinomial(
+    input: Tensor, num_samples: int, replacement: bool = False, *, generator: Any = None, out: Any = None
+) -> Tensor:
+    """Categories drawn by the unnormalised chances in each row of ``input``, as int64."""
+    need_tensor("multinomial", "input", 1, input)
+    check_generator("multinomial", generator)
+    if input._array.dtype.metadata is not None:
+        return input.new_empty((*input.shape[:-1], num_samples), dtype=dtypes.int64)  # type: ignore[attr-defined, no-any-return]
+    result = wrap(draws.multinomial(source(generator), np.asarray(input._array), int(num_samples), bool(replacement)))
+    return result if out is None else write.into(_named("multinomial"), (), out, result)
+
+
+# -- in place ---------------------------------------------------------------------------------------------------------
+
+
+def _over(
+    function: str, row: Any, target: Tensor, generator: Any, *settings: Any, others: Sequence[Any] = ()
+) -> Tensor:
+    """Write a row's draws over ``target``."""
+    check_generator(function, generator)
+    if target._array.dtype.metadata is not None:
+        write.check_writable(target, False)
+        write.touched(target)
+        return target
+    return write.in_place(row.row, target, others, (*settings, generator))
+
+
+@composite(function=False)
+def normal_(self: Tensor, mean: float = 0.0, std: float = 1.0, *, generator: Any = None) -> Tensor:
+    """Fill with normal numbers."""
+    return _over("normal_", rows.normal_over, self, generator, float(mean), float(std))
+
+
+@composite(function=False)
+def uniform_(self: Tensor, *bounds: Any, generator: Any = None, **named: Any) -> Tensor:
+    """Fill with numbers spread evenly over [from, to); over [0, 1) unless told."""
+    low, high = _bounds("uniform_", bounds, named, (0.0, 1.0))
+    return _over("uniform_", rows.uniform_over, self, generator, float(low), float(high))
+
+
+def _bounds(function: str, args: tuple[Any, ...], named: dict[str, Any], default: tuple[Any, Any]) -> tuple[Any, Any]:
+    """``from`` and ``to``, of which the first is no name that Python lets a parameter have."""
+    for name in named:
+        if name not in ("from", "to"):
+            raise TypeError(f"{function}() got an unexpected keyword argument '{name}'")
+    if len(args) > 2:
+        raise TypeError(f"{function}() takes from 0 to 2 positional arguments but {len(args)} were given")
+    low = args[0] if args else named.get("from", default[0])
+    high = args[1] if len(args) > 1 else named.get("to", default[1])
+    return low, high
+
+
+@composite(function=False)
+def random_(self: Tensor, *bounds: Any, generator: Any = None, **named: Any) -> Tensor:
+    """Fill with whole numbers: of all the dtype counts, or below ``to``, or from ``from`` to ``to - 1``."""
+    if not bounds and not named:
+        return _over("random_", rows.random_over, self, generator)
+    if len(bounds) == 1 and not named or not bounds and named.keys() == {"to"}:
+        high = bounds[0] if bounds else named["to"]
+        return _over("random_", rows.random_below, self, generator, whole("random_", "to", 1, high))
+    low, high = _bounds("random_", bounds, named, (0, None))
+    low = whole("random_", "from", 1, low)
+    if high is not None:
+        high = whole("random_", "to", 2, high)
+    return _over("random_", rows.random_between, self, generator, low, high)
+
+
+@composite(function=False)
+def bernoulli_(self: Tensor, p: Any = 0.5, *, generator: Any = None) -> Tensor:
+    """Fill with ones of chance ``p``, a number or a tensor of chances, and zeros."""
+    if isinstance(p, Tensor):
+        expand.row.kernel(p._array, self._array.shape)
+        return _over("bernoulli_", rows.bernoulli_by, self, generator, others=(p,))
+    return _over("bernoulli_", rows.bernoulli_over, self, generator, float(p))
+
+
+@composite(function=False)
+def exponential_(self: Tensor, lambd: float = 1.0, *, generator: Any = None) -> Tensor:
+    """Fill with waiting times of rate ``lambd``."""
+    return _over("exponential_", rows.exponential_over, self, generator, float(lambd))
+
+
+@composite(function=False)
+def geometric_(self: Tensor, p: float, *, generator: Any = None) -> Tensor:
+    """Fill with numbers of trials up to the first success of chance ``p``."""
+    return _over("geometric_", rows.geometric_over, self, generator, float(p))
+
+
+@composite(function=False)
+def cauchy_(self: Tensor, median: float = 0.0, sigma: float = 1.0, *, generator: Any = None) -> Tensor:
+    """Fill with numbers of the Cauchy distribution."""
+    return _over("cauchy_", rows.cauchy_over, self, generator, float(median), float(sigma))
+
+
+@composite(function=False)
+def log_normal_(self: Tensor, mean: float = 1.0, std: float = 2.0, *, generator: Any = None) -> Tensor:
+    """Fill with exponentials of normal numbers; ``mean`` and ``std`` are those of the normal ones."""
+    return _over("log_normal_", rows.log_normal_over, self, generator, float(mean), float(std))
+
+
+# -- the generator's state, as tensors --------------------------------------------------------------------------------
+
+
+def state_of(generator: Generator) -> Tensor:
+    """A generator's state as a tensor of bytes."""
+    return wrap(generator.get_state_bytes())
+
+
+def set_state(generator: Generator, state: Any) -> Generator:
+    """Let a generator continue from a state; gives the generator."""
+    if not isinstance(state, Tensor):
+        raise TypeError(f"expected a torch.ByteTensor, but got {called(state)}")
+    generator.set_state_bytes(np.asarray(state._array))
+    return generator
+
+
+Generator.get_state = state_of  # type: ignore[attr-defined]  # the generator's floor knows no tensors
+Generator.set_state = set_state  # type: ignore[attr-defined]
+
+
+@composite(method=False)
+def get_rng_state() -> Tensor:
+    """The state of the default generator, as a tensor of bytes."""
+    return state_of(source(None))
+
+
+@composite(method=False)
+def set_rng_state(new_state: Tensor) -> None:
+    """Let the default generator continue from a state."""
+    set_state(source(None), new_state)
+
+
+# -- Functions known at sample points: their slopes.
+
+_SIGNATURES = (
+    "Tensor input, *, tuple of ints dim, int edge_order = 1",
+    "Tensor input, *, Number spacing, tuple of ints dim, int edge_order = 1",
+    "Tensor input, *, Number spacing = None, int dim = None, int edge_order = 1",
+    "Tensor input, *, tuple of Numbers spacing, tuple of ints dim, int edge_order = 1",
+    "Tensor input, *, tuple of Numbers spacing, int dim = None, int edge_order = 1",
+    "Tensor input, *, tuple of Tensors spacing, int dim = None, int edge_order = 1",
+    "Tensor input, *, tuple of Tensors spacing, tuple of ints dim, int edge_order = 1",
+)
+
+
+def _even(values: Any, dim: int, step: float, order: int) -> Any:
+    """The slopes along ``dim`` of values ``step`` apart."""
+    inner = div_number(
+        div_number(piece(values, dim, 2, None, 1) - piece(values, dim, 0, -2, 1), step), 2
+    )  # fmt: skip
+    first, last = piece(values, dim, 1, 2, 1) - piece(values, dim, 0, 1, 1), None
+    if order == 1:
+        last = piece(values, dim, -1, None, 1) - piece(values, dim, -2, -1, 1)
+        first, last = div_number(first, step), div_number(last, step)
+    else:
+        first = mul_number(first, 2) - div_number(piece(values, dim, 2, 3, 1) - piece(values, dim, 0, 1, 1), 2)
+        last = mul_number(piece(values, dim, -1, None, 1) - piece(values, dim, -2, -1, 1), 2)
+        last = last - div_number(piece(values, dim, -1, None, 1) - piece(values, dim, -3, -2, 1), 2)
+        first, last = div_number(first, step), div_number(last, step)
+    return cat([first, inner, last], dim)
+
+
+def _uneven(values: Any, dim: int, points: Any, order: int) -> Any:
+    """The slopes along ``dim`` of values at ``points``, by the parabola through neighbours."""
+    count = values._array.ndim
+    gaps = points.diff()
+
+    def at(start: int, end: int | None) -> Any:
+        return piece(gaps, 0, start, end, 1).view([-1 if i == dim else 1 for i in range(count)])
+
+    def of(start: int, end: int | None) -> Any:
+        return piece(values, dim, start, end, 1)
+
+    left, right = at(0, -1), at(1, None)
+    inner = (
+        of(0, -2) * (-right / (left * (left + right)))
+        + of(1, -1) * ((right - left) / (left * right))
+        + of(2, None) * (left / (right * (left + right)))
+    )
+    if order == 1:
+        first = (of(1, 2) - of(0, 1)) / at(0, 1)
+        last = (of(-1, None) - of(-2, -1)) / at(-1, None)
+        return cat([first, inner, last], dim)
+    left, right = at(0, 1), at(1, 2)
+    first = (
+        of(0, 1) * (-(left * 2 + right) / (left * (left + right)))
+        + of(1, 2) * ((left + right) / (left * right))
+        + of(2, 3) * (-left / (right * (left + right)))
+    )
+    left, right = at(-2, -1), at(-1, None)
+    last = (
+        of(-3, -2) * (right / (left * (left + right)))
+        + of(-2, -1) * (-(left + right) / (left * right))
+        + of(-1, None) * ((right * 2 + left) / (right * (left + right)))
+    )
+    return cat([first, inner, last], dim)
+
+
+@composite(method=False)
+def gradient(input: Any, *, spacing: Any = None, dim: Any = None, edge_order: int = 1) -> tuple[Tensor, ...]:
+    """The slopes of sampled values along each of ``dim``: central differences, one-sided at the ends.
+
+    ``spacing`` is the distance of samples, one for each dimension, or tensors of coordinates; ``edge_order`` (1 or 2)
+    the accuracy at the ends.  Source: https://docs.pytorch.org/docs/stable/generated/torch.gradient.html
+    """
+    need_tensor("gradient", "input", 1, input)
+    count = input._array.ndim
+    if isinstance(spacing, Tensor) and not spacing._array.ndim:
+        spacing = spacing.item()  # type: ignore[attr-defined]
+    if not (spacing is None or is_number(spacing) or isinstance(spacing, (list, tuple))):
+        raise no_match("gradient", (input, spacing), *_SIGNATURES)
+    listed = isinstance(spacing, (list, tuple))
+    if dim is None:
+        dims = list(range(count))
+        if listed and len(spacing) != count:
+            raise RuntimeError(
+                "torch.gradient expected spacing to be unspecified, a scalar, or a list of length equal to 'self.dim() "
+                f"= {count}', since dim argument was not given, but got a list of length {len(spacing)}"
+            )
+    else:
+        dim_list = list(dim) if isinstance(dim, (list, tuple)) else [dim]
+        if listed and len(spacing) != len(dim_list):
+            raise RuntimeError(
+                "torch.gradient expected spacing to be unspecified, a scalar or it's spacing and dim arguments to have "
+                f"the same length, but got a spacing argument of length {len(spacing)} and a dim argument of length "
+                f"{len(dim_list)}."
+            )
+        dims = [one_dim(axis, count, "gradient") for axis in dim_list]
+        for position, axis in enumerate(dims):
+            if axis in dims[:position]:
+                raise RuntimeError(f"dim {axis} appears multiple times in the list of dims")
+    if input._array.dtype == "u1":
+        raise RuntimeError("torch.gradient does not support uint8 input.")
+    if edge_order not in (1, 2):
+        raise RuntimeError("torch.gradient only supports edge_order=1 and edge_order=2.")
+    for axis in dims:
+        if input._array.shape[axis] < edge_order + 1:
+            raise RuntimeError("torch.gradient expected each dimension size to be at least edge_order+1")
+    if input._array.dtype.kind in "iu":
+        input = input.to(get_default_dtype())
+    steps = list(spacing) if listed else [1.0 if spacing is None else spacing] * len(dims)
+    if any(isinstance(step, Tensor) for step in steps):
+        for position, step in enumerate(steps):
+            if not isinstance(step, Tensor):
+                raise TypeError(
+                    f"expected Tensor as element {position} in argument 1, but got {type(step).__name__}"
+                )  # fmt: skip
+        return tuple(_uneven(input, axis, points, edge_order) for axis, points in zip(dims, steps, strict=True))
+    return tuple(_even(input, axis, plain(step), edge_order) for axis, step in zip(dims, steps, strict=True))

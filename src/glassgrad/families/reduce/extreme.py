@@ -1,0 +1,446 @@
+"""Largest, smallest and middle elements along dimensions, and where they stand; knows arrays, no signatures."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from ...core.row import op
+from ...ground import dtypes
+from ...kernels import compiled
+from .rows import kept_sizes, spread_dim
+
+ndarray = np.ndarray
+
+
+def out_of_range(dim: int, ndim: int) -> IndexError:
+    """PyTorch's error for a dimension that is not there."""
+    last = max(ndim, 1) - 1
+    return IndexError(f"Dimension out of range (expected to be in range of [{-last - 1}, {last}], but got {dim})")
+
+
+def not_implemented(kernel: str, a: Any) -> NotImplementedError:
+    """PyTorch's error for an element type that a kernel does not know."""
+    return NotImplementedError(f"\"{kernel}\" not implemented for '{dtypes.of(a.dtype).scalar_name}'")
+
+
+def refuse_empty(name: str, a: Any, dim: Any) -> None:
+    """Raise PyTorch's error where nothing is there to choose from."""
+    if a.size:
+        return
+    if dim is None:
+        hint = "" if name.startswith("arg") else " Specify the reduction dim with the 'dim' argument."
+        kind: type[Exception] = IndexError if name.startswith("arg") else RuntimeError
+        raise kind(f"{name}(): Expected reduction dim to be specified for input.numel() == 0.{hint}")
+    for d in (dim,) if type(dim) is int else dim:
+        if a.ndim and not a.shape[d]:
+            raise IndexError(f"{name}(): Expected reduction dim {d % a.ndim} to have non-zero size.")
+
+
+# -- one element of each line ------------------------------------------------------------------------------------------
+
+
+def _offsets(sizes: tuple[int, ...], dim: int) -> Any:
+    """Where each line along ``dim`` starts in row-major memory."""
+    step = prod(sizes[dim + 1 :])
+    outer = np.arange(prod(sizes[:dim]), dtype=np.int64) * (step * sizes[dim])
+    starts = outer.reshape(*sizes[:dim], *(1,) * (len(sizes) - dim - 1))
+    return starts + np.arange(step).reshape(sizes[dim + 1 :]) if step != 1 else starts
+
+
+_kept_offsets = lru_cache(256)(_offsets)
+
+
+def flat_places(index: Any, sizes: tuple[int, ...], dim: int) -> Any:
+    """The places in row-major memory that ``index``, one for each line along ``dim``, points at."""
+    dim %= len(sizes)
+    starts = (_kept_offsets if index.size < 4096 else _offsets)(sizes, dim)
+    return starts + index if dim == len(sizes) - 1 else starts + index * prod(sizes[dim + 1 :])
+
+
+def picked(a: Any, index: Any, dim: int) -> Any:
+    """The elements of ``a`` at ``index``, one for each line along ``dim``."""
+    return a[index] if a.ndim == 1 else a.take(flat_places(index, a.shape, dim))
+
+
+def _lines(index: Any, dim: int, keepdim: bool) -> Any:
+    return np.squeeze(index, dim) if keepdim else index
+
+
+@op(node="GatherBackward0", apart=("index",), public=False)
+def pick(self: Any, index: Any, /, dim: int, keepdim: bool) -> Any:
+    """The elements at ``index``, one for each line along ``dim``."""
+    if self.ndim == 0:
+        return self + 0
+    values = picked(self, _lines(index, dim, keepdim), dim)
+    return np.expand_dims(values, dim) if keepdim else values
+
+
+pick.derivative(self=lambda grad, index, self_sizes, dim, keepdim: place(grad, index, self_sizes, dim, keepdim))
+
+
+@op(node="ScatterBackward0", apart=("index",), public=False)
+def place(self: Any, index: Any, /, sizes: tuple[int, ...], dim: int, keepdim: bool) -> Any:
+    """Zeros of ``sizes`` that hold ``self`` at ``index``, one element in each line along ``dim``."""
+    if len(sizes) == 2 and dim == 1 and not keepdim and index.size < 4096:
+        out = np.zeros(sizes, self.dtype)
+        out.put(_kept_offsets(sizes, 1) + index, self)
+        return out
+    if not sizes:
+        return self + 0
+    out = np.zeros(sizes, self.dtype)
+    index = _lines(index, dim, keepdim)
+    out.ravel()[flat_places(index, sizes, dim) if len(sizes) > 1 else index] = _lines(self, dim, keepdim)
+    return out
+
+
+place.derivative(self=lambda grad, index, dim, keepdim: pick(grad, index, dim, keepdim))
+
+
+# -- extremes with their places ----------------------------------------------------------------------------------------
+
+
+@op(constant=True)
+def argmax(self: Any, /, dim: Any = None, keepdim: bool = False) -> Any:
+    """The place of the largest element, along ``dim`` or of all elements in row-major order."""
+    return _place_of("argmax", self, dim, keepdim)
+
+
+@op(constant=True)
+def argmin(self: Any, /, dim: Any = None, keepdim: bool = False) -> Any:
+    """The place of the smallest element, along ``dim`` or of all elements in row-major order."""
+    return _place_of("argmin", self, dim, keepdim)
+
+
+def _place_of(name: str, a: Any, dim: Any, keepdim: bool) -> Any:
+    if a.dtype.kind in "bc":
+        raise RuntimeError(f"{name}(): does not support {'bool' if a.dtype.kind == 'b' else 'complex'} input")
+    if a.ndim == 0:
+        if dim not in (None, 0, -1):
+            raise out_of_range(dim, 0)
+        return np.int64(0)
+    try:
+        if not a.size:
+            refuse_empty(name, a, dim)
+        return getattr(a, name)(dim, keepdims=keepdim) if keepdim else getattr(a, name)(dim)
+    except (np.exceptions.AxisError, IndexError) as error:
+        if type(dim) is int and not -a.ndim <= dim < a.ndim:
+            raise out_of_range(dim, a.ndim) from None
+        raise error
+
+
+def _extreme(name: str, a: Any, dim: int, keepdim: bool) -> tuple[Any, Any]:
+    """Values and places of the extremes along ``dim``."""
+    if a.ndim == 2 and dim == 1 and not keepdim and 0 < a.size < 4096:
+        index = a.argmax(1) if name == "max" else a.argmin(1)
+        return a.take(index + _kept_offsets(a.shape, 1)), index
+    if a.ndim == 0:
+        return a[()], np.int64(0)
+    if not a.size:
+        refuse_empty(name, a, dim)
+    index = a.argmax(dim) if name == "max" else a.argmin(dim)
+    values = picked(a, index, dim)
+    if keepdim:
+        return np.expand_dims(values, dim), np.expand_dims(index, dim)
+    return values, index
+
+
+def _at_indices(grad: Any, indices: Any, self_sizes: Any, dim: Any, keepdim: Any) -> Any:
+    return place(grad, indices, self_sizes, dim, keepdim)
+
+
+@op(node="MaxBackward0", outputs=("values", "indices"), differentiable=("values",), public=False)
+def max_dim(self: Any, /, dim: int, keepdim: bool = False) -> Any:
+    """The largest elements along ``dim`` and the places of the first of them."""
+    return _extreme("max", self, dim, keepdim)
+
+
+max_dim.derivative(self=_at_indices)
+
+
+@op(node="MinBackward0", outputs=("values", "indices"), differentiable=("values",), public=False)
+def min_dim(self: Any, /, dim: int, keepdim: bool = False) -> Any:
+    """The smallest elements along ``dim`` and the places of the first of them."""
+    return _extreme("min", self, dim, keepdim)
+
+
+min_dim.derivative(self=_at_indices)
+
+
+# -- order statistics --------------------------------------------------------------------------------------------------
+
+
+def _chosen(a: Any, order: Any, rank: Any, dim: int, keepdim: bool) -> tuple[Any, Any]:
+    """Values and places of the elements that come ``rank``-th in ``order`` along ``dim``."""
+    index = picked(order, np.broadcast_to(rank, tuple(n for i, n in enumerate(a.shape) if i != dim % a.ndim)), dim)
+    values = picked(a, index, dim)
+    if keepdim:
+        return np.expand_dims(values, dim), np.expand_dims(index, dim)
+    return values, index
+
+
+_MANY = 2048  # elements from which on choosing wins over sorting
+
+
+def _ranked(a: Any, rank: int, dim: int, keepdim: bool) -> Any:
+    """Values and places of the elements that a stable sort along ``dim`` puts at ``rank``; no NaN is among them."""
+    parted = np.partition(a, rank, axis=dim)
+    values = np.take(parted, [rank], axis=dim)
+    same = a == values
+    before = rank - (a < values).sum(axis=dim, keepdims=True)  # of equal elements, how many come earlier
+    if before.any():
+        same &= same.cumsum(axis=dim) == before + 1
+    index = same.argmax(dim)
+    values = values if keepdim else values.squeeze(dim)
+    return values, np.expand_dims(index, dim) if keepdim else index
+
+
+def _sorts_out(a: Any) -> bool:
+    return a.size >= _MANY and a.dtype.kind in "fi" and not (a != a).any()
+
+
+def _middle(name: str, a: Any, dim: int, keepdim: bool) -> tuple[Any, Any]:
+    """Values and places of the lower medians along ``dim``; a NaN is the ``median``, ``nanmedian`` skips it."""
+    if a.ndim == 0:
+        return a[()], np.int64(0)
+    if not a.shape[dim]:
+        refuse_empty(name, a, dim)
+        raise IndexError(f"{name}(): Expected reduction dim {dim % a.ndim} to have non-zero size.")
+    if _sorts_out(a):
+        return _ranked(a, (a.shape[dim] - 1) // 2, dim, keepdim)
+    order = np.argsort(a, axis=dim, kind="stable")
+    missing = a != a
+    if not missing.any():
+        return _chosen(a, order, (a.shape[dim] - 1) // 2, dim, keepdim)
+    absent = missing.sum(axis=dim)
+    if name == "median":
+        first = missing.argmax(dim)
+        rank = np.full_like(absent, (a.shape[dim] - 1) // 2)
+        values, index = _chosen(a, order, rank, dim, False)
+        index = np.where(absent > 0, first, index)
+        values = picked(a, index, dim)
+    else:
+        values, index = _chosen(a, order, np.maximum(a.shape[dim] - absent - 1, 0) // 2, dim, False)
+    return (np.expand_dims(values, dim), np.expand_dims(index, dim)) if keepdim else (values, index)
+
+
+@op(node="MedianBackward1", outputs=("values", "indices"), differentiable=("values",), public=False)
+def median_dim(self: Any, /, dim: int, keepdim: bool = False) -> Any:
+    """The lower medians along ``dim`` and their places."""
+    return _middle("median", self, dim, keepdim)
+
+
+median_dim.derivative(self=_at_indices)
+
+
+@op(node="NanmedianBackward1", outputs=("values", "indices"), differentiable=("values",), public=False)
+def nanmedian_dim(self: Any, /, dim: int, keepdim: bool = False) -> Any:
+    """The lower medians along ``dim`` of what is not NaN, and their places."""
+    return _middle("nanmedian", self, dim, keepdim)
+
+
+nanmedian_dim.derivative(self=_at_indices)
+
+
+@op(node="MedianBackward0", public=False)
+def median_all(self: Any, /) -> Any:
+    """The lower median of all elements."""
+    return _middle("median", self.reshape(-1), 0, False)[0] if self.size else self.dtype.type(np.nan)
+
+
+median_all.derivative(self=lambda grad, self, result: grad * ties(self, result, None, False, True))
+
+
+@op(node="NanmedianBackward0", public=False)
+def nanmedian_all(self: Any, /) -> Any:
+    """The lower median of all elements that are not NaN."""
+    return _middle("nanmedian", self.reshape(-1), 0, False)[0] if self.size else self.dtype.type(np.nan)
+
+
+nanmedian_all.derivative(self=lambda grad, self, result: grad * ties(self, result, None, False, True))
+
+
+@op(node="KthvalueBackward0", outputs=("values", "indices"), differentiable=("values",), public=False)
+def kthvalue_dim(self: Any, /, k: int, dim: int, keepdim: bool = False) -> Any:
+    """The ``k``-th smallest elements along ``dim`` and their places."""
+    if self.ndim == 0:
+        return self[()], np.int64(0)
+    if _sorts_out(self):
+        return _ranked(self, k - 1, dim, keepdim)
+    return _chosen(self, np.argsort(self, axis=dim, kind="stable"), k - 1, dim, keepdim)
+
+
+kthvalue_dim.derivative(self=_at_indices)
+
+
+@op(node="ModeBackward0", outputs=("values", "indices"), differentiable=("values",), public=False)
+def mode_dim(self: Any, /, dim: int, keepdim: bool = False) -> Any:
+    """The most frequent elements along ``dim`` (the smallest of several), and the place of the last of each."""
+    if self.ndim == 0:
+        return self[()], np.int64(0)
+    order = np.argsort(self, axis=dim, kind="stable")
+    lines = np.moveaxis(np.take_along_axis(self, order, dim), dim, -1)
+    n = lines.shape[-1]
+    starts = np.ones(lines.shape, bool)
+    starts[..., 1:] = lines[..., 1:] != lines[..., :-1]
+    begun = np.maximum.accumulate(np.where(starts, np.arange(n), 0), axis=-1)
+    length = np.arange(n) - begun + 1
+    return _chosen(self, order, length.argmax(-1), dim, keepdim)
+
+
+mode_dim.derivative(self=_at_indices)
+
+
+# -- extremes that share their gradient --------------------------------------------------------------------------------
+
+
+@op(constant=True, public=False)
+def ties(self: Any, result: Any, /, dim: Any, keepdim: bool, nan: bool = False) -> Any:
+    """One over the number of elements equal to the ``result`` of their reduction, at each of them; else zero.
+
+    ``nan`` says whether NaN equals NaN.
+    """
+    if not keepdim and self.ndim:
+        result = np.reshape(result, kept_sizes(self.shape, dim))
+    equal = self == result
+    if nan:
+        equal = equal | ((self != self) & (result != result))
+    if not self.ndim:
+        return self.dtype.type(equal) if equal else self.dtype.type(np.nan)
+    shares = equal.astype(self.dtype)
+    return shares / np.add.reduce(equal, axis=dim, keepdims=True).astype(self.dtype)
+
+
+def _reduced(ufunc: Any, name: str, a: Any, dim: Any, keepdim: bool) -> Any:
+    if a.dtype.kind == "c":
+        raise not_implemented(f"{name}_values_cpu", a)
+    if not a.ndim:
+        return a[()]
+    if not a.size:
+        refuse_empty(f"a{name}", a, dim)
+    if dim == (1,) and not keepdim and a.ndim == 2 and a.size < 4096:
+        return a.take((a.argmax(1) if name == "max" else a.argmin(1)) + _kept_offsets(a.shape, 1))
+    if a.size >= compiled.least and (extremes := _compiled(name, a, dim)) is not None:
+        return np.reshape(extremes, kept_sizes(a.shape, dim)) if keepdim else extremes
+    return ufunc.reduce(a, axis=dim, keepdims=keepdim)
+
+
+def _compiled(name: str, a: Any, dim: Any) -> Any:
+    """The extremes along the last dimensions, without them; None where they are not served."""
+    if not a.size or not a.flags.c_contiguous:
+        return None
+    sign = 1 if name == "max" else -1
+    axes = range(a.ndim) if dim is None else sorted({d % a.ndim for d in ((dim,) if type(dim) is int else dim)})
+    lead = a.ndim - len(axes)
+    if list(axes) != list(range(lead, a.ndim)):
+        return None
+    if not lead:
+        return compiled.reduce.most(a, sign)
+    extremes = compiled.reduce.most_of_rows(a.reshape(prod(a.shape[:lead]), -1), sign)
+    return None if extremes is None else extremes.reshape(a.shape[:lead])
+
+
+def _shared_among_ties(grad: Any, self: Any, result: Any, self_sizes: Any, dim: Any, keepdim: Any) -> Any:
+    return spread_dim(grad, self_sizes, dim, keepdim) * ties(self, result, dim, keepdim)
+
+
+@op(node="AmaxBackward0", public=False, hidden=("self_sizes",))
+def amax_dim(self: Any, /, dim: Any, keepdim: bool = False) -> Any:
+    """The largest elements along the dimensions ``dim``."""
+    return _reduced(np.maximum, "max", self, dim, keepdim)
+
+
+amax_dim.derivative(self=_shared_among_ties)
+
+
+@op(node="AminBackward0", public=False, hidden=("self_sizes",))
+def amin_dim(self: Any, /, dim: Any, keepdim: bool = False) -> Any:
+    """The smallest elements along the dimensions ``dim``."""
+    return _reduced(np.minimum, "min", self, dim, keepdim)
+
+
+amin_dim.derivative(self=_shared_among_ties)
+
+
+@op(node="MaxBackward1", public=False)
+def max_all(self: Any, /) -> Any:
+    """The largest element."""
+    if self.dtype.kind == "c":
+        raise not_implemented("max_all", self)
+    if not self.size:
+        refuse_empty("max", self, None)
+    if self.size >= compiled.least and self.ndim and (largest := _compiled("max", self, None)) is not None:
+        return largest
+    return self.ravel()[self.argmax()] if self.ndim else self[()]
+
+
+max_all.derivative(self=lambda grad, self, result: grad * ties(self, result, None, False, True))
+
+
+@op(node="MinBackward1", public=False)
+def min_all(self: Any, /) -> Any:
+    """The smallest element."""
+    if self.dtype.kind == "c":
+        raise not_implemented("min_all", self)
+    if not self.size:
+        refuse_empty("min", self, None)
+    if self.size >= compiled.least and self.ndim and (smallest := _compiled("min", self, None)) is not None:
+        return smallest
+    return self.ravel()[self.argmin()] if self.ndim else self[()]
+
+
+min_all.derivative(self=lambda grad, self, result: grad * ties(self, result, None, False, True))
+
+
+@op(node="AminmaxBackward0", outputs=("min", "max"), public=False, hidden=("self_sizes",))
+def aminmax_dim(self: Any, /, dim: Any = None, keepdim: bool = False) -> Any:
+    """The smallest and the largest elements, along ``dim`` or of all."""
+    if self.ndim and not self.size:
+        if dim is None:
+            raise RuntimeError(
+                "aminmax(): cannot compute aminmax over an empty dimension as the operation has no identity."
+            )
+        refuse_empty("aminmax", self, dim)
+    smallest = _reduced(np.minimum, "min", self, dim, keepdim)
+    return smallest, _reduced(np.maximum, "max", self, dim, keepdim)
+
+
+@aminmax_dim.derivative("self")
+def _aminmax_rule(grads: Any, self: Any, self_sizes: Any, min: Any, max: Any, dim: Any, keepdim: Any) -> Any:
+    back = None
+    if grads[0] is not None:
+        back = spread_dim(grads[0], self_sizes, dim, keepdim) * ties(self, min, dim, keepdim)
+    if grads[1] is not None:
+        part = spread_dim(grads[1], self_sizes, dim, keepdim) * ties(self, max, dim, keepdim)
+        back = part if back is None else back + part
+    return back
+
+
+# -- truth and counts --------------------------------------------------------------------------------------------------
+
+
+def _truth(ufunc: Any, a: Any, dim: Any, keepdim: bool) -> Any:
+    truth = ufunc.reduce(a != 0, axis=dim, keepdims=keepdim) if a.ndim else a != 0
+    return truth.astype(a.dtype) if a.dtype == np.uint8 else np.asarray(truth)[()]
+
+
+@op(constant=True, public=False)
+def all_dim(self: Any, /, dim: Any = None, keepdim: bool = False) -> Any:
+    """Whether all elements along ``dim`` are nonzero."""
+    return _truth(np.logical_and, self, dim, keepdim)
+
+
+@op(constant=True, public=False)
+def any_dim(self: Any, /, dim: Any = None, keepdim: bool = False) -> Any:
+    """Whether any element along ``dim`` is nonzero."""
+    return _truth(np.logical_or, self, dim, keepdim)
+
+
+@op(constant=True, public=False)
+def count_nonzero_dim(self: Any, /, dim: Any = None) -> Any:
+    """How many elements along ``dim`` are nonzero."""
+    nonzero = self != 0
+    return np.add.reduce(nonzero, axis=dim, dtype=np.int64) if self.ndim else np.int64(nonzero)

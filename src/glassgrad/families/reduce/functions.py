@@ -1,0 +1,424 @@
+"""PyTorch's signatures of reductions: dims given as it allows them, its errors, its choice of row."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...core import call
+from ...core.tensor import Tensor
+from ...ground import dtypes
+from ...ground.dtypes import called
+from ...ground.runtime import warn
+from ...ops import return_types as results
+from ...ops.declare import composite
+from ..compare.rows import maximum, minimum
+from . import extreme as ext
+from . import rows as red
+from .extreme import max_all, max_dim, min_all, min_dim, out_of_range
+from .rows import mean as mean_all
+from .rows import mean_dim, sum_dim
+from .rows import sum as sum_all
+
+UNSET: Any = type("Unset", (), {"__repr__": lambda self: "<no value>", "__slots__": ()})()
+_new = tuple.__new__
+
+
+# -- arguments ---------------------------------------------------------------------------------------------------------
+
+
+def one_dim(dim: Any, ndim: int, function: str = "", position: int = 2) -> int:
+    """One dimension, counted from the front; PyTorch's error where it is not there."""
+    if type(dim) is not int:
+        if dim is UNSET:
+            raise TypeError(f'{function}() missing 1 required positional arguments: "dim"')
+        if isinstance(dim, (bool, float, str)) or not hasattr(dim, "__index__"):
+            raise TypeError(f"{function}(): argument 'dim' (position {position}) must be int, not {called(dim)}")
+        dim = dim.__index__()
+    if 0 <= dim < ndim:
+        return dim
+    if -ndim <= dim < 0:
+        return dim + ndim
+    if ndim == 0 and (dim == 0 or dim == -1):
+        return 0
+    raise out_of_range(dim, ndim)
+
+
+def some_dims(dim: Any, ndim: int, function: str = "") -> Any:
+    """Dimensions as a tuple counted from the front; None where all are meant."""
+    if dim is None:
+        return None
+    if type(dim) is int:
+        return (one_dim(dim, ndim),)
+    if hasattr(dim, "__index__") and not isinstance(dim, bool):
+        return (one_dim(dim.__index__(), ndim),)
+    if not isinstance(dim, (tuple, list)):
+        raise TypeError(f"{function}(): argument 'dim' (position 2) must be tuple of ints, not {called(dim)}")
+    axes = tuple([one_dim(d, ndim, function) for d in dim])
+    if len(set(axes)) < len(axes):
+        twice = next(d for i, d in enumerate(axes) if d in axes[:i])
+        raise RuntimeError(f"dim {twice} appears multiple times in the list of dims")
+    return axes or None
+
+
+def real_dims(dim: Any, input: Any, function: str) -> Any:
+    """``some_dims`` of a tensor; what is no tensor is left for the row to refuse."""
+    if dim is None or not isinstance(input, Tensor):
+        return None
+    return some_dims(dim, input._array.ndim, function)
+
+
+def given_kind(dtype: Any, function: str) -> Any:
+    """The NumPy dtype of ``dtype=``."""
+    if type(dtype) is not dtypes.dtype:
+        raise TypeError(f"{function}(): argument 'dtype' must be torch.dtype, not {called(dtype)}")
+    return dtype.numpy
+
+
+def check_keepdim(keepdim: Any, function: str, position: int = 2) -> None:
+    """Raise PyTorch's error unless ``keepdim`` is a bool."""
+    if type(keepdim) is not bool:
+        raise TypeError(f"{function}(): argument 'keepdim' (position {position}) must be bool, not {called(keepdim)}")
+
+
+def check_pair(out: Any, function: str) -> None:
+    """Raise PyTorch's error unless ``out=`` names two tensors."""
+    if out is not None and not (isinstance(out, (tuple, list)) and len(out) == 2):
+        raise TypeError(f"{function}(): argument 'out' must be tuple of Tensors, not {called(out)}")
+
+
+def invalid(function: str, types: str, *signatures: str) -> TypeError:
+    """PyTorch's error where no signature fits."""
+    listed = "\n".join(f" * ({signature})" for signature in signatures)
+    return TypeError(
+        f"{function}() received an invalid combination of arguments - got ({types}), but expected one of:\n{listed}\n"
+    )
+
+
+def check_tensor(input: Any, function: str) -> None:
+    """Raise PyTorch's error unless ``input`` is a tensor."""
+    if not isinstance(input, Tensor):
+        raise TypeError(f"{function}(): argument 'input' (position 1) must be Tensor, not {called(input)}")
+
+
+_SUM = ("*, torch.dtype dtype = None", "tuple of ints dim, bool keepdim = False, *, torch.dtype dtype = None")
+_PROD = ("*, torch.dtype dtype = None", "int dim, bool keepdim = False, *, torch.dtype dtype = None")
+
+
+def _fits(dim: Any) -> bool:
+    return dim is None or isinstance(dim, (tuple, list)) or (hasattr(dim, "__index__") and type(dim) is not bool)
+
+
+# -- sums and means ----------------------------------------------------------------------------------------------------
+
+
+@composite(name="sum")
+def sum(
+    input: Any, dim: Any = UNSET, keepdim: Any = False, *, dtype: Any = None, out: Any = None, axis: Any = UNSET,
+    keepdims: Any = UNSET,
+) -> Any:  # fmt: skip
+    """The sum of all elements, or the sums along ``dim``; integers are summed in int64.
+
+    Source: https://docs.pytorch.org/docs/stable/generated/torch.sum.html
+    """
+    if dim is UNSET:
+        if axis is UNSET:
+            if keepdim is not False or keepdims is not UNSET:
+                raise invalid("sum", "keepdim=bool, ", *_SUM)
+            if dtype is None:
+                return sum_all(input) if out is None else sum_all(input, out=out)
+            return call.call(sum_all.row, (input,), (given_kind(dtype, "sum"),), out)
+        dim = axis
+    if keepdims is not UNSET:
+        keepdim = keepdims
+    if keepdim is not False and keepdim is not True:
+        check_keepdim(keepdim, "sum")
+    if type(dim) is int and isinstance(input, Tensor) and 0 <= dim < input._array.ndim:
+        dim = (dim,)
+    elif not _fits(dim):
+        raise invalid("sum", called(dim), *_SUM)
+    else:
+        dim = real_dims(dim, input, "sum")
+    if dtype is None:
+        return sum_dim(input, dim, keepdim) if out is None else sum_dim(input, dim, keepdim, out=out)
+    return call.call(sum_dim.row, (input,), (dim, keepdim, given_kind(dtype, "sum")), out)
+
+
+@composite()
+def nansum(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None, out: Any = None) -> Any:
+    """The sum along ``dim`` of what is not NaN."""
+    check_tensor(input, "nansum")
+    if input._array.dtype.kind == "c":
+        raise RuntimeError("nansum on CPU does not support complex inputs")
+    if dtype is not None:
+        input = input.to(dtype)
+    return red.nansum_dim(input, some_dims(dim, input._array.ndim, "nansum"), keepdim, out=out)
+
+
+def _mean_kind(input: Any, dtype: Any) -> Any:
+    """The input of a mean in the type asked for, or PyTorch's refusal of integers."""
+    if dtype is not None:
+        given_kind(dtype, "mean")
+        if not (dtype.is_floating_point or dtype.is_complex):
+            raise RuntimeError(
+                "mean(): could not infer output dtype. Optional dtype must be either a floating point or complex "
+                f"dtype. Got: {dtype.scalar_name}"
+            )
+        return input.to(dtype)
+    if isinstance(input, Tensor) and input._array.dtype.kind in "bui":
+        raise RuntimeError(
+            "mean(): could not infer output dtype. Input dtype must be either a floating point or complex dtype. Got: "
+            f"{input.dtype.scalar_name}"
+        )
+    return input
+
+
+@composite()
+def mean(
+    input: Any, dim: Any = UNSET, keepdim: Any = False, *, dtype: Any = None, out: Any = None, axis: Any = UNSET,
+    keepdims: Any = UNSET,
+) -> Any:  # fmt: skip
+    """The mean of all elements, or the means along ``dim``.
+
+    Source: https://docs.pytorch.org/docs/stable/generated/torch.mean.html
+    """
+    if type(input) is not Tensor or dtype is not None or input._array.dtype.kind != "f":
+        input = _mean_kind(input, dtype)
+    if dim is UNSET:
+        if axis is UNSET:
+            return mean_all(input) if out is None else mean_all(input, out=out)
+        dim = axis
+    if keepdims is not UNSET:
+        keepdim = keepdims
+    dim = (dim,) if type(dim) is int and 0 <= dim < input._array.ndim else real_dims(dim, input, "mean")
+    return mean_dim(input, dim, keepdim) if out is None else mean_dim(input, dim, keepdim, out=out)
+
+
+@composite()
+def nanmean(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None, out: Any = None) -> Any:
+    """The mean along ``dim`` of what is not NaN."""
+    if input._array.dtype.kind not in "fcV":
+        raise RuntimeError(
+            f"nanmean(): expected input to have floating point or complex dtype but got {input.dtype.scalar_name}"
+        )
+    numbers = sum(red.present(input), dim, keepdim)
+    return nansum(input, dim, keepdim, dtype=dtype).div(numbers, out=out)
+
+
+@composite(name="prod")
+def prod(
+    input: Any, dim: Any = UNSET, keepdim: bool = False, *, dtype: Any = None, out: Any = None, axis: Any = UNSET,
+    keepdims: Any = UNSET,
+) -> Any:  # fmt: skip
+    """The product of all elements, or the products along ``dim``."""
+    dim = axis if dim is UNSET else dim
+    keepdim = keepdim if keepdims is UNSET else keepdims
+    kind = None if dtype is None else given_kind(dtype, "prod")
+    if dim is UNSET:
+        if kind is None:
+            return red.prod_all(input, None, out=out)
+        return call.call(red.prod_all.row, (input,), (kind,), out)
+    check_tensor(input, "prod")
+    if isinstance(dim, (tuple, list)):
+        raise invalid("prod", called(dim), *_PROD)
+    dim = one_dim(dim, input._array.ndim, "prod")
+    if kind is None:
+        return red.prod_dim(input, dim, keepdim, None, out=out)
+    return call.call(red.prod_dim.row, (input,), (dim, keepdim, kind), out)
+
+
+# -- variances ---------------------------------------------------------------------------------------------------------
+
+
+def _spread_arguments(
+    function: str, input: Any, dim: Any, unbiased: Any, keepdim: bool, correction: Any
+) -> tuple[Any, Any, bool]:
+    """The dims, the correction and keepdim of the overloads of ``var`` and ``std``."""
+    check_tensor(input, function)
+    if type(dim) is bool:
+        unbiased, dim = dim, None
+    if unbiased is not UNSET and correction is UNSET:
+        correction = int(unbiased)
+    elif correction is UNSET:
+        correction = None if dim is None else 1
+    if input._array.dtype.kind in "bui":
+        name = "std and var" if function in ("std", "var") else function
+        raise RuntimeError(f"{name} only support floating point and complex dtypes")
+    axes = some_dims(dim, input._array.ndim, function)
+    if red.freedom(input._array.shape, axes, correction) <= 0:
+        warn(
+            f"{function}(): degrees of freedom is <= 0. Correction should be strictly less than the reduction factor "
+            "(input numel divided by output numel). (Triggered internally at "
+            "/__w/pytorch/pytorch/aten/src/ATen/native/ReduceOps.cpp:1861.)"
+        )
+    return axes, correction, keepdim
+
+
+@composite()
+def var(
+    input: Any, dim: Any = None, unbiased: Any = UNSET, keepdim: bool = False, *, correction: Any = UNSET,
+    out: Any = None,
+) -> Any:  # fmt: skip
+    """The variance: squared deviations from the mean, summed and divided by ``n - correction``.
+
+    Source: https://docs.pytorch.org/docs/stable/generated/torch.var.html
+    """
+    settings = _spread_arguments("var", input, dim, unbiased, keepdim, correction)
+    return red.var_dim(input, *settings, out=out)
+
+
+@composite()
+def std(
+    input: Any, dim: Any = None, unbiased: Any = UNSET, keepdim: bool = False, *, correction: Any = UNSET,
+    out: Any = None,
+) -> Any:  # fmt: skip
+    """The standard deviation: the square root of ``var``."""
+    settings = _spread_arguments("std", input, dim, unbiased, keepdim, correction)
+    return red.std_dim(input, *settings, out=out)
+
+
+@composite(method=False)
+def var_mean(
+    input: Any, dim: Any = None, unbiased: Any = UNSET, keepdim: bool = False, *, correction: Any = UNSET
+) -> Any:
+    """The variance and the mean."""
+    return red.var_mean_dim(input, *_spread_arguments("var_mean", input, dim, unbiased, keepdim, correction))
+
+
+@composite(method=False)
+def std_mean(
+    input: Any, dim: Any = None, unbiased: Any = UNSET, keepdim: bool = False, *, correction: Any = UNSET
+) -> Any:
+    """The standard deviation and the mean."""
+    return red.std_mean_dim(input, *_spread_arguments("std_mean", input, dim, unbiased, keepdim, correction))
+
+
+# -- extremes ----------------------------------------------------------------------------------------------------------
+
+
+def _extreme(
+    name: str, pair: Any, along: Any, elementwise: Any, input: Any, dim: Any, keepdim: bool, out: Any, other: Any
+) -> Any:
+    """What ``max`` and ``min`` give where there is more than a tensor: along a dimension, or of two tensors."""
+    if type(dim) is int and isinstance(input, Tensor):
+        if not 0 <= dim < input._array.ndim:
+            dim = one_dim(dim, input._array.ndim)
+        if out is None:
+            return _new(pair, along(input, dim, keepdim))
+        check_pair(out, name)
+        return _new(pair, along(input, dim, keepdim, out=out))
+    if other is not None or isinstance(dim, Tensor):
+        return elementwise(input, dim if other is None else other, out=out)
+    check_tensor(input, name)
+    return _new(pair, along(input, one_dim(dim, input._array.ndim, name), keepdim, out=out))
+
+
+@composite(name="max")
+def max(input: Any, dim: Any = UNSET, keepdim: bool = False, *, out: Any = None, other: Any = None) -> Any:
+    """The largest element; or along ``dim`` the largest and their places; or the larger of two tensors, elementwise.
+
+    Source: https://docs.pytorch.org/docs/stable/generated/torch.max.html
+    """
+    if dim is UNSET and other is None:
+        return max_all(input) if out is None else max_all(input, out=out)
+    return _extreme("max", results.max, max_dim, maximum, input, dim, keepdim, out, other)
+
+
+@composite(name="min")
+def min(input: Any, dim: Any = UNSET, keepdim: bool = False, *, out: Any = None, other: Any = None) -> Any:
+    """The smallest element; or along ``dim`` the smallest and their places; or the smaller of two tensors."""
+    if dim is UNSET and other is None:
+        return min_all(input) if out is None else min_all(input, out=out)
+    return _extreme("min", results.min, min_dim, minimum, input, dim, keepdim, out, other)
+
+
+@composite()
+def amax(input: Any, dim: Any = (), keepdim: bool = False, *, out: Any = None) -> Any:
+    """The largest elements along ``dim``; equal ones share the gradient."""
+    return ext.amax_dim(input, real_dims(dim, input, "amax"), keepdim, out=out)
+
+
+@composite()
+def amin(input: Any, dim: Any = (), keepdim: bool = False, *, out: Any = None) -> Any:
+    """The smallest elements along ``dim``; equal ones share the gradient."""
+    return ext.amin_dim(input, real_dims(dim, input, "amin"), keepdim, out=out)
+
+
+@composite()
+def aminmax(input: Any, *, dim: Any = None, keepdim: bool = False, out: Any = None) -> Any:
+    """The smallest and the largest elements, along ``dim`` or of all."""
+    check_tensor(input, "aminmax")
+    check_pair(out, "aminmax")
+    axis = None if dim is None else one_dim(dim, input._array.ndim, "aminmax")
+    return _new(results.aminmax, ext.aminmax_dim(input, axis, keepdim, out=out))
+
+
+@composite()
+def median(input: Any, dim: Any = UNSET, keepdim: bool = False, *, out: Any = None) -> Any:
+    """The lower median of all elements, or along ``dim`` the medians and their places."""
+    check_tensor(input, "median")
+    if input._array.dtype.kind in "bc":
+        raise NotImplementedError(f"\"median_cpu\" not implemented for '{input.dtype.scalar_name}'")
+    if dim is UNSET:
+        return ext.median_all(input, out=out)
+    check_pair(out, "median")
+    pair = ext.median_dim(input, one_dim(dim, input._array.ndim, "median"), keepdim, out=out)
+    return _new(results.median, pair)
+
+
+@composite()
+def nanmedian(input: Any, dim: Any = UNSET, keepdim: bool = False, *, out: Any = None) -> Any:
+    """The lower median of what is not NaN, or along ``dim`` the medians and their places."""
+    if dim is UNSET:
+        return ext.nanmedian_all(input, out=out)
+    check_tensor(input, "nanmedian")
+    check_pair(out, "nanmedian")
+    pair = ext.nanmedian_dim(input, one_dim(dim, input._array.ndim, "nanmedian"), keepdim, out=out)
+    return _new(results.nanmedian, pair)
+
+
+@composite()
+def mode(input: Any, dim: int = -1, keepdim: bool = False, *, out: Any = None) -> Any:
+    """The most frequent elements along ``dim``, and where they stand."""
+    check_tensor(input, "mode")
+    check_pair(out, "mode")
+    return _new(results.mode, ext.mode_dim(input, one_dim(dim, input._array.ndim, "mode"), keepdim, out=out))
+
+
+@composite()
+def kthvalue(input: Any, k: int, dim: int = -1, keepdim: bool = False, *, out: Any = None) -> Any:
+    """The ``k``-th smallest elements along ``dim``, and where they stand."""
+    check_tensor(input, "kthvalue")
+    check_pair(out, "kthvalue")
+    dim = one_dim(dim, input._array.ndim, "kthvalue", 3)
+    size = input._array.shape[dim] if input._array.ndim else 1
+    if not 1 <= k <= size:
+        raise RuntimeError(f"kthvalue(): selected number k out of range for dimension {dim}")
+    return _new(results.kthvalue, ext.kthvalue_dim(input, k, dim, keepdim, out=out))
+
+
+# -- truth and counts --------------------------------------------------------------------------------------------------
+
+
+def _truth(row: Any, name: str, input: Any, dim: Any, keepdim: bool, out: Any) -> Any:
+    check_tensor(input, name)
+    if isinstance(dim, (tuple, list)) and not dim:  # no dimension at all: each element by itself
+        return input != 0
+    return row(input, some_dims(dim, input._array.ndim, name), keepdim, out=out)
+
+
+@composite(name="all")
+def all(input: Any, dim: Any = None, keepdim: bool = False, *, out: Any = None) -> Any:
+    """Whether all elements are nonzero, of the tensor or along ``dim``."""
+    return _truth(ext.all_dim, "all", input, dim, keepdim, out)
+
+
+@composite(name="any")
+def any(input: Any, dim: Any = None, keepdim: bool = False, *, out: Any = None) -> Any:
+    """Whether any element is nonzero, of the tensor or along ``dim``."""
+    return _truth(ext.any_dim, "any", input, dim, keepdim, out)
+
+
+@composite()
+def count_nonzero(input: Any, dim: Any = None) -> Any:
+    """How many elements are nonzero, in the tensor or along ``dim``."""
+    return ext.count_nonzero_dim(input, real_dims(dim, input, "count_nonzero"))

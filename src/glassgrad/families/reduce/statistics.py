@@ -1,0 +1,376 @@
+"""Covariances and correlations of variables in rows, and histograms over several dimensions."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ...core import write
+from ...core.tensor import Tensor, wrap
+from ...ground.dtypes import called
+from ...ground.runtime import warn
+from ...ops import return_types as results
+from ...ops.declare import composite
+from ..arithmetic.functions import need_tensor, no_match
+from ..arithmetic.rows import lerp
+from ..create.ranges import linspace
+from ..norm.rows import shaped
+from ..pointwise.limit import complex_from
+from ..scatter.rows import gather
+from ..shape.rows import squeeze_dim, transpose, unsqueeze, view
+from ..sort.rows import sort
+from .functions import check_tensor, one_dim
+
+_new = tuple.__new__
+
+# -- covariances -------------------------------------------------------------------------------------------------------
+
+
+def _weights(name: str, weights: Tensor, observations: int, whole: bool) -> None:
+    """Raise PyTorch's errors unless these are weights of the observations."""
+    if weights._array.ndim > 1:
+        raise RuntimeError(
+            f"cov(): expected {name} to have one or fewer dimensions but got {name} with {weights._array.ndim} "
+            f"dimensions"
+        )
+    if whole and weights._array.dtype.kind not in "iub":
+        raise RuntimeError(
+            f"cov(): expected {name} to have integral dtype but got {name} with {weights.dtype.scalar_name} dtype"
+        )
+    if not whole and weights._array.dtype.kind not in "fV":
+        raise RuntimeError(
+            f"cov(): expected {name} to have floating point dtype but got {name} with {weights.dtype.scalar_name} dtype"
+        )
+    if weights._array.size != observations:
+        raise RuntimeError(
+            f"cov(): expected {name} to have the same numel as there are observations in the input but got "
+            f"{weights._array.size} != {observations}"
+        )
+    if weights._array.size and np.min(weights._array) < 0:
+        raise RuntimeError(f"cov(): {name} cannot be negative")
+
+
+@composite()
+def cov(input: Any, *, correction: int = 1, fweights: Any = None, aweights: Any = None) -> Tensor:
+    """The covariances of the variables in the rows of ``input``, observed in its columns.
+
+    ``fweights`` (integers) counts each observation, ``aweights`` weighs it.
+    Source: https://docs.pytorch.org/docs/stable/generated/torch.cov.html
+    """
+    need_tensor("cov", "input", 1, input)
+    if input._array.ndim > 2:
+        raise RuntimeError(
+            f"cov(): expected input to have two or fewer dimensions but got an input with {input._array.ndim} "
+            f"dimensions"
+        )
+    if input._array.dtype.kind == "b":
+        raise RuntimeError("cov(): bool dtype is not supported for input")
+    lines = input if input._array.ndim == 2 else input.view(1, -1)
+    count = lines._array.shape[1]
+    weights = None
+    if fweights is not None:
+        _weights("fweights", fweights, count, True)
+        weights = fweights
+    if aweights is not None:
+        _weights("aweights", aweights, count, False)
+        weights = aweights if weights is None else weights * aweights
+    free: Any
+    if weights is None:
+        centre = lines.sum(1) / count if count else lines.sum(1) / math.nan
+        free = count - correction
+    else:
+        total = weights.sum()
+        if total.item() == 0:
+            raise RuntimeError("cov(): weights sum to zero, can't be normalized")
+        centre = (lines * weights).sum(1) / total
+        if aweights is None or correction == 0:
+            free = total - (0 if aweights is not None else correction)
+        else:
+            free = total - correction * (weights * aweights).sum() / total
+    if (free.item() if isinstance(free, Tensor) else free) <= 0:
+        warn("cov(): degrees of freedom is <= 0. Correction should be strictly less than the number of observations.")
+        free = free * 0
+    off = lines - centre.unsqueeze(1)
+    other = off if weights is None else off * weights
+    product = off.mm(other.t().conj() if lines.is_complex() else other.t())
+    return (product / free).squeeze()  # type: ignore[no-any-return]
+
+
+@composite()
+def corrcoef(input: Any) -> Tensor:
+    """Pearson's correlations of the variables in the rows of ``input``, observed in its columns.
+
+    Source: https://docs.pytorch.org/docs/stable/generated/torch.corrcoef.html
+    """
+    need_tensor("corrcoef", "input", 1, input)
+    if input._array.ndim > 2:
+        raise RuntimeError(
+            f"corrcoef(): expected input to have two or fewer dimensions but got an input with {input._array.ndim} "
+            "dimensions"
+        )
+    matrix: Any = cov(input)
+    if not matrix._array.ndim:
+        return matrix / matrix  # type: ignore[no-any-return]
+    spread = matrix.diagonal()
+    spread = (spread.real if matrix.is_complex() else spread).sqrt()
+    matrix = matrix / spread.view(-1, 1) / spread.view(1, -1)
+    if matrix.is_complex():
+        return complex_from(matrix.real.clip(-1, 1), matrix.imag.clip(-1, 1))  # type: ignore[no-any-return]
+    return matrix.clip(-1, 1)  # type: ignore[no-any-return]
+
+
+# -- histograms --------------------------------------------------------------------------------------------------------
+
+_WORD = {"Long": "long int", "Short": "short int", "Byte": "unsigned char", "Char": "signed char"}
+
+
+def _word(tensor: Tensor) -> str:
+    return _WORD.get(tensor.dtype.scalar_name, tensor.dtype.scalar_name.lower())
+
+
+def _ends(columns: Any, bounds: Any) -> list[tuple[float, float]]:
+    """The ends of each dimension's histogram: as asked for, or the smallest and largest element."""
+    count = columns.shape[1]
+    if bounds is not None:
+        if len(bounds) != 2 * count:
+            raise RuntimeError(
+                f"torch.histogramdd: for a {count}-dimensional histogram range should have {2 * count} elements, but "
+                f"got {len(bounds)}"
+            )
+        limits = [(float(bounds[2 * i]), float(bounds[2 * i + 1])) for i in range(count)]
+    elif not columns.size:
+        limits = [(0.0, 1.0)] * count
+    else:
+        limits = list(zip(columns.min(0).tolist(), columns.max(0).tolist(), strict=True))
+    ends = []
+    for dim, (low, high) in enumerate(limits):
+        if not (math.isfinite(low) and math.isfinite(high)):
+            raise RuntimeError(f"torch.histogramdd: dimension {dim}'s range [{low:g}, {high:g}] is not finite")
+        if low > high:
+            raise RuntimeError(
+                f"torch.histogramdd: min should not exceed max, but got min {low:g} max {high:g} for dimension {dim}"
+            )
+        ends.append((low - 0.5, high + 0.5) if low == high else (low, high))
+    return ends
+
+
+def _edges(input: Tensor, columns: Any, bins: Sequence[Any], bounds: Any) -> list[Tensor]:
+    if isinstance(bins[0], Tensor):
+        for dim, edges in enumerate(bins):
+            if edges._array.dtype != input._array.dtype:
+                raise RuntimeError(
+                    "torch.histogramdd: input tensor and bins tensors should have the same dtype, but got input with "
+                    f"dtype {_word(input)} and bins for dimension {dim} with dtype {_word(edges)}"
+                )
+            if edges._array.ndim != 1:
+                raise RuntimeError(
+                    f"torch.histogramdd: bins tensor should have one dimension, but got {edges._array.ndim} "
+                    f"dimensions in "
+                    f"the bins tensor for dimension {dim}"
+                )
+            if not edges._array.size:
+                raise RuntimeError(
+                    "torch.histogramdd: bins tensor should have at least 1 element, but got 0 elements in the bins "
+                    f"tensor for dimension {dim}"
+                )
+        return [edges.clone() for edges in bins]  # type: ignore[attr-defined]
+    for dim, number in enumerate(bins):
+        if number <= 0:
+            raise RuntimeError(f"torch.histogram(): bins must be > 0, but got {number} for dimension {dim}")
+    ends = _ends(columns, bounds)
+    return [linspace(low, high, number + 1, dtype=input.dtype) for number, (low, high) in zip(bins, ends, strict=True)]
+
+
+def _counted(
+    input: Tensor, bins: Sequence[Any], bounds: Any, weight: Any, density: bool
+) -> tuple[Tensor, list[Tensor]]:
+    """The histogram of the points in the last dimension of ``input``, and the edges of its bins."""
+    array = np.asarray(input._array)
+    count = array.shape[-1]
+    if len(bins) != count:
+        raise RuntimeError("histogramdd: The size of bins must be equal to the innermost dimension of the input.")
+    if array.dtype not in (np.float32, np.float64):
+        raise NotImplementedError(f"\"histogramdd\" not implemented for '{input.dtype.scalar_name}'")
+    if weight is not None:
+        if weight._array.dtype != input._array.dtype:
+            raise RuntimeError(
+                "torch.histogramdd: if weight tensor is provided, input tensor and weight tensor should have the same "
+                f"dtype, but got input({_word(input)}), and weight({_word(weight)})"
+            )
+        if weight._array.shape != array.shape[:-1]:
+            raise RuntimeError(
+                "torch.histogramdd: if weight tensor is provided it should have the same shape as the input tensor "
+                f"excluding its innermost dimension, but got input with shape {list(array.shape)} and weight with "
+                f"shape {list(weight._array.shape)}"
+            )
+    columns = array.reshape(-1, count)
+    edges = _edges(input, columns, bins, bounds)
+    for dim, line in enumerate(edges):
+        if line._array.size < 2:
+            raise RuntimeError(f"torch.histogram(): bins must be > 0, but got 0 for dimension {dim}")
+    sizes = [line._array.size - 1 for line in edges]
+    flat = np.zeros(len(columns), np.intp)
+    inside = np.ones(len(columns), bool)
+    for dim, line in enumerate(edges):
+        column, limits = columns[:, dim], line._array
+        index = np.searchsorted(limits, column, side="right") - 1
+        index[column == limits[-1]] = sizes[dim] - 1  # the last bin holds its upper edge
+        inside &= (column >= limits[0]) & (column <= limits[-1])
+        flat = flat * sizes[dim] + index
+    weights = None if weight is None else np.asarray(weight._array).reshape(-1)[inside]
+    hist = np.bincount(flat[inside], weights, math.prod(sizes)).astype(array.dtype).reshape(sizes)
+    if density:
+        hist /= hist.sum()
+        for dim, line in enumerate(edges):
+            shape = [-1 if i == dim else 1 for i in range(count)]
+            hist /= np.diff(line._array).reshape(shape)
+    return wrap(hist), edges
+
+
+_HISTOGRAM = (
+    "Tensor input, Tensor bins, *, Tensor weight = None, bool density = False, tuple of Tensors out = None",
+    "Tensor input, int bins = 100, *, tuple of floats range = None, Tensor weight = None, bool density = False, tuple "
+    "of Tensors out = None",
+)
+
+
+@composite()
+def histogram(
+    input: Any, bins: Any = 100, *, range: Any = None, weight: Any = None, density: bool = False, out: Any = None
+) -> Any:
+    """How many elements fall into each bin, and the bins' edges: ``bins`` equal ones within ``range``, or as given.
+
+    Not differentiable.  Source: https://docs.pytorch.org/docs/stable/generated/torch.histogram.html
+    """
+    need_tensor("histogram", "input", 1, input)
+    if not isinstance(bins, (Tensor, int)) or isinstance(bins, bool):
+        raise no_match("histogram", (input, bins), *_HISTOGRAM)
+    points = wrap(np.asarray(input._array).reshape(-1, 1))
+    heavy = weight
+    if weight is not None and weight._array.shape == input._array.shape:
+        heavy = wrap(np.asarray(weight._array).reshape(-1))
+    hist, edges = _counted(points, [bins], range, heavy, density)
+    return _put("histogram", _new(results.histogram, (hist, edges[0])), out)
+
+
+@composite(method=False)
+def histogramdd(
+    input: Any, bins: Any, range: Any = None, weight: Any = None, density: bool = False, *, out: Any = None
+) -> Any:
+    """How many points fall into each cell of a grid: coordinates lie along the last dimension of ``input``.
+
+    ``bins`` is a number of equal bins, one for each dimension, or a list of tensors of edges.  Not differentiable.
+    Source: https://docs.pytorch.org/docs/stable/generated/torch.histogramdd.html
+    """
+    need_tensor("histogramdd", "input", 1, input)
+    if input._array.ndim < 2:
+        raise RuntimeError("torch.histogramdd: input tensor should have at least 2 dimensions")
+    if isinstance(bins, int):
+        bins = [bins] * input._array.shape[-1]
+    elif not isinstance(bins, (list, tuple)):
+        raise TypeError(f"histogramdd(): argument 'bins' (position 2) must be tuple of ints, not {called(bins)}")
+    hist, edges = _counted(input, list(bins), range, weight, density)
+    return _new(results.histogramdd, (hist, tuple(edges)))
+
+
+def _put(name: str, values: Any, out: Any) -> Any:
+    if out is None:
+        return values
+    for value, target in zip(values, out, strict=True):
+        target.resize_(value._array.shape).copy_(value)
+    return _new(getattr(results, name), tuple(out))
+
+
+# -- Quantiles: positions between sorted elements.
+
+_WAYS = ("linear", "lower", "higher", "midpoint", "nearest")
+
+
+def _checked(name: str, input: Any, q: Any, interpolation: str) -> Any:
+    """The fractions as an array of the input's type."""
+    check_tensor(input, name)
+    if not input._array.size:
+        raise RuntimeError(f"{name}() input tensor must be non-empty")
+    kind = input._array.dtype
+    if kind != np.float32 and kind != np.float64:
+        raise RuntimeError(f"{name}() input tensor must be either float or double dtype")
+    if isinstance(q, Tensor):
+        if q._array.ndim > 1:
+            raise RuntimeError(f"{name}() q must be a scalar or 1D tensor")
+        if q._array.dtype != kind:
+            raise RuntimeError(f"{name}() q tensor must be same dtype as the input tensor")
+        fractions = q._array
+        if fractions.size and not ((fractions >= 0) & (fractions <= 1)).all():
+            raise RuntimeError(f"{name}() q values must be in the range [0, 1]")
+    else:
+        if not 0 <= q <= 1:
+            raise RuntimeError(f"{name}() q must be in the range [0, 1] but got {q:g}")
+        fractions = np.asarray(q, kind)
+    if interpolation not in _WAYS:
+        raise RuntimeError(
+            f"{name}() interpolation must be one of linear, lower, higher, midpoint or nearest, but got {interpolation}"
+        )
+    return fractions
+
+
+def _quantile(name: str, input: Any, q: Any, dim: Any, keepdim: bool, interpolation: str, skip_nan: bool) -> Tensor:
+    fractions = _checked(name, input, q, interpolation)
+    sizes = input._array.shape
+    if dim is None:
+        lines, reduced = input.flatten(), (1,) * len(sizes)
+    else:
+        at = one_dim(dim, len(sizes), name, 3)
+        reduced = tuple([1 if i == at else n for i, n in enumerate(sizes)])
+        last = len(sizes) - 1
+        lines = input if at >= last else squeeze_dim(transpose(unsqueeze(input, -1), at, last + 1), at)
+        lines = input.flatten() if not sizes else lines
+    ordered = sort(lines, lines._array.ndim - 1)[0]
+    n = ordered._array.shape[-1]
+    ordered = view(ordered, (ordered._array.size // n, n))
+    missing = np.isnan(ordered._array)
+    wanted = fractions.reshape(1, -1)
+    if skip_nan:
+        ranks = wanted * np.maximum(n - missing.sum(1, keepdims=True) - 1, 0).astype(wanted.dtype)
+    else:
+        ranks = np.where(missing.any(1, keepdims=True), n - 1, wanted * wanted.dtype.type(n - 1))
+    ranks = ranks.astype(ordered._array.dtype)
+    if interpolation in ("lower", "higher", "nearest"):
+        ranks = {"lower": np.floor, "higher": np.ceil, "nearest": np.rint}[interpolation](ranks)
+    below = ranks.astype(np.int64)
+    values = gather(ordered, wrap(below), 1)
+    if interpolation in ("linear", "midpoint"):
+        share = np.full_like(ranks, 0.5) if interpolation == "midpoint" else (ranks - below).astype(ranks.dtype)
+        above = gather(ordered, wrap(np.ceil(ranks).astype(np.int64)), 1)
+        values = lerp(values, above, wrap(share))
+    rest = reduced if keepdim else tuple([m for i, m in enumerate(sizes) if dim is not None and i != at])
+    if fractions.ndim == 0:
+        return shaped(values, rest)
+    return shaped(transpose(values, 0, 1), (fractions.size, *rest))
+
+
+@composite()
+def quantile(
+    input: Any, q: Any, dim: Any = None, keepdim: bool = False, *, interpolation: str = "linear", out: Any = None
+) -> Any:
+    """The values below which fractions ``q`` of the elements lie, of all or along ``dim``.
+
+    Source: https://docs.pytorch.org/docs/stable/generated/torch.quantile.html
+    """
+    values = _quantile("quantile", input, q, dim, keepdim, interpolation, False)
+    return values if out is None else _into("quantile", input, out, values)
+
+
+@composite()
+def nanquantile(
+    input: Any, q: Any, dim: Any = None, keepdim: bool = False, *, interpolation: str = "linear", out: Any = None
+) -> Any:
+    """``quantile`` of what is not NaN."""
+    values = _quantile("nanquantile", input, q, dim, keepdim, interpolation, True)
+    return values if out is None else _into("nanquantile", input, out, values)
+
+
+def _into(name: str, input: Any, out: Any, values: Tensor) -> Any:
+    return write.into(gather.row, (input,), out, values)

@@ -1,0 +1,1 @@
+"""Elements sent to places by an index, and reductions on the way."""

@@ -1,0 +1,290 @@
+"""PyTorch's signatures of fetching and placing by index, where the dimension comes before the index."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...core import write
+from ...core.tensor import Tensor, wrap
+from ...ground.dtypes import called
+from ...ground.runtime import warn
+from ...ops.declare import composite
+from ..arithmetic.functions import need_tensor
+from ..compare.rows import unsupported
+from ..index import slices
+from ..index.getitem import fits_number
+from ..index.rows import blank, masked_fill
+from ..shape.functions import whole
+from . import rows
+from .rows import segmented
+
+
+def _index(function: str, index: Any, position: int = 2) -> None:
+    if not isinstance(index, Tensor):
+        raise TypeError(f"{function}(): argument 'index' (position {position}) must be Tensor, not {called(index)}")
+
+
+@composite()
+def gather(input: Tensor, dim: int, index: Tensor, *, sparse_grad: bool = False, out: Any = None) -> Tensor:
+    """The elements that ``index`` names along ``dim``, in the shape of ``index``."""
+    _index("gather", index)
+    return rows.gather(input, index, dim, sparse_grad, out=out)
+
+
+@composite()
+def index_select(input: Tensor, dim: int, index: Tensor, *, out: Any = None) -> Tensor:
+    """The slices of ``dim`` that ``index`` names."""
+    _index("index_select", index)
+    return slices.index_select(input, index, dim, out=out)
+
+
+# -- scatter -----------------------------------------------------------------------------------------------------------
+
+_SCATTER = (
+    "scatter() received an invalid combination of arguments - got ({}), but expected one of:\n * (int dim, Tensor "
+    "index, "
+    "Tensor src)\n * (int dim, Tensor index, Tensor src, *, str reduce)\n * (int dim, Tensor index, Number value)\n * "
+    "(int "
+    "dim, Tensor index, Number value, *, str reduce)\n"
+)
+_DEPRECATED = (
+    "The reduce argument of torch.scatter with Tensor src is deprecated and will be removed in a future PyTorch "
+    "release. "
+    "Use torch.scatter_reduce instead for more reduction options. (Triggered internally at "
+    "/__w/pytorch/pytorch/aten/src/ATen/native/TensorAdvancedIndexing.cpp:225.)"
+)
+_warned: set[str] = set()
+
+
+def _warn_once(text: str) -> None:
+    if text not in _warned:
+        _warned.add(text)
+        warn(text)
+
+
+def _placing(input: Tensor, dim: int, index: Any, src: Any, value: Any, reduce: str | None) -> tuple[Any, Any, Any]:
+    """The row of ``scatter`` that fits, its further inputs and its settings."""
+    if src is None and value is None:
+        raise TypeError(_SCATTER.format(f"{called(dim)}, {called(index)}"))
+    source = value if src is None else src
+    _index("scatter", index)
+    dim = whole("scatter", dim)
+    if reduce is not None:
+        if reduce not in ("add", "multiply"):
+            raise RuntimeError("reduce argument must be either add or multiply.")
+        kind = "sum" if reduce == "add" else "prod"
+        if isinstance(source, Tensor):
+            _warn_once(_DEPRECATED)
+        else:
+            source = masked_fill(blank(input, index._array.shape), _everywhere(index), source)
+        return rows.scatter_reduce, (index, source), (dim, kind, True)
+    if isinstance(source, Tensor):
+        return rows.scatter, (index, source), (dim,)
+    fits_number("scatter", input, source)
+    return rows.scatter_value, (index,), (dim, source)
+
+
+def _everywhere(index: Tensor) -> Tensor:
+    return wrap(np.ones(index._array.shape, bool))
+
+
+@composite()
+def scatter(
+    input: Tensor, dim: int, index: Tensor, src: Any = None, *, value: Any = None, reduce: Any = None, out: Any = None
+) -> Tensor:
+    """The tensor with ``src``, or a number, where ``index`` points along ``dim``."""
+    row, others, settings = _placing(input, dim, index, src, value, reduce)
+    return row(input, *others, *settings, out=out)  # type: ignore[no-any-return]
+
+
+@composite(function=False)
+def scatter_(
+    self: Tensor, dim: int, index: Tensor, src: Any = None, *, value: Any = None, reduce: Any = None
+) -> Tensor:
+    """In-place :func:`scatter`."""
+    row, others, settings = _placing(self, dim, index, src, value, reduce)
+    return write.in_place(row.row, self, others, settings)
+
+
+@composite()
+def scatter_add(input: Tensor, dim: int, index: Tensor, src: Tensor, *, out: Any = None) -> Tensor:
+    """The tensor with ``src`` added where ``index`` points along ``dim``."""
+    _index("scatter_add", index)
+    return rows.scatter_add(input, index, src, dim, out=out)
+
+
+@composite(function=False)
+def scatter_add_(self: Tensor, dim: int, index: Tensor, src: Tensor) -> Tensor:
+    """In-place :func:`scatter_add`."""
+    _index("scatter_add_", index)
+    return write.in_place(rows.scatter_add.row, self, (index, src), (dim,))
+
+
+@composite()
+def scatter_reduce(
+    input: Tensor, dim: int, index: Tensor, src: Tensor, reduce: str, *, include_self: bool = True, out: Any = None
+) -> Tensor:
+    """The tensor with what ``src`` sends to each place reduced into it."""
+    _index("scatter_reduce", index)
+    return rows.scatter_reduce(input, index, src, dim, reduce, include_self, out=out)
+
+
+@composite(function=False)
+def scatter_reduce_(
+    self: Tensor, dim: int, index: Tensor, src: Tensor, reduce: str, *, include_self: bool = True
+) -> Tensor:
+    """In-place :func:`scatter_reduce`."""
+    _index("scatter_reduce_", index)
+    return write.in_place(rows.scatter_reduce.row, self, (index, src), (dim, reduce, include_self))
+
+
+# -- whole slices ------------------------------------------------------------------------------------------------------
+
+
+@composite()
+def index_add(input: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: Any = 1, out: Any = None) -> Tensor:
+    """The tensor with ``alpha`` times the slices of ``source`` added where ``index`` says."""
+    _index("index_add", index)
+    return slices.index_add(input, index, source, dim, alpha, out=out)
+
+
+@composite(function=False)
+def index_add_(self: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: Any = 1) -> Tensor:
+    """In-place :func:`index_add`."""
+    _index("index_add_", index)
+    return write.in_place(slices.index_add.row, self, (index, source), (dim, alpha))
+
+
+@composite()
+def index_copy(input: Tensor, dim: int, index: Tensor, source: Tensor, *, out: Any = None) -> Tensor:
+    """The tensor with its slices replaced by those of ``source`` where ``index`` says."""
+    _index("index_copy", index)
+    return slices.index_copy(input, index, source, dim, out=out)
+
+
+@composite(function=False)
+def index_copy_(self: Tensor, dim: int, index: Tensor, source: Tensor) -> Tensor:
+    """In-place :func:`index_copy`."""
+    _index("index_copy_", index)
+    return write.in_place(slices.index_copy.row, self, (index, source), (dim,))
+
+
+def _filling(input: Tensor, dim: int, index: Any, value: Any) -> tuple[Any, Any, Any]:
+    _index("index_fill", index)
+    if isinstance(value, Tensor):
+        if value._array.ndim:
+            raise RuntimeError(
+                f"index_fill_ only supports a 0-dimensional value tensor, but got tensor with {value._array.ndim} "
+                "dimension(s)."
+            )
+        return slices.index_fill_tensor, (index, value), (dim,)
+    if type(value) is complex and input._array.dtype.kind != "c":
+        raise RuntimeError("index_fill_(): Converting complex Scalar to non-complex type is not supported")
+    return slices.index_fill, (index,), (dim, value)
+
+
+@composite()
+def index_fill(input: Tensor, dim: int, index: Tensor, value: Any) -> Tensor:
+    """The tensor with the slices that ``index`` names filled with one value."""
+    row, others, settings = _filling(input, dim, index, value)
+    return row(input, *others, *settings)  # type: ignore[no-any-return]
+
+
+@composite(function=False)
+def index_fill_(self: Tensor, dim: int, index: Tensor, value: Any) -> Tensor:
+    """In-place :func:`index_fill`."""
+    row, others, settings = _filling(self, dim, index, value)
+    return write.in_place(row.row, self, others, settings)
+
+
+_BETA = (
+    "index_reduce() is in beta and the API may change at any time. (Triggered internally at "
+    "/__w/pytorch/pytorch/aten/src/ATen/native/TensorAdvancedIndexing.cpp:1523.)"
+)
+
+
+def _check_reduce(reduce: str) -> None:
+    _warn_once(_BETA)
+    if reduce not in ("prod", "mean", "amax", "amin"):
+        raise RuntimeError(f"index_reduce(): Expected reduce to be one of prod, mean, amax or amin but got {reduce}.")
+
+
+@composite()
+def index_reduce(
+    input: Tensor, dim: int, index: Tensor, source: Tensor, reduce: str, *, include_self: bool = True, out: Any = None
+) -> Tensor:
+    """The tensor with the slices of ``source`` reduced into those that ``index`` names."""
+    _check_reduce(reduce)
+    return slices.index_reduce(input, index, source, dim, reduce, include_self, out=out)
+
+
+@composite(function=False)
+def index_reduce_(
+    self: Tensor, dim: int, index: Tensor, source: Tensor, reduce: str, *, include_self: bool = True
+) -> Tensor:
+    """In-place :func:`index_reduce`."""
+    _check_reduce(reduce)
+    return write.in_place(slices.index_reduce.row, self, (index, source), (dim, reduce, include_self))
+
+
+# -- as if in one row --------------------------------------------------------------------------------------------------
+
+
+@composite()
+def put(input: Tensor, index: Tensor, source: Tensor, accumulate: bool = False) -> Tensor:
+    """The tensor with ``source`` put, or added, where ``index`` says, counted as if in one row."""
+    return rows.put(input, index, source, accumulate)
+
+
+@composite(function=False)
+def put_(self: Tensor, index: Tensor, source: Tensor, accumulate: bool = False) -> Tensor:
+    """In-place :func:`put`."""
+    return write.in_place(rows.put.row, self, (index, source), (accumulate,))
+
+
+# -- PyTorch's signature of reductions of segments.
+
+_NAMES = {"sum": "sum", "mean": "mean", "prod": "prod", "max": "max", "min": "min", "amax": "max", "amin": "min"}
+
+
+def _check_lengths(lengths: Any, data: Any, unsafe: bool) -> None:
+    if lengths._array.dtype.kind not in "iu":
+        raise unsupported("_segment_reduce_lengths_cpu_kernel1", lengths._array)
+    if unsafe:
+        return
+    if lengths._array.size and lengths._array.min() < 0:
+        raise RuntimeError("lengths contains negative value!")
+    if (np.add.reduce(lengths._array, axis=-1) != data._array.shape[lengths._array.ndim - 1]).any():
+        raise RuntimeError(
+            "segment_reduce(): Expected all rows of lengths along axis to sum to data.size(lengths.dim()-1) when "
+            "!unsafe."
+        )
+
+
+@composite(method=False)
+def segment_reduce(
+    data: Any, reduce: str, *, lengths: Any = None, indices: Any = None, offsets: Any = None, axis: int = 0,
+    unsafe: bool = False, initial: Any = None,
+) -> Tensor:  # fmt: skip
+    """The sum, mean, product, maximum or minimum of each segment of ``axis``, told by lengths or by offsets.
+
+    Leading dimensions of ``lengths`` are those of ``data``.  An empty segment gives ``initial`` or what leaves others
+    as they are.  Source: https://docs.pytorch.org/docs/stable/generated/torch.segment_reduce.html
+    """
+    need_tensor("segment_reduce", "data", 1, data)
+    if indices is not None:
+        raise RuntimeError("segment_reduce(): indices based reduction is not supported yet.")
+    if reduce not in _NAMES:
+        raise RuntimeError(f"reduce argument must be either sum, prod, mean, amax or amin, got {reduce}")
+    if lengths is None and offsets is None:
+        raise RuntimeError("segment_reduce(): Either lengths or offsets must be defined.")
+    bounds, word = (lengths, "lengths") if offsets is None else (offsets, "offsets")
+    if axis != bounds._array.ndim - 1:
+        raise RuntimeError(f"segment_reduce(): Expected axis to be the last dimension of {word} but got {axis}.")
+    if offsets is None:
+        _check_lengths(lengths, data, unsafe)
+    else:
+        lengths = None
+    return segmented(data, lengths, offsets, _NAMES[reduce], axis, initial)  # type: ignore[no-any-return]

@@ -1,0 +1,196 @@
+"""Softmax, its logarithm, and log-sum-exp, each with a fused backward row that can be differentiated again."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...core.row import op
+from ...kernels import compiled
+from ..pointwise.rows import exp
+from ..reduce.extreme import not_implemented
+from ..reduce.rows import F32, F64, SMALL, along, kept_sizes, ones32, ones64, spread_dim, sum_dim
+
+_exp, _log = np.exp, np.log
+# Sums of exponentials between these are exact enough that nothing need be subtracted first.
+_LEAST, _MOST = {F32: 1e-12, F64: 1e-150}, {F32: 1e30, F64: 1e300}
+# A few short rows times a square of ones: each row's sum, spread over the row, in one call where there would be three.
+_FEW = 1024
+_SQUARES = {n: np.ones((n, n), F32) for n in range(1, 17)}
+
+
+def _refuse(a: Any, log: str, dim: int) -> None:
+    if a.dtype.kind in "bui":
+        last = a.ndim and dim % a.ndim == a.ndim - 1
+        raise not_implemented(f"{log}softmax_lastdim_kernel_impl" if last else f"{log}softmax_kernel_impl", a)
+
+
+def _between(sums: Any, least: float, most: float) -> bool:
+    """Whether all row sums lie between two bounds."""
+    if sums.size <= 16:
+        few = sums.tolist()
+        return bool(few) and max(few) < most and min(few) > least
+    return sums.item(sums.argmax()) < most and sums.item(sums.argmin()) > least
+
+
+def _exponentials(a: Any, dim: int) -> tuple[Any, Any]:
+    """Exponentials scaled to be harmless, and their sums along ``dim``, which is kept."""
+    e = _below_top(a, dim)
+    np.exp(e, e)
+    return e, along(e, dim, True)
+
+
+def _below_top(a: Any, dim: int) -> Any:
+    """Each element minus the largest of its line; lines of minus infinity alone stay."""
+    top = np.maximum.reduce(a, axis=dim, keepdims=True, initial=-np.inf)
+    top[np.isneginf(top)] = 0
+    return a - top
+
+
+@op(native=lambda self, dim: compiled.softmax.forward(self, dim))
+def softmax(self: Any, /, dim: int) -> Any:
+    """Exponentials along ``dim``, scaled to sum to one."""
+    d = self.dtype
+    shape = self.shape
+    ndim = len(shape)
+    if ndim and dim == ndim - 1 and shape[dim] in ones32 and (d is F32 or d is F64):
+        n = shape[dim]
+        e = _exp(self) if ndim == 2 else _exp(self.reshape(-1, n))
+        sums = e.dot((ones32 if d is F32 else ones64)[n])
+        if _between(sums, _LEAST[d], _MOST[d]):
+            e /= sums.repeat(n).reshape(e.shape) if e.size <= SMALL else sums[:, None]
+            return e if ndim == 2 else e.reshape(shape)
+    _refuse(self, "", dim)
+    if self.ndim == 0:
+        return self / self if self == self else self + 0
+    a = self if d == F32 or d == F64 else self.astype(F32)
+    e, sums = _exponentials(a, dim)
+    e /= sums
+    return e.astype(d, copy=False)
+
+
+softmax.derivative(self=lambda grad, result, dim: softmax_backward(grad, result, dim))
+
+
+@op(public=False, native=lambda grad_output, output, dim: compiled.softmax.backward(grad_output, output, dim))
+def softmax_backward(grad_output: Any, output: Any, /, dim: int) -> Any:
+    """The gradient of ``softmax`` at its ``output``."""
+    g = grad_output * output
+    shape = g.shape
+    if dim == 1 and len(shape) == 2 and g.size <= SMALL:
+        if g.size <= _FEW and shape[1] in _SQUARES and g.dtype is F32:
+            g -= output * g.dot(_SQUARES[shape[1]])
+            return g
+        g -= output * along(g, 1).repeat(shape[1]).reshape(shape)
+        return g
+    if not shape:
+        return output * 0
+    g -= output * along(g, dim, True)
+    return g
+
+
+softmax_backward.derivative(
+    grad_output=lambda grad, output, dim: softmax_backward(grad, output, dim),
+    output=lambda grad, grad_output, output, dim: (
+        grad * (grad_output - sum_dim(grad_output * output, dim, True))
+        - grad_output * sum_dim(grad * output, dim, True)
+    ),
+)
+
+
+@op(native=lambda self, dim: compiled.softmax.log_forward(self, dim))
+def log_softmax(self: Any, /, dim: int) -> Any:
+    """The logarithm of ``softmax``, without its rounding."""
+    d = self.dtype
+    shape = self.shape
+    if dim == 1 and len(shape) == 2 and d is F32 and self.size <= SMALL and shape[1] in ones32:
+        if self.size <= 256 and shape[1] in _SQUARES:
+            spread = _exp(self).dot(_SQUARES[shape[1]])
+            if _between(spread[:, 0], 1e-3, 1e3):
+                return np.subtract(self, _log(spread, spread), spread)
+        sums = _exp(self).dot(ones32[shape[1]])
+        if _between(sums, 1e-3, 1e3):  # beyond, rounding would show
+            return self - np.log(sums).repeat(shape[1]).reshape(shape)
+    elif d is F32 and shape and dim == len(shape) - 1 and self.size > 64 and self.max() < 7:
+        e = _exp(self.reshape(-1, shape[dim]))
+        sums = along(e, 1)
+        if sums.item(sums.argmin()) > 1e-3:
+            np.log(sums, sums)
+            return np.subtract(self.reshape(e.shape), sums[:, None], e).reshape(shape)
+    _refuse(self, "log_", dim)
+    if self.ndim == 0:
+        return self - self
+    a = _below_top(self if d == F32 or d == F64 else self.astype(F32), dim)
+    a -= np.log(along(np.exp(a), dim, True))
+    return a.astype(d, copy=False)
+
+
+log_softmax.derivative(self=lambda grad, result, dim: log_softmax_backward(grad, result, dim))
+
+
+@op(public=False, native=lambda grad_output, output, dim: compiled.softmax.log_backward(grad_output, output, dim))
+def log_softmax_backward(grad_output: Any, output: Any, /, dim: int) -> Any:
+    """The gradient of ``log_softmax`` at its ``output``."""
+    e = _exp(output)
+    shape = e.shape
+    if dim == 1 and len(shape) == 2 and e.size <= SMALL:
+        if e.size <= _FEW and shape[1] in _SQUARES and e.dtype is F32:
+            e *= grad_output.dot(_SQUARES[shape[1]])
+            return np.subtract(grad_output, e, e)
+        e *= along(grad_output, 1).repeat(shape[1]).reshape(shape)
+        return grad_output - e
+    if not shape:
+        return output * 0
+    e *= along(grad_output, dim, True)
+    return np.subtract(grad_output, e, e)
+
+
+log_softmax_backward.derivative(
+    grad_output=lambda grad, output, dim: grad - sum_dim(grad * exp(output), dim, True),
+    output=lambda grad, grad_output, output, dim: -(grad * exp(output) * sum_dim(grad_output, dim, True)),
+)
+
+
+# -- log-sum-exp -------------------------------------------------------------------------------------------------------
+
+
+@op(node="LogsumexpBackward0", public=False, hidden=("self_sizes",))
+def logsumexp_dim(self: Any, /, dim: Any, keepdim: bool = False) -> Any:
+    """The logarithms of the sums of exponentials along ``dim``."""
+    if self.ndim == 0:
+        return self + 0
+    d = self.dtype
+    a = self if d.kind == "c" or d == F32 or d == F64 else self.astype(F32)
+    if a.dtype.kind == "c":
+        top = np.maximum.reduce(a.real, axis=dim, keepdims=True)
+    else:
+        top = np.maximum.reduce(a, axis=dim, keepdims=True, initial=-np.inf)
+    top = np.where(np.isinf(top), top.dtype.type(0), top)
+    logs = np.log(along(np.exp(a - top), dim, True)) + top
+    if not keepdim:
+        sizes = kept_sizes(self.shape, dim)
+        axes = range(self.ndim) if dim is None else {i % self.ndim for i in dim}
+        logs = logs.reshape([n for i, n in enumerate(sizes) if i not in axes])
+    return logs.astype(d, copy=False)[()]
+
+
+logsumexp_dim.derivative(
+    self=lambda grad, self, result, self_sizes, dim, keepdim: (
+        spread_dim(grad, self_sizes, dim, keepdim) * shares(self, result, dim, keepdim)
+    )
+)
+
+
+@op(public=False)
+def shares(self: Any, total: Any, /, dim: Any, keepdim: bool) -> Any:
+    """``exp(self - total)``: what each element is of its sum of exponentials."""
+    if self.ndim and not keepdim:
+        total = np.reshape(total, kept_sizes(self.shape, dim))
+    return np.exp(self - total)
+
+
+shares.derivative(
+    self=lambda grad, result: grad * result,
+    total=lambda grad, result, dim, keepdim: -sum_dim(grad * result, dim, keepdim),
+)

@@ -1,0 +1,200 @@
+"""PyTorch's signatures of sorting, ranking, finding and counting."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...core.tensor import Tensor, wrap
+from ...ops import return_types as results
+from ...ops.declare import composite
+from ..index.rows import select
+from ..shape.rows import axis_of
+from . import rows
+
+_new = tuple.__new__
+
+
+@composite()
+def sort(input: Tensor, dim: Any = -1, descending: bool = False, *, stable: bool | None = None, out: Any = None) -> Any:
+    """The elements in order along ``dim``, and where they were."""
+    if type(dim) is bool:  # sort(descending)
+        dim, descending = -1, dim
+    row = rows.sort if stable is None else rows.sort_stable
+    return _new(results.sort, row(input, dim, descending, out=out))
+
+
+@composite()
+def msort(input: Tensor, *, out: Any = None) -> Tensor:
+    """The elements in order along the first dimension."""
+    ordered = rows.sort(input, 0, False)[0]
+    return ordered if out is None else out.copy_(ordered)  # type: ignore[no-any-return]
+
+
+@composite()
+def argsort(input: Tensor, dim: int = -1, descending: bool = False, stable: bool | None = None) -> Tensor:
+    """Where the elements are that come in order along ``dim``."""
+    return rows.sort(input, dim, descending)[1]  # type: ignore[no-any-return]
+
+
+@composite()
+def topk(input: Tensor, k: int, dim: int = -1, largest: bool = True, sorted: bool = True, *, out: Any = None) -> Any:
+    """The ``k`` largest (or smallest) elements along ``dim``, and where they are."""
+    return _new(results.topk, rows.topk(input, k if type(k) is int else k.__index__(), dim, largest, sorted, out=out))
+
+
+# -- different elements ------------------------------------------------------------------------------------------------
+
+
+@composite()
+def unique(
+    input: Tensor,
+    sorted: bool = True,
+    return_inverse: bool = False,
+    return_counts: bool = False,
+    dim: int | None = None,
+) -> Any:
+    """The different elements, or slices of ``dim``, in order; on request where each element went, and how often."""
+    array = rows.comparable(np.asarray(input._array))
+    if dim is None:
+        values, inverse, counts = np.unique(array, return_inverse=True, return_counts=True, equal_nan=False)
+        inverse = inverse.reshape(array.shape)
+    else:
+        axis = axis_of(dim, array.ndim)
+        if not array.shape[axis]:
+            values, inverse, counts = array.copy(), np.zeros(0, np.int64), np.zeros(0, np.int64)
+        else:
+            values, inverse, counts = np.unique(
+                array, return_inverse=True, return_counts=True, axis=axis, equal_nan=False
+            )
+            inverse = inverse.reshape(-1)
+    return _answers(values.astype(input._array.dtype), inverse, counts, return_inverse, return_counts)
+
+
+@composite()
+def unique_consecutive(
+    input: Tensor, return_inverse: bool = False, return_counts: bool = False, dim: int | None = None
+) -> Any:
+    """The first of every run of equal elements, or slices of ``dim``; on request each element's run, and its length."""
+    array = np.asarray(input._array)
+    axis = 0 if dim is None else axis_of(dim, array.ndim)
+    flat = array.reshape(-1) if dim is None else np.moveaxis(array, axis, 0)
+    count = flat.shape[0]
+    changes = flat[1:] != flat[:-1]
+    if changes.ndim > 1:
+        changes = changes.reshape(max(count - 1, 0), -1).any(1)
+    starts = np.concatenate(([True], changes)) if count else np.zeros(0, bool)
+    first = np.flatnonzero(starts)
+    inverse = np.cumsum(starts) - 1
+    counts = np.diff(np.append(first, count))
+    values = flat[first] if dim is None else np.array(np.moveaxis(flat[first], 0, axis))
+    if dim is None:
+        inverse = inverse.reshape(array.shape)
+    return _answers(values, inverse, counts, return_inverse, return_counts)
+
+
+def _answers(values: Any, inverse: Any, counts: Any, with_inverse: bool, with_counts: bool) -> Any:
+    answer = [wrap(values)]
+    if with_inverse:
+        answer.append(wrap(inverse.astype(np.int64)))
+    if with_counts:
+        answer.append(wrap(counts.astype(np.int64)))
+    return answer[0] if len(answer) == 1 else tuple(answer)
+
+
+# -- finding and counting ----------------------------------------------------------------------------------------------
+
+
+@composite()
+def nonzero(input: Tensor, *, out: Any = None, as_tuple: bool = False) -> Any:
+    """The indices of all elements that are not zero: one in a row, or a vector for each dimension."""
+    indices = rows.nonzero(input, out=out)
+    if not as_tuple:
+        return indices
+    if not input._array.ndim:
+        return (wrap(np.zeros(indices._array.shape[0], np.int64)),)
+    return tuple(select(indices, 1, dim) for dim in range(input._array.ndim))
+
+
+@composite()
+def argwhere(input: Tensor) -> Tensor:
+    """The indices of all elements that are not zero, one in a row."""
+    return rows.nonzero(input)
+
+
+def _sided(function: str, right: bool, side: str | None) -> bool:
+    if side is None:
+        return right
+    if side not in ("left", "right"):
+        raise RuntimeError(f"{function}: side can only be 'left' or 'right' but got {side}")
+    if side == "left" and right:
+        raise RuntimeError(
+            f"{function}: side and right can't be set to opposites, got side of left while right was True"
+        )
+    return side == "right"
+
+
+@composite(method=False)
+def searchsorted(
+    sorted_sequence: Tensor,
+    input: Any,
+    *,
+    out_int32: bool = False,
+    right: bool = False,
+    side: str | None = None,
+    sorter: Tensor | None = None,
+    out: Any = None,
+) -> Tensor:
+    """Where each value would be put into sorted rows so that they stay sorted."""
+    name = "torch.searchsorted()"
+    right = _sided(name, right, side)
+    rows_of = sorted_sequence._array.shape
+    values = input if isinstance(input, Tensor) else wrap(np.asarray(input))
+    if len(rows_of) != 1:
+        if not values._array.ndim:
+            raise RuntimeError(
+                f"{name}: input value can be a scalar only when boundaries tensor dimension is 1, but we got "
+                "boundaries "
+                f"tensor dim({len(rows_of)}) and input value's dim(0) numel(1)"
+            )
+        if rows_of[:-1] != values._array.shape[:-1]:
+            raise RuntimeError(
+                f"{name}: boundaries tensor should be 1 dimension or the first N-1 dimensions of boundaries tensor and "
+                "input "
+                f"value tensor must match, but we got boundaries tensor {list(rows_of)} and input value tensor "
+                f"{list(values._array.shape)}"
+            )
+    if sorter is not None:
+        if sorter._array.shape != rows_of:
+            raise RuntimeError(
+                f"{name}: boundary and sorter must have the same size, but got boundary tensor {list(rows_of)}and got "
+                "sorter "
+                f"tensor {list(sorter._array.shape)}"
+            )
+        sorted_sequence = wrap(np.take_along_axis(sorted_sequence._array, sorter._array, -1))
+    return rows.searchsorted(sorted_sequence, values, right, out_int32, out=out)
+
+
+@composite(method=False)
+def bucketize(
+    input: Any, boundaries: Tensor, *, out_int32: bool = False, right: bool = False, out: Any = None
+) -> Tensor:
+    """The number of the bucket between sorted boundaries that each value falls into."""
+    if boundaries._array.ndim != 1:
+        raise RuntimeError(f"boundaries tensor must be 1 dimension, but got dim({boundaries._array.ndim})")
+    values = input if isinstance(input, Tensor) else wrap(np.asarray(input))
+    return rows.searchsorted(boundaries, values, right, out_int32, out=out)
+
+
+@composite()
+def bincount(input: Tensor, weights: Tensor | None = None, minlength: int = 0) -> Tensor:
+    """How often each small integer occurs, or the sum of the weights where it does."""
+    return rows.bincount(input, weights, minlength)
+
+
+@composite()
+def isin(elements: Any, test_elements: Any, *, assume_unique: bool = False, invert: bool = False) -> Tensor:
+    """Whether each element is among the test elements."""
+    arrays = [np.asarray(side._array if isinstance(side, Tensor) else side) for side in (elements, test_elements)]
+    return wrap(np.isin(arrays[0], arrays[1], invert=invert))

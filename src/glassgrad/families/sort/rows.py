@@ -1,0 +1,168 @@
+"""Order and counting: sorting, the largest, where values fall, which differ from zero; knows arrays only."""
+
+from __future__ import annotations
+
+import builtins
+from typing import Any
+
+import numpy as np
+
+from ...core.row import op
+from ...ground import dtypes
+from ...kernels import compiled
+from ..index.rows import ALL, blank
+from ..scatter.rows import place, scatter
+from ..shape.rows import axis_of, unsigned
+
+
+def comparable(array: Any) -> Any:
+    """The array in a dtype that NumPy knows how to order: bfloat16 as float32."""
+    return array.astype(np.float32) if array.dtype.kind == "V" else array
+
+
+def ordered(array: Any, axis: int, descending: bool) -> Any:
+    """The indices that sort along ``axis``; ties keep their order, NaN counts as the largest."""
+    array = comparable(array)
+    if not descending:
+        return array.argsort(axis, kind="stable")
+    back = (*(ALL,) * axis, builtins.slice(None, None, -1))
+    return array.shape[axis] - 1 - array[back].argsort(axis, kind="stable")[back]
+
+
+def _picked(array: Any, indices: Any, axis: int) -> Any:
+    return array[place(indices, axis)]
+
+
+def _laid_as(array: Any, like: Any) -> Any:
+    """A copy of ``array`` in the memory order of ``like``, which has its shape."""
+    out = np.empty_like(like, dtype=array.dtype)
+    out[...] = array
+    return out
+
+
+@op(outputs=("values", "indices"), differentiable=("values",), public=False, shows={"dim": ("dim", unsigned)})
+def sort(self: Any, /, dim: Any = -1, descending: Any = False) -> Any:
+    """The elements in order along ``dim``, and where they were."""
+    axis = axis_of(dim, self.ndim)
+    if self.dtype.kind == "c":
+        raise RuntimeError(" Sort does not support complex dtypes on CPU")
+    if not self.ndim:
+        return np.array(self), np.zeros((), np.int64)
+    indices = ordered(self, axis, descending)
+    values = _picked(self, indices, axis)
+    if self.flags.c_contiguous and values.flags.c_contiguous and indices.flags.c_contiguous:
+        return values, indices
+    return _laid_as(values, self), _laid_as(indices, self)
+
+
+sort.derivative(self=lambda grad, indices, self_sizes, dim: scatter(blank(grad, self_sizes), indices, grad, dim))
+
+
+@op(
+    node="SortBackward1",
+    outputs=("values", "indices"),
+    differentiable=("values",),
+    public=False,
+    shows={"dim": ("dim", unsigned)},
+)
+def sort_stable(self: Any, /, dim: Any = -1, descending: Any = False) -> Any:
+    """The elements in order along ``dim``, ties as they were, and where they were."""
+    return sort.row.kernel(self, dim, descending)
+
+
+sort_stable.derivative(self=lambda grad, indices, self_sizes, dim: scatter(blank(grad, self_sizes), indices, grad, dim))
+
+
+@op(outputs=("values", "indices"), differentiable=("values",), public=False, shows={"dim": ("dim", unsigned)})
+def topk(self: Any, /, k: Any, dim: Any = -1, largest: Any = True, sorted: Any = True) -> Any:
+    """The ``k`` largest (or smallest) elements along ``dim`` in order, and where they are."""
+    axis = axis_of(dim, self.ndim)
+    if not 0 <= k <= (self.shape[axis] if self.ndim else 1):
+        raise RuntimeError("selected index k out of range")
+    if self.dtype.kind == "c":
+        raise RuntimeError(" topk does not support complex dtypes on CPU")
+    if not self.ndim:
+        return np.array(self), np.zeros((), np.int64)
+    if self.size >= compiled.least and axis == self.ndim - 1 and self.size:
+        if (extremes := compiled.sort.best(self, k, bool(largest))) is not None:
+            return extremes  # type: ignore[no-any-return]
+    count = self.shape[axis]
+    first = (*(ALL,) * axis, builtins.slice(0, k))
+    if count > 32 and 0 < k < count // 4:
+        at = count - k if largest else k - 1
+        best = builtins.slice(at, None) if largest else builtins.slice(0, k)
+        part = comparable(self).argpartition(at, axis)[(*(ALL,) * axis, best)]
+        part.sort(axis)  # equal values then keep their order
+        indices = _picked(part, ordered(_picked(self, part, axis), axis, largest), axis)
+    else:
+        indices = ordered(self, axis, largest)[first]
+    return _picked(self, indices, axis), indices.copy(order="C")
+
+
+topk.derivative(self=lambda grad, indices, self_sizes, dim: scatter(blank(grad, self_sizes), indices, grad, dim))
+
+
+# -- counting: no gradients --------------------------------------------------------------------------------------------
+
+
+@op(constant=True, public=False)
+def nonzero(self: Any, /) -> Any:
+    """The indices of all elements that are not zero, one in a row."""
+    if not self.ndim:
+        return np.zeros((int(bool(self)), 0), np.int64)
+    return np.array(self.nonzero(), np.int64).T
+
+
+@op(constant=True, public=False)
+def searchsorted(sorted_sequence: Any, self: Any, /, right: Any = False, out_int32: Any = False) -> Any:
+    """Where each value would be put into sorted rows so that they stay sorted."""
+    side: Any = "right" if right else "left"
+    if sorted_sequence.ndim == 1:
+        positions = np.searchsorted(sorted_sequence, self, side)
+    else:
+        rows, values = sorted_sequence.reshape(-1, sorted_sequence.shape[-1]), self.reshape(-1, self.shape[-1])
+        positions = np.empty(values.shape, np.int64)
+        for number, (row, value) in enumerate(zip(rows, values, strict=True)):
+            positions[number] = np.searchsorted(row, value, side)
+        positions = positions.reshape(self.shape)
+    return np.asarray(positions).astype(np.int32 if out_int32 else np.int64)
+
+
+@op(constant=True, public=False)
+def bincount(self: Any, weights: Any = None, /, minlength: Any = 0) -> Any:
+    """How often each small integer occurs, or the sum of the weights where it does."""
+    if self.dtype.kind not in "iu":
+        raise NotImplementedError(f"\"bincount_cpu\" not implemented for '{dtypes.of(self.dtype).scalar_name}'")
+    if minlength < 0:
+        raise RuntimeError("minlength should be >= 0")
+    if self.ndim != 1 or (self.size and self.min() < 0):
+        raise RuntimeError("bincount only supports 1-d non-negative integral inputs.")
+    if weights is not None and weights.shape != self.shape:
+        raise RuntimeError("weights should be 1-d and have the same length as input")
+    if weights is None:
+        return np.bincount(self, minlength=minlength)
+    sums = np.bincount(self, weights, minlength)
+    return sums.astype(np.float32) if weights.dtype == np.float32 else sums
+
+
+@op(constant=True)
+def histc(self: Any, /, bins: Any = 100, min: Any = 0, max: Any = 0) -> Any:
+    """How many elements fall into each of ``bins`` equal parts of the range from ``min`` to ``max``."""
+    if self.dtype.kind not in "fV":
+        raise NotImplementedError(f"\"histogram_cpu\" not implemented for '{dtypes.of(self.dtype).scalar_name}'")
+    if bins <= 0:
+        raise RuntimeError(f"torch.histogram(): bins must be > 0, but got {bins} for dimension 0")
+    low, high = min, max
+    if low == high and self.size:
+        low, high = self.min().item(), self.max().item()
+    if low == high:
+        low, high = low - 1, high + 1
+    if not (np.isfinite(low) and np.isfinite(high)):
+        raise RuntimeError(f"torch.histc: range of [{low:g}, {high:g}] is not finite")
+    if low > high:
+        raise RuntimeError("torch.histc: max must be larger than min")
+    values = self.reshape(-1)
+    values = values[(values >= low) & (values <= high)]
+    places = ((values - low) / (high - low) * bins).astype(np.int64)
+    places[places == bins] = bins - 1
+    return np.bincount(places, minlength=bins).astype(self.dtype)

@@ -1,0 +1,59 @@
+"""Modules at PyTorch's paths that have no file here: each shows names of other files; knows no module by name."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from importlib.machinery import ModuleSpec
+from types import ModuleType
+from typing import Any
+
+from .importing import load
+from .later import later
+
+_shown: dict[str, dict[str, str]] = {}  # by path: the names of each file
+
+
+def show(path: str, file: str, names: str) -> None:
+    """From now on there is a module at this path, with these names of a file, and of others shown there."""
+    _shown.setdefault(path, {})[file] = names
+    if _finder not in sys.meta_path:
+        sys.meta_path.append(_finder)
+
+
+class _Finder:
+    """Finds the modules that are shown, and makes them."""
+
+    def find_spec(self, name: str, path: Any = None, target: ModuleType | None = None) -> ModuleSpec | None:
+        if name not in _shown:
+            return None
+        loader: Any = self
+        return ModuleSpec(name, loader)
+
+    def create_module(self, spec: ModuleSpec) -> None:
+        """None: a plain module will do."""
+
+    def exec_module(self, module: ModuleType) -> None:
+        """Give the module its names, which are fetched when somebody wants them; those that nobody publishes too."""
+        name = module.__name__
+        files = _shown[name]
+        published, listed = later(vars(module), "torch" + name[name.index(".") :], files)
+
+        def get(attribute: str) -> Any:
+            try:
+                return published(attribute)
+            except AttributeError:
+                if not attribute.startswith("__"):
+                    for whole in map(load, files):
+                        if attribute in vars(whole):
+                            return vars(whole)[attribute]
+                raise
+
+        every: Sequence[str] = " ".join(files.values()).split()
+        module.__dict__.update(__getattr__=get, __dir__=listed, __all__=sorted(every))
+        first = sys.modules.get(next(iter(files)))
+        if first is not None:
+            module.__file__, module.__doc__ = first.__file__, first.__doc__
+
+
+_finder: Any = _Finder()

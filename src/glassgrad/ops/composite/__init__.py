@@ -1,1 +1,0 @@
-"""Plain functions over rows; PyTorch's flexible signatures are parsed here."""
