@@ -14,7 +14,7 @@ LAYERS = {
     "layers": {
         "activation": (
             "CELU ELU GELU GLU Hardshrink Hardsigmoid Hardswish Hardtanh LeakyReLU LogSigmoid LogSoftmax Mish "
-            "MultiheadAttention PReLU RReLU ReLU ReLU6 SELU SiLU Sigmoid Softmax Softmax2d Softmin Softplus "
+            "PReLU RReLU ReLU ReLU6 SELU SiLU Sigmoid Softmax Softmax2d Softmin Softplus "
             "Softshrink Softsign Tanh Tanhshrink Threshold"
         ),
     },
