@@ -68,7 +68,7 @@ def edge_of(tensor: Tensor) -> Any:
         return edge
     version = share(tensor).version
     if edge.seen != version and edge.edge is not LEAF:
-        if edge_of(edge.base) is not None:
+        if edge.edge is not None or edge_of(edge.base) is not None:
             edge.edge = reread(tensor, edge)
         edge.seen = version
     return tensor if edge.edge is LEAF else edge.edge
@@ -169,7 +169,7 @@ class Tensor:
         """Whether operations on this tensor are recorded."""
         edge = self._edge
         if type(edge) is View:  # PyTorch counts a view of what requires gradients, even one made under no_grad
-            return edge_of(self) is not None or edge_of(edge.base) is not None
+            return edge.edge is not None or edge_of(edge.base) is not None
         return edge is not None
 
     @requires_grad.setter
@@ -307,14 +307,17 @@ class Tensor:
         return self
 
     def __repr__(self, *, tensor_contents: str | None = None) -> str:
-        edge = edge_of(self)
-        node = None if edge is None or edge is self else node_of(edge)
+        try:
+            edge = edge_of(self)
+            node = None if edge is None or edge is self else type(node_of(edge)).__name__
+        except RuntimeError:  # a view that must not be read again
+            edge, node = self._edge, "Invalid"
         return formatting.tensor_repr(
             self._array,
             dtype=self.dtype,
             device=self.device.type,
-            requires_grad=edge is not None,
-            grad_fn_name=None if node is None else type(node).__name__,
+            requires_grad=edge is not None or self.requires_grad,
+            grad_fn_name=node,
             tensor_contents=tensor_contents,
         )
 

@@ -49,17 +49,13 @@ def place_view(source: Tensor, origin: str | None) -> View:
     """The place in the graph of a view of ``source``, still without history; ``origin`` tells how it comes about."""
     place = View()
     place.seen, place.edge = share(source).version, None
-    if type(source._edge) is View:
-        place.base, place.made = source._edge.base, source._edge.made
+    place.base, before = (source._edge.base, source._edge.made) if type(source._edge) is View else (source, None)
+    if before == "inference" or modes.local.inference:
+        place.made = "inference"
+    elif not modes.grad_enabled():
+        place.made = "no_grad"
     else:
-        place.base, place.made = source, None
-    if place.made is None:
-        if modes.local.inference:
-            place.made = "inference"
-        elif not modes.grad_enabled():
-            place.made = "no_grad"
-        else:
-            place.made = origin
+        place.made = origin or before
     return place
 
 
@@ -68,24 +64,30 @@ def place_view(source: Tensor, origin: str | None) -> View:
 
 def check_writable(target: Tensor, place: View, recorded: bool) -> None:
     """Raise PyTorch's error where a view must not be written in place, by an operation that is ``recorded`` or not."""
-    edge = edge_of(target)
-    if edge is target and place.made is None:
-        raise RuntimeError(errors.LEAF_INPLACE)
-    base_edge = edge_of(place.base)
-    if edge is None and not recorded and base_edge is None:
-        return
-    if base_edge is place.base and isinstance(base_edge, Tensor) and place.made is None:
+    check_origin(place, recorded)
+    edge, base_edge = edge_of(target), edge_of(place.base)
+    base_is_leaf = base_edge is None or base_edge is place.base
+    if base_is_leaf and (edge is not None or base_edge is not None):
         raise RuntimeError(errors.LEAF_VIEW_INPLACE)
-    if place.made in errors.VIEW_MADE:
-        raise RuntimeError(refusal(place, edge, "is being"))
+
+
+def check_origin(place: View, recorded: bool = False) -> None:
+    """Raise PyTorch's error where a view came about so that it must not be written in place; reads no history."""
+    if place.made in errors.VIEW_MADE and (recorded or place.edge is not None or edge_of(place.base) is not None):
+        raise RuntimeError(refusal(place, place.edge, "is being"))
 
 
 def refusal(place: View, edge: Any, modified: str) -> str:
     """PyTorch's sentences for a write through, or below, a view whose making forbids it."""
-    if edge is None or isinstance(edge, Tensor) or place.made == "no_grad":
-        sentence = errors.UNRECORDED_VIEW.format(modified=modified)
+    recorded = isinstance(edge, Record)
+    which = f"Output {output_number(edge)} of {view_name(edge)}" if recorded else ""
+    if recorded and place.made not in ("no_grad", "inference"):
+        sentence = errors.RECORDED_VIEW.format(which=which, modified=modified)
     else:
-        sentence = errors.RECORDED_VIEW.format(nr=output_number(edge), name=view_name(edge), modified=modified)
+        what = f"{which} is a view of a view which was" if recorded else "A view was"
+        mode = place.made if place.made == "inference" else "no_grad"
+        now = "in normal mode" if mode == "inference" else "with grad mode enabled"
+        sentence = errors.UNRECORDED_VIEW.format(what=what, mode=mode, modified=modified, now=now)
     return sentence + errors.VIEW_MADE[place.made or "no_grad"]
 
 
@@ -101,7 +103,7 @@ def reread(view: Tensor, place: View) -> Record:
     """The history of a view whose base was written in place: its window of the base's history."""
     base = place.base
     base_edge = edge_of(base)
-    if place.made in ("multi", "custom"):
+    if place.made is not None:
         raise RuntimeError(refusal(place, place.edge, "its base or another view of its base has been"))
     window = window_of(view._array, base._array)
     return Record.of(AS_STRIDED, (base_edge,), (window, base._array.shape, window_of(base._array, base._array)[1]))

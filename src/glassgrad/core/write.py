@@ -70,6 +70,8 @@ def in_place(row: Row, target: Tensor, others: Sequence[Any], settings: Sequence
         return target
     if not isinstance(target, Tensor):
         raise TypeError(f"{row.name}_(): argument 'self' (position 1) must be Tensor, not {type(target).__name__}")
+    if type(target._edge) is View and modes.grad_enabled():
+        views.check_origin(target._edge)
     flat = (target, *(operand.item() if isinstance(operand, np.generic) else operand for operand in others))
     agreed = call.everyday_arrays(row.plan, flat)
     if agreed is None:

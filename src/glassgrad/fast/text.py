@@ -202,8 +202,8 @@ def _history(row: Row, attach: str, otherwise: str, run: str = "run") -> list[st
             f"    if e{k} is not None:",
             f"        if e{k} is LEAF:",
             f"            e{k} = {arg}",
-            f"        elif type(e{k}) is View:",
-            f"            e{k} = edge_of({arg})",
+            f"        elif type(e{k}) is View:",  # whose history may have to be read anew: not where none is wanted
+            f"            e{k} = None if modes.off and not grad_enabled() else edge_of({arg})",
         ]
     wanted = " or ".join(f"e{k} is not None" for k in range(len(row.plan.edges)))
     lines.append(f"    if ({wanted}) and not (modes.off and not grad_enabled()):")
@@ -303,14 +303,13 @@ def _viewed(row: Row) -> list[str]:
         f"    e0 = {arg}._edge",
         "    if type(e0) is View:",
         "        base, made = e0.base, e0.made",
-        f"        e0 = edge_of({arg})",
-        "    elif e0 is LEAF:",
-        f"        e0 = {arg}",
         "    n = None",
         "    if modes.off and not grad_enabled():",
-        "        if made is None:",
+        '        if made != "inference":',
         '            made = "no_grad"',
-        *(["    elif e0 is not None:", *("        " + line for line in _record(row))] if has_run(row) else []),
+        "    elif e0 is not None:",
+        f"        e0 = {arg} if e0 is LEAF else edge_of({arg})",
+        *(["        if e0 is not None:", *("            " + line for line in _record(row))] if has_run(row) else []),
     ]
 
 
@@ -337,9 +336,11 @@ def _views_caller(row: Row) -> list[str]:
     edge = "None if n is None else output_of(n, len(outs), len(r))"
     return [
         *_viewed(row),
+        '    if made != "inference" and not (modes.off and not grad_enabled()):',
+        '        made = "multi"',
         "    outs = []",
         "    for piece in r:",
-        *("        " + line for line in _place("o", "piece", 'made or "multi"', edge)),
+        *("        " + line for line in _place("o", "piece", "made", edge)),
         "        outs.append(o)",
         "    return tuple(outs)",
     ]
@@ -379,7 +380,7 @@ def _listed_caller(row: Row) -> list[str]:
         "            if e is LEAF:",
         "                e = t",
         "            elif type(e) is View:",
-        "                e = edge_of(t)",
+        "                e = None if modes.off and not grad_enabled() else edge_of(t)",
         "            wanted = wanted or e is not None",
         "        edges.append(e)",
         "    if wanted:",

@@ -30,18 +30,19 @@ UNUSED = (
 INPUT_NO_GRAD = "One of the differentiated Tensors does not require grad"
 LEAF_INPLACE = "a leaf Variable that requires grad is being used in an in-place operation."
 LEAF_VIEW_INPLACE = "a view of a leaf Variable that requires grad is being used in an in-place operation."
-RECORDED_VIEW = "Output {nr} of {name} is a view and {modified} modified inplace. "
-UNRECORDED_VIEW = "A view was created in no_grad mode and {modified} modified inplace with grad mode enabled. "
+RECORDED_VIEW = "{which} is a view and {modified} modified inplace. "
+UNRECORDED_VIEW = "{what} created in {mode} mode and {modified} modified inplace {now}. "
 VIEW_MADE = {
     "multi": (
         "This view is the output of a function that returns multiple views. Such functions do not allow the output "
         "views to be modified inplace. You should replace the inplace operation by an out-of-place one."
     ),
-    "no_grad": (
-        "Given that this use case is ambiguous and error-prone, it is forbidden. You can clarify your code by moving "
-        "both the view and the inplace either both inside the no_grad block (if you don't want the inplace to be "
-        "tracked) or both outside (if you want the inplace to be tracked)."
-    ),
+    **{
+        made: "Given that this use case is ambiguous and error-prone, it is forbidden. You can clarify your code by "
+        f"moving both the view and the inplace either both inside the {block} block (if you don't want the inplace to "
+        "be tracked) or both outside (if you want the inplace to be tracked)."
+        for made, block in (("no_grad", "no_grad"), ("inference", "inference_mode"))
+    },
     "custom": (
         "This view was created inside a custom Function (or because an input was returned as-is) and the autograd "
         "logic to handle view+inplace would override the custom backward associated with the custom Function, leading "

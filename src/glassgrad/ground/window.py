@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.lib.array_utils import byte_bounds
 
 ndarray = np.ndarray
 Window = tuple[tuple[int, ...], tuple[int, ...], int]
@@ -24,10 +25,39 @@ def dense(sizes: tuple[int, ...]) -> tuple[int, ...]:
 
 
 def window_of(array: Any, base: Any) -> Window:
-    """Sizes, strides and offset of a view in its base, in elements."""
+    """Sizes, strides and offset of a view in its base, in elements; RuntimeError where its memory is not the base's."""
     item = array.itemsize
-    strides = tuple(stride // item for stride in array.strides)
-    return array.shape, strides, (array.ctypes.data - base.ctypes.data) // item
+    window = array.shape, tuple(stride // item for stride in array.strides), (_address(array) - _address(base)) // item
+    _check_inside(base, window)
+    return window
+
+
+def _address(array: Any) -> int:
+    return array.__array_interface__["data"][0]  # type: ignore[no-any-return]
+
+
+def _check_inside(array: Any, window: Window) -> None:
+    """Raise RuntimeError where a window on an array reaches beyond the memory that the array lies in."""
+    sizes, strides, offset = window
+    if 0 in sizes or array.dtype.metadata is not None:  # nothing to look at, or no memory
+        return
+    root = array
+    while True:
+        if isinstance(root.base, ndarray):
+            root = root.base
+        elif isinstance(root.base, _Memory):
+            root = root.base.keeper
+        else:
+            break
+    low, high = byte_bounds(root)
+    reach = [(size - 1) * stride for size, stride in zip(sizes, strides, strict=True)]
+    first = _address(array) + (offset + sum(step for step in reach if step < 0)) * array.itemsize
+    last = _address(array) + (offset + sum(step for step in reach if step > 0) + 1) * array.itemsize
+    if not low <= first <= last <= high:
+        raise RuntimeError(
+            f"a view of sizes {list(sizes)} and strides {list(strides)}, {offset} elements after the start of a tensor "
+            f"of sizes {list(array.shape)}, is not in the memory of that tensor, whose data was replaced since"
+        )
 
 
 def look(array: Any, window: Window) -> Any:
@@ -36,6 +66,7 @@ def look(array: Any, window: Window) -> Any:
     item = array.itemsize
     if not array.size or 0 in sizes:
         return np.empty(sizes, array.dtype)
+    _check_inside(array, window)
     return _from_memory(array, sizes, tuple(stride * item for stride in strides), offset * item)
 
 

@@ -163,8 +163,10 @@ def view(self: Tensor, *size: Any, **named: Any) -> Tensor:
 
 
 def _reread(self: Tensor, kind: Any) -> Tensor:
-    share(self)  # so that its data is memory and no scalar
-    return rows.view_dtype(self, kind)
+    counter = share(self)  # and its data is memory from now on, no scalar
+    out = rows.view_dtype(self, kind)
+    out._counter = counter  # no view as far as gradients go, but whoever saved the one is to see writes to the other
+    return out
 
 
 def _neither(value: Any) -> TypeError:

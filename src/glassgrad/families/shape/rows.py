@@ -155,7 +155,6 @@ def reshape_alias(self: Any, /, sizes: Any) -> Any:
 
 
 reshape_alias.derivative(self=lambda grad, self_sizes: reshape(grad, self_sizes))
-reshape_alias.derivative(self=lambda grad, self_sizes: reshape(grad, self_sizes))
 
 
 @on_arrays(lambda array, sizes: array.reshape(sizes))
