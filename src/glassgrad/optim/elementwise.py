@@ -195,9 +195,9 @@ class Elementwise(WithSettings):
     def _step_compiled(self, group: dict[str, Any], batch: _Batch) -> bool:
         """One step of a batch, all in one call; False where there is none."""
         kind = REAL.get(batch.arrays[0][0].dtype)
-        if kind is None or (found := self._compiled(group, batch.numbers)) is None:
+        if kind is None or (call := self._compiled(group, batch.numbers)) is None:
             return False
-        name, writes, numbers, *settings = found
+        name, writes, numbers, *settings = call
         native = compiled.optimizer
         if len(set(batch.versions)) < len(batch.versions):  # parameters that share memory
             return False
@@ -260,8 +260,8 @@ class Elementwise(WithSettings):
         kind = columns[0][0].dtype
         shapes = [array.shape for array in columns[0]]
         rooms = self.__dict__.setdefault("_rooms", {})
-        found = rooms.get((kind.char, len(columns), size))
-        if found is None or found[0] != shapes:
+        layout = rooms.get((kind.char, len(columns), size))
+        if layout is None or layout[0] != shapes:
             flat = [np.empty(size, kind) for _ in columns]
             ends = np.cumsum([array.size for array in columns[0]]).tolist()
             views = [
@@ -270,8 +270,8 @@ class Elementwise(WithSettings):
             ]
             if len(rooms) > _ROOMS:
                 rooms.clear()
-            found = rooms[kind.char, len(columns), size] = shapes, flat, views
-        return found[1:]  # type: ignore[no-any-return]
+            layout = rooms[kind.char, len(columns), size] = shapes, flat, views
+        return layout[1:]  # type: ignore[no-any-return]
 
     def _step_by_blocks(self, group: dict[str, Any], numbers: Any, arrays: list[Any]) -> int:
         """One step of one parameter; gives how often it was written to."""

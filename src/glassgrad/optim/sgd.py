@@ -190,9 +190,9 @@ def sgd(
         "maximize": maximize, "differentiable": False,
     }  # fmt: skip
     stepper = SGD.__new__(SGD)
-    for place, (param, grad) in enumerate(zip(params, d_p_list, strict=True)):
-        fresh = momentum != 0 and momentum_buffer_list[place] is None
+    for index, (param, grad) in enumerate(zip(params, d_p_list, strict=True)):
+        fresh = momentum != 0 and momentum_buffer_list[index] is None
         if fresh:
-            momentum_buffer_list[place] = filled(param, 0)
-        state = {"momentum_buffer": momentum_buffer_list[place]} if momentum != 0 else {}
+            momentum_buffer_list[index] = filled(param, 0)
+        state = {"momentum_buffer": momentum_buffer_list[index]} if momentum != 0 else {}
         stepper._step_all({**group, "fresh": fresh}, [(param, grad, state)])
