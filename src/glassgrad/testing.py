@@ -77,26 +77,26 @@ def assert_close(
         rtol=rtol, atol=atol, equal_nan=equal_nan, allow_subclasses=allow_subclasses, check_device=check_device,
         check_dtype=check_dtype, check_layout=check_layout, check_stride=check_stride,
     )  # fmt: skip
-    found = ""
-    for place, one, other in list(_pairs(actual, expected, options)):
-        found = _difference(one, other, options)
-        if found:
-            found += f"\n\nThe failure occurred for item {place}" if place else ""
+    difference = ""
+    for path, one, other in list(_pairs(actual, expected, options)):
+        difference = _difference(one, other, options)
+        if difference:
+            difference += f"\n\nThe failure occurred for item {path}" if path else ""
             break
-    if found:
-        raise AssertionError(found if msg is None else msg(found) if callable(msg) else msg)
+    if difference:
+        raise AssertionError(difference if msg is None else msg(difference) if callable(msg) else msg)
 
 
 def _pairs(actual: Any, expected: Any, options: _Options) -> Iterator[tuple[str, Any, Any]]:
     """All pairs of single values, in order, each with its place in the whole."""
     ahead = [("", actual, expected)]
     while ahead:
-        place, one, other = ahead.pop()
+        path, one, other = ahead.pop()
         inside: list[tuple[str, Any, Any]] | None = None
         if _is_sequence(one) and _is_sequence(other):
             if len(one) != len(other):
-                _refuse(f"The length of the sequences mismatch: {len(one)} != {len(other)}", place)
-            inside = [(f"{place}[{i}]", a, b) for i, (a, b) in enumerate(zip(one, other, strict=True))]
+                _refuse(f"The length of the sequences mismatch: {len(one)} != {len(other)}", path)
+            inside = [(f"{path}[{i}]", a, b) for i, (a, b) in enumerate(zip(one, other, strict=True))]
         elif isinstance(one, Mapping) and isinstance(other, Mapping):
             missing, more = other.keys() - one.keys(), one.keys() - other.keys()
             if missing or more:
@@ -104,12 +104,12 @@ def _pairs(actual: Any, expected: Any, options: _Options) -> Iterator[tuple[str,
                     "The keys of the mappings do not match:\n"
                     f"Missing keys in the actual mapping: {_sorted(missing)}\n"
                     f"Additional keys in the actual mapping: {_sorted(more)}",
-                    place,
+                    path,
                 )
-            inside = [(f"{place}[{key!r}]", one[key], other[key]) for key in _sorted(one.keys())]
+            inside = [(f"{path}[{key!r}]", one[key], other[key]) for key in _sorted(one.keys())]
         if inside is None:
-            _check_comparable(one, other, place, options)
-            yield place, one, other
+            _check_comparable(one, other, path, options)
+            yield path, one, other
         else:
             ahead += reversed(inside)
 
@@ -125,11 +125,11 @@ def _sorted(keys: Any) -> list[Any]:
         return list(keys)
 
 
-def _refuse(what: str, place: str) -> None:
-    raise AssertionError(what + (f"\n\nThe failure occurred for item {place}" if place else ""))
+def _refuse(what: str, path: str) -> None:
+    raise AssertionError(what + (f"\n\nThe failure occurred for item {path}" if path else ""))
 
 
-def _check_comparable(one: Any, other: Any, place: str, options: _Options) -> None:
+def _check_comparable(one: Any, other: Any, path: str, options: _Options) -> None:
     comparable = one is None or other is None
     comparable |= isinstance(one, _NUMBERS) and isinstance(other, _NUMBERS)
     comparable |= isinstance(one, np.ndarray) and isinstance(other, np.ndarray)
@@ -137,7 +137,7 @@ def _check_comparable(one: Any, other: Any, place: str, options: _Options) -> No
         comparable = options.allow_subclasses or type(one) is type(other)
     if not comparable:
         text = f"No comparison pair was able to handle inputs of type {_shown(one)} and {_shown(other)}."
-        raise TypeError(text + (f"\n\nThe failure occurred for item {place}" if place else ""))
+        raise TypeError(text + (f"\n\nThe failure occurred for item {path}" if path else ""))
 
 
 def _shown(value: Any) -> str:
@@ -213,10 +213,10 @@ def _of_tensors(one: Tensor, other: Tensor, options: _Options) -> str:
     ]
     for name, values, allowed in (("absolute", gap, atol), ("relative", ratio, rtol)):
         values = np.where(close, 0, values)
-        place = np.unravel_index(int(np.argmax(values)), values.shape)
-        index = "(" + ", ".join(str(int(i)) for i in place) + ("," if len(place) == 1 else "") + ")"
+        worst = np.unravel_index(int(np.argmax(values)), values.shape)
+        index = "(" + ", ".join(str(int(i)) for i in worst) + ("," if len(worst) == 1 else "") + ")"
         more = f" (up to {allowed} allowed)" if rtol or atol else ""
-        lines.append(f"Greatest {name} difference: {values[place].item()} at index {index}{more}")
+        lines.append(f"Greatest {name} difference: {values[worst].item()} at index {index}{more}")
     return "\n".join(lines)
 
 
@@ -320,25 +320,25 @@ def make_tensor(
     if apart:
         sizes = (*sizes[:-1], 2 * sizes[-1])
     low, high = _limits(dtype, low, high)
-    made: Any
+    tensor: Any
     if not real:
-        made = make["randint"](low, high, sizes, device=device, dtype=dtype)
+        tensor = make["randint"](low, high, sizes, device=device, dtype=dtype)
     else:
-        made = make["empty"](sizes, device=device, dtype=dtype)
-        parts = make["view_as_real"](made) if dtype.is_complex else made
+        tensor = make["empty"](sizes, device=device, dtype=dtype)
+        parts = make["view_as_real"](tensor) if dtype.is_complex else tensor
         if high - low >= dtypes.finfo(parts.dtype).max:
             parts.uniform_(low / 2, high / 2).mul_(2)
         else:
             parts.uniform_(low, high)
     if apart:
-        made = made[..., 1::2]
+        tensor = tensor[..., 1::2]
     elif memory_format is not None:
-        made = made.clone(memory_format=memory_format)
+        tensor = tensor.clone(memory_format=memory_format)
     if exclude_zero:
-        made[made == 0] = dtypes.finfo(dtype).tiny if real else 1
+        tensor[tensor == 0] = dtypes.finfo(dtype).tiny if real else 1
     if real:
-        made.requires_grad = requires_grad
-    return made  # type: ignore[no-any-return]
+        tensor.requires_grad = requires_grad
+    return tensor  # type: ignore[no-any-return]
 
 
 __all__ = ["assert_allclose", "assert_close", "make_tensor"]

@@ -98,21 +98,21 @@ def _into_sparse(leaf: Any, total: Any, data: Any) -> None:
 def _whole(grad: Any, data: Any) -> Any:
     """The array that a gradient is all of, turned twice perhaps, where nobody sees that; None if it must be copied."""
     base = grad.base
-    if type(base) is not ndarray or base.base is not None or getrefcount(base) > _HELD or not base.flags.owndata:
+    if type(base) is not ndarray or base.base is not None or getrefcount(base) > _OF_BASE or not base.flags.owndata:
         return None
     if base.dtype is not grad.dtype or not base.shape == grad.shape == data.shape:
         return None
     return base if base.strides == grad.strides == data.strides else None
 
 
-def _held() -> int:
+def _base_references() -> int:
     """How many references to an array there are in ``_whole`` when only one view of it is left."""
     grad = np.empty((2, 3)).T
     base = grad.base
     return getrefcount(base)
 
 
-_HELD = _held()
+_OF_BASE = _base_references()
 
 
 def taken(grad: Any, data: Any) -> Any:

@@ -50,16 +50,16 @@ def place_view(source: Tensor, origin: str | None) -> View:
     place = View()
     place.seen, place.edge = share(source).version, None
     if type(source._edge) is View:
-        place.base, place.made = source._edge.base, source._edge.made
+        place.base, place.origin = source._edge.base, source._edge.origin
     else:
-        place.base, place.made = source, None
-    if place.made is None:
+        place.base, place.origin = source, None
+    if place.origin is None:
         if modes.local.inference:
-            place.made = "inference"
+            place.origin = "inference"
         elif not modes.grad_enabled():
-            place.made = "no_grad"
+            place.origin = "no_grad"
         else:
-            place.made = origin
+            place.origin = origin
     return place
 
 
@@ -69,24 +69,24 @@ def place_view(source: Tensor, origin: str | None) -> View:
 def check_writable(target: Tensor, place: View, recorded: bool) -> None:
     """Raise PyTorch's error where a view must not be written in place, by an operation that is ``recorded`` or not."""
     edge = edge_of(target)
-    if edge is target and place.made is None:
+    if edge is target and place.origin is None:
         raise RuntimeError(errors.LEAF_INPLACE)
     base_edge = edge_of(place.base)
     if edge is None and not recorded and base_edge is None:
         return
-    if base_edge is place.base and isinstance(base_edge, Tensor) and place.made is None:
+    if base_edge is place.base and isinstance(base_edge, Tensor) and place.origin is None:
         raise RuntimeError(errors.LEAF_VIEW_INPLACE)
-    if place.made in errors.VIEW_MADE:
+    if place.origin in errors.VIEW_ORIGIN:
         raise RuntimeError(refusal(place, edge, "is being"))
 
 
 def refusal(place: View, edge: Any, modified: str) -> str:
     """PyTorch's sentences for a write through, or below, a view whose making forbids it."""
-    if edge is None or isinstance(edge, Tensor) or place.made == "no_grad":
+    if edge is None or isinstance(edge, Tensor) or place.origin == "no_grad":
         sentence = errors.UNRECORDED_VIEW.format(modified=modified)
     else:
         sentence = errors.RECORDED_VIEW.format(nr=output_number(edge), name=view_name(edge), modified=modified)
-    return sentence + errors.VIEW_MADE[place.made or "no_grad"]
+    return sentence + errors.VIEW_ORIGIN[place.origin or "no_grad"]
 
 
 def view_name(edge: Any) -> str:
@@ -101,7 +101,7 @@ def reread(view: Tensor, place: View) -> Record:
     """The history of a view whose base was written in place: its window of the base's history."""
     base = place.base
     base_edge = edge_of(base)
-    if place.made in ("multi", "custom"):
+    if place.origin in ("multi", "custom"):
         raise RuntimeError(refusal(place, place.edge, "its base or another view of its base has been"))
     window = window_of(view._array, base._array)
     return Record.of(AS_STRIDED, (base_edge,), (window, base._array.shape, window_of(base._array, base._array)[1]))

@@ -74,11 +74,11 @@ class Listener:
         if notes.inside or get_ident() != notes.thread:
             return proceed(*args, **kwargs)
         frame = calling_frame()
-        spec, told = _specs.get(function) or spec_of(function), args
+        spec, operands = _specs.get(function) or spec_of(function), args
         if spec.name == "apply" and args:
-            spec, told = Spec(args[0].__name__), args[1:]
+            spec, operands = Spec(args[0].__name__), args[1:]
         if notes.values or not spec.brief:
-            return notes.hear(self, spec, proceed, args, kwargs, told, frame)
+            return notes.hear(self, spec, proceed, args, kwargs, operands, frame)
         notes.inside = True
         try:
             start = tick()
@@ -89,14 +89,14 @@ class Listener:
         edge: Any = result._edge if type(result) is Tensor else None
         view = type(edge) is View and result.requires_grad
         if not (view or type(edge) is Record) or "out" in kwargs:
-            notes.tell(self, spec, start, stop, frame, told, kwargs, result)
+            notes.tell(self, spec, start, stop, frame, operands, kwargs, result)
             return result
         base = ref(edge.base) if view else None
         array, find = result._array, notes.find
         shape, dtype = (array.shape, array.dtype) if type(array) is ndarray else ((), type(array))
         seat = notes.seat if frame is notes.top else notes.sit(frame)
-        given = [ref(value) if type(value) is Tensor else find(value, KINDS) for value in (*args, *kwargs.values())]
-        notes.log.append((spec, start, stop, seat, frame.f_lasti, notes.scope, shape, dtype, ref(result), base, *given))
+        noted = [ref(value) if type(value) is Tensor else find(value, KINDS) for value in (*args, *kwargs.values())]
+        notes.log.append((spec, start, stop, seat, frame.f_lasti, notes.scope, shape, dtype, ref(result), base, *noted))
         return result
 
     def _before_step(self, optimizer: Any, args: Any, kwargs: Any) -> None:

@@ -298,23 +298,23 @@ def _viewed(row: Row) -> list[str]:
         f"        v = share({arg})",
         f"    a0 = {arg}._array",
         f"    r = {row.name}_kernel({', '.join(['a0', *row.settings])})",
-        "    made = None",
+        "    origin = None",
         f"    base = {arg}",
         f"    e0 = {arg}._edge",
         "    if type(e0) is View:",
-        "        base, made = e0.base, e0.made",
+        "        base, origin = e0.base, e0.origin",
         f"        e0 = edge_of({arg})",
         "    elif e0 is LEAF:",
         f"        e0 = {arg}",
         "    n = None",
         "    if modes.off and not grad_enabled():",
-        "        if made is None:",
-        '            made = "no_grad"',
+        "        if origin is None:",
+        '            origin = "no_grad"',
         *(["    elif e0 is not None:", *("        " + line for line in _record(row))] if has_run(row) else []),
     ]
 
 
-def _place(tensor: str, memory: str, origin: str, edge: str) -> list[str]:
+def _view_lines(tensor: str, memory: str, origin: str, edge: str) -> list[str]:
     return [
         f"{tensor} = new(Tensor)",
         f"{tensor}._array = {memory}",
@@ -322,14 +322,14 @@ def _place(tensor: str, memory: str, origin: str, edge: str) -> list[str]:
         f"{tensor}._edge = w = View()",
         "w.seen = v.version",
         "w.base = base",
-        f"w.made = {origin}",
+        f"w.origin = {origin}",
         f"w.edge = {edge}",
     ]
 
 
 def _view_caller(row: Row) -> list[str]:
     """The caller of a view: the same memory and version, a place in the graph that can be read again."""
-    return [*_viewed(row), *("    " + line for line in _place("o", "r", "made", "n")), "    return o"]
+    return [*_viewed(row), *("    " + line for line in _view_lines("o", "r", "origin", "n")), "    return o"]
 
 
 def _views_caller(row: Row) -> list[str]:
@@ -339,7 +339,7 @@ def _views_caller(row: Row) -> list[str]:
         *_viewed(row),
         "    outs = []",
         "    for piece in r:",
-        *("        " + line for line in _place("o", "piece", 'made or "multi"', edge)),
+        *("        " + line for line in _view_lines("o", "piece", 'origin or "multi"', edge)),
         "        outs.append(o)",
         "    return tuple(outs)",
     ]
