@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from threading import get_ident
 from types import FunctionType
@@ -55,8 +54,8 @@ class Listener:
         listening.start(self._call, [*table_functions(), *more, *_named()])
         listen_to_modules(Module, self.notes)
         self.handles = [
-            optimizers.register_optimizer_step_pre_hook(self._before_step),
-            optimizers.register_optimizer_step_post_hook(self._after_step),
+            optimizers.register_optimizer_step_pre_hook(self.notes.before_step),
+            optimizers.register_optimizer_step_post_hook(self.notes.after_step),
         ]
         self.started = True
 
@@ -98,14 +97,6 @@ class Listener:
         noted = [ref(value) if type(value) is Tensor else find(value, KINDS) for value in (*args, *kwargs.values())]
         notes.log.append((spec, start, stop, seat, frame.f_lasti, notes.scope, shape, dtype, ref(result), base, *noted))
         return result
-
-    def _before_step(self, optimizer: Any, args: Any, kwargs: Any) -> None:
-        self.quiet, self.notes.inside = self.notes.inside, True
-
-    def _after_step(self, optimizer: Any, args: Any, kwargs: Any) -> None:
-        self.notes.inside = self.quiet
-        tensors = [t for group in optimizer.param_groups for t in group["params"] if t.grad is not None]
-        self.notes.stepped(f"{type(optimizer).__name__}.step", tensors, sys._getframe(1))
 
 
 def _named() -> dict[Any, str]:

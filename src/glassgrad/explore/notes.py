@@ -84,7 +84,7 @@ class Notes:
 
     __slots__ = (
         "inside", "thread", "top", "seat", "scope", "log", "values", "numbers", "arrays", "entered", "root", "chain",
-        "_where", "_frames",
+        "_where", "_frames", "_before_steps",
     )  # fmt: skip
 
     def __init__(self, values: bool) -> None:
@@ -102,6 +102,7 @@ class Notes:
         self.chain: list[tuple[FrameType, Seat]] = []
         self._where: dict[int, int] = {}
         self._frames = 0
+        self._before_steps: list[bool] = []
 
     def start(self, root: FrameType) -> None:
         """Begin, in the block of ``root``."""
@@ -278,10 +279,18 @@ class Notes:
             if isinstance(number, float) and number not in (0.0, 1.0, -1.0):
                 self.numbers[number] = len(self.log)
 
-    def stepped(self, name: str, tensors: list[Any], frame: FrameType) -> None:
-        """An optimizer has changed ``tensors`` in place."""
+    def before_step(self, optimizer: Any, args: Any, kwargs: Any) -> None:
+        """Hear nothing of an optimizer's own arithmetic."""
+        self._before_steps.append(self.inside)  # a step may be taken inside of another
+        self.inside = True
+
+    def after_step(self, optimizer: Any, args: Any, kwargs: Any) -> None:
+        """Note the parameters that an optimizer has changed in place."""
+        self.inside = self._before_steps.pop()
+        tensors = [t for group in optimizer.param_groups for t in group["params"] if t.grad is not None]
         if self.inside or _get_ident() != self.thread or not tensors:
             return
+        frame, name = sys._getframe(1), f"{type(optimizer).__name__}.step"
         seat = self.seat if frame is self.top else self.sit(frame)
         at, spec = frame.f_lasti, Spec(f"{name}_")
         spec.name = name

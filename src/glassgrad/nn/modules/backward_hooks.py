@@ -74,15 +74,7 @@ class Passage:
         assert self.inputs is not None
         grads = _spread(self.inputs, grad_inputs, self.n_inputs)
         for hook in self.hooks:
-            answer = hook(self.module, grads, self.grad_outputs)
-            if answer is None:
-                continue
-            if len(answer) != len(grads):
-                raise RuntimeError(
-                    f"Backward hook returned an invalid number of grad_input, got {len(answer)}, but expected "
-                    f"{len(grads)}"
-                )
-            grads = answer
+            grads = _replaced(grads, hook(self.module, grads, self.grad_outputs), "hook", "grad_input")
         self.grad_outputs = None
         return tuple(grads[i] for i in self.inputs)
 
@@ -90,15 +82,7 @@ class Passage:
         assert self.outputs is not None
         grads = _spread(self.outputs, grad_outputs, self.n_outputs)
         for hook in self.pre_hooks:
-            answer = hook(self.module, grads)
-            if answer is None:
-                continue
-            if len(answer) != len(grads):
-                raise RuntimeError(
-                    f"Backward pre hook returned an invalid number of grad_output, got {len(answer)}, but expected "
-                    f"{len(grads)}"
-                )
-            grads = answer
+            grads = _replaced(grads, hook(self.module, grads), "pre hook", "grad_output")
         self.grad_outputs = grads
         if self.inputs is None:
             self._without_inputs(grads)
@@ -119,6 +103,15 @@ class Passage:
                     "all gradients."
                 )
         self.grad_outputs = None
+
+
+def _replaced(grads: tuple[Any, ...], answer: Any, hook: str, what: str) -> tuple[Any, ...]:
+    """The gradients after a hook: its answer, if it gave one."""
+    if answer is not None and len(answer) != len(grads):
+        raise RuntimeError(
+            f"Backward {hook} returned an invalid number of {what}, got {len(answer)}, but expected {len(grads)}"
+        )
+    return grads if answer is None else answer  # type: ignore[no-any-return]
 
 
 def _spread(positions: Sequence[int], values: Sequence[Any], size: int) -> tuple[Any, ...]:
