@@ -115,14 +115,6 @@ def _base_references() -> int:
 _OF_BASE = _base_references()
 
 
-def taken(grad: Any, data: Any) -> Any:
-    """A kernel's result as a leaf's gradient: itself, where only one variable of the caller holds it, or a copy."""
-    if type(grad) is ndarray and getrefcount(grad) <= _OURS and grad.base is None and grad.dtype is data.dtype:
-        if type(data) is ndarray and grad.shape == data.shape and grad.strides == data.strides:
-            return grad
-    return _own(grad, data)
-
-
 def _own(grad: Any, data: Any) -> Any:
     """A copy of ``grad``, laid out as the leaf's data where that is dense, else row by row."""
     copy = np.empty_like(data, dtype=grad.dtype) if type(data) is ndarray else np.empty(grad.shape, grad.dtype)

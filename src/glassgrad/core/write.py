@@ -139,11 +139,6 @@ def store(target: Tensor, result: Any) -> None:
     version.version += 1
 
 
-def touched(target: Tensor) -> None:
-    """Count a write that was made by other means."""
-    share(target).version += 1
-
-
 def check_cast(cast: np.dtype[Any], target: Tensor) -> None:
     """Raise PyTorch's error where a result cannot be stored in ``target``'s dtype."""
     dtype = dtypes.of(cast)
