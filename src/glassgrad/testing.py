@@ -40,11 +40,11 @@ class _Options:
         self.device, self.dtype = options["check_device"], options["check_dtype"]
         self.layout, self.stride = options["check_layout"], options["check_stride"]
 
-    def tolerance(self, *kinds: dtypes.dtype) -> tuple[float, float]:
+    def tolerance(self, *compared: dtypes.dtype) -> tuple[float, float]:
         """What was asked for, or the larger default of these dtypes."""
         if self.rtol is not None and self.atol is not None:
             return self.rtol, self.atol
-        defaults = [_TOLERANCES.get(kind, (0.0, 0.0)) for kind in kinds]
+        defaults = [_TOLERANCES.get(dtype, (0.0, 0.0)) for dtype in compared]
         return max(rtol for rtol, _ in defaults), max(atol for _, atol in defaults)
 
 
@@ -159,8 +159,9 @@ def _difference(one: Any, other: Any, options: _Options) -> str:
         one, other = _plain(one), _plain(other)
         if options.dtype and type(one) is not type(other):
             return f"The (d)types do not match: {type(one)} != {type(other)}."
-        kinds = {bool: dtypes.bool, int: dtypes.int64, float: dtypes.float64, complex: dtypes.complex128}
-        return _of_numbers(one, other, *options.tolerance(kinds[type(one)], kinds[type(other)]), options.equal_nan)
+        dtype_of = {bool: dtypes.bool, int: dtypes.int64, float: dtypes.float64, complex: dtypes.complex128}
+        rtol, atol = options.tolerance(dtype_of[type(one)], dtype_of[type(other)])
+        return _of_numbers(one, other, rtol, atol, options.equal_nan)
     if isinstance(one, np.ndarray):
         one, other = wrap(one), wrap(other)
     return _attributes(one, other, options) or _of_tensors(one, other, options)
@@ -190,12 +191,13 @@ def _strides(tensor: Tensor) -> tuple[int, ...]:
 
 def _of_tensors(one: Tensor, other: Tensor, options: _Options) -> str:
     rtol, atol = options.tolerance(one.dtype, other.dtype)
-    kind = dtypes.promote_types(one.dtype, other.dtype).numpy
-    a, b = np.asarray(one._array).astype(kind), np.asarray(other._array).astype(kind)
+    dtype = dtypes.promote_types(one.dtype, other.dtype).numpy
+    a, b = np.asarray(one._array).astype(dtype), np.asarray(other._array).astype(dtype)
+    integral = dtype.kind in "iub"
     with np.errstate(all="ignore"):
         wide = a.astype(np.int64), b.astype(np.int64)
-        gap = np.abs(wide[0] - wide[1]) if kind.kind in "iub" else np.abs(a - b)
-        size = np.abs(wide[1]) if kind.kind in "iub" else np.abs(b)
+        gap = np.abs(wide[0] - wide[1]) if integral else np.abs(a - b)
+        size = np.abs(wide[1]) if integral else np.abs(b)
         close = a == b
         if rtol or atol:
             close |= np.isfinite(gap) & (gap <= atol + rtol * size)
@@ -203,7 +205,7 @@ def _of_tensors(one: Tensor, other: Tensor, options: _Options) -> str:
             close |= (a != a) & (b != b)
         if close.all():
             return ""
-        ratio = gap.astype(np.float32) / size.astype(np.float32) if kind.kind in "iub" else gap / size
+        ratio = gap.astype(np.float32) / size.astype(np.float32) if integral else gap / size
     if close.ndim == 0:
         return _of_numbers(_plain(a[()]), _plain(b[()]), rtol, atol, options.equal_nan)
     wrong = int(close.size - close.sum())
@@ -265,17 +267,17 @@ def assert_allclose(
     assert_close(one, other, rtol=rtol, atol=atol, equal_nan=equal_nan, check_dtype=False, msg=msg or None)
 
 
-def _limits(kind: dtypes.dtype, low: Any, high: Any) -> tuple[Any, Any]:
+def _limits(dtype: dtypes.dtype, low: Any, high: Any) -> tuple[Any, Any]:
     """The bounds of values to draw: as asked for, within what the dtype holds; ValueError where there are none."""
-    real = kind.is_floating_point or kind.is_complex
-    if kind is dtypes.bool:
+    real = dtype.is_floating_point or dtype.is_complex
+    if dtype is dtypes.bool:
         least, most, usual = 0, 2, (0, 2)
     elif real:
-        info = dtypes.finfo(kind)
+        info = dtypes.finfo(dtype)
         least, most, usual = info.min, info.max, (-9, 9)  # type: ignore[assignment]
     else:
-        least, usual = dtypes.iinfo(kind).min, (-9, 10)
-        most = dtypes.iinfo(kind).max + (kind is not dtypes.int64)
+        least, usual = dtypes.iinfo(dtype).min, (-9, 10)
+        most = dtypes.iinfo(dtype).max + (dtype is not dtypes.int64)
     low, high = usual[0] if low is None else low, usual[1] if high is None else high
     if any(isinstance(value, float) and math.isnan(value) for value in (low, high)):
         raise ValueError(f"`low` and `high` cannot be NaN, but got {low=} and {high=}")
@@ -290,7 +292,7 @@ def _limits(kind: dtypes.dtype, low: Any, high: Any) -> tuple[Any, Any]:
         raise ValueError(f"`low` must be less than `high`, but got {low} >= {high}")
     elif high < least or low >= most:
         raise ValueError(
-            f"The value interval specified by `low` and `high` is [{low}, {high}), but {kind} only supports "
+            f"The value interval specified by `low` and `high` is [{low}, {high}), but {dtype} only supports "
             f"[{least}, {most})"
         )
     low, high = min(max(low, least), most), min(max(high, least), most)

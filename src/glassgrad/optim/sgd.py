@@ -75,7 +75,7 @@ class SGD(Elementwise):
             ):
                 self._step_with_settings(group)
                 continue
-            kind: Any = None
+            dtype: Any = None
             least = compiled.least
             large: list[Any] = []
             for param in group["params"]:  # the everyday step: as little as possible for each parameter
@@ -83,13 +83,13 @@ class SGD(Elementwise):
                 if grad is None:
                     continue
                 data = param._array
-                if data.dtype is not kind:
-                    kind = data.dtype
-                    if kind is not F32 and kind is not F64:
-                        kind = None
+                if data.dtype is not dtype:
+                    dtype = data.dtype
+                    if dtype is not F32 and dtype is not F64:
+                        dtype = None
                         self._step_all(group, [(param, grad, {})])
                         continue
-                    rate = np.array(lr, kind)  # of the right dtype: NumPy need not convert it each time
+                    rate = np.array(lr, dtype)  # of the right dtype: NumPy need not convert it each time
                 if data.size >= least:
                     large.append((param, grad, {}))
                     continue
