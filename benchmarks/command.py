@@ -77,10 +77,10 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """The exit code: 0, 1 where engines computed different things, 2 for wrong usage."""
-    given = list(sys.argv[1:] if argv is None else argv)
+    words = list(sys.argv[1:] if argv is None else argv)
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=DESCRIPTION)
     arguments(parser)
-    options = parser.parse_args(given)
+    options = parser.parse_args(words)
     if options.threads < 1:
         parser.error("--threads: at least 1")
     listed = catalogue.scaling if options.scaling or options.what == "scaling" else catalogue.rows
@@ -92,7 +92,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     if not chosen:
         parser.error(f"--only: no row contains {options.only!r}")
     if not prepared(options.threads):
-        return restarted(given, options.threads)
+        return restarted(words, options.threads)
     try:
         _run(options, chosen)
     except (Different, RuntimeError) as error:

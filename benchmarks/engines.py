@@ -133,11 +133,11 @@ def _module(name: str) -> Any:
 
 def engines(wanted: Iterable[str]) -> tuple[list[Engine], dict[str, str]]:
     """The engines of the wanted columns that can run here, and the reasons why the others cannot."""
-    found: list[Engine] = []
+    present: list[Engine] = []
     absent: dict[str, str] = {}
     for name in wanted:
         try:
-            found.append(_MAKERS[name]())
+            present.append(_MAKERS[name]())
         except Absent as reason:
             absent[name] = str(reason)
-    return found, absent
+    return present, absent

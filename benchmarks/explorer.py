@@ -54,12 +54,12 @@ def gpt(engine: Any, blocks: int, width: int = 16, heads: int = 2, length: int =
     class GPT(nn.Module):  # type: ignore[misc,name-defined]
         def __init__(self) -> None:
             super().__init__()
-            self.token, self.place = nn.Embedding(65, width), nn.Embedding(length, width)
+            self.token, self.position = nn.Embedding(65, width), nn.Embedding(length, width)
             self.blocks = nn.Sequential(*(Block() for _ in range(blocks)))
             self.norm, self.head = nn.LayerNorm(width), nn.Linear(width, 65)
 
         def forward(self, x: Any) -> Any:
-            x = self.token(x) + self.place(engine.arange(x.shape[1]))
+            x = self.token(x) + self.position(engine.arange(x.shape[1]))
             return self.head(self.norm(self.blocks(x)))
 
     engine.manual_seed(0)
@@ -70,8 +70,8 @@ def seconds(run: Callable[[], Any]) -> tuple[float, Any]:
     """The processor time that something takes, and what it gives; rubbish is collected before."""
     gc.collect()
     start = time.process_time()
-    made = run()
-    return time.process_time() - start, made
+    result = run()
+    return time.process_time() - start, result
 
 
 def explored(engine: Any, size: int) -> list[str]:
@@ -247,8 +247,8 @@ def versions() -> list[str]:
     dot = shutil.which("dot")
     if dot is None:
         return [*lines, "dot: not installed"]
-    told = subprocess.run([dot, "-V"], capture_output=True, text=True, check=False)
-    return [*lines, f"dot: {told.stderr.strip()}"]
+    process = subprocess.run([dot, "-V"], capture_output=True, text=True, check=False)
+    return [*lines, f"dot: {process.stderr.strip()}"]
 
 
 def main() -> None:

@@ -84,18 +84,18 @@ def installed_size(distribution: str) -> float:
             continue
         seen.add(name)
         try:
-            found = importlib.metadata.distribution(name)
+            package = importlib.metadata.distribution(name)
         except importlib.metadata.PackageNotFoundError:
             continue  # a requirement of another platform
         if name == "glassgrad":  # it may be a clone that is installed in place
             files = [path for path in Path(glassgrad.__file__).parent.rglob("*") if path.is_file()]
         else:
-            files = [Path(str(file.locate())) for file in found.files or ()]
+            files = [Path(str(file.locate())) for file in package.files or ()]
         total += sum(
             path.stat().st_size for path in files if "__pycache__" not in path.parts and path.is_file()
         )
         waiting += [
-            re.match(r"[\w.-]+", one)[0] for one in found.requires or () if "extra ==" not in one  # type: ignore[index]
+            re.match(r"[\w.-]+", one)[0] for one in package.requires or () if "extra ==" not in one  # type: ignore[index]
         ]
     return total / 1e6
 

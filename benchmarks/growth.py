@@ -37,8 +37,8 @@ def growth(results: Sequence[Result], path: str, note: str) -> None:
     figure = Figure(figsize=(5.2 * across, 0.9 + 3.6 * down), layout="constrained")
     FigureCanvasAgg(figure)
     drawn: dict[str, Any] = {}
-    for place, (group, rows) in enumerate(groups.items(), 1):
-        drawn |= _panel(figure.add_subplot(down, across, place), group, rows)
+    for number, (group, rows) in enumerate(groups.items(), 1):
+        drawn |= _panel(figure.add_subplot(down, across, number), group, rows)
     names = [name for name in _LINES if name in drawn]
     figure.legend(
         [drawn[name] for name in names], names,

@@ -47,8 +47,8 @@ DIFFERENTIABLE = {
     "max dim": "m.max(dim=1)[0]", "sort": "t.sort(m, dim=1)[0]", "topk": "t.topk(m, 2, dim=1)[0]",
     "kthvalue": "t.kthvalue(m, 2, dim=1)[0]", "median dim": "t.median(m, dim=1)[0]", "cat": "t.cat([m, m])",
     "cat columns": "t.cat([m, m], dim=1)", "stack": "t.stack([x, y])", "split": "m.split(2, dim=1)[0] * 1.0",
-    "index_select": "t.index_select(m, 0, rows)", "gather": "t.gather(m, 1, places)", "index": "m[rows]",
-    "scatter_add": "t.zeros_like(m).scatter_add(1, places, m)", "index_add": "m.index_add(0, rows, m)",
+    "index_select": "t.index_select(m, 0, rows)", "gather": "t.gather(m, 1, columns)", "index": "m[rows]",
+    "scatter_add": "t.zeros_like(m).scatter_add(1, columns, m)", "index_add": "m.index_add(0, rows, m)",
     "transpose": "m.t().contiguous()", "flip": "t.flip(m, (1,))", "roll": "t.roll(m, 1, 0)", "repeat": "m.repeat(2, 1)",
     "expand": "(m[:1].expand_as(m) + m)", "tril": "t.tril(m)", "diff": "t.diff(x)", "pad": "f.pad(m, (1, 1))",
     "linear": "f.linear(m, w, v)", "matmul": "m @ w.t()", "bmm": "t.bmm(m[None], w.t()[None])",
@@ -65,7 +65,7 @@ DIFFERENTIABLE = {
 PLAIN = {
     "argmax": "x.argmax()", "argmax rows": "m.argmax(dim=1)", "argsort": "t.argsort(m, dim=1)", "eq": "x == y",
     "lt": "x < 0.5", "isnan": "t.isnan(x)", "any": "mask.any()", "nonzero": "mask.nonzero()", "and": "mask & ~mask",
-    "unique": "t.unique(places)", "bincount": "t.bincount(places.flatten())", "one_hot": "f.one_hot(rows, 16)",
+    "unique": "t.unique(columns)", "bincount": "t.bincount(columns.flatten())", "one_hot": "f.one_hot(rows, 16)",
     "to float64": "x.to(t.float64)", "to int64": "x.to(t.int64)", "arange": "t.arange(x.numel())",
     "zeros": "t.zeros(x.numel())", "full": "t.full((x.numel(),), 2.0)", "searchsorted": "t.searchsorted(line, x)",
     "randn": "t.randn(x.numel())", "rand": "t.rand(x.numel())", "randint": "t.randint(10, (x.numel(),))",
@@ -82,27 +82,26 @@ def inputs(t: Any, size: int) -> SimpleNamespace:
     side = min(max(round(size**0.5), 3), 256)
     square = draw.random((side, side))
 
-    def made(a: Any, grad: bool = False) -> Any:
-        made = t.tensor(a)
-        return made.requires_grad_() if grad else made
+    def tensor(a: Any, grad: bool = False) -> Any:
+        return t.tensor(a, requires_grad=grad)
 
     def numbers(*shape: int) -> Any:
         return (draw.random(shape) * 0.8 + 0.1).astype("f4")
 
     return SimpleNamespace(
-        t=t, f=t.nn.functional, x=made(numbers(size), True), y=made(numbers(size), True), z=made(numbers(size)),
-        m=made(numbers(count, width), True), w=made(numbers(16, width), True), v=made(numbers(16), True),
-        s=made((square @ square.T / side + np.eye(side)).astype("f4"), True), mask=made(draw.random(size) < 0.5),
-        rows=made(draw.integers(0, min(count, 16), count)), places=made(draw.integers(0, width, (count, width))),
-        classes=made(draw.integers(0, width, count)), line=made(np.linspace(0, 1, 50, dtype="f4")),
+        t=t, f=t.nn.functional, x=tensor(numbers(size), True), y=tensor(numbers(size), True), z=tensor(numbers(size)),
+        m=tensor(numbers(count, width), True), w=tensor(numbers(16, width), True), v=tensor(numbers(16), True),
+        s=tensor((square @ square.T / side + np.eye(side)).astype("f4"), True), mask=tensor(draw.random(size) < 0.5),
+        rows=tensor(draw.integers(0, min(count, 16), count)), columns=tensor(draw.integers(0, width, (count, width))),
+        classes=tensor(draw.integers(0, width, count)), line=tensor(np.linspace(0, 1, 50, dtype="f4")),
     )  # fmt: skip
 
 
 def step_of(t: Any, expression: str, backward: bool, size: int) -> Callable[[], Any]:
     """What is timed: the operation, and from its result back to its inputs."""
-    given = inputs(t, size)
+    operands = inputs(t, size)
     t.manual_seed(0)
-    names = vars(given)
+    names = vars(operands)
     forward = eval(f"lambda: {expression}", names)
     if not backward:
         return forward  # type: ignore[no-any-return]
@@ -138,8 +137,8 @@ def seconds(step: Callable[[], Any], times: int) -> float:
 def measure(ours: Any, theirs: Any, expression: str, backward: bool, size: int, budget: float) -> tuple[float, float]:
     """The best seconds of each side; ValueError where their results differ."""
     steps = [step_of(t, expression, backward, size) for t in (ours, theirs)]
-    found = [step() for step in steps]
-    if not same(*found):
+    results = [step() for step in steps]
+    if not same(*results):
         raise ValueError("different results")
     counts = [max(1, int(budget / 5 / max(min(seconds(step, 1), seconds(step, 2)), 1e-7))) for step in steps]
     best = [float("inf")] * 2
@@ -155,12 +154,12 @@ def main() -> None:
     parser.add_argument("--only", default="*", help="operations by name, with wildcards; several parted by commas")
     parser.add_argument("--sizes", default=",".join(map(str, SIZES)), help="elements, parted by commas")
     parser.add_argument("--budget", type=float, default=0.02, help="seconds for each side of each figure")
-    given = parser.parse_args()
+    options = parser.parse_args()
     import torch
 
     import glassgrad
 
-    sizes = [int(size) for size in given.sizes.split(",")]
+    sizes = [int(size) for size in options.sizes.split(",")]
     torch.set_num_threads(1)
     glassgrad.set_num_threads(1)
     warnings.simplefilter("ignore")
@@ -168,15 +167,15 @@ def main() -> None:
     chosen = {
         name: expression
         for name, expression in {**DIFFERENTIABLE, **PLAIN}.items()
-        if any(fnmatch.fnmatch(name, pattern.strip()) for pattern in given.only.split(","))
+        if any(fnmatch.fnmatch(name, pattern.strip()) for pattern in options.only.split(","))
     }
     if not chosen:
-        parser.error(f"--only: no operation is called {given.only!r}")
+        parser.error(f"--only: no operation is called {options.only!r}")
     for name, expression in chosen.items():
         ratios, cells = [], []
         for size in sizes:
             try:
-                a, b = measure(glassgrad, torch, expression, name in DIFFERENTIABLE, size, given.budget)
+                a, b = measure(glassgrad, torch, expression, name in DIFFERENTIABLE, size, options.budget)
             except Exception as error:
                 cells.append(f"{type(error).__name__}: {error}"[:24])
                 continue

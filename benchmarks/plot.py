@@ -74,9 +74,9 @@ def plot(results: Sequence[Result], path: str, note: str) -> None:
     axes.tick_params(axis="y", length=0)
     axes.set_xlabel("times as fast (or as small) as torch eager; lines: the middle half of the rounds", fontsize=9)
     handles, labels = axes.get_legend_handles_labels()
-    order = sorted(range(len(labels)), key=lambda place: [*ours, *marks].index(labels[place]))
+    order = sorted(range(len(labels)), key=lambda i: [*ours, *marks].index(labels[i]))
     figure.legend(
-        [handles[place] for place in order], [labels[place] for place in order],
+        [handles[i] for i in order], [labels[i] for i in order],
         loc="outside upper right", ncols=len(order), frameon=False, fontsize=9,
     )  # fmt: skip
     figure.supxlabel(note, fontsize=7, color="#555555")

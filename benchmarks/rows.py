@@ -163,7 +163,7 @@ def scaling(short: bool = False) -> list[Row]:
 
     In short mode only the smaller sizes.
     """
-    found = [
+    scaled = [
         Row(
             "chain of {length:,} products, 0-d, for each operation", "Scaling: a chain of products, 0-d", "chain",
             _chain(length, factor=1.0), operations=length, warm=1, rounds=7 if length < 10**5 else 3,
@@ -174,21 +174,21 @@ def scaling(short: bool = False) -> list[Row]:
         for length in (100, 1000, 10_000, 100_000, 1_000_000)
     ]  # fmt: skip
     widths = [{**_GPT, "width": width} for width in (64, 128, 256, 512)]
-    found += [
+    scaled += [
         Row(
             "char GPT, {width} wide, batch {batch}, whole step", "Scaling: a training step of the char GPT", "gpt",
             sizes, operations=80, checks=3, rounds=7, seconds=4.0, along="width",
         )
         for sizes in widths
     ]  # fmt: skip
-    found += [
+    scaled += [
         Row(
             "peak memory of the char GPT step, {width} wide", "Scaling: peak memory of the char GPT's step", "peak",
             sizes, rounds=1, unit="MB", along="width",
         )
         for sizes in widths
     ]
-    found += [
+    scaled += [
         Row(
             "MLP 784-256-10, batch {batch}, Adam, whole step", "Scaling: a training step of the MLP", "mlp",
             {"batch": batch}, checks=3, along="batch",
@@ -196,10 +196,10 @@ def scaling(short: bool = False) -> list[Row]:
         for batch in (1, 4, 16, 64, 256)
     ]
     if short:
-        found = [
-            _shortened(row) for row in found if row.operations <= 10_000 and row.sizes.get("width", 0) <= 128
+        scaled = [
+            _shortened(row) for row in scaled if row.operations <= 10_000 and row.sizes.get("width", 0) <= 128
         ]
-    return found
+    return scaled
 
 
 def _shortened(row: Row) -> Row:

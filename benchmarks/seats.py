@@ -33,7 +33,7 @@ class Failed(RuntimeError):
 class Prepared(NamedTuple):
     """What a step's first calls gave, and the seconds they took."""
 
-    found: list[np.ndarray]
+    outputs: list[np.ndarray]
     seconds: float
 
 
@@ -85,13 +85,13 @@ class Here:
 def _warmed(row: Row, engine: Engine) -> tuple[Step, Prepared]:
     start = time.perf_counter()
     step = make(engine, row.workload, **row.sizes)
-    found = [one for _ in range(row.checks) for one in arrays(step())]
+    outputs = [one for _ in range(row.checks) for one in arrays(step())]
     for _ in range(row.warm if engine.name in COMPILED else 0):
         step()
     taken = time.perf_counter() - start
     if engine.name == "glassgrad.compile" and not step.source:  # type: ignore[attr-defined]
         raise Absent("not captured: it ran as it is written")
-    return step, Prepared(found, taken)
+    return step, Prepared(outputs, taken)
 
 
 # -- processes ---------------------------------------------------------------------------------------------------------
@@ -108,11 +108,11 @@ def _serve(columns: Sequence[str], threads: int) -> None:
     _send(answers, (list(seats), absent))
     while True:
         try:
-            name, method, given = pickle.load(questions)
+            name, method, argument = pickle.load(questions)
         except (EOFError, KeyboardInterrupt):
             return
         try:
-            answer: Any = getattr(seats[name], method)(given)
+            answer: Any = getattr(seats[name], method)(argument)
         except (Absent, Failed) as error:
             answer = error
         except KeyboardInterrupt:
@@ -141,13 +141,13 @@ class Process:
         names, self.absent = self._received()
         self.seats = [_There(name, self) for name in names]
 
-    def ask(self, name: str, method: str, given: Any) -> Any:
+    def ask(self, name: str, method: str, argument: Any) -> Any:
         """What a column answers, after the threads of another process have come to rest."""
         if Process._last is not self:
             time.sleep(SETTLED)
             Process._last = self
         try:
-            _send(self._questions, (name, method, given))
+            _send(self._questions, (name, method, argument))
         except OSError:  # it is not there any more, which reading tells with its exit code
             pass
         answer = self._received()

@@ -28,13 +28,13 @@ def _times(ratio: float) -> str:
 
 def verdicts(result: Result) -> list[dict[str, Any]]:
     """Each goal of a row: whose it is, against what, the ratio reached (None: not measured), and the verdict."""
-    found = []
+    judged = []
     for ours, goals in zip(OURS, _wishes(result), strict=True):
         for goal in goals:
             ratio, against = _fastest(result, ours, goal)
             verdict = _verdict(ratio, goal)
-            found.append({"column": ours, "goal": goal.times, "against": against, "ratio": ratio, "verdict": verdict})
-    return found
+            judged.append({"column": ours, "goal": goal.times, "against": against, "ratio": ratio, "verdict": verdict})
+    return judged
 
 
 def _wishes(result: Result) -> tuple[tuple[Goal, ...], ...]:
@@ -163,7 +163,7 @@ def _absences(results: Sequence[Result]) -> list[str]:
 
 def data(results: Sequence[Result]) -> list[dict[str, Any]]:
     """The rows for a JSON file: every figure, not only medians."""
-    found = []
+    rows = []
     for result in results:
         row = result.row
         columns = {
@@ -183,11 +183,11 @@ def data(results: Sequence[Result]) -> list[dict[str, Any]]:
             for ours in OURS
             if ours in result.figures
         }
-        found.append(
+        rows.append(
             {
                 "workload": row.title, "group": row.group, "kind": row.workload, "sizes": dict(row.sizes),
                 "operations": row.operations, "unit": row.unit, "columns": columns, "ratios": ratios,
                 "goals": verdicts(result), "absent": result.absent,
             }
         )  # fmt: skip
-    return found
+    return rows

@@ -45,15 +45,15 @@ class Result:
 
     def ratio(self, theirs: str, ours: str) -> float | None:
         """The median of the rounds' ratios."""
-        found = self.ratios(theirs, ours)
-        return statistics.median(found) if found else None
+        ratios = self.ratios(theirs, ours)
+        return statistics.median(ratios) if ratios else None
 
 
-def _compare(row: Row, name: str, found: list[np.ndarray], expected: list[np.ndarray]) -> None:
+def _compare(row: Row, name: str, outputs: list[np.ndarray], expected: list[np.ndarray]) -> None:
     """Raise ``Different`` where an engine's first results are not the base's."""
-    if [one.size for one in found] != [one.size for one in expected]:
+    if [one.size for one in outputs] != [one.size for one in expected]:
         raise Different(f"{row.title}: {name} gave other shapes than {BASE}")
-    for one, other in zip(found, expected, strict=True):
+    for one, other in zip(outputs, expected, strict=True):
         scale = max(1.0, float(np.abs(other).max(initial=0)))
         apart = np.abs(one.reshape(other.shape).astype(np.float64) - other)
         if not np.all(apart <= 1e-4 * np.abs(other) + 1e-5 * scale):
@@ -76,7 +76,7 @@ def measure(row: Row, seats: Sequence[Seat]) -> Result:
             result.absent[seat.name] = row.without[seat.name]
             continue
         try:
-            found, warm[seat.name] = seat.prepare(row)
+            outputs, warm[seat.name] = seat.prepare(row)
         except Absent as reason:
             result.absent[seat.name] = str(reason)
             continue
@@ -86,9 +86,9 @@ def measure(row: Row, seats: Sequence[Seat]) -> Result:
             result.absent[seat.name] = str(error).split("\n")[0][:200]
             continue
         if expected is None:
-            expected = found
+            expected = outputs
         else:
-            _compare(row, seat.name, found, expected)
+            _compare(row, seat.name, outputs, expected)
         there.append(seat)
     counts = [_calls(row, seat) for seat in there]
     result.figures = {seat.name: [] for seat in there}

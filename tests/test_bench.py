@@ -262,7 +262,7 @@ def test_an_engine_has_a_process_of_its_own():
         seat.prepare(replace(small, sizes={"nonsense": 1}))
     with pytest.raises(Absent, match=engines.UNWRITTEN):
         seat.prepare(replace(small, workload="nonsense"))
-    assert len(seat.prepare(small).found) > 0  # it lives on
+    assert len(seat.prepare(small).outputs) > 0  # it lives on
     process.close()
 
 

@@ -57,7 +57,7 @@ def chain(engine: Engine, length: int, shape: tuple[int, ...], factor: float) ->
 def tinynet(engine: Engine) -> Step:
     """TinyNet's training step."""
     model, x, y = training.tinynet_parts(glassgrad)
-    held, x, y, anp = list(named(model).values()), array(x), array(y), _numpy()
+    parameters, x, y, anp = list(named(model).values()), array(x), array(y), _numpy()
 
     def loss_of(parameters: Any) -> Any:
         w1, b1, w2, b2 = parameters
@@ -66,8 +66,8 @@ def tinynet(engine: Engine) -> Step:
     both = engine.module.value_and_grad(loss_of)
 
     def step() -> Any:
-        loss, gradients = both(held)
-        for parameter, gradient in zip(held, gradients, strict=True):
+        loss, gradients = both(parameters)
+        for parameter, gradient in zip(parameters, gradients, strict=True):
             parameter -= 0.01 * gradient
         return loss
 
@@ -77,24 +77,24 @@ def tinynet(engine: Engine) -> Step:
 def mlp(engine: Engine, batch: int) -> Step:
     """The MLP's training step."""
     model, x, y = training.mlp_parts(glassgrad, batch)
-    held, x, y, anp = list(named(model).values()), array(x), array(y), _numpy()
-    means, squares = ([np.zeros_like(one) for one in held] for _ in range(2))
-    places, count = np.arange(batch), 0
+    parameters, x, y, anp = list(named(model).values()), array(x), array(y), _numpy()
+    means, squares = ([np.zeros_like(one) for one in parameters] for _ in range(2))
+    rows, count = np.arange(batch), 0
 
     def loss_of(parameters: Any) -> Any:
         w1, b1, w2, b2 = parameters
         scores = anp.dot(anp.maximum(anp.dot(x, w1.T) + b1, 0), w2.T) + b2
         scores = scores - anp.max(scores, axis=1, keepdims=True)
-        return anp.mean(anp.log(anp.sum(anp.exp(scores), axis=1)) - scores[places, y])
+        return anp.mean(anp.log(anp.sum(anp.exp(scores), axis=1)) - scores[rows, y])
 
     both = engine.module.value_and_grad(loss_of)
 
     def step() -> Any:
         nonlocal count
         count += 1
-        loss, gradients = both(held)
+        loss, gradients = both(parameters)
         size, scale = np.float32(1e-3 / (1 - 0.9**count)), np.float32((1 - 0.999**count) ** 0.5)
-        for p, g, m, s in zip(held, gradients, means, squares, strict=True):
+        for p, g, m, s in zip(parameters, gradients, means, squares, strict=True):
             m += np.float32(0.1) * (g - m)
             s += np.float32(0.001) * (g * g - s)
             p -= size * m / (np.sqrt(s) / scale + np.float32(1e-8))

@@ -32,16 +32,16 @@ def product(engine: Engine) -> Step:
 def _gradients(engine: Engine, function: Any, *inputs: Any, value: bool = False) -> Step:
     """The step that gives the gradients of a scalar function by all its inputs, and its value before them if wanted."""
     jax = engine.module
-    places = tuple(range(len(inputs)))
+    argnums = tuple(range(len(inputs)))
     inputs = tuple(jax.numpy.asarray(one) for one in inputs)
     if value:
-        run = engine.whole(jax.value_and_grad(function, places, has_aux=True))
+        run = engine.whole(jax.value_and_grad(function, argnums, has_aux=True))
     else:
-        run = engine.whole(jax.grad(function, places))
+        run = engine.whole(jax.grad(function, argnums))
 
     def step() -> Any:
-        found = jax.block_until_ready(run(*inputs))
-        return [found[0][1], *found[1]] if value else list(found)
+        answer = jax.block_until_ready(run(*inputs))
+        return [answer[0][1], *answer[1]] if value else list(answer)
 
     return step
 
@@ -92,12 +92,12 @@ def _trained(engine: Engine, loss_of: Any, update: Any, parameters: Any, state: 
         return loss, *update(parameters, state, gradients)
 
     run = engine.whole(train, donate_argnums=(0, 1))
-    held = jax.tree.map(jax.numpy.asarray, (parameters, state))
+    parameters, state = jax.tree.map(jax.numpy.asarray, (parameters, state))
 
     def step() -> Any:
-        nonlocal held
-        loss, *held = run(*held, *data)
-        jax.block_until_ready(held)
+        nonlocal parameters, state
+        loss, parameters, state = run(parameters, state, *data)
+        jax.block_until_ready((parameters, state))
         return loss
 
     return step
@@ -203,7 +203,7 @@ def gpt(engine: Engine, layers: int, heads: int, width: int, context: int, batch
 
     def loss_of(p: Any, tokens: Any, targets: Any) -> Any:
         tied = p["tokens.weight"]
-        x = tied[tokens] + p["places.weight"]
+        x = tied[tokens] + p["positions.weight"]
         for number in range(layers):
             name = f"blocks.{number}"
             x = x + attention(p, f"{name}.attention", _normed(jnp, p, f"{name}.norm1", x))

@@ -48,7 +48,7 @@ def tinynet(engine: Engine) -> Step:
     w1, b1, w2, b2 = (one.tolist() for one in named(model).values())
     w1 = [[value(v) for v in row] for row in w1]
     b1, w2, b2 = [value(v) for v in b1], [value(v) for v in w2[0]], value(b2[0])
-    held = [v for row in w1 for v in row] + b1 + w2 + [b2]
+    parameters = [v for row in w1 for v in row] + b1 + w2 + [b2]
     rows = list(zip(x.tolist(), (one[0] for one in y.tolist()), strict=True))
 
     def step() -> Any:
@@ -58,10 +58,10 @@ def tinynet(engine: Engine) -> Step:
             out = sum((w * h for w, h in zip(w2, hidden, strict=True)), b2)
             total = total + (out - wanted) ** 2
         loss = total * (1 / len(rows))
-        for parameter in held:
+        for parameter in parameters:
             parameter.grad = 0
         loss.backward()
-        for parameter in held:
+        for parameter in parameters:
             parameter.data -= 0.01 * parameter.grad
         return loss.data
 

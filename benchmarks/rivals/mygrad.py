@@ -59,15 +59,15 @@ def tinynet(engine: Engine) -> Step:
     """TinyNet's training step."""
     mygrad = engine.module
     model, x, y = training.tinynet_parts(glassgrad)
-    held = [mygrad.tensor(one) for one in named(model).values()]
-    w1, b1, w2, b2 = held
+    parameters = [mygrad.tensor(one) for one in named(model).values()]
+    w1, b1, w2, b2 = parameters
     x, y = array(x), array(y)
     relu = importlib.import_module("mygrad.nnet.activations").relu
 
     def step() -> Any:
         loss = mygrad.mean((mygrad.matmul(relu(mygrad.matmul(x, w1.T) + b1), w2.T) + b2 - y) ** 2)
         loss.backward()
-        for parameter in held:
+        for parameter in parameters:
             parameter.data -= 0.01 * parameter.grad
         return loss
 
@@ -78,9 +78,9 @@ def mlp(engine: Engine, batch: int) -> Step:
     """The MLP's training step."""
     mygrad = engine.module
     model, x, y = training.mlp_parts(glassgrad, batch)
-    held = [mygrad.tensor(one) for one in named(model).values()]
-    w1, b1, w2, b2 = held
-    means, squares = ([np.zeros_like(one.data) for one in held] for _ in range(2))
+    parameters = [mygrad.tensor(one) for one in named(model).values()]
+    w1, b1, w2, b2 = parameters
+    means, squares = ([np.zeros_like(one.data) for one in parameters] for _ in range(2))
     x, y, count = array(x), array(y), 0
     relu = importlib.import_module("mygrad.nnet.activations").relu
     criterion = importlib.import_module("mygrad.nnet.losses").softmax_crossentropy
@@ -91,7 +91,7 @@ def mlp(engine: Engine, batch: int) -> Step:
         loss = criterion(mygrad.matmul(relu(mygrad.matmul(x, w1.T) + b1), w2.T) + b2, y)
         loss.backward()
         size, scale = np.float32(1e-3 / (1 - 0.9**count)), np.float32((1 - 0.999**count) ** 0.5)
-        for parameter, m, s in zip(held, means, squares, strict=True):
+        for parameter, m, s in zip(parameters, means, squares, strict=True):
             g = parameter.grad
             m += np.float32(0.1) * (g - m)
             s += np.float32(0.001) * (g * g - s)

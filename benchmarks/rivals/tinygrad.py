@@ -27,9 +27,9 @@ def _replayed(engine: Engine, function: Any, *inputs: Any) -> Step:
     tensors = [_tensor(engine, value) for value in inputs]
 
     def step() -> Any:
-        found = run(*tensors)
+        result = run(*tensors)
         device[device.DEFAULT].synchronize()
-        return found
+        return result
 
     return step
 
@@ -69,13 +69,13 @@ def chain(engine: Engine, length: int, shape: tuple[int, ...], factor: float) ->
 def tinynet(engine: Engine) -> Step:
     """TinyNet's training step."""
     model, x, y = training.tinynet_parts(glassgrad)
-    held = [_tensor(engine, one) for one in named(model).values()]
-    w1, b1, w2, b2 = held
+    parameters = [_tensor(engine, one) for one in named(model).values()]
+    w1, b1, w2, b2 = parameters
 
     def train(x: Any, y: Any) -> Any:
         loss = (((x @ w1.T + b1).relu() @ w2.T + b2 - y) ** 2).mean()
-        gradients = loss.gradient(*held)
-        moved = [p.assign(p - 0.01 * g) for p, g in zip(held, gradients, strict=True)]
+        gradients = loss.gradient(*parameters)
+        moved = [p.assign(p - 0.01 * g) for p, g in zip(parameters, gradients, strict=True)]
         return loss.realize(*moved)
 
     return _replayed(engine, train, array(x), array(y))
@@ -84,17 +84,17 @@ def tinynet(engine: Engine) -> Step:
 def mlp(engine: Engine, batch: int) -> Step:
     """The MLP's training step."""
     model, x, y = training.mlp_parts(glassgrad, batch)
-    held = [_tensor(engine, one) for one in named(model).values()]
-    w1, b1, w2, b2 = held
-    means, squares = ([_tensor(engine, 0 * array(one)) for one in held] for _ in range(2))
+    parameters = [_tensor(engine, one) for one in named(model).values()]
+    w1, b1, w2, b2 = parameters
+    means, squares = ([_tensor(engine, 0 * array(one)) for one in parameters] for _ in range(2))
     count = _tensor(engine, np.zeros(1, np.float32))
 
     def train(x: Any, y: Any) -> Any:
         loss = ((x @ w1.T + b1).relu() @ w2.T + b2).sparse_categorical_crossentropy(y)
-        gradients = loss.gradient(*held)
+        gradients = loss.gradient(*parameters)
         changed = [count.assign(count + 1)]
         size, scale = 1e-3 / (1 - 0.9**count), (1 - 0.999**count).sqrt()
-        for p, g, m, s in zip(held, gradients, means, squares, strict=True):
+        for p, g, m, s in zip(parameters, gradients, means, squares, strict=True):
             changed += [m.assign(0.9 * m + 0.1 * g), s.assign(0.999 * s + 0.001 * g * g)]
             changed.append(p.assign(p - size * m / (s.sqrt() / scale + 1e-8)))
         return loss.realize(*changed)

@@ -126,7 +126,7 @@ def gpt_parts(
         def __init__(self) -> None:
             super().__init__()
             self.tokens = nn.Embedding(vocabulary, width)
-            self.places = nn.Embedding(context, width)
+            self.positions = nn.Embedding(context, width)
             self.blocks = nn.ModuleList([Block() for _ in range(layers)])
             self.norm = nn.LayerNorm(width)
             self.head = nn.Linear(width, vocabulary, bias=False)
@@ -137,7 +137,7 @@ def gpt_parts(
                     nn.init.normal_(parameter, std=0.02 / math.sqrt(2 * layers) if deep else 0.02)
 
         def forward(self, tokens: Any, targets: Any) -> Any:
-            x = self.tokens(tokens) + self.places(torch.arange(context))
+            x = self.tokens(tokens) + self.positions(torch.arange(context))
             for block in self.blocks:
                 x = block(x)
             scores = self.head(self.norm(x))

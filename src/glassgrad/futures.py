@@ -93,9 +93,9 @@ class Future(Generic[T]):
                 result = callback(self)
             except Exception as error:  # noqa: BLE001  it is handed on
                 words = f"Got the following error when running the callback: {type(error).__name__}: {error}"
-                made = RuntimeError(words)
-                made.__cause__ = error
-                following.set_exception(made)
+                wrapped = RuntimeError(words)
+                wrapped.__cause__ = error
+                following.set_exception(wrapped)
             else:
                 following.set_result(result)
 
@@ -110,7 +110,7 @@ def _check(callback: Any, name: str) -> None:
 
 def collect_all(futures: list[Future[Any]]) -> Future[list[Future[Any]]]:
     """The Future of all: its value is their list, or the first one's exception, once each is done."""
-    made: Future[list[Future[Any]]] = Future()
+    joined: Future[list[Future[Any]]] = Future()
     left, lock = [len(futures)], threading.Lock()
 
     def one_more() -> None:
@@ -119,13 +119,13 @@ def collect_all(futures: list[Future[Any]]) -> Future[list[Future[Any]]]:
             last = left[0] == 0
         if last:
             failed = next((future._error for future in futures if future._error is not None), None)
-            made._finish(list(futures), failed)
+            joined._finish(list(futures), failed)
 
     if not futures:
-        made.set_result([])
+        joined.set_result([])
     for future in futures:
         future._when_done(one_more)
-    return made
+    return joined
 
 
 def wait_all(futures: list[Future[Any]]) -> list[Any]:

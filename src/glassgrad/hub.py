@@ -35,10 +35,10 @@ def set_dir(d: str | os.PathLike[str]) -> None:
     _dir = os.path.expanduser(d)
 
 
-def _offline(what: str, place: str) -> NoReturn:
+def _offline(what: str, path: str) -> NoReturn:
     raise RuntimeError(
         f"{what} would have to be downloaded, and nothing is downloaded here: fetch it by other means, then put it at "
-        f"{place}, or load it from where it is with torch.load(path) or torch.hub.load(path, model, source='local')"
+        f"{path}, or load it from where it is with torch.load(path) or torch.hub.load(path, model, source='local')"
     )
 
 
@@ -49,11 +49,11 @@ def _repository(github: str) -> str:
     if not slash:
         raise ValueError(f"a repository is named by 'owner/name[:ref]', not {github!r}")
     wanted = [ref] if ref else ["main", "master"]
-    places = [os.path.join(get_dir(), "_".join([owner, repo, ref.replace("/", "_")])) for ref in wanted]
-    for place in places:
-        if os.path.exists(place):
-            return place
-    _offline(f"The repository {github!r}", places[0])
+    paths = [os.path.join(get_dir(), "_".join([owner, repo, ref.replace("/", "_")])) for ref in wanted]
+    for path in paths:
+        if os.path.exists(path):
+            return path
+    _offline(f"The repository {github!r}", paths[0])
 
 
 def _read(folder: str) -> Any:
@@ -83,10 +83,10 @@ def _entry(module: Any, model: Any) -> Any:
     missing = [name for name in getattr(module, "dependencies", None) or () if not _is_there(name)]
     if missing:
         raise RuntimeError(f"Missing dependencies: {', '.join(missing)}")
-    found = getattr(module, model, None)
-    if found is None or not callable(found):
+    entry = getattr(module, model, None)
+    if entry is None or not callable(entry):
         raise RuntimeError(f"Cannot find callable {model} in hubconf")
-    return found
+    return entry
 
 
 def _is_there(name: str) -> bool:
@@ -158,12 +158,12 @@ def load_state_dict_from_url(
 
     folder = os.path.join(get_dir(), "checkpoints") if model_dir is None else model_dir
     name = file_name or os.path.basename(urlparse(url).path)
-    place = os.path.join(folder, name)
-    if not os.path.exists(place):
-        _offline(url, place)
+    path = os.path.join(folder, name)
+    if not os.path.exists(path):
+        _offline(url, path)
     if check_hash:
         named = _HASH.search(name)
-        found = hashlib.sha256(Path(place).read_bytes()).hexdigest()
-        if named is not None and not found.startswith(named[1]):
-            raise RuntimeError(f'invalid hash value (expected "{named[1]}", got "{found}")')
-    return read(place, map_location=map_location, weights_only=weights_only)
+        digest = hashlib.sha256(Path(path).read_bytes()).hexdigest()
+        if named is not None and not digest.startswith(named[1]):
+            raise RuntimeError(f'invalid hash value (expected "{named[1]}", got "{digest}")')
+    return read(path, map_location=map_location, weights_only=weights_only)

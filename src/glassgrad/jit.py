@@ -139,13 +139,13 @@ def _class_of(kind: type, original: type) -> type:
 def _twin(module: Module, kind: type, inner: type) -> Module:
     if _is(module, ScriptModule):
         return module
-    made: Module = object.__new__(_class_of(kind, type(module)))  # type: ignore[arg-type]
-    Module.__setstate__(made, Module.__getstate__(module))
-    made.__dict__["_non_persistent_buffers_set"] = set(module._non_persistent_buffers_set)
+    twin: Module = object.__new__(_class_of(kind, type(module)))  # type: ignore[arg-type]
+    Module.__setstate__(twin, Module.__getstate__(module))
+    twin.__dict__["_non_persistent_buffers_set"] = set(module._non_persistent_buffers_set)
     for name, child in module._modules.items():
         if child is not None:
-            made._modules[name] = _twin(child, inner, inner)
-    return made
+            twin._modules[name] = _twin(child, inner, inner)
+    return twin
 
 
 def script(
@@ -174,10 +174,10 @@ def _while_tracing() -> Iterator[None]:
         _tracing -= 1
 
 
-def _tuple(given: Any) -> tuple[Any, ...]:
-    if _is(given, tuple):
-        return given
-    return tuple(given) if _is(given, list) else (given,)
+def _tuple(value: Any) -> tuple[Any, ...]:
+    if _is(value, tuple):
+        return value
+    return tuple(value) if _is(value, list) else (value,)
 
 
 def trace(
@@ -226,11 +226,11 @@ def _check(func: Any, args: Any, kwargs: Any, again: bool, others: Any, toleranc
         first = func(*args, **kwargs)
         if not again:
             return
-        for given in others or [args]:
-            results = [func(*_tuple(given), **kwargs) for _ in range(3 if others else 2)]
+        for inputs in others or [args]:
+            results = [func(*_tuple(inputs), **kwargs) for _ in range(3 if others else 2)]
             if not others:
                 results.insert(0, first)
-            results.append(func(*_tuple(given), **kwargs))
+            results.append(func(*_tuple(inputs), **kwargs))
             if not all(_close(results[-1], other, tolerance) for other in results):
                 warnings.warn(
                     "Output of the traced function does not match the corresponding output of the Python function: "
@@ -259,9 +259,9 @@ def trace_module(mod: Module, inputs: dict[str, Any], *args: Any, check_trace: b
         raise AttributeError("expected torch.nn.Module as the first argument")
     if not _is(inputs, dict):
         raise AttributeError("expected a dictionary of (method_name, input) pairs")
-    for name, given in inputs.items():
+    for name, example in inputs.items():
         method = mod if name == "forward" else getattr(mod, name)
-        _check(method, _tuple(given), {}, check_trace, None, kwargs.get("check_tolerance", 1e-5))
+        _check(method, _tuple(example), {}, check_trace, None, kwargs.get("check_tolerance", 1e-5))
     return _twin(mod, TopLevelTracedModule, TracedModule)
 
 

@@ -23,16 +23,16 @@ def _dims(dim: Any, ndim: int) -> tuple[int, ...]:
     if dim is None or dim == ():
         return tuple(range(ndim))
     span = max(ndim, 1)
-    found: list[int] = []
+    dims: list[int] = []
     for one in (dim,) if isinstance(dim, int) else dim:
-        if one in found:
+        if one in dims:
             raise RuntimeError(f"dim={one} appears multiple times in the list of dims")
         if not -span <= one < span:
             raise IndexError(
                 f"Dimension out of range (expected to be in range of [{-span}, {span - 1}], but got {one})"
             )
-        found.append(one % span)
-    return tuple(sorted(found))
+        dims.append(one % span)
+    return tuple(sorted(dims))
 
 
 def _mask_of(input: Any, mask: Any) -> Any:
@@ -46,12 +46,12 @@ def _mask_of(input: Any, mask: Any) -> Any:
     return mask.to(dtypes.bool)
 
 
-def _least(kind: Any) -> Any:
-    return -_INF if kind.is_floating_point else dtypes.iinfo(kind).min
+def _least(dtype: Any) -> Any:
+    return -_INF if dtype.is_floating_point else dtypes.iinfo(dtype).min
 
 
-def _most(kind: Any) -> Any:
-    return _INF if kind.is_floating_point else dtypes.iinfo(kind).max
+def _most(dtype: Any) -> Any:
+    return _INF if dtype.is_floating_point else dtypes.iinfo(dtype).max
 
 
 def _filled(name: str, input: Any, mask: Any, value: Any) -> Any:
@@ -67,12 +67,12 @@ def _filled(name: str, input: Any, mask: Any, value: Any) -> Any:
     return _F["where"](_mask_of(input, mask), input, _F["tensor"](value, dtype=input.dtype))
 
 
-def _kind(input: Any, dtype: Any) -> Any:
+def _dtype(input: Any, dtype: Any) -> Any:
     return input.dtype if dtype is None else dtype
 
 
-def _total_kind(input: Any, dtype: Any) -> Any:
-    return dtypes.int64 if dtype is None and input.dtype in _SMALL else _kind(input, dtype)
+def _total_dtype(input: Any, dtype: Any) -> Any:
+    return dtypes.int64 if dtype is None and input.dtype in _SMALL else _dtype(input, dtype)
 
 
 # -- reductions --------------------------------------------------------------------------------------------------------
@@ -80,56 +80,56 @@ def _total_kind(input: Any, dtype: Any) -> Any:
 
 def sum(input: Any, dim: Any = None, *, keepdim: bool | None = False, dtype: Any = None, mask: Any = None) -> Tensor:
     """The sums of the elements held along ``dim``; zero where there are none."""
-    held = _filled("sum", input, mask, 0)
-    return _F["sum"](held, _dims(dim, input.ndim), bool(keepdim), dtype=_total_kind(input, dtype))  # type: ignore[no-any-return]
+    filled = _filled("sum", input, mask, 0)
+    return _F["sum"](filled, _dims(dim, input.ndim), bool(keepdim), dtype=_total_dtype(input, dtype))  # type: ignore[no-any-return]
 
 
 def prod(input: Any, dim: Any = None, *, keepdim: bool | None = False, dtype: Any = None, mask: Any = None) -> Tensor:
     """The products of the elements held along ``dim``; one where there are none."""
-    found = _filled("prod", input, mask, 1).to(_total_kind(input, dtype))
+    products = _filled("prod", input, mask, 1).to(_total_dtype(input, dtype))
     for one in reversed(_dims(dim, input.ndim)):
-        found = found.prod(one, bool(keepdim))
-    return found  # type: ignore[no-any-return]
+        products = products.prod(one, bool(keepdim))
+    return products  # type: ignore[no-any-return]
 
 
 def cumsum(input: Any, dim: int, *, dtype: Any = None, mask: Any = None) -> Tensor:
     """The running sums along ``dim`` of the elements held."""
-    kind = _kind(input, dtype)
-    return _F["cumsum"](_filled("cumsum", input, mask, 0), _dims(dim, input.ndim)[0], dtype=kind).to(kind)  # type: ignore[no-any-return]
+    dtype = _dtype(input, dtype)
+    return _F["cumsum"](_filled("cumsum", input, mask, 0), _dims(dim, input.ndim)[0], dtype=dtype).to(dtype)  # type: ignore[no-any-return]
 
 
 def cumprod(input: Any, dim: int, *, dtype: Any = None, mask: Any = None) -> Tensor:
     """The running products along ``dim`` of the elements held."""
-    kind = _kind(input, dtype)
-    return _F["cumprod"](_filled("cumprod", input, mask, 1), _dims(dim, input.ndim)[0], dtype=kind).to(kind)  # type: ignore[no-any-return]
+    dtype = _dtype(input, dtype)
+    return _F["cumprod"](_filled("cumprod", input, mask, 1), _dims(dim, input.ndim)[0], dtype=dtype).to(dtype)  # type: ignore[no-any-return]
 
 
 def amax(input: Any, dim: Any = None, *, keepdim: bool | None = False, dtype: Any = None, mask: Any = None) -> Tensor:
     """The largest of the elements held along ``dim``; the dtype's least number where there are none."""
-    held = _filled("amax", input, mask, _least)
-    return _F["amax"](held, _dims(dim, input.ndim), bool(keepdim)).to(_kind(input, dtype))  # type: ignore[no-any-return]
+    filled = _filled("amax", input, mask, _least)
+    return _F["amax"](filled, _dims(dim, input.ndim), bool(keepdim)).to(_dtype(input, dtype))  # type: ignore[no-any-return]
 
 
 def amin(input: Any, dim: Any = None, *, keepdim: bool | None = False, dtype: Any = None, mask: Any = None) -> Tensor:
     """The smallest of the elements held along ``dim``; the dtype's greatest number where there are none."""
-    held = _filled("amin", input, mask, _most)
-    return _F["amin"](held, _dims(dim, input.ndim), bool(keepdim)).to(_kind(input, dtype))  # type: ignore[no-any-return]
+    filled = _filled("amin", input, mask, _most)
+    return _F["amin"](filled, _dims(dim, input.ndim), bool(keepdim)).to(_dtype(input, dtype))  # type: ignore[no-any-return]
 
 
 def argmax(
     input: Any, dim: int | None = None, *, keepdim: bool | None = False, dtype: Any = None, mask: Any = None
 ) -> Tensor:
     """Where the largest of the elements held stands; in the dtype of ``input``, as in PyTorch, unless told."""
-    held = _filled("argmax", input, mask, _least)
-    return _F["argmax"](held, dim, bool(keepdim)).to(_kind(input, dtype))  # type: ignore[no-any-return]
+    filled = _filled("argmax", input, mask, _least)
+    return _F["argmax"](filled, dim, bool(keepdim)).to(_dtype(input, dtype))  # type: ignore[no-any-return]
 
 
 def argmin(
     input: Any, dim: int | None = None, *, keepdim: bool | None = False, dtype: Any = None, mask: Any = None
 ) -> Tensor:
     """Where the smallest of the elements held stands; in the dtype of ``input``, as in PyTorch, unless told."""
-    held = _filled("argmin", input, mask, _most)
-    return _F["argmin"](held, dim, bool(keepdim)).to(_kind(input, dtype))  # type: ignore[no-any-return]
+    filled = _filled("argmin", input, mask, _most)
+    return _F["argmin"](filled, dim, bool(keepdim)).to(_dtype(input, dtype))  # type: ignore[no-any-return]
 
 
 def _counted(input: Any, dim: Any, keepdim: bool, mask: Any) -> Any:
@@ -140,33 +140,33 @@ def _counted(input: Any, dim: Any, keepdim: bool, mask: Any) -> Any:
 
 def mean(input: Any, dim: Any = None, *, keepdim: bool | None = False, dtype: Any = None, mask: Any = None) -> Tensor:
     """The means of the elements held along ``dim``; NaN where there are none."""
-    kind = _kind(input, dtype)
-    if not (kind.is_floating_point or kind.is_complex):
+    result_dtype = _dtype(input, dtype)
+    if not (result_dtype.is_floating_point or result_dtype.is_complex):
         raise ValueError(
             f"mean(): Could not infer output dtype. {'Input' if dtype is None else 'Optional'} dtype must be either "
-            f"a floating point or complex dtype. Got: {kind}"
+            f"a floating point or complex dtype. Got: {result_dtype}"
         )
     count = _counted(input, dim, bool(keepdim), mask)
-    return sum(input, dim, keepdim=keepdim, dtype=kind, mask=mask) / count  # type: ignore[no-any-return, operator]
+    return sum(input, dim, keepdim=keepdim, dtype=result_dtype, mask=mask) / count  # type: ignore[no-any-return, operator]
 
 
 def median(input: Any, dim: int = -1, *, keepdim: bool = False, dtype: Any = None, mask: Any = None) -> Tensor:
     """The medians of the elements held along ``dim``; NaN where there are none, ValueError for integers."""
     floating = input.dtype.is_floating_point
     wide = input if floating else input.to(dtypes.float32)
-    held = _filled("median", wide, mask, float("nan"))
-    found = _F["nanmedian"](held, _dims(dim, input.ndim)[0], keepdim).values
+    filled = _filled("median", wide, mask, float("nan"))
+    medians = _F["nanmedian"](filled, _dims(dim, input.ndim)[0], keepdim).values
     if floating:
-        return found  # type: ignore[no-any-return]
-    if found.isnan().any():
+        return medians  # type: ignore[no-any-return]
+    if medians.isnan().any():
         raise ValueError("masked median expects no fully masked out rows if dtype is not floating point")
-    return found.to(_kind(input, dtype))  # type: ignore[no-any-return]
+    return medians.to(_dtype(input, dtype))  # type: ignore[no-any-return]
 
 
 def logsumexp(input: Any, dim: Any = None, *, keepdim: bool = False, dtype: Any = None, mask: Any = None) -> Tensor:
     """The logarithms of the sums of exponentials of the elements held along ``dim``."""
-    held = _filled("logsumexp", input, mask, _least)
-    return _F["logsumexp"](held, _dims(dim, input.ndim), keepdim=keepdim).to(_kind(input, dtype))  # type: ignore[no-any-return]
+    filled = _filled("logsumexp", input, mask, _least)
+    return _F["logsumexp"](filled, _dims(dim, input.ndim), keepdim=keepdim).to(_dtype(input, dtype))  # type: ignore[no-any-return]
 
 
 def logaddexp(
@@ -174,7 +174,7 @@ def logaddexp(
 ) -> Tensor:  # fmt: skip
     """The logarithms of the sums of two exponentials, each with a mask of its own."""
     one, two = _filled("logaddexp", input, input_mask, _least), _filled("logaddexp", other, other_mask, _least)
-    return _F["logaddexp"](one, two).to(_kind(input, dtype))  # type: ignore[no-any-return]
+    return _F["logaddexp"](one, two).to(_dtype(input, dtype))  # type: ignore[no-any-return]
 
 
 def norm(
@@ -182,8 +182,8 @@ def norm(
     mask: Any = None,
 ) -> Tensor:  # fmt: skip
     """The vector norms of order ``ord`` of the elements held along ``dim``."""
-    held = _filled("norm", input, mask, _INF if ord == -_INF else 0)
-    return _vector_norm(held, ord, _dims(dim, input.ndim), bool(keepdim), dtype=_kind(input, dtype))  # type: ignore[no-any-return]
+    filled = _filled("norm", input, mask, _INF if ord == -_INF else 0)
+    return _vector_norm(filled, ord, _dims(dim, input.ndim), bool(keepdim), dtype=_dtype(input, dtype))  # type: ignore[no-any-return]
 
 
 def _spread(
@@ -192,19 +192,19 @@ def _spread(
     if unbiased is not None and correction is not None:
         raise AssertionError("Only one of unbiased and correction may be given")
     less = float(correction) if correction is not None else 0.0 if unbiased is False else 1.0
-    kind = _kind(input, dtype)
-    inexact = kind.is_floating_point or kind.is_complex
+    result_dtype = _dtype(input, dtype)
+    inexact = result_dtype.is_floating_point or result_dtype.is_complex
     if dtype is None and not inexact:
-        kind, inexact = dtypes.float32, True
-    work = kind if inexact else dtypes.float32
+        result_dtype, inexact = dtypes.float32, True
+    work = result_dtype if inexact else dtypes.float32
     count = _counted(input, dim, True, mask)
-    off = input - sum(input, dim, keepdim=True, dtype=kind, mask=mask) / count
+    off = input - sum(input, dim, keepdim=True, dtype=result_dtype, mask=mask) / count
     total: Any = sum(off * off.conj(), dim, keepdim=keepdim, dtype=work, mask=mask)
     if not keepdim:
         count = count.reshape(total.shape)
     if less:
         count = (count.to(work.to_real()) - less).clamp_min(0)
-    return (total / count).to(kind)
+    return (total / count).to(result_dtype)
 
 
 def var(
@@ -228,20 +228,20 @@ def std(
 
 def softmax(input: Any, dim: int, *, dtype: Any = None, mask: Any = None) -> Tensor:
     """The softmax along ``dim`` of the elements held; zero elsewhere."""
-    held = _filled("softmax", input, mask, _least)
-    return _F["softmax"](held, _dims(dim, input.ndim)[0], dtype=_kind(input, dtype))  # type: ignore[no-any-return]
+    filled = _filled("softmax", input, mask, _least)
+    return _F["softmax"](filled, _dims(dim, input.ndim)[0], dtype=_dtype(input, dtype))  # type: ignore[no-any-return]
 
 
 def log_softmax(input: Any, dim: int, *, dtype: Any = None, mask: Any = None) -> Tensor:
     """The logarithm of ``softmax``."""
-    held = _filled("log_softmax", input, mask, _least)
-    return _F["log_softmax"](held, _dims(dim, input.ndim)[0], dtype=_kind(input, dtype))  # type: ignore[no-any-return]
+    filled = _filled("log_softmax", input, mask, _least)
+    return _F["log_softmax"](filled, _dims(dim, input.ndim)[0], dtype=_dtype(input, dtype))  # type: ignore[no-any-return]
 
 
 def softmin(input: Any, dim: int, *, dtype: Any = None, mask: Any = None) -> Tensor:
     """The softmax of the negative elements held along ``dim``."""
-    held = _filled("softmin", input, mask, _most)
-    return _F["softmax"](-held, _dims(dim, input.ndim)[0], dtype=_kind(input, dtype))  # type: ignore[no-any-return]
+    filled = _filled("softmin", input, mask, _most)
+    return _F["softmax"](-filled, _dims(dim, input.ndim)[0], dtype=_dtype(input, dtype))  # type: ignore[no-any-return]
 
 
 def normalize(

@@ -45,12 +45,12 @@ def has_torch_function_variadic(*args: Any) -> bool:
 
 def _overloaded(relevant_args: Iterable[Any]) -> list[Any]:
     """One of each overriding type, subclasses before their parents, else in order."""
-    found: list[Any] = []
+    overriding: list[Any] = []
     for arg in relevant_args:
-        if _overrides(arg) and type(arg) not in map(type, found):
-            place = next((n for n, other in enumerate(found) if issubclass(type(arg), type(other))), len(found))
-            found.insert(place, arg)
-    return found
+        if _overrides(arg) and type(arg) not in map(type, overriding):
+            parents = (n for n, other in enumerate(overriding) if issubclass(type(arg), type(other)))
+            overriding.insert(next(parents, len(overriding)), arg)
+    return overriding
 
 
 def handle_torch_function(public_api: Any, relevant_args: Iterable[Any], *args: Any, **kwargs: Any) -> Any:

@@ -49,8 +49,8 @@ def sum(input: Tensor, dim: Any = None, dtype: Any = None) -> Any:
     if dtype is not None:
         input = input.to(dtype)  # type: ignore[attr-defined]
     if dim is None:
-        held = rows.coalesced(input) if isinstance(input, CooTensor) else input
-        return rows.values_of(held).sum()
+        entries = rows.coalesced(input) if isinstance(input, CooTensor) else input
+        return rows.values_of(entries).sum()
     return _sum_dim(input, dim, row=rows.summed)
 
 
@@ -76,25 +76,25 @@ def _softmax(input: Any, dim: int, dtype: Any, logarithm: bool) -> Any:
     if dtype is not None:
         input = input.to(dtype)  # type: ignore[attr-defined]
     input = input.coalesce()  # type: ignore[attr-defined]
-    held, values, dim = input._array, rows.values_of(input), dim % input._array.ndim
-    sparse = len(held.indices)
+    coo, values, dim = input._array, rows.values_of(input), dim % input._array.ndim
+    sparse = len(coo.indices)
     if dim >= sparse:
         function = values.log_softmax if logarithm else values.softmax
         return rows.at_places_of(function(dim - sparse + 1), input.detach())
     others = [d for d in range(sparse) if d != dim]
-    keys = keys_of(held.indices[others], [held.shape[d] for d in others])
+    keys = keys_of(coo.indices[others], [coo.shape[d] for d in others])
     lines, at = np.unique(keys, return_inverse=True)  # the values of a line are one distribution
-    peaks = np.full((len(lines), *held.values.shape[1:]), -np.inf, held.dtype)
-    np.maximum.at(peaks, at, held.values)
-    place = wrap(at)
+    peaks = np.full((len(lines), *coo.values.shape[1:]), -np.inf, coo.dtype)
+    np.maximum.at(peaks, at, coo.values)
+    line_of = wrap(at)
     shifted = values - wrap(peaks[at])
     exps = shifted.exp()
-    sums = wrap(np.zeros_like(peaks)).index_add(0, place, exps)  # type: ignore[attr-defined]
+    sums = wrap(np.zeros_like(peaks)).index_add(0, line_of, exps)  # type: ignore[attr-defined]
     if logarithm:
-        made = shifted - sums.log().index_select(0, place)
+        result = shifted - sums.log().index_select(0, line_of)
     else:
-        made = exps / sums.index_select(0, place)
-    return rows.at_places_of(made, input.detach())
+        result = exps / sums.index_select(0, line_of)
+    return rows.at_places_of(result, input.detach())
 
 
 class check_sparse_tensor_invariants:  # noqa: N801  PyTorch's name

@@ -40,11 +40,11 @@ class _Options:
         self.device, self.dtype = options["check_device"], options["check_dtype"]
         self.layout, self.stride = options["check_layout"], options["check_stride"]
 
-    def tolerance(self, *kinds: dtypes.dtype) -> tuple[float, float]:
+    def tolerance(self, *compared: dtypes.dtype) -> tuple[float, float]:
         """What was asked for, or the larger default of these dtypes."""
         if self.rtol is not None and self.atol is not None:
             return self.rtol, self.atol
-        defaults = [_TOLERANCES.get(kind, (0.0, 0.0)) for kind in kinds]
+        defaults = [_TOLERANCES.get(dtype, (0.0, 0.0)) for dtype in compared]
         return max(rtol for rtol, _ in defaults), max(atol for _, atol in defaults)
 
 
@@ -77,26 +77,26 @@ def assert_close(
         rtol=rtol, atol=atol, equal_nan=equal_nan, allow_subclasses=allow_subclasses, check_device=check_device,
         check_dtype=check_dtype, check_layout=check_layout, check_stride=check_stride,
     )  # fmt: skip
-    found = ""
-    for place, one, other in list(_pairs(actual, expected, options)):
-        found = _difference(one, other, options)
-        if found:
-            found += f"\n\nThe failure occurred for item {place}" if place else ""
+    difference = ""
+    for path, one, other in list(_pairs(actual, expected, options)):
+        difference = _difference(one, other, options)
+        if difference:
+            difference += f"\n\nThe failure occurred for item {path}" if path else ""
             break
-    if found:
-        raise AssertionError(found if msg is None else msg(found) if callable(msg) else msg)
+    if difference:
+        raise AssertionError(difference if msg is None else msg(difference) if callable(msg) else msg)
 
 
 def _pairs(actual: Any, expected: Any, options: _Options) -> Iterator[tuple[str, Any, Any]]:
     """All pairs of single values, in order, each with its place in the whole."""
     ahead = [("", actual, expected)]
     while ahead:
-        place, one, other = ahead.pop()
+        path, one, other = ahead.pop()
         inside: list[tuple[str, Any, Any]] | None = None
         if _is_sequence(one) and _is_sequence(other):
             if len(one) != len(other):
-                _refuse(f"The length of the sequences mismatch: {len(one)} != {len(other)}", place)
-            inside = [(f"{place}[{i}]", a, b) for i, (a, b) in enumerate(zip(one, other, strict=True))]
+                _refuse(f"The length of the sequences mismatch: {len(one)} != {len(other)}", path)
+            inside = [(f"{path}[{i}]", a, b) for i, (a, b) in enumerate(zip(one, other, strict=True))]
         elif isinstance(one, Mapping) and isinstance(other, Mapping):
             missing, more = other.keys() - one.keys(), one.keys() - other.keys()
             if missing or more:
@@ -104,12 +104,12 @@ def _pairs(actual: Any, expected: Any, options: _Options) -> Iterator[tuple[str,
                     "The keys of the mappings do not match:\n"
                     f"Missing keys in the actual mapping: {_sorted(missing)}\n"
                     f"Additional keys in the actual mapping: {_sorted(more)}",
-                    place,
+                    path,
                 )
-            inside = [(f"{place}[{key!r}]", one[key], other[key]) for key in _sorted(one.keys())]
+            inside = [(f"{path}[{key!r}]", one[key], other[key]) for key in _sorted(one.keys())]
         if inside is None:
-            _check_comparable(one, other, place, options)
-            yield place, one, other
+            _check_comparable(one, other, path, options)
+            yield path, one, other
         else:
             ahead += reversed(inside)
 
@@ -125,11 +125,11 @@ def _sorted(keys: Any) -> list[Any]:
         return list(keys)
 
 
-def _refuse(what: str, place: str) -> None:
-    raise AssertionError(what + (f"\n\nThe failure occurred for item {place}" if place else ""))
+def _refuse(what: str, path: str) -> None:
+    raise AssertionError(what + (f"\n\nThe failure occurred for item {path}" if path else ""))
 
 
-def _check_comparable(one: Any, other: Any, place: str, options: _Options) -> None:
+def _check_comparable(one: Any, other: Any, path: str, options: _Options) -> None:
     comparable = one is None or other is None
     comparable |= isinstance(one, _NUMBERS) and isinstance(other, _NUMBERS)
     comparable |= isinstance(one, np.ndarray) and isinstance(other, np.ndarray)
@@ -137,7 +137,7 @@ def _check_comparable(one: Any, other: Any, place: str, options: _Options) -> No
         comparable = options.allow_subclasses or type(one) is type(other)
     if not comparable:
         text = f"No comparison pair was able to handle inputs of type {_shown(one)} and {_shown(other)}."
-        raise TypeError(text + (f"\n\nThe failure occurred for item {place}" if place else ""))
+        raise TypeError(text + (f"\n\nThe failure occurred for item {path}" if path else ""))
 
 
 def _shown(value: Any) -> str:
@@ -159,8 +159,9 @@ def _difference(one: Any, other: Any, options: _Options) -> str:
         one, other = _plain(one), _plain(other)
         if options.dtype and type(one) is not type(other):
             return f"The (d)types do not match: {type(one)} != {type(other)}."
-        kinds = {bool: dtypes.bool, int: dtypes.int64, float: dtypes.float64, complex: dtypes.complex128}
-        return _of_numbers(one, other, *options.tolerance(kinds[type(one)], kinds[type(other)]), options.equal_nan)
+        dtype_of = {bool: dtypes.bool, int: dtypes.int64, float: dtypes.float64, complex: dtypes.complex128}
+        rtol, atol = options.tolerance(dtype_of[type(one)], dtype_of[type(other)])
+        return _of_numbers(one, other, rtol, atol, options.equal_nan)
     if isinstance(one, np.ndarray):
         one, other = wrap(one), wrap(other)
     return _attributes(one, other, options) or _of_tensors(one, other, options)
@@ -190,12 +191,13 @@ def _strides(tensor: Tensor) -> tuple[int, ...]:
 
 def _of_tensors(one: Tensor, other: Tensor, options: _Options) -> str:
     rtol, atol = options.tolerance(one.dtype, other.dtype)
-    kind = dtypes.promote_types(one.dtype, other.dtype).numpy
-    a, b = np.asarray(one._array).astype(kind), np.asarray(other._array).astype(kind)
+    dtype = dtypes.promote_types(one.dtype, other.dtype).numpy
+    a, b = np.asarray(one._array).astype(dtype), np.asarray(other._array).astype(dtype)
+    integral = dtype.kind in "iub"
     with np.errstate(all="ignore"):
         wide = a.astype(np.int64), b.astype(np.int64)
-        gap = np.abs(wide[0] - wide[1]) if kind.kind in "iub" else np.abs(a - b)
-        size = np.abs(wide[1]) if kind.kind in "iub" else np.abs(b)
+        gap = np.abs(wide[0] - wide[1]) if integral else np.abs(a - b)
+        size = np.abs(wide[1]) if integral else np.abs(b)
         close = a == b
         if rtol or atol:
             close |= np.isfinite(gap) & (gap <= atol + rtol * size)
@@ -203,7 +205,7 @@ def _of_tensors(one: Tensor, other: Tensor, options: _Options) -> str:
             close |= (a != a) & (b != b)
         if close.all():
             return ""
-        ratio = gap.astype(np.float32) / size.astype(np.float32) if kind.kind in "iub" else gap / size
+        ratio = gap.astype(np.float32) / size.astype(np.float32) if integral else gap / size
     if close.ndim == 0:
         return _of_numbers(_plain(a[()]), _plain(b[()]), rtol, atol, options.equal_nan)
     wrong = int(close.size - close.sum())
@@ -213,10 +215,10 @@ def _of_tensors(one: Tensor, other: Tensor, options: _Options) -> str:
     ]
     for name, values, allowed in (("absolute", gap, atol), ("relative", ratio, rtol)):
         values = np.where(close, 0, values)
-        place = np.unravel_index(int(np.argmax(values)), values.shape)
-        index = "(" + ", ".join(str(int(i)) for i in place) + ("," if len(place) == 1 else "") + ")"
+        worst = np.unravel_index(int(np.argmax(values)), values.shape)
+        index = "(" + ", ".join(str(int(i)) for i in worst) + ("," if len(worst) == 1 else "") + ")"
         more = f" (up to {allowed} allowed)" if rtol or atol else ""
-        lines.append(f"Greatest {name} difference: {values[place].item()} at index {index}{more}")
+        lines.append(f"Greatest {name} difference: {values[worst].item()} at index {index}{more}")
     return "\n".join(lines)
 
 
@@ -265,17 +267,17 @@ def assert_allclose(
     assert_close(one, other, rtol=rtol, atol=atol, equal_nan=equal_nan, check_dtype=False, msg=msg or None)
 
 
-def _limits(kind: dtypes.dtype, low: Any, high: Any) -> tuple[Any, Any]:
+def _limits(dtype: dtypes.dtype, low: Any, high: Any) -> tuple[Any, Any]:
     """The bounds of values to draw: as asked for, within what the dtype holds; ValueError where there are none."""
-    real = kind.is_floating_point or kind.is_complex
-    if kind is dtypes.bool:
+    real = dtype.is_floating_point or dtype.is_complex
+    if dtype is dtypes.bool:
         least, most, usual = 0, 2, (0, 2)
     elif real:
-        info = dtypes.finfo(kind)
+        info = dtypes.finfo(dtype)
         least, most, usual = info.min, info.max, (-9, 9)  # type: ignore[assignment]
     else:
-        least, usual = dtypes.iinfo(kind).min, (-9, 10)
-        most = dtypes.iinfo(kind).max + (kind is not dtypes.int64)
+        least, usual = dtypes.iinfo(dtype).min, (-9, 10)
+        most = dtypes.iinfo(dtype).max + (dtype is not dtypes.int64)
     low, high = usual[0] if low is None else low, usual[1] if high is None else high
     if any(isinstance(value, float) and math.isnan(value) for value in (low, high)):
         raise ValueError(f"`low` and `high` cannot be NaN, but got {low=} and {high=}")
@@ -290,7 +292,7 @@ def _limits(kind: dtypes.dtype, low: Any, high: Any) -> tuple[Any, Any]:
         raise ValueError(f"`low` must be less than `high`, but got {low} >= {high}")
     elif high < least or low >= most:
         raise ValueError(
-            f"The value interval specified by `low` and `high` is [{low}, {high}), but {kind} only supports "
+            f"The value interval specified by `low` and `high` is [{low}, {high}), but {dtype} only supports "
             f"[{least}, {most})"
         )
     low, high = min(max(low, least), most), min(max(high, least), most)
@@ -320,25 +322,25 @@ def make_tensor(
     if apart:
         sizes = (*sizes[:-1], 2 * sizes[-1])
     low, high = _limits(dtype, low, high)
-    made: Any
+    tensor: Any
     if not real:
-        made = make["randint"](low, high, sizes, device=device, dtype=dtype)
+        tensor = make["randint"](low, high, sizes, device=device, dtype=dtype)
     else:
-        made = make["empty"](sizes, device=device, dtype=dtype)
-        parts = make["view_as_real"](made) if dtype.is_complex else made
+        tensor = make["empty"](sizes, device=device, dtype=dtype)
+        parts = make["view_as_real"](tensor) if dtype.is_complex else tensor
         if high - low >= dtypes.finfo(parts.dtype).max:
             parts.uniform_(low / 2, high / 2).mul_(2)
         else:
             parts.uniform_(low, high)
     if apart:
-        made = made[..., 1::2]
+        tensor = tensor[..., 1::2]
     elif memory_format is not None:
-        made = made.clone(memory_format=memory_format)
+        tensor = tensor.clone(memory_format=memory_format)
     if exclude_zero:
-        made[made == 0] = dtypes.finfo(dtype).tiny if real else 1
+        tensor[tensor == 0] = dtypes.finfo(dtype).tiny if real else 1
     if real:
-        made.requires_grad = requires_grad
-    return made  # type: ignore[no-any-return]
+        tensor.requires_grad = requires_grad
+    return tensor  # type: ignore[no-any-return]
 
 
 __all__ = ["assert_allclose", "assert_close", "make_tensor"]

@@ -20,13 +20,13 @@ class TorchVersion(str):
         if not isinstance(other, str):
             other = ".".join(str(part) for part in other)
         public, _, local = other.strip().partition("+")
-        found = _NUMBERS.fullmatch(public)
-        if found is None:
+        match = _NUMBERS.fullmatch(public)
+        if match is None:
             raise ValueError(f"Invalid version: '{other}'")
-        numbers = [int(part) for part in found[1].split(".")]
+        numbers = [int(part) for part in match[1].split(".")]
         while len(numbers) > 1 and numbers[-1] == 0:
             numbers.pop()
-        return tuple(numbers), found[2] is None, found[2] or "", local
+        return tuple(numbers), match[2] is None, match[2] or "", local
 
     def _compared(self, other: Any, by: str) -> Any:
         if not isinstance(other, (str, tuple, list)):

@@ -165,11 +165,11 @@ def test_a_recording_keeps_no_tensor_and_no_module_alive(engine):
 def test_values_are_counted_when_asked(engine):
     with record(values=True) as r:
         y = engine.tensor([0.0, 1.0, -1.0], requires_grad=True).log()
-    stats = r.made_by(y).info.stats
+    stats = r.producer(y).info.stats
     assert (stats.count, stats.nan, stats.inf, stats.zero) == (3, 1, 1, 1)
     with record() as r:
         y = engine.tensor([0.0], requires_grad=True).log()
-    assert r.made_by(y).info.stats is None
+    assert r.producer(y).info.stats is None
 
 
 def test_an_observed_backward_pass(engine):
@@ -262,7 +262,7 @@ def test_generators_go_on_from_where_they_are_asked(engine):
         next(asked)
         y = next(asked).exp()
     assert [call.loc.expression for call in named(r)] == ["h.sin()", "h.sin()", "next(asked).exp()"]
-    assert r.made_by(y).name == "exp"
+    assert r.producer(y).name == "exp"
 
 
 def test_recordings_within_one_another_and_other_threads(engine):

@@ -63,11 +63,11 @@ def backward(
             )
         grad_tensors = grad_variables
     if inputs is not None:
-        inputs = (inputs,) if _is_place(inputs) else tuple(inputs)
+        inputs = (inputs,) if _is_single(inputs) else tuple(inputs)
         if not inputs:
             raise RuntimeError("`inputs` argument to `backward()` cannot be empty.")
-    outputs = _places(tensors)
-    seeds = _given(grad_tensors, len(outputs))
+    outputs = _outputs(tensors)
+    seeds = _seeds(grad_tensors, len(outputs))
     keep = create_graph if retain_graph is None else retain_graph
     lifted = create_graph or _on_meta(outputs)
     roots = _roots(outputs, seeds, lifted)
@@ -121,9 +121,9 @@ def grad(
             FutureWarning,
             stacklevel=2,
         )
-    wanted = (inputs,) if _is_place(inputs) else tuple(inputs)
-    outputs = _places(outputs)
-    seeds = _given(grad_outputs, len(outputs))
+    wanted = (inputs,) if _is_single(inputs) else tuple(inputs)
+    outputs = _outputs(outputs)
+    seeds = _seeds(grad_outputs, len(outputs))
     if is_grads_batched:
         return _batched(outputs, wanted, seeds, retain_graph, create_graph, allow_unused, materialize_grads)
     keep = create_graph if retain_graph is None else retain_graph
@@ -159,16 +159,16 @@ def grad(
     return tuple(result)
 
 
-def _is_place(value: Any) -> bool:
+def _is_single(value: Any) -> bool:
     """Whether this is one place of the graph (a tensor or a ``GradientEdge``), not a sequence of them."""
     return isinstance(value, Tensor) or hasattr(value, "ownership_token")
 
 
-def _places(value: Any) -> tuple[Any, ...]:
+def _outputs(value: Any) -> tuple[Any, ...]:
     """The outputs of a call; what a ``GradientEdge`` holds in its place."""
     if isinstance(value, Tensor):
         return (value,)
-    outputs = (value,) if _is_place(value) else tuple(value)
+    outputs = (value,) if _is_single(value) else tuple(value)
     return tuple(getattr(output, "ownership_token", output) for output in outputs)
 
 
@@ -192,7 +192,7 @@ def _zeros(tensor: Tensor, create_graph: bool) -> Tensor:
     return zeros
 
 
-def _given(seeds: Any, count: int) -> tuple[Any, ...]:
+def _seeds(seeds: Any, count: int) -> tuple[Any, ...]:
     if seeds is None:
         return (None,) * count
     seeds = (seeds,) if isinstance(seeds, Tensor) else tuple(seeds)

@@ -294,7 +294,7 @@ def _finish(cls: type, ctx: Any, inputs: list[Tensor], outputs: Any, recorded: b
     if carried > 1:
         for out in outs:
             if isinstance(out, Tensor) and type(out._edge) is View:
-                out._edge.made = "multi"
+                out._edge.origin = "multi"
     _save(ctx, results, outs)
     ctx.dirty_tensors = ctx.non_differentiable = None  # they hold this node: they would be a cycle
     if modes.local.anomaly:
@@ -328,7 +328,7 @@ def _output(result: Tensor, edge: Any, dirty: bool, is_input: bool, total: int) 
     else:
         result._edge = edge
     if not (is_input and dirty) and type(out._edge) is View:
-        out._edge.made = "custom"
+        out._edge.origin = "custom"
     return out
 
 
@@ -337,14 +337,14 @@ def _same(tensor: Tensor, edge: Any) -> Tensor:
     out = alias(tensor)
     out._edge = view = View()
     view.base = tensor._edge.base if type(tensor._edge) is View else tensor
-    view.edge, view.seen, view.made = edge, share(tensor).version, "custom"
+    view.edge, view.seen, view.origin = edge, share(tensor).version, "custom"
     return out
 
 
 def _rebase(tensor: Tensor, edge: Any, is_input: bool, total: int) -> None:
     """Give what ``forward`` wrote its new history."""
     old_edge = tensor._edge
-    if type(old_edge) is View and old_edge.made is not None:
+    if type(old_edge) is View and old_edge.origin is not None:
         raise RuntimeError(views.refusal(old_edge, old_edge.edge, "is being"))
     if edge_of(tensor) is tensor:
         raise RuntimeError("a leaf Variable that requires grad has been used in an in-place operation.")
@@ -374,7 +374,7 @@ def _rebase(tensor: Tensor, edge: Any, is_input: bool, total: int) -> None:
 
 def _save(ctx: Any, results: Sequence[Any], outs: Sequence[Any]) -> None:
     """Keep what was given to ``save_for_backward``; outputs without their history, which is this very node."""
-    places = {id(result): nr for nr, result in enumerate(results)}
+    numbers = {id(result): nr for nr, result in enumerate(results)}
     entries: list[Any] = []
     for index, tensor in enumerate(ctx.to_save or ()):
         if tensor is None:
@@ -384,7 +384,7 @@ def _save(ctx: Any, results: Sequence[Any], outs: Sequence[Any]) -> None:
             raise TypeError(
                 f"save_for_backward can only save variables, but argument {index} is of type {type(tensor).__name__}"
             )
-        nr = places.get(id(tensor))
+        nr = numbers.get(id(tensor))
         own = nr is not None and outs[nr] is tensor and edge_of(tensor) is not None  # its history is this node
         if modes.local.saved_hooks:
             edge = nr if own else edge_of(tensor)

@@ -16,7 +16,7 @@ import numpy as np
 from ..core.hooks import RemovableHandle
 from ..core.node import Node, node_of
 from ..core.record import output_number
-from ..core.tensor import Tensor, edge_of, wrap
+from ..core.tensor import Tensor, edge_of, share, wrap
 from ..ground import modes
 
 
@@ -188,10 +188,8 @@ def _stand_in(tensor: Tensor, edge: Any) -> Tensor:
 
 def increment_version(tensor: Tensor | Sequence[Tensor]) -> None:
     """Count a tensor (or several) as written, for code that wrote to its memory by other means."""
-    from ..core import write
-
     for written in (tensor,) if isinstance(tensor, Tensor) else tensor:
-        write.touched(written)
+        share(written).version += 1
 
 
 class allow_mutation_on_saved_tensors:

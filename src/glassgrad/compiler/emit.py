@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterable
 from functools import cache
 from itertools import count
+from sys import getrefcount
 from typing import Any
 
 import numpy as np
@@ -234,9 +235,17 @@ def _gradient_lines(text: Text, step: Step) -> list[str]:
         (made,) = step.results
         if step.named.get("own"):
             return [f"{made.name} = {value.name}", f"{owner}._grad = wrap({value.name})"]
-        own = text.name(leaf.taken, "taken") if step.named.get("taken") else text.name(leaf._own, "own")
+        own = text.name(taken, "taken") if step.named.get("taken") else text.name(leaf._own, "own")
         return [f"{made.name} = {own}({value.name}, {target.name})", f"{owner}._grad = wrap({made.name})"]
     return [f"{text.name(add_into, 'add_into')}({owner}, {value.name})"]
+
+
+def taken(grad: Any, data: Any) -> Any:
+    """A kernel's result as a leaf's gradient: itself, where only one variable of the caller holds it, or a copy."""
+    if type(grad) is np.ndarray and getrefcount(grad) <= leaf._OURS and grad.base is None and grad.dtype is data.dtype:
+        if type(data) is np.ndarray and grad.shape == data.shape and grad.strides == data.strides:
+            return grad
+    return leaf._own(grad, data)
 
 
 def add_into(variable: Any, grad: Any) -> None:

@@ -35,7 +35,7 @@ class Passes(Calls):
         seeds = given.get("gradient", given.get("grad_tensors"))
         if given.get("create_graph") or given.get("inputs") is not None:
             raise NotCapturable("backward(create_graph=True) and backward(inputs=...) are not followed")
-        outputs = api._places(given["tensors"])
+        outputs = api._outputs(given["tensors"])
         roots = self._roots(outputs, seeds)
         below = self._checked(roots)
         leaves = [edge for edge in below if not isinstance(edge, Record)]
@@ -64,7 +64,7 @@ class Passes(Calls):
 
     def _roots(self, outputs: Any, seeds: Any) -> list[tuple[Any, Any]]:
         """Where a backward pass starts, with gradients that are known: those given, or ones."""
-        roots = api._roots(outputs, api._given(seeds, len(outputs)), True)
+        roots = api._roots(outputs, api._seeds(seeds, len(outputs)), True)
         for _, seed in roots:
             if self.find(seed) is None:
                 if seeds is not None:
@@ -108,8 +108,8 @@ class Passes(Calls):
     ) -> Any:  # fmt: skip
         if any(settings.values()) or modes.local.autocast is not None:
             raise NotCapturable("autograd.grad() with other settings than create_graph, or autocast, is not followed")
-        wanted = (inputs,) if api._is_place(inputs) else tuple(inputs)
-        roots = self._roots(api._places(outputs), grad_outputs)
+        wanted = (inputs,) if api._is_single(inputs) else tuple(inputs)
+        roots = self._roots(api._outputs(outputs), grad_outputs)
         edges = [api._edge(tensor) for tensor in wanted]
         if any(edge is None for edge in edges) or len(set(edges)) < len(edges):
             raise NotCapturable("autograd.grad() of an input without history, or given twice")

@@ -175,10 +175,10 @@ def common_dtype(row: Row, flat: Sequence[Any]) -> np.dtype[Any]:
             (dims if operand._array.ndim else zeros).append(dtypes.of(operand._array.dtype))
         else:
             numbers.append(type(operand))
-    kind = dtypes.result_dtype(dims, zeros, numbers)
-    if row.typed == "float" and not kind.is_floating_point and not kind.is_complex:
-        kind = dtypes.get_default_dtype()
-    return kind.numpy
+    dtype = dtypes.result_dtype(dims, zeros, numbers)
+    if row.typed == "float" and not dtype.is_floating_point and not dtype.is_complex:
+        dtype = dtypes.get_default_dtype()
+    return dtype.numpy
 
 
 def compute(row: Row, arrays: Sequence[Any], settings: Sequence[Any]) -> Any:

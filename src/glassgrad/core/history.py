@@ -51,10 +51,10 @@ def make_record(
     record.run = run  # not the kind's, which may be printed, and knows neither a Fitting nor packed values
     if not keeps_dtypes:
         conjugate = row.holomorphic and any(array is not None and array.dtype.kind == "c" for array in arrays)
-        places = range(len(flat)) if row.listed else plan.edges
-        sizes = [None if arrays[index] is None else arrays[index].shape for index in places]
-        kinds = [flat[index]._array.dtype if isinstance(flat[index], Tensor) else None for index in places]
-        record.fit = Fitting(sizes, kinds, cast, conjugate)
+        positions = range(len(flat)) if row.listed else plan.edges
+        sizes = [None if arrays[index] is None else arrays[index].shape for index in positions]
+        dtypes = [flat[index]._array.dtype if isinstance(flat[index], Tensor) else None for index in positions]
+        record.fit = Fitting(sizes, dtypes, cast, conjugate)
     if row.listed and plan.inputs:
         record.saved = (tuple(flat), tuple(0 if t._counter is None else t._counter.version for t in flat))
     else:
@@ -86,8 +86,8 @@ def _kept(row: Row, operand: Any, cast: Any) -> tuple[Any, int]:
     """An input as a record saves it, with its version."""
     if operand is None or isinstance(operand, Tensor):
         return saved.keep(operand)
-    kind = F32 if row.single_numbers and cast.itemsize == 2 and cast.kind in "fV" else cast
-    return wrap(np.asarray(operand).astype(kind)[()]), 0  # a number: the hooks of saved tensors do not see it
+    dtype = F32 if row.single_numbers and cast.itemsize == 2 and cast.kind in "fV" else cast
+    return wrap(np.asarray(operand).astype(dtype)[()]), 0  # a number: the hooks of saved tensors do not see it
 
 
 def sizes_to_fit(row: Row, plan: Plan, arrays: Sequence[Any], result: Any) -> tuple[Any, ...] | None:
@@ -183,10 +183,10 @@ def _saved(record: Record, row: Row, source: str, slot: int, cast: bool, lifted:
     if lifted or tensor is None:
         return tensor
     array = tensor._array
-    kind = record.fit.cast if cast and type(record.fit) is Fitting else None
-    if kind is not None and array.dtype is not kind:
-        if array.ndim or not row.single_numbers or kind.itemsize > 2:
-            array = array.astype(kind)
+    dtype = record.fit.cast if cast and type(record.fit) is Fitting else None
+    if dtype is not None and array.dtype is not dtype:
+        if array.ndim or not row.single_numbers or dtype.itemsize > 2:
+            array = array.astype(dtype)
     return array
 
 
@@ -196,12 +196,12 @@ def _fitted(gradient: Any, fit_: Any, target: int, conjugate: bool, lifted: bool
         return fit_lifted(gradient, fit_[target], None) if lifted else fit(gradient, fit_[target])
     if conjugate:
         gradient = _conjugated(gradient, lifted)
-    sizes, kind = fit_.sizes[target], fit_.dtypes[target]
+    sizes, dtype = fit_.sizes[target], fit_.dtypes[target]
     if lifted:
-        return fit_lifted(gradient, sizes, kind)
+        return fit_lifted(gradient, sizes, dtype)
     if not hasattr(gradient, "dtype"):
         gradient = np.asarray(gradient)
-    return fit_dtype(fit(gradient, sizes), kind)
+    return fit_dtype(fit(gradient, sizes), dtype)
 
 
 def _conjugated(gradient: Any, lifted: bool) -> Any:

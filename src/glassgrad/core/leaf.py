@@ -98,29 +98,21 @@ def _into_sparse(leaf: Any, total: Any, data: Any) -> None:
 def _whole(grad: Any, data: Any) -> Any:
     """The array that a gradient is all of, turned twice perhaps, where nobody sees that; None if it must be copied."""
     base = grad.base
-    if type(base) is not ndarray or base.base is not None or getrefcount(base) > _HELD or not base.flags.owndata:
+    if type(base) is not ndarray or base.base is not None or getrefcount(base) > _OF_BASE or not base.flags.owndata:
         return None
     if base.dtype is not grad.dtype or not base.shape == grad.shape == data.shape:
         return None
     return base if base.strides == grad.strides == data.strides else None
 
 
-def _held() -> int:
+def _base_references() -> int:
     """How many references to an array there are in ``_whole`` when only one view of it is left."""
     grad = np.empty((2, 3)).T
     base = grad.base
     return getrefcount(base)
 
 
-_HELD = _held()
-
-
-def taken(grad: Any, data: Any) -> Any:
-    """A kernel's result as a leaf's gradient: itself, where only one variable of the caller holds it, or a copy."""
-    if type(grad) is ndarray and getrefcount(grad) <= _OURS and grad.base is None and grad.dtype is data.dtype:
-        if type(data) is ndarray and grad.shape == data.shape and grad.strides == data.strides:
-            return grad
-    return _own(grad, data)
+_OF_BASE = _base_references()
 
 
 def _own(grad: Any, data: Any) -> Any:

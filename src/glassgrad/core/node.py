@@ -110,47 +110,47 @@ class SavedTensor:
     """A saved tensor before it is unpacked: ``data`` is what is held, ``unpack_hook`` the user's hook, if any."""
 
     def __init__(self, record: Record, how: str, slot: int) -> None:
-        self._record, self._how, self._place = record, how, slot
+        self._record, self._how, self._slot = record, how, slot
 
-    def _held(self) -> Any:
+    def _content(self) -> Any:
         if self._record.run is freed:
             raise RuntimeError(errors.FREED)
-        return self._record.saved[2 * self._place]
+        return self._record.saved[2 * self._slot]
 
     @property
     def unpack_hook(self) -> Any:
         """The hook that will unpack it; None where none packed it."""
-        return getattr(self._held(), "unpack", None)
+        return getattr(self._content(), "unpack", None)
 
     def register_hooks(self, pack_hook: Callable[[Any], Any], unpack_hook: Callable[[Any], Any]) -> None:
         """Pack what is saved now, and unpack it with ``unpack_hook`` when it is read."""
         if self.unpack_hook is not None:
             raise RuntimeError("Calling register_hooks on a saved tensor whose hooks have already been set.")
-        pack_saved(self._record, self._how, self._place, (pack_hook, unpack_hook))
+        pack_saved(self._record, self._how, self._slot, (pack_hook, unpack_hook))
 
     @property
     def data(self) -> Any:
         """What is held: a packed object, or the tensor."""
-        content = self._held()
+        content = self._content()
         return getattr(
             content,
             "payload",
-            content if hasattr(content, "requires_grad") else saved_value(self._record, self._how, self._place),
+            content if hasattr(content, "requires_grad") else saved_value(self._record, self._how, self._slot),
         )
 
 
-def saved_value(record: Record, how: str, place: Any) -> Any:
+def saved_value(record: Record, how: str, slot: Any) -> Any:
     """A saved value as users read it: a Tensor, sizes, or a setting."""
     if how == "derived":
-        (source_how, source_place), function = place
-        value = saved_value(record, source_how, source_place)
+        (source_how, source_slot), function = slot
+        value = saved_value(record, source_how, source_slot)
         return None if value is None and source_how != "setting" else function(value)
     if how == "setting":
-        value = record.settings[place]
+        value = record.settings[slot]
         return value.item() if isinstance(value, np.generic) else value
     if record.run is freed:
         raise RuntimeError(errors.FREED)
-    return read_saved(record, how, place)
+    return read_saved(record, how, slot)
 
 
 class AccumulateGrad(Node):

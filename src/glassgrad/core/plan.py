@@ -30,13 +30,13 @@ class SavedInput(NamedTuple):
 class Read(NamedTuple):
     """A parameter of a rule: what it is, and where that stands.
 
-    source  "grad", "grads", "needs"; "tensor" or "result" (at slot ``place`` of ``record.saved``); "setting" (at
-            ``place`` of ``record.settings``)
+    source  "grad", "grads", "needs"; "tensor" or "result" (at ``slot`` of ``record.saved``); "setting" (at ``slot``
+            of ``record.settings``)
     cast    whether a saved input is read in the dtype that the inputs agreed on
     """
 
     source: str
-    place: int
+    slot: int
     cast: bool
 
 
@@ -144,9 +144,9 @@ class Plan:
 
     def _kind(self, row: Row) -> Kind:
         shown: dict[str, tuple[str, Any]] = {}
-        for name, place in self.saves.items():
+        for name, where in self.saves.items():
             if name not in row.hidden:
-                shown[name[:-6] + "_sym_sizes" if name.endswith("_sizes") else name] = place
+                shown[name[:-6] + "_sym_sizes" if name.endswith("_sizes") else name] = where
         for name, (source, function) in row.derived.items():
             shown[name] = ("derived", (self.saves[source], function))
         outputs = 1

@@ -211,8 +211,8 @@ def stale_error(data: Any, edge: Any, now: int, then: int) -> str:
     """PyTorch's sentence for a saved array, whose history is ``edge``, that was changed in place."""
     owner = ""
     if isinstance(edge, Record):
-        made_by, number = pair_of(edge)
-        name = type(made_by).__name__
+        producer, number = pair_of(edge)
+        name = type(producer).__name__
         owner = f", which is output {number} of {name.rstrip('0123456789').removesuffix('Backward')},"
     return errors.STALE.format(
         type=type_name(data),

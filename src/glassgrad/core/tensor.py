@@ -42,15 +42,15 @@ LEAF = _Leaf()
 class View:
     """The place in the graph of a view: its base (never itself a view), and its history as last read.
 
-    ``made`` says how it came about, where that forbids in-place writes: "no_grad", "multi" or "inference".
+    ``origin`` says how it came about, where that forbids in-place writes: "no_grad", "multi" or "inference".
     """
 
-    __slots__ = ("base", "edge", "seen", "made")
+    __slots__ = ("base", "edge", "seen", "origin")
 
     base: Tensor
     edge: Any
     seen: int
-    made: str | None
+    origin: str | None
 
 
 reread: Callable[[Tensor, View], Any] = NotImplemented  # a view's history once its base was written: views.py
@@ -329,9 +329,9 @@ class Tensor:
         return [*object.__dir__(self)]
 
 
-def carries_gradients(kind: np.dtype[Any]) -> bool:
+def carries_gradients(dtype: np.dtype[Any]) -> bool:
     """Whether tensors of this dtype can carry gradients: floating point (bfloat16 is NumPy's kind V) and complex."""
-    return kind.kind in "fcV"
+    return dtype.kind in "fcV"
 
 
 def require_grad(tensor: Tensor, value: bool, refusal: str = errors.ONLY_FLOATS) -> None:

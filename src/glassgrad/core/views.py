@@ -49,13 +49,13 @@ def place_view(source: Tensor, origin: str | None) -> View:
     """The place in the graph of a view of ``source``, still without history; ``origin`` tells how it comes about."""
     place = View()
     place.seen, place.edge = share(source).version, None
-    place.base, before = (source._edge.base, source._edge.made) if type(source._edge) is View else (source, None)
+    place.base, before = (source._edge.base, source._edge.origin) if type(source._edge) is View else (source, None)
     if before == "inference" or modes.local.inference:
-        place.made = "inference"
+        place.origin = "inference"
     elif not modes.grad_enabled():
-        place.made = "no_grad"
+        place.origin = "no_grad"
     else:
-        place.made = origin or before
+        place.origin = origin or before
     return place
 
 
@@ -73,7 +73,7 @@ def check_writable(target: Tensor, place: View, recorded: bool) -> None:
 
 def check_origin(place: View, recorded: bool = False) -> None:
     """Raise PyTorch's error where a view came about so that it must not be written in place; reads no history."""
-    if place.made in errors.VIEW_MADE and (recorded or place.edge is not None or edge_of(place.base) is not None):
+    if place.origin in errors.VIEW_ORIGIN and (recorded or place.edge is not None or edge_of(place.base) is not None):
         raise RuntimeError(refusal(place, place.edge, "is being"))
 
 
@@ -81,14 +81,14 @@ def refusal(place: View, edge: Any, modified: str) -> str:
     """PyTorch's sentences for a write through, or below, a view whose making forbids it."""
     recorded = isinstance(edge, Record)
     which = f"Output {output_number(edge)} of {view_name(edge)}" if recorded else ""
-    if recorded and place.made not in ("no_grad", "inference"):
+    if recorded and place.origin not in ("no_grad", "inference"):
         sentence = errors.RECORDED_VIEW.format(which=which, modified=modified)
     else:
         what = f"{which} is a view of a view which was" if recorded else "A view was"
-        mode = place.made if place.made == "inference" else "no_grad"
+        mode = place.origin if place.origin == "inference" else "no_grad"
         now = "in normal mode" if mode == "inference" else "with grad mode enabled"
         sentence = errors.UNRECORDED_VIEW.format(what=what, mode=mode, modified=modified, now=now)
-    return sentence + errors.VIEW_MADE[place.made or "no_grad"]
+    return sentence + errors.VIEW_ORIGIN[place.origin or "no_grad"]
 
 
 def view_name(edge: Any) -> str:
@@ -103,7 +103,7 @@ def reread(view: Tensor, place: View) -> Record:
     """The history of a view whose base was written in place: its window of the base's history."""
     base = place.base
     base_edge = edge_of(base)
-    if place.made is not None:
+    if place.origin is not None:
         raise RuntimeError(refusal(place, place.edge, "its base or another view of its base has been"))
     window = window_of(view._array, base._array)
     return Record.of(AS_STRIDED, (base_edge,), (window, base._array.shape, window_of(base._array, base._array)[1]))

@@ -141,17 +141,12 @@ def store(target: Tensor, result: Any) -> None:
     version.version += 1
 
 
-def touched(target: Tensor) -> None:
-    """Count a write that was made by other means."""
-    share(target).version += 1
-
-
 def check_cast(cast: np.dtype[Any], target: Tensor) -> None:
     """Raise PyTorch's error where a result cannot be stored in ``target``'s dtype."""
-    kind = dtypes.of(cast)
-    if not dtypes.can_cast(kind, target.dtype):
+    dtype = dtypes.of(cast)
+    if not dtypes.can_cast(dtype, target.dtype):
         raise RuntimeError(
-            f"result type {kind.scalar_name} can't be cast to the desired output type {target.dtype.scalar_name}"
+            f"result type {dtype.scalar_name} can't be cast to the desired output type {target.dtype.scalar_name}"
         )
 
 

@@ -52,7 +52,7 @@ def recording_of(tensors: Iterable[Any], record: Any) -> Any:
         return record
     for tensor in tensors:
         for known in Recording.living:
-            call = known.made_by(tensor)
+            call = known.producer(tensor)
             if call is not None and call.name:
                 return known
     return None

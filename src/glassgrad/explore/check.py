@@ -38,14 +38,14 @@ def check(loss: Any, *, record: Any = None, model: Any = None) -> Check:
     as_tensors((loss,), "check")
     record = recording_of((loss,), record)
     graph = survey(loss, None, model=model, record=record, caller="check")
-    found: list[Problem] = []
+    problems: list[Problem] = []
     lines: list[str] = []
     advice = ""
     if not loss.requires_grad:
         answer = why(loss, record=record)
-        found += [Problem("cut", None, None, f"{c.how}: {c.reason}", c.loc) for c in answer.cuts]
-        found = found or [Problem("cut", None, None, answer.verdict)]
-        return Check(f"backward() will fail. {answer.verdict}", tuple(found), graph, answer.lines, answer.advice)
+        problems += [Problem("cut", None, None, f"{c.how}: {c.reason}", c.loc) for c in answer.cuts]
+        problems = problems or [Problem("cut", None, None, answer.verdict)]
+        return Check(f"backward() will fail. {answer.verdict}", tuple(problems), graph, answer.lines, answer.advice)
     changed = [(node, s) for node in graph.nodes for s in node.saved if s.state == "modified"]
     for node, slot in changed:
         line = f"{node.op} saved `{slot.slot}`"
@@ -55,7 +55,7 @@ def check(loss: Any, *, record: Any = None, model: Any = None) -> Check:
             line += f"; it was changed in place by {culprits[0].name} {where(culprits[0].loc)}."
         else:
             line += "; it was changed in place afterwards."
-        found.append(Problem("modified", node.index, node.scope, line, culprits[0].loc if culprits else node.loc))
+        problems.append(Problem("modified", node.index, node.scope, line, culprits[0].loc if culprits else node.loc))
         lines.append(line)
         advice = "write the change out of place (x = x + 1 in place of x += 1), or change a clone"
     if changed and not any(node.loc for node, _ in changed):
@@ -72,7 +72,7 @@ def check(loss: Any, *, record: Any = None, model: Any = None) -> Check:
         lines += [f"freed: {name}" for name in names[:6]]
         if alive:
             lines.append(f"{plural(len(alive), 'operation is', 'operations are')} new: the two passes share the rest.")
-        found.append(
+        problems.append(
             Problem("freed", freed[0].index, freed[0].scope, line, earlier.loc if earlier is not None else None)
         )
         advice = (
@@ -81,14 +81,14 @@ def check(loss: Any, *, record: Any = None, model: Any = None) -> Check:
         )
     if _count(loss) != 1:
         lines.append(f"The loss has shape {list(loss.shape)}: backward() needs a gradient of that shape.")
-        found.append(Problem("cut", None, None, lines[-1]))
+        problems.append(Problem("cut", None, None, lines[-1]))
         advice = advice or "take loss.sum() or loss.mean(), or give backward() a gradient"
     finite = is_finite(loss)
     if finite is False:
         lines.append("The loss is not finite, so the gradients will not be either.")
-        found.append(Problem("nan", None, None, lines[-1]))
+        problems.append(Problem("nan", None, None, lines[-1]))
         advice = advice or "ask glassgrad.explore.trace_nan where it began"
-    if not found:
+    if not problems:
         ops = graph.totals["ops"]
         verdict = (
             f"backward() will work: {plural(ops, 'operation')}, {plural(graph.totals['leaves'], 'leaf', 'leaves')}."
@@ -100,9 +100,9 @@ def check(loss: Any, *, record: Any = None, model: Any = None) -> Check:
             else ()
         )
         return Check(verdict, (), graph, more, "", True)
-    only_nan = all(p.kind == "nan" for p in found)
+    only_nan = all(p.kind == "nan" for p in problems)
     verdict = "backward() will run, but give no finite gradients." if only_nan else "backward() will fail."
-    return Check(verdict, tuple(found), graph, tuple(lines), advice)
+    return Check(verdict, tuple(problems), graph, tuple(lines), advice)
 
 
 def _count(tensor: Any) -> int:
@@ -126,8 +126,8 @@ def _backward_before(record: Any, freed: Any) -> Any:
     if record is None:
         return None
     calls = [record.of_age(node.seq, "") for node in freed]
-    made = {call.index for call in calls if call is not None}
+    makers = {call.index for call in calls if call is not None}
     for call in record.calls:
-        if call.name == "backward" and made & {before.index for before in record.before(call)}:
+        if call.name == "backward" and makers & {before.index for before in record.before(call)}:
             return call
     return None

@@ -41,11 +41,11 @@ def count_crossings(rows: Sequence[Sequence[int]], below: Sequence[Sequence[int]
     for upper, lower in zip(rows, rows[1:], strict=False):
         if len(upper) < 2 or len(lower) < 2:
             continue
-        place = {item: i for i, item in enumerate(lower)}
+        position = {item: i for i, item in enumerate(lower)}
         tree = [0] * (len(lower) + 1)
         seen = 0
         for item in upper:
-            ends = sorted(place[i] for i in below[item])
+            ends = sorted(position[i] for i in below[item])
             for end in ends:  # those already seen that end further right
                 at, left = end + 1, 0
                 while at:
@@ -87,12 +87,12 @@ def reduce_crossings(rows: list[list[int]], links: Sequence[Pair]) -> list[list[
 def _sort_by_barycentre(row: list[int], fixed: Sequence[int], linked: Sequence[Sequence[int]], sweep: int) -> None:
     if len(row) < 2:
         return
-    place = {item: i for i, item in enumerate(fixed)}
+    position = {item: i for i, item in enumerate(fixed)}
     scale = len(fixed) / len(row)
     centre = {}
     for i, item in enumerate(row):
-        places = [place[other] for other in linked[item]]
-        centre[item] = sum(places) / len(places) if places else i * scale
+        positions = [position[other] for other in linked[item]]
+        centre[item] = sum(positions) / len(positions) if positions else i * scale
     if sweep % 4 >= 2:  # every other round trip lets equals change places
         row.reverse()
     row.sort(key=centre.__getitem__)
@@ -106,8 +106,8 @@ def _swap_neighbours(rows: list[list[int]], above: Sequence[Sequence[int]], belo
         sides = []
         for other, linked in ((r - 1, above), (r + 1, below)):
             if 0 <= other < len(rows):
-                place = {item: i for i, item in enumerate(rows[other])}
-                sides.append({item: sorted(place[i] for i in linked[item]) for item in row})
+                position = {item: i for i, item in enumerate(rows[other])}
+                sides.append({item: sorted(position[i] for i in linked[item]) for item in row})
         for i in range(len(row) - 1):
             a, b = row[i], row[i + 1]
             if sum(_crossed(side[a], side[b]) - _crossed(side[b], side[a]) for side in sides) > 0:

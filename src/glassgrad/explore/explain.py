@@ -62,12 +62,12 @@ def explain(y: Any, *, names: Names = None, limit: int = 40) -> Reading:
     operations are read.  Nothing in the graph changes.  TypeError for anything but a tensor.
     """
     as_tensors([y], "explain")
-    found = walk([y])
-    labels = Labels(found, names)
+    walked = walk([y])
+    labels = Labels(walked, names)
     name = labels.name_of(y, "the result")
     if y.grad_fn is None:
         return Reading((_no_graph(y, name),))
-    texts = _expressions(found.nodes[::-1], labels)
+    texts = _expressions(walked.nodes[::-1], labels)
     users: dict[Any, list[Any]] = defaultdict(list)
     for node in labels.operations:
         for following, _ in node.next_functions:
@@ -90,8 +90,8 @@ def explain(y: Any, *, names: Names = None, limit: int = 40) -> Reading:
 
 def _rank(labels: Labels, leaf: Any) -> int:
     """Where the leaf stands among the names given; leaves without a name come last."""
-    given = (i for i, (_, tensor) in enumerate(labels.tensors) if tensor is leaf.variable)
-    return next(given, len(labels.tensors))
+    positions = (i for i, (_, tensor) in enumerate(labels.tensors) if tensor is leaf.variable)
+    return next(positions, len(labels.tensors))
 
 
 def _expressions(nodes: list[Any], labels: Labels) -> Texts:
@@ -164,13 +164,13 @@ def _legend(root: str, labels: Labels, leaves: list[Any], arrows: int) -> tuple[
 
 def _leaf(leaf: Any, labels: Labels, texts: Texts, users: list[Any]) -> str:
     name = labels[leaf]
-    places = _few([f"{labels[user]} ({texts[user][0]})" for user in users])
+    uses = _few([f"{labels[user]} ({texts[user][0]})" for user in users])
     start = f"{name} is a leaf, {_size(leaf.variable)}, with an AccumulateGrad."
     arrows, gradients = _first(_count(len(users), "arrow")), _count(len(users), "gradient")
     if len(users) == 1:
-        return f"{start} {arrows} leaves it, to {places}, because {name} is used there."
+        return f"{start} {arrows} leaves it, to {uses}, because {name} is used there."
     return (
-        f"{start} {arrows} leave it, to {places}, because {name} is used there; "
+        f"{start} {arrows} leave it, to {uses}, because {name} is used there; "
         f"the {gradients} that come back are added up in {name}.grad."
     )
 

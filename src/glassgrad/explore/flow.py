@@ -74,14 +74,15 @@ def flow(model: Any) -> Flow:
         ratio = sizes[-1] / sizes[0] if sizes else 1.0
         return Flow(f"Gradients reach all {plural(len(layers), 'layer')}, the largest {ratio:.3g} times the smallest.",
                     layers, tuple(lines))  # fmt: skip
-    told = []
+    findings = []
     for state, words in (
         ("nan", "not finite"), ("missing", "missing"), ("dead", "all noughts"), ("vanishing", "vanishing"),
         ("exploding", "exploding"),
     ):  # fmt: skip
         some = [layer.path for layer in layers if layer.state == state]
         if some:
-            told.append(f"{words} in {', '.join(some[:4])}" + (f" and {len(some) - 4} more" if len(some) > 4 else ""))
+            more = f" and {len(some) - 4} more" if len(some) > 4 else ""
+            findings.append(f"{words} in {', '.join(some[:4])}{more}")
     states = {layer.state for layer in bad}
     advice = ""
     if "vanishing" in states:
@@ -96,14 +97,14 @@ def flow(model: Any) -> Flow:
         advice = "ask glassgrad.explore.why(loss, parameter)"
     elif "nan" in states:
         advice = "ask glassgrad.explore.trace_nan"
-    return Flow(f"Gradients are {'; '.join(told)}.", layers, tuple(lines), advice, False)
+    return Flow(f"Gradients are {'; '.join(findings)}.", layers, tuple(lines), advice, False)
 
 
 def _gradients(model: Any) -> Iterable[tuple[str, Stats | None, int]]:
     if isinstance(model, Graph):
-        held = {h.node: h.path for h in model.parameters if h.node is not None}
+        paths = {h.node: h.path for h in model.parameters if h.node is not None}
         unused = [h for h in model.parameters if h.node is None and h.requires_grad]
-        named = held or {n.index: n.name or f"leaf {n.index}" for n in model.nodes if n.kind == "leaf"}
+        named = paths or {n.index: n.name or f"leaf {n.index}" for n in model.nodes if n.kind == "leaf"}
         order = {h.path: i for i, h in enumerate(model.parameters)}
         pieces = []
         for index, path in named.items():

@@ -58,41 +58,42 @@ _known: dict[type, list[tuple[str, Any]]] = {}
 def to_json(graph: Graph, indent: int | None = None) -> str:
     """The graph as JSON text; ``indent`` as in :func:`json.dumps`. A home directory is written as ``~``."""
     here = os.path.expanduser("~")
-    made = _plain(graph, here.rstrip("/\\") if len(here) > 1 else "")
-    made["version"] = graph.version
-    return json.dumps(made, indent=indent, separators=None if indent else (",", ":"), allow_nan=False)
+    document = _plain(graph, here.rstrip("/\\") if len(here) > 1 else "")
+    document["version"] = graph.version
+    return json.dumps(document, indent=indent, separators=None if indent else (",", ":"), allow_nan=False)
 
 
 def from_json(text: str | bytes | Mapping[str, Any]) -> Graph:
     """The graph of a JSON text; ValueError where it is none, or of another version of the model."""
-    made = text if isinstance(text, Mapping) else json.loads(text)
-    if not isinstance(made, Mapping) or "nodes" not in made:
+    document = text if isinstance(text, Mapping) else json.loads(text)
+    if not isinstance(document, Mapping) or "nodes" not in document:
         raise ValueError("from_json(): this is not the JSON of a graph: it has no nodes")
-    if made.get("version") != VERSION:
+    version = document.get("version")
+    if version != VERSION:
         raise ValueError(
-            f"from_json(): the graph is of version {made.get('version')!r} of the model, but this is version {VERSION}"
+            f"from_json(): the graph is of version {version!r} of the model, but this is version {VERSION}"
         )
-    return _record(Graph, made)
+    return _record(Graph, document)
 
 
 def _fields(kind: type) -> list[tuple[str, Any]]:
     """A class's fields, each with its default."""
-    found = _known.get(kind)
-    if found is None:
-        found = []
+    pairs = _known.get(kind)
+    if pairs is None:
+        pairs = []
         for one in fields(kind):
             default = one.default
             if default is MISSING and one.default_factory is not MISSING:
                 default = one.default_factory()
-            found.append((one.name, default))
-        _known[kind] = found
-    return found
+            pairs.append((one.name, default))
+        _known[kind] = pairs
+    return pairs
 
 
 def _plain(value: Any, home: str) -> dict[str, Any]:
     kind = type(value)
     inner = _INNER.get(kind, {})
-    made: dict[str, Any] = {}
+    mapping: dict[str, Any] = {}
     for name, default in _fields(kind):
         content = getattr(value, name)
         if default is not MISSING and content == default:
@@ -108,20 +109,20 @@ def _plain(value: Any, home: str) -> dict[str, Any]:
             content = dict(content)
         elif kind is SourceLoc and name == "file" and home and content.startswith((home + "/", home + "\\")):
             content = "~" + content[len(home) :].replace("\\", "/")
-        made[name] = content
-    return made
+        mapping[name] = content
+    return mapping
 
 
-def _record(kind: type, made: Mapping[str, Any]) -> Any:
+def _record(kind: type, mapping: Mapping[str, Any]) -> Any:
     inner = _INNER.get(kind, {})
     numbers = _NUMBERS.get(kind, ())
-    given: dict[str, Any] = {}
+    arguments: dict[str, Any] = {}
     for name, default in _fields(kind):
-        if name not in made:
+        if name not in mapping:
             if default is MISSING:
                 raise ValueError(f"from_json(): a {kind.__name__} has no {name!r}")
             continue
-        content = made[name]
+        content = mapping[name]
         if name in inner:
             if isinstance(content, list):
                 content = tuple(None if piece is None else _record(inner[name], piece) for piece in content)
@@ -133,5 +134,5 @@ def _record(kind: type, made: Mapping[str, Any]) -> Any:
             content = tuple(tuple(piece) if isinstance(piece, list) else piece for piece in content)
         elif isinstance(content, dict):
             content = MappingProxyType(content)
-        given[name] = content
-    return kind(**given)
+        arguments[name] = content
+    return kind(**arguments)

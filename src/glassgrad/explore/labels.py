@@ -21,25 +21,25 @@ class Labels:
     numbered in the order they were done.
     """
 
-    def __init__(self, found: Walk, names: Names = None) -> None:
+    def __init__(self, walked: Walk, names: Names = None) -> None:
         self.tensors = list(names.items() if isinstance(names, Mapping) else names or ())
         as_tensors([tensor for _, tensor in self.tensors], "names")
         self.results: dict[tuple[Any, int], str] = {}
         self.memory: dict[Any, str] = {}
-        given: dict[int, str] = {}
+        by_id: dict[int, str] = {}
         for name, tensor in reversed(self.tensors):  # the first of two names for one tensor stays
             if tensor.grad_fn is not None:
                 self.results[tensor.grad_fn, tensor.output_nr] = name
-            self.memory[place(tensor)] = given[id(tensor)] = name
-        oldest_first = found.nodes[::-1]
+            self.memory[memory_key(tensor)] = by_id[id(tensor)] = name
+        oldest_first = walked.nodes[::-1]
         self.operations = [node for node in oldest_first if op_name(node) != SINK]
         self.several = {node for node in self.operations if outputs_of(node) > 1}
         used = [following for node in self.operations for following, _ in node.next_functions]
-        fresh = (name for name in map("leaf{}".format, count(1)) if name not in given.values())
+        fresh = (name for name in map("leaf{}".format, count(1)) if name not in by_id.values())
         self.leaves: dict[Any, str] = {}
         for node in dict.fromkeys([*used, *oldest_first]):
             if node is not None and op_name(node) == SINK:
-                self.leaves[node] = given.get(id(node.variable)) or next(fresh)
+                self.leaves[node] = by_id.get(id(node.variable)) or next(fresh)
         many = Counter(map(op_name, self.operations))
         so_far: Counter[str] = Counter()
         self.numbered: dict[Any, str] = {}
@@ -72,7 +72,7 @@ class Labels:
         """The name of a saved operand: that of the result it is, by its edge, else of the memory it lies in."""
         edges = node.next_functions
         name = self.results.get(edges[slot]) if slot < len(edges) else None
-        return name or self.memory.get(place(value))
+        return name or self.memory.get(memory_key(value))
 
 
 def family_of(node: Any) -> str:
@@ -92,7 +92,7 @@ def saved_operand(node: Any, slot: int) -> Any:
         return None
 
 
-def place(tensor: Any) -> tuple[Any, ...]:
+def memory_key(tensor: Any) -> tuple[Any, ...]:
     """Equal for a tensor and for the copy of it that a node hands out: same memory, shape and dtype."""
     if getattr(tensor, "_counter", 0) is None and not tensor.shape:  # glassgrad's: its address would move it
         return id(tensor._array), (), str(tensor.dtype)

@@ -82,15 +82,15 @@ def arrange_in_layers(count: int, arrows: Sequence[Pair], styles: Sequence[str],
             long.append((span, key))
     long.sort(key=lambda item: item[0])
     left = 4 * count + 400 if budget is None else budget
-    given_up = []
+    dropped = []
     for span, key in long:
         left -= span
         if left < 0:
-            given_up.append(key)
+            dropped.append(key)
 
     stand_ins: list[int] = []
     paths: list[list[int]] = [[] for _ in arrows]
-    for key in given_up:
+    for key in dropped:
         for i in groups[key]:
             src, dst = arrows[i]
             if levels[dst] - levels[src] > 1:

@@ -27,7 +27,7 @@ class Call:
 
     __slots__ = (
         "index", "name", "start", "stop", "seat", "step", "module", "inputs", "grads", "how", "wants", "buffer",
-        "writes", "raw", "told", "ref", "place",
+        "writes", "raw", "_info", "ref", "place",
     )  # fmt: skip
 
     index: int
@@ -44,24 +44,24 @@ class Call:
     buffer: int
     writes: bool
     raw: Any
-    told: TensorInfo | None
+    _info: TensorInfo | None
     ref: Any
     place: Place | None
 
     @property
     def info(self) -> TensorInfo | None:
         """What the call gave: its (first) result's shape, dtype and bytes, and its numbers where they were counted."""
-        if self.told is None and self.raw is not None:
+        if self._info is None and self.raw is not None:
             shape, dtype, nbytes = self.raw
             if nbytes is None:  # noted briefly: NumPy's shape and dtype
                 name = dtype.name if hasattr(dtype, "name") else dtype.__name__
-                self.told = info(shape, name)
+                self._info = info(shape, name)
             else:
-                self.told = TensorInfo(tuple(map(int, shape)), str(dtype).rpartition(".")[2], int(nbytes))
-        elif self.told is None and self.name and self.ref is not None:  # noted briefly, and still around
+                self._info = TensorInfo(tuple(map(int, shape)), str(dtype).rpartition(".")[2], int(nbytes))
+        elif self._info is None and self.name and self.ref is not None:  # noted briefly, and still around
             tensor = self.ref()
             return None if tensor is None or not hasattr(tensor, "dtype") else info_of(tensor)
-        return self.told
+        return self._info
 
     @property
     def trail(self) -> Trail:
@@ -97,9 +97,9 @@ class Entered:
 
     __slots__ = ("index", "ref", "cls", "parent", "call", "mark", "first", "seat", "step", "place")
 
-    def __init__(self, index: int, call: int, told: tuple[Any, ...]) -> None:
+    def __init__(self, index: int, call: int, entry: tuple[Any, ...]) -> None:
         self.index, self.call = index, call
-        self.ref, kind, self.parent, self.mark, self.seat, self.step = told
+        self.ref, kind, self.parent, self.mark, self.seat, self.step = entry
         self.cls: str = kind.__name__
         self.first = -1
         self.place: Place | None = None
@@ -138,7 +138,7 @@ class Lineage:
         self.notes = notes
         self.calls: list[Call] = []
         self.entered: list[Entered] = []
-        self.made: dict[int, tuple[Any, int]] = {}  # by the identity of the weak reference, which is kept
+        self.producers: dict[int, tuple[Any, int]] = {}  # by the identity of the weak reference, which is kept
         self._module_calls: dict[int, int] = {}  # by the identity of the weak reference
         self._of_note: list[int] = []  # the call of each note, -1 where it came to nothing
 
@@ -148,9 +148,9 @@ class Lineage:
         log = notes.log
         waiting = len(self.entered)
         for i in range(waiting, len(notes.entered)):
-            told = notes.entered[i]
-            number = self._module_calls[id(told[0])] = self._module_calls.get(id(told[0]), -1) + 1
-            self.entered.append(Entered(i, number, told))
+            entry = notes.entered[i]
+            number = self._module_calls[id(entry[0])] = self._module_calls.get(id(entry[0]), -1) + 1
+            self.entered.append(Entered(i, number, entry))
         for at in range(len(self._of_note), len(log)):
             while waiting < len(self.entered) and self.entered[waiting].mark <= at:
                 self.entered[waiting].first = len(self.calls)
@@ -164,19 +164,19 @@ class Lineage:
         for one in self.entered[waiting:]:
             one.first = len(self.calls)
 
-    def made_by(self, value: Any) -> Call | None:
+    def producer(self, value: Any) -> Call | None:
         """The call that made ``value`` or changed it last; None where it was not heard."""
         try:
-            found = self.made.get(id(weakref.ref(value)))
+            known = self.producers.get(id(weakref.ref(value)))
         except TypeError:
             return None
-        return self.calls[found[1]] if found is not None and found[0]() is value else None
+        return self.calls[known[1]] if known is not None and known[0]() is value else None
 
     def _add(self, name: str, inputs: tuple[int, ...]) -> Call:
         call = Call()
         call.index, call.name, call.inputs, call.grads = len(self.calls), name, inputs, ()
         call.start = call.stop = call.step = -1
-        call.how = call.raw = call.told = call.ref = call.place = call.seat = call.module = None
+        call.how = call.raw = call._info = call.ref = call.place = call.seat = call.module = None
         call.wants = call.writes = False
         call.buffer = call.index
         self.calls.append(call)
@@ -184,13 +184,13 @@ class Lineage:
 
     def _own(self, ref: Any, call: Call) -> None:
         call.ref = ref
-        self.made[id(ref)] = ref, call.index
+        self.producers[id(ref)] = ref, call.index
 
     def _at(self, ref: Any, needs: bool | None = None, base: Any = None) -> int:
         """The call that made what ``ref`` refers to, or a new entry for a tensor from outside."""
-        found = self.made.get(id(ref))
-        if found is not None:
-            return found[1]
+        known = self.producers.get(id(ref))
+        if known is not None:
+            return known[1]
         tensor = ref()
         call = self._add("", ())
         call.wants = needs if needs is not None else bool(getattr(tensor, "requires_grad", False))
@@ -203,39 +203,39 @@ class Lineage:
         self._own(ref, call)
         return call.index
 
-    def _sources(self, found: Any, into: list[int]) -> None:
+    def _sources(self, noted: Any, into: list[int]) -> None:
         """The calls that what was noted of an argument leads back to."""
-        kind = found.__class__
+        kind = noted.__class__
         if kind is int:
-            at = self._of_note[found] if found < len(self._of_note) else -1
+            at = self._of_note[noted] if noted < len(self._of_note) else -1
             if at >= 0:
                 into.append(at)
         elif kind is tuple:
-            if found and found[0] == "array":
-                known = self.made.get(id(found[1]))
+            if noted and noted[0] == "array":
+                known = self.producers.get(id(noted[1]))
                 if known is not None:
                     into.append(known[1])
             else:
-                for piece in found:
+                for piece in noted:
                     if piece is not None:
                         self._sources(piece, into)
         else:
-            into.append(self._at(found))
+            into.append(self._at(noted))
 
     def _in_brief(self, note: tuple[Any, ...]) -> int:
         spec, start, stop, seat, step, module, shape, dtype, out, base = note[:10]
         inputs: list[int] = []
-        for found in note[10:]:
-            if found is not None:
-                known = self.made.get(id(found))
+        for noted in note[10:]:
+            if noted is not None:
+                known = self.producers.get(id(noted))
                 if known is not None:
                     inputs.append(known[1])
                 else:
-                    self._sources(found, inputs)
+                    self._sources(noted, inputs)
         call = Call()
         call.index, call.name, call.inputs, call.grads = index, _, _, _ = len(self.calls), spec.name, tuple(inputs), ()
         call.start, call.stop, call.seat, call.step, call.module = start, stop, seat, step, module
-        call.how = call.told = call.place = None
+        call.how = call._info = call.place = None
         call.wants, call.writes = True, False
         call.raw = None if shape is None else (shape, dtype, None)
         call.buffer = index
@@ -243,22 +243,22 @@ class Lineage:
         if base is not None:
             call.buffer = self.calls[self._at(base)].buffer
         call.ref = out
-        self.made[id(out)] = out, index
+        self.producers[id(out)] = out, index
         return index
 
     def _in_full(
         self, spec: Any, start: int, stop: int, seat: Seat, step: int, module: int | None, heard: Heard
     ) -> int:
-        given = [(self._at(*one), one[1]) for one in heard.given]
-        if heard.taken is not None and heard.how is None and not any(self._hides(at) for at, _ in given):
+        sources = [(self._at(*one), one[1]) for one in heard.tensors]
+        if heard.taken is not None and heard.how is None and not any(self._hides(at) for at, _ in sources):
             return -1
         inputs: list[int] = []
         wanting: list[int] = []
         if spec.name not in SHAPE_ONLY:
-            inputs = [at for at, _ in given]
-            wanting = [at for at, needs in given if needs]
-        for found in heard.numbers:
-            self._sources(found, inputs)
+            inputs = [at for at, _ in sources]
+            wanting = [at for at, needs in sources if needs]
+        for noted in heard.numbers:
+            self._sources(noted, inputs)
         target = heard.target
         before = self._at(*target) if target is not None else -1
         call = self._add(spec.name, tuple(inputs))
@@ -279,7 +279,7 @@ class Lineage:
             elif spec.name in ("detach", "data") and inputs:
                 call.buffer = self.calls[inputs[0]].buffer
             self._own(out, call)
-        call.raw, call.told = heard.raw, heard.told
+        call.raw, call._info = heard.raw, heard.info
         return call.index
 
     def _written(self, target: Any, before: int, call: Call) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from threading import get_ident
 from types import FunctionType
@@ -55,8 +54,8 @@ class Listener:
         listening.start(self._call, [*table_functions(), *more, *_named()])
         listen_to_modules(Module, self.notes)
         self.handles = [
-            optimizers.register_optimizer_step_pre_hook(self._before_step),
-            optimizers.register_optimizer_step_post_hook(self._after_step),
+            optimizers.register_optimizer_step_pre_hook(self.notes.before_step),
+            optimizers.register_optimizer_step_post_hook(self.notes.after_step),
         ]
         self.started = True
 
@@ -74,11 +73,11 @@ class Listener:
         if notes.inside or get_ident() != notes.thread:
             return proceed(*args, **kwargs)
         frame = calling_frame()
-        spec, told = _specs.get(function) or spec_of(function), args
+        spec, operands = _specs.get(function) or spec_of(function), args
         if spec.name == "apply" and args:
-            spec, told = Spec(args[0].__name__), args[1:]
+            spec, operands = Spec(args[0].__name__), args[1:]
         if notes.values or not spec.brief:
-            return notes.hear(self, spec, proceed, args, kwargs, told, frame)
+            return notes.hear(self, spec, proceed, args, kwargs, operands, frame)
         notes.inside = True
         try:
             start = tick()
@@ -89,23 +88,15 @@ class Listener:
         edge: Any = result._edge if type(result) is Tensor else None
         view = type(edge) is View and result.requires_grad
         if not (view or type(edge) is Record) or "out" in kwargs:
-            notes.tell(self, spec, start, stop, frame, told, kwargs, result)
+            notes.tell(self, spec, start, stop, frame, operands, kwargs, result)
             return result
         base = ref(edge.base) if view else None
         array, find = result._array, notes.find
         shape, dtype = (array.shape, array.dtype) if type(array) is ndarray else ((), type(array))
         seat = notes.seat if frame is notes.top else notes.sit(frame)
-        given = [ref(value) if type(value) is Tensor else find(value, KINDS) for value in (*args, *kwargs.values())]
-        notes.log.append((spec, start, stop, seat, frame.f_lasti, notes.scope, shape, dtype, ref(result), base, *given))
+        noted = [ref(value) if type(value) is Tensor else find(value, KINDS) for value in (*args, *kwargs.values())]
+        notes.log.append((spec, start, stop, seat, frame.f_lasti, notes.scope, shape, dtype, ref(result), base, *noted))
         return result
-
-    def _before_step(self, optimizer: Any, args: Any, kwargs: Any) -> None:
-        self.quiet, self.notes.inside = self.notes.inside, True
-
-    def _after_step(self, optimizer: Any, args: Any, kwargs: Any) -> None:
-        self.notes.inside = self.quiet
-        tensors = [t for group in optimizer.param_groups for t in group["params"] if t.grad is not None]
-        self.notes.stepped(f"{type(optimizer).__name__}.step", tensors, sys._getframe(1))
 
 
 def _named() -> dict[Any, str]:

@@ -62,8 +62,8 @@ class Listener:
         step = getattr(sys.modules.get("torch.optim.optimizer"), "register_optimizer_step_pre_hook", None)
         if step is not None:
             optimizer = sys.modules["torch.optim.optimizer"]
-            self.handles.append(optimizer.register_optimizer_step_pre_hook(self._before_step))
-            self.handles.append(optimizer.register_optimizer_step_post_hook(self._after_step))
+            self.handles.append(optimizer.register_optimizer_step_pre_hook(self.notes.before_step))
+            self.handles.append(optimizer.register_optimizer_step_post_hook(self.notes.after_step))
         self.started = True
 
     def stop(self) -> None:
@@ -75,14 +75,6 @@ class Listener:
             self.torch.autograd.Function.apply = self._function
             leave_modules(self.torch.nn.Module, self.notes)
             self.mode.__exit__(None, None, None)
-
-    def _before_step(self, optimizer: Any, args: Any, kwargs: Any) -> None:
-        self.quiet, self.notes.inside = self.notes.inside, True
-
-    def _after_step(self, optimizer: Any, args: Any, kwargs: Any) -> None:
-        self.notes.inside = self.quiet
-        tensors = [t for group in optimizer.param_groups for t in group["params"] if t.grad is not None]
-        self.notes.stepped(f"{type(optimizer).__name__}.step", tensors, sys._getframe(1))
 
 
 class _TorchSpec(Spec):

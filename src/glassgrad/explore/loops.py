@@ -20,13 +20,13 @@ _known: dict[int, tuple[CodeType, tuple[Span, ...], dict[int, list[Span]]]] = {}
 
 def _loops(code: CodeType) -> tuple[Span, ...]:
     """The loops of a piece of code as spans of instructions, the widest first."""
-    found: dict[int, int] = {}
+    ends: dict[int, int] = {}
     for instruction in dis.get_instructions(code):
         if instruction.opcode in dis.hasjrel or instruction.opcode in dis.hasjabs:
             target = instruction.argval
             if isinstance(target, int) and target < instruction.offset and "NO_INTERRUPT" not in instruction.opname:
-                found[target] = max(found.get(target, 0), instruction.offset)
-    return tuple(sorted(found.items(), key=lambda span: span[0] - span[1]))
+                ends[target] = max(ends.get(target, 0), instruction.offset)
+    return tuple(sorted(ends.items(), key=lambda span: span[0] - span[1]))
 
 
 def loops_around(code: CodeType, at: int) -> list[Span]:
@@ -34,10 +34,10 @@ def loops_around(code: CodeType, at: int) -> list[Span]:
     known = _known.get(id(code))
     if known is None:
         known = _known[id(code)] = code, _loops(code), {}
-    found = known[2].get(at)
-    if found is None:
-        found = known[2][at] = [span for span in known[1] if span[0] <= at <= span[1]]
-    return found
+    spans = known[2].get(at)
+    if spans is None:
+        spans = known[2][at] = [span for span in known[1] if span[0] <= at <= span[1]]
+    return spans
 
 
 class Turns:

@@ -11,7 +11,7 @@ class Memories:
     def __init__(self) -> None:
         self.number: dict[Any, int] = {}
         self.nbytes: list[int] = []
-        self._held: list[Any] = []  # so that no identity is used again
+        self._kept_alive: list[Any] = []  # so that no identity is used again
 
     def of(self, tensor: Any) -> int | None:
         """The number of the memory ``tensor`` lies in; None where it has none of its own."""
@@ -29,7 +29,7 @@ class Memories:
             base = getattr(data, "base", None)
             while base is not None and hasattr(base, "nbytes") and hasattr(base, "dtype"):
                 data, base = base, getattr(base, "base", None)
-            self._held.append(data)
+            self._kept_alive.append(data)
             return id(data), int(getattr(data, "nbytes", 0))
         try:
             storage = tensor.untyped_storage()

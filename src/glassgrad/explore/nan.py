@@ -64,7 +64,7 @@ def trace_nan(what: Any, *, record: Any = None, model: Any = None) -> TraceNan:
         loss = what
     as_tensors((loss,), "trace_nan")
     record = recording_of((loss,), record)
-    graph, found = _survey(loss, None, model, record, "trace_nan")
+    graph, walked = _survey(loss, None, model, record, "trace_nan")
     bad = _forward(record)
     if bad is not None:
         call, stats, sources = bad
@@ -81,7 +81,7 @@ def trace_nan(what: Any, *, record: Any = None, model: Any = None) -> TraceNan:
         return TraceNan(
             "The loss requires no gradient, and no NaN was seen in the forward pass.", "", graph=graph, good=True
         )
-    graph = _on_the_side(loss, graph, found, record)
+    graph = _on_the_side(loss, graph, walked, record)
     node = first_bad(graph)
     if node is None:
         verdict = "No NaN and no infinite number on the way back"
@@ -113,17 +113,17 @@ def _forward(record: Any) -> Any:
         return None
     record.arrange()
     bidden: set[int] = set()
-    for place, call in enumerate(record.calls):
+    for index, call in enumerate(record.calls):
         stats = call.info.stats if call.info is not None else None
         if call.name and stats is not None and not stats.finite:
             if not stats.nan and (call.name in MASKS or not bidden.isdisjoint(call.inputs)):
-                bidden.add(place)
+                bidden.add(index)
                 continue
             sources = []
             for at in call.inputs:
-                told = record.calls[at].info
-                if told is not None and told.stats is not None and told.stats.count:
-                    low, high = told.stats.low, told.stats.high
+                info = record.calls[at].info
+                if info is not None and info.stats is not None and info.stats.count:
+                    low, high = info.stats.low, info.stats.high
                     if low is not None and high is not None:
                         sources.append(f"numbers from {low:.4g} to {high:.4g} of {record.calls[at].name}.")
             return call, stats, sources
@@ -134,14 +134,14 @@ def _has_values(record: Any) -> bool:
     return record is not None and record.values
 
 
-def _on_the_side(loss: Any, graph: Graph, found: Any, record: Any) -> Graph:
+def _on_the_side(loss: Any, graph: Graph, walked: Any, record: Any) -> Graph:
     """The graph with the gradients of a backward pass that leaves ``.grad`` as it was."""
-    leaves = [node.variable for node in found.nodes if op_name(node) == SINK]
+    leaves = [node.variable for node in walked.nodes if op_name(node) == SINK]
     before = [leaf.grad for leaf in leaves]
     for leaf in leaves:
         leaf.grad = None
     try:
-        with watched(found, record) as seen:
+        with watched(walked, record) as seen:
             start = None if all(int(n) == 1 for n in loss.shape) else loss.detach() * 0 + 1
             loss.backward(start, retain_graph=True)
     finally:

@@ -47,15 +47,15 @@ Seat: TypeAlias = "tuple[int, CodeType, Seat | None, int]"
 class Heard:
     """A call that could not be told briefly: everything that is to be known of it."""
 
-    __slots__ = ("given", "numbers", "outs", "target", "raw", "told", "how", "taken")
+    __slots__ = ("tensors", "numbers", "outs", "target", "raw", "info", "how", "taken")
 
     def __init__(self) -> None:
-        self.given: list[Any] = []  # (reference, wants a gradient, reference to its base)
+        self.tensors: list[Any] = []  # (reference, wants a gradient, reference to its base)
         self.numbers: list[Any] = []  # numbers and arrays among the arguments that came out of the graph
         self.outs: list[Any] = []
         self.target: Any = None
         self.raw: Any = None
-        self.told: Any = None
+        self.info: Any = None
         self.how: str | None = None
         self.taken: Any = None  # a reference to the array that was taken out, or True for numbers
 
@@ -68,15 +68,15 @@ class Kinds(dict[type, int]):
         self.tensor = tensor
 
     def __missing__(self, kind: type) -> int:
-        found = 0
+        code = 0
         if issubclass(kind, self.tensor):
-            found = 1
+            code = 1
         elif issubclass(kind, (list, tuple)):
-            found = 2
+            code = 2
         elif kind.__module__ == "numpy" and kind.__name__ != "dtype":
-            found = 4
-        self[kind] = found
-        return found
+            code = 4
+        self[kind] = code
+        return code
 
 
 class Notes:
@@ -84,7 +84,7 @@ class Notes:
 
     __slots__ = (
         "inside", "thread", "top", "seat", "scope", "log", "values", "numbers", "arrays", "entered", "root", "chain",
-        "_where", "_frames",
+        "_where", "_frames", "_before_steps",
     )  # fmt: skip
 
     def __init__(self, values: bool) -> None:
@@ -102,6 +102,7 @@ class Notes:
         self.chain: list[tuple[FrameType, Seat]] = []
         self._where: dict[int, int] = {}
         self._frames = 0
+        self._before_steps: list[bool] = []
 
     def start(self, root: FrameType) -> None:
         """Begin, in the block of ``root``."""
@@ -118,9 +119,9 @@ class Notes:
     def sit(self, frame: FrameType) -> Seat:
         """Make ``frame`` the top: find or make the seats of all frames from the block to it."""
         if id(frame.f_code) in inner and frame.f_back is not None and id(frame.f_back.f_code) in passed:
-            told = self.entered[self.scope] if self.scope is not None else None
-            if told is not None:  # a layer of the engine's: where it was called from is all there is to know
-                return 0, frame.f_code, told[4], told[5]
+            layer = self.entered[self.scope] if self.scope is not None else None
+            if layer is not None:  # a layer of the engine's: where it was called from is all there is to know
+                return 0, frame.f_code, layer[4], layer[5]
         where, root, chain = self._where, self.root, self.chain
         fresh: list[FrameType] = []
         here: FrameType | None = frame
@@ -215,29 +216,29 @@ class Notes:
                 array is not None or isinstance(result, (float, complex, list)) or name in READS
             ):
                 return
-        given = tensors_in(args, kwargs, tensor)
+        tensors = tensors_in(args, kwargs, tensor)
         wants = False
-        for one in given:
+        for one in tensors:
             needs = bool(getattr(one, "requires_grad", False))
             wants = wants or needs
             base = getattr(one, "_base", None)
-            heard.given.append((ref(one), needs, None if base is None else ref(base)))
+            heard.tensors.append((ref(one), needs, None if base is None else ref(base)))
         if self.numbers or self.arrays:
             kinds = listener.kinds
             for value in (*args, *kwargs.values()):
                 if kinds[type(value)] >= 2 and not (isinstance(value, (list, tuple)) and len(value) > 64):
-                    found = self.find(value, kinds)
-                    if found is not None:
-                        heard.numbers.append(found)
+                    noted = self.find(value, kinds)
+                    if noted is not None:
+                        heard.numbers.append(noted)
         if not outs and target is None:
             if name != "backward":
                 self._taken(heard, result, array, wants)
         else:
-            self._made(listener, heard, spec, args, outs, target, wants)
+            self._note_results(listener, heard, spec, args, outs, target, wants)
         seat = self.seat if frame is self.top else self.sit(frame)
         self.log.append((spec, start, stop, seat, frame.f_lasti, self.scope, heard))
 
-    def _made(
+    def _note_results(
         self, listener: Any, heard: Heard, spec: Spec, args: Any, outs: list[Any], target: Any, wants: bool
     ) -> None:
         if target is not None:
@@ -255,7 +256,7 @@ class Notes:
             if self.values:
                 inside, self.inside = self.inside, True
                 try:
-                    heard.told = info_of(first, stats=True, value=True)
+                    heard.info = info_of(first, stats=True, value=True)
                 finally:
                     self.inside = inside
             else:
@@ -278,10 +279,18 @@ class Notes:
             if isinstance(number, float) and number not in (0.0, 1.0, -1.0):
                 self.numbers[number] = len(self.log)
 
-    def stepped(self, name: str, tensors: list[Any], frame: FrameType) -> None:
-        """An optimizer has changed ``tensors`` in place."""
+    def before_step(self, optimizer: Any, args: Any, kwargs: Any) -> None:
+        """Hear nothing of an optimizer's own arithmetic."""
+        self._before_steps.append(self.inside)  # a step may be taken inside of another
+        self.inside = True
+
+    def after_step(self, optimizer: Any, args: Any, kwargs: Any) -> None:
+        """Note the parameters that an optimizer has changed in place."""
+        self.inside = self._before_steps.pop()
+        tensors = [t for group in optimizer.param_groups for t in group["params"] if t.grad is not None]
         if self.inside or _get_ident() != self.thread or not tensors:
             return
+        frame, name = sys._getframe(1), f"{type(optimizer).__name__}.step"
         seat = self.seat if frame is self.top else self.sit(frame)
         at, spec = frame.f_lasti, Spec(f"{name}_")
         spec.name = name
@@ -293,15 +302,15 @@ class Notes:
 
     def hear(
         self, listener: Any, spec: Spec, run: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any],
-        told: tuple[Any, ...], frame: FrameType,
+        operands: tuple[Any, ...], frame: FrameType,
     ) -> Any:  # fmt: skip
-        """One call, run and noted in full; ``told`` are the arguments that count."""
+        """One call, run and noted in full; ``operands`` are the arguments that count."""
         self.inside = True
         try:
             start = listener.age()
             result = run(*args, **kwargs)
             stop = listener.age()
-            self.tell(listener, spec, start, stop, frame, told, kwargs, result)
+            self.tell(listener, spec, start, stop, frame, operands, kwargs, result)
         finally:
             self.inside = False
         return result
@@ -309,17 +318,17 @@ class Notes:
 
 def tensors_in(args: Any, kwargs: Mapping[str, Any], kind: Any) -> list[Any]:
     """The tensors among arguments, those in lists too."""
-    found = []
+    tensors = []
     for value in (*args, *kwargs.values()) if kwargs else args:
         if isinstance(value, kind):
-            found.append(value)
+            tensors.append(value)
         elif isinstance(value, (list, tuple)) and value:
             for piece in value:
                 if isinstance(piece, kind):
-                    found.append(piece)
+                    tensors.append(piece)
                 elif isinstance(piece, (list, tuple)):
-                    found += [one for one in piece if isinstance(one, kind)]
-    return found
+                    tensors += [one for one in piece if isinstance(one, kind)]
+    return tensors
 
 
 # -- calls of modules -------------------------------------------------------------------------------------------------

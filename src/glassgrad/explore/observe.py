@@ -32,15 +32,15 @@ class Seen:
         self.ms: float | None = None
 
 
-def _told(grads: Any) -> tuple[TensorInfo | None, ...]:
+def _infos(grads: Any) -> tuple[TensorInfo | None, ...]:
     grads = grads if isinstance(grads, (tuple, list)) else (grads,)
     return tuple(None if g is None else info_of(g, stats=True, value=True) for g in grads)
 
 
 @contextmanager
-def watched(found: Walk, record: Any = None) -> Any:
+def watched(walked: Walk, record: Any = None) -> Any:
     """A block in which every node of a walk is watched; gives a list of what was seen, one for each node."""
-    seen = [Seen() for _ in found.nodes]
+    seen = [Seen() for _ in walked.nodes]
     handles: list[Any] = []
     steps = [0]
 
@@ -51,7 +51,7 @@ def watched(found: Walk, record: Any = None) -> Any:
         def arrives(grads: Any) -> None:
             seen[i].step = steps[0]
             steps[0] += 1
-            seen[i].arrived = quietly(lambda: _told(grads))
+            seen[i].arrived = quietly(lambda: _infos(grads))
             seen[i].began = perf_counter()
 
         return arrives
@@ -59,12 +59,12 @@ def watched(found: Walk, record: Any = None) -> Any:
     def after(i: int) -> Callable[[Any, Any], None]:
         def leaves(handed: Any, arrived: Any) -> None:
             seen[i].ms = (perf_counter() - seen[i].began) * 1e3
-            seen[i].handed = quietly(lambda: _told(handed)) if handed else ()
+            seen[i].handed = quietly(lambda: _infos(handed)) if handed else ()
 
         return leaves
 
     try:
-        for i, node in enumerate(found.nodes):
+        for i, node in enumerate(walked.nodes):
             handles.append(node.register_prehook(before(i)))
             handles.append(node.register_hook(after(i)))
         yield seen
@@ -82,8 +82,8 @@ def observe(
     Every node has its step, the gradient that arrived (counted, with its norm), what it handed on, and its time; what
     is NaN, infinite, nought, vanishing or exploding is among ``problems``. Errors of the backward pass are raised.
     """
-    graph, found = _survey(loss, params, model, record, "observe")
-    with watched(found, record) as seen:
+    graph, walked = _survey(loss, params, model, record, "observe")
+    with watched(walked, record) as seen:
         loss.backward(gradient, retain_graph=retain_graph)
     return with_gradients(graph, seen)
 
@@ -140,13 +140,13 @@ def first_bad(graph: Graph) -> Node | None:
 
 def gradient_problems(graph: Graph) -> list[Problem]:
     """What is wrong with the gradients of an observed backward pass."""
-    found: list[Problem] = []
+    problems: list[Problem] = []
     bad = first_bad(graph)
     if bad is not None:
         gave = next(g.stats for g in bad.grads_in if g is not None and g.stats is not None and not g.stats.finite)
         kind, word = ("nan", "NaN") if gave is not None and gave.nan else ("inf", "infinity")
         words = f"{bad.op} was given finite gradients and gave {word}: the first on the way back"
-        found.append(Problem(kind, bad.index, bad.scope, words, bad.loc))  # type: ignore[arg-type]
+        problems.append(Problem(kind, bad.index, bad.scope, words, bad.loc))  # type: ignore[arg-type]
     norms = [n.grad.stats.norm for n in graph.nodes if n.grad is not None and n.grad.stats is not None]
     largest = max((norm for norm in norms if norm), default=0.0)
     start = next((n.grad.stats.norm for n in graph.nodes if n.backward == 0 and n.grad and n.grad.stats), None) or 1.0
@@ -155,18 +155,18 @@ def gradient_problems(graph: Graph) -> list[Problem]:
             continue
         stats, name = leaf.grad.stats, leaf.name or "a leaf"
         if stats.count and stats.zero == stats.count:
-            found.append(Problem("zero", leaf.index, None, f"the gradient of {name} is all noughts", None))
+            problems.append(Problem("zero", leaf.index, None, f"the gradient of {name} is all noughts", None))
         elif stats.norm is not None and stats.finite and stats.norm < VANISHING * largest:
             words = f"the gradient of {name} has the norm {stats.norm:.2g}, against {largest:.2g} elsewhere"
-            found.append(Problem("vanishing", leaf.index, None, words, None))
+            problems.append(Problem("vanishing", leaf.index, None, words, None))
         elif stats.norm is not None and stats.finite and stats.norm > EXPLODING * max(start, 1e-12):
             words = f"the gradient of {name} has the norm {stats.norm:.2g}; it started with {start:.2g}"
-            found.append(Problem("exploding", leaf.index, None, words, None))
+            problems.append(Problem("exploding", leaf.index, None, words, None))
     for node in graph.nodes:
         if node.kind == "op" and node.op != SINK and node.grad is not None and node.grad.stats is not None:
             came = node.grad.stats
             left = [g.stats for g in node.grads_in if g is not None and g.stats is not None]
             if came.zero < came.count and left and all(s.count and s.zero == s.count for s in left):
                 words = f"{node.op} was given a gradient and handed on nothing but noughts"
-                found.append(Problem("dead", node.index, node.scope, words, node.loc))
-    return found
+                problems.append(Problem("dead", node.index, node.scope, words, node.loc))
+    return problems

@@ -55,7 +55,7 @@ class Path:
         """The route, and under it the product."""
         names = [step.operation for step in self.steps]
         numbers = " * ".join(_shortened([str(step) for step in self.steps])) or "1"
-        value = _told(self.value)
+        value = _value_text(self.value)
         product = [numbers, value] if numbers != value else [numbers]
         if any(step.symbol for step in self.steps):
             product.insert(0, " * ".join(_shortened([step.symbol or str(step) for step in self.steps])))
@@ -85,10 +85,10 @@ class PathSum:
             lines[0] += f", {'the largest' if self.ranked else 'the first'} {len(self.paths)} shown"
         for path in self.paths:
             lines += [f"  {line}" for line in path.lines(self.root, self.end)]
-        values = " + ".join(_told(path.value) for path in self.paths)
+        values = " + ".join(_value_text(path.value) for path in self.paths)
         few = 1 < self.count == len(self.paths) <= STEPS
         if self.count > 1:
-            lines.append(f"  sum over {_paths(self.count)}: {f'{values} = ' if few else ''}{_told(self.total)}")
+            lines.append(f"  sum over {_paths(self.count)}: {f'{values} = ' if few else ''}{_value_text(self.total)}")
         return "\n".join(lines)
 
     __repr__ = __str__
@@ -110,17 +110,17 @@ def paths(y: Any, x: Any, *, names: Names = None, limit: int = 10) -> PathSum:
     if not y.requires_grad:
         raise RuntimeError(NO_GRADIENT)
     engine = sys.modules[engine_of([y])]
-    found = walk([y])
-    labels = Labels(found, names)
+    walked = walk([y])
+    labels = Labels(walked, names)
     root, end = labels.name_of(y, "y"), labels.name_of(x, "x")
     with engine.no_grad():
         ones = engine.ones_like(y.detach())
         if y is x:
             return PathSum(root, end, 1, (Path((), ones),), ones, True)
-        start, goal = _position(found, y), _position(found, x)
+        start, goal = _position(walked, y), _position(walked, x)
         if start is None or goal is None:
             return PathSum(root, end, 0, (), None, True)
-        slopes = _Slopes(found, labels, engine)
+        slopes = _Slopes(walked, labels, engine)
         count, total = slopes.measure(start, goal, ones)
         ranked = slopes.ranked
         routes = list(slopes.best(start, goal, limit))
@@ -146,8 +146,8 @@ class _Edge:
 class _Slopes:
     """The local derivatives of the part of a graph that lies between a root and a goal."""
 
-    def __init__(self, found: Walk, labels: Labels, engine: Any) -> None:
-        self.found, self.labels, self.engine = found, labels, engine
+    def __init__(self, walked: Walk, labels: Labels, engine: Any) -> None:
+        self.walked, self.labels, self.engine = walked, labels, engine
         self.edges: dict[Place, list[_Edge]] = defaultdict(list)
         self.ranked = True
 
@@ -165,7 +165,7 @@ class _Slopes:
                 results = self._back(place, grad)
                 ones = self.engine.ones_like(grad)
                 slopes = self._back(place, ones)
-                for slot, target in enumerate(self.found.inputs[i]):
+                for slot, target in enumerate(self.walked.inputs[i]):
                     if target is None or target not in leads or results[slot] is None:
                         continue
                     self._record(place, slot, target, slopes[slot], ones)
@@ -217,12 +217,12 @@ class _Slopes:
         """The places from which some path reaches ``goal``."""
         leads, nodes = {goal}, {goal[0]}
         outputs: dict[int, set[int]] = defaultdict(lambda: {0})
-        for below in self.found.inputs:
+        for below in self.walked.inputs:
             for edge in below:
                 if edge is not None and edge[1]:
                     outputs[edge[0]].add(edge[1])
         for i in range(goal[0] - 1, -1, -1):
-            if any(edge in leads for edge in self.found.inputs[i] if edge is not None and edge[0] in nodes):
+            if any(edge in leads for edge in self.walked.inputs[i] if edge is not None and edge[0] in nodes):
                 nodes.add(i)
                 leads.update((i, output) for output in outputs[i])
         return leads
@@ -230,7 +230,7 @@ class _Slopes:
     def _back(self, place: Place, grad: Any) -> Sequence[Any]:
         """The gradients of the node's inputs when only this output has one."""
         position, output = place
-        node = self.found.nodes[position]
+        node = self.walked.nodes[position]
         grads = [None] * outputs_of(node)
         grads[output] = grad
         call = node if callable(node) else node.apply  # torch's node of a custom Function has only apply
@@ -240,7 +240,7 @@ class _Slopes:
 
     def _fitted(self, grad: Any, target: Place) -> Any:
         """``grad`` summed over what broadcasting had added to the target."""
-        shape = _shape(self.found.nodes[target[0]], target[1])
+        shape = _shape(self.walked.nodes[target[0]], target[1])
         if shape is None or tuple(grad.shape) == shape:
             return grad
         while grad.dim() > len(shape):
@@ -251,7 +251,7 @@ class _Slopes:
         return grad
 
     def _record(self, place: Place, slot: int, target: Place, slope: Any, ones: Any) -> None:
-        node = self.found.nodes[place[0]]
+        node = self.walked.nodes[place[0]]
         whole = slope.shape == ones.shape == self._fitted(slope, target).shape
         local = slope if whole and self._multiplies(place, slot, slope) else None
         symbol = None
@@ -272,9 +272,9 @@ class _Slopes:
         return error <= 1e-3 * size or (math.isnan(size) and math.isnan(_size(slope)))
 
 
-def _position(found: Walk, tensor: Any) -> Place | None:
+def _position(walked: Walk, tensor: Any) -> Place | None:
     """Where the tensor's gradient arrives; None where it is not in the graph."""
-    for i, node in enumerate(found.nodes):
+    for i, node in enumerate(walked.nodes):
         if node is tensor.grad_fn or (tensor.grad_fn is None and op_name(node) == SINK and node.variable is tensor):
             return i, tensor.output_nr
     return None
@@ -299,7 +299,7 @@ def _logarithm(size: float) -> int:
     return round(math.log2(size) * FINE) if size else -ENDLESS
 
 
-def _told(value: Any) -> str:
+def _value_text(value: Any) -> str:
     """A value on a path as text: numbers where there are few, else the shape and the Euclidean norm."""
     text = as_text(value)
     return f"{text[:-1]}, norm {_norm(value):.4g})" if text.startswith("(shape") else text

@@ -32,8 +32,8 @@ def arrange(recording: Any) -> list[Place]:
     """
     names = _names(recording)
     turns: dict[Any, Turns] = {}
-    made: dict[Hashable, Place] = {}
-    found: list[Place] = []
+    known: dict[Hashable, Place] = {}
+    places: list[Place] = []
     called: Counter[int] = Counter()  # functions, by the identity of their code
     items = sorted([*recording.entered, *recording.calls], key=_order)
     placed: list[tuple[Any, Place | None]] = []
@@ -50,27 +50,27 @@ def arrange(recording: Any) -> list[Place]:
                     continue
                 if not first and not code.co_name.startswith("<"):
                     whole: Hashable = (around, frame)
-                    place = made.get(whole)
+                    place = known.get(whole)
                     if place is None:
                         path = code.co_qualname.rpartition("<locals>.")[2]
-                        place = made[whole] = Place(parent, path, "", called[id(code)], "function", None)
+                        place = known[whole] = Place(parent, path, "", called[id(code)], "function", None)
                         called[id(code)] += 1
-                        found.append(place)
+                        places.append(place)
                     parent = place
                 first = False
                 for key, _, span, number in heard.of(trail, depth, turn):
                     whole = (around, key, number)
-                    place = made.get(whole)
+                    place = known.get(whole)
                     if place is None:
                         line = location(code, span[0]).line
-                        place = made[whole] = Place(parent, f"line {line}", "loop", number, "loop", (around, key))
-                        found.append(place)
+                        place = known[whole] = Place(parent, f"line {line}", "loop", number, "loop", (around, key))
+                        places.append(place)
                     parent, turn = place, (key, number)
         if is_module:
             item.place = Place(parent, names[item.index], item.cls, item.call, "module", None)
-            found.append(item.place)
+            places.append(item.place)
         placed.append((item, parent))
-    gone = _gone(found, placed)
+    gone = _gone(places, placed)
 
     def standing(place: Place | None) -> Place | None:
         while place is not None and place in gone:
@@ -80,7 +80,7 @@ def arrange(recording: Any) -> list[Place]:
     for item, parent in placed:
         if item.__class__.__name__ != "Entered":
             item.place = standing(parent)
-    left = [place for place in found if place not in gone]
+    left = [place for place in places if place not in gone]
     for place in left:
         place.parent = standing(place.parent)
     numbers: Counter[str] = Counter()
@@ -96,19 +96,19 @@ def _order(item: Any) -> tuple[int, int]:
     return (item.index, 1) if item.__class__.__name__ == "Call" else (item.first, 0)
 
 
-def _gone(found: list[Place], placed: list[tuple[Any, Place | None]]) -> set[Place]:
+def _gone(places: list[Place], placed: list[tuple[Any, Place | None]]) -> set[Place]:
     """The turns and functions that are no scopes."""
     within: dict[Place | None, list[Any]] = {None: []}  # what lies right in each: places and calls
-    for place in found:
+    for place in places:
         within[place] = []
-    for place in found:
+    for place in places:
         within[place.parent].append(place)
     for item, parent in placed:
         if item.__class__.__name__ == "Call" and item.name:
             within[parent].append(item)
     gone: set[Place] = set()
     first_two: dict[Place, list[Any]] = {}  # of what lies right in each, that in places that are gone included
-    for place in reversed(found):  # the innermost first
+    for place in reversed(places):  # the innermost first
         inside: list[Any] = []
         for one in within[place]:
             inside += first_two[one] if one in gone else [one]
@@ -117,14 +117,14 @@ def _gone(found: list[Place], placed: list[tuple[Any, Place | None]]) -> set[Pla
         first_two[place] = inside[:2]
         if place.kind == "function" and len(inside) < 2:
             gone.add(place)
-    rounds = Counter(place.key for place in found if place.kind == "loop")
+    rounds = Counter(place.key for place in places if place.kind == "loop")
     mixed = set()
-    for place in found:
+    for place in places:
         if place.kind == "loop":
             inside = first_two[place]
             if not (len(inside) == 1 and isinstance(inside[0], Place) and inside[0].kind in ("module", "function")):
                 mixed.add(place.key)
-    gone |= {p for p in found if p.kind == "loop" and (rounds[p.key] < 2 or p.key not in mixed)}
+    gone |= {p for p in places if p.kind == "loop" and (rounds[p.key] < 2 or p.key not in mixed)}
     return gone
 
 

@@ -99,11 +99,11 @@ def _font(size: float, plain: bool) -> FreeTypeFont | ImageFont:
 @lru_cache(maxsize=1)
 def _wide_faces() -> tuple[str, ...]:
     """Faces with many alphabets: matplotlib brings one along; the others may be installed."""
-    found = []
+    faces = []
     spec = find_spec("matplotlib")
     if spec is not None and spec.origin:
-        found.append(str(Path(spec.origin).parent / "mpl-data" / "fonts" / "ttf" / "DejaVuSans.ttf"))
-    return (*found, "DejaVuSans.ttf", "NotoSans-Regular.ttf", "Arial Unicode.ttf", "arial.ttf")
+        faces.append(str(Path(spec.origin).parent / "mpl-data" / "fonts" / "ttf" / "DejaVuSans.ttf"))
+    return (*faces, "DejaVuSans.ttf", "NotoSans-Regular.ttf", "Arial Unicode.ttf", "arial.ttf")
 
 
 def _draw_line(pen: Any, line: Line, k: float, sideways: bool) -> None:

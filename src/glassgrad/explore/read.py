@@ -68,15 +68,15 @@ def read(
     outputs = tuple({id(t): t for t in as_tensors(var, caller)}.values())
     names = names_by_id(params, caller)
     bases = {id(t._base): t._base for t in outputs if getattr(t, "_base", None) is not None}
-    found = walk((*outputs, *bases.values()))
-    tensors, edges, ends = ends_of(found, outputs, bases, names)
-    for i, below in enumerate(found.inputs):
+    walked = walk((*outputs, *bases.values()))
+    tensors, edges, ends = ends_of(walked, outputs, bases, names)
+    for i, below in enumerate(walked.inputs):
         edges.extend(Edge(e[0], i, e[1], slot) for slot, e in enumerate(below) if e is not None)
 
     nodes = []
-    for i, node in enumerate(found.nodes):
+    for i, node in enumerate(walked.nodes):
         attrs, saved = contents(node, names, ends) if show_attrs or show_saved else ((), ())
-        seq = None if found.seqs[i] == float("inf") else int(found.seqs[i])
+        seq = None if walked.seqs[i] == float("inf") else int(walked.seqs[i])
         nodes.append(
             Node(i, "op", op_name(node), None, None, seq, attrs if show_attrs else (), saved if show_saved else ())
         )
@@ -84,7 +84,7 @@ def read(
 
 
 def ends_of(
-    found: Walk, outputs: tuple[Any, ...], bases: Mapping[int, Any], names: Mapping[int, str]
+    walked: Walk, outputs: tuple[Any, ...], bases: Mapping[int, Any], names: Mapping[int, str]
 ) -> tuple[list[Node], list[Edge], dict[int, int]]:
     """The tensors at the graph's ends, their edges, and their indices by identity.
 
@@ -98,15 +98,15 @@ def ends_of(
     def end(kind: NodeKind, tensor: Any) -> tuple[int, bool]:
         new = id(tensor) not in ends
         if new:
-            ends[id(tensor)] = len(found.nodes) + len(tensors)
+            ends[id(tensor)] = len(walked.nodes) + len(tensors)
             tensors.append(Node(ends[id(tensor)], kind, "", names.get(id(tensor)), describe(tensor)))
         return ends[id(tensor)], new
 
-    for i, node in enumerate(found.nodes):
+    for i, node in enumerate(walked.nodes):
         if op_name(node) == SINK:
             edges.append(Edge(end("leaf", node.variable)[0], i))
     maker = {tensor.grad_fn: 0 for tensor in (*outputs, *bases.values())}
-    for i, node in enumerate(found.nodes):
+    for i, node in enumerate(walked.nodes):
         if node in maker:
             maker[node] = i
     kinds: tuple[tuple[NodeKind, Any], ...] = (("output", outputs), ("base", bases.values()))

@@ -49,9 +49,9 @@ class Recording:
             raise RuntimeError("record(): this recording is already running")
         root = sys._getframe(1)
         try:
-            for made in listeners(self):
-                made.start()
-                self._listeners.append(made)
+            for listener in listeners(self):
+                listener.start()
+                self._listeners.append(listener)
         except BaseException:
             self._leave()
             raise
@@ -107,10 +107,10 @@ class Recording:
         self._lineage.read()
         return self._lineage.entered
 
-    def made_by(self, tensor: Any) -> Call | None:
+    def producer(self, tensor: Any) -> Call | None:
         """The call that made ``tensor`` or changed it last; None where it was not heard."""
         self._lineage.read()
-        return self._lineage.made_by(tensor)
+        return self._lineage.producer(tensor)
 
     def of_age(self, age: float | None, engine: str) -> Call | None:
         """The call during which the node of this age was made."""
@@ -121,10 +121,10 @@ class Recording:
             self._order = sorted((call for call in calls if call.start < call.stop), key=lambda call: call.start)
             self._starts = [call.start for call in self._order]
             self._sorted = len(calls)
-        place = bisect_right(self._starts, age) - 1
-        if place < 0:
+        index = bisect_right(self._starts, age) - 1
+        if index < 0:
             return None
-        call = self._order[place]
+        call = self._order[index]
         return call if call.start <= age < call.stop else None
 
     def arrange(self) -> list[Place]:
@@ -163,12 +163,12 @@ def listeners(recording: Recording) -> list[Any]:
     if model is not None:
         kinds = [kind for kind in type(model).__mro__ if kind.__name__ == "Module"]
         home = kinds[-1].__module__.partition(".")[0] if kinds else ""
-    found: list[Any] = [] if home == "torch" and real else [Glass(recording)]
+    chosen: list[Any] = [] if home == "torch" and real else [Glass(recording)]
     if real and home in ("", "torch"):
         from .listen_torch import Listener as Torch
 
-        found.append(Torch(recording, torch))
-    return found
+        chosen.append(Torch(recording, torch))
+    return chosen
 
 
 def record(model: Any = None, *, values: bool = False) -> Recording:

@@ -16,11 +16,11 @@ LONGEST = 700
 
 @functools.lru_cache(1)
 def _rows() -> dict[str, Any]:
-    found: dict[str, Any] = {}
+    rows: dict[str, Any] = {}
     for row in TABLE.values():
         if row.rules:
-            found.setdefault(row.node_name, row)
-    return found
+            rows.setdefault(row.node_name, row)
+    return rows
 
 
 @functools.lru_cache(512)
@@ -49,9 +49,9 @@ def _text(rule: Any) -> str | None:
             block = inspect.getblock(lines[code.co_firstlineno - 1 :])
             body = ast.parse(textwrap.dedent("".join(block))).body[0].body  # type: ignore[attr-defined]
             return _cut("; ".join(ast.unparse(part) for part in body if not _is_doc(part)))
-        places = [p for p in code.co_positions() if None not in p and (p[0], p[2]) != (p[1], p[3])]
-        first, left = min((p[0], p[2]) for p in places)  # type: ignore[type-var]
-        last, right = max((p[1], p[3]) for p in places)  # type: ignore[type-var]
+        positions = [p for p in code.co_positions() if None not in p and (p[0], p[2]) != (p[1], p[3])]
+        first, left = min((p[0], p[2]) for p in positions)  # type: ignore[type-var]
+        last, right = max((p[1], p[3]) for p in positions)  # type: ignore[type-var]
         piece = [line.encode() for line in lines[first - 1 : last]]  # type: ignore[operator]
         piece[-1] = piece[-1][:right]
         piece[0] = piece[0][left:]

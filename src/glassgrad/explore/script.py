@@ -58,20 +58,20 @@ class LastBackward:
     def _backward(self, tensor: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         if self._inside:
             return self._original(tensor, *args, **kwargs)
-        given = dict(zip(("gradient", "retain_graph", "create_graph", "inputs"), args, strict=False), **kwargs)
+        arguments = dict(zip(("gradient", "retain_graph", "create_graph", "inputs"), args, strict=False), **kwargs)
         recording = self._stop()
         self._inside = True
         try:
             model = _largest(recording)
             if recording is not None and model is not None:
                 recording._model = weakref.ref(model)
-            if tensor.grad_fn is None or given.get("create_graph") or given.get("inputs") is not None:
+            if tensor.grad_fn is None or arguments.get("create_graph") or arguments.get("inputs") is not None:
                 if tensor.grad_fn is not None:
                     self.graph = read(tensor, model=model, record=recording)
                 return self._original(tensor, *args, **kwargs)
             assert recording is not None
-            keep = bool(given.get("retain_graph"))
-            self.graph = recording.backward(tensor, given.get("gradient"), retain_graph=keep)
+            keep = bool(arguments.get("retain_graph"))
+            self.graph = recording.backward(tensor, arguments.get("gradient"), retain_graph=keep)
             return None
         finally:
             self.steps += 1

@@ -39,34 +39,34 @@ def info(shape: Any, dtype: str) -> TensorInfo:
     return TensorInfo(tuple(int(n) for n in shape), dtype, size)
 
 
-def outputs(found: Walk, known: Known, attrs: list[Mapping[str, str]]) -> list[tuple[TensorInfo, ...]]:
+def outputs(walked: Walk, known: Known, attrs: list[Mapping[str, str]]) -> list[tuple[TensorInfo, ...]]:
     """What each operation gave: as its node tells, as ``known`` (by node and output), or as its neighbours tell."""
-    made: list[tuple[TensorInfo, ...]] = []
-    for i, node in enumerate(found.nodes):
+    results: list[tuple[TensorInfo, ...]] = []
+    for i, node in enumerate(walked.nodes):
         if op_name(node) == SINK:
             known.setdefault((i, 0), info(node.variable.shape, _name(node.variable.dtype)))
-            made.append(())
+            results.append(())
             continue
-        told = getattr(node, "_input_metadata", None)
+        metadata = getattr(node, "_input_metadata", None)
         count = outputs_of(node)
-        if told:
-            for k, one in enumerate(told):
+        if metadata:
+            for k, one in enumerate(metadata):
                 heard = known.get((i, k))
                 known[i, k] = replace(info(one.shape, _name(one.dtype)), stats=None if heard is None else heard.stats)
         elif count == 1:
-            _spread(found, i, known, attrs[i])
+            _spread(walked, i, known, attrs[i])
         gathered = [known.get((i, k)) for k in range(count)]
-        made.append(tuple(one for one in gathered if one is not None) if all(gathered) else ())
-    return made
+        results.append(tuple(one for one in gathered if one is not None) if all(gathered) else ())
+    return results
 
 
-def _spread(found: Walk, i: int, known: Known, attrs: Mapping[str, str]) -> None:
+def _spread(walked: Walk, i: int, known: Known, attrs: Mapping[str, str]) -> None:
     """Tell the shapes of what node ``i`` was made from, from its own and from the sizes it saved."""
-    record = getattr(found.nodes[i], "_record", None)
+    record = getattr(walked.nodes[i], "_record", None)
     row = getattr(getattr(record, "kind", None), "row", None)
     own = known.get((i, 0))
-    first = found.inputs[i][0] if found.inputs[i] else None
-    if own is not None and first is not None and family_of(found.nodes[i]) in SAME:
+    first = walked.inputs[i][0] if walked.inputs[i] else None
+    if own is not None and first is not None and family_of(walked.nodes[i]) in SAME:
         known.setdefault(first, info(own.shape, own.dtype))
     if row is None or row.listed:
         return
@@ -74,7 +74,7 @@ def _spread(found: Walk, i: int, known: Known, attrs: Mapping[str, str]) -> None
     if isinstance(sizes, Fitting):
         sizes = tuple(sizes.sizes)
     names = [row.inputs[position] for position in row.plan.edges]
-    for slot, edge in enumerate(found.inputs[i]):
+    for slot, edge in enumerate(walked.inputs[i]):
         if edge is None or edge in known or slot >= len(names):
             continue
         shape = _numbers(attrs.get(f"{names[slot]}_sym_sizes"))

@@ -78,8 +78,8 @@ def shown(file: str) -> str:
     return os.path.relpath(whole, here) if whole.startswith(here.rstrip(os.sep) + os.sep) else whole
 
 
-def _nth(items: tuple[Any, ...], place: int, otherwise: Any) -> Any:
-    return items[place] if place < len(items) else otherwise
+def _nth(items: tuple[Any, ...], index: int, otherwise: Any) -> Any:
+    return items[index] if index < len(items) else otherwise
 
 
 def _segment(file: str, line: int, last: int, left: int, right: int) -> str | None:
@@ -119,7 +119,7 @@ def _whole(file: str, line: int, left: int, last: int, right: int) -> tuple[int,
 @functools.lru_cache(64)
 def _guards(file: str) -> tuple[tuple[int, int, str, int], ...]:
     """The blocks of a file in which nothing is recorded: first line, last line, what they are, the line saying so."""
-    found = []
+    blocks = []
     tree = _tree(file)
     for node in ast.walk(tree) if tree is not None else ():
         if isinstance(node, (ast.With, ast.AsyncWith)):
@@ -132,8 +132,8 @@ def _guards(file: str) -> tuple[tuple[int, int, str, int], ...]:
             for part in ast.walk(expression):
                 name = part.attr if isinstance(part, ast.Attribute) else part.id if isinstance(part, ast.Name) else ""
                 if name in GUARDS:
-                    found.append((node.lineno, node.end_lineno or node.lineno, name, expression.lineno))
-    return tuple(found)
+                    blocks.append((node.lineno, node.end_lineno or node.lineno, name, expression.lineno))
+    return tuple(blocks)
 
 
 def guard_around(code: CodeType, line: int) -> tuple[str, int] | None:

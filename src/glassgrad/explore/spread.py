@@ -44,8 +44,8 @@ def spread(
                 at += _distance(row[i - 1], item, widths, boxes, gap, bend_gap)
             offset.append(at)
         offsets.append(offset)
-        for item, place in zip(row, offset, strict=True):
-            centre[item] = place - at / 2
+        for item, position in zip(row, offset, strict=True):
+            centre[item] = position - at / 2
 
     def settle(r: int, up: bool, down: bool) -> float:
         wishes, weights = [], []
@@ -64,9 +64,9 @@ def spread(
             wishes.append(total / weight if weight else centre[item])
             weights.append(weight or 0.01)
         moved = 0.0
-        for item, place in zip(rows[r], nearest_in_order(wishes, weights, offsets[r]), strict=True):
-            moved = max(moved, abs(place - centre[item]))
-            centre[item] = place
+        for item, position in zip(rows[r], nearest_in_order(wishes, weights, offsets[r]), strict=True):
+            moved = max(moved, abs(position - centre[item]))
+            centre[item] = position
         return moved
 
     rounds = 24 if len(widths) < 5_000 else 8 if len(widths) < 50_000 else 3
@@ -182,11 +182,11 @@ def straighten(
                 least = centre[row[left]] + offset[c] - offset[left] if left >= 0 else -INFINITE
                 most = centre[row[right]] + offset[c] - offset[right] if right < len(row) else INFINITE
                 if run and max(low, least) > min(high, most) + TOUCH:
-                    moved = max(moved, _place(run, low, high, next_of, before, outside, centre))
+                    moved = max(moved, _align(run, low, high, next_of, before, outside, centre))
                     low, high, run = -INFINITE, INFINITE, []
                 low, high = max(low, least), min(high, most)
                 run.append(item)
-            moved = max(moved, _place(run, low, high, next_of, before, outside, centre))
+            moved = max(moved, _align(run, low, high, next_of, before, outside, centre))
             if placed is not None:
                 for item in string:
                     insort(placed[row_of[item]], column[item])
@@ -208,7 +208,7 @@ def _strings(next_of: Sequence[int], before: Sequence[int]) -> list[list[int]]:
     return strings
 
 
-def _place(
+def _align(
     run: Sequence[int],
     low: float,
     high: float,
@@ -223,8 +223,8 @@ def _place(
         if other >= 0:
             wishes += [centre[other]] * int(STIFF)
     wishes = wishes or [centre[item] for item in run]
-    place = min(max(sum(wishes) / len(wishes), low), high)
-    moved = max(abs(centre[item] - place) for item in run)
+    target = min(max(sum(wishes) / len(wishes), low), high)
+    moved = max(abs(centre[item] - target) for item in run)
     for item in run:
-        centre[item] = place
+        centre[item] = target
     return moved

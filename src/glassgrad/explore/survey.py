@@ -63,54 +63,54 @@ def _survey(var: Any, params: Mapping[str, Any] | None, model: Any, record: Any,
     known_parameters = parameters_of(model)
     names = names_by_id(known_parameters, caller) | names_by_id(params, caller)
     bases = {id(t._base): t._base for t in results if getattr(t, "_base", None) is not None}
-    found = walk((*results, *bases.values()))
-    tensors, edges, ends = ends_of(found, results, bases, names)
-    for i, below in enumerate(found.inputs):
+    walked = walk((*results, *bases.values()))
+    tensors, edges, ends = ends_of(walked, results, bases, names)
+    for i, below in enumerate(walked.inputs):
         edges.extend(Edge(e[0], i, e[1], slot) for slot, e in enumerate(below) if e is not None)
-    position = {node: i for i, node in enumerate(found.nodes)}
+    position = {node: i for i, node in enumerate(walked.nodes)}
     memories, known = Memories(), Known()
-    has_values = len(found.nodes) <= VALUES
+    has_values = len(walked.nodes) <= VALUES
 
     def describe(tensor: Any) -> TensorInfo:
-        told = info_of(tensor, value=has_values, storage=memories.of(tensor))
+        tensor_info = info_of(tensor, value=has_values, storage=memories.of(tensor))
         maker = tensor.grad_fn
         if maker is not None and maker in position:
-            known.setdefault((position[maker], int(tensor.output_nr)), replace(told, value=None, storage=None))
-        return told
+            known.setdefault((position[maker], int(tensor.output_nr)), replace(tensor_info, value=None, storage=None))
+        return tensor_info
 
     for tensor in (*bases.values(), *results):
         describe(tensor)
     settings, kept = [], []
-    for node in found.nodes:
+    for node in walked.nodes:
         attrs, saved = contents(node, names, ends, describe)
         settings.append(attrs)
         kept.append(saved)
-    calls = _calls(found, record, engine_of(results), known)
-    made = outputs(found, known, [dict(attrs) for attrs in settings])
-    oldest = sorted((i for i, seq in enumerate(found.seqs) if seq != float("inf")), key=lambda i: (found.seqs[i], -i))
+    calls = _calls(walked, record, engine_of(results), known)
+    outs = outputs(walked, known, [dict(attrs) for attrs in settings])
+    oldest = sorted((i for i, seq in enumerate(walked.seqs) if seq != float("inf")), key=lambda i: (walked.seqs[i], -i))
     step = {i: number for number, i in enumerate(oldest)}
-    sentences = _sentences(found, results, params, known_parameters)
+    sentences = _sentences(walked, results, params, known_parameters)
     places = record.arrange() if record is not None else []
     nodes = []
-    for i, node in enumerate(found.nodes):
+    for i, node in enumerate(walked.nodes):
         call, op = calls[i], op_name(node)
         nodes.append(
             Node(
                 i, "op" if step.get(i) is not None or op == SINK else "opaque", op, None, None,
-                None if i not in step else int(found.seqs[i]), settings[i], kept[i],
+                None if i not in step else int(walked.seqs[i]), settings[i], kept[i],
                 call.place.index if call is not None and call.place is not None else None,
-                call.loc if call is not None else None, made[i], step.get(i),
+                call.loc if call is not None else None, outs[i], step.get(i),
                 rule=rule_of(op), sentence=sentences.get(i),
             )
         )  # fmt: skip
-    local = slopes(found, nodes, engine_of(results))
+    local = slopes(walked, nodes, engine_of(results))
     if local:
         edges = [
             replace(e, local=local.get((e.dst, e.dst_input))) if e.dst < len(nodes) and e.src < len(nodes) else e
             for e in edges
         ]
     live = {id(t): t for t in (*results, *bases.values())}
-    live |= {id(node.variable): node.variable for node in found.nodes if op_name(node) == SINK}
+    live |= {id(node.variable): node.variable for node in walked.nodes if op_name(node) == SINK}
     at = {index: live[key] for key, index in ends.items() if key in live}
 
     def described(tensor: Any) -> TensorInfo:
@@ -121,46 +121,46 @@ def _survey(var: Any, params: Mapping[str, Any] | None, model: Any, record: Any,
     scopes = scopes_of(places) if record is not None else ()
     if model is not None and record is None:
         whole, scopes = _scopes_by_names(whole, edges, model)
-    cuts, more_nodes, more_edges = _cuts(record, results, calls, len(whole), names, found)
+    cuts, more_nodes, more_edges = _cuts(record, results, calls, len(whole), names, walked)
     whole, edges = (*whole, *more_nodes), [*edges, *more_edges]
     whole, scopes, cuts = _used_scopes(whole, scopes, cuts)
-    held = tuple(
+    parameters = tuple(
         Held(path, ends.get(id(t)), info_of(t, storage=memories.of(t)), bool(t.requires_grad))
         for path, t in known_parameters.items()
     )
     graph = Graph(
         whole, tuple(edges), tuple(ends[id(t)] for t in results), engine_of(results), scopes, cuts,
-        _events(whole, record, calls), (), held, 3 if record is not None else 2 if model is not None else 1,
+        _events(whole, record, calls), (), parameters, 3 if record is not None else 2 if model is not None else 1,
         MappingProxyType(_totals(whole, memories)),
     )  # fmt: skip
-    return replace(graph, problems=_problems(graph)), found
+    return replace(graph, problems=_problems(graph)), walked
 
 
-def _calls(found: Walk, record: Any, engine: str, known: Known) -> list[Any]:
+def _calls(walked: Walk, record: Any, engine: str, known: Known) -> list[Any]:
     """The recorded call that made each node; what it gave is told to ``known``."""
     if record is None:
-        return [None] * len(found.nodes)
-    calls = [None if seq == float("inf") else record.of_age(seq, engine) for seq in found.seqs]
+        return [None] * len(walked.nodes)
+    calls = [None if seq == float("inf") else record.of_age(seq, engine) for seq in walked.seqs]
     youngest: dict[int, int] = {}
     for i, call in enumerate(calls):
         if call is not None:
             youngest.setdefault(call.index, i)  # the walk meets the youngest first
     for index, i in youngest.items():
-        given = record.calls[index].info
-        if given is not None:
-            known.setdefault((i, 0), TensorInfo(given.shape, given.dtype, given.nbytes, None, given.stats))
-            if given.stats is not None:
-                known[i, 0] = replace(known[i, 0], stats=given.stats)
+        info = record.calls[index].info
+        if info is not None:
+            known.setdefault((i, 0), TensorInfo(info.shape, info.dtype, info.nbytes, None, info.stats))
+            if info.stats is not None:
+                known[i, 0] = replace(known[i, 0], stats=info.stats)
     return calls
 
 
-def _sentences(found: Walk, results: Any, params: Any, parameters: Mapping[str, Any]) -> dict[int, str]:
-    if len(found.nodes) > SPOKEN:
+def _sentences(walked: Walk, results: Any, params: Any, parameters: Mapping[str, Any]) -> dict[int, str]:
+    if len(walked.nodes) > SPOKEN:
         return {}
-    labels = Labels(found, {**parameters, **(params or {})})
-    texts = _expressions(found.nodes[::-1], labels)
+    labels = Labels(walked, {**parameters, **(params or {})})
+    texts = _expressions(walked.nodes[::-1], labels)
     said = {}
-    for i, node in enumerate(found.nodes):
+    for i, node in enumerate(walked.nodes):
         if op_name(node) != SINK:
             said[i] = _operation(node, labels, texts)
         else:
@@ -197,18 +197,18 @@ def _scopes_by_names(nodes: Any, edges: list[Edge], model: Any) -> tuple[tuple[N
 
 
 def _cuts(
-    record: Any, results: Any, calls: list[Any], first: int, names: Mapping[int, str], found: Walk
+    record: Any, results: Any, calls: list[Any], first: int, names: Mapping[int, str], walked: Walk
 ) -> tuple[tuple[Cut, ...], list[Node], list[Edge]]:
     """The cuts behind the results: what was cut where, and which nodes use what came out."""
     if record is None:
         return (), [], []
     youngest: dict[int, int] = {}
-    for position, made in enumerate(calls):
-        if made is not None:
-            youngest.setdefault(made.index, position)
+    for position, call in enumerate(calls):
+        if call is not None:
+            youngest.setdefault(call.index, position)
     used: dict[int, list[int]] = {}
     starts: list[tuple[Any, int | None]] = [(record.calls[index], i) for index, i in youngest.items()]
-    ends = [record.made_by(t) for t in results]
+    ends = [record.producer(t) for t in results]
     starts += [(call, None) for call in ends if call is not None and call.index not in youngest]
     for call, of in starts:
         i: int | None = of
@@ -235,9 +235,9 @@ def _cuts(
         name = next((n for n in map(lambda s: _name_of(record, s, names), call.grads) if n), None)
         cuts.append(Cut(number, how, call.loc, reason, sources, tuple(sorted(used[at])), call.info, name))
         if used[at]:
-            place = call.place.index if call.place is not None else None
+            scope = call.place.index if call.place is not None else None
             nodes.append(
-                Node(first + len(nodes), "cut", "", how, call.info, scope=place, loc=call.loc, sentence=reason)
+                Node(first + len(nodes), "cut", "", how, call.info, scope=scope, loc=call.loc, sentence=reason)
             )
             edges += [Edge(nodes[-1].index, i, kind="cut") for i in used[at]]
     return tuple(cuts), nodes, edges
@@ -315,13 +315,13 @@ def _used_scopes(nodes: Any, scopes: Any, cuts: Any) -> tuple[tuple[Node, ...], 
 def _numbered(scopes: Any) -> tuple[Scope, ...]:
     """The scopes with calls of functions counted anew."""
     so_far: dict[str, int] = {}
-    made = []
+    numbered = []
     for scope in scopes:
         if scope.kind == "function":
             number = so_far[scope.path] = so_far.get(scope.path, -1) + 1
             scope = scope if scope.call == number else replace(scope, call=number)
-        made.append(scope)
-    return tuple(made)
+        numbered.append(scope)
+    return tuple(numbered)
 
 
 def _events(nodes: Any, record: Any, calls: list[Any]) -> tuple[Event, ...]:
@@ -356,29 +356,29 @@ def _totals(nodes: Any, memories: Memories) -> dict[str, int]:
 
 def _problems(graph: Graph) -> tuple[Problem, ...]:
     """What is likely wrong, told from the graph alone."""
-    found = []
+    problems = []
     for cut in graph.cuts:
         if cut.used_by:
             node = graph.nodes[cut.used_by[0]]
             where = f" at {cut.loc}" if cut.loc else ""
-            found.append(Problem("cut", node.index, node.scope, f"{cut.how}{where}: {cut.reason}", cut.loc))
+            problems.append(Problem("cut", node.index, node.scope, f"{cut.how}{where}: {cut.reason}", cut.loc))
     freed = [node for node in graph.nodes if any(s.state == "freed" for s in node.saved)]
     if freed:
         words = f"{len(freed)} operations have given up what they saved: a backward pass went through them already"
-        found.append(Problem("freed", freed[0].index, freed[0].scope, words, freed[0].loc))
+        problems.append(Problem("freed", freed[0].index, freed[0].scope, words, freed[0].loc))
     for node in graph.nodes:
         changed = [s.slot for s in node.saved if s.state == "modified"]
         if changed:
             words = f"{node.op} saved {changed[0]}, which was changed in place afterwards"
-            found.append(Problem("modified", node.index, node.scope, words, node.loc))
+            problems.append(Problem("modified", node.index, node.scope, words, node.loc))
         for output in node.outputs:
             if output.stats is not None and not output.stats.finite:
                 if not output.stats.nan and node.op.startswith(("MaskedFill", "Where")):
                     continue  # a mask is made of infinities
                 kind, word = ("nan", "NaN") if output.stats.nan else ("inf", "infinity")
                 words = f"{node.op} gave {word} in the forward pass"
-                found.append(Problem(kind, node.index, node.scope, words, node.loc))  # type: ignore[arg-type]
-    for held in graph.parameters:
-        if held.requires_grad and held.node is None:
-            found.append(Problem("unused", None, None, f"{held.path} is not used in this graph", None))
-    return tuple(found)
+                problems.append(Problem(kind, node.index, node.scope, words, node.loc))  # type: ignore[arg-type]
+    for parameter in graph.parameters:
+        if parameter.requires_grad and parameter.node is None:
+            problems.append(Problem("unused", None, None, f"{parameter.path} is not used in this graph", None))
+    return tuple(problems)

@@ -75,5 +75,5 @@ def _text(text: Text) -> str:
     anchor = "" if text.anchor == "middle" else f' text-anchor="{text.anchor}"'
     weight = ' font-weight="bold"' if text.bold else ""
     colour = "" if text.colour == INK else f' fill="{text.colour}"'
-    place = f'x="{number(text.x)}" y="{number(text.y)}" font-size="{number(text.size)}"'
-    return f"<text {place}{anchor}{weight}{colour}>{escape(text.text)}</text>"
+    attributes = f'x="{number(text.x)}" y="{number(text.y)}" font-size="{number(text.size)}"'
+    return f"<text {attributes}{anchor}{weight}{colour}>{escape(text.text)}</text>"

@@ -22,7 +22,7 @@ def graph_lines(var: Any, params: Mapping[str, Any] | None = None) -> Iterator[s
     for output in outputs:
         line = f"{printable(names.get(id(output), 'output'))} {describe(output).size_text}"
         if output.grad_fn is not None:
-            yield f"{line}  <- {_place(makers[output.grad_fn], int(getattr(output, 'output_nr', 0)))}"
+            yield f"{line}  <- {_reference(makers[output.grad_fn], int(getattr(output, 'output_nr', 0)))}"
         else:
             yield f"{line}  {'a leaf' if output.requires_grad else 'needs no gradient'}"
     digits = len(str(len(nodes))) + 1
@@ -35,7 +35,7 @@ def graph_lines(var: Any, params: Mapping[str, Any] | None = None) -> Iterator[s
             owner = printable(name) if name else "leaf"
             yield f"{head}  -> {owner}.grad {describe(leaf).size_text}"
         elif inputs[i]:
-            yield f"{head}  <- {', '.join('-' if e is None else _place(*e) for e in inputs[i])}"
+            yield f"{head}  <- {', '.join('-' if e is None else _reference(*e) for e in inputs[i])}"
         else:
             yield head.rstrip()
 
@@ -59,5 +59,5 @@ def graph_text(var: Any, params: Mapping[str, Any] | None = None, limit: int | N
     return "\n".join(lines)
 
 
-def _place(index: int, output: int) -> str:
+def _reference(index: int, output: int) -> str:
     return f"#{index}[{output}]" if output else f"#{index}"

@@ -97,10 +97,10 @@ def in_backward_order(nodes: list[Any], inputs: list[Inputs], owed: list[int]) -
     ready = [(-seqs[i], i) for i, count in enumerate(owed) if not count]
     heapify(ready)
     order: list[int] = []
-    place = [0] * len(nodes)
+    position = [0] * len(nodes)
     while ready:
         _, i = heappop(ready)
-        place[i] = len(order)
+        position[i] = len(order)
         order.append(i)
         for edge in inputs[i]:
             if edge is not None:
@@ -108,11 +108,11 @@ def in_backward_order(nodes: list[Any], inputs: list[Inputs], owed: list[int]) -
                 owed[j] -= 1
                 if not owed[j]:
                     heappush(ready, (-seqs[j], j))
-    moved = [tuple([edge and (place[edge[0]], edge[1]) for edge in inputs[i]]) for i in order]
+    moved = [tuple([edge and (position[edge[0]], edge[1]) for edge in inputs[i]]) for i in order]
     return Walk([nodes[i] for i in order], moved, [seqs[i] for i in order])
 
 
-def hold(found: Walk) -> None:
+def hold(walked: Walk) -> None:
     """Make a deep torch graph safe to free now that Python has touched its nodes.
 
     A torch node once seen from Python keeps its Python twin, and twins free each other recursively: a touched chain of
@@ -120,7 +120,7 @@ def hold(found: Walk) -> None:
     path below it down to the next such node, leaves first: a dying list lets go from its end, so each node dies while
     the one below it is still held. A node keeps only what it kept alive anyway.
     """
-    nodes, inputs, _ = found
+    nodes, inputs, _ = walked
     depth, deepest = [0] * len(nodes), [-1] * len(nodes)
     for i in range(len(nodes) - 1, -1, -1):
         for edge in inputs[i]:

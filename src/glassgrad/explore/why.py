@@ -61,11 +61,11 @@ def _of_loss(loss: Any, record: Any) -> Why:
             return Why(
                 "leaf", "This is a leaf that requires a gradient: backward() from it reaches it alone.", good=True
             )
-        found = walk([loss])
-        leaves = sum(op_name(node) == SINK for node in found.nodes)
+        walked = walk([loss])
+        leaves = sum(op_name(node) == SINK for node in walked.nodes)
         return Why("fine", f"This requires a gradient: its graph leads back to {leaves} leaves.", good=True)
     verdict = "This requires no gradient, so backward() has nothing to go through."
-    call = record.made_by(loss) if record is not None else None
+    call = record.producer(loss) if record is not None else None
     if call is None:
         lines = (
             "No operation was recorded for it: everything it was made from required no gradient, or it was cut off by "
@@ -75,16 +75,16 @@ def _of_loss(loss: Any, record: Any) -> Why:
     cuts = _cuts_behind(record, call)
     if not cuts:
         sources = [c for c in record.before(call) if not c.name and c.ref is not None]
-        told = (
+        details = (
             f"Nothing was cut: none of the {len(sources)} tensors it was made from requires a gradient.",
             f"It was made {where(call.loc)}.",
         )
-        return Why("no leaf", verdict, told, "set requires_grad=True on the tensors you want gradients of")
+        return Why("no leaf", verdict, details, "set requires_grad=True on the tensors you want gradients of")
     return Why("cut", verdict, _cut_lines(cuts), _remedy(cuts), False, tuple(cuts))
 
 
 def _of_parameter(loss: Any, param: Any, name: str, record: Any, names: Mapping[str, Any]) -> Why:
-    call = record.made_by(param) if record is not None else None
+    call = record.producer(param) if record is not None else None
     if not param.requires_grad:
         if call is not None and call.name:
             cuts = _cuts_behind(record, call)
@@ -93,21 +93,21 @@ def _of_parameter(loss: Any, param: Any, name: str, record: Any, names: Mapping[
                 return Why("cut", verdict, _cut_lines(cuts), _remedy(cuts), False, tuple(cuts))
         verdict = f"{_first(name)} gets no gradient: its requires_grad is False."
         return Why("frozen", verdict, (), f"call {_called(name)}.requires_grad_() before the forward pass")
-    found = walk([loss]) if loss.grad_fn is not None else None
+    walked = walk([loss]) if loss.grad_fn is not None else None
     if not param.is_leaf:
-        return _of_result(param, name, call, found, names)
+        return _of_result(param, name, call, walked, names)
     if loss is param:
         return Why("leaf", f"{_first(name)} is the loss itself.", good=True)
     sink = None
-    if found is not None:
-        sink = next((n for n in found.nodes if op_name(n) == SINK and n.variable is param), None)
+    if walked is not None:
+        sink = next((n for n in walked.nodes if op_name(n) == SINK and n.variable is param), None)
     if sink is not None:
         return _connected(param, name)
     if not loss.requires_grad:
         answer = _of_loss(loss, record)
         verdict = f"{_first(name)} gets no gradient, because the loss requires none."
         return Why(answer.kind, verdict, answer.lines, answer.advice, False, answer.cuts)
-    return _apart(loss, param, name, record, found, names)
+    return _apart(loss, param, name, record, walked, names)
 
 
 def _connected(param: Any, name: str) -> Why:
@@ -127,12 +127,12 @@ def _connected(param: Any, name: str) -> Why:
     if stats is not None and not stats.finite:
         return Why("nan", verdict, (f"Its .grad has {stats.nan} NaN and {stats.inf} infinite numbers.",),
                    "ask glassgrad.explore.trace_nan where they began", False)  # fmt: skip
-    told = "Its .grad is there." if stats is None or stats.norm is None else f"Its .grad has the norm {stats.norm:.4g}."
-    return Why("connected", verdict, (told,),
-               "", True)  # fmt: skip
+    norm = None if stats is None else stats.norm
+    size = "Its .grad is there." if norm is None else f"Its .grad has the norm {norm:.4g}."
+    return Why("connected", verdict, (size,), "", True)
 
 
-def _of_result(param: Any, name: str, call: Any, found: Any, names: Mapping[str, Any]) -> Why:
+def _of_result(param: Any, name: str, call: Any, walked: Any, names: Mapping[str, Any]) -> Why:
     """A tensor that an operation made: its ``.grad`` is not kept."""
     maker = op_name(param.grad_fn)
     behind = walk([param])
@@ -143,34 +143,34 @@ def _of_result(param: Any, name: str, call: Any, found: Any, names: Mapping[str,
     ]
     lines.append("backward() passes its gradient on and keeps only those of leaves.")
     advice = f"call {_called(name)}.retain_grad() before backward()"
-    told = []
+    leaf_names = []
     if len(leaves) <= 3:
         for leaf in leaves:
-            told.append(f"{by_id.get(id(leaf), 'a leaf')} of shape {list(leaf.shape)}")
+            leaf_names.append(f"{by_id.get(id(leaf), 'a leaf')} of shape {list(leaf.shape)}")
         lines.append(
-            f"The gradient ends in the {'leaf' if len(leaves) == 1 else 'leaves'} behind it: {', '.join(told)}."
+            f"The gradient ends in the {'leaf' if len(leaves) == 1 else 'leaves'} behind it: {', '.join(leaf_names)}."
         )
     if len(leaves) == 1 and maker.startswith(("ToCopy", "Clone", "Mul", "Div", "View", "Reshape", "T", "Copy")):
         lines.append(
             "Perhaps the leaf itself was meant to be this tensor: .to(), .cuda() or arithmetic made a new one."
         )
         advice += ", or make the tensor in its final form and call .requires_grad_() on it last"
-    if found is not None and not any(node is param.grad_fn for node in found.nodes):
+    if walked is not None and not any(node is param.grad_fn for node in walked.nodes):
         lines.append("Besides, it is not in the graph of the loss.")
     return Why("not a leaf", f"{_first(name)} has no .grad because it is no leaf.", tuple(lines), advice,
-               names=tuple(told))  # fmt: skip
+               names=tuple(leaf_names))  # fmt: skip
 
 
-def _apart(loss: Any, param: Any, name: str, record: Any, found: Any, names: Mapping[str, Any]) -> Why:
+def _apart(loss: Any, param: Any, name: str, record: Any, walked: Any, names: Mapping[str, Any]) -> Why:
     """A leaf that requires a gradient and is not in the graph of the loss."""
     verdict = f"{_first(name)} gets no gradient: it is not in the graph of the loss."
-    reached = [node.variable for node in found.nodes if op_name(node) == SINK] if found is not None else []
+    reached = [node.variable for node in walked.nodes if op_name(node) == SINK] if walked is not None else []
     by_id = {id(t): n for n, t in names.items()}
     others = [by_id.get(id(leaf), f"a leaf of shape {list(leaf.shape)}") for leaf in reached]
     tail = f"The loss leads back to {listed(others)}." if others else "The loss leads back to no leaf."
     if record is None:
         return Why("apart", verdict, (tail,), ASK, names=tuple(others))
-    start, end = record.made_by(param), record.made_by(loss)
+    start, end = record.producer(param), record.producer(loss)
     if end is None:
         return Why("apart", verdict, (tail, "The loss was not made inside the recording."), ASK, names=tuple(others))
     users = _depending(record, start.index) if start is not None else {}
@@ -210,29 +210,29 @@ def _is(record: Any, module: Any, path: str) -> bool:
 
 def _depending(record: Any, at: int) -> dict[int, None]:
     """Every call that used what call ``at`` gave, directly or through others, in order."""
-    found: dict[int, None] = {}
+    users: dict[int, None] = {}
     marked = {at}
     for call in record.calls[at + 1 :]:
         if any(i in marked for i in call.inputs):
             marked.add(call.index)
             if call.name:
-                found[call.index] = None
-    return found
+                users[call.index] = None
+    return users
 
 
 def _cuts_behind(record: Any, call: Any) -> list[Cut]:
     """The cuts among everything a call's result was computed from: the last on each way."""
-    found, seen, waiting = [], {call.index}, [call.index]
+    cutting, seen, waiting = [], {call.index}, [call.index]
     for at in waiting:
         here = record.calls[at]
         if here.how is not None:
-            found.append(here)
+            cutting.append(here)
             continue
         for other in here.inputs:
             if other not in seen:
                 seen.add(other)
                 waiting.append(other)
-    return [_cut(i, one) for i, one in enumerate(sorted(found, key=lambda one: one.index))]
+    return [_cut(i, one) for i, one in enumerate(sorted(cutting, key=lambda one: one.index))]
 
 
 def _cut(index: int, call: Any) -> Cut:

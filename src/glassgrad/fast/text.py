@@ -298,22 +298,22 @@ def _viewed(row: Row) -> list[str]:
         f"        v = share({arg})",
         f"    a0 = {arg}._array",
         f"    r = {row.name}_kernel({', '.join(['a0', *row.settings])})",
-        "    made = None",
+        "    origin = None",
         f"    base = {arg}",
         f"    e0 = {arg}._edge",
         "    if type(e0) is View:",
-        "        base, made = e0.base, e0.made",
+        "        base, origin = e0.base, e0.origin",
         "    n = None",
         "    if modes.off and not grad_enabled():",
-        '        if made != "inference":',
-        '            made = "no_grad"',
+        '        if origin != "inference":',
+        '            origin = "no_grad"',
         "    elif e0 is not None:",
         f"        e0 = {arg} if e0 is LEAF else edge_of({arg})",
         *(["        if e0 is not None:", *("            " + line for line in _record(row))] if has_run(row) else []),
     ]
 
 
-def _place(tensor: str, memory: str, origin: str, edge: str) -> list[str]:
+def _view_lines(tensor: str, memory: str, origin: str, edge: str) -> list[str]:
     return [
         f"{tensor} = new(Tensor)",
         f"{tensor}._array = {memory}",
@@ -321,14 +321,14 @@ def _place(tensor: str, memory: str, origin: str, edge: str) -> list[str]:
         f"{tensor}._edge = w = View()",
         "w.seen = v.version",
         "w.base = base",
-        f"w.made = {origin}",
+        f"w.origin = {origin}",
         f"w.edge = {edge}",
     ]
 
 
 def _view_caller(row: Row) -> list[str]:
     """The caller of a view: the same memory and version, a place in the graph that can be read again."""
-    return [*_viewed(row), *("    " + line for line in _place("o", "r", "made", "n")), "    return o"]
+    return [*_viewed(row), *("    " + line for line in _view_lines("o", "r", "origin", "n")), "    return o"]
 
 
 def _views_caller(row: Row) -> list[str]:
@@ -336,11 +336,11 @@ def _views_caller(row: Row) -> list[str]:
     edge = "None if n is None else output_of(n, len(outs), len(r))"
     return [
         *_viewed(row),
-        '    if made != "inference" and not (modes.off and not grad_enabled()):',
-        '        made = "multi"',
+        '    if origin != "inference" and not (modes.off and not grad_enabled()):',
+        '        origin = "multi"',
         "    outs = []",
         "    for piece in r:",
-        *("        " + line for line in _place("o", "piece", "made", edge)),
+        *("        " + line for line in _view_lines("o", "piece", "origin", edge)),
         "        outs.append(o)",
         "    return tuple(outs)",
     ]

@@ -27,23 +27,23 @@ def functional_call(
     strict       RuntimeError where names are missing or unknown
     Source: https://docs.pytorch.org/docs/stable/generated/torch.func.functional_call.html
     """
-    given = parameter_and_buffer_dicts
-    if isinstance(given, dict):
-        replaced = given
-    elif isinstance(given, (list, tuple)):
-        if not all(isinstance(part, dict) for part in given):
+    dicts = parameter_and_buffer_dicts
+    if isinstance(dicts, dict):
+        replaced = dicts
+    elif isinstance(dicts, (list, tuple)):
+        if not all(isinstance(part, dict) for part in dicts):
             raise ValueError("Expected all elements of parameter_and_buffer_dicts to be dictionaries")
-        names = [name for part in given for name in part]
+        names = [name for part in dicts for name in part]
         repeated = [name for name in dict.fromkeys(names) if names.count(name) > 1]
         if repeated:
             raise ValueError(
                 f"{repeated} appeared in multiple dictionaries; behavior of functional call is ambiguous"
             )
-        replaced = {name: tensor for part in given for name, tensor in part.items()}
+        replaced = {name: tensor for part in dicts for name, tensor in part.items()}
     else:
         raise ValueError(
             "Expected parameter_and_buffer_dicts to be a dict, or a list/tuple of dicts, but got "
-            f"{type(given)}"
+            f"{type(dicts)}"
         )
     args = () if args is None else args if isinstance(args, tuple) else (args,)
     with replacing(module, replaced, tie_weights=tie_weights, strict=strict):
@@ -78,29 +78,29 @@ def _named(module: Any) -> dict[str, Tensor]:
 def _untied(module: Any, tensors: dict[str, Tensor]) -> dict[str, Tensor]:
     """``tensors`` under all names that the module has for what they replace."""
     groups: dict[int, list[str]] = {}
-    for name, held in _named(module).items():
-        groups.setdefault(id(held), []).append(name)
-    found = dict(tensors)
+    for name, tensor in _named(module).items():
+        groups.setdefault(id(tensor), []).append(name)
+    untied = dict(tensors)
     for names in groups.values():
-        given = [name for name in names if name in tensors]
-        if len(names) == 1 or not given:
+        present = [name for name in names if name in tensors]
+        if len(names) == 1 or not present:
             continue
-        if len({id(tensors[name]) for name in given}) > 1:
+        if len({id(tensors[name]) for name in present}) > 1:
             raise ValueError(
                 f"functional_call got multiple values for keys {sorted(names)}, which are tied. Consider using "
                 "tie_weights=False"
             )
         for name in names:
-            found[name] = tensors[given[0]]
-    return found
+            untied[name] = tensors[present[0]]
+    return untied
 
 
 def _check_names(module: Any, tensors: dict[str, Tensor]) -> None:
-    held = _named(module)
+    members = _named(module)
     errors = []
     for kind, names in (
-        ("Unexpected", [name for name in tensors if name not in held]),
-        ("Missing", [name for name in held if name not in tensors]),
+        ("Unexpected", [name for name in tensors if name not in members]),
+        ("Missing", [name for name in members if name not in tensors]),
     ):
         if names:
             errors.append(f"{kind} key(s): {', '.join(map(repr, names))}.")
@@ -115,10 +115,10 @@ def _swap(module: Any, path: str, tensor: Any) -> Any:
     owner = module.get_submodule(parent)
     if tensor is not _ABSENT and tensor is not None and not isinstance(tensor, Tensor):
         raise TypeError(f"{tensor} is not an instance of torch.Tensor")
-    for held in (owner._parameters, owner._buffers):
-        if name in held:
-            old = held[name]
-            held[name] = tensor
+    for members in (owner._parameters, owner._buffers):
+        if name in members:
+            old = members[name]
+            members[name] = tensor
             return old
     old = getattr(owner, name, _ABSENT)
     if old is not _ABSENT and old is not None and not isinstance(old, Tensor):
@@ -145,7 +145,7 @@ def stack_module_state(models: Any) -> tuple[dict[str, Tensor], dict[str, Tensor
     stacked = []
     for kind in ("named_parameters", "named_buffers"):
         all_of = [dict(getattr(model, kind)()) for model in models]
-        stacked.append({name: _stacked_leaf([held[name] for held in all_of], name) for name in all_of[0]})
+        stacked.append({name: _stacked_leaf([state[name] for state in all_of], name) for name in all_of[0]})
     return stacked[0], stacked[1]
 
 
@@ -153,8 +153,8 @@ def _stacked_leaf(tensors: list[Any], name: str) -> Any:
     wanting = {t.requires_grad for t in tensors}
     if len(wanting) > 1:
         raise RuntimeError(f"Expected {name} from each model to have the same .requires_grad")
-    made = stack(tensors)
-    return made.detach().requires_grad_() if wanting == {True} else made
+    stacked = stack(tensors)
+    return stacked.detach().requires_grad_() if wanting == {True} else stacked
 
 
 __all__ = ["functional_call", "stack_module_state"]

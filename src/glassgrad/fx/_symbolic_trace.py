@@ -248,8 +248,8 @@ class Tracer(TracerBase):
             return root_fn, args
         self.graph._pytree_info = PyTreeInfo(names[:total], shape, None)
 
-        def flat(*given):  # type: ignore[no-untyped-def]  # an annotation would be printed
-            results, out_spec = pytree.tree_flatten(root_fn(*pytree.tree_unflatten(given, shape)))
+        def flat(*flat_args):  # type: ignore[no-untyped-def]  # an annotation would be printed
+            results, out_spec = pytree.tree_flatten(root_fn(*pytree.tree_unflatten(flat_args, shape)))
             self.graph._pytree_info = PyTreeInfo(names[:total], shape, out_spec)
             return results
 

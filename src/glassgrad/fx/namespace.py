@@ -62,14 +62,14 @@ class Namespace:
         candidate = _ILLEGAL.sub("_", candidate) or "_unnamed"
         if candidate[0].isdigit():
             candidate = f"_{candidate}"
-        base, given = _SHAPE.match(candidate).groups()  # type: ignore[union-attr]
-        if given is None or candidate in self._used_names:
+        base, suffix = _SHAPE.match(candidate).groups()  # type: ignore[union-attr]
+        if suffix is None or candidate in self._used_names:
             number = self._base_count.get(base, 0)
             if _taken.get(candidate, obj) is not obj:
                 number += 1
                 candidate = f"{base}_{number}"
         else:
-            number = int(given)
+            number = int(suffix)
         while candidate in self._used_names:
             number += 1
             candidate = f"{base}_{number}"

@@ -32,7 +32,7 @@ LEAF_INPLACE = "a leaf Variable that requires grad is being used in an in-place 
 LEAF_VIEW_INPLACE = "a view of a leaf Variable that requires grad is being used in an in-place operation."
 RECORDED_VIEW = "{which} is a view and {modified} modified inplace. "
 UNRECORDED_VIEW = "{what} created in {mode} mode and {modified} modified inplace {now}. "
-VIEW_MADE = {
+VIEW_ORIGIN = {
     "multi": (
         "This view is the output of a function that returns multiple views. Such functions do not allow the output "
         "views to be modified inplace. You should replace the inplace operation by an out-of-place one."

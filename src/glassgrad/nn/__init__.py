@@ -34,13 +34,13 @@ def factory_kwargs(kwargs: dict[str, Any] | None) -> dict[str, Any]:
     """
     if kwargs is None:
         return {}
-    places = {"device", "dtype", "memory_format"}
-    unknown = kwargs.keys() - places - {"factory_kwargs"}
+    accepted = {"device", "dtype", "memory_format"}
+    unknown = kwargs.keys() - accepted - {"factory_kwargs"}
     if unknown:
         raise TypeError(f"unexpected kwargs {unknown}")
-    found = dict(kwargs.get("factory_kwargs", {}))
-    for name in places & kwargs.keys():
-        if name in found:
+    merged = dict(kwargs.get("factory_kwargs", {}))
+    for name in accepted & kwargs.keys():
+        if name in merged:
             raise TypeError(f"{name} specified twice, in **kwargs and in factory_kwargs")
-        found[name] = kwargs[name]
-    return found
+        merged[name] = kwargs[name]
+    return merged

@@ -20,18 +20,18 @@ def _settings(
 ) -> tuple[Any, Any, Any]:  # fmt: skip
     """Stride, padding and dilation, one for each dimension, once everything fits."""
     several = _ntuple(ndim)
-    given = [several(value) for value in (stride, padding, dilation)]
-    steps, around, spread = [value * ndim if len(value) == 1 else value for value in given]
+    settings = [several(value) for value in (stride, padding, dilation)]
+    steps, around, spread = [value * ndim if len(value) == 1 else value for value in settings]
     check_numbers(steps, around, spread, (0,))
     check_sizes(input_size, weight_size, None, around, spread, False, groups)
     outs = output_sizes(input_size[2:], weight_size[2:], steps, around, spread)
     wanted = (input_size[0], weight_size[0], *outs)
     sizes = grad_output._array.shape
-    for place, (n, m) in enumerate(zip(wanted, sizes, strict=False)):
+    for dim, (n, m) in enumerate(zip(wanted, sizes, strict=False)):
         if n != m or len(sizes) != len(wanted):
             raise RuntimeError(
-                f"Expected a tensor of dimension {len(wanted)} and tensor.size[{place}] == {n} but got: dimension "
-                f"{len(sizes)} and tensor.size[{place}] = {m}"
+                f"Expected a tensor of dimension {len(wanted)} and tensor.size[{dim}] == {n} but got: dimension "
+                f"{len(sizes)} and tensor.size[{dim}] = {m}"
             )
     return steps, around, spread
 
@@ -41,8 +41,8 @@ def _by_input(
 ) -> Tensor:
     sizes = tuple(input_size)
     settings = _settings(ndim, sizes, weight._array.shape, grad_output, stride, padding, dilation, groups)
-    made: Tensor = convolution_input(grad_output, weight, sizes, *settings, False, (0,) * ndim, groups)
-    return made
+    gradient: Tensor = convolution_input(grad_output, weight, sizes, *settings, False, (0,) * ndim, groups)
+    return gradient
 
 
 def _by_weight(
@@ -50,8 +50,8 @@ def _by_weight(
 ) -> Tensor:
     sizes = tuple(weight_size)
     settings = _settings(ndim, input._array.shape, sizes, grad_output, stride, padding, dilation, groups)
-    made: Tensor = convolution_weight(grad_output, input, sizes, *settings, False, (0,) * ndim, groups)
-    return made
+    gradient: Tensor = convolution_weight(grad_output, input, sizes, *settings, False, (0,) * ndim, groups)
+    return gradient
 
 
 def conv1d_input(

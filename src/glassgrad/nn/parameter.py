@@ -169,15 +169,15 @@ def _as_empty(name: str) -> Callable[..., Any]:
             method(plain, *[alias(a) if is_lazy(a) else a for a in args], **kwargs)
             return self
         plain._edge = LEAF if self.requires_grad else None
-        found = method(plain, *args, **kwargs)
-        if found is plain:
+        result = method(plain, *args, **kwargs)
+        if result is plain:
             return self
-        if isinstance(found, Tensor) and isinstance(self, UninitializedBuffer):
+        if isinstance(result, Tensor) and isinstance(self, UninitializedBuffer):
             out: Any = new(type(self))
-            out._array, out._edge, out._counter = found._array, None, None
+            out._array, out._edge, out._counter = result._array, None, None
             out.persistent, out._is_buffer = self.persistent, True
             return out
-        return found
+        return result
 
     call.__name__ = call.__qualname__ = name
     call.__doc__ = f"What :meth:`Tensor.{name}` gives for an empty tensor."
@@ -199,8 +199,8 @@ def _refused(name: str) -> Callable[..., Any]:
 for _name, _method in list(vars(Tensor).items()):
     _is_method = isinstance(_method, FunctionType) or (isinstance(_method, Later) and not _method.is_property)
     if _is_method and _name not in _OF_OBJECTS and _name not in vars(UninitializedTensorMixin):
-        _made = _as_empty(_name) if _name in _ALLOWED else _refused(_name)
-        setattr(UninitializedTensorMixin, _name, _made)
+        _method = _as_empty(_name) if _name in _ALLOWED else _refused(_name)
+        setattr(UninitializedTensorMixin, _name, _method)
 
 __all__ = [
     "Buffer",

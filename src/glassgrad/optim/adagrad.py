@@ -67,13 +67,13 @@ class Adagrad(Elementwise):
         state = self.state[param]
         if not state:
             self._start(group, state, param)
-        held = coalesced(-grad._array if group["maximize"] else grad._array)
+        sparse = coalesced(-grad._array if group["maximize"] else grad._array)
         (step,), (rate, eps) = self._advance(group, state["step"]._array[()])
         writable(state["step"])[...] = step
-        total, place = writable(state["sum"]), tuple(held.indices)
-        total[place] += held.values * held.values
+        total, indices, g = writable(state["sum"]), tuple(sparse.indices), sparse.values
+        total[indices] += g * g
         version = share(param)
-        param._array[place] -= (rate * (held.values / (np.sqrt(total[place]) + eps))).astype(held.dtype, copy=False)
+        param._array[indices] -= (rate * (g / (np.sqrt(total[indices]) + eps))).astype(g.dtype, copy=False)
         version.version += 1
 
     def _compiled(self, group: dict[str, Any], numbers: Any) -> tuple[Any, ...] | None:

@@ -30,7 +30,7 @@ class Adam(Elementwise):
     _younger = "amsgrad maximize foreach capturable differentiable decoupled_weight_decay fused"
     _arrays = ("exp_avg", "exp_avg_sq", "max_exp_avg_sq")
     _only = {"max_exp_avg_sq": "amsgrad"}
-    _made_of: Any = None  # the numbers that were made into constants last
+    _constants_of: Any = None  # the numbers that were made into constants last
     _constants: Any = None
 
     def __init__(
@@ -82,16 +82,16 @@ class Adam(Elementwise):
 
     def _run(self, group: dict[str, Any], numbers: Any, arrays: Sequence[Any]) -> int:
         """The rule on arrays; where no setting is out of the ordinary, in as few calls as there can be."""
-        kind, decay, apart = arrays[0].dtype, group["weight_decay"], group["decoupled_weight_decay"]
-        plain = (kind is F32 or kind is F64) and type(decay) is not Tensor and (apart or decay == 0)
+        dtype, decay, apart = arrays[0].dtype, group["weight_decay"], group["decoupled_weight_decay"]
+        plain = (dtype is F32 or dtype is F64) and type(decay) is not Tensor and (apart or decay == 0)
         if not plain or group["amsgrad"] or group["maximize"]:
             return super()._run(group, numbers, arrays)
         data, g, mean, square = arrays
-        if self._made_of is not numbers or self._constants[0].dtype is not kind:
+        if self._constants_of is not numbers or self._constants[0].dtype is not dtype:
             rate, fresh1, beta2, fresh2, root, eps = numbers
             shrink = 1 - number(group["lr"]) * decay
-            found = (fresh1, beta2, fresh2, eps * root, rate * root, shrink)
-            self._made_of, self._constants = numbers, [np.array(constant, kind) for constant in found]
+            values = (fresh1, beta2, fresh2, eps * root, rate * root, shrink)
+            self._constants_of, self._constants = numbers, [np.array(constant, dtype) for constant in values]
         fresh1, beta2, fresh2, eps, rate, shrink = self._constants
         self._room.taken = 0
         spare = self._room.take(data)

@@ -137,25 +137,25 @@ class Elementwise(WithSettings):
         same: dict[Any, _Batch] = {}  # the same, by the identities of numbers: after a step, parameters share them
         only = names[0] if len(names) == 1 else None
         batch: Any = None
-        latest = latest_kind = None  # the number and the dtype that the last batch was found by
+        latest = latest_dtype = None  # the number and the dtype that the last batch was found by
         for param, grad, state in todo:
             data = param._array
-            kind = data.dtype
+            dtype = data.dtype
             count = None if only is None else state[only]
             if (
-                kind is not latest_kind
+                dtype is not latest_dtype
                 or count is not None
                 and (count._array is not latest or count._counter is not None)
             ):
                 counts = [state[name] for name in names]
-                identity = (id(kind), *[id(count._array) for count in counts])
+                identity = (id(dtype), *[id(count._array) for count in counts])
                 batch = same.get(identity)
                 if batch is None:
-                    batch = self._batch(group, batches, kind, counts)
+                    batch = self._batch(group, batches, dtype, counts)
                     if all(count._counter is None for count in counts):
                         same[identity] = batch
                 if len(names) < 2:
-                    latest, latest_kind = None if count is None else count._array, kind
+                    latest, latest_dtype = None if count is None else count._array, dtype
                 for count, after in zip(counts, batch.after, strict=True):
                     if count._counter is None:
                         count._array = after
@@ -168,14 +168,14 @@ class Elementwise(WithSettings):
             if version is None:
                 version = share(param)
                 data = param._array
-            by_itself = by_tensors or g.dtype is not kind
+            by_itself = by_tensors or g.dtype is not dtype
             arrays = [data, g if type(g) is ndarray else np.asarray(g)]
             for name in kept:
                 tensor = state[name]
                 array = tensor._array
                 if tensor._counter is not None or type(array) is not ndarray:
                     array = writable(tensor)
-                if array.dtype is not kind:
+                if array.dtype is not dtype:
                     by_itself = True
                 arrays.append(array)
             if by_itself:
@@ -194,15 +194,15 @@ class Elementwise(WithSettings):
 
     def _step_compiled(self, group: dict[str, Any], batch: _Batch) -> bool:
         """One step of a batch, all in one call; False where there is none."""
-        kind = REAL.get(batch.arrays[0][0].dtype)
-        if kind is None or (found := self._compiled(group, batch.numbers)) is None:
+        dtype = REAL.get(batch.arrays[0][0].dtype)
+        if dtype is None or (call := self._compiled(group, batch.numbers)) is None:
             return False
-        name, writes, numbers, *settings = found
+        name, writes, numbers, *settings = call
         native = compiled.optimizer
         if len(set(batch.versions)) < len(batch.versions):  # parameters that share memory
             return False
         layouts = self.__dict__.setdefault("_layouts", {}).setdefault(id(group), {})
-        if not native.step(getattr(native, name), batch.arrays, kind, layouts, numbers, *settings):
+        if not native.step(getattr(native, name), batch.arrays, dtype, layouts, numbers, *settings):
             return False
         for version in batch.versions:
             version.version += writes
@@ -222,10 +222,10 @@ class Elementwise(WithSettings):
         else:
             self._step_together(group, batch.numbers, small)
 
-    def _batch(self, group: dict[str, Any], batches: dict[Any, _Batch], kind: Any, counts: list[Any]) -> _Batch:
+    def _batch(self, group: dict[str, Any], batches: dict[Any, _Batch], dtype: Any, counts: list[Any]) -> _Batch:
         """The batch that parameters of some dtype belong to, given the numbers kept for them."""
         before = tuple(count._array[()] for count in counts)
-        key = (kind, before, *map(type, before))
+        key = (dtype, before, *map(type, before))
         batch = batches.get(key)
         if batch is None:
             after, numbers = self._advance(group, *before)
@@ -257,12 +257,12 @@ class Elementwise(WithSettings):
 
     def _laid_out(self, size: int, columns: list[tuple[Any, ...]]) -> tuple[list[Any], list[list[Any]]]:
         """Arrays to lay others end to end in, with views of those others' shapes; the same at each step."""
-        kind = columns[0][0].dtype
+        dtype = columns[0][0].dtype
         shapes = [array.shape for array in columns[0]]
         rooms = self.__dict__.setdefault("_rooms", {})
-        found = rooms.get((kind.char, len(columns), size))
-        if found is None or found[0] != shapes:
-            flat = [np.empty(size, kind) for _ in columns]
+        layout = rooms.get((dtype.char, len(columns), size))
+        if layout is None or layout[0] != shapes:
+            flat = [np.empty(size, dtype) for _ in columns]
             ends = np.cumsum([array.size for array in columns[0]]).tolist()
             views = [
                 [whole[begin:end].reshape(shape) for begin, end, shape in zip([0, *ends], ends, shapes, strict=False)]
@@ -270,8 +270,8 @@ class Elementwise(WithSettings):
             ]
             if len(rooms) > _ROOMS:
                 rooms.clear()
-            found = rooms[kind.char, len(columns), size] = shapes, flat, views
-        return found[1:]  # type: ignore[no-any-return]
+            layout = rooms[dtype.char, len(columns), size] = shapes, flat, views
+        return layout[1:]  # type: ignore[no-any-return]
 
     def _step_by_blocks(self, group: dict[str, Any], numbers: Any, arrays: list[Any]) -> int:
         """One step of one parameter; gives how often it was written to."""
@@ -291,14 +291,14 @@ class Elementwise(WithSettings):
 
     def _run(self, group: dict[str, Any], numbers: Any, arrays: Sequence[Any]) -> int:
         """The rule on arrays of one layout."""
-        kind, room = arrays[0].dtype, self._room
+        dtype, room = arrays[0].dtype, self._room
         room.taken = 0
-        narrow = kind.itemsize == 2 and kind in NARROW
+        narrow = dtype.itemsize == 2 and dtype in NARROW
         if narrow:
-            whole: list[Values] = [Narrow(array.astype(F32), room, kind) for array in arrays]
+            whole: list[Values] = [Narrow(array.astype(F32), room, dtype) for array in arrays]
         else:
-            if kind.kind == "c":  # real and imaginary parts are numbers of their own
-                arrays = [array[..., None].view(REAL[kind]) for array in arrays]
+            if dtype.kind == "c":  # real and imaginary parts are numbers of their own
+                arrays = [array[..., None].view(REAL[dtype]) for array in arrays]
             whole = [Values(array, room) for array in arrays]
         p, g, *kept = whole
         g = decayed(group, p, g)

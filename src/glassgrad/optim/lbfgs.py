@@ -83,14 +83,14 @@ class LBFGS(WithSettings):
                 curvature = change.dot(step)
                 if curvature > 1e-10:
                     if len(changes) == group["history_size"]:
-                        for held in (changes, steps, ro):
-                            held.pop(0)
+                        for history in (changes, steps, ro):
+                            history.pop(0)
                     changes.append(change)
                     steps.append(step)
                     ro.append(1.0 / curvature)
                     scale = curvature / change.dot(change)
-                held = state.setdefault("al", [None] * group["history_size"])
-                d = _direction(grad, changes, steps, ro, scale, held)
+                alphas = state.setdefault("al", [None] * group["history_size"])
+                d = _direction(grad, changes, steps, ro, scale, alphas)
             if last_grad is None:
                 last_grad = grad.clone()
             else:
@@ -107,8 +107,8 @@ class LBFGS(WithSettings):
                 here = [param.clone() for param in self._params]
                 look = functools.partial(self._look, closure, here, d)
                 start = Point(0, loss, grad, slope)
-                found, tried = strong_wolfe(look, t, d, start, group["max_eval"] - evaluations)
-                t, loss, grad = found.t, found.loss, found.grad
+                point, tried = strong_wolfe(look, t, d, start, group["max_eval"] - evaluations)
+                t, loss, grad = point.t, point.loss, point.grad
                 self._move(t, d)
             else:
                 self._move(t, d)
@@ -160,16 +160,16 @@ class LBFGS(WithSettings):
         return loss, grad
 
 
-def _direction(grad: Any, changes: list[Any], steps: list[Any], ro: list[Any], scale: Any, held: list[Any]) -> Any:
+def _direction(grad: Any, changes: list[Any], steps: list[Any], ro: list[Any], scale: Any, alphas: list[Any]) -> Any:
     """Minus the gradient times the estimated inverse of the Hessian: two loops over the history."""
     d = grad.neg()
-    for place in reversed(range(len(changes))):
-        held[place] = steps[place].dot(d) * ro[place]
-        d.add_(changes[place], alpha=-held[place].item())
+    for i in reversed(range(len(changes))):
+        alphas[i] = steps[i].dot(d) * ro[i]
+        d.add_(changes[i], alpha=-alphas[i].item())
     d = d.mul(scale)
-    for place in range(len(changes)):
-        back = changes[place].dot(d) * ro[place]
-        d.add_(steps[place], alpha=(held[place] - back).item())
+    for i in range(len(changes)):
+        back = changes[i].dot(d) * ro[i]
+        d.add_(steps[i], alpha=(alphas[i] - back).item())
     return d
 
 

@@ -122,15 +122,15 @@ class Optimizer:
         """Take on one more group: a dictionary of ``params`` and settings."""
         if not isinstance(param_group, dict):
             raise TypeError(f"param_group must be a dict, but got {type(param_group)}")
-        given = param_group["params"]
-        if isinstance(given, set):
+        entries = param_group["params"]
+        if isinstance(entries, set):
             raise TypeError(
                 "optimizer parameters need to be organized in ordered collections, but the ordering of tensors in sets "
                 "will change between runs. Please use a list instead."
             )
-        given = [given] if isinstance(given, Tensor) else list(given)
-        names = [pair[0] for pair in given if isinstance(pair, tuple)]
-        params = [pair[1] if isinstance(pair, tuple) else pair for pair in given]
+        entries = [entries] if isinstance(entries, Tensor) else list(entries)
+        names = [pair[0] for pair in entries if isinstance(pair, tuple)]
+        params = [pair[1] if isinstance(pair, tuple) else pair for pair in entries]
         param_group["params"] = params
         if names:
             if len(names) != len(params):
@@ -175,8 +175,8 @@ class Optimizer:
         start = 0
         for group in self.param_groups:
             params = group["params"]
-            for place, param in enumerate(params, start):
-                numbers.setdefault(id(param), place)
+            for number, param in enumerate(params, start):
+                numbers.setdefault(id(param), number)
             start += len(params)
             packed = {key: value for key, value in group.items() if key != "params"}
             packed["params"] = [numbers[id(param)] for param in params]
@@ -201,16 +201,16 @@ class Optimizer:
             raise ValueError(
                 "loaded state dict contains a parameter group that doesn't match the size of optimizer's group"
             )
-        found: dict[Any, Any] = {}
+        by_number: dict[Any, Any] = {}
         as_float32 = set()  # numbers of parameters whose step count must be float32
         for ours, theirs in zip(groups, saved, strict=True):
-            found.update(zip(theirs["params"], ours["params"], strict=True))
+            by_number.update(zip(theirs["params"], ours["params"], strict=True))
             if theirs.get("capturable") or theirs.get("fused"):
                 as_float32.update(theirs["params"])
         state: defaultdict[Any, Any] = defaultdict(dict)
         for key, value in state_dict["state"].items():
-            if key in found:
-                state[found[key]] = _fitted(value, found[key], key in as_float32, None)
+            if key in by_number:
+                state[by_number[key]] = _fitted(value, by_number[key], key in as_float32, None)
             else:
                 state[key] = value
         for ours, theirs in zip(groups, saved, strict=True):

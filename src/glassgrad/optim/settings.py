@@ -58,10 +58,10 @@ class WithSettings(Optimizer):
             for name in self._younger.split():
                 group.setdefault(name, unheard(name))
             for param in group["params"]:  # older states hold plain numbers
-                held = self.state.get(param, {})
+                values = self.state.get(param, {})
                 for name in self._scalars:
-                    if held and not isinstance(held[name], Tensor):
-                        held[name] = scalar(float(held[name]), group)
+                    if values and not isinstance(values[name], Tensor):
+                        values[name] = scalar(float(values[name]), group)
 
 
 class ByParameter(WithSettings):
@@ -141,9 +141,9 @@ def scalar(value: float, group: dict[str, Any]) -> Tensor:
 
 def filled(param: Tensor, value: Any) -> Tensor:
     """A tensor like a parameter, in shape, dtype and layout, of one value: in both parts of a complex one."""
-    held = np.empty_like(param._array)
-    held[...] = complex(value, value) if held.dtype.kind == "c" else value
-    return wrap(held)
+    array = np.empty_like(param._array)
+    array[...] = complex(value, value) if array.dtype.kind == "c" else value
+    return wrap(array)
 
 
 def writable(tensor: Tensor) -> Any:

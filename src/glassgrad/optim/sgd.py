@@ -75,7 +75,7 @@ class SGD(Elementwise):
             ):
                 self._step_with_settings(group)
                 continue
-            kind: Any = None
+            dtype: Any = None
             least = compiled.least
             large: list[Any] = []
             for param in group["params"]:  # the everyday step: as little as possible for each parameter
@@ -83,13 +83,13 @@ class SGD(Elementwise):
                 if grad is None:
                     continue
                 data = param._array
-                if data.dtype is not kind:
-                    kind = data.dtype
-                    if kind is not F32 and kind is not F64:
-                        kind = None
+                if data.dtype is not dtype:
+                    dtype = data.dtype
+                    if dtype is not F32 and dtype is not F64:
+                        dtype = None
                         self._step_all(group, [(param, grad, {})])
                         continue
-                    rate = np.array(lr, kind)  # of the right dtype: NumPy need not convert it each time
+                    rate = np.array(lr, dtype)  # of the right dtype: NumPy need not convert it each time
                 if data.size >= least:
                     large.append((param, grad, {}))
                     continue
@@ -190,9 +190,9 @@ def sgd(
         "maximize": maximize, "differentiable": False,
     }  # fmt: skip
     stepper = SGD.__new__(SGD)
-    for place, (param, grad) in enumerate(zip(params, d_p_list, strict=True)):
-        fresh = momentum != 0 and momentum_buffer_list[place] is None
+    for index, (param, grad) in enumerate(zip(params, d_p_list, strict=True)):
+        fresh = momentum != 0 and momentum_buffer_list[index] is None
         if fresh:
-            momentum_buffer_list[place] = filled(param, 0)
-        state = {"momentum_buffer": momentum_buffer_list[place]} if momentum != 0 else {}
+            momentum_buffer_list[index] = filled(param, 0)
+        state = {"momentum_buffer": momentum_buffer_list[index]} if momentum != 0 else {}
         stepper._step_all({**group, "fresh": fresh}, [(param, grad, state)])

@@ -40,19 +40,19 @@ class SparseAdam(WithSettings):
                 raise invalid(name, settings[name])
         check("betas", settings["betas"])
 
-    def _refuse(self, question: str, kind: str, told: str) -> None:
+    def _refuse(self, question: str, kind: str, requirement: str) -> None:
         def holds(param: Any) -> bool:
             answer = getattr(param, question)
             return bool(answer() if callable(answer) else answer)
 
-        found = [
-            [number, place]
+        indices = [
+            [number, position]
             for number, group in enumerate(self.param_groups)
-            for place, param in enumerate(group["params"])
+            for position, param in enumerate(group["params"])
             if holds(param)
         ]
-        if found:
-            raise ValueError(f"{kind} params at indices {found}: SparseAdam {told}")
+        if indices:
+            raise ValueError(f"{kind} params at indices {indices}: SparseAdam {requirement}")
 
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
         """Change the elements that have gradients once; gives the loss that ``closure`` computed."""
@@ -76,16 +76,16 @@ def _step(group: dict[str, Any], param: Any, grad: Any, state: dict[str, Any]) -
     grad = coalesced(-grad if group["maximize"] else grad)
     if not grad.values.size:
         return
-    (beta1, beta2), place, g = group["betas"], tuple(grad.indices), grad.values
+    (beta1, beta2), indices, g = group["betas"], tuple(grad.indices), grad.values
     mean, square = writable(state["exp_avg"]), writable(state["exp_avg_sq"])
-    old = mean[place]
+    old = mean[indices]
     m = (g - old) * (1 - beta1) + old
-    mean[place] = m
-    old = square[place]
+    mean[indices] = m
+    old = square[indices]
     v = (g * g - old) * (1 - beta2) + old
-    square[place] = v
+    square[indices] = v
     step = state["step"]
     rate = float(group["lr"]) * math.sqrt(1 - beta2**step) / (1 - beta1**step)
     version = share(param)
-    param._array[place] -= (rate * (m / (np.sqrt(v) + group["eps"]))).astype(g.dtype, copy=False)
+    param._array[indices] -= (rate * (m / (np.sqrt(v) + group["eps"]))).astype(g.dtype, copy=False)
     version.version += 1

@@ -23,13 +23,13 @@ def swap_in_optimizer_params_and_state(
     the block are the given tensors. RuntimeError where the given does not fit the optimizer.
     Source: https://docs.pytorch.org/docs/stable/optim.html
     """
-    state, places = _checked(optimizer, swapin_parameters, swapin_optim_state)
+    state, swaps = _checked(optimizer, swapin_parameters, swapin_optim_state)
     old_state, old_groups = optimizer.state, [dict(group) for group in optimizer.param_groups]
     try:
         new: defaultdict[Any, Any] = defaultdict(dict)
-        for group, given, params in places:
-            group.update(given, params=params)
-            for param, number in zip(params, given["params"], strict=True):
+        for group, new_group, params in swaps:
+            group.update(new_group, params=params)
+            for param, number in zip(params, new_group["params"], strict=True):
                 new[param] = dict(state.get(number, {}))
         optimizer.state = new
         yield
@@ -63,14 +63,14 @@ def _checked(optimizer: Optimizer, parameters: dict[str, Any], whole: Any) -> tu
     if len(optimizer.param_groups) != len(groups):
         raise RuntimeError("swapin_optim_state has a different number of parameter groups than the live optimizer.")
     tensors = list(parameters.values())
-    places, known, start = [], set(), 0
-    for place, (group, given) in enumerate(zip(optimizer.param_groups, groups, strict=True)):
-        numbers = _checked_group(place, group, given)
+    swaps, known, start = [], set(), 0
+    for index, (group, new_group) in enumerate(zip(optimizer.param_groups, groups, strict=True)):
+        numbers = _checked_group(index, group, new_group)
         known.update(numbers)
         stop = start + len(numbers)
         if stop > len(tensors):
             raise RuntimeError(_NAME + "the explicit parameter state to match optimizer.param_groups ordering.")
-        places.append((group, given, tensors[start:stop]))
+        swaps.append((group, new_group, tensors[start:stop]))
         start = stop
     extra = [key for key in state if key not in known]
     if extra:
@@ -78,27 +78,27 @@ def _checked(optimizer: Optimizer, parameters: dict[str, Any], whole: Any) -> tu
             f"{_NAME}swapin_optim_state['state'] to be keyed only by packed parameter ids from "
             f"param_groups[*]['params']; got extra keys {extra!r}."
         )
-    return state, places
+    return state, swaps
 
 
-def _checked_group(place: int, group: dict[str, Any], given: Any) -> list[int]:
+def _checked_group(index: int, group: dict[str, Any], new_group: Any) -> list[int]:
     """The numbers of the parameters of a given group, which must be like the optimizer's own."""
-    if not isinstance(given, dict):
+    if not isinstance(new_group, dict):
         raise RuntimeError(_NAME + "each optimizer param group to be a dictionary.")
-    numbers = given.get("params")
+    numbers = new_group.get("params")
     if not isinstance(numbers, list) or not all(isinstance(number, int) for number in numbers):
         raise RuntimeError(
             _NAME + "optimizer.state_dict()-style param_groups[*]['params'] entries keyed by packed parameter ids."
         )
     if len(group["params"]) != len(numbers):
         raise RuntimeError(
-            f"swapin_optim_state param group {place} has a different number of params than the live "
+            f"swapin_optim_state param group {index} has a different number of params than the live "
             "optimizer param group."
         )
-    more, less = [key for key in given if key not in group], [key for key in group if key not in given]
+    more, less = [key for key in new_group if key not in group], [key for key in group if key not in new_group]
     if more or less:
         raise RuntimeError(
             f"{_NAME}optimizer.state_dict()-style param group keys to exactly match the live optimizer group keys for "
-            f"group {place}. Keys only in swap-in: {more}. Keys only in live: {less}."
+            f"group {index}. Keys only in swap-in: {more}. Keys only in live: {less}."
         )
     return numbers

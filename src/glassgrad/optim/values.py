@@ -15,23 +15,23 @@ BLOCK = 1 << 16  # elements worked on at a time: all that a step touches stays i
 class Room:
     """Memory for what a rule computes on its way: the same at each run, as fresh memory costs more than arithmetic."""
 
-    __slots__ = ("held", "taken")
+    __slots__ = ("arrays", "taken")
 
     def __init__(self) -> None:
-        self.held: list[Any] = []
+        self.arrays: list[Any] = []
         self.taken = 0
 
     def take(self, like: Any) -> Any:
         """An array like another, of no particular values."""
         if like.ndim != 1 or like.size > BLOCK:
             return np.empty_like(like)
-        place = self.taken
+        index = self.taken
         self.taken += 1
-        if place == len(self.held):
-            self.held.append(np.empty(BLOCK, like.dtype))
-        elif self.held[place].dtype is not like.dtype:
-            self.held[place] = np.empty(BLOCK, like.dtype)
-        return self.held[place][: like.size]
+        if index == len(self.arrays):
+            self.arrays.append(np.empty(BLOCK, like.dtype))
+        elif self.arrays[index].dtype is not like.dtype:
+            self.arrays[index] = np.empty(BLOCK, like.dtype)
+        return self.arrays[index][: like.size]
 
     def give_back(self) -> None:
         """What was taken last is no longer needed."""
@@ -53,7 +53,7 @@ class Values:
         self.own = own
         self.writes = 0
 
-    def _made(self, array: Any) -> Values:
+    def _owned(self, array: Any) -> Values:
         return Values(array, self.room, True)
 
     def _wrote(self) -> Values:
@@ -65,7 +65,7 @@ class Values:
         if self.own:
             function(array, array)
             return self._wrote()
-        return self._made(function(array, self.room.take(array)))
+        return self._owned(function(array, self.room.take(array)))
 
     def _two(self, function: Any, other: Any) -> Values:
         array = self.array
@@ -74,7 +74,7 @@ class Values:
         if self.own:
             function(array, other, array)
             return self._wrote()
-        return self._made(function(array, other, self.room.take(array)))
+        return self._owned(function(array, other, self.room.take(array)))
 
     def __add__(self, other: Any) -> Values:
         return self._two(add, other)
@@ -115,13 +115,13 @@ class Values:
     def add(self, other: Values, alpha: float) -> Values:
         """``self + alpha * other``."""
         spare = multiply(other.array, alpha, self.room.take(self.array))
-        return self._made(add(self.array, spare, spare))
+        return self._owned(add(self.array, spare, spare))
 
     def addcmul(self, one: Values, other: Values, value: float) -> Values:
         """``self + value * one * other``."""
         spare = multiply(one.array, other.array, self.room.take(self.array))
         multiply(spare, value, spare)
-        return self._made(add(self.array, spare, spare))
+        return self._owned(add(self.array, spare, spare))
 
     def detach(self) -> Values:
         """The same: arrays have no history."""
@@ -131,7 +131,7 @@ class Values:
         """A copy."""
         copy = self.room.take(self.array)
         copy[...] = self.array
-        return self._made(copy)
+        return self._owned(copy)
 
     def eq(self, number: float) -> Any:
         """Where it equals a number: a mask."""
@@ -216,11 +216,11 @@ class Narrow(Values):
         super().__init__(array, room)
         self.kind = kind
 
-    def _made(self, array: Any) -> Narrow:
+    def _owned(self, array: Any) -> Narrow:
         array[...] = array.astype(self.kind)
-        made = Narrow(array, self.room, self.kind)
-        made.own = True
-        return made
+        values = Narrow(array, self.room, self.kind)
+        values.own = True
+        return values
 
     def _wrote(self) -> Narrow:
         self.array[...] = self.array.astype(self.kind)

@@ -46,7 +46,7 @@ def contents(graph: Graph, title: str = "") -> dict[str, Any]:
     levels = levels_of(groups, picture.arrows, len(picture.boxes))
     text = Strings()
     boxes = _boxes(graph, picture, text)
-    place = _places(picture)
+    box_of = _first_boxes(picture)
     flows = [_flow(graph, arrow) for arrow in picture.arrows]
     return {
         "form": FORM,
@@ -80,15 +80,15 @@ def contents(graph: Graph, title: str = "") -> dict[str, Any]:
         ],
         "build": picture.order,
         "back": backward_order(graph, picture),
-        "problems": _problems(graph, place),
+        "problems": _problems(graph, box_of),
         "events": [
-            [event.phase, place.get(event.node, -1), event.step, event.text]
+            [event.phase, box_of.get(event.node, -1), event.step, event.text]
             for event in graph.events
             if event.phase not in ("forward", "backward")
         ],
         "parameters": [
-            [held.path, place.get(held.node, -1), held.tensor.size_text, held.tensor.nbytes, int(held.requires_grad)]
-            for held in graph.parameters
+            [p.path, box_of.get(p.node, -1), p.tensor.size_text, p.tensor.nbytes, int(p.requires_grad)]
+            for p in graph.parameters
         ],
         "texts": ["", *text.numbers],
     }
@@ -110,11 +110,11 @@ def _homes(graph: Graph, picture: Drawn) -> list[int | None]:
     parent = {scope.index: scope.parent for scope in graph.scopes}
 
     def around(scope: int | None) -> list[int]:
-        found: list[int] = []
-        while scope is not None and scope in parent and scope not in found:
-            found.append(scope)
+        chain: list[int] = []
+        while scope is not None and scope in parent and scope not in chain:
+            chain.append(scope)
             scope = parent[scope]
-        return found
+        return chain
 
     shared: dict[int, int | None] = {}
     for arrow in picture.arrows:
@@ -215,7 +215,7 @@ def _cut_name(graph: Graph, box: Box) -> str | None:
 
 def _details(graph: Graph, picture: Drawn, text: Strings) -> dict[str, dict[str, Any]]:
     """What the right panel shows of a box beyond the columns, by the box's number; repeated leaves tell it once."""
-    found: dict[str, dict[str, Any]] = {}
+    details: dict[str, dict[str, Any]] = {}
     for i, box in enumerate(picture.boxes):
         if box.first is not None:
             continue
@@ -243,8 +243,8 @@ def _details(graph: Graph, picture: Drawn, text: Strings) -> dict[str, dict[str,
             }
         detail = {key: value for key, value in detail.items() if value not in (None, [], "")}
         if detail:
-            found[str(i)] = detail
-    return found
+            details[str(i)] = detail
+    return details
 
 
 def _tensor(info: TensorInfo | None, text: Strings) -> list[Any]:
@@ -272,25 +272,25 @@ def _file_name(path: str) -> str:
     return PurePath(path).name
 
 
-def _places(picture: Drawn) -> dict[int | None, int]:
+def _first_boxes(picture: Drawn) -> dict[int | None, int]:
     """The first box of each node of the graph."""
-    places: dict[int | None, int] = {}
+    first: dict[int | None, int] = {}
     for i, box in enumerate(picture.boxes):
         for node in (box.node, box.sink):
             if node is not None:
-                places.setdefault(node, i)
-    return places
+                first.setdefault(node, i)
+    return first
 
 
-def _problems(graph: Graph, place: dict[int | None, int]) -> list[list[Any]]:
+def _problems(graph: Graph, box_of: dict[int | None, int]) -> list[list[Any]]:
     """Kind, text, box, scope and line of what is wrong; cuts that no problem tells of come last."""
     rows: list[list[Any]] = []
     for problem in graph.problems:
         scope = -1 if problem.scope is None else problem.scope
-        rows.append([problem.kind, problem.text, place.get(problem.node, -1), scope, str(problem.loc or "")])
+        rows.append([problem.kind, problem.text, box_of.get(problem.node, -1), scope, str(problem.loc or "")])
     if not any(problem.kind == "cut" for problem in graph.problems):
         for cut in graph.cuts:
-            ends = [place[i] for i in (*cut.used_by, *cut.sources) if i in place]
+            ends = [box_of[i] for i in (*cut.used_by, *cut.sources) if i in box_of]
             if ends:
                 what = f"{cut.name or 'a value'} left the graph by {cut.how}"
                 rows.append(["cut", f"{what}: {cut.reason}" if cut.reason else what, ends[0], -1, str(cut.loc or "")])
@@ -331,10 +331,10 @@ def _groups(graph: Graph, picture: Drawn, groups: Sequence[Group]) -> dict[str, 
                 parts[g][box.node] = parts[g].get(box.node, 0) + 1
             elif norm is not None:
                 loudest[g] = max(loudest[g], norm) if not math.isnan(norm) else math.nan
-            for place, saved in enumerate(node.saved):
+            for slot, saved in enumerate(node.saved):
                 if saved.tensor is not None:
                     storage = saved.tensor.storage
-                    kept[g][(u, place) if storage is None else storage] = saved.tensor.nbytes
+                    kept[g][(u, slot) if storage is None else storage] = saved.tensor.nbytes
     sums: list[float | None] = []
     first = {box.node: norms[i] for i, box in enumerate(picture.boxes)}
     for inside, top in zip(parts, loudest, strict=True):  # a leaf that others use too says nothing of this card

@@ -54,7 +54,7 @@ def drawn(graph: Graph) -> Drawn:
     sinks = {edge.src: edge.dst for edge in graph.edges if graph.nodes[edge.dst].op == SINK}
     leaf_of = {sink: leaf for leaf, sink in sinks.items()}
     picture = Drawn(small=len(graph.nodes) - len(sinks) + len(graph.cuts) <= SMALL)
-    place: dict[int, int] = {}
+    box_of: dict[int, int] = {}
     leaves: list[int] = []
     for node in graph.nodes:
         if node.index in leaf_of:
@@ -62,7 +62,7 @@ def drawn(graph: Graph) -> Drawn:
         if node.kind == "leaf":
             leaves.append(node.index)
         else:
-            place[node.index] = len(picture.boxes)
+            box_of[node.index] = len(picture.boxes)
             picture.boxes.append(Box(node.kind, node.index, node.scope))
     pills: dict[int, int] = {}
 
@@ -79,12 +79,12 @@ def drawn(graph: Graph) -> Drawn:
 
     def end(index: int) -> int:
         leaf = leaf_of.get(index, index)
-        return place[leaf] if leaf in place else pill(leaf)
+        return box_of[leaf] if leaf in box_of else pill(leaf)
 
     for edge in graph.edges:
         if edge.dst in leaf_of and edge.src == leaf_of[edge.dst]:
             continue
-        dst = place.get(edge.dst)
+        dst = box_of.get(edge.dst)
         if dst is None:
             dst = end(edge.dst)
         picture.arrows.append(Arrow(end(edge.src), dst, edge.dst_input, edge.kind, edge))
@@ -109,8 +109,8 @@ def _add_cuts(graph: Graph, picture: Drawn, end: Callable[[int], int]) -> None:
         users = [i for i in cut.used_by if 0 <= i < limit]
         own = sorted({node for user in users for node in by_user.get(user, ())})
         if own:
-            told = [node for node in own if cut.how in (graph.nodes[node].op, graph.nodes[node].name)]
-            there = end((told or own)[0])
+            matching = [node for node in own if cut.how in (graph.nodes[node].op, graph.nodes[node].name)]
+            there = end((matching or own)[0])
             new = {(end(i), there) for i in sources} - drawn_already
             picture.arrows += [Arrow(src, dst, 0, "cut") for src, dst in sorted(new)]
             drawn_already |= new
@@ -144,17 +144,17 @@ def _build_order(graph: Graph, picture: Drawn) -> list[int]:
         users[arrow.src].append(arrow.dst)
         if picture.boxes[arrow.src].kind != "leaf":
             owed[arrow.dst] += 1
-    made_from: list[list[int]] = [[] for _ in range(count)]
+    leaves_of: list[list[int]] = [[] for _ in range(count)]
     for arrow in picture.arrows:
         if picture.boxes[arrow.src].kind == "leaf":
-            made_from[arrow.dst].append(arrow.src)
+            leaves_of[arrow.dst].append(arrow.src)
     ready = [(age[i], i) for i in range(count) if not owed[i] and picture.boxes[i].kind != "leaf"]
     heapify(ready)
     order: list[int] = []
     done = [False] * count
     while ready:
         _, i = heappop(ready)
-        for leaf in made_from[i]:
+        for leaf in leaves_of[i]:
             if not done[leaf]:
                 done[leaf] = True
                 order.append(leaf)

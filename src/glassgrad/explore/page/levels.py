@@ -55,8 +55,8 @@ def levels_of(groups: Sequence[Group], arrows: Sequence[Arrow], boxes: int) -> l
     levels = [Level(group.units) for group in groups]
     links = _links(groups, arrows, home, depth, levels)
     known: dict[tuple[object, ...], Layers] = {}
-    for level, found in zip(levels, links, strict=True):
-        _arrange(level, found, known)
+    for level, own_links in zip(levels, links, strict=True):
+        _arrange(level, own_links, known)
     return levels
 
 
@@ -104,12 +104,12 @@ def _arrange(level: Level, links: Sequence[Link], known: dict[tuple[object, ...]
     """Fill in rows, lines and jumps; levels of one form, such as repeated blocks, are ordered once."""
     units = {("u", u): i for i, u in enumerate(level.units)}
     count = len(units)
-    places = dict(units)
+    positions = dict(units)
     for net in level.inward:
-        places["i", net] = len(places)
+        positions["i", net] = len(positions)
     for net in level.outward:
-        places["o", net] = len(places)
-    ends = [(places[source], places[target]) for _, _, source, target in links]
+        positions["o", net] = len(positions)
+    ends = [(positions[source], positions[target]) for _, _, source, target in links]
     own = [net // 3 for net, *_ in links]
     numbers: dict[int, int] = {}
     nets = [numbers.setdefault(net, len(numbers)) for net in own]

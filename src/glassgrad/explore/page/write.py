@@ -128,8 +128,8 @@ class Page:
         wanted = {"text/html", "image/svg+xml", "text/plain"} if include is None else set(include)
         wanted -= set(exclude or ())
         forms = {"text/html": self._repr_html_, "image/svg+xml": self._repr_svg_, "text/plain": self.__repr__}
-        made = {form: make() for form, make in forms.items() if form in wanted}
-        return {form: text for form, text in made.items() if text is not None}
+        bundle = {form: make() for form, make in forms.items() if form in wanted}
+        return {form: text for form, text in bundle.items() if text is not None}
 
 
 def page_html(graph: Graph, title: str = "") -> str:

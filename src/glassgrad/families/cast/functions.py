@@ -232,7 +232,7 @@ def copy_(self: Tensor, src: Any, non_blocking: bool = False) -> Tensor:
             src._counter is None or src._counter is not self._counter
         ):
             data[...] = src._array
-            write.touched(self)
+            share(self).version += 1
             return self
     if not isinstance(src, Tensor):
         if not is_number(src):
@@ -303,7 +303,7 @@ def fill_(self: Tensor, value: Any) -> Tensor:
         data = write.memory(self)
         if data is not None and data.dtype.kind == "f" and -(2**63) <= value < 2**63:
             data.fill(value)
-            write.touched(self)
+            share(self).version += 1
             return self
     row, tensors, settings = _filling(self, value, cast.fill_with_number, cast.fill_with_tensor, "fill_")
     return write.in_place(row.row, self, tensors, settings)
@@ -315,7 +315,7 @@ def zero_(self: Tensor) -> Tensor:
     data = write.memory(self)
     if data is not None:
         data.fill(0)
-        write.touched(self)
+        share(self).version += 1
         return self
     return write.in_place(cast.zero.row, self, (), ())
 

@@ -6,8 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ...core import write
-from ...core.tensor import Tensor, wrap
+from ...core.tensor import Tensor, share, wrap
 from ...ground import errors, modes
 from ...ops.declare import composite
 from ..distance.rows import norm_of
@@ -105,5 +104,5 @@ def embedding_renorm_(self: Tensor, indices: Any, max_norm: float, norm_type: fl
     length = norm_of(chosen, norm_type, (1,), True)
     scale = np.where(length > max_norm, max_norm / (length + 1e-7), 1).astype(chosen.dtype)
     self._array[rows] = chosen * scale
-    write.touched(self)
+    share(self).version += 1
     return self

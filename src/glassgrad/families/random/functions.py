@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ...core import write
-from ...core.tensor import Tensor, wrap
+from ...core.tensor import Tensor, share, wrap
 from ...ground import dtypes
 from ...ground.dtypes import called, get_default_dtype
 from ...ground.generator import Generator, default_generator
@@ -333,7 +333,7 @@ def _over(
     check_generator(function, generator)
     if target._array.dtype.metadata is not None:
         write.check_writable(target, False)
-        write.touched(target)
+        share(target).version += 1
         return target
     return write.in_place(row.row, target, others, (*settings, generator))
 

@@ -561,7 +561,7 @@ def resize_(self: Tensor, *sizes: Any, memory_format: Any = None) -> Tensor:
         grown[: flat.size] = flat
         flat = grown
     self._array = flat[:count].reshape(wanted)
-    write.touched(self)
+    share(self).version += 1
     return self
 
 

@@ -40,8 +40,8 @@ _OF = {
 
 def _cur_sdpa_kernel_backends(with_priority: bool = False) -> list[SDPBackend]:
     """The ways that are allowed now."""
-    found = [backend for name, backend in _OF.items() if allowed[name]]
-    return sorted(found, key=lambda backend: priority.index(int(backend))) if with_priority else found
+    backends = [backend for name, backend in _OF.items() if allowed[name]]
+    return sorted(backends, key=lambda backend: priority.index(int(backend))) if with_priority else backends
 
 
 def _allow(backends: list[SDPBackend], set_priority: bool) -> None:

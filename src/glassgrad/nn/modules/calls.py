@@ -30,8 +30,8 @@ class Handle(RemovableHandle):
 
     def remove(self) -> None:
         """Take the hook away; a second call does nothing."""
-        for held in (self.hooks, *self.marks):
-            held.pop(self.id, None)
+        for entries in (self.hooks, *self.marks):
+            entries.pop(self.id, None)
 
 
 class Everywhere:
@@ -58,8 +58,8 @@ _listening: dict[int, Any] = {}  # one entry for each hook in ``everywhere``: wh
 def _add(hooks: dict[int, Any], hook: Any, *marks: dict[int, Any], prepend: bool = False) -> Handle:
     handle = Handle(hooks, *marks)
     hooks[handle.id] = hook
-    for held in marks:
-        held[handle.id] = True
+    for mark in marks:
+        mark[handle.id] = True
     if prepend:
         hooks.move_to_end(handle.id, last=False)  # type: ignore[attr-defined]
     return handle

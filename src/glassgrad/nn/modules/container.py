@@ -43,14 +43,14 @@ class _Numbered(Module):
         names = self._names(idx)
         for name in names:
             delattr(self, name)
-        self._modules = {str(place): module for place, module in enumerate(self._modules.values())}
+        self._modules = {str(index): module for index, module in enumerate(self._modules.values())}
 
     def _names(self, idx: int | slice) -> list[str]:
         if isinstance(idx, slice):
             return list(self._modules)[idx]
-        return [next(islice(self._modules, self._place(idx), None))]
+        return [next(islice(self._modules, self._position(idx), None))]
 
-    def _place(self, idx: Any) -> int:
+    def _position(self, idx: Any) -> int:
         size = len(self)
         idx = operator.index(idx)
         if not -size <= idx < size:
@@ -69,8 +69,8 @@ class _Numbered(Module):
         return member
 
     def _shift(self, index: int, module: Module) -> None:
-        for place in range(len(self._modules), index, -1):
-            self._modules[str(place)] = self._modules[str(place - 1)]
+        for position in range(len(self._modules), index, -1):
+            self._modules[str(position)] = self._modules[str(position - 1)]
         self._modules[str(index)] = module
 
 
@@ -87,8 +87,8 @@ class Sequential(_Numbered):
             for name, module in args[0].items():
                 self.add_module(name, module)
         else:
-            for place, module in enumerate(args):
-                self.add_module(str(place), module)
+            for index, module in enumerate(args):
+                self.add_module(str(index), module)
 
     def forward(self, input: Any) -> Any:
         """The output of the last module."""
@@ -99,10 +99,10 @@ class Sequential(_Numbered):
     def __getitem__(self, idx: int | slice) -> Any:
         if isinstance(idx, slice):
             return type(self)(OrderedDict(list(self._modules.items())[idx]))
-        return next(islice(self._modules.values(), self._place(idx), None))
+        return next(islice(self._modules.values(), self._position(idx), None))
 
     def __setitem__(self, idx: int, module: Module) -> None:
-        setattr(self, self._names(self._place(idx))[0], module)
+        setattr(self, self._names(self._position(idx))[0], module)
 
     def __add__(self, other: Any) -> Sequential:
         _check_sequential(other)
@@ -113,8 +113,8 @@ class Sequential(_Numbered):
 
     def __iadd__(self, other: Any) -> Any:
         _check_sequential(other)
-        for place, module in enumerate(list(other), len(self)):
-            self.add_module(str(place), module)
+        for index, module in enumerate(list(other), len(self)):
+            self.add_module(str(index), module)
         return self
 
     def __mul__(self, other: int) -> Sequential:
@@ -169,10 +169,10 @@ class ModuleList(_Numbered):
     def __getitem__(self, idx: int | slice) -> Any:
         if isinstance(idx, slice):
             return type(self)(list(self._modules.values())[idx])
-        return self._modules[str(self._place(idx))]
+        return self._modules[str(self._position(idx))]
 
     def __setitem__(self, idx: int, module: Module) -> None:
-        setattr(self, str(self._place(idx)), module)
+        setattr(self, str(self._position(idx)), module)
 
     def __iadd__(self, modules: Iterable[Module]) -> Any:
         return self.extend(modules)
@@ -188,17 +188,17 @@ class ModuleList(_Numbered):
         """Add all modules of an iterable at the end."""
         if not isinstance(modules, Iterable):
             raise TypeError(f"ModuleList.extend should be called with an iterable, but got {type(modules).__name__}")
-        for place, module in enumerate(modules, len(self)):
-            self.add_module(str(place), module)
+        for index, module in enumerate(modules, len(self)):
+            self.add_module(str(index), module)
         return self
 
     def __repr__(self) -> str:
-        blocks: list[list[Any]] = []  # first place, last place, text: equal neighbours are printed once
-        for place, text in enumerate(map(repr, self)):
+        blocks: list[list[Any]] = []  # first index, last index, text: equal neighbours are printed once
+        for index, text in enumerate(map(repr, self)):
             if blocks and blocks[-1][2] == text:
-                blocks[-1][1] = place
+                blocks[-1][1] = index
             else:
-                blocks.append([place, place, text])
+                blocks.append([index, index, text])
         if not blocks:
             return f"{self._get_name()}()"
         lines = []
@@ -277,8 +277,8 @@ def pairs_of(members: Any, kind: str, called: str) -> Iterable[tuple[Any, Any]]:
 
 
 def _checked_pairs(members: Iterable[Any], kind: str) -> Iterator[tuple[Any, Any]]:
-    for place, pair in enumerate(members):
-        where = f"{kind} update sequence element #{place}"
+    for index, pair in enumerate(members):
+        where = f"{kind} update sequence element #{index}"
         if not isinstance(pair, Iterable):
             raise TypeError(f"{where} should be Iterable; is{type(pair).__name__}")
         if len(pair) != 2:  # type: ignore[arg-type]

@@ -157,16 +157,16 @@ def _without_grad(fn: Callable[[Any], Tensor], tensor: Tensor) -> Tensor:
 def _parse(*args: Any, **kwargs: Any) -> tuple[Any, Any, Any]:
     """Device, dtype and memory format of the arguments of ``to``."""
     wanted: dict[str, Any] = {"device": None, "dtype": None, "non_blocking": False, "memory_format": None}
-    places = ["device", "dtype", "non_blocking"]
+    names = ["device", "dtype", "non_blocking"]
     if args and isinstance(args[0], dtypes.dtype):
-        places = ["dtype", "non_blocking"]
+        names = ["dtype", "non_blocking"]
     elif args and isinstance(args[0], Tensor) or "tensor" in kwargs:
         args = (kwargs.pop("tensor"), *args) if "tensor" in kwargs else args
         wanted["dtype"] = args[0].dtype
         args = (args[0].device, *args[1:])
-        places = ["device", "non_blocking"]
-    bad = len(args) > len(places) or any(name not in wanted for name in kwargs)
-    for name, value in [*zip(places, args, strict=False), *kwargs.items()]:
+        names = ["device", "non_blocking"]
+    bad = len(args) > len(names) or any(name not in wanted for name in kwargs)
+    for name, value in [*zip(names, args, strict=False), *kwargs.items()]:
         if name in wanted:
             wanted[name] = value
     device, dtype = wanted["device"], wanted["dtype"]
@@ -175,6 +175,6 @@ def _parse(*args: Any, **kwargs: Any) -> tuple[Any, Any, Any]:
     if dtype is not None and not isinstance(dtype, dtypes.dtype):
         bad = True
     if bad:
-        given = ", ".join([type(a).__name__ for a in args] + [f"{n}={type(v).__name__}" for n, v in kwargs.items()])
-        raise TypeError(f"to() received an invalid combination of arguments - got ({given})")
+        received = ", ".join([type(a).__name__ for a in args] + [f"{n}={type(v).__name__}" for n, v in kwargs.items()])
+        raise TypeError(f"to() received an invalid combination of arguments - got ({received})")
     return device, dtype, wanted["memory_format"]

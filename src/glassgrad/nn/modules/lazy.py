@@ -26,9 +26,9 @@ class LazyModuleMixin:
     def _save_to_state_dict(self: Any, destination: Any, prefix: str, keep_vars: bool) -> None:
         passing = self._non_persistent_buffers_set
         buffers = [(name, buffer) for name, buffer in self._buffers.items() if name not in passing]
-        for name, held in chain(self._parameters.items(), buffers):
-            if held is not None:
-                destination[prefix + name] = held if keep_vars or is_lazy(held) else held.detach()
+        for name, tensor in chain(self._parameters.items(), buffers):
+            if tensor is not None:
+                destination[prefix + name] = tensor if keep_vars or is_lazy(tensor) else tensor.detach()
 
     def _lazy_load_hook(
         self: Any,
@@ -41,10 +41,10 @@ class LazyModuleMixin:
         error_msgs: list[str],
     ) -> None:
         """Give what is uninitialized here, and not in ``state_dict``, the shape it has there."""
-        for name, held in chain(self._parameters.items(), self._buffers.items()):
-            given = state_dict.get(prefix + name)
-            if given is not None and is_lazy(held) and not is_lazy(given):
-                held.materialize(given.shape)
+        for name, tensor in chain(self._parameters.items(), self._buffers.items()):
+            loaded = state_dict.get(prefix + name)
+            if loaded is not None and is_lazy(tensor) and not is_lazy(loaded):
+                tensor.materialize(loaded.shape)
 
     def initialize_parameters(self, *args: Any, **kwargs: Any) -> None:
         """Materialize all parameters and buffers for a call with these arguments; every subclass has its own."""
@@ -52,7 +52,7 @@ class LazyModuleMixin:
 
     def has_uninitialized_params(self: Any) -> bool:
         """Whether a parameter or buffer of this very module has no shape yet."""
-        return any(is_lazy(held) for held in chain(self._parameters.values(), self._buffers.values()))
+        return any(is_lazy(tensor) for tensor in chain(self._parameters.values(), self._buffers.values()))
 
     def _infer_parameters(self: Any, module: Any, args: Any, kwargs: Any = None) -> None:
         """The hook before the first call: initialize, then become the class that is not lazy."""

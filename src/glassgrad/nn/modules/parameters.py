@@ -34,7 +34,7 @@ class ParameterList(Module):
 
     def __getitem__(self, idx: Any) -> Any:
         if isinstance(idx, slice):
-            return type(self)([self[place] for place in range(*idx.indices(len(self)))])
+            return type(self)([self[index] for index in range(*idx.indices(len(self)))])
         return getattr(self, self._name(idx))
 
     def __setitem__(self, idx: int, param: Any) -> None:
@@ -44,7 +44,7 @@ class ParameterList(Module):
         return self._size
 
     def __iter__(self) -> Iterator[Any]:
-        return iter([self[place] for place in range(len(self))])
+        return iter([self[index] for index in range(len(self))])
 
     def __iadd__(self, parameters: Iterable[Any]) -> Any:
         return self.extend(parameters)
@@ -64,7 +64,7 @@ class ParameterList(Module):
         return self
 
     def extra_repr(self) -> str:
-        return "\n".join(f"  ({place}): {_described(p, str)}" for place, p in enumerate(self))
+        return "\n".join(f"  ({index}): {_described(p, str)}" for index, p in enumerate(self))
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         raise RuntimeError("ParameterList should not be called.")
@@ -170,10 +170,10 @@ class ParameterDict(Module):
 
     def update(self, parameters: Any) -> None:
         """Add the parameters of a mapping (a plain one sorted by name), or of an iterable of pairs."""
-        found = pairs_of(parameters, "ParameterDict", "ParametersDict")
+        pairs = pairs_of(parameters, "ParameterDict", "ParametersDict")
         if isinstance(parameters, Mapping) and not isinstance(parameters, OrderedDict):
-            found = sorted(found)
-        for key, value in found:
+            pairs = sorted(pairs)
+        for key, value in pairs:
             self[key] = value
 
     def extra_repr(self) -> str:

@@ -186,15 +186,15 @@ class State:
         """Take what belongs to this very module, not to its children; subclasses may do it their own way."""
         for hook in self._load_state_dict_pre_hooks.values():
             hook(state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs)
-        own: dict[str, Any] = {name: held for name, held in self._parameters.items() if held is not None}
+        own: dict[str, Any] = {name: tensor for name, tensor in self._parameters.items() if tensor is not None}
         for name, buffer in self._buffers.items():
             if buffer is not None and name not in self._non_persistent_buffers_set:
                 own[name] = buffer
         assign = local_metadata.get("assign_to_params_buffers", False)
-        for name, held in own.items():
+        for name, tensor in own.items():
             key = prefix + name
             if key in state_dict:
-                self._take(name, held, key, state_dict[key], assign, error_msgs)
+                self._take(name, tensor, key, state_dict[key], assign, error_msgs)
             elif strict:
                 missing_keys.append(key)
         extra = prefix + _EXTRA
@@ -212,24 +212,24 @@ class State:
                     if name not in (self._modules if dot else own):
                         unexpected_keys.append(key)
 
-    def _take(self, name: str, held: Any, key: str, given: Any, assign: bool, errors: list[str]) -> None:
+    def _take(self, name: str, current: Any, key: str, loaded: Any, assign: bool, errors: list[str]) -> None:
         """Copy or assign one tensor, or say what is wrong with it."""
-        if not (isinstance(given, Tensor) or hasattr(given, "__torch_function__")):
+        if not (isinstance(loaded, Tensor) or hasattr(loaded, "__torch_function__")):
             errors.append(
                 f'While copying the parameter named "{key}", expected torch.Tensor or Tensor-like object from '
-                f"checkpoint but received {type(given)}"
+                f"checkpoint but received {type(loaded)}"
             )
             return
-        lazy = is_lazy(held)
-        if not lazy and len(held.shape) == 0 and tuple(given.shape) == (1,):  # how very old files hold scalars
-            given = given[0]
-        if not lazy and given.shape != held.shape:
+        lazy = is_lazy(current)
+        if not lazy and len(current.shape) == 0 and tuple(loaded.shape) == (1,):  # how very old files hold scalars
+            loaded = loaded[0]
+        if not lazy and loaded.shape != current.shape:
             errors.append(
-                f"size mismatch for {key}: copying a param with shape {given.shape} from checkpoint, the shape in "
-                f"current model is {held.shape}."
+                f"size mismatch for {key}: copying a param with shape {loaded.shape} from checkpoint, the shape in "
+                f"current model is {current.shape}."
             )
             return
-        if held.device.type == "meta" and given.device.type != "meta" and not assign:
+        if current.device.type == "meta" and loaded.device.type != "meta" and not assign:
             warnings.warn(
                 f"for {key}: copying from a non-meta parameter in the checkpoint to a meta parameter in the current "
                 "model, which is a no-op. (Did you mean to pass `assign=True` to assign items in the state dictionary "
@@ -239,18 +239,18 @@ class State:
         before = modes.set_grad(False)
         try:
             if not assign:
-                held.copy_(given)
+                current.copy_(loaded)
             else:
-                if isinstance(held, Parameter):
-                    if isinstance(given, Parameter):
-                        given.requires_grad_(held.requires_grad)
+                if isinstance(current, Parameter):
+                    if isinstance(loaded, Parameter):
+                        loaded.requires_grad_(current.requires_grad)
                     else:
-                        given = Parameter(given, requires_grad=held.requires_grad)
-                setattr(self, name, given)
+                        loaded = Parameter(loaded, requires_grad=current.requires_grad)
+                setattr(self, name, loaded)
         except Exception as error:  # noqa: BLE001  reported with the others
             errors.append(
-                f'While copying the parameter named "{key}", whose dimensions in the model are {held.shape} and whose '
-                f"dimensions in the checkpoint are {given.shape}, an exception occurred : {error.args}."
+                f'While copying the parameter named "{key}", whose dimensions in the model are {current.shape} and '
+                f"whose dimensions in the checkpoint are {loaded.shape}, an exception occurred : {error.args}."
             )
         finally:
             modes.set_grad(before)

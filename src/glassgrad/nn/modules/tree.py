@@ -91,9 +91,9 @@ class Tree:
     def __getattr__(self, name: str) -> Any:
         own = self.__dict__
         for kind in KINDS:
-            held = own.get(kind)
-            if held is not None and name in held:
-                return held[name]
+            members = own.get(kind)
+            if members is not None and name in members:
+                return members[name]
         raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
 
     def __setattr__(self, name: str, value: Any) -> None:
@@ -206,19 +206,19 @@ class Tree:
     def get_parameter(self, target: str) -> Parameter:
         """The parameter that ``target`` names, as ``"body.1.weight"``; AttributeError where there is none."""
         path, _, name = target.rpartition(".")
-        found = _attribute(self.get_submodule(path), name)
-        if not isinstance(found, Parameter):
+        parameter = _attribute(self.get_submodule(path), name)
+        if not isinstance(parameter, Parameter):
             raise AttributeError(f"`{name}` is not an nn.Parameter")
-        return found
+        return parameter
 
     def get_buffer(self, target: str) -> Tensor:
         """The buffer that ``target`` names; AttributeError where there is none."""
         path, _, name = target.rpartition(".")
         owner = self.get_submodule(path)
-        found: Tensor = _attribute(owner, name)
+        buffer: Tensor = _attribute(owner, name)
         if name not in owner._buffers:
             raise AttributeError(f"`{name}` is not a buffer")
-        return found
+        return buffer
 
     # -- listing --------------------------------------------------------------------------------------------------
 
@@ -316,7 +316,7 @@ def _is_tensor(value: Any) -> bool:
     return isinstance(value, Tensor) or hasattr(value, "__torch_function__")
 
 
-def _check_name(module: Tree, name: Any, kind: str, held: dict[str, Any]) -> None:
+def _check_name(module: Tree, name: Any, kind: str, members: dict[str, Any]) -> None:
     """Raise PyTorch's error unless ``module`` can have a parameter or buffer of this name."""
     if not isinstance(name, str):
         raise TypeError(f"{kind} name should be a string. Got {typename(name)}")
@@ -324,7 +324,7 @@ def _check_name(module: Tree, name: Any, kind: str, held: dict[str, Any]) -> Non
         raise KeyError(f'{kind} name can\'t contain "."')
     if name == "":
         raise KeyError(f'{kind} name can\'t be empty string ""')
-    if hasattr(module, name) and name not in held:
+    if hasattr(module, name) and name not in members:
         raise KeyError(f"attribute '{name}' already exists")
 
 

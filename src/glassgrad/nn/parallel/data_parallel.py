@@ -55,10 +55,10 @@ def parallel_apply(
     devices: Sequence[Any] | None = None,
 ) -> list[Any]:
     """The outputs of modules that run at the same time on several GPUs: refused, since there is none."""
-    told = f"The number of modules {len(modules)} is not equal to the number of "
-    for name, given in (("inputs", inputs), ("kwargs_tup", kwargs_tup), ("devices", devices)):
-        if given is not None and len(given) != len(modules):
-            raise AssertionError(f"{told}{name} {len(given)}")
+    sentence = f"The number of modules {len(modules)} is not equal to the number of "
+    for name, values in (("inputs", inputs), ("kwargs_tup", kwargs_tup), ("devices", devices)):
+        if values is not None and len(values) != len(modules):
+            raise AssertionError(f"{sentence}{name} {len(values)}")
     for target in devices or ():
         gpu_index(target)
     raise RuntimeError("Cannot access accelerator device when none is available.")

@@ -73,12 +73,12 @@ class DistributedDataParallel(Module):
         forward_sync_buffers: bool | None = None,
     ) -> None:
         super().__init__()
-        for name, given in (
+        for name, value in (
             ("device_mesh", device_mesh), ("mixed_precision", mixed_precision),
             ("delay_all_reduce_named_params", delay_all_reduce_named_params),
             ("param_to_hook_all_reduce", param_to_hook_all_reduce),
         ):  # fmt: skip
-            if given is not None:
+            if value is not None:
                 raise RuntimeError(f"DistributedDataParallel of glassgrad takes no {name}: pass a process_group")
         # the floor above, which only a program in several processes needs
         self.process_group = (
@@ -207,7 +207,7 @@ class DistributedDataParallel(Module):
 
         def begin(wanted: tuple[bool, ...]) -> None:
             if reducer.armed and not reducer.begun:
-                reducer.mark_unused(each for each, given in zip(inner, wanted, strict=True) if given)
+                reducer.mark_unused(each for each, used in zip(inner, wanted, strict=True) if used)
 
         outer = _DDPSink.apply(begin, *inner)
         return _replaced(output, {id(old): new for old, new in zip(inner, outer, strict=True)})
@@ -287,28 +287,28 @@ def _check(parameters: list[tuple[str, Any]], device_ids: Any, output_device: An
     if device_ids is not None and len(device_ids) > 1:
         raise ValueError("device_ids can only be None or contain a single element.")
     if device_ids:
-        places = {each.device for _, each in parameters}
+        devices = {each.device for _, each in parameters}
         raise ValueError(
             "DistributedDataParallel device_ids and output_device arguments only work with "
             f"single-device/multiple-device GPU modules or CPU modules, but got device_ids {device_ids}, output_device "
-            f"{output_device}, and module parameters {places}."
+            f"{output_device}, and module parameters {devices}."
         )
 
 
 def _tell_of_old_name(new: bool | None) -> None:
     if new is not None:
-        told = (
+        message = (
             "Both `broadcast_buffers` and `forward_sync_buffers` were specified. `broadcast_buffers` is deprecated and "
             "its value is ignored when `forward_sync_buffers` is provided."
         )
     else:
-        told = (
+        message = (
             "`broadcast_buffers` is deprecated. Use `forward_sync_buffers` instead. IMPORTANT: unlike "
             "`broadcast_buffers=False`, `forward_sync_buffers=False` still syncs buffers at init. If you rely on "
             "buffers NOT being synced at init (e.g. rank-local buffers), keep using `broadcast_buffers=False` until "
             "`init_sync_buffers` is available."
         )
-    warnings.warn(told, FutureWarning, stacklevel=3)
+    warnings.warn(message, FutureWarning, stacklevel=3)
 
 
 def _tensors(value: Any) -> Iterator[Any]:

@@ -102,7 +102,7 @@ class Reducer:
     def __init__(self, parameters: list[Any], group: Any, caps: tuple[int, int], unused: bool) -> None:
         self.parameters, self.group, self.unused = parameters, group, unused
         self.buckets: list[GradBucket] = []
-        self.place: list[tuple[GradBucket, int]] = [None] * len(parameters)  # type: ignore[list-item]
+        self.slot: list[tuple[GradBucket, int]] = [None] * len(parameters)  # type: ignore[list-item]
         self._fill_buckets(caps)
         self.armed = self.begun = False
         self.ready: set[int] = set()
@@ -129,7 +129,7 @@ class Reducer:
             bucket = GradBucket(number, members, parameters, number == len(done) - 1)
             self.buckets.append(bucket)
             for position, index in enumerate(members):
-                self.place[index] = bucket, position
+                self.slot[index] = bucket, position
 
     def _listen(self, index: int) -> Any:
         me = weakref.ref(self)
@@ -146,8 +146,8 @@ class Reducer:
         """Expect a backward pass."""
         if self.begun:
             missing = " ".join(str(i) for i in range(len(self.parameters)) if i not in self.ready)
-            told = INDICES.format(rank=self.group.rank(), missing=missing)
-            raise RuntimeError(UNFINISHED + (DETECTED if self.unused else DETECT) + LOCATE + told + NAMES)
+            indices = INDICES.format(rank=self.group.rank(), missing=missing)
+            raise RuntimeError(UNFINISHED + (DETECTED if self.unused else DETECT) + LOCATE + indices + NAMES)
         self.armed = True
         self.ready.clear()
         self.used[:] = 0
@@ -161,7 +161,7 @@ class Reducer:
             raise RuntimeError(TWICE.format(index=index))
         self.begun = True
         self.ready.add(index)
-        bucket, position = self.place[index]
+        bucket, position = self.slot[index]
         if grad is None:
             bucket.slices[position][...] = 0
         else:
@@ -176,9 +176,9 @@ class Reducer:
 
     def mark_unused(self, outputs: Iterable[Any]) -> None:
         """Do not wait for the parameters from which none of ``outputs`` was computed."""
-        found = leaves(outputs)
+        reached = leaves(outputs)
         for index, parameter in enumerate(self.parameters):
-            if id(parameter) not in found and index not in self.ready and self.armed:
+            if id(parameter) not in reached and index not in self.ready and self.armed:
                 self.mark(index, parameter._grad)
 
     def _launch(self, bucket: GradBucket) -> None:
@@ -234,7 +234,7 @@ class Reducer:
 
 def leaves(outputs: Iterable[Any]) -> set[int]:
     """The identities of all leaves from which tensors were computed."""
-    found: set[int] = set()
+    reached: set[int] = set()
     seen: set[int] = set()
     waiting = [edge_of(output) for output in outputs]
     while waiting:
@@ -245,5 +245,5 @@ def leaves(outputs: Iterable[Any]) -> set[int]:
         if isinstance(edge, Record):
             waiting.extend(edge.edges)
         else:
-            found.add(id(edge))
-    return found
+            reached.add(id(edge))
+    return reached

@@ -13,9 +13,9 @@ __all__ = ["gather", "scatter", "scatter_kwargs"]
 
 def gpu_index(target: Any) -> int:
     """The number of a GPU; ValueError for the CPU, AssertionError since there is no GPU."""
-    place = target if isinstance(target, _device) else _device(target) if isinstance(target, str) else None
-    if place is not None and place.type == "cpu":
-        raise ValueError(f"Expected a non cpu device, but got: {place}")
+    device = target if isinstance(target, _device) else _device(target) if isinstance(target, str) else None
+    if device is not None and device.type == "cpu":
+        raise ValueError(f"Expected a non cpu device, but got: {device}")
     raise AssertionError("Torch not compiled with CUDA enabled")
 
 

@@ -35,7 +35,7 @@ def _is_orthogonal(matrix: Any) -> bool:
     return bool(np.allclose(inner, np.eye(q.shape[-1]), atol=tolerance))
 
 
-def _made_orthogonal(matrix: Any) -> Any:
+def _orthogonalized(matrix: Any) -> Any:
     """The orthogonal factor of each matrix, with a positive diagonal of the other one."""
     q, r = np.linalg.qr(matrix._array)
     diagonal = np.diagonal(r, axis1=-2, axis2=-1)
@@ -68,13 +68,13 @@ class _Orthogonal(Module):
         if turned:
             X, rows, columns = X.mT, columns, rows
         if self.orthogonal_map is _OrthMaps.householder:
-            made = reflected(X)
-            made = made * X.diagonal(dim1=-2, dim2=-1).int().unsqueeze(-2)
+            matrix = reflected(X)
+            matrix = matrix * X.diagonal(dim1=-2, dim2=-1).int().unsqueeze(-2)
         else:
-            made = self._of_skew(X.tril(), rows, columns)
+            matrix = self._of_skew(X.tril(), rows, columns)
         if hasattr(self, "base"):
-            made = matmul(self.base, made)
-        return made.mT if turned else made
+            matrix = matmul(self.base, matrix)
+        return matrix.mT if turned else matrix
 
     def _of_skew(self, lower: Any, rows: int, columns: int) -> Any:
         """The first columns of the orthogonal matrix of a skew one, whose lower triangle this is."""
@@ -83,11 +83,11 @@ class _Orthogonal(Module):
             lower = cat([lower, empty], -1)
         skew = lower - lower.mH
         if self.orthogonal_map is _OrthMaps.matrix_exp:
-            made = matrix_exponential(skew)
+            matrix = matrix_exponential(skew)
         else:
             one = identity(rows, rows, skew)
-            made = linalg_solve(one - skew * 0.5, one + skew * 0.5)
-        return made if rows == columns else made[..., :columns]
+            matrix = linalg_solve(one - skew * 0.5, one + skew * 0.5)
+        return matrix if rows == columns else matrix[..., :columns]
 
     @no_grad()
     def right_inverse(self, Q: Any) -> Any:
@@ -107,27 +107,27 @@ class _Orthogonal(Module):
                     "It is not possible to assign to the matrix exponential or the Cayley parametrizations when "
                     "use_trivialization=False."
                 )
-            made = _reflections(Q._array)
-            return wrap(np.ascontiguousarray(made.swapaxes(-1, -2) if turned else made))
+            reflections = _reflections(Q._array)
+            return wrap(np.ascontiguousarray(reflections.swapaxes(-1, -2) if turned else reflections))
         if rows == columns:
-            self.base = Q.clone() if _is_orthogonal(Q) else _made_orthogonal(Q)
+            self.base = Q.clone() if _is_orthogonal(Q) else _orthogonalized(Q)
         else:
             drawn = randn(*Q.shape[:-2], rows, rows - columns, dtype=Q.dtype)
-            self.base = _made_orthogonal(cat([Q, drawn], -1))
+            self.base = _orthogonalized(cat([Q, drawn], -1))
         minus = np.zeros(first.shape, first._array.dtype)
-        places = np.arange(columns)
-        minus[..., places, places] = -1.0
+        diagonal = np.arange(columns)
+        minus[..., diagonal, diagonal] = -1.0
         return wrap(minus)
 
 
 def _reflections(array: Any) -> Any:
     """The reflections that LAPACK factors matrices into; on the diagonal the signs that belong to them."""
     turned, factors = np.linalg.qr(array, mode="raw")
-    made = np.array(turned.swapaxes(-1, -2))
-    places = np.arange(made.shape[-1])
-    signs = np.sign(made[..., places, places])
-    made[..., places, places] = np.where(factors == 0, -signs, signs)
-    return made
+    reflections = np.array(turned.swapaxes(-1, -2))
+    diagonal = np.arange(reflections.shape[-1])
+    signs = np.sign(reflections[..., diagonal, diagonal])
+    reflections[..., diagonal, diagonal] = np.where(factors == 0, -signs, signs)
+    return reflections
 
 
 def orthogonal(
@@ -152,8 +152,8 @@ def orthogonal(
         raise ValueError(
             f'orthogonal_map has to be one of "matrix_exp", "cayley", "householder". Got: {orthogonal_map}'
         )
-    made = _Orthogonal(weight, kind, use_trivialization=use_trivialization)
-    return register_parametrization(module, name, made, unsafe=True)
+    parametrization = _Orthogonal(weight, kind, use_trivialization=use_trivialization)
+    return register_parametrization(module, name, parametrization, unsafe=True)
 
 
 class _WeightNorm(Module):
@@ -253,8 +253,8 @@ def spectral_norm(
     weight = getattr(module, name, None)
     if not isinstance(weight, Tensor):
         raise ValueError(f"Module '{module}' has no parameter or buffer with name '{name}'")
-    made = _SpectralNorm(weight, n_power_iterations, output_dim(module) if dim is None else dim, eps)
-    return register_parametrization(module, name, made)
+    parametrization = _SpectralNorm(weight, n_power_iterations, output_dim(module) if dim is None else dim, eps)
+    return register_parametrization(module, name, parametrization)
 
 
 __all__ = ["orthogonal", "spectral_norm", "weight_norm"]

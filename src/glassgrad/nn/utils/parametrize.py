@@ -50,11 +50,11 @@ def _put(target: Any, source: Any) -> None:
     target.set_(source)
 
 
-def _check_like(made: Any, dtype: Any, shape: Any) -> None:
+def _check_like(result: Any, dtype: Any, shape: Any) -> None:
     """Raise PyTorch's error unless what a parametrization made can stand for the tensor."""
-    if not isinstance(made, Tensor):
-        raise ValueError(f"A parametrization must return a tensor. Got {type(made).__name__}.")
-    for what, before, now in (("dtype", dtype, made.dtype), ("shape", shape, made.shape)):
+    if not isinstance(result, Tensor):
+        raise ValueError(f"A parametrization must return a tensor. Got {type(result).__name__}.")
+    for what, before, now in (("dtype", dtype, result.dtype), ("shape", shape, result.shape)):
         if before != now:
             raise ValueError(
                 f"Registering a parametrization may not change the {what} of the tensor, {_UNSAFE}\n"
@@ -110,9 +110,9 @@ class ParametrizationList(ModuleList):
                         "'right_inverse' must return a Tensor or a Sequence of tensors (list, tuple...). "
                         f"Got element {index} of the sequence with type {type(piece).__name__}."
                     )
-                held: Any = Parameter(piece, original.requires_grad) if isinstance(original, Parameter) else piece
-                held.requires_grad_(original.requires_grad)
-                _register(self, f"original{index}", held)
+                tensor: Any = Parameter(piece, original.requires_grad) if isinstance(original, Parameter) else piece
+                tensor.requires_grad_(original.requires_grad)
+                _register(self, f"original{index}", tensor)
         if not unsafe:
             _check_like(self(), dtype, shape)
 
@@ -141,43 +141,43 @@ class ParametrizationList(ModuleList):
                     f"length {len(value)}."
                 )
             for index, piece in enumerate(value):
-                held = getattr(self, f"original{index}")
+                original = getattr(self, f"original{index}")
                 if not isinstance(piece, Tensor):
                     raise ValueError(
                         "'right_inverse' must return a sequence of tensors or reference-type opaques. Got element "
                         f"{index} of type {type(piece).__name__}."
                     )
-                if held.dtype != piece.dtype:
+                if original.dtype != piece.dtype:
                     raise ValueError(
                         f"Tensor {index} returned by `right_inverse` has dtype {piece.dtype} while `original{index}` "
-                        f"has dtype {held.dtype}"
+                        f"has dtype {original.dtype}"
                     )
-                _put(held, piece)
+                _put(original, piece)
 
     def forward(self) -> Any:  # type: ignore[override]
         """The tensor that the parametrizations give."""
         modules = iter(self)
         if self.is_tensor:
-            made = next(modules)(self.original)
+            tensor = next(modules)(self.original)
         else:
-            made = next(modules)(*(getattr(self, f"original{index}") for index in range(self.ntensors)))
+            tensor = next(modules)(*(getattr(self, f"original{index}") for index in range(self.ntensors)))
         for module in modules:
-            made = module(made)
-        return made
+            tensor = module(tensor)
+        return tensor
 
 
 def _copied(self: Any, memo: dict[int, Any]) -> Any:
     """A deep copy of a parametrized module, of the same class."""
-    found = memo.get(id(self))
-    if found is not None:
-        return found
-    made = self.__new__(type(self))
-    memo[id(self)] = made
-    made.__setstate__(deepcopy(self.__dict__, memo))
+    memoized = memo.get(id(self))
+    if memoized is not None:
+        return memoized
+    copy = self.__new__(type(self))
+    memo[id(self)] = copy
+    copy.__setstate__(deepcopy(self.__dict__, memo))
     for slot in copyreg._slotnames(type(self)):  # type: ignore[attr-defined]
         if hasattr(self, slot):
-            setattr(made, slot, deepcopy(getattr(self, slot), memo))
-    return made
+            setattr(copy, slot, deepcopy(getattr(self, slot), memo))
+    return copy
 
 
 def _unpicklable(self: Any) -> Any:
@@ -233,13 +233,13 @@ def register_parametrization(
         chain.append(parametrization)
         chain.unsafe |= unsafe
     elif tensor_name in module._buffers or tensor_name in module._parameters:
-        made = ParametrizationList([parametrization], getattr(module, tensor_name), unsafe=unsafe)
+        chain = ParametrizationList([parametrization], getattr(module, tensor_name), unsafe=unsafe)
         delattr(module, tensor_name)
         if not is_parametrized(module):
             _inject_new_class(module)
             module.parametrizations = ModuleDict()
         _inject_property(module, tensor_name)
-        module.parametrizations[tensor_name] = made
+        module.parametrizations[tensor_name] = chain
     else:
         raise ValueError(
             f"Module '{module}' does not have a parameter, a buffer, or a parametrized element with name "
@@ -251,11 +251,11 @@ def register_parametrization(
 def _check_further(module: Any, name: str, parametrization: Any) -> None:
     """Raise PyTorch's error unless a further parametrization keeps shape and dtype, there and back."""
     before = getattr(module, name)
-    made = parametrization(before)
-    if not isinstance(made, Tensor):
-        raise ValueError(f"A parametrization must return a tensor. Got {type(made).__name__}.")
+    result = parametrization(before)
+    if not isinstance(result, Tensor):
+        raise ValueError(f"A parametrization must return a tensor. Got {type(result).__name__}.")
     for what in ("dtype", "shape"):
-        old, new = getattr(before, what), getattr(made, what)
+        old, new = getattr(before, what), getattr(result, what)
         if old != new:
             raise ValueError(
                 f"Registering a parametrization may not change the {what} of the tensor, unless the `unsafe` flag is "
@@ -264,7 +264,7 @@ def _check_further(module: Any, name: str, parametrization: Any) -> None:
     if not hasattr(parametrization, "right_inverse"):
         return
     try:
-        back = parametrization.right_inverse(made)
+        back = parametrization.right_inverse(result)
     except NotImplementedError:
         return
     if not isinstance(back, Tensor):
@@ -280,10 +280,10 @@ def _check_further(module: Any, name: str, parametrization: Any) -> None:
 
 def is_parametrized(module: Any, tensor_name: str | None = None) -> bool:
     """Whether a module has parametrizations at all, or of one tensor."""
-    found = getattr(module, "parametrizations", None)
-    if not isinstance(found, ModuleDict):
+    parametrizations = getattr(module, "parametrizations", None)
+    if not isinstance(parametrizations, ModuleDict):
         return False
-    return len(found) > 0 if tensor_name is None else tensor_name in found
+    return len(parametrizations) > 0 if tensor_name is None else tensor_name in parametrizations
 
 
 def remove_parametrizations(module: Any, tensor_name: str, leave_parametrized: bool = True) -> Any:
@@ -300,8 +300,8 @@ def remove_parametrizations(module: Any, tensor_name: str, leave_parametrized: b
             with no_grad():
                 _put(original, getattr(module, tensor_name))
     elif leave_parametrized:
-        made = getattr(module, tensor_name)
-        original = Parameter(made) if made.requires_grad else made
+        tensor = getattr(module, tensor_name)
+        original = Parameter(tensor) if tensor.requires_grad else tensor
     else:
         raise ValueError(
             "Cannot leave unparametrized (`leave_parametrized=False`) a tensor that is parametrized in terms of a "
@@ -331,9 +331,9 @@ def transfer_parametrizations_and_params(from_module: Any, to_module: Any, tenso
             setattr(to_module, name, Parameter(getattr(from_module, name)))
         for parametrization in chain:
             register_parametrization(to_module, name, parametrization)
-        held = to_module.parametrizations[name]
+        target = to_module.parametrizations[name]
         for key in ["original"] if hasattr(chain, "original") else [f"original{i}" for i in range(chain.ntensors)]:
-            setattr(held, key, getattr(chain, key))
+            setattr(target, key, getattr(chain, key))
     return to_module
 
 

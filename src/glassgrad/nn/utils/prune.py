@@ -148,10 +148,10 @@ class PruningContainer(BasePruningMethod):
     def compute_mask(self, t: Any, default_mask: Any) -> Any:
         """The mask of the last method, applied to what is not pruned yet."""
         method: Any = self._pruning_methods[-1]
-        made = default_mask.to(dtype=t.dtype)
+        mask = default_mask.to(dtype=t.dtype)
         kept = _still_there(method, t, default_mask)
-        made[kept] = method.compute_mask(t[kept], default_mask=default_mask[kept]).to(dtype=made.dtype)
-        return made
+        mask[kept] = method.compute_mask(t[kept], default_mask=default_mask[kept]).to(dtype=mask.dtype)
+        return mask
 
 
 def _still_there(method: Any, t: Any, mask: Any) -> Any:
@@ -255,9 +255,9 @@ class _Channels(_Some):
     def _mask_of(self, t: Any, kept: Any, default_mask: Any) -> Any:
         """Ones in the channels ``kept``, on top of a mask."""
         mask: Any = zeros_like(t)
-        place: list[Any] = [slice(None)] * t.dim()
-        place[self.dim] = kept
-        mask[tuple(place)] = 1
+        index: list[Any] = [slice(None)] * t.dim()
+        index[self.dim] = kept
+        mask[tuple(index)] = 1
         mask *= default_mask.to(dtype=mask.dtype)
         return mask
 
@@ -370,10 +370,10 @@ def global_unstructured(parameters: Any, pruning_method: Any, importance_scores:
     scores = {} if importance_scores is None else importance_scores
     if not isinstance(scores, dict):
         raise TypeError("global_unstructured(): importance_scores must be of type dict")
-    places: list[Any] = list(parameters)
-    joined = parameters_to_vector([scores.get((module, name), getattr(module, name)) for module, name in places])
+    pairs: list[Any] = list(parameters)
+    joined = parameters_to_vector([scores.get((module, name), getattr(module, name)) for module, name in pairs])
     before = parameters_to_vector(
-        [getattr(module, f"{name}_mask", ones_like(getattr(module, name))) for module, name in places]
+        [getattr(module, f"{name}_mask", ones_like(getattr(module, name))) for module, name in pairs]
     )
     container = PruningContainer()
     container._tensor_name = "temp"  # a container wants all its methods for one name
@@ -387,7 +387,7 @@ def global_unstructured(parameters: Any, pruning_method: Any, importance_scores:
     container.add_pruning_method(method)
     mask = container.compute_mask(joined, before)
     start = 0
-    for module, name in places:
+    for module, name in pairs:
         parameter = getattr(module, name)
         count = parameter.numel()
         custom_from_mask(module, name, mask=mask[start : start + count].view_as(parameter))

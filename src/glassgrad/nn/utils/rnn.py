@@ -123,10 +123,10 @@ def invert_permutation(permutation: Tensor | None) -> Tensor | None:
     """The permutation that undoes ``permutation``; None for None."""
     if permutation is None:
         return None
-    given = permutation._array
-    found = np.empty_like(given)
-    found[given] = np.arange(given.size, dtype=given.dtype)
-    return wrap(found)
+    indices = permutation._array
+    inverse = np.empty_like(indices)
+    inverse[indices] = np.arange(indices.size, dtype=indices.dtype)
+    return wrap(inverse)
 
 
 def pack_padded_sequence(

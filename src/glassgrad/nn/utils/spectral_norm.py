@@ -59,7 +59,7 @@ class SpectralNorm:
         for hook in module._forward_pre_hooks.values():
             if isinstance(hook, SpectralNorm) and hook.name == name:
                 raise RuntimeError(f"Cannot register two spectral_norm hooks on the same parameter {name}")
-        made = SpectralNorm(name, n_power_iterations, dim, eps)
+        norm = SpectralNorm(name, n_power_iterations, dim, eps)
         weight: Any = module._parameters[name]
         if weight is None:
             raise ValueError(f"`SpectralNorm` cannot be applied as parameter `{name}` is None")
@@ -69,7 +69,7 @@ class SpectralNorm:
                 "forward before applying spectral normalization"
             )
         with no_grad():
-            height, width = made.reshape_weight_to_matrix(weight).shape
+            height, width = norm.reshape_weight_to_matrix(weight).shape
             u, v = (
                 F.normalize(weight.new_empty(count).normal_(0, 1), dim=0, eps=eps) for count in (height, width)
             )
@@ -78,10 +78,10 @@ class SpectralNorm:
         setattr(module, name, weight.data)  # what the network holds before its first forward
         module.register_buffer(f"{name}_u", u)
         module.register_buffer(f"{name}_v", v)
-        module.register_forward_pre_hook(made)
-        module._register_state_dict_hook(SpectralNormStateDictHook(made))
-        module._register_load_state_dict_pre_hook(SpectralNormLoadStateDictPreHook(made))
-        return made
+        module.register_forward_pre_hook(norm)
+        module._register_state_dict_hook(SpectralNormStateDictHook(norm))
+        module._register_load_state_dict_pre_hook(SpectralNormLoadStateDictPreHook(norm))
+        return norm
 
     def remove(self, module: Module) -> None:
         """Make the normalised weight a parameter again."""

@@ -33,7 +33,7 @@ class WeightNorm:
         for hook in module._forward_pre_hooks.values():
             if isinstance(hook, WeightNorm) and hook.name == name:
                 raise RuntimeError(f"Cannot register two weight_norm hooks on the same parameter {name}")
-        made = WeightNorm(name, dim)
+        norm = WeightNorm(name, dim)
         weight = getattr(module, name)
         if isinstance(weight, UninitializedParameter):
             raise ValueError(
@@ -41,11 +41,11 @@ class WeightNorm:
                 "forward before applying weight normalization"
             )
         del module._parameters[name]
-        module.register_parameter(f"{name}_g", Parameter(norm_except_dim(weight, 2, made.dim).data))
+        module.register_parameter(f"{name}_g", Parameter(norm_except_dim(weight, 2, norm.dim).data))
         module.register_parameter(f"{name}_v", Parameter(weight.data))
-        setattr(module, name, made.compute_weight(module))
-        module.register_forward_pre_hook(made)
-        return made
+        setattr(module, name, norm.compute_weight(module))
+        module.register_forward_pre_hook(norm)
+        return norm
 
     def remove(self, module: Module) -> None:
         """Make the weight a parameter again."""

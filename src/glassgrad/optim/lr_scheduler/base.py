@@ -58,11 +58,11 @@ class LRScheduler:
     def __init__(self, optimizer: Optimizer, last_epoch: int = -1) -> None:
         check_optimizer(optimizer)
         self.optimizer = optimizer
-        for place, group in enumerate(optimizer.param_groups):
+        for index, group in enumerate(optimizer.param_groups):
             if last_epoch == -1:
                 group.setdefault("initial_lr", copied(group["lr"]))
             elif "initial_lr" not in group:
-                raise KeyError(_RESUMED.format(place))
+                raise KeyError(_RESUMED.format(index))
         self.base_lrs: list[Any] = in_groups(optimizer, "initial_lr")
         self.last_epoch = last_epoch
         _notice_steps(optimizer)
@@ -180,10 +180,10 @@ def for_groups(name: str, optimizer: Optimizer, value: Any) -> list[Any]:
 
 def put(group: dict[str, Any], key: str, value: Any) -> None:
     """Set a setting; into the tensor, where it is one."""
-    held: Any = group[key]
-    if isinstance(held, Tensor):
+    current: Any = group[key]
+    if isinstance(current, Tensor):
         some: Any = value
-        held.fill_(some.squeeze() if isinstance(value, Tensor) else value)
+        current.fill_(some.squeeze() if isinstance(value, Tensor) else value)
     else:
         group[key] = value
 

@@ -19,18 +19,18 @@ class _Several(LRScheduler):
 
     def _check(self, schedulers: Sequence[Any], optimizer: Any) -> None:
         name = type(self).__name__
-        for place, scheduler in enumerate(schedulers):
+        for index, scheduler in enumerate(schedulers):
             if not hasattr(scheduler, "optimizer"):
-                raise TypeError(f"{name} at index {place} should have `optimizer` as its attribute.")
+                raise TypeError(f"{name} at index {index} should have `optimizer` as its attribute.")
             if isinstance(scheduler, ReduceLROnPlateau):
                 raise ValueError(
                     f"{name} does not support `ReduceLROnPlateau` scheduler as it requires additional kwargs to be "
-                    f"specified when calling `step`, but got one at index {place} in the given schedulers sequence."
+                    f"specified when calling `step`, but got one at index {index} in the given schedulers sequence."
                 )
             if optimizer != scheduler.optimizer:
                 raise ValueError(
                     f"{name} expects all schedulers to belong to the same optimizer, but got scheduler "
-                    f"{type(scheduler).__name__} at index {place} has {scheduler.optimizer}, which is different from "
+                    f"{type(scheduler).__name__} at index {index} has {scheduler.optimizer}, which is different from "
                     f"{type(optimizer).__name__}."
                 )
 
@@ -86,9 +86,9 @@ class SequentialLR(_Several):
     def step(self) -> None:  # type: ignore[override]
         """Go to the next epoch and set its rates."""
         self.last_epoch += 1
-        place = bisect_right(self._milestones, self.last_epoch)
-        scheduler = self._schedulers[place]
-        if place > 0 and self._milestones[place - 1] == self.last_epoch:
+        index = bisect_right(self._milestones, self.last_epoch)
+        scheduler = self._schedulers[index]
+        if index > 0 and self._milestones[index - 1] == self.last_epoch:
             scheduler._update_lr(0)
         else:
             scheduler.step()
