@@ -90,7 +90,9 @@ def _of_others(registry: ConstraintRegistry) -> dict[Any, Any]:
         constraints.cat: lambda constraint: transforms.CatTransform(
             [registry(c) for c in constraint.cseq], constraint.dim, constraint.lengths
         ),
-        constraints.stack: lambda constraint: transforms.StackTransform([registry(c) for c in constraint.cseq], constraint.dim),
+        constraints.stack: lambda constraint: transforms.StackTransform(
+            [registry(c) for c in constraint.cseq], constraint.dim
+        ),
     }
 
 

@@ -26,7 +26,7 @@ from .multivariate import (
 from .positive import Exponential, Gamma
 from .transformed import Gumbel, HalfNormal, Pareto
 from .trials import Bernoulli, Binomial, ContinuousBernoulli, Geometric, Poisson
-from .utils import _sum_rightmost
+from .utils import _sum_rightmost, overwritten
 from .utils import euler_constant as EULER
 from .utils import functions as f
 
@@ -95,12 +95,6 @@ def infinite_like(tensor: Any) -> Any:
     return f.full_like(tensor, inf)
 
 
-def infinite_where(beyond: Any, divergence: Any) -> Any:
-    """A divergence, infinite where ``p`` reaches beyond the support of ``q``."""
-    divergence[beyond] = inf
-    return divergence
-
-
 # -- of one family ----------------------------------------------------------------------------------------------------
 
 
@@ -130,7 +124,7 @@ def _binomial(p: Any, q: Any) -> Any:
             "KL between Binomials where q.total_count > p.total_count is not implemented"
         )
     trial = p.probs * (p.logits - q.logits) + (-p.probs).log1p() - (-q.probs).log1p()
-    return infinite_where(p.total_count > q.total_count, p.total_count * trial)
+    return overwritten(p.total_count * trial, p.total_count > q.total_count, inf)
 
 
 @register_kl(Categorical, Categorical)
@@ -221,7 +215,8 @@ def _half_normal(p: Any, q: Any) -> Any:
 @register_kl(Pareto, Pareto)
 def _pareto(p: Any, q: Any) -> Any:
     ratio = q.alpha / p.alpha
-    return infinite_where(p.support.lower_bound < q.support.lower_bound, q.alpha * (p.scale / q.scale).log() - ratio.log() + ratio - 1)
+    divergence = q.alpha * (p.scale / q.scale).log() - ratio.log() + ratio - 1
+    return overwritten(divergence, p.support.lower_bound < q.support.lower_bound, inf)
 
 
 @register_kl(Poisson, Poisson)
@@ -231,7 +226,7 @@ def _poisson(p: Any, q: Any) -> Any:
 
 @register_kl(Uniform, Uniform)
 def _uniform(p: Any, q: Any) -> Any:
-    return infinite_where((q.low > p.low) | (q.high < p.high), ((q.high - q.low) / (p.high - p.low)).log())
+    return overwritten(((q.high - q.low) / (p.high - p.low)).log(), (q.low > p.low) | (q.high < p.high), inf)
 
 
 @register_kl(Cauchy, Cauchy)

@@ -12,7 +12,7 @@ from ..ground.size import Size
 from . import constraints
 from .distribution import Distribution, ExponentialFamily
 from .positive import Chi2
-from .utils import _standard_normal, broadcast_all, lazy_property
+from .utils import _standard_normal, broadcast_all, lazy_property, overwritten
 from .utils import functions as f
 
 
@@ -171,7 +171,7 @@ class StudentT(Distribution):
     @property
     def mean(self) -> Any:
         """``loc``; NaN for one degree of freedom or fewer."""
-        return self.loc.masked_fill(self.df <= 1, math.nan)
+        return overwritten(self.loc.clone(memory_format=dtypes.contiguous_format), self.df <= 1, math.nan)
 
     mode = property(attrgetter("loc"), doc="``loc``.")
 
@@ -182,8 +182,7 @@ class StudentT(Distribution):
         finite = self.df > 2
         variance[finite] = self.scale[finite].pow(2) * self.df[finite] / (self.df[finite] - 2)
         variance[(self.df <= 2) & (self.df > 1)] = math.inf
-        variance[self.df <= 1] = math.nan
-        return variance
+        return overwritten(variance, self.df <= 1, math.nan)
 
     def rsample(self, sample_shape: Any = Size()) -> Any:
         """Normal numbers, then what they are divided by."""

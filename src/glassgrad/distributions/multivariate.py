@@ -35,7 +35,25 @@ from .utils import functions as f
 _batch_mv = times
 
 
-class MultivariateNormal(Centred):
+class ByFactor(Distribution):
+    """A family with a covariance of vectors, kept as its lower triangular factor."""
+
+    _constants = ("_unbroadcasted_scale_tril",)
+    _unbroadcasted_scale_tril: Any
+
+    @lazy_property
+    def scale_tril(self) -> Any:
+        """The lower triangular factor of the covariance."""
+        return self._unbroadcasted_scale_tril.expand((*self._batch_shape, -1, -1))
+
+    @lazy_property
+    def covariance_matrix(self) -> Any:
+        """The covariance of the vectors."""
+        factor = self._unbroadcasted_scale_tril
+        return f.matmul(factor, factor.mT).expand((*self._batch_shape, -1, -1))
+
+
+class MultivariateNormal(ByFactor, Centred):
     """Vectors (*, n) around ``loc``, by exactly one of covariance, precision (its inverse) and triangular factor."""
 
     arg_constraints = {
@@ -46,7 +64,6 @@ class MultivariateNormal(Centred):
     }
     support = constraints.real_vector
     has_rsample = True
-    _constants = ("_unbroadcasted_scale_tril",)
 
     def __init__(
         self, loc: Any, covariance_matrix: Any = None, precision_matrix: Any = None, scale_tril: Any = None,
@@ -66,24 +83,10 @@ class MultivariateNormal(Centred):
         super().__init__(batch, self.loc.shape[-1:], validate_args=validate_args)
         self._unbroadcasted_scale_tril = factor_of(name, matrix)
 
-    def _over_batch(self, matrix: Any) -> Any:
-        return matrix.expand(self._batch_shape + self._event_shape + self._event_shape)
-
-    @lazy_property
-    def scale_tril(self) -> Any:
-        """The lower triangular factor of the covariance."""
-        return self._over_batch(self._unbroadcasted_scale_tril)
-
-    @lazy_property
-    def covariance_matrix(self) -> Any:
-        """The covariance."""
-        factor = self._unbroadcasted_scale_tril
-        return self._over_batch(f.matmul(factor, factor.mT))
-
     @lazy_property
     def precision_matrix(self) -> Any:
         """The inverse of the covariance."""
-        return self._over_batch(f.cholesky_inverse(self._unbroadcasted_scale_tril))
+        return f.cholesky_inverse(self._unbroadcasted_scale_tril).expand((*self._batch_shape, -1, -1))
 
     @property
     def variance(self) -> Any:
@@ -160,9 +163,6 @@ class LowRankMultivariateNormal(Centred):
     def _parts_of_covariance(self) -> tuple[Any, Any, Any]:
         return self._unbroadcasted_cov_factor, self._unbroadcasted_cov_diag, self._capacitance_tril
 
-    def _over_batch(self, matrix: Any) -> Any:
-        return matrix.expand(self._batch_shape + self._event_shape + self._event_shape)
-
     @lazy_property
     def variance(self) -> Any:
         """The diagonal of the covariance."""
@@ -176,20 +176,20 @@ class LowRankMultivariateNormal(Centred):
         root = diagonal.sqrt().unsqueeze(-1)
         scaled = factor / root
         inner = f.matmul(scaled, scaled.mT) + f.eye(self._event_shape[0], dtype=factor.dtype, device=factor.device)
-        return self._over_batch(root * cholesky(inner))
+        return (root * cholesky(inner)).expand((*self._batch_shape, -1, -1))
 
     @lazy_property
     def covariance_matrix(self) -> Any:
         """The covariance."""
         factor, diagonal, _ = self._parts_of_covariance
-        return self._over_batch(f.matmul(factor, factor.mT) + diagonal.diag_embed())
+        return (f.matmul(factor, factor.mT) + diagonal.diag_embed()).expand((*self._batch_shape, -1, -1))
 
     @lazy_property
     def precision_matrix(self) -> Any:
         """The inverse of the covariance."""
         factor, diagonal, capacitance = self._parts_of_covariance
         solved = solve_lower(capacitance, factor.mT / diagonal.unsqueeze(-2))
-        return self._over_batch(diagonal.reciprocal().diag_embed() - solved.mT @ solved)
+        return (diagonal.reciprocal().diag_embed() - solved.mT @ solved).expand((*self._batch_shape, -1, -1))
 
     def rsample(self, sample_shape: Any = Size()) -> Any:
         """Normal numbers along the factor's directions, then those of the diagonal."""
@@ -214,14 +214,13 @@ class LowRankMultivariateNormal(Centred):
 _LOG_2 = math.log(2)
 
 
-class Wishart(ExponentialFamily):
+class Wishart(ByFactor, ExponentialFamily):
     """Sums of ``df`` squares ``x x'`` of normal vectors; by one of covariance, precision and triangular factor."""
 
     support = constraints.positive_definite
     has_rsample = True
     _mean_carrier_measure = 0
     _batched = ("_dist_chi2",)
-    _constants = ("_unbroadcasted_scale_tril",)
 
     def __init__(
         self, df: Any, covariance_matrix: Any = None, precision_matrix: Any = None, scale_tril: Any = None,
@@ -263,26 +262,12 @@ class Wishart(ExponentialFamily):
             "df": constraints.greater_than(self.event_shape[-1] - 1),
         }
 
-    def _over_batch(self, matrix: Any) -> Any:
-        return matrix.expand(self._batch_shape + self._event_shape)
-
-    @lazy_property
-    def scale_tril(self) -> Any:
-        """The lower triangular factor of the covariance."""
-        return self._over_batch(self._unbroadcasted_scale_tril)
-
-    @lazy_property
-    def covariance_matrix(self) -> Any:
-        """The covariance of the vectors."""
-        factor = self._unbroadcasted_scale_tril
-        return self._over_batch(factor @ factor.transpose(-2, -1))
-
     @lazy_property
     def precision_matrix(self) -> Any:
         """The inverse of the covariance."""
         factor = self._unbroadcasted_scale_tril
         one = f.eye(self._event_shape[-1], dtype=factor.dtype, device=factor.device)
-        return self._over_batch(solved_by_factor(one, factor))
+        return solved_by_factor(one, factor).expand((*self._batch_shape, -1, -1))
 
     def _beside(self, number: Any) -> Any:
         return number.view((*self._batch_shape, 1, 1))

@@ -10,7 +10,7 @@ from ..ground import dtypes
 from ..ground.size import Size
 from . import constraints
 from .distribution import Distribution, ExponentialFamily
-from .utils import broadcast_all
+from .utils import broadcast_all, overwritten
 from .utils import functions as f
 
 
@@ -158,7 +158,7 @@ class FisherSnedecor(Distribution):
 
     def _df2_above(self, bound: float) -> Any:
         """``df2``, NaN where it is at most a bound."""
-        return self.df2.masked_fill(self.df2 <= bound, math.nan)
+        return overwritten(self.df2.clone(memory_format=dtypes.contiguous_format), self.df2 <= bound, math.nan)
 
     @property
     def mean(self) -> Any:
@@ -169,7 +169,7 @@ class FisherSnedecor(Distribution):
     @property
     def mode(self) -> Any:
         """NaN for a ``df1`` of two or less."""
-        return ((self.df1 - 2) / self.df1 * self.df2 / (self.df2 + 2)).masked_fill(self.df1 <= 2, math.nan)
+        return overwritten((self.df1 - 2) / self.df1 * self.df2 / (self.df2 + 2), self.df1 <= 2, math.nan)
 
     @property
     def variance(self) -> Any:

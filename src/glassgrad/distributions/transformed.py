@@ -24,7 +24,7 @@ from .transforms import (
     StickBreakingTransform,
 )
 from .trials import LogitRelaxedBernoulli
-from .utils import NUMBERS, broadcast_all, euler_constant
+from .utils import NUMBERS, broadcast_all, euler_constant, overwritten
 from .utils import functions as f
 
 
@@ -350,7 +350,7 @@ class Kumaraswamy(TransformedDistribution):
         """The likeliest chance; NaN where a concentration is below one."""
         a, b = self.concentration1, self.concentration0
         level = b.reciprocal() * (-b).log1p() - (-b * a).log1p()
-        return level.masked_fill((b < 1) | (a < 1), nan).exp()
+        return overwritten(level, (b < 1) | (a < 1), nan).exp()
 
     @property
     def variance(self) -> Any:

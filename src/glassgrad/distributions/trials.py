@@ -14,7 +14,7 @@ from ..nn.functional import binary_cross_entropy_with_logits, logsigmoid
 from . import constraints
 from .distribution import Distribution, ExponentialFamily
 from .positive import Gamma
-from .utils import ONE_OF_TWO, broadcast_all, clamp_probs, lazy_property, logits_to_probs, probs_to_logits
+from .utils import ONE_OF_TWO, broadcast_all, clamp_probs, lazy_property, logits_to_probs, overwritten, probs_to_logits
 from .utils import functions as f
 
 
@@ -65,7 +65,7 @@ class Bernoulli(ByChance, ExponentialFamily):
     @property
     def mode(self) -> Any:
         """The likelier outcome; NaN where both are equally likely."""
-        return (self.probs >= 0.5).to(self.probs).masked_fill(self.probs == 0.5, nan)
+        return overwritten((self.probs >= 0.5).to(self.probs), self.probs == 0.5, nan)
 
     @property
     def variance(self) -> Any:

@@ -57,6 +57,12 @@ def broadcast_all(*values: Any) -> tuple[Any, ...]:
     return tuple(functions.broadcast_tensors(*tensors))
 
 
+def overwritten(tensor: Any, where: Any, number: float) -> Any:
+    """The tensor itself, with a number written where a condition holds."""
+    tensor[where] = number
+    return tensor
+
+
 def _standard_normal(shape: Any, dtype: Any, device: Any = None) -> Any:
     return functions.empty(shape, dtype=dtype, device=device).normal_()
 
