@@ -2,6 +2,7 @@
 
 import importlib
 import math
+import pickle
 
 import pytest
 
@@ -174,6 +175,12 @@ def names(torch, show):
                  "distribution.Distribution", "exp_family.ExponentialFamily", "utils.lazy_property"):  # fmt: skip
         module, _, name = path.rpartition(".")
         show(path, hasattr(importlib.import_module(f"{torch.__name__}.distributions.{module}"), name))
+    for name in sorted(D.__all__):
+        thing = getattr(D, name)
+        if isinstance(thing, type):
+            home = getattr(D, thing.__module__.rpartition(".")[2])
+            show(f"home of {name}", [home.__name__.rpartition(".")[2], getattr(home, name) is thing])
+            show(f"{name} is loaded", pickle.loads(pickle.dumps(thing)) is thing)
     show("all", sorted(D.__all__))
 
 

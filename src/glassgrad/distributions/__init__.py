@@ -5,7 +5,7 @@ Source: https://docs.pytorch.org/docs/stable/distributions.html
 
 from ..ground.importing import load
 from ..ground.paths import house, show
-from . import constraints, kl_cross, transforms, utils  # noqa: F401  the formulas register themselves
+from . import constraints, kl_cross, transform, transforms, utils  # noqa: F401  the formulas register themselves
 from .categories import Categorical, Multinomial, OneHotCategorical, OneHotCategoricalStraightThrough
 from .composed import Independent, MixtureSameFamily, TransformedDistribution
 from .constraint_registry import biject_to, transform_to
@@ -81,5 +81,6 @@ for _file, _families in _HOMES.items():
     for _path, _names in _families.items():
         show(f"{__name__}.{_path}", f"{__name__}.{_file}", _names)
     house(load(f"{__name__}.{_file}"), __name__, _families)
+house(transform, __name__, {"transforms": ""})
 for _path in {_path for _families in _HOMES.values() for _path in _families}:
-    load(f"{__name__}.{_path}")
+    load(f"{__name__}.{_path}")  # from then on an attribute

@@ -20,6 +20,7 @@ def all_true(valid: Any) -> bool:
     """Whether every element of a tensor of decisions is true."""
     return bool(valid._array.all() if type(valid) is Tensor else valid.all())
 
+
 _HERE = f"{__name__.rpartition('.')[0]}."  # the families' modules
 
 
@@ -51,9 +52,7 @@ class Distribution:
             raise ValueError
         Distribution._validate_args = value
 
-    def __init__(
-        self, batch_shape: Any = Size(), event_shape: Any = Size(), validate_args: bool | None = None
-    ) -> None:
+    def __init__(self, batch_shape: Any = Size(), event_shape: Any = Size(), validate_args: bool | None = None) -> None:
         self._batch_shape = batch_shape
         self._event_shape = event_shape
         if validate_args is not None:
@@ -198,16 +197,12 @@ class Distribution:
             raise ValueError("The value argument to log_prob must be a Tensor")
         sizes: Size = value.shape
         if sizes[len(sizes) - len(self._event_shape) :] != self._event_shape:
-            raise ValueError(
-                f"The right-most size of value must match event_shape: {sizes} vs {self._event_shape}."
-            )
+            raise ValueError(f"The right-most size of value must match event_shape: {sizes} vs {self._event_shape}.")
         own = self._batch_shape + self._event_shape
         if sizes != own:
             for i, j in zip(reversed(sizes), reversed(own), strict=False):
                 if i != 1 and j != 1 and i != j:
-                    raise ValueError(
-                        f"Value is not broadcastable with batch_shape+event_shape: {sizes} vs {own}."
-                    )
+                    raise ValueError(f"Value is not broadcastable with batch_shape+event_shape: {sizes} vs {own}.")
         try:
             support = self.support
         except NotImplementedError:

@@ -137,9 +137,7 @@ class Dirichlet(ExponentialFamily):
     def entropy(self) -> Any:
         a, k = self.concentration, self.concentration.size(-1)
         total = a.sum(-1)
-        return (
-            a.lgamma().sum(-1) - total.lgamma() - (k - total) * total.digamma() - ((a - 1.0) * a.digamma()).sum(-1)
-        )
+        return a.lgamma().sum(-1) - total.lgamma() - (k - total) * total.digamma() - ((a - 1.0) * a.digamma()).sum(-1)
 
     @property
     def _natural_params(self) -> tuple[Any, ...]:

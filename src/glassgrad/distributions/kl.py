@@ -120,9 +120,7 @@ def _beta(p: Any, q: Any) -> Any:
 @register_kl(Binomial, Binomial)
 def _binomial(p: Any, q: Any) -> Any:
     if (p.total_count < q.total_count).any():
-        raise NotImplementedError(
-            "KL between Binomials where q.total_count > p.total_count is not implemented"
-        )
+        raise NotImplementedError("KL between Binomials where q.total_count > p.total_count is not implemented")
     trial = p.probs * (p.logits - q.logits) + (-p.probs).log1p() - (-q.probs).log1p()
     return overwritten(p.total_count * trial, p.total_count > q.total_count, inf)
 
@@ -256,9 +254,7 @@ def _independent(p: Any, q: Any) -> Any:
 def _need_same_size(p: Any, q: Any, what: str) -> None:
     if p.event_shape != q.event_shape:
         gap = " " * 26
-        raise ValueError(
-            f"KL-divergence between two {what} with{gap}different event shapes cannot be computed"
-        )
+        raise ValueError(f"KL-divergence between two {what} with{gap}different event shapes cannot be computed")
 
 
 def _log_det(d: Any) -> Any:

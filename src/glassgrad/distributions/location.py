@@ -90,7 +90,6 @@ class Normal(LocationScale, ExponentialFamily):
 class Cauchy(LocationScale):
     """Numbers around ``loc``, half of them within ``scale`` of it, without a mean."""
 
-
     def _filled(self, value: float) -> Any:
         return f.full(self._extended_shape(), value, dtype=self.loc.dtype, device=self.loc.device)
 
@@ -123,7 +122,6 @@ class Cauchy(LocationScale):
 
 class Laplace(LocationScale):
     """Numbers around ``loc`` whose distance from it is exponential of mean ``scale``."""
-
 
     @property
     def variance(self) -> Any:

@@ -248,9 +248,7 @@ class GeneralizedPareto(Distribution):
     def icdf(self, value: Any) -> Any:
         near, c = self._split()
         level = (-value).log1p()
-        return f.where(
-            near, self.loc - self.scale * level, self.loc + self.scale / c * (-c * level).expm1()
-        )
+        return f.where(near, self.loc - self.scale * level, self.loc + self.scale / c * (-c * level).expm1())
 
     @property
     def mean(self) -> Any:

@@ -32,9 +32,7 @@ functions: Any = _Functions()
 
 euler_constant = 0.57721566490153286060
 NUMBERS = (int, float, bool)
-_UNLIKE = (
-    "Input arguments must all be instances of Number, torch.Tensor or objects implementing __torch_function__."
-)
+_UNLIKE = "Input arguments must all be instances of Number, torch.Tensor or objects implementing __torch_function__."
 ONE_OF_TWO = "Either `probs` or `logits` must be specified, but not both."
 
 
