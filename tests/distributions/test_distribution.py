@@ -216,3 +216,13 @@ def test_pathwise_gradients_of_gamma_and_beta_are_those_of_the_means():
     assert float(slope) == pytest.approx(0.5, abs=0.01)
     (slope,) = glassgrad.autograd.grad(ours.Beta(shape, 2.0 + 0 * shape.detach()).rsample((20_000,)).mean(), shape)
     assert float(slope) == pytest.approx(2.0 / 3.7**2, abs=0.004)
+
+
+def test_distributions_are_pickled_with_their_transforms():
+    """By names that PyTorch has, too, which ``torch.save`` writes."""
+    member = ours.Gumbel(glassgrad.zeros(2), 1.0)
+    pickled = pickle.dumps(member)
+    assert b"glassgrad.distributions.gumbel" in pickled and b"glassgrad.distributions.transforms" in pickled
+    again = pickle.loads(pickled)
+    assert repr(again) == repr(member)
+    assert glassgrad.equal(again.log_prob(glassgrad.ones(2)), member.log_prob(glassgrad.ones(2)))

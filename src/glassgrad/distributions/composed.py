@@ -83,7 +83,7 @@ class TransformedDistribution(Distribution):
     """What ``transforms``, one or a list, make of samples of ``base_distribution``."""
 
     arg_constraints: dict[str, constraints.Constraint] = {}  # type: ignore[assignment]
-    _batched = ("base_dist",)
+    _batched: tuple[str, ...] = ("base_dist",)
     _constants = ("transforms",)
     transforms: Any
 

@@ -90,7 +90,10 @@ class Distribution:
             raise NotImplementedError
         new = self._get_checked_instance(family, _instance)
         batch_shape = Size(batch_shape)
-        for name in (*self.arg_constraints, *self._batched):
+        parameters = family.arg_constraints  # what a class of the user's adds to them it expands itself
+        if isinstance(parameters, property):
+            parameters = self.arg_constraints
+        for name in (*parameters, *self._batched):
             if name in self.__dict__:  # not what is computed from others
                 value = self.__dict__[name]
                 shape = value.batch_shape if isinstance(value, Distribution) else value.shape

@@ -21,6 +21,7 @@ from .transform import (
     ReshapeTransform,
     StackTransform,
     Transform,
+    _InverseTransform,  # noqa: F401  which lives here
     identity_transform,
 )
 from .utils import NUMBERS, broadcast_all, lazy_property, tril_matrix_to_vec, vec_to_tril_matrix

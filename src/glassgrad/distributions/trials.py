@@ -155,22 +155,12 @@ class ContinuousBernoulli(ByChance, ExponentialFamily):
         return self._either(formula, 0.5 + (1.0 / 3.0 + 16.0 / 45.0 * x.pow(2)) * x)
 
     @property
-    def stddev(self) -> Any:
-        """The root of the variance."""
-        return self.variance.sqrt()
-
-    @property
     def variance(self) -> Any:
         """The variance."""
         p = self._cut_probs()
         formula = p * (p - 1.0) / (1.0 - 2.0 * p).pow(2) + 1.0 / ((-p).log1p() - p.log()).pow(2)
         x = (self.probs - 0.5).pow(2)
         return self._either(formula, 1.0 / 12.0 - (1.0 / 15.0 - 128.0 / 945.0 * x) * x)
-
-    def sample(self, sample_shape: Any = Size()) -> Any:
-        """Quantiles of uniform numbers, without a gradient."""
-        with no_grad():
-            return self.rsample(sample_shape)
 
     def rsample(self, sample_shape: Any = Size()) -> Any:
         """Quantiles of uniform numbers."""
