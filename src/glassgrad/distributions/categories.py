@@ -17,8 +17,9 @@ from .utils import functions as f
 
 
 class Categorical(Distribution):
-    """Numbers 0 to K - 1 by their chances ``probs`` (*, K), which need not sum to one, or their logarithms
-    ``logits``.
+    """Numbers 0 to K - 1 by their chances ``probs`` (*, K), which need not sum to one, or their logarithms ``logits``.
+
+    Source: https://docs.pytorch.org/docs/stable/distributions.html#categorical
     """
 
     arg_constraints = {"probs": constraints.simplex, "logits": constraints.real_vector}

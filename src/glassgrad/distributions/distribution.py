@@ -85,7 +85,7 @@ class Distribution:
 
     def expand(self, batch_shape: Any, _instance: Any = None) -> Any:
         """The same distributions over a larger batch shape; parameters are expanded views, nothing is checked anew."""
-        family = next(c for c in type(self).__mro__ if c.__module__.startswith(_HERE))
+        family: Any = next(c for c in type(self).__mro__ if c.__module__.startswith(_HERE))
         if family is Distribution:
             raise NotImplementedError
         new = self._get_checked_instance(family, _instance)
