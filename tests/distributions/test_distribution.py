@@ -2,6 +2,7 @@
 
 import importlib
 import math
+import pickle
 
 import pytest
 
@@ -174,6 +175,12 @@ def names(torch, show):
                  "distribution.Distribution", "exp_family.ExponentialFamily", "utils.lazy_property"):  # fmt: skip
         module, _, name = path.rpartition(".")
         show(path, hasattr(importlib.import_module(f"{torch.__name__}.distributions.{module}"), name))
+    for name in sorted(D.__all__):
+        thing = getattr(D, name)
+        if isinstance(thing, type):
+            home = getattr(D, thing.__module__.rpartition(".")[2])
+            show(f"home of {name}", [home.__name__.rpartition(".")[2], getattr(home, name) is thing])
+            show(f"{name} is loaded", pickle.loads(pickle.dumps(thing)) is thing)
     show("all", sorted(D.__all__))
 
 
@@ -209,3 +216,13 @@ def test_pathwise_gradients_of_gamma_and_beta_are_those_of_the_means():
     assert float(slope) == pytest.approx(0.5, abs=0.01)
     (slope,) = glassgrad.autograd.grad(ours.Beta(shape, 2.0 + 0 * shape.detach()).rsample((20_000,)).mean(), shape)
     assert float(slope) == pytest.approx(2.0 / 3.7**2, abs=0.004)
+
+
+def test_distributions_are_pickled_with_their_transforms():
+    """By names that PyTorch has, too, which ``torch.save`` writes."""
+    member = ours.Gumbel(glassgrad.zeros(2), 1.0)
+    pickled = pickle.dumps(member)
+    assert b"glassgrad.distributions.gumbel" in pickled and b"glassgrad.distributions.transforms" in pickled
+    again = pickle.loads(pickled)
+    assert repr(again) == repr(member)
+    assert glassgrad.equal(again.log_prob(glassgrad.ones(2)), member.log_prob(glassgrad.ones(2)))

@@ -16,13 +16,19 @@ from ..compiler.api import (
     list_backends,
     reset,
 )
-from . import eval_frame, exc
+from ..ground.importing import load
+from ..ground.paths import show
 
 __all__ = [
     "OptimizedModule", "allow_in_graph", "assume_constant_result", "config", "disable", "eval_frame", "exc",
     "graph_break", "is_compiling", "list_backends", "mark_dynamic", "mark_static", "maybe_mark_dynamic", "optimize",
     "reset", "run", "utils",
 ]  # fmt: skip
+
+_ROOT, _ERRORS = __name__.partition(".")[0], "FailOnRecompileLimitHit InvalidBackend TorchDynamoException Unsupported"
+show(f"{__name__}.eval_frame", f"{_ROOT}.compiler.api", "OptimizedModule disable")
+show(f"{__name__}.exc", f"{_ROOT}.compiler.errors", _ERRORS)
+eval_frame, exc = load(f"{__name__}.eval_frame"), load(f"{__name__}.exc")
 
 #: Settings that scripts make; they are kept, and change nothing.
 config = SimpleNamespace(
@@ -41,7 +47,7 @@ def optimize(backend: Any = "inductor", **settings: Any) -> Callable[[Any], Any]
 
 def run(fn: Any = None) -> Any:
     """The function as it is."""
-    return (lambda found: found) if fn is None else fn
+    return (lambda function: function) if fn is None else fn
 
 
 def graph_break(msg: str = "") -> None:

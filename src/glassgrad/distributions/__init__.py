@@ -3,52 +3,33 @@
 Source: https://docs.pytorch.org/docs/stable/distributions.html
 """
 
-from . import constraints, kl_cross, kl_vectors, transforms, utils  # noqa: F401  the formulas register themselves
-from .bernoulli import Bernoulli
-from .beta import Beta
-from .binomial import Binomial
-from .categorical import Categorical
-from .cauchy import Cauchy
-from .chi2 import Chi2
+from ..ground.importing import load
+from ..ground.paths import house, show
+from . import constraints, kl_cross, transform, transforms, utils  # noqa: F401  the formulas register themselves
+from .categories import Categorical, Multinomial, OneHotCategorical, OneHotCategoricalStraightThrough
+from .composed import Independent, MixtureSameFamily, TransformedDistribution
 from .constraint_registry import biject_to, transform_to
-from .continuous_bernoulli import ContinuousBernoulli
-from .dirichlet import Dirichlet
-from .distribution import Distribution
-from .exp_family import ExponentialFamily
-from .exponential import Exponential
-from .fishersnedecor import FisherSnedecor
-from .gamma import Gamma
-from .generalized_pareto import GeneralizedPareto
-from .geometric import Geometric
-from .gumbel import Gumbel
-from .half_cauchy import HalfCauchy
-from .half_normal import HalfNormal
-from .independent import Independent
-from .inverse_gamma import InverseGamma
+from .distribution import Distribution, ExponentialFamily
+from .interval import Beta, Dirichlet, Uniform
 from .kl import kl_divergence, register_kl
-from .kumaraswamy import Kumaraswamy
-from .laplace import Laplace
-from .lkj_cholesky import LKJCholesky
-from .log_normal import LogNormal
-from .logistic_normal import LogisticNormal
-from .lowrank_multivariate_normal import LowRankMultivariateNormal
-from .mixture_same_family import MixtureSameFamily
-from .multinomial import Multinomial
-from .multivariate_normal import MultivariateNormal
-from .negative_binomial import NegativeBinomial
-from .normal import Normal
-from .one_hot_categorical import OneHotCategorical, OneHotCategoricalStraightThrough
-from .pareto import Pareto
-from .poisson import Poisson
-from .relaxed_bernoulli import RelaxedBernoulli
-from .relaxed_categorical import RelaxedOneHotCategorical
-from .studentT import StudentT
-from .transformed_distribution import TransformedDistribution
+from .location import Cauchy, Laplace, Normal, StudentT, VonMises
+from .multivariate import LKJCholesky, LowRankMultivariateNormal, MultivariateNormal, Wishart
+from .positive import Chi2, Exponential, FisherSnedecor, Gamma, GeneralizedPareto
+from .transformed import (
+    Gumbel,
+    HalfCauchy,
+    HalfNormal,
+    InverseGamma,
+    Kumaraswamy,
+    LogisticNormal,
+    LogNormal,
+    Pareto,
+    RelaxedBernoulli,
+    RelaxedOneHotCategorical,
+    Weibull,
+)
 from .transforms import *  # noqa: F403
-from .uniform import Uniform
-from .von_mises import VonMises
-from .weibull import Weibull
-from .wishart import Wishart
+from .trials import Bernoulli, Binomial, ContinuousBernoulli, Geometric, NegativeBinomial, Poisson
 
 __all__ = [
     "Bernoulli", "Beta", "Binomial", "Categorical", "Cauchy", "Chi2", "ContinuousBernoulli", "Dirichlet",
@@ -60,3 +41,46 @@ __all__ = [
     "Wishart", "TransformedDistribution", "biject_to", "kl_divergence", "register_kl", "transform_to",
     *transforms.__all__,
 ]  # fmt: skip
+
+_HOMES = {  # by file: PyTorch's files, and the families of each
+    "categories": {
+        "categorical": "Categorical", "multinomial": "Multinomial",
+        "one_hot_categorical": "OneHotCategorical OneHotCategoricalStraightThrough",
+        "relaxed_categorical": "ExpRelaxedCategorical",
+    },
+    "composed": {
+        "independent": "Independent", "mixture_same_family": "MixtureSameFamily",
+        "transformed_distribution": "TransformedDistribution",
+    },
+    "distribution": {"distribution": "Distribution", "exp_family": "ExponentialFamily"},
+    "interval": {"beta": "Beta", "dirichlet": "Dirichlet", "uniform": "Uniform"},
+    "location": {
+        "cauchy": "Cauchy", "laplace": "Laplace", "normal": "Normal", "studentT": "StudentT", "von_mises": "VonMises",
+    },
+    "multivariate": {
+        "lkj_cholesky": "LKJCholesky", "lowrank_multivariate_normal": "LowRankMultivariateNormal",
+        "multivariate_normal": "MultivariateNormal", "wishart": "Wishart",
+    },
+    "positive": {
+        "chi2": "Chi2", "exponential": "Exponential", "fishersnedecor": "FisherSnedecor", "gamma": "Gamma",
+        "generalized_pareto": "GeneralizedPareto",
+    },
+    "transformed": {
+        "gumbel": "Gumbel", "half_cauchy": "HalfCauchy", "half_normal": "HalfNormal", "inverse_gamma": "InverseGamma",
+        "kumaraswamy": "Kumaraswamy", "log_normal": "LogNormal", "logistic_normal": "LogisticNormal",
+        "pareto": "Pareto", "relaxed_bernoulli": "RelaxedBernoulli",
+        "relaxed_categorical": "RelaxedOneHotCategorical", "weibull": "Weibull",
+    },
+    "trials": {
+        "bernoulli": "Bernoulli", "binomial": "Binomial", "continuous_bernoulli": "ContinuousBernoulli",
+        "geometric": "Geometric", "negative_binomial": "NegativeBinomial", "poisson": "Poisson",
+        "relaxed_bernoulli": "LogitRelaxedBernoulli",
+    },
+}  # fmt: skip
+for _file, _families in _HOMES.items():
+    for _path, _names in _families.items():
+        show(f"{__name__}.{_path}", f"{__name__}.{_file}", _names)
+    house(load(f"{__name__}.{_file}"), __name__, _families)
+house(transform, __name__, {"transforms": ""})
+for _path in {_path for _families in _HOMES.values() for _path in _families}:
+    load(f"{__name__}.{_path}")  # from then on an attribute

@@ -27,9 +27,7 @@ class ConstraintRegistry:
         if isinstance(constraint, constraints.Constraint):
             constraint = type(constraint)
         if not isinstance(constraint, type) or not issubclass(constraint, constraints.Constraint):
-            raise TypeError(
-                f"Expected constraint to be either a Constraint subclass or instance, but got {constraint}"
-            )
+            raise TypeError(f"Expected constraint to be either a Constraint subclass or instance, but got {constraint}")
         self._registry[constraint] = factory
         return factory
 
@@ -67,11 +65,11 @@ def _by_class(registries: Any, makers: dict[Any, Any]) -> None:
 _by_class(_BOTH, {
     constraints.real: lambda _: transforms.identity_transform,
     constraints.corr_cholesky: lambda _: transforms.CorrCholeskyTransform(),
-    constraints.less_than: lambda found: _from(found.upper_bound, -1),
+    constraints.less_than: lambda constraint: _from(constraint.upper_bound, -1),
     constraints.interval: _between,
     constraints.half_open_interval: _between,
-    constraints.greater_than: lambda found: _from(found.lower_bound, 1),
-    constraints.greater_than_eq: lambda found: _from(found.lower_bound, 1),
+    constraints.greater_than: lambda constraint: _from(constraint.lower_bound, 1),
+    constraints.greater_than_eq: lambda constraint: _from(constraint.lower_bound, 1),
 })  # fmt: skip
 _by_class((biject_to,), {constraints.simplex: lambda _: transforms.StickBreakingTransform()})
 _by_class((transform_to,), {
@@ -84,13 +82,15 @@ _by_class((transform_to,), {
 
 def _of_others(registry: ConstraintRegistry) -> dict[Any, Any]:
     return {
-        constraints.independent: lambda found: transforms.IndependentTransform(
-            registry(found.base_constraint), found.reinterpreted_batch_ndims
+        constraints.independent: lambda constraint: transforms.IndependentTransform(
+            registry(constraint.base_constraint), constraint.reinterpreted_batch_ndims
         ),
-        constraints.cat: lambda found: transforms.CatTransform(
-            [registry(c) for c in found.cseq], found.dim, found.lengths
+        constraints.cat: lambda constraint: transforms.CatTransform(
+            [registry(c) for c in constraint.cseq], constraint.dim, constraint.lengths
         ),
-        constraints.stack: lambda found: transforms.StackTransform([registry(c) for c in found.cseq], found.dim),
+        constraints.stack: lambda constraint: transforms.StackTransform(
+            [registry(c) for c in constraint.cseq], constraint.dim
+        ),
     }
 
 

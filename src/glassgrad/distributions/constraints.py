@@ -10,8 +10,8 @@ from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
 from ..ground import dtypes
-from .functions import functions as f
 from .matrices import has_factor, smallest_eigenvalues
+from .utils import functions as f
 
 __all__ = [
     "Constraint", "boolean", "cat", "corr_cholesky", "dependent", "dependent_property", "greater_than",
@@ -96,9 +96,9 @@ class _DependentProperty(property, _Dependent):
 # -- made of others ---------------------------------------------------------------------------------------------------
 
 
-def _need_constraint(found: Any) -> None:
-    if not isinstance(found, Constraint):
-        raise AssertionError(f"base_constraint must be a Constraint, got {type(found).__name__}")
+def _need_constraint(base: Any) -> None:
+    if not isinstance(base, Constraint):
+        raise AssertionError(f"base_constraint must be a Constraint, got {type(base).__name__}")
 
 
 def _all_after(decisions: Any, kept: int) -> Any:
@@ -138,10 +138,10 @@ class _IndependentConstraint(_Around):
         return self.base_constraint.event_dim + self.reinterpreted_batch_ndims  # type: ignore[no-any-return]
 
     def check(self, value: Any) -> Any:
-        found = self.base_constraint.check(value)
-        if found.dim() < self.reinterpreted_batch_ndims:
+        decisions = self.base_constraint.check(value)
+        if decisions.dim() < self.reinterpreted_batch_ndims:
             raise ValueError(f"Expected value.dim() >= {self.event_dim} but got {value.dim()}")
-        return _all_after(found, found.dim() - self.reinterpreted_batch_ndims)
+        return _all_after(decisions, decisions.dim() - self.reinterpreted_batch_ndims)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__[1:]}({self.base_constraint!r}, {self.reinterpreted_batch_ndims})"
@@ -157,10 +157,10 @@ class MixtureSameFamilyConstraint(_Around):
 
     def check(self, value: Any) -> Any:
         """Whether each value is possible for all components."""
-        found = self.base_constraint.check(value.unsqueeze(-1 - self.event_dim))
+        decisions = self.base_constraint.check(value.unsqueeze(-1 - self.event_dim))
         if value.dim() < self.event_dim:
             raise ValueError(f"Expected value.dim() >= {self.event_dim} but got {value.dim()}")
-        return _all_after(found, value.dim() - self.event_dim)
+        return _all_after(decisions, value.dim() - self.event_dim)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.base_constraint!r})"
@@ -290,7 +290,7 @@ class _Real(Constraint):
     """All but NaN."""
 
     def check(self, value: Any) -> Any:
-        return value == value  # noqa: PLR0124  NaN differs from itself
+        return value == value  # NaN differs from itself
 
 
 class _GreaterThan(_Above):

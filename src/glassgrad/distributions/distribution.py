@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from operator import attrgetter
 from typing import Any
 
+from ..autograd.api import grad
 from ..autograd.grad_mode import no_grad
 from ..core.tensor import Tensor
 from ..ground.size import Size
@@ -20,6 +21,9 @@ def all_true(valid: Any) -> bool:
     return bool(valid._array.all() if type(valid) is Tensor else valid.all())
 
 
+_HERE = f"{__name__.rpartition('.')[0]}."  # the families' modules
+
+
 class Distribution:
     """A batch of probability distributions of one family: samples, log-densities, moments.
 
@@ -27,17 +31,19 @@ class Distribution:
     event_shape    the shape of one sample of one member of the batch
     validate_args  whether parameters and values are checked; as ``set_default_validate_args`` says where None
 
-    A family that names its tensors in ``_parameters`` (each with how many of its dimensions belong to the event), its
-    inner distributions in ``_parts`` and its further state in ``_constants`` needs no ``expand`` of its own.
+    A family writes its mathematics in ``_log_prob`` and ``_cdf``; values are checked here. It needs no ``expand`` of
+    its own where its state is its parameters, the tensors and inner distributions over the same batch that it names in
+    ``_batched``, and what every batch shares, named in ``_constants``.
     Source: https://docs.pytorch.org/docs/stable/distributions.html
     """
 
     has_rsample = False
     has_enumerate_support = False
     _validate_args = __debug__
-    _parameters: Mapping[str, int] = {}
-    _parts: tuple[str, ...] = ()
+    _batched: tuple[str, ...] = ()
     _constants: tuple[str, ...] = ()
+    _log_prob: Any = None
+    _cdf: Any = None
 
     @staticmethod
     def set_default_validate_args(value: bool) -> None:
@@ -46,9 +52,7 @@ class Distribution:
             raise ValueError
         Distribution._validate_args = value
 
-    def __init__(
-        self, batch_shape: Any = Size(), event_shape: Any = Size(), validate_args: bool | None = None  # noqa: B008
-    ) -> None:
+    def __init__(self, batch_shape: Any = Size(), event_shape: Any = Size(), validate_args: bool | None = None) -> None:
         self._batch_shape = batch_shape
         self._event_shape = event_shape
         if validate_args is not None:
@@ -81,36 +85,27 @@ class Distribution:
 
     def expand(self, batch_shape: Any, _instance: Any = None) -> Any:
         """The same distributions over a larger batch shape; parameters are expanded views, nothing is checked anew."""
-        family = next((c for c in type(self).__mro__ if "_parameters" in c.__dict__), Distribution)
+        family: Any = next(c for c in type(self).__mro__ if c.__module__.startswith(_HERE))
         if family is Distribution:
             raise NotImplementedError
         new = self._get_checked_instance(family, _instance)
         batch_shape = Size(batch_shape)
-        for name, own in self._parameters.items():
-            if name in self.__dict__:
+        parameters = family.arg_constraints  # what a class of the user's adds to them it expands itself
+        if isinstance(parameters, property):
+            parameters = self.arg_constraints
+        for name in (*parameters, *self._batched):
+            if name in self.__dict__:  # not what is computed from others
                 value = self.__dict__[name]
-                setattr(new, name, value.expand(batch_shape + value.shape[value.dim() - own :]))
-        for name in self._parts:
-            setattr(new, name, getattr(self, name).expand(batch_shape))
+                shape = value.batch_shape if isinstance(value, Distribution) else value.shape
+                setattr(new, name, value.expand(batch_shape + shape[len(self._batch_shape) :]))
         for name in self._constants:
             setattr(new, name, getattr(self, name))
-        self._expand_inner(new, batch_shape)
         Distribution.__init__(new, batch_shape, self._event_shape, validate_args=False)
         new._validate_args = self._validate_args
         return new
 
-    def _expand_inner(self, new: Any, batch_shape: Size) -> None:
-        """Give an expanded copy what does not simply take the new batch shape."""
-
-    @property
-    def batch_shape(self) -> Any:
-        """The shape over which parameters differ."""
-        return self._batch_shape
-
-    @property
-    def event_shape(self) -> Any:
-        """The shape of one sample of one member of the batch."""
-        return self._event_shape
+    batch_shape = property(attrgetter("_batch_shape"), doc="The shape over which parameters differ.")
+    event_shape = property(attrgetter("_event_shape"), doc="The shape of one sample of one member of the batch.")
 
     @property
     def arg_constraints(self) -> dict[str, constraints.Constraint]:
@@ -142,12 +137,12 @@ class Distribution:
         """The root of the variance."""
         return self.variance.sqrt()
 
-    def sample(self, sample_shape: Any = Size()) -> Any:  # noqa: B008
+    def sample(self, sample_shape: Any = Size()) -> Any:
         """Samples without a gradient: of ``sample_shape``, then batch shape, then event shape."""
         with no_grad():
             return self.rsample(sample_shape)
 
-    def rsample(self, sample_shape: Any = Size()) -> Any:  # noqa: B008
+    def rsample(self, sample_shape: Any = Size()) -> Any:
         """Samples as a differentiable function of the parameters."""
         raise NotImplementedError
 
@@ -158,11 +153,19 @@ class Distribution:
 
     def log_prob(self, value: Any) -> Any:
         """The logarithm of the density, or of the chance, at ``value``."""
-        raise NotImplementedError
+        return self._checked(self._log_prob, value)
 
     def cdf(self, value: Any) -> Any:
         """The chance of at most ``value``."""
-        raise NotImplementedError
+        return self._checked(self._cdf, value)
+
+    def _checked(self, formula: Any, value: Any) -> Any:
+        """A formula of the family's at ``value``, which must be possible."""
+        if formula is None:
+            raise NotImplementedError
+        if self._validate_args:
+            self._validate_sample(value)
+        return formula(value)
 
     def icdf(self, value: Any) -> Any:
         """The number below which a sample falls with chance ``value``."""
@@ -185,7 +188,7 @@ class Distribution:
         """The exponential of the entropy."""
         return self.entropy().exp()
 
-    def _extended_shape(self, sample_shape: Any = Size()) -> Size:  # noqa: B008
+    def _extended_shape(self, sample_shape: Any = Size()) -> Size:
         """The shape of samples: ``sample_shape``, batch shape, event shape."""
         if not isinstance(sample_shape, Size):
             sample_shape = Size(sample_shape)
@@ -197,16 +200,12 @@ class Distribution:
             raise ValueError("The value argument to log_prob must be a Tensor")
         sizes: Size = value.shape
         if sizes[len(sizes) - len(self._event_shape) :] != self._event_shape:
-            raise ValueError(
-                f"The right-most size of value must match event_shape: {sizes} vs {self._event_shape}."
-            )
+            raise ValueError(f"The right-most size of value must match event_shape: {sizes} vs {self._event_shape}.")
         own = self._batch_shape + self._event_shape
         if sizes != own:
             for i, j in zip(reversed(sizes), reversed(own), strict=False):
                 if i != 1 and j != 1 and i != j:
-                    raise ValueError(
-                        f"Value is not broadcastable with batch_shape+event_shape: {sizes} vs {own}."
-                    )
+                    raise ValueError(f"Value is not broadcastable with batch_shape+event_shape: {sizes} vs {own}.")
         try:
             support = self.support
         except NotImplementedError:
@@ -238,3 +237,35 @@ class Distribution:
                 value = self.__dict__[name]
                 shown.append(f"{name}: {value if value.numel() == 1 else value.size()}")
         return f"{self.__class__.__name__}({', '.join(shown)})"
+
+
+class ExponentialFamily(Distribution):
+    """Densities ``exp(<t(x), natural parameters> - log-normalizer + carrier(x))``.
+
+    Source: F. Nielsen and R. Nock, Entropies and cross-entropies of exponential families (2010)
+    """
+
+    @property
+    def _natural_params(self) -> tuple[Any, ...]:
+        raise NotImplementedError
+
+    def _log_normalizer(self, *natural_params: Any) -> Any:
+        raise NotImplementedError
+
+    @property
+    def _mean_carrier_measure(self) -> Any:
+        raise NotImplementedError
+
+    def _normalized(self) -> tuple[list[Any], Any, Any]:
+        """Natural parameters as leaves, the log-normalizer, and its slopes: the means of the sufficient statistics."""
+        natural = [p.detach().requires_grad_() for p in self._natural_params]
+        level = self._log_normalizer(*natural)
+        return natural, level, grad(level.sum(), natural, create_graph=True)
+
+    def entropy(self) -> Any:
+        measure = self._mean_carrier_measure
+        natural, level, means = self._normalized()  # and by these, Bregman's divergence of the log-normalizer
+        entropy = -measure + level
+        for parameter, mean in zip(natural, means, strict=True):
+            entropy = entropy - (parameter * mean).reshape((*self._batch_shape, -1)).sum(-1)
+        return entropy

@@ -11,33 +11,27 @@ from math import inf
 from typing import Any
 
 from ..nn.functional import softplus
-from .bernoulli import Bernoulli
-from .beta import Beta
-from .binomial import Binomial
-from .categorical import Categorical
-from .cauchy import Cauchy
-from .continuous_bernoulli import ContinuousBernoulli
-from .dirichlet import Dirichlet
-from .distribution import Distribution
-from .exp_family import ExponentialFamily
-from .exponential import Exponential
-from .functions import functions as f
-from .gamma import Gamma
-from .geometric import Geometric
-from .gumbel import Gumbel
-from .half_normal import HalfNormal
-from .independent import Independent
-from .laplace import Laplace
-from .normal import Normal
-from .one_hot_categorical import OneHotCategorical
-from .pareto import Pareto
-from .poisson import Poisson
-from .transformed_distribution import TransformedDistribution
-from .uniform import Uniform
-from .utils import _sum_rightmost
-from .utils import euler_constant as EULER  # noqa: N812
+from .categories import Categorical, OneHotCategorical
+from .composed import Independent, TransformedDistribution
+from .distribution import Distribution, ExponentialFamily
+from .interval import Beta, Dirichlet, Uniform
+from .location import Cauchy, Laplace, Normal
+from .matrices import log_diagonal, solve_lower, square_length, squared_distance
+from .multivariate import (
+    LowRankMultivariateNormal,
+    MultivariateNormal,
+    _batch_lowrank_logdet,
+    _batch_lowrank_mahalanobis,
+)
+from .positive import Exponential, Gamma
+from .transformed import Gumbel, HalfNormal, Pareto
+from .trials import Bernoulli, Binomial, ContinuousBernoulli, Geometric, Poisson
+from .utils import _sum_rightmost, overwritten
+from .utils import euler_constant as EULER
+from .utils import functions as f
 
 __all__ = ["register_kl", "kl_divergence"]
+
 
 Formula = Callable[[Any, Any], Any]
 _KL_REGISTRY: dict[tuple[type, type], Formula] = {}
@@ -49,9 +43,9 @@ def register_kl(type_p: type, type_q: type) -> Callable[[Formula], Formula]:
 
     Of several that fit, the one for the nearest classes serves; RuntimeWarning where that is not clear.
     """
-    for name, given in (("type_p", type_p), ("type_q", type_q)):
-        if not isinstance(given, type) and issubclass(given, Distribution):
-            raise TypeError(f"Expected {name} to be a Distribution subclass but got {given}")
+    for name, family in (("type_p", type_p), ("type_q", type_q)):
+        if not isinstance(family, type) and issubclass(family, Distribution):
+            raise TypeError(f"Expected {name} to be a Distribution subclass but got {family}")
 
     def keep(formula: Formula) -> Formula:
         _KL_REGISTRY[type_p, type_q] = formula
@@ -96,6 +90,11 @@ def kl_divergence(p: Distribution, q: Distribution) -> Any:
     return formula(p, q)
 
 
+def infinite_like(tensor: Any) -> Any:
+    """Infinities in the shape of a parameter."""
+    return f.full_like(tensor, inf)
+
+
 # -- of one family ----------------------------------------------------------------------------------------------------
 
 
@@ -121,13 +120,9 @@ def _beta(p: Any, q: Any) -> Any:
 @register_kl(Binomial, Binomial)
 def _binomial(p: Any, q: Any) -> Any:
     if (p.total_count < q.total_count).any():
-        raise NotImplementedError(
-            "KL between Binomials where q.total_count > p.total_count is not implemented"
-        )
+        raise NotImplementedError("KL between Binomials where q.total_count > p.total_count is not implemented")
     trial = p.probs * (p.logits - q.logits) + (-p.probs).log1p() - (-q.probs).log1p()
-    found = p.total_count * trial
-    found[p.total_count > q.total_count] = inf
-    return found
+    return overwritten(p.total_count * trial, p.total_count > q.total_count, inf)
 
 
 @register_kl(Categorical, Categorical)
@@ -173,10 +168,10 @@ def _exponential_family(p: Any, q: Any) -> Any:
         )
     natural, level, means = p._normalized()
     others = q._natural_params
-    found = q._log_normalizer(*others) - level
+    divergence = q._log_normalizer(*others) - level
     for own, other, mean in zip(natural, others, means, strict=True):
-        found = found - _sum_rightmost((other - own) * mean, len(q.event_shape))
-    return found
+        divergence = divergence - _sum_rightmost((other - own) * mean, len(q.event_shape))
+    return divergence
 
 
 @register_kl(Gamma, Gamma)
@@ -218,9 +213,8 @@ def _half_normal(p: Any, q: Any) -> Any:
 @register_kl(Pareto, Pareto)
 def _pareto(p: Any, q: Any) -> Any:
     ratio = q.alpha / p.alpha
-    found = q.alpha * (p.scale / q.scale).log() - ratio.log() + ratio - 1
-    found[p.support.lower_bound < q.support.lower_bound] = inf
-    return found
+    divergence = q.alpha * (p.scale / q.scale).log() - ratio.log() + ratio - 1
+    return overwritten(divergence, p.support.lower_bound < q.support.lower_bound, inf)
 
 
 @register_kl(Poisson, Poisson)
@@ -230,9 +224,7 @@ def _poisson(p: Any, q: Any) -> Any:
 
 @register_kl(Uniform, Uniform)
 def _uniform(p: Any, q: Any) -> Any:
-    found = ((q.high - q.low) / (p.high - p.low)).log()
-    found[(q.low > p.low) | (q.high < p.high)] = inf
-    return found
+    return overwritten(((q.high - q.low) / (p.high - p.low)).log(), (q.low > p.low) | (q.high < p.high), inf)
 
 
 @register_kl(Cauchy, Cauchy)
@@ -255,6 +247,68 @@ def _independent(p: Any, q: Any) -> Any:
     return _sum_rightmost(kl_divergence(p.base_dist, q.base_dist), p.reinterpreted_batch_ndims)
 
 
-def infinite_like(tensor: Any) -> Any:
-    """Infinities in the shape of a parameter."""
-    return f.full_like(tensor, inf)
+# -- of normal vectors: with covariances P and Q of dimension n, half of
+#    log det Q - log det P + trace(Q^-1 P) + distance of the means by Q - n
+
+
+def _need_same_size(p: Any, q: Any, what: str) -> None:
+    if p.event_shape != q.event_shape:
+        gap = " " * 26
+        raise ValueError(f"KL-divergence between two {what} with{gap}different event shapes cannot be computed")
+
+
+def _log_det(d: Any) -> Any:
+    if isinstance(d, LowRankMultivariateNormal):
+        return _batch_lowrank_logdet(*d._parts_of_covariance)
+    return 2 * log_diagonal(d._unbroadcasted_scale_tril)
+
+
+def _distance(q: Any, vector: Any) -> Any:
+    """The squared length of ``vector`` as the covariance of ``q`` measures it."""
+    if isinstance(q, LowRankMultivariateNormal):
+        factor, diagonal, capacitance = q._parts_of_covariance
+        return _batch_lowrank_mahalanobis(factor, diagonal, vector, capacitance)
+    return squared_distance(q._unbroadcasted_scale_tril, vector)
+
+
+def _roots(p: Any) -> list[Any]:
+    """Matrices whose squares ``root @ root.mT`` sum to the covariance."""
+    if isinstance(p, LowRankMultivariateNormal):
+        factor, diagonal, _ = p._parts_of_covariance
+        return [factor, diagonal.sqrt().diag_embed()]
+    return [p._unbroadcasted_scale_tril]
+
+
+def _trace(q: Any, root: Any) -> Any:
+    """The trace of the inverse covariance of ``q`` times ``root @ root.mT``."""
+    if isinstance(q, LowRankMultivariateNormal):  # by Woodbury's identity
+        factor, diagonal, capacitance = q._parts_of_covariance
+        inner = f.matmul(solve_lower(capacitance, factor.mT / diagonal.unsqueeze(-2)), root)
+        return square_length(root * diagonal.rsqrt().unsqueeze(-1)) - square_length(inner)
+    lower, n = q._unbroadcasted_scale_tril, root.shape[-2]
+    batch = f.broadcast_shapes(lower.shape[:-2], root.shape[:-2])
+    return square_length(solve_lower(lower.expand((*batch, n, n)), root.expand((*batch, *root.shape[-2:]))))
+
+
+def _divergence(p: Any, q: Any) -> Any:
+    trace: Any = sum(_trace(q, root) for root in _roots(p))
+    return 0.5 * (_log_det(q) - _log_det(p) + trace + _distance(q, q.loc - p.loc) - p.event_shape[0])
+
+
+@register_kl(MultivariateNormal, MultivariateNormal)
+def _full_full(p: Any, q: Any) -> Any:
+    _need_same_size(p, q, "Multivariate Normals")
+    return _divergence(p, q)
+
+
+@register_kl(LowRankMultivariateNormal, LowRankMultivariateNormal)
+def _low_low(p: Any, q: Any) -> Any:
+    _need_same_size(p, q, "Low Rank Multivariate Normals")
+    return _divergence(p, q)
+
+
+@register_kl(MultivariateNormal, LowRankMultivariateNormal)
+@register_kl(LowRankMultivariateNormal, MultivariateNormal)
+def _mixed(p: Any, q: Any) -> Any:
+    _need_same_size(p, q, "(Low Rank) Multivariate Normals")
+    return _divergence(p, q)

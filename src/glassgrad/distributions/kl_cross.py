@@ -9,21 +9,15 @@ import math
 from math import inf
 from typing import Any
 
-from .bernoulli import Bernoulli
-from .beta import Beta
-from .binomial import Binomial
-from .continuous_bernoulli import ContinuousBernoulli
-from .exponential import Exponential
-from .functions import functions as f
-from .gamma import Gamma
-from .gumbel import Gumbel
+from .interval import Beta, Uniform
 from .kl import infinite_like, register_kl
-from .laplace import Laplace
-from .normal import Normal
-from .pareto import Pareto
-from .poisson import Poisson
-from .uniform import Uniform
-from .utils import euler_constant as EULER  # noqa: N812
+from .location import Laplace, Normal
+from .positive import Exponential, Gamma
+from .transformed import Gumbel, Pareto
+from .trials import Bernoulli, Binomial, ContinuousBernoulli, Poisson
+from .utils import euler_constant as EULER
+from .utils import functions as f
+from .utils import overwritten
 
 _TAU = 2 * math.pi
 
@@ -115,9 +109,7 @@ def _pareto_normal(p: Any, q: Any) -> Any:
     a, shared = p.alpha, p.scale / (p.alpha - 1)
     level = (math.sqrt(_TAU) * q.scale * a / p.scale).log() - a.reciprocal()
     rest = a * shared.pow(2) / (a - 2) + (a * shared - q.loc).pow(2)
-    found = level + rest / (2 * q.scale.pow(2)) - 1
-    found[a <= 2] = inf
-    return found
+    return overwritten(level + rest / (2 * q.scale.pow(2)) - 1, a <= 2, inf)
 
 
 @register_kl(Uniform, Normal)
@@ -136,8 +128,9 @@ def _log_gamma_height(q: Any) -> Any:
 
 
 @register_kl(Beta, Exponential)
-def _beta_exponential(p: Any, q: Any) -> Any:
-    return -p.entropy() - q.rate.log() + q.rate * (p.concentration1 / (p.concentration1 + p.concentration0))
+@register_kl(ContinuousBernoulli, Exponential)
+def _chance_exponential(p: Any, q: Any) -> Any:
+    return -p.entropy() - q.rate.log() + q.rate * p.mean
 
 
 @register_kl(Beta, Gamma)
@@ -145,11 +138,6 @@ def _beta_gamma(p: Any, q: Any) -> Any:
     total = p.concentration1 + p.concentration0
     log_mean = (q.concentration - 1) * (p.concentration1.digamma() - total.digamma())
     return -p.entropy() + _log_gamma_height(q) - log_mean + q.rate * p.concentration1 / total
-
-
-@register_kl(ContinuousBernoulli, Exponential)
-def _continuous_bernoulli_exponential(p: Any, q: Any) -> Any:
-    return -p.entropy() - q.rate.log() + q.rate * p.mean
 
 
 @register_kl(Exponential, Gamma)
@@ -166,26 +154,21 @@ def _gamma_exponential(p: Any, q: Any) -> Any:
 @register_kl(Pareto, Exponential)
 def _pareto_exponential(p: Any, q: Any) -> Any:
     a, shared = p.alpha, p.scale * q.rate
-    found = (a / shared).log() - a.reciprocal() + a * shared / (a - 1) - 1
-    found[a <= 1] = inf
-    return found
+    return overwritten((a / shared).log() - a.reciprocal() + a * shared / (a - 1) - 1, a <= 1, inf)
 
 
 @register_kl(Pareto, Gamma)
 def _pareto_gamma(p: Any, q: Any) -> Any:
     a = p.alpha
     log_mean = p.scale.log() + a.reciprocal()
-    found = a.log() - log_mean + _log_gamma_height(q) + (1 - q.concentration) * log_mean
-    found = found + q.rate * a * p.scale / (a - 1) - 1
-    found[a <= 1] = inf
-    return found
+    divergence = a.log() - log_mean + _log_gamma_height(q) + (1 - q.concentration) * log_mean
+    return overwritten(divergence + q.rate * a * p.scale / (a - 1) - 1, a <= 1, inf)
 
 
 @register_kl(Uniform, Exponential)
 def _uniform_exponential(p: Any, q: Any) -> Any:
-    found = q.rate * (p.high + p.low) / 2 - ((p.high - p.low) * q.rate).log()
-    found[p.low < q.support.lower_bound] = inf
-    return found
+    divergence = q.rate * (p.high + p.low) / 2 - ((p.high - p.low) * q.rate).log()
+    return overwritten(divergence, p.low < q.support.lower_bound, inf)
 
 
 def _entropy_between(low: Any, high: Any) -> Any:
@@ -196,9 +179,8 @@ def _entropy_between(low: Any, high: Any) -> Any:
 def _uniform_gamma(p: Any, q: Any) -> Any:
     width = p.high - p.low
     log_mean = (1 - q.concentration) * (_entropy_between(p.low, p.high) - width) / width
-    found = -width.log() + _log_gamma_height(q) + log_mean + q.rate * (p.high + p.low) / 2
-    found[p.low < q.support.lower_bound] = inf
-    return found
+    divergence = -width.log() + _log_gamma_height(q) + log_mean + q.rate * (p.high + p.low) / 2
+    return overwritten(divergence, p.low < q.support.lower_bound, inf)
 
 
 # -- from a Gumbel, Laplace, Pareto or uniform distribution, or a count -----------------------------------------------
@@ -245,9 +227,8 @@ def _uniform_gumbel(p: Any, q: Any) -> Any:
 def _uniform_pareto(p: Any, q: Any) -> Any:
     width = p.high - p.low
     level = (q.alpha * q.scale.pow(q.alpha) * width).log()
-    found = (_entropy_between(p.low, p.high) - width) / width * (q.alpha + 1) - level
-    found[p.low < q.support.lower_bound] = inf
-    return found
+    divergence = (_entropy_between(p.low, p.high) - width) / width * (q.alpha + 1) - level
+    return overwritten(divergence, p.low < q.support.lower_bound, inf)
 
 
 @register_kl(Bernoulli, Poisson)
@@ -258,35 +239,29 @@ def _bernoulli_poisson(p: Any, q: Any) -> Any:
 # -- between zero and one ---------------------------------------------------------------------------------------------
 
 
-def _height_above(p: Any, q: Any) -> Any:
-    """From a continuous Bernoulli distribution, by the mean of ``p``."""
-    return -p.entropy() - p.mean * q.logits - (-q.probs).log1p() - q._cont_bern_log_norm()
-
-
 @register_kl(Beta, ContinuousBernoulli)
 def _beta_continuous_bernoulli(p: Any, q: Any) -> Any:
-    return _height_above(p, q)
+    return -p.entropy() - p.mean * q.logits - (-q.probs).log1p() - q._cont_bern_log_norm()
 
 
 @register_kl(Beta, Uniform)
 def _beta_uniform(p: Any, q: Any) -> Any:
-    found = -p.entropy() + (q.high - q.low).log()
-    found[(q.low > p.support.lower_bound) | (q.high < p.support.upper_bound)] = inf
-    return found
+    divergence = -p.entropy() + (q.high - q.low).log()
+    return overwritten(divergence, (q.low > p.support.lower_bound) | (q.high < p.support.upper_bound), inf)
 
 
 @register_kl(ContinuousBernoulli, Uniform)
 def _continuous_bernoulli_uniform(p: Any, q: Any) -> Any:
-    found = -p.entropy() + (q.high - q.low).log()
+    divergence = -p.entropy() + (q.high - q.low).log()
     beyond = (q.low >= p.support.lower_bound) | (q.high <= p.support.upper_bound)
-    return f.where(beyond, infinite_like(found), found)
+    return f.where(beyond, infinite_like(divergence), divergence)
 
 
 @register_kl(Uniform, ContinuousBernoulli)
 def _uniform_continuous_bernoulli(p: Any, q: Any) -> Any:
-    found = _height_above(p, q)
+    divergence = _beta_continuous_bernoulli(p, q)
     beyond = (p.high >= q.support.upper_bound) | (p.low <= q.support.lower_bound)
-    return f.where(beyond, infinite_like(found), found)
+    return f.where(beyond, infinite_like(divergence), divergence)
 
 
 @register_kl(Uniform, Beta)
@@ -294,6 +269,5 @@ def _uniform_beta(p: Any, q: Any) -> Any:
     width, one, zero = p.high - p.low, q.concentration1, q.concentration0
     rising = (one - 1) * (_entropy_between(p.low, p.high) - width) / width
     falling = (zero - 1) * (_entropy_between(1 - p.low, 1 - p.high) + width) / width
-    found = falling + (one.lgamma() + zero.lgamma() - (one + zero).lgamma()) - width.log() - rising
-    found[(p.high > q.support.upper_bound) | (p.low < q.support.lower_bound)] = inf
-    return found
+    divergence = falling + (one.lgamma() + zero.lgamma() - (one + zero).lgamma()) - width.log() - rising
+    return overwritten(divergence, (p.high > q.support.upper_bound) | (p.low < q.support.lower_bound), inf)

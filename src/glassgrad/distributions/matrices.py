@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from ..ground import dtypes
-from .functions import functions as f
+from .utils import functions as f
 
 
 def _linalg() -> Any:
@@ -62,10 +62,10 @@ def factor_of_inverse(precision: Any) -> Any:
 
 def only_one(error: type[Exception], **matrices: Any) -> tuple[str, Any]:
     """The one of several matrices that is given, with its name; ``error`` where it is not one."""
-    given = [(name, matrix) for name, matrix in matrices.items() if matrix is not None]
-    if len(given) != 1:
+    named = [(name, matrix) for name, matrix in matrices.items() if matrix is not None]
+    if len(named) != 1:
         raise error("Exactly one of covariance_matrix or precision_matrix or scale_tril may be specified.")
-    return given[0]
+    return named[0]
 
 
 def factor_of(name: str, matrix: Any) -> Any:

@@ -1,13 +1,15 @@
-"""The base of all transforms, and transforms made of others: inverse, in sequence, over more dimensions, reshaped."""
+"""The base of all transforms, and transforms made of others: inverse, in sequence, over more dimensions, in pieces."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from operator import attrgetter
 from typing import Any, ClassVar
 
 from ..ground.size import Size
 from . import constraints
-from .functions import functions as f
 from .utils import _sum_rightmost, lazy_property
+from .utils import functions as f
 
 FEW_DIMS = "Too few dimensions on input"
 
@@ -125,17 +127,9 @@ class _InverseTransform(Transform):
     def codomain(self) -> Any:
         return self._inv.domain
 
-    @property
-    def bijective(self) -> Any:
-        return self._inv.bijective
-
-    @property
-    def sign(self) -> Any:
-        return self._inv.sign
-
-    @property
-    def inv(self) -> Any:
-        return self._inv
+    bijective = property(attrgetter("_inv.bijective"))
+    sign = property(attrgetter("_inv.sign"))
+    inv = property(attrgetter("_inv"))
 
     def with_cache(self, cache_size: int = 1) -> Any:
         return self.inv.with_cache(cache_size).inv
@@ -210,10 +204,10 @@ class ComposeTransform(Transform):
     @lazy_property
     def sign(self) -> Any:
         """The product of their signs."""
-        found = 1
+        sign = 1
         for part in self.parts:
-            found = found * part.sign
-        return found
+            sign = sign * part.sign
+        return sign
 
     @property
     def inv(self) -> Any:
@@ -236,15 +230,15 @@ class ComposeTransform(Transform):
         """The sum of theirs."""
         if not self.parts:
             return f.zeros_like(x)
-        found: Any = None
+        log_det: Any = None
         dims = self.domain.event_dim
         for i, part in enumerate(self.parts, 1):
             image = y if i == len(self.parts) else part(x)
             term = _sum_rightmost(part.log_abs_det_jacobian(x, image), dims - part.domain.event_dim)
-            found = term if found is None else found + term
+            log_det = term if log_det is None else log_det + term
             dims += part.codomain.event_dim - part.domain.event_dim
             x = image
-        return found
+        return log_det
 
     def forward_shape(self, shape: Any) -> Any:
         """The shape after all of them."""
@@ -286,15 +280,8 @@ class IndependentTransform(Transform):
         """The other's, in more dimensions."""
         return constraints.independent(self.base_transform.codomain, self.reinterpreted_batch_ndims)
 
-    @property
-    def bijective(self) -> Any:
-        """Whether the other is."""
-        return self.base_transform.bijective
-
-    @property
-    def sign(self) -> Any:
-        """The other's."""
-        return self.base_transform.sign
+    bijective = property(attrgetter("base_transform.bijective"), doc="Whether the other is.")
+    sign = property(attrgetter("base_transform.sign"), doc="The other's.")
 
     def _call(self, x: Any) -> Any:
         if x.dim() < self.domain.event_dim:
@@ -370,3 +357,121 @@ class ReshapeTransform(Transform):
     def inverse_shape(self, shape: Any) -> Any:
         """The shape with its end exchanged back."""
         return self._swapped(shape, self.out_shape, self.in_shape)
+
+
+# -- piece by piece ---------------------------------------------------------------------------------------------------
+
+
+class _Pieces(Transform):
+    """Several maps for the pieces of a tensor along ``dim``."""
+
+    def __init__(self, tseq: Sequence[Any], dim: int = 0, cache_size: int = 0) -> None:
+        if not all(isinstance(t, Transform) for t in tseq):
+            raise AssertionError("All elements of tseq must be Transform instances")
+        super().__init__(cache_size=cache_size)
+        self.transforms = [t.with_cache(cache_size) for t in tseq] if cache_size else list(tseq)
+        self.dim = dim
+
+    @property
+    def bijective(self) -> Any:
+        """Whether all of them are."""
+        return all(t.bijective for t in self.transforms)
+
+    def _split(self, name: str, value: Any, size: int, what: str) -> Any:
+        if not -value.dim() <= self.dim < value.dim():
+            subject = "tensor" if what.startswith("=") else name
+            raise AssertionError(f"dim {self.dim} out of range for {subject} with {value.dim()} dimensions")
+        if value.size(self.dim) != size:
+            size_there = f"{name}.size({self.dim}) = {value.size(self.dim)}"
+            raise AssertionError(f"{size_there} must equal {what.lstrip('=')} {size}")
+        return self._cut(value)
+
+    def _cut(self, value: Any) -> Any:
+        raise NotImplementedError
+
+
+class CatTransform(_Pieces):
+    """Maps for pieces of ``lengths`` joined along ``dim``."""
+
+    _settings = ("transforms", "dim", "lengths")
+
+    def __init__(self, tseq: Sequence[Any], dim: int = 0, lengths: Any = None, cache_size: int = 0) -> None:
+        super().__init__(tseq, dim, cache_size)
+        self.lengths = [1] * len(self.transforms) if lengths is None else list(lengths)
+        if len(self.lengths) != len(self.transforms):
+            raise AssertionError(f"lengths ({len(self.lengths)}) must match transforms ({len(self.transforms)})")
+
+    @lazy_property
+    def event_dim(self) -> Any:
+        """The most dimensions that one of them needs."""
+        return max(t.event_dim for t in self.transforms)
+
+    @lazy_property
+    def length(self) -> Any:
+        """All lengths together."""
+        return sum(self.lengths)
+
+    @constraints.dependent_property
+    def domain(self) -> Any:
+        """Their domains."""
+        return constraints.cat([t.domain for t in self.transforms], self.dim, self.lengths)
+
+    @constraints.dependent_property
+    def codomain(self) -> Any:
+        """Their codomains."""
+        return constraints.cat([t.codomain for t in self.transforms], self.dim, self.lengths)
+
+    def _cut(self, value: Any) -> Any:
+        return value.split(self.lengths, self.dim)
+
+    def _call(self, x: Any) -> Any:
+        pieces = self._split("x", x, self.length, "=length")
+        return f.cat([t(piece) for t, piece in zip(self.transforms, pieces, strict=True)], dim=self.dim)
+
+    def _inverse(self, y: Any) -> Any:
+        pieces = self._split("y", y, self.length, "=length")
+        return f.cat([t.inv(piece) for t, piece in zip(self.transforms, pieces, strict=True)], dim=self.dim)
+
+    def log_abs_det_jacobian(self, x: Any, y: Any) -> Any:
+        """Theirs, joined; summed where ``dim`` is one of a value's own."""
+        before, after = (self._split(name, v, self.length, "length") for name, v in (("x", x), ("y", y)))
+        log_dets = [
+            _sum_rightmost(t.log_abs_det_jacobian(a, b), self.event_dim - t.event_dim)
+            for t, a, b in zip(self.transforms, before, after, strict=True)
+        ]
+        dim = (self.dim - x.dim() if self.dim >= 0 else self.dim) + self.event_dim
+        return f.cat(log_dets, dim=dim) if dim < 0 else sum(log_dets)
+
+
+class StackTransform(_Pieces):
+    """Maps for slices stacked along ``dim``."""
+
+    _settings = ("transforms", "dim")
+
+    @constraints.dependent_property
+    def domain(self) -> Any:
+        """Their domains."""
+        return constraints.stack([t.domain for t in self.transforms], self.dim)
+
+    @constraints.dependent_property
+    def codomain(self) -> Any:
+        """Their codomains."""
+        return constraints.stack([t.codomain for t in self.transforms], self.dim)
+
+    def _cut(self, value: Any) -> Any:
+        return value.unbind(self.dim)
+
+    def _call(self, x: Any) -> Any:
+        pieces = self._split("x", x, len(self.transforms), "=len(transforms)")
+        return f.stack([t(piece) for t, piece in zip(self.transforms, pieces, strict=True)], dim=self.dim)
+
+    def _inverse(self, y: Any) -> Any:
+        pieces = self._split("y", y, len(self.transforms), "=len(transforms)")
+        return f.stack([t.inv(piece) for t, piece in zip(self.transforms, pieces, strict=True)], dim=self.dim)
+
+    def log_abs_det_jacobian(self, x: Any, y: Any) -> Any:
+        """Theirs, stacked."""
+        n = len(self.transforms)
+        before, after = (self._split(name, v, n, "len(transforms)") for name, v in (("x", x), ("y", y)))
+        log_dets = [t.log_abs_det_jacobian(a, b) for t, a, b in zip(self.transforms, before, after, strict=True)]
+        return f.stack(log_dets, dim=self.dim)

@@ -6,31 +6,26 @@ Source: https://docs.pytorch.org/docs/stable/distributions.html#module-torch.dis
 from __future__ import annotations
 
 import math
+from operator import attrgetter
 from typing import Any
 
 from ..ground import dtypes
-from ..nn.functional import softplus
+from ..nn.functional import logsigmoid, pad, softplus
 from . import constraints
-from .functions import functions as f
+from .matrices import cholesky
 from .transform import (
+    FEW_DIMS,
+    CatTransform,
     ComposeTransform,
     IndependentTransform,
     ReshapeTransform,
+    StackTransform,
     Transform,
+    _InverseTransform,  # noqa: F401  which lives here
     identity_transform,
 )
-from .utils import NUMBERS, broadcast_all, lazy_property
-from .vector_transforms import (
-    CatTransform,
-    CorrCholeskyTransform,
-    LowerCholeskyTransform,
-    PositiveDefiniteTransform,
-    SoftmaxTransform,
-    StackTransform,
-    StickBreakingTransform,
-    _Alike,
-    _clipped_sigmoid,
-)
+from .utils import NUMBERS, broadcast_all, lazy_property, tril_matrix_to_vec, vec_to_tril_matrix
+from .utils import functions as f
 
 __all__ = [
     "AbsTransform", "AffineTransform", "CatTransform", "ComposeTransform", "CorrCholeskyTransform",
@@ -38,6 +33,28 @@ __all__ = [
     "PositiveDefiniteTransform", "PowerTransform", "ReshapeTransform", "SigmoidTransform", "SoftplusTransform",
     "TanhTransform", "SoftmaxTransform", "StackTransform", "StickBreakingTransform", "Transform", "identity_transform",
 ]  # fmt: skip
+
+
+def _clipped_sigmoid(x: Any) -> Any:
+    limits = dtypes.finfo(x.dtype)
+    return x.sigmoid().clamp(min=limits.tiny, max=1.0 - limits.eps)
+
+
+def _need_dims(shape: Any, n: int) -> None:
+    if len(shape) < n:
+        raise ValueError(FEW_DIMS)
+
+
+class _Alike(Transform):
+    """Maps without settings: equal to all of their kind."""
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, type(self))
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+# -- numbers ----------------------------------------------------------------------------------------------------------
 
 
 class _Rising(_Alike):
@@ -212,11 +229,11 @@ class AffineTransform(Transform):
     def log_abs_det_jacobian(self, x: Any, y: Any) -> Any:
         """The logarithm of the scale's size, for each value."""
         shape, scale, n = x.shape, self.scale, self.event_dim
-        found = f.full_like(x, math.log(abs(scale))) if isinstance(scale, NUMBERS) else scale.abs().log()
+        log_det = f.full_like(x, math.log(abs(scale))) if isinstance(scale, NUMBERS) else scale.abs().log()
         if n:
-            found = found.view((*found.size()[:-n], -1)).sum(-1)
+            log_det = log_det.view((*log_det.size()[:-n], -1)).sum(-1)
             shape = shape[:-n]
-        return found.expand(shape)
+        return log_det.expand(shape)
 
     def forward_shape(self, shape: Any) -> Any:
         """The shape broadcast with those of loc and scale."""
@@ -237,10 +254,7 @@ class CumulativeDistributionTransform(Transform):
         super().__init__(cache_size=cache_size)
         self.distribution = distribution
 
-    @property
-    def domain(self) -> Any:
-        """The distribution's support."""
-        return self.distribution.support
+    domain = property(attrgetter("distribution.support"), doc="The distribution's support.")
 
     def _call(self, x: Any) -> Any:
         return self.distribution.cdf(x)
@@ -251,3 +265,145 @@ class CumulativeDistributionTransform(Transform):
     def log_abs_det_jacobian(self, x: Any, y: Any) -> Any:
         """The logarithm of the density."""
         return self.distribution.log_prob(x)
+
+
+# -- chances ----------------------------------------------------------------------------------------------------------
+
+
+class SoftmaxTransform(_Alike):
+    """Real vectors to chances by exponentials over their sum; the inverse, logarithms, forgets an offset."""
+
+    domain = constraints.real_vector
+    codomain = constraints.simplex
+
+    def _call(self, x: Any) -> Any:
+        raised = (x - x.max(-1, True)[0]).exp()
+        return raised / raised.sum(-1, True)
+
+    def _inverse(self, y: Any) -> Any:
+        return y.log()
+
+    def forward_shape(self, shape: Any) -> Any:
+        """The same."""
+        _need_dims(shape, 1)
+        return shape
+
+    inverse_shape = forward_shape
+
+
+class StickBreakingTransform(_Alike):
+    """Real vectors (*, K - 1) to chances (*, K): each number breaks its part off what is left of a stick.
+
+    Source: Stan reference manual, unit simplex transform
+    """
+
+    domain = constraints.real_vector
+    codomain = constraints.simplex
+    bijective = True
+
+    @staticmethod
+    def _pieces(like: Any, size: int) -> Any:
+        """How many pieces are still to come at each of ``size`` places, the present one not counted."""
+        return size + 1 - like.new_ones(size).cumsum(-1)
+
+    def _call(self, x: Any) -> Any:
+        share = _clipped_sigmoid(x - self._pieces(x, x.shape[-1]).log())
+        left = (1 - share).cumprod(-1)
+        return pad(share, [0, 1], value=1) * pad(left, [1, 0], value=1)
+
+    def _inverse(self, y: Any) -> Any:
+        most = y[..., :-1]
+        left = (1 - most.cumsum(-1)).clamp(min=dtypes.finfo(y.dtype).tiny)
+        return most.log() - left.log() + self._pieces(y, most.shape[-1]).log()
+
+    def log_abs_det_jacobian(self, x: Any, y: Any) -> Any:
+        """The sum over the places of the logarithms of share and rest."""
+        x = x - self._pieces(x, x.shape[-1]).log()
+        return (-x + logsigmoid(x) + y[..., :-1].log()).sum(-1)
+
+    def forward_shape(self, shape: Any) -> Any:
+        """One more at the end."""
+        _need_dims(shape, 1)
+        return shape[:-1] + (shape[-1] + 1,)
+
+    def inverse_shape(self, shape: Any) -> Any:
+        """One less at the end."""
+        _need_dims(shape, 1)
+        return shape[:-1] + (shape[-1] - 1,)
+
+
+# -- triangular factors -----------------------------------------------------------------------------------------------
+
+
+class CorrCholeskyTransform(Transform):
+    """Real vectors of D (D - 1) / 2 numbers to Cholesky factors (D, D) of correlation matrices.
+
+    The numbers' hyperbolic tangents are shares of what is left of each row's unit length.
+    Source: Stan reference manual, Cholesky factors of correlation matrices
+    """
+
+    domain = constraints.real_vector
+    codomain = constraints.corr_cholesky
+    bijective = True
+
+    def _call(self, x: Any) -> Any:
+        x = x.tanh()
+        eps = dtypes.finfo(x.dtype).eps
+        share = vec_to_tril_matrix(x.clamp(min=-1 + eps, max=1 - eps), diag=-1)
+        left = (1 - share**2).sqrt().cumprod(-1)
+        share = share + f.eye(share.shape[-1], dtype=share.dtype, device=share.device)
+        return share * pad(left[..., :-1], [1, 0], value=1)
+
+    def _inverse(self, y: Any) -> Any:
+        left = pad((1 - (y * y).cumsum(-1))[..., :-1], [1, 0], value=1)
+        share = tril_matrix_to_vec(y, diag=-1) / tril_matrix_to_vec(left, diag=-1).sqrt()
+        return (share.log1p() - share.neg().log1p()) / 2
+
+    def log_abs_det_jacobian(self, x: Any, y: Any, intermediates: Any = None) -> Any:
+        """That of breaking the rows and that of the hyperbolic tangent."""
+        left = tril_matrix_to_vec(1 - (y * y).cumsum(dim=-1), diag=-2)
+        return 0.5 * left.log().sum(-1) + -2 * (x + softplus(-2 * x) - math.log(2.0)).sum(dim=-1)
+
+    def forward_shape(self, shape: Any) -> Any:
+        """(N,) to (D, D)."""
+        _need_dims(shape, 1)
+        n = shape[-1]
+        d = round((0.25 + 2 * n) ** 0.5 + 0.5)
+        if d * (d - 1) // 2 != n:
+            raise ValueError("Input is not a flattened lower-diagonal number")
+        return shape[:-1] + (d, d)
+
+    def inverse_shape(self, shape: Any) -> Any:
+        """(D, D) to (N,)."""
+        _need_dims(shape, 2)
+        if shape[-2] != shape[-1]:
+            raise ValueError("Input is not square")
+        d = shape[-1]
+        return shape[:-2] + (d * (d - 1) // 2,)
+
+
+class LowerCholeskyTransform(_Alike):
+    """Square matrices to lower triangular ones of positive diagonals, by its exponential."""
+
+    domain = constraints.independent(constraints.real, 2)
+    codomain = constraints.lower_cholesky
+
+    def _call(self, x: Any) -> Any:
+        return x.tril(-1) + x.diagonal(dim1=-2, dim2=-1).exp().diag_embed()
+
+    def _inverse(self, y: Any) -> Any:
+        return y.tril(-1) + y.diagonal(dim1=-2, dim2=-1).log().diag_embed()
+
+
+class PositiveDefiniteTransform(_Alike):
+    """Square matrices to positive definite ones, by their triangular factors."""
+
+    domain = constraints.independent(constraints.real, 2)
+    codomain = constraints.positive_definite
+
+    def _call(self, x: Any) -> Any:
+        factor = LowerCholeskyTransform()(x)
+        return factor @ factor.mT
+
+    def _inverse(self, y: Any) -> Any:
+        return LowerCholeskyTransform().inv(cholesky(y))

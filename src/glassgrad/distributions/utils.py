@@ -9,19 +9,30 @@ from typing import Any
 from ..autograd.grad_mode import enable_grad
 from ..core.tensor import Tensor
 from ..ground import dtypes
-from ..ground.size import Size
-from .functions import functions as f
+from ..ops.catalogue import FUNCTIONS
 
 __all__ = [
     "broadcast_all", "logits_to_probs", "clamp_probs", "probs_to_logits", "lazy_property", "tril_matrix_to_vec",
     "vec_to_tril_matrix",
 ]  # fmt: skip
 
+
+class _Functions:
+    """Has each function as an attribute once it was asked for."""
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in FUNCTIONS:
+            raise AttributeError(f"no function of the catalogue is named {name!r}")
+        function = self.__dict__[name] = FUNCTIONS[name]
+        return function
+
+
+functions: Any = _Functions()
+
+
 euler_constant = 0.57721566490153286060
 NUMBERS = (int, float, bool)
-_UNLIKE = (
-    "Input arguments must all be instances of Number, torch.Tensor or objects implementing __torch_function__."
-)
+_UNLIKE = "Input arguments must all be instances of Number, torch.Tensor or objects implementing __torch_function__."
 ONE_OF_TWO = "Either `probs` or `logits` must be specified, but not both."
 
 
@@ -35,22 +46,23 @@ def broadcast_all(*values: Any) -> tuple[Any, ...]:
     Raises ValueError where one is neither a number nor a tensor.
     """
     if all([isinstance(value, Tensor) for value in values]):
-        return tuple(f.broadcast_tensors(*values))
+        return tuple(functions.broadcast_tensors(*values))
     if not all(_like_tensor(value) or isinstance(value, NUMBERS) for value in values):
         raise ValueError(_UNLIKE)
     first = next((value for value in values if isinstance(value, Tensor)), None)
     kind = dtypes.get_default_dtype() if first is None else first.dtype
-    made = [value if _like_tensor(value) else f.tensor(value, dtype=kind) for value in values]
-    return tuple(f.broadcast_tensors(*made))
+    tensors = [value if _like_tensor(value) else functions.tensor(value, dtype=kind) for value in values]
+    return tuple(functions.broadcast_tensors(*tensors))
 
 
-def batch_of(tensor: Any, *given: Any) -> Size:
-    """The batch shape that parameters have: none where all were given as numbers."""
-    return Size() if all(isinstance(value, NUMBERS) for value in given) else tensor.size()
+def overwritten(tensor: Any, where: Any, number: float) -> Any:
+    """The tensor itself, with a number written where a condition holds."""
+    tensor[where] = number
+    return tensor
 
 
 def _standard_normal(shape: Any, dtype: Any, device: Any = None) -> Any:
-    return f.empty(shape, dtype=dtype, device=device).normal_()
+    return functions.empty(shape, dtype=dtype, device=device).normal_()
 
 
 def _sum_rightmost(value: Any, dim: int) -> Any:
@@ -75,7 +87,7 @@ def probs_to_logits(probs: Any, is_binary: bool = False) -> Any:
     return kept.log() - (-kept).log1p() if is_binary else kept.log()
 
 
-class lazy_property:  # noqa: N801  PyTorch's name
+class lazy_property:  # PyTorch's name
     """A property computed when first read, with gradients recorded, and from then on an attribute of the object."""
 
     def __init__(self, wrapped: Callable[[Any], Any]) -> None:
@@ -99,8 +111,8 @@ class _SeenFromClass(lazy_property, property):
 
 
 def _lower(n: int, diag: int) -> Any:
-    places = f.arange(n)
-    return places < places.view(-1, 1) + (diag + 1)
+    columns = functions.arange(n)
+    return columns < columns.view(-1, 1) + (diag + 1)
 
 
 def tril_matrix_to_vec(mat: Any, diag: int = 0) -> Any:

@@ -21,6 +21,17 @@ def show(path: str, file: str, names: str) -> None:
         sys.meta_path.append(_finder)
 
 
+def house(module: ModuleType, package: str, files: dict[str, str]) -> None:
+    """Let the classes of a file say that they live where a package shows them, as pickles and messages have it.
+
+    Those that no file of the package names live in the first.
+    """
+    homes = {name: file for file, names in files.items() for name in names.split()}
+    for name, value in [*vars(module).items()]:
+        if isinstance(value, type) and value.__module__ == module.__name__:
+            value.__module__ = f"{package}.{homes.get(name, next(iter(files)))}"
+
+
 class _Finder:
     """Finds the modules that are shown, and makes them."""
 

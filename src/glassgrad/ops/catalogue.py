@@ -63,16 +63,9 @@ def _publish(run: importing.Run) -> None:
                 if is_composite or register.families.get(name) not in COMPOSED:
                     _name(register, name, function)
     run.declared = []
-    _house(run.module)
-
-
-def _house(module: Any) -> None:
-    """Let the layers of a file say that they live where PyTorch keeps them, as pickles and messages have it."""
-    files = LAYERS.get(module.__name__.removeprefix(f"{_HOME}."), {}) if module is not None else {}
-    homes = {name: file for file, names in files.items() for name in names.split()}
-    for name, value in [*vars(module).items()] if files else ():
-        if isinstance(value, type) and value.__module__ == module.__name__:
-            value.__module__ = f"{_MODULES}.{homes.get(name, next(iter(files)))}"
+    files = LAYERS.get(run.module.__name__.removeprefix(f"{_HOME}.")) if run.module is not None else None
+    if files:
+        paths.house(run.module, _MODULES, files)
 
 
 def _name(register: Register[Any], name: str, function: Any) -> None:

@@ -1,7 +1,15 @@
-"""The ``torch.signal`` namespace: it holds ``windows``."""
+"""The ``torch.signal`` namespace: it holds ``windows``, whose functions are those of the Fourier family."""
 
 from __future__ import annotations
 
-from . import windows
+from ..ground.importing import load
+from ..ground.paths import show
+
+show(
+    f"{__name__}.windows",
+    f"{__name__.partition('.')[0]}.families.fourier.windows",
+    "bartlett blackman cosine exponential gaussian general_cosine general_hamming hamming hann kaiser nuttall",
+)
+windows = load(f"{__name__}.windows")
 
 __all__ = ["windows"]

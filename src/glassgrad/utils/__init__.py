@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from ..ground.importing import load as _load
+from ..ground.paths import show as _show
 
 _MODULES = {
     "_pytree", "benchmark", "checkpoint", "cpp_extension", "data", "hooks", "model_zoo", "serialization", "tensorboard",
 }  # fmt: skip
+_show(f"{__name__}.hooks", f"{__name__.partition('.')[0]}.core.hooks", "RemovableHandle")
 
 
 def __getattr__(name: str) -> Any:
