@@ -60,6 +60,13 @@ def composite(
     return declare
 
 
+def functional(function: Callable[..., Any]) -> Any:
+    """Mark a function of ``torch.nn.functional`` where ``torch`` has another of its name: ``functional_dropout``."""
+    function.__name__ = function.__qualname__ = function.__name__.removeprefix("functional_")
+    function.__module__ = f"{__name__.partition('.')[0]}.nn.functional"  # where pickles find it
+    return audible(function)
+
+
 def unit(function: Callable[..., Any]) -> Callable[..., Any]:
     """Mark a function below composites that makes tensors by itself, not by rows: who follows calls sees it whole."""
     UNITS.append(audible(function))

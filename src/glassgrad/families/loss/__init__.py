@@ -2,7 +2,6 @@
 
 #: What ``torch.nn.functional`` has of this family, by file.
 FUNCTIONAL = {
-    "functions": "one_hot",
     "functional": (
         "binary_cross_entropy binary_cross_entropy_with_logits cosine_embedding_loss cross_entropy ctc_loss "
         "gaussian_nll_loss hinge_embedding_loss huber_loss kl_div l1_loss linear_cross_entropy margin_ranking_loss "

@@ -8,11 +8,10 @@ from typing import Any
 import numpy as np
 
 from ...core.tensor import Tensor, wrap
-from ...ops.declare import composite, unit
+from ...ops.declare import composite
 from ..activation.rows import logsigmoid
 from ..arithmetic.rows import add_number, div_number, mul, mul_number, neg, sub_number
 from ..compare.rows import minimum, where
-from ..embedding import rows as embed
 from ..index.rows import masked_fill
 from ..norm.functions import pairwise_distance, together
 from ..pointwise.limit import clamp_min_number, xlogy
@@ -267,46 +266,6 @@ def multilabel_soft_margin(input: Any, target: Any, weight: Any, reduction: int)
         values = values * weight
     dim = input._array.ndim - 1
     return reduce(sum_dim(values, (dim,), False) / input._array.shape[dim], reduction)
-
-
-# -- embeddings --------------------------------------------------------------------------------------------------------
-
-
-@composite(method=False)
-def embedding(
-    weight: Any, indices: Any, padding_idx: int = -1, scale_grad_by_freq: bool = False, sparse: bool = False
-) -> Any:
-    """The rows of ``weight`` that ``indices`` names."""
-    check_tensor(weight, "embedding")
-    kind = indices._array.dtype
-    if kind != np.int64 and kind != np.int32:
-        raise RuntimeError(
-            "Expected tensor for argument #1 'indices' to have one of the following scalar types: Long, Int; but got "
-            f"torch.{indices.dtype.scalar_name}Tensor instead (while checking arguments for embedding)"
-        )
-    return embed.embedding(weight, indices, padding_idx, scale_grad_by_freq, sparse)
-
-
-@unit
-def one_hot(tensor: Any, num_classes: int = -1) -> Any:
-    """Zeros, and a one in a new last dimension where each element points."""
-    check_tensor(tensor, "one_hot")
-    if tensor._array.dtype != np.int64:
-        raise RuntimeError("one_hot is only applicable to index tensor of type LongTensor.")
-    if not tensor._array.size:
-        if num_classes <= 0:
-            raise RuntimeError("Can not infer total number of classes from empty tensor.")
-        return embed.one_hot_of(tensor, num_classes)
-    if tensor._array.min() < 0:
-        raise RuntimeError("Class values must be non-negative.")
-    most = int(tensor._array.max())
-    if num_classes == -1:
-        num_classes = most + 1
-    elif num_classes < 1:
-        raise RuntimeError("num_classes should be positive")
-    elif most >= num_classes:
-        raise RuntimeError("Class values must be smaller than num_classes.")
-    return embed.one_hot_of(tensor, num_classes)
 
 
 # -- PyTorch's signature of the CTC loss: batched or not, targets padded or in one line, lengths as tensors or
