@@ -15,8 +15,8 @@ from ...ground.runtime import warn
 from ...ops.autocast import single
 from ..arithmetic.rows import pow_number
 from ..compare.rows import minimum
+from ..distance.functions import pairwise_distance, together
 from ..matrix.functions import linear
-from ..norm.functions import pairwise_distance, together
 from ..pointwise.limit import abs as size_of
 from ..reduce.rows import sum as total
 from ..softmax.rows import log_softmax

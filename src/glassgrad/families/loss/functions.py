@@ -12,8 +12,8 @@ from ...ops.declare import composite
 from ..activation.rows import logsigmoid
 from ..arithmetic.rows import add_number, div_number, mul, mul_number, neg, sub_number
 from ..compare.rows import minimum, where
+from ..distance.functions import pairwise_distance, together
 from ..index.rows import masked_fill
-from ..norm.functions import pairwise_distance, together
 from ..pointwise.limit import clamp_min_number, xlogy
 from ..pointwise.rows import exp, log, sqrt
 from ..reduce.functions import check_tensor
