@@ -7,7 +7,7 @@ from typing import Any
 from ...core.tensor import Tensor
 from ...nn import functional as F
 from ...nn.modules.module import Module
-from ..pooling.functional import repeated
+from ..pooling.functions import repeated
 
 
 class _Padded(Module):

@@ -7,7 +7,7 @@ from typing import Any
 from ...core.tensor import Tensor
 from ...nn import functional as F
 from ...nn.modules.module import Module
-from .functional import repeated
+from .functions import repeated
 
 # -- the largest -------------------------------------------------------------------------------------------------------
 
