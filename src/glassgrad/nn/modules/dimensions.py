@@ -25,10 +25,11 @@ class Dimensional(Module):
     """What such a family shares: ``class MaxPool2d(_MaxPool, dims=2)`` is its member for two dimensions.
 
     The member's function is the second of ``_functions``, if the family has such. Its docstring, unless it has its own,
-    is the family's, in which ``{last}`` and the other words above stand for what differs, ``{name}`` for its own name.
+    is the family's, in which ``{last}`` and the other words above stand for what differs, ``{name}`` for its own name
+    and ``{eager}`` for that without "Lazy".
     """
 
-    _dims: int
+    _dims = 0
     _functions: Sequence[Any] = ()
     _function: Any
 
