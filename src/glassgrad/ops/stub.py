@@ -102,8 +102,9 @@ def functional_stub() -> str:
     lines = [HEAD]
     for family, published in published_by_families():
         for file, names in getattr(published, "FUNCTIONAL", {}).items():
-            home = f"..families.{family}.{file}"
-            lines += [f"from {home} import {attribute} as {name}" for name, attribute in later.published(names)]
+            for name, attribute in later.published(names):
+                lines.append(f"from ..families.{family}.{file} import {attribute} as {attribute}")
+                lines += [f"{name} = {attribute}"] * (name != attribute)
     return "\n".join(lines) + "\n"
 
 

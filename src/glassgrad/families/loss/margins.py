@@ -104,7 +104,7 @@ def functional_hinge_embedding_loss(
 
 def _distances(anchor: Any, positive: Any, negative: Any, swap: bool, distance: Callable[[Any, Any], Any]) -> Any:
     """How far positive and negative are from the anchor; with ``swap`` the negative from the nearer of the two."""
-    dims = [tensor.ndim for tensor in (anchor, positive, negative)]
+    dims = [tensor._array.ndim for tensor in (anchor, positive, negative)]
     if len(set(dims)) > 1:
         raise RuntimeError(
             "The anchor, positive, and negative tensors are expected to have the same number of dimensions, but got: "
