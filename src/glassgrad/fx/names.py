@@ -30,7 +30,7 @@ _NATIVE = dict.fromkeys(
     native_channel_shuffle pairwise_distance pdist cosine_similarity""".split(), "torch",
 )  # fmt: skip
 #: Those that it wrote in Python, though ``torch`` has a function of that name too.
-_IN_PYTHON = {"celu", "selu", "threshold", "rrelu"}
+_IN_PYTHON = {"celu", "selu", "threshold", "rrelu", "rms_norm"}
 
 #: Functions that PyTorch keeps in ``torch.functional``, and those of them whose calls it records as they were written.
 _AS_WRITTEN = set(

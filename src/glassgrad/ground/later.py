@@ -19,16 +19,18 @@ def later(
     """The ``__getattr__`` and ``__dir__`` of a package with the namespace ``names``, in messages ``called`` torch.x.
 
     ``files`` has the names that each file brings, the file as relative imports write it, with spaces between them;
-    ``modules`` are names that are files themselves. ``hint`` has more to say of a name that is not there.
+    "name=attribute" where the file has it under another. ``modules`` are names that are files themselves. ``hint`` has
+    more to say of a name that is not there.
     """
-    homes = {name: file for file, brought in files.items() for name in brought.split()}
+    homes = {name: (file, attribute) for file, brought in files.items() for name, attribute in published(brought)}
     package = names["__package__"]
 
     parts = modules.split()
 
     def get(name: str) -> Any:
         if name in homes:
-            value = names[name] = getattr(load(homes[name], package), name)
+            file, attribute = homes[name]
+            value = names[name] = getattr(load(file, package), attribute)
             return value
         if name in parts:
             return load(f".{name}", package)
@@ -38,6 +40,11 @@ def later(
         return sorted({*names, *homes, *parts})
 
     return get, list_names
+
+
+def published(names: str) -> list[tuple[str, str]]:
+    """The names that a file brings, each with the attribute of the file that serves it."""
+    return [(name, attribute or name) for name, _, attribute in (word.partition("=") for word in names.split())]
 
 
 def whole(module: ModuleType) -> dict[str, Any]:

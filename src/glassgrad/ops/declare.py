@@ -7,7 +7,7 @@ from collections.abc import Callable
 from types import FunctionType
 from typing import Any
 
-from ..ground.listening import audible
+from ..ground.listening import Function, audible
 from ..ground.register import Register
 
 COMPOSITES: Register[Composite] = Register()
@@ -58,6 +58,13 @@ def composite(
         return func
 
     return declare
+
+
+def functional(function: Function) -> Function:
+    """Mark a function of ``torch.nn.functional`` where ``torch`` has another of its name: ``functional_dropout``."""
+    function.__name__ = function.__qualname__ = function.__name__.removeprefix("functional_")
+    function.__module__ = f"{__name__.partition('.')[0]}.nn.functional"  # where pickles find it
+    return audible(function)
 
 
 def unit(function: Callable[..., Any]) -> Callable[..., Any]:

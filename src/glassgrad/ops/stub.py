@@ -15,6 +15,7 @@ from typing import Any
 
 from ..core.row import TABLE, Row
 from ..core.tensor import Tensor
+from ..ground import later
 from .declare import COMPOSITES
 
 PACKAGE = Path(__file__).resolve().parents[1]
@@ -101,7 +102,9 @@ def functional_stub() -> str:
     lines = [HEAD]
     for family, published in published_by_families():
         for file, names in getattr(published, "FUNCTIONAL", {}).items():
-            lines += [f"from ..families.{family}.{file} import {name} as {name}" for name in names.split()]
+            for name, attribute in later.published(names):
+                lines.append(f"from ..families.{family}.{file} import {attribute} as {attribute}")
+                lines += [f"{name} = {attribute}"] * (name != attribute)
     return "\n".join(lines) + "\n"
 
 
@@ -342,4 +345,3 @@ def _without_shadows(line: str, renamed: dict[str, str]) -> str:
     tree = ast.parse(line if closed else f"{line} ...")
     text = ast.unparse(_Shadows(renamed).visit(tree)).replace(":\n    ...", ":")
     return (f"{text} ..." if closed else text) + remark + comment
-

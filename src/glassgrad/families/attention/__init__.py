@@ -2,7 +2,7 @@
 
 #: What ``torch.nn.functional`` has of this family, by file.
 FUNCTIONAL = {
-    "functional": "multi_head_attention_forward scaled_dot_product_attention",
+    "functions": "multi_head_attention_forward scaled_dot_product_attention",
 }
 
 #: What PyTorch keeps in the files of ``torch.nn.modules``, by the file here.

@@ -14,8 +14,7 @@ from ...nn.modules.module import Module
 from ...nn.parameter import Parameter
 from ..create.functions import empty
 from ..matrix.layers import NonDynamicallyQuantizableLinear
-from .functional import _canonical_mask, _none_or_dtype
-from .functions import switches
+from .functions import _canonical_mask, _none_or_dtype, switches
 
 
 class MultiheadAttention(Module):

@@ -20,7 +20,7 @@ from ..activation.rows import relu
 from ..dropout.layers import Dropout
 from ..matrix.layers import Linear
 from ..norm.layers import LayerNorm
-from .functional import _canonical_mask, _none_or_dtype
+from .functions import _canonical_mask, _none_or_dtype
 from .layers import MultiheadAttention, may_be_fast, nonzero
 
 Activation = str | Callable[[Tensor], Tensor]

@@ -1,4 +1,4 @@
-"""The functions behind PyTorch's normalisation and dropout under their own names, and those of symbolic numbers."""
+"""Normalisation over batches and samples, the functions behind PyTorch's normalisation, and symbolic numbers."""
 
 from __future__ import annotations
 
@@ -8,19 +8,159 @@ from typing import Any
 
 import numpy as np
 
+from ...core import write
 from ...core.tensor import Tensor, wrap
 from ...ground import modes
+from ...ground.dtypes import float32
 from ...ground.generator import default_generator
-from ...ops.declare import composite
+from ...ops.declare import composite, functional, unit
 from ..arithmetic.functions import need_tensor
 from ..arithmetic.rows import mul_number
 from ..distance.rows import norm_dim
-from ..norm import rows
-from ..norm.functions import check_kinds, check_normalized, with_statistics
+from ..norm import rows as norm_rows
+from ..norm.functions import check_kinds, check_normalized, several_values
 from ..random.kernels import bernoulli
-from ..reduce.functions import some_dims
+from ..reduce.functions import check_tensor, some_dims
+from . import rows
 
-# -- normalisation and dropout -----------------------------------------------------------------------------------------
+# -- over the batch, over each sample ----------------------------------------------------------------------------------
+
+
+@composite(method=False)
+def batch_norm(
+    input: Any, weight: Any, bias: Any, running_mean: Any, running_var: Any, training: bool, momentum: float,
+    eps: float, cudnn_enabled: bool = True,
+) -> Any:  # fmt: skip
+    """Each channel standardised over the batch (``training``) or by running statistics, which training updates."""
+    return with_statistics(input, weight, bias, running_mean, running_var, training, momentum, eps)[0]
+
+
+def with_statistics(
+    input: Any, weight: Any, bias: Any, running_mean: Any, running_var: Any, training: bool, momentum: float, eps: float
+) -> tuple[Any, Any, Any]:
+    """What ``batch_norm`` gives, with the means and the inverse deviations that it used."""
+    check_tensor(input, "batch_norm")
+    sizes = input._array.shape
+    if len(sizes) < 2:
+        bounds = f"[{-max(len(sizes), 1)}, {max(len(sizes), 1) - 1}]"
+        raise IndexError(f"Dimension out of range (expected to be in range of {bounds}, but got 1)")
+    channels = sizes[1]
+    if not training:
+        for name, tensor in (("running_mean", running_mean), ("running_var", running_var)):
+            if tensor is None:
+                raise RuntimeError(f"{name} must be defined in evaluation mode")
+    running = (("running_mean", running_mean), ("running_var", running_var))
+    for name, tensor in (*running, ("weight", weight), ("bias", bias)):
+        if tensor is not None and tensor._array.size != channels:
+            raise RuntimeError(f"{name} should contain {channels} elements not {tensor._array.size}")
+    if (running_mean is None) is not (running_var is None):
+        raise ValueError("running_mean and running_var must either both be None or neither be None")
+    for name, tensor in running:
+        if tensor is not None and tensor._edge is not None and modes.grad_enabled() and tensor.requires_grad:
+            raise RuntimeError(
+                f"The function 'native_batch_norm' is not differentiable with respect to argument '{name}'. This "
+                "input cannot have requires_grad True."
+            )
+    _check_parameters(input, [tensor for tensor in (weight, bias, running_mean, running_var) if tensor is not None])
+    out, mean, deviation, variance = rows.native_batch_norm(
+        input, weight, bias, running_mean, running_var, training, eps
+    )
+    if training and running_mean is not None and input._array.size:
+        move_statistics(running_mean, running_var, mean, variance, momentum, input._array.size // channels)
+    return out, mean, deviation
+
+
+@unit
+def move_statistics(
+    running_mean: Tensor, running_var: Tensor, mean: Tensor, variance: Tensor, momentum: float, count: int
+) -> None:
+    """Move running statistics towards those of a batch; the memory is written without a new version, as in PyTorch."""
+    unbiased = variance._array * (count / (count - 1)) if count > 1 else variance._array * np.nan
+    for tensor, statistic in ((running_mean, mean._array.astype(unbiased.dtype, copy=False)), (running_var, unbiased)):
+        running = tensor._array
+        if not running.dtype.metadata:
+            if running.dtype.kind == "V":  # PyTorch rounds every step to bfloat16, and to float16 only the last
+                rate, rest = running.dtype.type(momentum), running.dtype.type(1 - momentum)
+                running[...] = rate * statistic.astype(running.dtype) + rest * running
+            else:
+                old = running.astype(statistic.dtype) if running.dtype.itemsize == 2 else running
+                np.copyto(running, old * (1 - momentum) + momentum * statistic, casting="unsafe")
+
+
+def _check_parameters(input: Tensor, parameters: list[Tensor]) -> None:
+    """Raise PyTorch's error for dtypes that do not go together: all are one, or halves among float32 parameters."""
+    kind = input._array.dtype
+    if all([parameter._array.dtype is kind for parameter in parameters]) or kind.kind in "bui" or not parameters:
+        return
+    if parameters[0].dtype is input.dtype:
+        for parameter in parameters:
+            if parameter.dtype is not input.dtype:
+                names = input.dtype.scalar_name, parameter.dtype.scalar_name
+                raise RuntimeError("expected scalar type {} but found {}".format(*names))
+        return
+    if any(parameter.dtype is not float32 for parameter in parameters):
+        raise RuntimeError("mixed dtype (CPU): expect parameter to have scalar type of Float")
+    if kind != np.float16 and kind.kind != "V":
+        raise RuntimeError("mixed dtype (CPU): all inputs must share same datatype.")
+
+
+@composite(method=False)
+def instance_norm(
+    input: Any, weight: Any, bias: Any, running_mean: Any, running_var: Any, use_input_stats: bool, momentum: float,
+    eps: float, cudnn_enabled: bool = True,
+) -> Any:  # fmt: skip
+    """Each channel of each sample standardised by itself, or by running statistics."""
+    check_tensor(input, "instance_norm")
+    if not use_input_stats and (running_mean is None or running_var is None):
+        raise RuntimeError("Expected running_mean and running_var to be defined when use_input_stats is false")
+    sizes = input._array.shape
+    batch, channels = sizes[0], sizes[1]
+    if weight is not None:
+        weight = weight.repeat(batch)
+    if bias is not None:
+        bias = bias.repeat(batch)
+    means: Any = running_mean.repeat(batch) if running_mean is not None else None
+    variances: Any = running_var.repeat(batch) if running_var is not None else None
+    merged = input.contiguous().view(1, batch * channels, *sizes[2:])
+    out = batch_norm(merged, weight, bias, means, variances, use_input_stats, momentum, eps)
+    for running, repeated in ((running_mean, means), (running_var, variances)):
+        if running is not None and use_input_stats:
+            write.store(running, repeated._array.reshape(batch, channels).mean(0))
+    return out.view(sizes)
+
+
+@functional
+def functional_batch_norm(
+    input: Any, running_mean: Any, running_var: Any, weight: Any = None,
+    bias: Any = None, training: bool = False, momentum: float = 0.1, eps: float = 1e-5,
+) -> Tensor:  # fmt: skip
+    """Each channel standardised over the batch (``training``) or by running statistics, which training updates."""
+    if training:
+        several_values(tuple(input.shape))
+    if training and eps <= 0.0:
+        raise ValueError(f"batch_norm eps must be positive during training, but got {eps}")
+    if eps < 0.0:
+        raise ValueError(f"batch_norm eps must be non-negative, but got {eps}")
+    return batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps)
+
+
+@functional
+def functional_instance_norm(
+    input: Any, running_mean: Any = None, running_var: Any = None,
+    weight: Any = None, bias: Any = None, use_input_stats: bool = True, momentum: float = 0.1,
+    eps: float = 1e-5,
+) -> Tensor:  # fmt: skip
+    """Each channel of each sample standardised by itself, or by running statistics."""
+    if use_input_stats:
+        count = 1
+        for n in input.shape[2:]:
+            count *= n
+        if count == 1:
+            raise ValueError(f"Expected more than 1 spatial element when training, got input size {input.shape!r}")
+    return instance_norm(input, weight, bias, running_mean, running_var, use_input_stats, momentum, eps)
+
+
+# -- the functions behind them -----------------------------------------------------------------------------------------
 
 
 @composite(method=False)
@@ -32,7 +172,7 @@ def native_layer_norm(
     sizes = tuple(normalized_shape)
     check_normalized(input, sizes, weight, bias)
     check_kinds(input, weight, bias)
-    return rows.native_layer_norm(input, weight, bias, sizes, eps)  # type: ignore[no-any-return]
+    return norm_rows.native_layer_norm(input, weight, bias, sizes, eps)  # type: ignore[no-any-return]
 
 
 @composite(method=False)
@@ -42,7 +182,7 @@ def native_group_norm(
     """What ``group_norm`` gives for N samples of C channels of HxW elements, with means and inverse deviations."""
     need_tensor("native_group_norm", "input", 1, input)
     check_kinds(input, weight, bias)
-    out, mean, deviation = rows.native_group_norm(input, weight, bias, N, C, HxW, group, eps)
+    out, mean, deviation = norm_rows.native_group_norm(input, weight, bias, N, C, HxW, group, eps)
     if input.requires_grad and modes.grad_enabled():  # here the statistics carry gradients, too
         lines = input.reshape(N, group, -1)
         mean, deviation = lines.mean(2), (lines.var(2, correction=0) + eps).rsqrt()

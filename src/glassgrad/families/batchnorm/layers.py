@@ -9,14 +9,14 @@ from ...core.tensor import Tensor
 from ...ground import dtypes
 from ...nn import functional as F
 from ...nn import init
+from ...nn.modules.dimensions import Dimensional
 from ...nn.modules.lazy import LazyModuleMixin
-from ...nn.modules.module import Module
 from ...nn.parameter import Parameter, UninitializedBuffer, UninitializedParameter
 from ..create.construct import tensor
 from ..create.functions import empty, ones, zeros
 
 
-class _NormBase(Module):
+class _NormBase(Dimensional):
     """What batch and instance normalisation share: a weight, a bias, and running statistics, each of which may lack."""
 
     _version = 2
@@ -32,6 +32,7 @@ class _NormBase(Module):
     running_mean: Tensor | None
     running_var: Tensor | None
     num_batches_tracked: Tensor | None
+    _ranks: tuple[tuple[int, ...], ...]  # how many dimensions inputs may have, by the layer's own number
 
     def __init__(
         self,
@@ -75,8 +76,12 @@ class _NormBase(Module):
             if self.bias is not None:
                 init.zeros_(self.bias)
 
-    def _check_input_dim(self, input: Tensor) -> None:
-        raise NotImplementedError
+    def _check_input_dim(self, input: Any) -> None:
+        if not self._dims:
+            raise NotImplementedError
+        ranks = self._ranks[self._dims - 1]
+        if input.dim() not in ranks:
+            raise ValueError(f"expected {' or '.join(f'{n}D' for n in ranks)} input (got {input.dim()}D input)")
 
     def extra_repr(self) -> str:
         return (
@@ -100,7 +105,12 @@ class _NormBase(Module):
 
 
 class _BatchNorm(_NormBase):
-    """Batch normalisation, whatever the number of dimensions."""
+    """Each channel of (N, C, {sizes}) brought to mean 0 and variance 1 over the batch; see :class:`BatchNorm1d`.
+
+    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.{name}.html
+    """
+
+    _ranks = ((2, 3), (4,), (5,))
 
     def forward(self, input: Tensor) -> Tensor:
         """The input, normalised; while training, running statistics take part of the batch's."""
@@ -124,7 +134,10 @@ class _BatchNorm(_NormBase):
 
 
 class _LazyNormBase(LazyModuleMixin, _NormBase):
-    """A normalisation layer that learns ``num_features`` from its first input."""
+    """A lazy {eager}: it learns ``num_features`` from its first input.
+
+    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.{name}.html
+    """
 
     def __init__(
         self,
@@ -172,13 +185,7 @@ class _LazyNormBase(LazyModuleMixin, _NormBase):
         self.reset_parameters()
 
 
-def _need_dims(input: Tensor, wanted: tuple[int, ...]) -> None:
-    found = input.dim()  # type: ignore[attr-defined]
-    if found not in wanted:
-        raise ValueError(f"expected {' or '.join(f'{n}D' for n in wanted)} input (got {found}D input)")
-
-
-class BatchNorm1d(_BatchNorm):
+class BatchNorm1d(_BatchNorm, dims=1):
     """Each channel of (N, C) or (N, C, L) brought to mean 0 and variance 1 over the batch; then a weight and a bias.
 
     In evaluation mode by the running statistics, of which each training batch replaces the part ``momentum`` (None:
@@ -186,58 +193,23 @@ class BatchNorm1d(_BatchNorm):
     Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.BatchNorm1d.html
     """
 
-    def _check_input_dim(self, input: Tensor) -> None:
-        _need_dims(input, (2, 3))
+
+class BatchNorm2d(_BatchNorm, dims=2): ...
 
 
-class BatchNorm2d(_BatchNorm):
-    """Each channel of (N, C, H, W) brought to mean 0 and variance 1 over the batch; see :class:`BatchNorm1d`.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.BatchNorm2d.html
-    """
-
-    def _check_input_dim(self, input: Tensor) -> None:
-        _need_dims(input, (4,))
+class BatchNorm3d(_BatchNorm, dims=3): ...
 
 
-class BatchNorm3d(_BatchNorm):
-    """Each channel of (N, C, D, H, W) brought to mean 0 and variance 1 over the batch; see :class:`BatchNorm1d`.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.BatchNorm3d.html
-    """
-
-    def _check_input_dim(self, input: Tensor) -> None:
-        _need_dims(input, (5,))
-
-
-class LazyBatchNorm1d(_LazyNormBase, _BatchNorm):
-    """A BatchNorm1d that learns ``num_features`` from its first input.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.LazyBatchNorm1d.html
-    """
-
+class LazyBatchNorm1d(_LazyNormBase, _BatchNorm, dims=1):
     cls_to_become = BatchNorm1d
-    _check_input_dim = BatchNorm1d._check_input_dim
 
 
-class LazyBatchNorm2d(_LazyNormBase, _BatchNorm):
-    """A BatchNorm2d that learns ``num_features`` from its first input.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.LazyBatchNorm2d.html
-    """
-
+class LazyBatchNorm2d(_LazyNormBase, _BatchNorm, dims=2):
     cls_to_become = BatchNorm2d
-    _check_input_dim = BatchNorm2d._check_input_dim
 
 
-class LazyBatchNorm3d(_LazyNormBase, _BatchNorm):
-    """A BatchNorm3d that learns ``num_features`` from its first input.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.LazyBatchNorm3d.html
-    """
-
+class LazyBatchNorm3d(_LazyNormBase, _BatchNorm, dims=3):
     cls_to_become = BatchNorm3d
-    _check_input_dim = BatchNorm3d._check_input_dim
 
 
 class SyncBatchNorm(_BatchNorm):
@@ -289,22 +261,16 @@ class SyncBatchNorm(_BatchNorm):
         return made
 
 
-__all__ = [
-    "BatchNorm1d",
-    "BatchNorm2d",
-    "BatchNorm3d",
-    "LazyBatchNorm1d",
-    "LazyBatchNorm2d",
-    "LazyBatchNorm3d",
-    "SyncBatchNorm",
-]
-
-
 # -- Layers that standardise each channel of each sample by itself: InstanceNorm1d to 3d, and their lazy forms.
 
 
 class _InstanceNorm(_NormBase):
-    """Instance normalisation, whatever the number of dimensions."""
+    """Each channel of each sample of (N, C, {sizes}) or (C, {sizes}) brought to mean 0 and variance 1.
+
+    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.{name}.html
+    """
+
+    _ranks = ((2, 3), (3, 4), (4, 5))
 
     def __init__(
         self,
@@ -321,7 +287,7 @@ class _InstanceNorm(_NormBase):
         super().__init__(num_features, eps, momentum, affine, track_running_stats, device, dtype, bias=bias)
 
     def _get_no_batch_dim(self) -> int:
-        raise NotImplementedError
+        return self._dims + 1
 
     def _handle_no_batch_input(self, input: Any) -> Any:
         return self._apply_instance_norm(input.unsqueeze(0)).squeeze(0)
@@ -374,83 +340,22 @@ class _InstanceNorm(_NormBase):
         return self._apply_instance_norm(input)
 
 
-class InstanceNorm1d(_InstanceNorm):
-    """Each channel of each sample of (N, C, L) or (C, L) brought to mean 0 and variance 1.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.InstanceNorm1d.html
-    """
-
-    def _get_no_batch_dim(self) -> int:
-        return 2
-
-    def _check_input_dim(self, input: Tensor) -> None:
-        _need_dims(input, (2, 3))
+class InstanceNorm1d(_InstanceNorm, dims=1): ...
 
 
-class InstanceNorm2d(_InstanceNorm):
-    """Each channel of each sample of (N, C, H, W) or (C, H, W) brought to mean 0 and variance 1.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.InstanceNorm2d.html
-    """
-
-    def _get_no_batch_dim(self) -> int:
-        return 3
-
-    def _check_input_dim(self, input: Tensor) -> None:
-        _need_dims(input, (3, 4))
+class InstanceNorm2d(_InstanceNorm, dims=2): ...
 
 
-class InstanceNorm3d(_InstanceNorm):
-    """Each channel of each sample of (N, C, D, H, W) or (C, D, H, W) brought to mean 0 and variance 1.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.InstanceNorm3d.html
-    """
-
-    def _get_no_batch_dim(self) -> int:
-        return 4
-
-    def _check_input_dim(self, input: Tensor) -> None:
-        _need_dims(input, (4, 5))
+class InstanceNorm3d(_InstanceNorm, dims=3): ...
 
 
-class LazyInstanceNorm1d(_LazyNormBase, _InstanceNorm):
-    """An InstanceNorm1d that learns ``num_features`` from its first input.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.LazyInstanceNorm1d.html
-    """
-
+class LazyInstanceNorm1d(_LazyNormBase, _InstanceNorm, dims=1):
     cls_to_become = InstanceNorm1d
-    _get_no_batch_dim = InstanceNorm1d._get_no_batch_dim
-    _check_input_dim = InstanceNorm1d._check_input_dim
 
 
-class LazyInstanceNorm2d(_LazyNormBase, _InstanceNorm):
-    """An InstanceNorm2d that learns ``num_features`` from its first input.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.LazyInstanceNorm2d.html
-    """
-
+class LazyInstanceNorm2d(_LazyNormBase, _InstanceNorm, dims=2):
     cls_to_become = InstanceNorm2d
-    _get_no_batch_dim = InstanceNorm2d._get_no_batch_dim
-    _check_input_dim = InstanceNorm2d._check_input_dim
 
 
-class LazyInstanceNorm3d(_LazyNormBase, _InstanceNorm):
-    """An InstanceNorm3d that learns ``num_features`` from its first input.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.LazyInstanceNorm3d.html
-    """
-
+class LazyInstanceNorm3d(_LazyNormBase, _InstanceNorm, dims=3):
     cls_to_become = InstanceNorm3d
-    _get_no_batch_dim = InstanceNorm3d._get_no_batch_dim
-    _check_input_dim = InstanceNorm3d._check_input_dim
-
-
-__all__ = [
-    "InstanceNorm1d",
-    "InstanceNorm2d",
-    "InstanceNorm3d",
-    "LazyInstanceNorm1d",
-    "LazyInstanceNorm2d",
-    "LazyInstanceNorm3d",
-]

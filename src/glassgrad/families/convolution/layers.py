@@ -9,6 +9,7 @@ from ...autograd.grad_mode import no_grad
 from ...core.tensor import Tensor
 from ...nn import functional as F
 from ...nn import init
+from ...nn.modules.dimensions import Dimensional
 from ...nn.modules.lazy import LazyModuleMixin
 from ...nn.modules.module import Module
 from ...nn.modules.utils import _ntuple, _reverse_repeat_tuple, _single
@@ -18,7 +19,7 @@ from ..create.functions import empty
 _MODES = ("zeros", "reflect", "replicate", "circular")
 
 
-class _ConvNd(Module):
+class _ConvNd(Dimensional):
     """What all of them share: the settings, a weight and a bias drawn uniformly from +-1/sqrt(inputs of an output)."""
 
     __constants__ = [
@@ -125,8 +126,7 @@ class _ConvNd(Module):
 class _Conv(_ConvNd):
     """A convolution of as many dimensions as the subclass says."""
 
-    _dims = 0
-    _function: Any = None
+    _functions = (F.conv1d, F.conv2d, F.conv3d)
 
     def __init__(
         self,
@@ -172,7 +172,7 @@ class _Conv(_ConvNd):
         return self._conv_forward(input, self.weight, self.bias)
 
 
-class Conv1d(_Conv):
+class Conv1d(_Conv, dims=1):
     """From (n, in_channels, l) to (n, out_channels, l'); without n, too.
 
     ``padding`` is a number, 'valid' or 'same'; ``padding_mode`` what the border is made of: 'zeros', 'reflect',
@@ -180,11 +180,8 @@ class Conv1d(_Conv):
     Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.Conv1d.html
     """
 
-    _dims = 1
-    _function = staticmethod(F.conv1d)
 
-
-class Conv2d(_Conv):
+class Conv2d(_Conv, dims=2):
     """From (n, in_channels, h, w) to (n, out_channels, h', w'); without n, too.  Settings are one number or two.
 
     ``padding`` may be 'valid' or 'same'; ``padding_mode`` is what the border is made of: 'zeros', 'reflect',
@@ -192,25 +189,18 @@ class Conv2d(_Conv):
     Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.Conv2d.html
     """
 
-    _dims = 2
-    _function = staticmethod(F.conv2d)
 
-
-class Conv3d(_Conv):
+class Conv3d(_Conv, dims=3):
     """From (n, in_channels, d, h, w) to (n, out_channels, d', h', w'); without n, too.  Settings: one number or three.
 
     Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.Conv3d.html
     """
 
-    _dims = 3
-    _function = staticmethod(F.conv3d)
-
 
 class _ConvTransposeNd(_ConvNd):
     """A transposed convolution of as many dimensions as the subclass says."""
 
-    _dims = 0
-    _function: Any = None
+    _functions = (F.conv_transpose1d, F.conv_transpose2d, F.conv_transpose3d)
 
     def __init__(
         self,
@@ -299,34 +289,25 @@ class _ConvTransposeNd(_ConvNd):
         return made
 
 
-class ConvTranspose1d(_ConvTransposeNd):
+class ConvTranspose1d(_ConvTransposeNd, dims=1):
     """The adjoint of a ``Conv1d`` of the same settings: from (n, in_channels, l) to (n, out_channels, l').
 
     Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.ConvTranspose1d.html
     """
 
-    _dims = 1
-    _function = staticmethod(F.conv_transpose1d)
 
-
-class ConvTranspose2d(_ConvTransposeNd):
+class ConvTranspose2d(_ConvTransposeNd, dims=2):
     """The adjoint of a ``Conv2d`` of the same settings: from (n, in_channels, h, w) to (n, out_channels, h', w').
 
     Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.ConvTranspose2d.html
     """
 
-    _dims = 2
-    _function = staticmethod(F.conv_transpose2d)
 
-
-class ConvTranspose3d(_ConvTransposeNd):
+class ConvTranspose3d(_ConvTransposeNd, dims=3):
     """The adjoint of a ``Conv3d`` of the same settings.
 
     Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.ConvTranspose3d.html
     """
-
-    _dims = 3
-    _function = staticmethod(F.conv_transpose3d)
 
 
 # -- lazy layers -------------------------------------------------------------------------------------------------------
@@ -379,6 +360,11 @@ class _LazyConvXdMixin(LazyModuleMixin):
 
 
 class _LazyConv(_LazyConvXdMixin):
+    """A lazy {eager}: it learns ``in_channels`` from its first input.
+
+    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.{name}.html
+    """
+
     def __init__(
         self,
         out_channels: int,
@@ -397,6 +383,11 @@ class _LazyConv(_LazyConvXdMixin):
 
 
 class _LazyConvTranspose(_LazyConvXdMixin):
+    """A lazy {eager}: it learns ``in_channels`` from its first input.
+
+    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.{name}.html
+    """
+
     def __init__(
         self,
         out_channels: int,
@@ -417,64 +408,28 @@ class _LazyConvTranspose(_LazyConvXdMixin):
         self._wait(out_channels, bias, device, dtype)
 
 
-class LazyConv1d(_LazyConv, Conv1d):  # type: ignore[misc]
-    """A Conv1d that learns ``in_channels`` from its first input.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.LazyConv1d.html
-    """
-
+class LazyConv1d(_LazyConv, Conv1d, dims=1):  # type: ignore[misc]
     cls_to_become = Conv1d
 
 
-class LazyConv2d(_LazyConv, Conv2d):  # type: ignore[misc]
-    """A Conv2d that learns ``in_channels`` from its first input.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.LazyConv2d.html
-    """
-
+class LazyConv2d(_LazyConv, Conv2d, dims=2):  # type: ignore[misc]
     cls_to_become = Conv2d
 
 
-class LazyConv3d(_LazyConv, Conv3d):  # type: ignore[misc]
-    """A Conv3d that learns ``in_channels`` from its first input.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.LazyConv3d.html
-    """
-
+class LazyConv3d(_LazyConv, Conv3d, dims=3):  # type: ignore[misc]
     cls_to_become = Conv3d
 
 
-class LazyConvTranspose1d(_LazyConvTranspose, ConvTranspose1d):  # type: ignore[misc]
-    """A ConvTranspose1d that learns ``in_channels`` from its first input.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.LazyConvTranspose1d.html
-    """
-
+class LazyConvTranspose1d(_LazyConvTranspose, ConvTranspose1d, dims=1):  # type: ignore[misc]
     cls_to_become = ConvTranspose1d
 
 
-class LazyConvTranspose2d(_LazyConvTranspose, ConvTranspose2d):  # type: ignore[misc]
-    """A ConvTranspose2d that learns ``in_channels`` from its first input.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.LazyConvTranspose2d.html
-    """
-
+class LazyConvTranspose2d(_LazyConvTranspose, ConvTranspose2d, dims=2):  # type: ignore[misc]
     cls_to_become = ConvTranspose2d
 
 
-class LazyConvTranspose3d(_LazyConvTranspose, ConvTranspose3d):  # type: ignore[misc]
-    """A ConvTranspose3d that learns ``in_channels`` from its first input.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.LazyConvTranspose3d.html
-    """
-
+class LazyConvTranspose3d(_LazyConvTranspose, ConvTranspose3d, dims=3):  # type: ignore[misc]
     cls_to_become = ConvTranspose3d
-
-
-__all__ = [
-    "Conv1d", "Conv2d", "Conv3d", "ConvTranspose1d", "ConvTranspose2d", "ConvTranspose3d", "LazyConv1d", "LazyConv2d",
-    "LazyConv3d", "LazyConvTranspose1d", "LazyConvTranspose2d", "LazyConvTranspose3d",
-]  # fmt: skip
 
 
 # -- Images as columns of windows, and back: Unfold, Fold.

@@ -2,7 +2,10 @@
 
 #: What ``torch.nn.functional`` has of this family, by file.
 FUNCTIONAL = {
-    "functional": "alpha_dropout dropout dropout1d dropout2d dropout3d feature_alpha_dropout",
+    "functions": (
+        "alpha_dropout=functional_alpha_dropout dropout=functional_dropout dropout1d dropout2d dropout3d "
+        "feature_alpha_dropout=functional_feature_alpha_dropout"
+    ),
 }
 
 #: What PyTorch keeps in the files of ``torch.nn.modules``, by the file here.

@@ -9,7 +9,9 @@ import numpy as np
 from ...core.tensor import Tensor, wrap
 from ...core.write import check_cast
 from ...ground.generator import default_generator
-from ...ops.declare import composite, unit
+from ...ground.listening import audible
+from ...ground.runtime import warn
+from ...ops.declare import composite, functional, unit
 from ..random.kernels import bernoulli
 from ..random.rows import placed
 from ..reduce.functions import check_tensor
@@ -105,3 +107,99 @@ alpha_dropout, alpha_dropout_ = _pair(
 feature_alpha_dropout, feature_alpha_dropout_ = _pair(
     "feature_alpha_dropout", "``alpha_dropout`` of whole channels.", _alpha_dropped, True
 )
+
+
+# -- ``torch.nn.functional``'s signatures and warnings -----------------------------------------------------------------
+
+
+def _need_chance(p: float) -> None:
+    if p < 0.0 or p > 1.0:
+        raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
+
+
+def _front(drop: Any, drop_: Any, input: Any, p: float, training: bool, inplace: bool) -> Tensor:
+    _need_chance(p)
+    return (drop_ if inplace else drop)(input, p, training)  # type: ignore[no-any-return]
+
+
+@functional
+def functional_dropout(input: Any, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
+    """In training each element zero with probability ``p``, the others divided by ``1 - p``.
+
+    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.dropout.html
+    """
+    return _front(dropout, dropout_, input, p, training, inplace)
+
+
+@functional
+def functional_alpha_dropout(input: Any, p: float = 0.5, training: bool = False, inplace: bool = False) -> Tensor:
+    """Dropout that keeps mean and variance of standardised input."""
+    return _front(alpha_dropout, alpha_dropout_, input, p, training, inplace)
+
+
+@functional
+def functional_feature_alpha_dropout(
+    input: Any, p: float = 0.5, training: bool = False, inplace: bool = False
+) -> Tensor:
+    """``alpha_dropout`` of whole channels."""
+    return _front(feature_alpha_dropout, feature_alpha_dropout_, input, p, training, inplace)
+
+
+def _by_channel(input: Any, p: float, training: bool, inplace: bool) -> Tensor:
+    return (feature_dropout_ if inplace else feature_dropout)(input, p, training)  # type: ignore[no-any-return]
+
+
+def _sample_by_channel(input: Any, p: float, training: bool, inplace: bool) -> Tensor:
+    """Dropout of the channels of one sample, without a dimension for a batch."""
+    result: Any = _by_channel(input.unsqueeze_(0) if inplace else input.unsqueeze(0), p, training, inplace)
+    return result.squeeze_(0) if inplace else result.squeeze(0)  # type: ignore[no-any-return]
+
+
+@audible
+def dropout1d(input: Any, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
+    """Dropout of whole channels of (N, C, L) or (C, L)."""
+    _need_chance(p)
+    ndim = input.dim()
+    if ndim not in (2, 3):
+        raise RuntimeError(
+            f"dropout1d: Expected 2D or 3D input, but received a {ndim}D input. Note that dropout1d exists to provide "
+            "channel-wise dropout on inputs with 1 spatial dimension, a channel dimension, and an optional batch "
+            "dimension (i.e. 2D or 3D inputs)."
+        )
+    return (_by_channel if ndim == 3 else _sample_by_channel)(input, p, training, inplace)
+
+
+def _spatial(name: str, ndim: int, fits: tuple[int, int], spatial: int, batched: str) -> None:
+    if ndim in fits:
+        return
+    warn(
+        f"{name}: Received a {ndim}-D input to {name}, which is deprecated and will result in an error in a future "
+        "release. To retain the behavior and silence this warning, please use dropout instead. Note that "
+        f"{name} exists to provide channel-wise dropout on inputs with {spatial} spatial dimensions, a channel "
+        f"dimension, and an optional batch dimension (i.e. {batched} inputs).",
+    )
+
+
+@audible
+def dropout2d(input: Any, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
+    """Dropout of whole channels of (N, C, H, W)."""
+    _need_chance(p)
+    ndim = input.dim()
+    _spatial("dropout2d", ndim, (3, 4), 2, "3D or 4D")
+    if ndim == 3:
+        warn(
+            "dropout2d: Received a 3D input to dropout2d and assuming that channel-wise 1D dropout behavior is "
+            "desired - input is interpreted as shape (N, C, L), where C is the channel dim. This behavior will change "
+            "in a future release to interpret the input as one without a batch dimension, i.e. shape (C, H, W). To "
+            "maintain the 1D channel-wise dropout behavior, please switch to using dropout1d instead.",
+        )
+    return _by_channel(input, p, training, inplace)
+
+
+@audible
+def dropout3d(input: Any, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
+    """Dropout of whole channels of (N, C, D, H, W)."""
+    _need_chance(p)
+    ndim = input.dim()
+    _spatial("dropout3d", ndim, (4, 5), 3, "4D or 5D")
+    return (_by_channel if ndim == 5 else _sample_by_channel)(input, p, training, inplace)

@@ -2,7 +2,7 @@
 
 #: What ``torch.nn.functional`` has of this family, by file.
 FUNCTIONAL = {
-    "functional": "bilinear embedding embedding_bag",
+    "functions": "embedding=functional_embedding embedding_bag=functional_embedding_bag one_hot",
 }
 
 #: What PyTorch keeps in the files of ``torch.nn.modules``, by the file here.

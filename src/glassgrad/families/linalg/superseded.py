@@ -1,361 +1,51 @@
-"""The older names of linear algebra, outside ``torch.linalg``; those that PyTorch removed raise what it raises."""
+"""The older names of linear algebra: those that PyTorch warns of, and those that raise because it removed them."""
 
 from __future__ import annotations
 
 from typing import Any, NoReturn
 
-import numpy as np
-
-from ...core.tensor import Tensor, wrap
-from ...ground import dtypes
+from ...core.tensor import Tensor
 from ...ground.runtime import warn_once
 from ...ops import return_types as results
-from ...ops.declare import COMPOSITES, composite
-from ..matrix.functions import broadcast, demand, into, matmul
-from ..shape.rows import transpose, unsqueeze
-from . import equations, orthogonal
+from ...ops.declare import composite
+from ..matrix.functions import demand, into
+from . import equations, triangular
 from . import functions as linalg
-from . import triangular as roots
-from . import triangular as triangles
-from .functions import answer, square, stretched
-from .rows import linalg_slogdet
-from .singular import linalg_svd
+from .functions import answer, square
+from .outside import sides_fit
 
-_new = tuple.__new__
-
-
-# -- roots of positive-definite matrices ------------------------------------------------------------------------------
-
-
-@composite()
-def cholesky(input: Tensor, upper: bool = False, *, out: Any = None) -> Tensor:
-    """The triangular roots of positive-definite matrices; the older name of ``linalg.cholesky``."""
-    warn_once(
-        "torch.cholesky is deprecated in favor of torch.linalg.cholesky and will be removed in a future PyTorch "
-        "release.\nL = torch.cholesky(A)\nshould be replaced with\nL = torch.linalg.cholesky(A)\nand\n"
-        "U = torch.cholesky(A, upper=True)\nshould be replaced with\nU = torch.linalg.cholesky(A).mH\n"
-        "This transform will produce equivalent results for all valid (symmetric positive definite) inputs.",
-    )
-    square("cholesky", input)
-    root = roots.cholesky(input, upper)
-    return root if out is None else into("cholesky", (input,), out, root)
-
-
-@composite()
-def cholesky_inverse(input: Tensor, upper: bool = False, *, out: Any = None) -> Tensor:
-    """The inverses of the matrices that these triangles are the roots of.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.cholesky_inverse.html
-    """
-    square("cholesky_inverse", input)
-    inverse = roots.cholesky_inverse(input, upper)
-    return inverse if out is None else into("cholesky_inverse", (input,), out, inverse)
-
-
-@composite()
-def cholesky_solve(input: Tensor, input2: Tensor, upper: bool = False, *, out: Any = None) -> Tensor:
-    """The solutions of ``A @ X = input``, where ``input2`` is the triangular root of ``A``.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.cholesky_solve.html
-    """
-    demand("cholesky_solve", input=input, input2=input2)
-    for name, tensor in (("b", input), ("u", input2)):
-        if tensor._array.ndim < 2:
-            raise RuntimeError(
-                f"{name} should have at least 2 dimensions, but has {tensor._array.ndim} dimensions instead"
-            )
-    _sides_fit("cholesky_solve", input, input2)
-    solved = roots.cholesky_solve(input, input2, upper)
-    return solved if out is None else into("cholesky_solve", (input, input2), out, solved)
-
-
-def _sides_fit(function: str, b: Tensor, A: Tensor) -> None:  # noqa: N803  PyTorch's name
-    """Raise PyTorch's error unless right sides and square matrices fit."""
-    if b.dtype is not A.dtype:
-        names = b.dtype.scalar_name, A.dtype.scalar_name
-        raise RuntimeError(
-            "Expected b and A to have the same dtype, but found b of type {} and A of type {} instead.".format(*names)
-        )
-    n, m = A._array.shape, b._array.shape
-    if n[-1] != n[-2]:
-        raise RuntimeError(f"A must be batches of square matrices, but they are {n[-2]} by {n[-1]} matrices")
-    if n[-1] != m[-2]:
-        raise RuntimeError(
-            f"Incompatible matrix sizes for {function}: each A matrix is {n[-1]} by {n[-1]} but each b matrix is "
-            f"{m[-2]} by {m[-1]}"
-        )
-    broadcast(m[:-2], n[:-2])
-
-
-# -- orthogonal matrices ----------------------------------------------------------------------------------------------
-
-
-@composite()
-def qr(input: Tensor, some: bool = True, *, out: Any = None) -> Any:
-    """Orthonormal columns and an upper triangle; the older name of ``linalg.qr``."""
-    warn_once(
-        "torch.qr is deprecated in favor of torch.linalg.qr and will be removed in a future PyTorch release.\n"
+#: The older names, each with the newer one as PyTorch's warning has it, and what it says of the change.
+_DEPRECATED = {
+    "cholesky": (
+        "torch.linalg.cholesky ",
+        "L = torch.cholesky(A)\nshould be replaced with\nL = torch.linalg.cholesky(A)\nand\nU = torch.cholesky(A, "
+        "upper=True)\nshould be replaced with\nU = torch.linalg.cholesky(A).mH\nThis transform will produce "
+        "equivalent results for all valid (symmetric positive definite) inputs.",
+    ),
+    "qr": (
+        "torch.linalg.qr ",
         "The boolean parameter 'some' has been replaced with a string parameter 'mode'.\nQ, R = torch.qr(A, some)\n"
         "should be replaced with\nQ, R = torch.linalg.qr(A, 'reduced' if some else 'complete')",
-    )
-    factors = linalg.qr(input, "reduced" if some else "complete")
-    return answer("qr", (input,), out, tuple(factors))
+    ),
+    "lu": (
+        "torch.linalg.lu_factor / torch.linalg.lu_factor_ex ",
+        "LU, pivots = torch.lu(A, compute_pivots)\nshould be replaced with\nLU, pivots = torch.linalg.lu_factor(A, "
+        "compute_pivots)\nand\nLU, pivots, info = torch.lu(A, compute_pivots, get_infos=True)\nshould be replaced "
+        "with\nLU, pivots, info = torch.linalg.lu_factor_ex(A, compute_pivots)",
+    ),
+    "lu_solve": (
+        "torch.linalg.lu_solve",
+        "Note that torch.linalg.lu_solve has its arguments reversed.\nX = torch.lu_solve(B, LU, pivots)\nshould be "
+        "replaced with\nX = torch.linalg.lu_solve(LU, pivots, B)",
+    ),
+    "triangular_solve": (
+        "torch.linalg.solve_triangular",
+        "torch.linalg.solve_triangular has its arguments reversed and does not return a copy of one of the inputs.\nX "
+        "= torch.triangular_solve(B, A).solution\nshould be replaced with\nX = torch.linalg.solve_triangular(A, B).",
+    ),
+}  # fmt: skip
 
-
-@composite()
-def geqrf(input: Tensor, *, out: Any = None) -> Any:
-    """The triangle and the reflections that QR is made of, in one matrix, and the reflections' factors.
-
-    It has no derivative.  Source: https://docs.pytorch.org/docs/stable/generated/torch.geqrf.html
-    """
-    demand("geqrf", input=input)
-    if input._array.ndim < 2:
-        raise RuntimeError("torch.geqrf: input must have at least 2 dimensions.")
-    return answer("geqrf", (input,), out, orthogonal.geqrf(input))
-
-
-@composite()
-def orgqr(input: Tensor, input2: Tensor, *, out: Any = None) -> Tensor:
-    """The first columns of a product of reflections; the older name of ``linalg.householder_product``."""
-    return linalg.householder_product(input, input2, out=out)
-
-
-@composite()
-def ormqr(
-    input: Tensor, input2: Tensor, input3: Tensor, left: bool = True, transpose: bool = False, *, out: Any = None
-) -> Tensor:
-    """The product of the reflections in ``input``, with factors ``input2``, times ``input3``; or what undoes it.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.ormqr.html
-    """
-    demand("ormqr", input=input, input2=input2, input3=input3)
-    for name, tensor in (("input", input), ("other", input3)):
-        if tensor._array.ndim < 2:
-            raise RuntimeError(f"torch.ormqr: {name} must have at least 2 dimensions.")
-    side = -2 if left else -1
-    other, vectors, tau = input3._array.shape, input._array.shape, input2._array.shape
-    if other[side] < tau[-1]:
-        raise RuntimeError(f"torch.ormqr: other.shape[{side}] must be greater than or equal to tau.shape[-1]")
-    if other[side] != vectors[-2]:
-        raise RuntimeError(f"torch.ormqr: other.shape[{side}] must be equal to input.shape[-2]")
-    product = orthogonal.ormqr(input, input2, input3, left, transpose)
-    return product if out is None else into("ormqr", (input, input2, input3), out, product)
-
-
-@composite()
-def svd(input: Tensor, some: bool = True, compute_uv: bool = True, *, out: Any = None) -> Any:
-    """Orthonormal columns ``U``, falling values ``S``, orthonormal columns ``V``: ``U @ diag(S) @ V.mH = input``.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.svd.html
-    """
-    if compute_uv:
-        u, s, vh = linalg.svd(input, not some)
-        v = transpose(vh, -1, -2)
-        v = v.conj() if input.dtype.is_complex else v  # type: ignore[attr-defined]
-    else:
-        s = linalg.svdvals(input)
-        zeros = COMPOSITES["zeros"].function
-        rows, columns = input._array.shape[-2:]
-        u, v = (zeros((*input._array.shape[:-2], n, n), dtype=input.dtype) for n in (rows, columns))
-        v = transpose(v, -1, -2)
-    return answer("svd", (input,), out, (u, s, v))
-
-
-# -- elimination ------------------------------------------------------------------------------------------------------
-
-
-@composite()
-def lu(A: Tensor, pivot: bool = True, get_infos: bool = False, out: Any = None) -> Any:  # noqa: N803
-    """Packed triangles and swapped rows; the older name of ``linalg.lu_factor``, which says nothing of zero pivots."""
-    warn_once(
-        "torch.lu is deprecated in favor of torch.linalg.lu_factor / torch.linalg.lu_factor_ex and will be removed in "
-        "a future PyTorch release.\nLU, pivots = torch.lu(A, compute_pivots)\nshould be replaced with\n"
-        "LU, pivots = torch.linalg.lu_factor(A, compute_pivots)\nand\n"
-        "LU, pivots, info = torch.lu(A, compute_pivots, get_infos=True)\nshould be replaced with\n"
-        "LU, pivots, info = torch.linalg.lu_factor_ex(A, compute_pivots)",
-    )
-    if out is not None and (not isinstance(out, (tuple, list)) or len(out) != 2 + get_infos):
-        count = len(out) if isinstance(out, (tuple, list)) else 1
-        raise TypeError(f"expected tuple of {2 + get_infos} elements but got {count}")
-    factors = tuple(linalg.factored("torch.linalg.lu_factor", A, pivot, False))[: 2 + get_infos]
-    if out is not None:
-        return into("lu", (A,), out, factors)
-    return _new(results._lu_with_info, factors) if get_infos else factors
-
-
-@composite(method=False)
-def lu_unpack(
-    LU_data: Tensor,
-    LU_pivots: Tensor,
-    unpack_data: bool = True,
-    unpack_pivots: bool = True,
-    *,
-    out: Any = None,  # noqa: N803
-) -> Any:
-    """The permutation and the two triangles that ``linalg.lu_factor`` packed.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.lu_unpack.html
-    """
-    demand("lu_unpack", LU_data=LU_data, LU_pivots=LU_pivots)
-    if unpack_pivots and LU_pivots.dtype is not dtypes.int32:
-        raise RuntimeError(
-            "torch.lu_unpack: LU_pivots is expected to be a contiguous tensor of torch.int32 dtype.\nNote: this "
-            "function is intended to be used with the output produced by torch.linalg.lu_factor"
-        )
-    none = [wrap(np.zeros((0,), LU_data._array.dtype)) for _ in range(3)]
-    first = triangles.permutation_of(LU_pivots, LU_data) if unpack_pivots else none[0]
-    rest = triangles.triangles_of(LU_data) if unpack_data else none[1:]
-    return answer("lu_unpack", (LU_data,), out, (first, *rest))
-
-
-@composite()
-def lu_solve(input: Tensor, LU_data: Tensor, LU_pivots: Tensor, *, out: Any = None) -> Tensor:  # noqa: N803
-    """The solutions of factored equations; the older name of ``linalg.lu_solve``, with ``B`` first."""
-    warn_once(
-        "torch.lu_solve is deprecated in favor of torch.linalg.lu_solveand will be removed in a future PyTorch "
-        "release.\nNote that torch.linalg.lu_solve has its arguments reversed.\nX = torch.lu_solve(B, LU, pivots)\n"
-        "should be replaced with\nX = torch.linalg.lu_solve(LU, pivots, B)",
-    )
-    return equations.lu_solve(LU_data, LU_pivots, input, out=out)
-
-
-@composite()
-def triangular_solve(
-    input: Tensor, A: Tensor, upper: bool = True, transpose: bool = False, unitriangular: bool = False, *,  # noqa: N803
-    out: Any = None,
-) -> Any:  # fmt: skip
-    """The solutions of triangular equations, and a copy of ``A``; an older form of ``linalg.solve_triangular``."""
-    warn_once(
-        "torch.triangular_solve is deprecated in favor of torch.linalg.solve_triangularand will be removed in a future "
-        "PyTorch release.\ntorch.linalg.solve_triangular has its arguments reversed and does not return a copy of one "
-        "of the inputs.\nX = torch.triangular_solve(B, A).solution\nshould be replaced with\n"
-        "X = torch.linalg.solve_triangular(A, B).",
-    )
-    demand("triangular_solve", input=input, A=A)
-    for name, tensor in (("b", input), ("A", A)):
-        if tensor._array.ndim < 2:
-            raise RuntimeError(
-                f"torch.triangular_solve: Expected {name} to have at least 2 dimensions, but it has "
-                f"{tensor._array.ndim} "
-                "dimensions instead"
-            )
-    _sides_fit("triangular_solve", input, A)
-    answers = triangles.triangular_solve(input, A, upper, transpose, unitriangular)
-    return answer("triangular_solve", (input, A), out, answers)
-
-
-# -- determinants, powers ---------------------------------------------------------------------------------------------
-
-
-@composite()
-def slogdet(input: Tensor, *, out: Any = None) -> Any:
-    """The signs of the determinants and the logarithms of their sizes."""
-    return answer("slogdet", (input,), out, tuple(equations.slogdet(input)))
-
-
-@composite()
-def logdet(input: Tensor) -> Tensor:
-    """The logarithms of the determinants; NaN where one is negative.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.logdet.html
-    """
-    square("logdet", input)
-    linalg.fractional("logdet", input, low=False)
-    sign, size = linalg_slogdet(input)
-    if input.dtype.is_complex:
-        return sign.log() + size  # type: ignore[no-any-return]
-    return COMPOSITES["where"].function(sign == -1, float("nan"), size)  # type: ignore[no-any-return]
-
-
-@composite(method=False)
-def vander(x: Tensor, N: int | None = None, increasing: bool = False) -> Tensor:  # noqa: N803
-    """The powers of the elements of a vector, falling from ``N - 1`` to zero, or rising, as columns."""
-    demand("vander", x=x)
-    if x._array.ndim != 1:
-        raise RuntimeError("x must be a one-dimensional tensor.")
-    count = x._array.shape[0] if N is None else N
-    if count < 0:
-        raise RuntimeError("N must be non-negative.")
-    kind = x.dtype if x._array.dtype.kind not in "bui" else dtypes.int64
-    columns = COMPOSITES["ones"].function((x._array.shape[0], min(count, 1)), dtype=kind)
-    if count > 1:
-        powers = stretched(unsqueeze(x, 1), (x._array.shape[0], count - 1)).cumprod(1)  # type: ignore[attr-defined]
-        columns = COMPOSITES["cat"].function((columns, powers), 1)
-    return columns if increasing else columns.flip(1)  # type: ignore[no-any-return]
-
-
-# -- low ranks --------------------------------------------------------------------------------------------------------
-
-
-def _basis(A: Any, q: int, niter: int | None, M: Any) -> Any:  # noqa: N803
-    """Orthonormal columns that nearly span those of ``A - M``. Source: Halko et al. (2009), algorithm 4.4."""
-    niter = 2 if niter is None else niter
-    kind = A.dtype if A.dtype.is_floating_point or A.dtype.is_complex else dtypes.get_default_dtype()
-    start = COMPOSITES["randn"].function(A._array.shape[-1], q, dtype=kind)
-
-    def times(matrix: Any, shift: Any, other: Any) -> Any:
-        product = matmul(matrix, other)
-        return product if shift is None else product - matmul(shift, other)
-
-    basis = linalg.qr(times(A, M, start))[0]
-    for _ in range(niter):
-        basis = linalg.qr(times(A.mH, None if M is None else M.mH, basis))[0]
-        basis = linalg.qr(times(A, M, basis))[0]
-    return basis
-
-
-@composite(method=False)
-def svd_lowrank(A: Any, q: int | None = 6, niter: int | None = 2, M: Any = None) -> Any:  # noqa: N803
-    """The ``q`` largest singular values of ``A - M``, nearly, and their vectors: ``U``, ``S`` and ``V``.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.svd_lowrank.html
-    """
-    demand("svd_lowrank", A=A)
-    q = 6 if q is None else q
-    rows, columns = A._array.shape[-2:]
-    if M is not None:
-        M = M.broadcast_to(A._array.shape)  # noqa: N806
-    if rows < columns:
-        A, M = A.mH, None if M is None else M.mH  # noqa: N806
-    basis = _basis(A, q, niter, M)
-    small = matmul(basis.mH, A)
-    if M is not None:
-        small = small - matmul(basis.mH, M)
-    u, s, vh = linalg_svd(small, False, True)
-    v, u = vh.mH, matmul(basis, u)
-    return (v, s, u) if rows < columns else (u, s, v)
-
-
-@composite(method=False)
-def pca_lowrank(A: Any, q: int | None = None, center: bool = True, niter: int = 2) -> Any:  # noqa: N803
-    """The ``q`` first principal components of the rows of ``A``, nearly: ``U``, ``S`` and ``V``.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.pca_lowrank.html
-    """
-    demand("pca_lowrank", A=A)
-    rows, columns = A._array.shape[-2:]
-    if q is None:
-        q = min(6, rows, columns)
-    elif not 0 <= q <= min(rows, columns):
-        raise ValueError(f"q(={q}) must be non-negative integer and not greater than min(m, n)={min(rows, columns)}")
-    if niter < 0:
-        raise ValueError(f"niter(={niter}) must be non-negative integer")
-    if center:
-        A = A - A.mean(dim=(-2,), keepdim=True)  # noqa: N806
-    return svd_lowrank(A, q, niter, None)
-
-
-@composite(method=False)
-def lobpcg(A: Any, *args: Any, **kwargs: Any) -> NoReturn:  # noqa: N803
-    """Some eigenvalues of a large sparse matrix: not here, where matrices are dense."""
-    raise NotImplementedError(
-        "torch.lobpcg is for large sparse matrices, which glassgrad does not have: torch.linalg.eigh gives all "
-        "eigenvalues and eigenvectors of a dense one"
-    )
-
-
-# -- what PyTorch removed ---------------------------------------------------------------------------------------------
-
+#: The names that PyTorch removed, each with what it says of the newer one.
 _REMOVED = {
     "symeig": (
         "The default behavior has changed from using the upper triangular portion of the matrix by default to using "
@@ -391,6 +81,82 @@ _REMOVED = {
         "`torch.linalg.matrix_rank()` to 'hermitian'."
     ),
 }  # fmt: skip
+
+
+def _warn_of(name: str) -> None:
+    newer, change = _DEPRECATED[name]
+    warn_once(
+        f"torch.{name} is deprecated in favor of {newer}and will be removed in a future PyTorch release.\n{change}"
+    )
+
+
+@composite()
+def cholesky(input: Tensor, upper: bool = False, *, out: Any = None) -> Tensor:
+    """The triangular roots of positive-definite matrices; the older name of ``linalg.cholesky``."""
+    _warn_of("cholesky")
+    square("cholesky", input)
+    root = triangular.cholesky(input, upper)
+    return root if out is None else into("cholesky", (input,), out, root)
+
+
+@composite()
+def qr(input: Tensor, some: bool = True, *, out: Any = None) -> Any:
+    """Orthonormal columns and an upper triangle; the older name of ``linalg.qr``."""
+    _warn_of("qr")
+    factors = linalg.qr(input, "reduced" if some else "complete")
+    return answer("qr", (input,), out, tuple(factors))
+
+
+@composite()
+def orgqr(input: Tensor, input2: Tensor, *, out: Any = None) -> Tensor:
+    """The first columns of a product of reflections; the older name of ``linalg.householder_product``."""
+    return linalg.householder_product(input, input2, out=out)
+
+
+@composite()
+def lu(A: Tensor, pivot: bool = True, get_infos: bool = False, out: Any = None) -> Any:  # noqa: N803
+    """Packed triangles and swapped rows; the older name of ``linalg.lu_factor``, which says nothing of zero pivots."""
+    _warn_of("lu")
+    if out is not None and (not isinstance(out, (tuple, list)) or len(out) != 2 + get_infos):
+        count = len(out) if isinstance(out, (tuple, list)) else 1
+        raise TypeError(f"expected tuple of {2 + get_infos} elements but got {count}")
+    factors = tuple(linalg.factored("torch.linalg.lu_factor", A, pivot, False))[: 2 + get_infos]
+    if out is not None:
+        return into("lu", (A,), out, factors)
+    return tuple.__new__(results._lu_with_info, factors) if get_infos else factors
+
+
+@composite()
+def lu_solve(input: Tensor, LU_data: Tensor, LU_pivots: Tensor, *, out: Any = None) -> Tensor:  # noqa: N803
+    """The solutions of factored equations; the older name of ``linalg.lu_solve``, with ``B`` first."""
+    _warn_of("lu_solve")
+    return equations.lu_solve(LU_data, LU_pivots, input, out=out)
+
+
+@composite()
+def triangular_solve(
+    input: Tensor, A: Tensor, upper: bool = True, transpose: bool = False, unitriangular: bool = False, *,  # noqa: N803
+    out: Any = None,
+) -> Any:  # fmt: skip
+    """The solutions of triangular equations, and a copy of ``A``; an older form of ``linalg.solve_triangular``."""
+    _warn_of("triangular_solve")
+    demand("triangular_solve", input=input, A=A)
+    for name, tensor in (("b", input), ("A", A)):
+        if tensor._array.ndim < 2:
+            raise RuntimeError(
+                f"torch.triangular_solve: Expected {name} to have at least 2 dimensions, but it has "
+                f"{tensor._array.ndim} "
+                "dimensions instead"
+            )
+    sides_fit("triangular_solve", input, A)
+    answers = triangular.triangular_solve(input, A, upper, transpose, unitriangular)
+    return answer("triangular_solve", (input, A), out, answers)
+
+
+@composite()
+def slogdet(input: Tensor, *, out: Any = None) -> Any:
+    """The signs of the determinants and the logarithms of their sizes."""
+    return answer("slogdet", (input,), out, tuple(equations.slogdet(input)))
 
 
 def _removed(name: str, instead: str) -> None:

@@ -2,12 +2,17 @@
 
 #: What ``torch.nn.functional`` has of this family, by file.
 FUNCTIONAL = {
-    "functions": "one_hot",
-    "functional": (
-        "binary_cross_entropy binary_cross_entropy_with_logits cosine_embedding_loss cross_entropy ctc_loss "
-        "gaussian_nll_loss hinge_embedding_loss huber_loss kl_div l1_loss linear_cross_entropy margin_ranking_loss "
-        "mse_loss multi_margin_loss multilabel_margin_loss multilabel_soft_margin_loss nll_loss poisson_nll_loss "
-        "smooth_l1_loss soft_margin_loss triplet_margin_loss triplet_margin_with_distance_loss"
+    "functions": (
+        "binary_cross_entropy binary_cross_entropy_with_logits=functional_binary_cross_entropy_with_logits "
+        "cross_entropy ctc_loss=functional_ctc_loss huber_loss kl_div=functional_kl_div l1_loss "
+        "linear_cross_entropy mse_loss nll_loss smooth_l1_loss soft_margin_loss"
+    ),
+    "margins": (
+        "cosine_embedding_loss=functional_cosine_embedding_loss gaussian_nll_loss "
+        "hinge_embedding_loss=functional_hinge_embedding_loss margin_ranking_loss=functional_margin_ranking_loss "
+        "multi_margin_loss multilabel_margin_loss multilabel_soft_margin_loss "
+        "poisson_nll_loss=functional_poisson_nll_loss triplet_margin_loss=functional_triplet_margin_loss "
+        "triplet_margin_with_distance_loss"
     ),
 }
 

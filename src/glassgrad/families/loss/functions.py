@@ -1,35 +1,160 @@
-"""Losses and embeddings as ``torch`` itself spells them: reduction as a number, checks of sizes and types."""
+"""Losses of values, classes, probabilities and unaligned sequences, as ``torch`` and ``nn.functional`` spell them.
+
+``torch`` takes ``reduction`` as a number, as rows do; ``nn.functional`` as a word, or in two retired forms.
+"""
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
 
 from ...core.tensor import Tensor, wrap
-from ...ops.declare import composite, unit
-from ..activation.rows import logsigmoid
-from ..arithmetic.rows import add_number, div_number, mul, mul_number, neg, sub_number
-from ..compare.rows import minimum, where
-from ..embedding import rows as embed
+from ...ground import dtypes, modes
+from ...ground.listening import audible
+from ...ground.runtime import warn
+from ...ops.autocast import single
+from ...ops.declare import composite, functional
+from ..arithmetic.rows import add_number, div_number, mul, mul_number, neg, pow_number
+from ..compare.rows import where
+from ..distance.functions import together
 from ..index.rows import masked_fill
-from ..norm.functions import pairwise_distance, together
-from ..pointwise.limit import clamp_min_number, xlogy
-from ..pointwise.rows import exp, log, sqrt
+from ..matrix.functions import linear
+from ..pointwise.limit import abs, xlogy
+from ..pointwise.rows import exp
 from ..reduce.functions import check_tensor
 from ..reduce.rows import mean, sum, sum_dim
 from ..shape.rows import squeeze_dim, unsqueeze, view
 from ..softmax.rows import log_softmax
-from . import rows as loss
+from . import rows
 from .ctc import ctc_loss_forward
 
 _KINDS = "iub"
+_I64 = np.dtype("i8")
+MODES = {"none": 0, "mean": 1, "sum": 2}
 
 
-def reduce(values: Any, reduction: int) -> Any:
+def number(reduction: Any, size_average: bool | None = None, reduce: bool | None = None) -> int:
+    """0 for none, 1 for mean, 2 for sum; ValueError for other words."""
+    if size_average is not None or reduce is not None:
+        reduction = retired(size_average, reduce)
+    if reduction == "elementwise_mean":
+        warn("reduction='elementwise_mean' is deprecated. Please use reduction='mean' instead.")
+        reduction = "mean"
+    if reduction not in MODES:
+        raise ValueError(f"{reduction} is not a valid value for reduction")
+    return MODES[reduction]
+
+
+def retired(size_average: bool | None, reduce: bool | None) -> str:
+    """The word that ``size_average`` and ``reduce`` stood for."""
+    averages = True if size_average is None else size_average
+    reduces = True if reduce is None else reduce
+    word = "none" if not reduces else "mean" if averages else "sum"
+    warn(f"size_average and reduce args will be deprecated, please use reduction='{word}' instead.")
+    return word
+
+
+def reduced(values: Any, reduction: int) -> Any:
     """Elementwise losses averaged (1) or summed (2)."""
     return mean(values) if reduction == 1 else sum(values) if reduction == 2 else values
+
+
+# -- values ------------------------------------------------------------------------------------------------------------
+
+
+def _same_sizes(input: Any, target: Any) -> tuple[Any, Any]:
+    """Input and target at their common sizes, with PyTorch's warning where those differ."""
+    if target.size() != input.size():
+        warn(
+            f"Using a target size ({target.size()}) that is different to the input size ({input.size()}). "
+            "This will likely lead to incorrect results due to broadcasting. "
+            "Please ensure they have the same size.",
+        )
+    return together(input, target)
+
+
+def _weighed(values: Tensor, weight: Any, reduction: str, input: Any) -> Tensor:
+    """Elementwise losses times ``weight``; their mean is that of the weights."""
+    if weight.size() != input.size():
+        raise ValueError("Weights and input must have the same size.")
+    values = values * weight
+    if reduction == "none":
+        return values
+    if reduction == "sum":
+        return sum(values)
+    if reduction == "mean":
+        return sum(values) / sum(weight)
+    raise ValueError(f"Invalid reduction mode: {reduction}. Expected one of 'none', 'mean', 'sum'.")
+
+
+@audible
+def mse_loss(
+    input: Any, target: Any, size_average: bool | None = None, reduce: bool | None = None, reduction: str = "mean",
+    weight: Any = None,
+) -> Tensor:  # fmt: skip
+    """The mean squared error.
+
+    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.mse_loss.html
+    """
+    try:
+        if weight is None and size_average is None and reduce is None and input._array.shape == target._array.shape:
+            return rows.mse_loss(input, target, MODES[reduction])
+    except (AttributeError, KeyError):
+        pass
+    input, target = _same_sizes(input, target)
+    if weight is not None:
+        return _weighed(pow_number(input - target, 2), weight, reduction, input)
+    return rows.mse_loss(input, target, number(reduction, size_average, reduce))
+
+
+@audible
+def l1_loss(
+    input: Any, target: Any, size_average: bool | None = None, reduce: bool | None = None, reduction: str = "mean",
+    weight: Any = None,
+) -> Tensor:  # fmt: skip
+    """The mean absolute error."""
+    input, target = single(input, target)
+    input, target = _same_sizes(input, target)
+    if weight is not None:
+        return _weighed(abs(input - target), weight, reduction, input)
+    return reduced(abs(input - target), number(reduction, size_average, reduce))
+
+
+@audible
+def smooth_l1_loss(
+    input: Any, target: Any, size_average: bool | None = None, reduce: bool | None = None, reduction: str = "mean",
+    beta: float = 1.0,
+) -> Tensor:  # fmt: skip
+    """Squares of differences below ``beta``, absolute values of larger ones."""
+    input, target = _same_sizes(input, target)
+    mode = number(reduction, size_average, reduce)
+    if beta == 0.0:
+        return reduced(abs(input - target), mode)
+    if beta < 0:
+        raise RuntimeError("smooth_l1_loss does not support negative values for beta.")
+    return rows.smooth_l1_loss(input, target, mode, beta)
+
+
+@audible
+def huber_loss(input: Any, target: Any, reduction: str = "mean", delta: float = 1.0, weight: Any = None) -> Tensor:
+    """Half the squares of differences below ``delta``, a straight line for larger ones."""
+    input, target = _same_sizes(input, target)
+    if delta <= 0:
+        raise RuntimeError("huber_loss does not support non-positive values for delta.")
+    if weight is not None:
+        if weight.size() != input.size():
+            raise ValueError("Weights and input must have the same size.")
+        return reduced(rows.huber_loss(input, target, 0, delta) * weight, number(reduction))
+    return rows.huber_loss(input, target, number(reduction), delta)
+
+
+@audible
+def soft_margin_loss(
+    input: Any, target: Any, size_average: bool | None = None, reduce: bool | None = None, reduction: str = "mean"
+) -> Tensor:
+    """``log(1 + exp(-target * input))`` for targets 1 and -1."""
+    return rows.soft_margin_loss(*together(input, target), number(reduction, size_average, reduce))
 
 
 # -- classes -----------------------------------------------------------------------------------------------------------
@@ -66,7 +191,7 @@ def nll_loss_nd(input: Any, target: Any, weight: Any = None, reduction: int = 1,
             raise RuntimeError("0D or 1D target tensor expected, multi-target not supported")
         _check_target(target)
         _check_weight(input, weight, sizes[-1])
-        return loss.nll_loss(input, target, weight, reduction, ignore_index)[0]
+        return rows.nll_loss(input, target, weight, reduction, ignore_index)[0]
     if len(sizes) == 4:
         if len(wanted) != 3:
             raise RuntimeError(
@@ -76,14 +201,14 @@ def nll_loss_nd(input: Any, target: Any, weight: Any = None, reduction: int = 1,
             raise RuntimeError(f"size mismatch (got input: {list(sizes)} , target: {list(wanted)}")
         _check_target(target)
         _check_weight(input, weight, sizes[1])
-        return loss.nll_loss2d(input, target, weight, reduction, ignore_index)[0]
+        return rows.nll_loss2d(input, target, weight, reduction, ignore_index)[0]
     if wanted[1:] != sizes[2:]:
         raise RuntimeError(f"Expected target size {[sizes[0], *sizes[2:]]}, got {list(wanted)}")
     _check_target(target)
     _check_weight(input, weight, sizes[1])
     flat = input.contiguous().view(sizes[0], sizes[1], 1, -1) if input._array.size else input.view(*sizes[:2], 0, 0)
     labels = target.contiguous().view(sizes[0], 1, -1) if target._array.size else target.view(sizes[0], 0, 0)
-    losses = loss.nll_loss2d(flat, labels, weight, reduction, ignore_index)[0]
+    losses = rows.nll_loss2d(flat, labels, weight, reduction, ignore_index)[0]
     return losses.view(wanted) if reduction == 0 else losses
 
 
@@ -157,7 +282,119 @@ def _smoothed(
     return mul_number(likelihood, 1 - smoothing) + mul_number(smooth, smoothing / classes)
 
 
-# -- losses made of other operations -----------------------------------------------------------------------------------
+@audible
+def cross_entropy(
+    input: Any, target: Any, weight: Any = None, size_average: bool | None = None, ignore_index: int = -100,
+    reduce: bool | None = None, reduction: str = "mean", label_smoothing: float = 0.0,
+) -> Tensor:  # fmt: skip
+    """The cross entropy of scores and classes, given as numbers or as probabilities.
+
+    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.cross_entropy.html
+    """
+    if weight is None and label_smoothing == 0.0 and reduction == "mean" and size_average is None and reduce is None:
+        try:
+            scores, classes = input._array, target._array
+            if scores.ndim == 2 and classes.dtype is _I64 and classes.shape == scores.shape[:1] and not modes.unusual:
+                return rows.nll_loss(log_softmax(input, 1), target, None, 1, ignore_index)[0]
+        except AttributeError:
+            pass
+    mode = number(reduction, size_average, reduce)
+    if modes.watch:
+        input, target, weight = single(input, target, weight)
+    return cross_entropy_loss(input, target, weight, mode, ignore_index, label_smoothing)
+
+
+@audible
+def nll_loss(
+    input: Any, target: Any, weight: Any = None, size_average: bool | None = None, ignore_index: int = -100,
+    reduce: bool | None = None, reduction: str = "mean",
+) -> Tensor:  # fmt: skip
+    """Minus the log probability of the right class, weighted and reduced."""
+    return nll_loss_nd(input, target, weight, number(reduction, size_average, reduce), ignore_index)
+
+
+@audible
+def linear_cross_entropy(
+    input: Any, linear_weight: Any, target: Any, *, linear_bias: Any = None, weight: Any = None,
+    reduction: str = "mean", ignore_index: int | None = None, label_smoothing: float = 0.0, options: Any = None,
+) -> Tensor:  # fmt: skip
+    """The cross entropy of ``linear(input, linear_weight, linear_bias)`` and ``target``.
+
+    linear_weight  (C, features), or (C, ..., features) for a loss at several places
+    options        what PyTorch's piecewise form may do to save memory; here the numbers are computed at once
+    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.linear_cross_entropy.html
+    """
+    if not 1 <= input.dim() <= 2:
+        raise RuntimeError(f"expected input with dimensionality 1 or 2, got {input.dim()}")
+    if linear_weight.dim() < 2:
+        raise RuntimeError(f"expected linear_weight with dimensionality at least 2, got {linear_weight.dim()}")
+    shape, features = tuple(linear_weight.shape), input.shape[-1]
+    if features != shape[-1]:
+        raise RuntimeError(
+            "expected equal input and linear_weight last dimensions (in_features), got "
+            f"{features} and {shape[-1]}, respectively"
+        )
+    if linear_bias is not None and tuple(linear_bias.shape) != shape[:-1]:
+        raise RuntimeError(f"expected linear_bias shape {shape[:-1]}, got {tuple(linear_bias.shape)}")
+    several = len(shape) > 2
+    if several and input.dim() == 1:
+        raise RuntimeError(
+            f"K-dimensional loss defined by linear_weight shape {shape} requires batched input, (N, {features}), got "
+            f"unbatched input with shape {tuple(input.shape)}"
+        )
+    sizes = (*input.shape[:-1], *shape[:-1])
+    if tuple(target.shape) == sizes and ignore_index is not None:
+        raise RuntimeError("ignore_index cannot be specified when target contains probabilities")
+    plain = reduction in MODES and label_smoothing == 0.0 and target.dtype is dtypes.int64 and not several
+    if options is not None and not plain:
+        warn(
+            "linear_cross_entropy: ``options`` ignored; chunked path needs reduction in {'mean','sum','none'}, "
+            f"label_smoothing == 0, target.dtype == int64, out_features == (). Got reduction={reduction!r}, "
+            f"label_smoothing={label_smoothing}, target.dtype={target.dtype}, out_features={shape[1:-1]}, "
+            f"tracing=False, linear_bias.shape={None if linear_bias is None else tuple(linear_bias.shape)}.",
+        )
+    if several:
+        linear_weight = linear_weight.reshape(-1, features)
+        linear_bias = None if linear_bias is None else linear_bias.reshape(-1)
+    scores = linear(input, linear_weight, linear_bias).reshape(sizes)
+    return cross_entropy(
+        scores, target, weight=weight, reduction=reduction, ignore_index=-100 if ignore_index is None else ignore_index,
+        label_smoothing=label_smoothing,
+    )  # fmt: skip
+
+
+# -- probabilities -----------------------------------------------------------------------------------------------------
+
+
+@audible
+def binary_cross_entropy(
+    input: Any, target: Any, weight: Any = None, size_average: bool | None = None,
+    reduce: bool | None = None, reduction: str = "mean",
+) -> Tensor:  # fmt: skip
+    """Minus the log likelihood of ``target`` under the probabilities ``input``."""
+    input, target = single(input, target)
+    mode = number(reduction, size_average, reduce)
+    if target.size() != input.size():
+        raise ValueError(
+            f"Using a target size ({target.size()}) that is different to the input size ({input.size()}) is "
+            "deprecated. Please ensure they have the same size."
+        )
+    if target.dtype is not input.dtype:
+        raise RuntimeError(f"Found dtype {target.dtype.scalar_name} but expected {input.dtype.scalar_name}")
+    if weight is not None:
+        weight = weight.expand(_joined(tuple(target.shape), tuple(weight.shape)))
+    return rows.binary_cross_entropy(input, target, weight, mode)
+
+
+def _joined(sizes: tuple[int, ...], other: tuple[int, ...]) -> tuple[int, ...]:
+    try:
+        return np.broadcast_shapes(sizes, other)
+    except ValueError:
+        at = next(i for i in range(-1, -len(other) - 1, -1) if other[i] not in (1, sizes[i]))
+        raise RuntimeError(
+            f"Attempting to broadcast a dimension of length {other[at]} at {at}! Mismatching argument at index 1 had "
+            f"torch.Size({list(other)}); but expected shape should be broadcastable to {list(sizes)}"
+        ) from None
 
 
 @composite(method=False)
@@ -174,7 +411,19 @@ def binary_cross_entropy_with_logits(
     for tensor in (pos_weight, weight):
         if tensor is not None:
             together(tensor, input)
-    return loss.binary_cross_entropy_with_logits(input, target, weight, pos_weight, reduction)
+    return rows.binary_cross_entropy_with_logits(input, target, weight, pos_weight, reduction)
+
+
+@functional
+def functional_binary_cross_entropy_with_logits(
+    input: Any, target: Any, weight: Any = None, size_average: bool | None = None,
+    reduce: bool | None = None, reduction: str = "mean", pos_weight: Any = None,
+) -> Tensor:  # fmt: skip
+    """Minus the log likelihood of ``target`` under the probabilities ``sigmoid(input)``."""
+    mode = number(reduction, size_average, reduce)
+    if target.size() != input.size():
+        raise ValueError(f"Target size ({target.size()}) must be the same as input size ({input.size()})")
+    return binary_cross_entropy_with_logits(input, target, weight, pos_weight, mode)
 
 
 @composite(method=False)
@@ -184,133 +433,31 @@ def kl_div(input: Any, target: Any, reduction: int = 1, *, log_target: bool = Fa
         values = mul(exp(target), target - input)
     else:
         values = xlogy(target, target) - target * input
-    return reduce(values, reduction)
+    return reduced(values, reduction)
 
 
-@composite(method=False)
-def cosine_embedding_loss(input1: Any, input2: Any, target: Any, margin: float = 0.0, reduction: int = 1) -> Any:
-    """How far pairs meant to be alike (1) are from parallel, and others (-1) from apart."""
-    ndim = target._array.ndim
-    if ndim > 1:
-        raise RuntimeError("0D or 1D target tensor expected, multi-target not supported")
-    if ndim == 1 and (input1._array.ndim != 2 or input2._array.ndim != 2):
-        raise RuntimeError(
-            "1D target tensor expects 2D input tensors, but found inputs with sizes "
-            f"{list(input1._array.shape)} and {list(input2._array.shape)}."
-        )
-    if ndim == 0 and (input1._array.ndim != 1 or input2._array.ndim != 1):
-        raise RuntimeError(
-            "0D target tensor expects 1D input tensors, but found inputs with sizes "
-            f"{list(input1._array.shape)} and {list(input2._array.shape)}."
-        )
-    dim = (ndim,)
-    first = add_number(sum_dim(input1 * input1, dim, False), 1e-12)
-    second = add_number(sum_dim(input2 * input2, dim, False), 1e-12)
-    cosine = sum_dim(input1 * input2, dim, False) / sqrt(first * second)
-    zeros = wrap(np.zeros_like(cosine._array))
-    ones = wrap(np.ones_like(cosine._array))
-    apart = clamp_min_number(sub_number(cosine, margin), 0)
-    alike = where(target == 1, ones - cosine, zeros)
-    return reduce(alike + where(target == -1, apart, zeros), reduction)
-
-
-@composite(method=False)
-def margin_ranking_loss(input1: Any, input2: Any, target: Any, margin: float = 0.0, reduction: int = 1) -> Any:
-    """By how much pairs miss the order that ``target`` (1 or -1) wants."""
-    return reduce(clamp_min_number(add_number(-target * (input1 - input2), margin), 0), reduction)
-
-
-@composite(method=False)
-def hinge_embedding_loss(input: Any, target: Any, margin: float = 1.0, reduction: int = 1) -> Any:
-    """``input`` where ``target`` is 1; what it lacks of ``margin`` where it is -1."""
-    zeros = wrap(np.zeros_like(input._array))
-    lacking = clamp_min_number(wrap(np.asarray(margin, input._array.dtype)[()]) - input, 0)
-    return reduce(where(target != 1, lacking, zeros) + where(target != -1, input, zeros), reduction)
-
-
-@composite(method=False)
-def triplet_margin_loss(
-    anchor: Any, positive: Any, negative: Any, margin: float = 1.0, p: float = 2, eps: float = 1e-6,
-    swap: bool = False, reduction: int = 1,
-) -> Any:  # fmt: skip
-    """How much nearer than ``margin`` the negative is to the anchor than the positive."""
-    dims = [tensor._array.ndim for tensor in (anchor, positive, negative)]
-    if len(set(dims)) > 1:
-        raise RuntimeError(
-            "The anchor, positive, and negative tensors are expected to have the same number of dimensions, but got: "
-            f"anchor {dims[0]}D, positive {dims[1]}D, and negative {dims[2]}D inputs"
-        )
-    near = pairwise_distance(anchor, positive, p, eps)
-    far = pairwise_distance(anchor, negative, p, eps)
-    if swap:
-        far = minimum(far, pairwise_distance(positive, negative, p, eps))
-    return reduce(clamp_min_number(add_number(near, margin) - far, 0), reduction)
-
-
-@composite(method=False)
-def poisson_nll_loss(input: Any, target: Any, log_input: bool, full: bool, eps: float, reduction: int) -> Any:
-    """Minus the log likelihood of counts under Poisson distributions."""
-    if log_input:
-        values = exp(input) - target * input
+@functional
+def functional_kl_div(
+    input: Any, target: Any, size_average: bool | None = None, reduce: bool | None = None, reduction: str = "mean",
+    log_target: bool = False,
+) -> Tensor:  # fmt: skip
+    """The Kullback-Leibler divergence of ``target`` from the log probabilities ``input``."""
+    input, target = single(input, target)
+    if size_average is not None or reduce is not None:
+        mode = number(reduction, size_average, reduce)
     else:
-        values = input - target * log(add_number(input, eps))
-    if full:
-        stirling = target * log(target) - target + mul_number(log(mul_number(target, 2 * math.pi)), 0.5)
-        values = values + masked_fill(stirling, target <= 1, 0)
-    return reduce(values, reduction)
+        if reduction == "mean":
+            warn(
+                "reduction: 'mean' divides the total loss by both the batch size and the support size."
+                "'batchmean' divides only by the batch size, and aligns with the KL div math definition."
+                "'mean' will be changed to behave the same as 'batchmean' in the next major release.",
+            )
+        mode = 2 if reduction == "batchmean" else number(reduction)
+    divergence = kl_div(input, target, mode, log_target=log_target)
+    return divergence / input.size()[0] if reduction == "batchmean" and input.dim() != 0 else divergence
 
 
-def multilabel_soft_margin(input: Any, target: Any, weight: Any, reduction: int) -> Any:
-    """The binary cross entropy of every class, averaged over classes."""
-    values = neg(target * logsigmoid(input) + (1 - target) * logsigmoid(neg(input)))
-    if weight is not None:
-        values = values * weight
-    dim = input._array.ndim - 1
-    return reduce(sum_dim(values, (dim,), False) / input._array.shape[dim], reduction)
-
-
-# -- embeddings --------------------------------------------------------------------------------------------------------
-
-
-@composite(method=False)
-def embedding(
-    weight: Any, indices: Any, padding_idx: int = -1, scale_grad_by_freq: bool = False, sparse: bool = False
-) -> Any:
-    """The rows of ``weight`` that ``indices`` names."""
-    check_tensor(weight, "embedding")
-    kind = indices._array.dtype
-    if kind != np.int64 and kind != np.int32:
-        raise RuntimeError(
-            "Expected tensor for argument #1 'indices' to have one of the following scalar types: Long, Int; but got "
-            f"torch.{indices.dtype.scalar_name}Tensor instead (while checking arguments for embedding)"
-        )
-    return embed.embedding(weight, indices, padding_idx, scale_grad_by_freq, sparse)
-
-
-@unit
-def one_hot(tensor: Any, num_classes: int = -1) -> Any:
-    """Zeros, and a one in a new last dimension where each element points."""
-    check_tensor(tensor, "one_hot")
-    if tensor._array.dtype != np.int64:
-        raise RuntimeError("one_hot is only applicable to index tensor of type LongTensor.")
-    if not tensor._array.size:
-        if num_classes <= 0:
-            raise RuntimeError("Can not infer total number of classes from empty tensor.")
-        return embed.one_hot_of(tensor, num_classes)
-    if tensor._array.min() < 0:
-        raise RuntimeError("Class values must be non-negative.")
-    most = int(tensor._array.max())
-    if num_classes == -1:
-        num_classes = most + 1
-    elif num_classes < 1:
-        raise RuntimeError("num_classes should be positive")
-    elif most >= num_classes:
-        raise RuntimeError("Class values must be smaller than num_classes.")
-    return embed.one_hot_of(tensor, num_classes)
-
-
-# -- PyTorch's signature of the CTC loss: batched or not, targets padded or in one line, lengths as tensors or
-# numbers.
+# -- unaligned sequences -----------------------------------------------------------------------------------------------
 
 _CHECKING = "(while checking arguments for ctc_loss_allocate_outputs)"
 
@@ -386,12 +533,29 @@ def ctc_loss(
     _check(log_probs._array, targets._array, inputs, labels, blank)
     if targets._array.dtype.kind not in "iu":
         targets = wrap(targets._array.astype(np.int64))
-    loss = ctc_loss_forward(log_probs, targets, inputs, labels, blank, zero_infinity)[0]
+    losses = ctc_loss_forward(log_probs, targets, inputs, labels, blank, zero_infinity)[0]
     if zero_infinity:
-        kind = loss._array.dtype
-        loss = where(wrap(loss._array == np.inf), wrap(np.zeros((), kind)), loss)
+        kind = losses._array.dtype
+        losses = where(wrap(losses._array == np.inf), wrap(np.zeros((), kind)), losses)
     if reduction == 1:
-        return mean(loss / wrap(np.maximum(labels, 1).astype(loss._array.dtype)))
+        return mean(losses / wrap(np.maximum(labels, 1).astype(losses._array.dtype)))
     if reduction == 2:
-        return sum(loss)
-    return loss if batched else squeeze_dim(loss, 0)
+        return sum(losses)
+    return losses if batched else squeeze_dim(losses, 0)
+
+
+@functional
+def functional_ctc_loss(
+    log_probs: Any, targets: Any, input_lengths: Any, target_lengths: Any, blank: int = 0, reduction: str = "mean",
+    zero_infinity: bool = False,
+) -> Tensor:  # fmt: skip
+    """Minus the log likelihood of label sequences, summed over their alignments with longer inputs.
+
+    log_probs  (T, N, C), or (T, C) for one sequence; log probabilities, as ``log_softmax`` gives them
+    targets    (N, S), padded, or all in one line (sum of ``target_lengths``)
+    blank      the class that stands between labels
+    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.ctc_loss.html
+    """
+    return ctc_loss(  # type: ignore[no-any-return]
+        log_probs, targets, input_lengths, target_lengths, blank, number(reduction), zero_infinity
+    )

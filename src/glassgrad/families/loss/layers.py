@@ -14,6 +14,7 @@ from ...nn import functional as F
 from ...nn.modules.module import Module
 from ..distance.layers import PairwiseDistance
 from ..matrix.layers import Linear
+from .functions import retired
 
 _mse_loss, _cross_entropy = F.mse_loss, F.cross_entropy
 
@@ -27,7 +28,7 @@ class _Loss(Module):
         super().__init__()
         self.reduction = reduction
         if size_average is not None or reduce is not None:
-            self.reduction = _of_old_arguments(size_average, reduce)
+            self.reduction = retired(size_average, reduce)
 
 
 class _WeightedLoss(_Loss):
@@ -44,17 +45,6 @@ class _WeightedLoss(_Loss):
     ) -> None:
         super().__init__(size_average, reduce, reduction)
         self.register_buffer("weight", weight)
-
-
-def _of_old_arguments(size_average: bool | None, reduce: bool | None) -> str:
-    """The reduction that the deprecated arguments mean."""
-    size_average = True if size_average is None else size_average
-    reduce = True if reduce is None else reduce
-    reduction = "none" if not reduce else "mean" if size_average else "sum"
-    warnings.warn(
-        f"size_average and reduce args will be deprecated, please use reduction='{reduction}' instead.", stacklevel=4
-    )
-    return reduction
 
 
 class MSELoss(_Loss):

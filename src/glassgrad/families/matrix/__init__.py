@@ -2,7 +2,7 @@
 
 #: What ``torch.nn.functional`` has of this family, by file.
 FUNCTIONAL = {
-    "functions": "linear",
+    "functions": "bilinear linear",
 }
 
 #: What PyTorch keeps in the files of ``torch.nn.modules``, by the file here.

@@ -2,8 +2,9 @@
 
 #: What ``torch.nn.functional`` has of this family, by file.
 FUNCTIONAL = {
-    "functions": "cosine_similarity pairwise_distance pdist",
-    "functional": "batch_norm group_norm instance_norm layer_norm local_response_norm normalize rms_norm",
+    "functions": (
+        "group_norm=functional_group_norm layer_norm=functional_layer_norm local_response_norm normalize rms_norm"
+    ),
 }
 
 #: What PyTorch keeps in the files of ``torch.nn.modules``, by the file here.

@@ -1,4 +1,4 @@
-"""PyTorch's signatures of norms, distances, and normalisation of layers, groups, batches and instances."""
+"""Norms; normalisation of layers, groups, vectors and neighbouring channels; weights by length and direction."""
 
 from __future__ import annotations
 
@@ -7,23 +7,23 @@ from typing import Any
 
 import numpy as np
 
-from ...core import call, write
-from ...core.tensor import Tensor, wrap
+from ...core import call
+from ...core.tensor import Tensor
 from ...ground import modes
 from ...ground.dtypes import called, finfo, float32, float64
 from ...ground.listening import audible
 from ...kernels import compiled
-from ...ops.declare import composite, unit
+from ...ops.declare import composite, functional
 from ...ops.unfold import FORMS, Form
 from ..arithmetic.rows import add_number, pow_number
-from ..batchnorm.rows import native_batch_norm
-from ..cast.rows import clone
-from ..distance.rows import cdist_forward, linalg_vector_norm, norm_dim
+from ..distance.rows import linalg_vector_norm, norm_dim
 from ..linalg.singular import linalg_svd
+from ..pad.functions import pad
 from ..pointwise.rows import rsqrt
+from ..pooling.functions import avg_pool2d, avg_pool3d
 from ..reduce.functions import amax, amin, check_tensor, given_kind, one_dim, some_dims, sum
-from ..reduce.rows import mean_dim, sum_dim
-from ..shape.rows import expand, permute, unsqueeze
+from ..reduce.rows import mean_dim
+from ..shape.rows import permute, unsqueeze
 from .rows import fused_rms_norm, native_group_norm, native_layer_norm, weight_norm_interface
 
 # -- norms -------------------------------------------------------------------------------------------------------------
@@ -160,105 +160,6 @@ def norm(input: Any, p: Any = "fro", dim: Any = None, keepdim: bool = False, out
     return vector_norm(input, 2.0 if p is None else p, dims, keepdim, dtype=dtype, out=out)
 
 
-# -- distances ---------------------------------------------------------------------------------------------------------
-
-
-@composite(method=False)
-def cdist(x1: Any, x2: Any, p: float = 2.0, compute_mode: str = "use_mm_for_euclid_dist_if_necessary") -> Any:
-    """The ``p``-norm distances of every row of ``x1`` from every row of ``x2``."""
-    check_tensor(x1, "cdist")
-    check_tensor(x2, "cdist")
-    for name, x in (("X1", x1), ("X2", x2)):
-        if x._array.ndim < 2:
-            raise RuntimeError(f"cdist only supports at least 2D tensors, {name} got: {x._array.ndim}D")
-    if x1._array.shape[-1] != x2._array.shape[-1]:
-        raise RuntimeError(
-            f"X1 and X2 must have the same number of columns. X1: {x1._array.shape[-1]} X2: {x2._array.shape[-1]}"
-        )
-    if p < 0:
-        raise RuntimeError("cdist only supports non-negative p values")
-    modes = ("use_mm_for_euclid_dist_if_necessary", "use_mm_for_euclid_dist", "donot_use_mm_for_euclid_dist")
-    if compute_mode not in modes:
-        raise ValueError(f"{compute_mode} is not a valid value for compute_mode")
-    return cdist_forward(x1, x2, float(p))
-
-
-def together(a: Tensor, b: Tensor) -> tuple[Tensor, Tensor]:
-    """Two tensors expanded to their common sizes."""
-    if a._array.shape == b._array.shape:
-        return a, b
-    try:
-        sizes = np.broadcast_shapes(a._array.shape, b._array.shape)
-    except ValueError:
-        raise RuntimeError(unequal(a._array.shape, b._array.shape)) from None
-    return (
-        a if a._array.shape == sizes else expand(a, sizes),
-        b if b._array.shape == sizes else expand(b, sizes),
-    )
-
-
-def unequal(a: tuple[int, ...], b: tuple[int, ...]) -> str:
-    """PyTorch's sentence for sizes that cannot be broadcast."""
-    for dim in range(-1, -min(len(a), len(b)) - 1, -1):
-        if a[dim] != b[dim] and 1 not in (a[dim], b[dim]):
-            at = max(len(a), len(b)) + dim
-            return (
-                f"The size of tensor a ({a[dim]}) must match the size of tensor b ({b[dim]}) at non-singleton "
-                f"dimension {at}"
-            )
-    return "sizes cannot be broadcast"
-
-
-@composite(method=False)
-def cosine_similarity(x1: Any, x2: Any, dim: int = 1, eps: float = 1e-8) -> Any:
-    """The cosines of the angles between vectors along ``dim``."""
-    check_tensor(x1, "cosine_similarity")
-    check_tensor(x2, "cosine_similarity")
-    if x1._array.dtype.kind in "bui" and x2._array.dtype.kind in "bui":
-        raise RuntimeError(f"expected common dtype to be floating point, yet common dtype is {x1.dtype.scalar_name}")
-    if x1.dtype is not x2.dtype:
-        common = x1.dtype if x2._array.dtype.kind in "bui" else np.promote_types(x1._array.dtype, x2._array.dtype)
-        x1, x2 = x1.to(_ours(common)), x2.to(_ours(common))
-    if x1._array.shape != x2._array.shape:
-        sizes = together(x1, x2)[0]._array.shape
-        x1, x2 = x1.expand(sizes), x2.expand(sizes)
-    axis = one_dim(dim, x1._array.ndim)
-    return sum_dim((x1 / _length(x1, axis, eps)) * (x2 / _length(x2, axis, eps)), (axis,), False)
-
-
-def _ours(kind: Any) -> Any:
-    from ...ground.dtypes import dtype, of
-
-    return kind if isinstance(kind, dtype) else of(kind)
-
-
-def _length(x: Tensor, axis: int, eps: float) -> Tensor:
-    """Norms along ``axis``, at least ``eps``; their gradient knows no bound."""
-    length = clone(linalg_vector_norm(x, 2, (axis,), True))
-    write.store(length, np.maximum(length._array, length._array.dtype.type(eps)))
-    return length
-
-
-@composite(method=False)
-def pairwise_distance(x1: Any, x2: Any, p: float = 2.0, eps: float = 1e-6, keepdim: bool = False) -> Any:
-    """The ``p``-norms of the differences of corresponding vectors."""
-    apart = add_number(x1 - x2, eps)
-    return norm_dim(apart, float(p), (max(x1._array.ndim, x2._array.ndim) - 1,), keepdim)
-
-
-@composite(method=False)
-def pdist(input: Any, p: float = 2.0) -> Any:
-    """The ``p``-norm distances of all pairs of rows."""
-    check_tensor(input, "pdist")
-    if input._array.ndim != 2:
-        raise RuntimeError(f"pdist only supports 2D tensors, got: {input._array.ndim}D")
-    if p < 0:
-        raise RuntimeError("pdist only supports non-negative p values")
-    first, second = np.triu_indices(len(input._array), 1)
-
-    return norm_dim(input.index_select(0, wrap(first)) - input.index_select(0, wrap(second)), float(p), (1,), False)
-
-
 # -- normalisation -----------------------------------------------------------------------------------------------------
 
 
@@ -314,6 +215,17 @@ def layer_norm(
     check_normalized(input, normalized_shape, weight, bias)
     check_kinds(input, weight, bias)
     return native_layer_norm(input, weight, bias, normalized_shape, eps)[0]
+
+
+@functional
+def functional_layer_norm(
+    input: Any, normalized_shape: Any, weight: Any = None, bias: Any = None, eps: float = 1e-5
+) -> Tensor:
+    """Each sample standardised over its last dimensions, scaled and shifted.
+
+    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.layer_norm.html
+    """
+    return layer_norm(input, normalized_shape, weight, bias, eps)
 
 
 @composite(method=False)
@@ -374,105 +286,62 @@ def group_norm(
     return native_group_norm(input, weight, bias, sizes[0], sizes[1], prod(sizes[2:]), num_groups, eps)[0]
 
 
-@composite(method=False)
-def batch_norm(
-    input: Any, weight: Any, bias: Any, running_mean: Any, running_var: Any, training: bool, momentum: float,
-    eps: float, cudnn_enabled: bool = True,
-) -> Any:  # fmt: skip
-    """Each channel standardised over the batch (``training``) or by running statistics, which training updates."""
-    return with_statistics(input, weight, bias, running_mean, running_var, training, momentum, eps)[0]
+def several_values(sizes: Any) -> None:
+    """Raise PyTorch's error where a channel has one value only."""
+    if sizes[0] * prod(sizes[2:]) == 1:
+        shown = f"torch.Size({list(sizes)})"
+        raise ValueError(f"Expected more than 1 value per channel when training, got input size {shown}")
 
 
-def with_statistics(
-    input: Any, weight: Any, bias: Any, running_mean: Any, running_var: Any, training: bool, momentum: float, eps: float
-) -> tuple[Any, Any, Any]:
-    """What ``batch_norm`` gives, with the means and the inverse deviations that it used."""
-    check_tensor(input, "batch_norm")
-    sizes = input._array.shape
-    if len(sizes) < 2:
-        bounds = f"[{-max(len(sizes), 1)}, {max(len(sizes), 1) - 1}]"
-        raise IndexError(f"Dimension out of range (expected to be in range of {bounds}, but got 1)")
-    channels = sizes[1]
-    if not training:
-        for name, tensor in (("running_mean", running_mean), ("running_var", running_var)):
-            if tensor is None:
-                raise RuntimeError(f"{name} must be defined in evaluation mode")
-    running = (("running_mean", running_mean), ("running_var", running_var))
-    for name, tensor in (*running, ("weight", weight), ("bias", bias)):
-        if tensor is not None and tensor._array.size != channels:
-            raise RuntimeError(f"{name} should contain {channels} elements not {tensor._array.size}")
-    if (running_mean is None) is not (running_var is None):
-        raise ValueError("running_mean and running_var must either both be None or neither be None")
-    for name, tensor in running:
-        if tensor is not None and tensor._edge is not None and modes.grad_enabled() and tensor.requires_grad:
-            raise RuntimeError(
-                f"The function 'native_batch_norm' is not differentiable with respect to argument '{name}'. This "
-                "input cannot have requires_grad True."
-            )
-    _check_parameters(input, [tensor for tensor in (weight, bias, running_mean, running_var) if tensor is not None])
-    out, mean, deviation, variance = native_batch_norm(input, weight, bias, running_mean, running_var, training, eps)
-    if training and running_mean is not None and input._array.size:
-        move_statistics(running_mean, running_var, mean, variance, momentum, input._array.size // channels)
-    return out, mean, deviation
+@functional
+def functional_group_norm(
+    input: Any, num_groups: int, weight: Any = None, bias: Any = None, eps: float = 1e-5
+) -> Tensor:
+    """Each group of channels of each sample standardised, each channel scaled and shifted."""
+    if input.dim() > 1 and num_groups > 0:  # what else is wrong is said below
+        sizes = tuple(input.shape)
+        several_values((sizes[0] * sizes[1] // num_groups, num_groups, *sizes[2:]))
+    return group_norm(input, num_groups, weight, bias, eps)
 
 
-@unit
-def move_statistics(
-    running_mean: Tensor, running_var: Tensor, mean: Tensor, variance: Tensor, momentum: float, count: int
-) -> None:
-    """Move running statistics towards those of a batch; the memory is written without a new version, as in PyTorch."""
-    unbiased = variance._array * (count / (count - 1)) if count > 1 else variance._array * np.nan
-    for tensor, statistic in ((running_mean, mean._array.astype(unbiased.dtype, copy=False)), (running_var, unbiased)):
-        running = tensor._array
-        if not running.dtype.metadata:
-            if running.dtype.kind == "V":  # PyTorch rounds every step to bfloat16, and to float16 only the last
-                rate, rest = running.dtype.type(momentum), running.dtype.type(1 - momentum)
-                running[...] = rate * statistic.astype(running.dtype) + rest * running
-            else:
-                old = running.astype(statistic.dtype) if running.dtype.itemsize == 2 else running
-                np.copyto(running, old * (1 - momentum) + momentum * statistic, casting="unsafe")
+@audible
+def normalize(input: Any, p: float = 2.0, dim: Any = 1, eps: float = 1e-12, out: Any = None) -> Tensor:
+    """The vectors along ``dim`` divided by their ``p``-norms, or by ``eps`` where that is larger."""
+    length = norm(input, p, dim, True)
+    if out is None:
+        return input / length.clamp_min(eps).expand_as(input)
+    length.clamp_min_(eps)
+    return input.div(length.expand_as(input), out=out)
 
 
-def _check_parameters(input: Tensor, parameters: list[Tensor]) -> None:
-    """Raise PyTorch's error for dtypes that do not go together: all are one, or halves among float32 parameters."""
-    kind = input._array.dtype
-    if all([parameter._array.dtype is kind for parameter in parameters]) or kind.kind in "bui" or not parameters:
-        return
-    if parameters[0].dtype is input.dtype:
-        for parameter in parameters:
-            if parameter.dtype is not input.dtype:
-                names = input.dtype.scalar_name, parameter.dtype.scalar_name
-                raise RuntimeError("expected scalar type {} but found {}".format(*names))
-        return
-    if any(parameter.dtype is not float32 for parameter in parameters):
-        raise RuntimeError("mixed dtype (CPU): expect parameter to have scalar type of Float")
-    if kind != np.float16 and kind.kind != "V":
-        raise RuntimeError("mixed dtype (CPU): all inputs must share same datatype.")
+# -- Normalisation by neighbouring channels, with ``torch.nn.functional``'s signature.
 
 
-@composite(method=False)
-def instance_norm(
-    input: Any, weight: Any, bias: Any, running_mean: Any, running_var: Any, use_input_stats: bool, momentum: float,
-    eps: float, cudnn_enabled: bool = True,
-) -> Any:  # fmt: skip
-    """Each channel of each sample standardised by itself, or by running statistics."""
-    check_tensor(input, "instance_norm")
-    if not use_input_stats and (running_mean is None or running_var is None):
-        raise RuntimeError("Expected running_mean and running_var to be defined when use_input_stats is false")
-    sizes = input._array.shape
-    batch, channels = sizes[0], sizes[1]
-    if weight is not None:
-        weight = weight.repeat(batch)
-    if bias is not None:
-        bias = bias.repeat(batch)
-    means: Any = running_mean.repeat(batch) if running_mean is not None else None
-    variances: Any = running_var.repeat(batch) if running_var is not None else None
-    merged = input.contiguous().view(1, batch * channels, *sizes[2:])
-    out = batch_norm(merged, weight, bias, means, variances, use_input_stats, momentum, eps)
-    for running, repeated in ((running_mean, means), (running_var, variances)):
-        if running is not None and use_input_stats:
-            write.store(running, repeated._array.reshape(batch, channels).mean(0))
-    return out.view(sizes)
+@audible
+def local_response_norm(input: Any, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0) -> Tensor:
+    """Each element divided by ``(k + alpha * mean of squares) ** beta``, over ``size`` neighbouring channels.
+
+    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.local_response_norm.html
+    """
+    dims = input.dim()
+    if dims < 3:
+        gap = " " * 26
+        raise ValueError(f"Expected 3D or higher dimensionality{gap[1:]} input (got {dims} dimensions)")
+    if input.numel() == 0:
+        return input  # type: ignore[no-any-return]
+    squares = input.mul(input)
+    before, after = size // 2, (size - 1) // 2
+    mean: Any
+    if dims == 3:
+        wide = pad(squares.unsqueeze(1), (0, 0, before, after))
+        mean = avg_pool2d(wide, (size, 1), stride=1)
+        mean = mean.squeeze(1)
+    else:
+        sizes = input.size()
+        wide = pad(squares.view(sizes[0], 1, sizes[1], sizes[2], -1), (0, 0, 0, 0, before, after))
+        mean = avg_pool3d(wide, (size, 1, 1), stride=1)
+        mean = mean.squeeze(1).view(sizes)
+    return input / mean.mul(alpha).add(k).pow(beta)  # type: ignore[no-any-return]
 
 
 # -- Norms of weights over all dimensions but one, and weights that are given such norms.

@@ -6,16 +6,15 @@ from typing import Any
 
 from ...core.tensor import Tensor
 from ...nn import functional as F
-from ...nn.modules.module import Module
-from ..pooling.functional import repeated
+from ...nn.modules.dimensions import Dimensional
+from ..pooling.functions import repeated
 
 
-class _Padded(Module):
+class _Padded(Dimensional):
     """What they share: widths before and after each dimension, from the last one on; one width stands for all."""
 
     __constants__ = ["padding"]
     padding: tuple[int, ...]
-    _dims: int
     _mode: str
 
     def __init__(self, padding: Any) -> None:
@@ -31,7 +30,11 @@ class _Padded(Module):
 
 
 class _ConstantPad(_Padded):
-    """A border of one value."""
+    """A border of ``value`` around {last}.
+
+    padding  one width, or {edges}
+    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.{name}.html
+    """
 
     __constants__ = ["padding", "value"]
     value: float
@@ -49,7 +52,10 @@ class _ConstantPad(_Padded):
 
 
 class _ZeroPad(_ConstantPad):
-    """A border of zeros."""
+    """A border of zeros around {last}.
+
+    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.{name}.html
+    """
 
     def __init__(self, padding: Any) -> None:
         super().__init__(padding, 0.0)
@@ -59,19 +65,31 @@ class _ZeroPad(_ConstantPad):
 
 
 class _ReflectionPad(_Padded):
-    """A border of the mirror image of what lies next to it."""
+    """A border of its mirror image around {last}, without its edge.
+
+    padding  one width, or {edges}
+    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.{name}.html
+    """
 
     _mode = "reflect"
 
 
 class _ReplicationPad(_Padded):
-    """A border of the outermost elements."""
+    """A border of its outermost elements around {last}.
+
+    padding  one width, or {edges}
+    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.{name}.html
+    """
 
     _mode = "replicate"
 
 
 class _CircularPad(_Padded):
-    """A border of what lies at the other side."""
+    """A border of its other side around {last}.
+
+    padding  one width, or {edges}
+    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.{name}.html
+    """
 
     _mode = "circular"
 
@@ -85,142 +103,46 @@ class _CircularPad(_Padded):
         return super().forward(input)
 
 
-class ConstantPad1d(_ConstantPad):
-    """A border of ``value`` around the last dimension.
-
-    padding  one width, or (left, right)
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.ConstantPad1d.html
-    """
-
-    _dims = 1
+class ConstantPad1d(_ConstantPad, dims=1): ...
 
 
-class ConstantPad2d(_ConstantPad):
-    """A border of ``value`` around the last two dimensions.
-
-    padding  one width, or (left, right, top, bottom)
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.ConstantPad2d.html
-    """
-
-    _dims = 2
+class ConstantPad2d(_ConstantPad, dims=2): ...
 
 
-class ConstantPad3d(_ConstantPad):
-    """A border of ``value`` around the last three dimensions.
-
-    padding  one width, or (left, right, top, bottom, front, back)
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.ConstantPad3d.html
-    """
-
-    _dims = 3
+class ConstantPad3d(_ConstantPad, dims=3): ...
 
 
-class ReflectionPad1d(_ReflectionPad):
-    """A border of its mirror image around the last dimension, without its edge.
-
-    padding  one width, or (left, right)
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.ReflectionPad1d.html
-    """
-
-    _dims = 1
+class ReflectionPad1d(_ReflectionPad, dims=1): ...
 
 
-class ReflectionPad2d(_ReflectionPad):
-    """A border of its mirror image around the last two dimensions, without its edge.
-
-    padding  one width, or (left, right, top, bottom)
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.ReflectionPad2d.html
-    """
-
-    _dims = 2
+class ReflectionPad2d(_ReflectionPad, dims=2): ...
 
 
-class ReflectionPad3d(_ReflectionPad):
-    """A border of its mirror image around the last three dimensions, without its edge.
-
-    padding  one width, or (left, right, top, bottom, front, back)
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.ReflectionPad3d.html
-    """
-
-    _dims = 3
+class ReflectionPad3d(_ReflectionPad, dims=3): ...
 
 
-class ReplicationPad1d(_ReplicationPad):
-    """A border of its outermost elements around the last dimension.
-
-    padding  one width, or (left, right)
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.ReplicationPad1d.html
-    """
-
-    _dims = 1
+class ReplicationPad1d(_ReplicationPad, dims=1): ...
 
 
-class ReplicationPad2d(_ReplicationPad):
-    """A border of its outermost elements around the last two dimensions.
-
-    padding  one width, or (left, right, top, bottom)
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.ReplicationPad2d.html
-    """
-
-    _dims = 2
+class ReplicationPad2d(_ReplicationPad, dims=2): ...
 
 
-class ReplicationPad3d(_ReplicationPad):
-    """A border of its outermost elements around the last three dimensions.
-
-    padding  one width, or (left, right, top, bottom, front, back)
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.ReplicationPad3d.html
-    """
-
-    _dims = 3
+class ReplicationPad3d(_ReplicationPad, dims=3): ...
 
 
-class CircularPad1d(_CircularPad):
-    """A border of its other side around the last dimension.
-
-    padding  one width, or (left, right)
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.CircularPad1d.html
-    """
-
-    _dims = 1
+class CircularPad1d(_CircularPad, dims=1): ...
 
 
-class CircularPad2d(_CircularPad):
-    """A border of its other side around the last two dimensions.
-
-    padding  one width, or (left, right, top, bottom)
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.CircularPad2d.html
-    """
-
-    _dims = 2
+class CircularPad2d(_CircularPad, dims=2): ...
 
 
-class CircularPad3d(_CircularPad):
-    """A border of its other side around the last three dimensions.
-
-    padding  one width, or (left, right, top, bottom, front, back)
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.CircularPad3d.html
-    """
-
-    _dims = 3
+class CircularPad3d(_CircularPad, dims=3): ...
 
 
-class ZeroPad1d(_ZeroPad, ConstantPad1d):
-    """A border of zeros around the last dimension.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.ZeroPad1d.html
-    """
+class ZeroPad1d(_ZeroPad, ConstantPad1d, dims=1): ...
 
 
-class ZeroPad2d(_ZeroPad, ConstantPad2d):
-    """A border of zeros around the last two dimensions.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.ZeroPad2d.html
-    """
+class ZeroPad2d(_ZeroPad, ConstantPad2d, dims=2): ...
 
 
-class ZeroPad3d(_ZeroPad, ConstantPad3d):
-    """A border of zeros around the last three dimensions.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.ZeroPad3d.html
-    """
+class ZeroPad3d(_ZeroPad, ConstantPad3d, dims=3): ...

@@ -2,13 +2,17 @@
 
 #: What ``torch.nn.functional`` has of this family, by file.
 FUNCTIONAL = {
-    "functional": (
-        "adaptive_avg_pool1d adaptive_avg_pool2d adaptive_avg_pool3d adaptive_max_pool1d "
-        "adaptive_max_pool1d_with_indices adaptive_max_pool2d adaptive_max_pool2d_with_indices adaptive_max_pool3d "
-        "adaptive_max_pool3d_with_indices avg_pool1d avg_pool2d avg_pool3d fractional_max_pool2d "
-        "fractional_max_pool2d_with_indices fractional_max_pool3d fractional_max_pool3d_with_indices lp_pool1d "
-        "lp_pool2d lp_pool3d max_pool1d max_pool1d_with_indices max_pool2d max_pool2d_with_indices max_pool3d "
-        "max_pool3d_with_indices max_unpool1d max_unpool2d max_unpool3d"
+    "functions": (
+        "adaptive_avg_pool1d adaptive_avg_pool2d adaptive_avg_pool3d "
+        "adaptive_max_pool1d=functional_adaptive_max_pool1d adaptive_max_pool1d_with_indices adaptive_max_pool2d "
+        "adaptive_max_pool2d_with_indices adaptive_max_pool3d adaptive_max_pool3d_with_indices avg_pool1d "
+        "avg_pool2d avg_pool3d lp_pool1d lp_pool2d lp_pool3d max_pool1d=functional_max_pool1d "
+        "max_pool1d_with_indices=functional_max_pool1d_with_indices max_pool2d=functional_max_pool2d "
+        "max_pool2d_with_indices max_pool3d=functional_max_pool3d max_pool3d_with_indices"
+    ),
+    "unpooling": (
+        "fractional_max_pool2d fractional_max_pool2d_with_indices fractional_max_pool3d "
+        "fractional_max_pool3d_with_indices max_unpool1d max_unpool2d max_unpool3d"
     ),
 }
 

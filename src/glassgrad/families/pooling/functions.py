@@ -1,15 +1,18 @@
-"""PyTorch's signatures of pooling, with its checks of windows and sizes."""
+"""Pooling: PyTorch's signatures, with its checks of windows and sizes; ``return_indices`` asks for places too."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import functools
+from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
+from math import inf
 from typing import Any
 
 from ...core.tensor import Tensor
 from ...ground import modes
 from ...ground.dtypes import called, int64
-from ...ops.declare import composite
+from ...ground.listening import audible
+from ...ops.declare import composite, functional
 from ..arithmetic.functions import need_tensor
 from ..reduce.functions import mean
 from ..shape.functions import ints, need_bool, need_rank, on_meta, one_int, sized
@@ -21,6 +24,11 @@ _WORDS = {2: "two", 3: "three"}
 
 
 # -- checks ------------------------------------------------------------------------------------------------------------
+
+
+def repeated(value: Any, times: int) -> tuple[Any, ...]:
+    """Several values as a tuple, or one value so many times."""
+    return tuple(value) if isinstance(value, Iterable) else (value,) * times
 
 
 def _several(function: str, name: str, values: tuple[int, ...], dims: int, sentence: str) -> tuple[int, ...]:
@@ -135,21 +143,31 @@ def _max_pool(
     return result if places else result[0]
 
 
-@composite(method=False, function=False)
+@audible
 def max_pool2d_with_indices(
-    input: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1, ceil_mode: bool = False
-) -> tuple[Tensor, Tensor]:
-    """The largest element of each window of the last two dimensions, and its place in its plane."""
+    input: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1,
+    ceil_mode: bool = False, return_indices: bool = False,
+) -> tuple[Tensor, Tensor]:  # fmt: skip
+    """The largest element of each window of the last two dimensions; its place too, with ``return_indices``.
+
+    Without a ``stride`` windows lie side by side; ``padding`` counts as smaller than everything.
+    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.max_pool2d.html
+    """
     return _max_pool(  # type: ignore[no-any-return]
         "max_pool2d_with_indices", 2, input, kernel_size, stride, padding, dilation, ceil_mode, True
     )
 
 
-@composite(method=False, function=False)
+@audible
 def max_pool3d_with_indices(
-    input: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1, ceil_mode: bool = False
-) -> tuple[Tensor, Tensor]:
-    """The largest element of each window of the last three dimensions, and its place in its volume."""
+    input: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1,
+    ceil_mode: bool = False, return_indices: bool = False,
+) -> tuple[Tensor, Tensor]:  # fmt: skip
+    """The largest element of each window of the last three dimensions; its place too, with ``return_indices``.
+
+    Without a ``stride`` windows lie side by side; ``padding`` counts as smaller than everything.
+    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.max_pool3d.html
+    """
     return _max_pool(  # type: ignore[no-any-return]
         "max_pool3d_with_indices", 3, input, kernel_size, stride, padding, dilation, ceil_mode, True
     )
@@ -221,6 +239,38 @@ def max_pool1d(
     if (input.requires_grad and modes.grad_enabled()) or on_meta(input):
         return max_pool1d_with_indices(input, kernel, steps, pads, spread, ceil_mode)[0]
     return rows.max_pool_values(input, kernel, steps or kernel, pads, spread, ceil_mode)  # type: ignore[no-any-return]
+
+
+@functional
+def functional_max_pool1d_with_indices(
+    input: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1,
+    ceil_mode: bool = False, return_indices: bool = False,
+) -> tuple[Tensor, Tensor]:  # fmt: skip
+    """The largest element of each window of the last dimension; its place too, with ``return_indices``.
+
+    Without a ``stride`` windows lie side by side; ``padding`` counts as smaller than everything.
+    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.max_pool1d.html
+    """
+    return max_pool1d_with_indices(input, kernel_size, stride, padding, dilation, ceil_mode)  # type: ignore[no-any-return]
+
+
+def _values_or_places(values: Callable[..., Any], with_indices: Callable[..., Any]) -> Any:
+    """The front of both in ``torch.nn.functional``: it gives places too with ``return_indices``."""
+
+    def pool(
+        input: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1,
+        ceil_mode: bool = False, return_indices: bool = False,
+    ) -> Any:  # fmt: skip
+        chosen = with_indices if return_indices else values
+        return chosen(input, kernel_size, stride, padding, dilation, ceil_mode)
+
+    pool.__name__, pool.__doc__ = values.__name__, with_indices.__doc__
+    return functional(pool)
+
+
+functional_max_pool1d = _values_or_places(max_pool1d, functional_max_pool1d_with_indices)
+functional_max_pool2d = _values_or_places(max_pool2d, max_pool2d_with_indices)
+functional_max_pool3d = _values_or_places(max_pool3d, max_pool3d_with_indices)
 
 
 def _check_line(size: int, kernel: Any, stride: Any, padding: Any, dilation: Any, ceil_mode: bool) -> None:
@@ -333,6 +383,16 @@ def avg_pool1d(
 # -- windows that cover everything -------------------------------------------------------------------------------------
 
 
+def _sizes_or(output_size: Any, sizes: tuple[int, ...]) -> Any:
+    """``output_size`` with the input's own sizes in place of None."""
+    if type(output_size) is int:
+        return output_size
+    if len(sizes) <= len(output_size):
+        raise ValueError(f"Input dimension should be at least {len(output_size) + 1}")
+    own = sizes[len(sizes) - len(output_size) :]
+    return [n if wanted is None else wanted for wanted, n in zip(output_size, own, strict=True)]
+
+
 def _check_adaptive(function: str, input: Any, dims: int, colon: str) -> None:
     sizes = input._array.shape
     if len(sizes) not in (dims + 1, dims + 2):
@@ -369,16 +429,22 @@ def _adaptive_avg(dims: int, input: Any, output_size: Any) -> Tensor:
     return (rows.adaptive_avg_pool2d if dims == 2 else rows.adaptive_avg_pool3d)(input, wanted)  # type: ignore[no-any-return]
 
 
-@composite(method=False, function=False)
+@audible
 def adaptive_avg_pool2d(input: Any, output_size: Any) -> Tensor:
-    """The averages of windows that cover the last two dimensions evenly, ``output_size`` of them."""
-    return _adaptive_avg(2, input, output_size)
+    """The averages of windows that cover the last two dimensions evenly; None keeps a dimension's size.
+
+    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.adaptive_avg_pool2d.html
+    """
+    return _adaptive_avg(2, input, _sizes_or(output_size, tuple(input.size())))
 
 
-@composite(method=False, function=False)
+@audible
 def adaptive_avg_pool3d(input: Any, output_size: Any) -> Tensor:
-    """The averages of windows that cover the last three dimensions evenly, ``output_size`` of them."""
-    return _adaptive_avg(3, input, output_size)
+    """The averages of windows that cover the last three dimensions evenly; None keeps a dimension's size.
+
+    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.adaptive_avg_pool3d.html
+    """
+    return _adaptive_avg(3, input, _sizes_or(output_size, tuple(input.size())))
 
 
 def _line_size(function: str, input: Any, output_size: Any) -> tuple[int, ...]:
@@ -418,16 +484,26 @@ def _adaptive_max(dims: int, input: Any, output_size: Any) -> tuple[Tensor, Tens
     return (rows.adaptive_max_pool2d if dims == 2 else rows.adaptive_max_pool3d)(input, wanted)  # type: ignore[no-any-return]
 
 
-@composite(method=False, function=False)
-def adaptive_max_pool2d(input: Any, output_size: Any) -> tuple[Tensor, Tensor]:
-    """The largest elements of windows that cover the last two dimensions evenly, and their places."""
-    return _adaptive_max(2, input, output_size)
+@audible
+def adaptive_max_pool2d_with_indices(
+    input: Any, output_size: Any, return_indices: bool = False
+) -> tuple[Tensor, Tensor]:
+    """The largest elements of windows that cover the last two dimensions evenly, and their places.
+
+    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.adaptive_max_pool2d.html
+    """
+    return _adaptive_max(2, input, _sizes_or(output_size, tuple(input.size())))
 
 
-@composite(method=False, function=False)
-def adaptive_max_pool3d(input: Any, output_size: Any) -> tuple[Tensor, Tensor]:
-    """The largest elements of windows that cover the last three dimensions evenly, and their places."""
-    return _adaptive_max(3, input, output_size)
+@audible
+def adaptive_max_pool3d_with_indices(
+    input: Any, output_size: Any, return_indices: bool = False
+) -> tuple[Tensor, Tensor]:
+    """The largest elements of windows that cover the last three dimensions evenly, and their places.
+
+    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.adaptive_max_pool3d.html
+    """
+    return _adaptive_max(3, input, _sizes_or(output_size, tuple(input.size())))
 
 
 @composite(method=False)
@@ -438,115 +514,79 @@ def adaptive_max_pool1d(input: Any, output_size: Any) -> tuple[Tensor, Tensor]:
     """
     wanted = _line_size("adaptive_max_pool1d", input, output_size)
     _check_filled("adaptive_max_pool1d", input._array.shape, 1)
-    values, places = adaptive_max_pool2d(unsqueeze(input, -2), (1, *wanted))
+    values, places = _adaptive_max(2, unsqueeze(input, -2), (1, *wanted))
     return squeeze_dim(values, -2), squeeze_dim(places, -2)
 
 
-# -- PyTorch's signatures of unpooling and of pooling by chance, with its checks.
+@audible
+def adaptive_max_pool1d_with_indices(
+    input: Any, output_size: Any, return_indices: bool = False
+) -> tuple[Tensor, Tensor]:
+    """The largest elements of ``output_size`` windows that cover the last dimension evenly, and their places.
+
+    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.adaptive_max_pool1d.html
+    """
+    return adaptive_max_pool1d(input, output_size)  # type: ignore[no-any-return]
 
 
-def _max_unpool(dims: int, input: Any, indices: Any, output_size: Any, stride: Sequence[int] | None) -> Tensor:
-    function = f"max_unpool{dims}d"
-    need_tensor(function, "input", 1, input)
-    need_tensor(function, "indices", 2, indices)
-    wanted = ints(function, "output_size", 3, output_size)
-    sizes = input._array.shape
-    if indices.dtype is not int64:
-        got = f" but got: {indices.dtype.scalar_name}" if dims == 2 else ""
-        raise RuntimeError(f"elements in indices should be type int64{got}")
-    if dims == 2 and len(wanted) != 2:
-        raise RuntimeError(
-            f"There should be exactly two elements (height, width) in output_size, but got {len(wanted)} elements."
-        )
-    if len(sizes) not in (dims + 1, dims + 2):
-        raise RuntimeError(
-            f"Input to max_unpooling{dims}d should be a {dims + 1}d or {dims + 2}d Tensor, but got a tensor with "
-            f"{len(sizes)} dimensions."
-        )
-    if stride is not None and min(stride) <= 0:
-        raise RuntimeError(f"strides should be greater than zero, but got stride: {list(stride)}")
-    if sizes != indices._array.shape:
-        raise RuntimeError(
-            f"Expected shape of indices to be same as that of the input tensor ({list(sizes)}) but got indices tensor "
-            f"with shape: {list(indices._array.shape)}"
-        )
-    _check_unpooled(f"max_unpooling{dims}d_forward_out_cpu", sizes, " ")
-    if on_meta(input):
-        return sized(input, (*sizes[: len(sizes) - dims], *wanted))
-    return (rows.max_unpool2d if dims == 2 else rows.max_unpool3d)(input, indices, wanted)  # type: ignore[no-any-return]
+def values_or_both(position: int, with_indices: Callable[..., Any]) -> Any:
+    """The front of a function that gives places too: values alone without its argument ``return_indices``."""
+
+    @functools.wraps(with_indices)
+    def pool(*args: Any, **kwargs: Any) -> Any:
+        both = with_indices(*args, **kwargs)
+        return both if kwargs.get("return_indices", args[position] if len(args) > position else False) else both[0]
+
+    pool.__name__ = pool.__name__.removesuffix("_with_indices")
+    return functional(pool)
 
 
-def _check_unpooled(function: str, sizes: Sequence[int], gap: str = "") -> None:
-    for axis, n in enumerate(sizes):
-        if axis and not n:
-            raise RuntimeError(
-                f"{function}(): Expected input to have non-zero size for non-batch dimensions, but got{gap}"
-                f"{list(sizes)} with dimension {axis} being empty."
-            )
+functional_adaptive_max_pool1d = values_or_both(2, adaptive_max_pool1d_with_indices)
+adaptive_max_pool2d = values_or_both(2, adaptive_max_pool2d_with_indices)
+adaptive_max_pool3d = values_or_both(2, adaptive_max_pool3d_with_indices)
 
 
-@composite(method=False, function=False)
-def max_unpool2d(input: Any, indices: Any, output_size: Any) -> Tensor:
-    """Planes of zeros of ``output_size`` that hold each element at the place that pooling found it at."""
-    return _max_unpool(2, input, indices, output_size, None)
+# -- power averages ----------------------------------------------------------------------------------------------------
 
 
-@composite(method=False, function=False)
-def max_unpool3d(input: Any, indices: Any, output_size: Any, stride: Any, padding: Any) -> Tensor:
-    """Volumes of zeros of ``output_size`` that hold each element at the place that pooling found it at."""
-    return _max_unpool(3, input, indices, output_size, ints("max_unpool3d", "stride", 4, stride))
+def _lp_pool(
+    dims: int, input: Any, norm_type: float, kernel_size: Any, stride: Any, ceil_mode: bool, area: Any
+) -> Tensor:
+    largest = (max_pool1d, max_pool2d, max_pool3d)[dims - 1]
+    if isinstance(norm_type, (int, float)) and norm_type in (inf, -inf):
+        size = input.abs()
+        if norm_type > 0:
+            return largest(size, kernel_size, stride, 0, 1, ceil_mode)  # type: ignore[no-any-return]
+        return -largest(-size, kernel_size, stride, 0, 1, ceil_mode)  # type: ignore[no-any-return]
+    average = (avg_pool1d, avg_pool2d, avg_pool3d)[dims - 1]
+    out: Any = average(input.pow(norm_type), kernel_size, stride, 0, ceil_mode)
+    return (out.sign() * out.abs().relu()).mul(area).pow(1.0 / norm_type)  # type: ignore[no-any-return]
 
 
-def _fractional(dims: int, input: Any, kernel_size: Any, output_size: Any, samples: Any) -> tuple[Tensor, Tensor]:
-    function = f"fractional_max_pool{dims}d"
-    need_tensor(function, "input", 1, input)
-    kernel = ints(function, "kernel_size", 2, kernel_size)
-    wanted = ints(function, "output_size", 3, output_size)
-    need_tensor(function, "random_samples", 4, samples)
-    ours = "Ints" if dims == 2 else "three Ints"
-    kernel, wanted = (numbers * dims if len(numbers) == 1 else numbers for numbers in (kernel, wanted))
-    for name, numbers in (("kernel_size", kernel), ("output_size", wanted)):
-        if len(numbers) != dims:
-            raise RuntimeError(f"{function}: {name} must either be a single Int or tuple of {ours}")
-    sizes = input._array.shape
-    if len(sizes) not in (dims + 1, dims + 2):
-        raise RuntimeError(f"{function}(): Expected {dims + 1}D or {dims + 2}D tensor, but got: {list(sizes)}")
-    where = function if dims == 2 else f"{function}_out"
-    first = len(sizes) - dims - 1
-    _check_unpooled(where, sizes if first else (1, *sizes))
-    for name, n, m, k in zip(("time", "height", "width")[3 - dims :], sizes[first + 1 :], wanted, kernel, strict=True):
-        if m + k - 1 > n - (dims == 3):  # one less in volumes, as PyTorch has it
-            raise RuntimeError(f"{where}(): pool {name} {k} too large relative to input {name} {n}")
-    _check_samples(input, samples, dims)
-    shape = (*sizes[: first + 1], *wanted)
-    if on_meta(input):
-        values = sized(input, shape)
-        return values, sized(values, shape, int64)
-    return (rows.fractional_max_pool2d if dims == 2 else rows.fractional_max_pool3d)(input, samples, kernel, wanted)  # type: ignore[no-any-return]
+@audible
+def lp_pool1d(input: Any, norm_type: float, kernel_size: Any, stride: Any = None, ceil_mode: bool = False) -> Tensor:
+    """The ``norm_type``-norm of each window of the last dimension.
+
+    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.lp_pool1d.html
+    """
+    return _lp_pool(1, input, norm_type, kernel_size, stride, ceil_mode, kernel_size)
 
 
-def _check_samples(input: Tensor, samples: Tensor, dims: int) -> None:
-    if samples.dtype is not input.dtype:
-        raise RuntimeError("Expect _random_samples to have the same dtype as input")
-    n = samples._array.shape
-    if len(n) != 3:
-        raise RuntimeError(f"Expect _random_samples to have 3 dimensions, got {len(n)}")
-    batch = input._array.shape[0] if input._array.ndim == dims + 2 else 1
-    if n[0] < batch:
-        raise RuntimeError("Expect _random_samples.size(0) no less then input batch size.")
-    if n[1] != input._array.shape[input._array.ndim - dims - 1]:
-        raise RuntimeError("Expect _random_samples.size(1) equals to input channel size.")
-    if n[2] != dims:
-        raise RuntimeError(f"Expect _random_samples.size(2) equals to {dims}; got {n[2]}.")
+@audible
+def lp_pool2d(input: Any, norm_type: float, kernel_size: Any, stride: Any = None, ceil_mode: bool = False) -> Tensor:
+    """The ``norm_type``-norm of each window of the last two dimensions.
+
+    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.lp_pool2d.html
+    """
+    width, height = repeated(kernel_size, 2)
+    return _lp_pool(2, input, norm_type, kernel_size, stride, ceil_mode, width * height)
 
 
-@composite(method=False, function=False)
-def fractional_max_pool2d(input: Any, kernel_size: Any, output_size: Any, random_samples: Any) -> tuple[Tensor, Tensor]:
-    """The largest elements of windows at distances drawn by ``random_samples`` (planes, 2), and their places."""
-    return _fractional(2, input, kernel_size, output_size, random_samples)
+@audible
+def lp_pool3d(input: Any, norm_type: float, kernel_size: Any, stride: Any = None, ceil_mode: bool = False) -> Tensor:
+    """The ``norm_type``-norm of each window of the last three dimensions.
 
-
-@composite(method=False, function=False)
-def fractional_max_pool3d(input: Any, kernel_size: Any, output_size: Any, random_samples: Any) -> tuple[Tensor, Tensor]:
-    """The largest elements of windows at distances drawn by ``random_samples`` (volumes, 3), and their places."""
-    return _fractional(3, input, kernel_size, output_size, random_samples)
+    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.lp_pool3d.html
+    """
+    depth, width, height = repeated(kernel_size, 3)
+    return _lp_pool(3, input, norm_type, kernel_size, stride, ceil_mode, depth * width * height)

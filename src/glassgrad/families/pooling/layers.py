@@ -6,19 +6,22 @@ from typing import Any
 
 from ...core.tensor import Tensor
 from ...nn import functional as F
-from ...nn.modules.module import Module
-from .functional import repeated
+from ...nn.modules.dimensions import Dimensional
+from .functions import repeated
 
 # -- the largest -------------------------------------------------------------------------------------------------------
 
 
-class _MaxPool(Module):
-    """The largest element of each window; windows lie side by side without a ``stride``."""
+class _MaxPool(Dimensional):
+    """The largest element of each window: from (N, C, {sizes}) to {windows}; N may be missing.
+
+    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.{name}.html
+    """
 
     __constants__ = ["kernel_size", "stride", "padding", "dilation", "return_indices", "ceil_mode"]
     return_indices: bool
     ceil_mode: bool
-    _pool: Any
+    _functions = (F.max_pool1d, F.max_pool2d, F.max_pool3d)
 
     def __init__(
         self, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1,
@@ -31,7 +34,7 @@ class _MaxPool(Module):
 
     def forward(self, input: Tensor) -> Any:
         """The largest elements, and their places with ``return_indices``."""
-        return type(self)._pool(
+        return self._function(
             input, self.kernel_size, self.stride, self.padding, self.dilation, self.ceil_mode, self.return_indices
         )
 
@@ -42,37 +45,22 @@ class _MaxPool(Module):
         )
 
 
-class MaxPool1d(_MaxPool):
-    """The largest element of each window: from (N, C, L) to (N, C, windows); N may be missing.
+class MaxPool1d(_MaxPool, dims=1): ...
 
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.MaxPool1d.html
+
+class MaxPool2d(_MaxPool, dims=2): ...
+
+
+class MaxPool3d(_MaxPool, dims=3): ...
+
+
+class _MaxUnpool(Dimensional):
+    """Each element at the place that ``MaxPool{dims}d`` found it at, zeros around it.
+
+    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.{name}.html
     """
 
-    _pool = staticmethod(F.max_pool1d)
-
-
-class MaxPool2d(_MaxPool):
-    """The largest element of each window: from (N, C, H, W) to (N, C, windows down, windows across); N may be missing.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.MaxPool2d.html
-    """
-
-    _pool = staticmethod(F.max_pool2d)
-
-
-class MaxPool3d(_MaxPool):
-    """The largest element of each window: from (N, C, D, H, W) to as many windows each way; N may be missing.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.MaxPool3d.html
-    """
-
-    _pool = staticmethod(F.max_pool3d)
-
-
-class _MaxUnpool(Module):
-    """Each element at the place that pooling found it at, zeros around it."""
-
-    _dims: int
+    _functions = (F.max_unpool1d, F.max_unpool2d, F.max_unpool3d)
 
     def __init__(self, kernel_size: Any, stride: Any = None, padding: Any = 0) -> None:
         super().__init__()
@@ -82,46 +70,32 @@ class _MaxUnpool(Module):
 
     def forward(self, input: Tensor, indices: Tensor, output_size: Any = None) -> Tensor:
         """The elements at ``indices``, in planes as large as before pooling or of ``output_size``."""
-        unpool = (F.max_unpool1d, F.max_unpool2d, F.max_unpool3d)[self._dims - 1]
-        return unpool(input, indices, self.kernel_size, self.stride, self.padding, output_size)
+        return self._function(  # type: ignore[no-any-return]
+            input, indices, self.kernel_size, self.stride, self.padding, output_size
+        )
 
     def extra_repr(self) -> str:
         return f"kernel_size={self.kernel_size}, stride={self.stride}, padding={self.padding}"
 
 
-class MaxUnpool1d(_MaxUnpool):
-    """Each element at the place that ``MaxPool1d`` found it at, zeros around it.
+class MaxUnpool1d(_MaxUnpool, dims=1): ...
 
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.MaxUnpool1d.html
+
+class MaxUnpool2d(_MaxUnpool, dims=2): ...
+
+
+class MaxUnpool3d(_MaxUnpool, dims=3): ...
+
+
+class _FractionalMaxPool(Dimensional):
+    """The largest elements of windows at random distances: as many windows as ``output_size`` or ``output_ratio`` says.
+
+    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.{name}.html
     """
-
-    _dims = 1
-
-
-class MaxUnpool2d(_MaxUnpool):
-    """Each element at the place that ``MaxPool2d`` found it at, zeros around it.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.MaxUnpool2d.html
-    """
-
-    _dims = 2
-
-
-class MaxUnpool3d(_MaxUnpool):
-    """Each element at the place that ``MaxPool3d`` found it at, zeros around it.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.MaxUnpool3d.html
-    """
-
-    _dims = 3
-
-
-class _FractionalMaxPool(Module):
-    """The largest elements of windows at distances drawn anew for each call."""
 
     __constants__ = ["kernel_size", "return_indices", "output_size", "output_ratio"]
-    _dims: int
     _random_samples: Tensor | None
+    _functions = (None, F.fractional_max_pool2d, F.fractional_max_pool3d)
 
     def __init__(
         self, kernel_size: Any, output_size: Any = None, output_ratio: Any = None, return_indices: bool = False,
@@ -144,35 +118,22 @@ class _FractionalMaxPool(Module):
 
     def forward(self, input: Tensor) -> Any:
         """The largest elements, and their places with ``return_indices``."""
-        pool = F.fractional_max_pool2d if self._dims == 2 else F.fractional_max_pool3d
-        return pool(
+        return self._function(
             input, self.kernel_size, self.output_size, self.output_ratio, self.return_indices,
             _random_samples=self._random_samples,
         )  # fmt: skip
 
 
-class FractionalMaxPool2d(_FractionalMaxPool):
-    """The largest elements of windows at random distances: as many windows as ``output_size`` or ``output_ratio`` says.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.FractionalMaxPool2d.html
-    """
-
-    _dims = 2
+class FractionalMaxPool2d(_FractionalMaxPool, dims=2): ...
 
 
-class FractionalMaxPool3d(_FractionalMaxPool):
-    """The largest elements of windows at random distances: as many windows as ``output_size`` or ``output_ratio`` says.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.FractionalMaxPool3d.html
-    """
-
-    _dims = 3
+class FractionalMaxPool3d(_FractionalMaxPool, dims=3): ...
 
 
 # -- averages ----------------------------------------------------------------------------------------------------------
 
 
-class _AvgPool(Module):
+class _AvgPool(Dimensional):
     """The average of each window; windows lie side by side without a ``stride``."""
 
     __constants__ = ["kernel_size", "stride", "padding", "ceil_mode", "count_include_pad"]
@@ -205,11 +166,14 @@ class AvgPool1d(_AvgPool):
 
 
 class _AvgPoolWide(_AvgPool):
-    """The average of each window, or its sum divided by ``divisor_override``."""
+    """The average of each window: from (N, C, {sizes}) to {windows}; N may be missing.
+
+    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.{name}.html
+    """
 
     __constants__ = [*_AvgPool.__constants__, "divisor_override"]
     divisor_override: int | None
-    _pool: Any
+    _functions = (None, F.avg_pool2d, F.avg_pool3d)
 
     def __init__(
         self, kernel_size: Any, stride: Any = None, padding: Any = 0, ceil_mode: bool = False,
@@ -222,42 +186,32 @@ class _AvgPoolWide(_AvgPool):
 
     def forward(self, input: Tensor) -> Tensor:
         """The averages."""
-        return type(self)._pool(  # type: ignore[no-any-return]
+        return self._function(  # type: ignore[no-any-return]
             input, self.kernel_size, self.stride, self.padding, self.ceil_mode, self.count_include_pad,
             self.divisor_override,
         )  # fmt: skip
 
 
-class AvgPool2d(_AvgPoolWide):
-    """The average of each window: from (N, C, H, W) to (N, C, windows down, windows across); N may be missing.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.AvgPool2d.html
-    """
-
-    _pool = staticmethod(F.avg_pool2d)
+class AvgPool2d(_AvgPoolWide, dims=2): ...
 
 
-class AvgPool3d(_AvgPoolWide):
-    """The average of each window: from (N, C, D, H, W) to as many windows each way; N may be missing.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.AvgPool3d.html
-    """
-
-    _pool = staticmethod(F.avg_pool3d)
-
+class AvgPool3d(_AvgPoolWide, dims=3):
     def __setstate__(self, state: dict[str, Any]) -> None:
         super().__setstate__(state)
         for name, value in (("padding", 0), ("ceil_mode", False), ("count_include_pad", True)):
             self.__dict__.setdefault(name, value)
 
 
-class _LPPool(Module):
-    """The ``norm_type``-norm of each window."""
+class _LPPool(Dimensional):
+    """The ``norm_type``-norm of each window: from (N, C, {sizes}) to {windows}.
+
+    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.{name}.html
+    """
 
     __constants__ = ["norm_type", "kernel_size", "stride", "ceil_mode"]
     norm_type: float
     ceil_mode: bool
-    _pool: Any
+    _functions = (F.lp_pool1d, F.lp_pool2d, F.lp_pool3d)
 
     def __init__(self, norm_type: float, kernel_size: Any, stride: Any = None, ceil_mode: bool = False) -> None:
         super().__init__()
@@ -265,7 +219,7 @@ class _LPPool(Module):
 
     def forward(self, input: Tensor) -> Tensor:
         """The norms."""
-        return type(self)._pool(input, float(self.norm_type), self.kernel_size, self.stride, self.ceil_mode)  # type: ignore[no-any-return]
+        return self._function(input, float(self.norm_type), self.kernel_size, self.stride, self.ceil_mode)  # type: ignore[no-any-return]
 
     def extra_repr(self) -> str:
         return (
@@ -274,42 +228,27 @@ class _LPPool(Module):
         )
 
 
-class LPPool1d(_LPPool):
-    """The ``norm_type``-norm of each window: from (N, C, L) to (N, C, windows).
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.LPPool1d.html
-    """
-
-    _pool = staticmethod(F.lp_pool1d)
+class LPPool1d(_LPPool, dims=1): ...
 
 
-class LPPool2d(_LPPool):
-    """The ``norm_type``-norm of each window: from (N, C, H, W) to (N, C, windows down, windows across).
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.LPPool2d.html
-    """
-
-    _pool = staticmethod(F.lp_pool2d)
+class LPPool2d(_LPPool, dims=2): ...
 
 
-class LPPool3d(_LPPool):
-    """The ``norm_type``-norm of each window: from (N, C, D, H, W) to as many windows each way.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.LPPool3d.html
-    """
-
-    _pool = staticmethod(F.lp_pool3d)
+class LPPool3d(_LPPool, dims=3): ...
 
 
 # -- windows that cover everything -------------------------------------------------------------------------------------
 
 
-class _AdaptiveMaxPool(Module):
-    """The largest elements of windows that cover the input evenly, ``output_size`` of them each way."""
+class _AdaptiveMaxPool(Dimensional):
+    """The largest elements of windows that cover {last} evenly; None keeps a dimension's size.
+
+    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.{name}.html
+    """
 
     __constants__ = ["output_size", "return_indices"]
     return_indices: bool
-    _pool: Any
+    _functions = (F.adaptive_max_pool1d, F.adaptive_max_pool2d, F.adaptive_max_pool3d)
 
     def __init__(self, output_size: Any, return_indices: bool = False) -> None:
         super().__init__()
@@ -317,44 +256,33 @@ class _AdaptiveMaxPool(Module):
 
     def forward(self, input: Tensor) -> Any:
         """The largest elements, and their places with ``return_indices``."""
-        return type(self)._pool(input, self.output_size, self.return_indices)
+        return self._function(input, self.output_size, self.return_indices)
 
     def extra_repr(self) -> str:
         return f"output_size={self.output_size}"
 
 
-class AdaptiveMaxPool1d(_AdaptiveMaxPool):
+class AdaptiveMaxPool1d(_AdaptiveMaxPool, dims=1):
     """The largest elements of ``output_size`` windows that cover the last dimension evenly.
 
     Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.AdaptiveMaxPool1d.html
     """
 
-    _pool = staticmethod(F.adaptive_max_pool1d)
+
+class AdaptiveMaxPool2d(_AdaptiveMaxPool, dims=2): ...
 
 
-class AdaptiveMaxPool2d(_AdaptiveMaxPool):
-    """The largest elements of windows that cover the last two dimensions evenly; None keeps a dimension's size.
+class AdaptiveMaxPool3d(_AdaptiveMaxPool, dims=3): ...
 
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.AdaptiveMaxPool2d.html
+
+class _AdaptiveAvgPool(Dimensional):
+    """The averages of windows that cover {last} evenly; None keeps a dimension's size.
+
+    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.{name}.html
     """
-
-    _pool = staticmethod(F.adaptive_max_pool2d)
-
-
-class AdaptiveMaxPool3d(_AdaptiveMaxPool):
-    """The largest elements of windows that cover the last three dimensions evenly; None keeps a dimension's size.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.AdaptiveMaxPool3d.html
-    """
-
-    _pool = staticmethod(F.adaptive_max_pool3d)
-
-
-class _AdaptiveAvgPool(Module):
-    """The averages of windows that cover the input evenly, ``output_size`` of them each way."""
 
     __constants__ = ["output_size"]
-    _pool: Any
+    _functions = (F.adaptive_avg_pool1d, F.adaptive_avg_pool2d, F.adaptive_avg_pool3d)
 
     def __init__(self, output_size: Any) -> None:
         super().__init__()
@@ -362,34 +290,20 @@ class _AdaptiveAvgPool(Module):
 
     def forward(self, input: Tensor) -> Tensor:
         """The averages."""
-        return type(self)._pool(input, self.output_size)  # type: ignore[no-any-return]
+        return self._function(input, self.output_size)  # type: ignore[no-any-return]
 
     def extra_repr(self) -> str:
         return f"output_size={self.output_size}"
 
 
-class AdaptiveAvgPool1d(_AdaptiveAvgPool):
+class AdaptiveAvgPool1d(_AdaptiveAvgPool, dims=1):
     """The averages of ``output_size`` windows that cover the last dimension evenly.
 
     Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.AdaptiveAvgPool1d.html
     """
 
-    _pool = staticmethod(F.adaptive_avg_pool1d)
+
+class AdaptiveAvgPool2d(_AdaptiveAvgPool, dims=2): ...
 
 
-class AdaptiveAvgPool2d(_AdaptiveAvgPool):
-    """The averages of windows that cover the last two dimensions evenly; None keeps a dimension's size.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.AdaptiveAvgPool2d.html
-    """
-
-    _pool = staticmethod(F.adaptive_avg_pool2d)
-
-
-class AdaptiveAvgPool3d(_AdaptiveAvgPool):
-    """The averages of windows that cover the last three dimensions evenly; None keeps a dimension's size.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.AdaptiveAvgPool3d.html
-    """
-
-    _pool = staticmethod(F.adaptive_avg_pool3d)
+class AdaptiveAvgPool3d(_AdaptiveAvgPool, dims=3): ...

@@ -1,0 +1,107 @@
+"""Distances and similarities of vectors, and the broadcasting that they and losses need."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...core import write
+from ...core.tensor import Tensor, wrap
+from ...ground.dtypes import of
+from ...ops.declare import composite
+from ..arithmetic.rows import add_number
+from ..cast.rows import clone
+from ..reduce.functions import check_tensor, one_dim
+from ..reduce.rows import sum_dim
+from ..shape.rows import expand
+from .rows import cdist_forward, linalg_vector_norm, norm_dim
+
+
+@composite(method=False)
+def cdist(x1: Any, x2: Any, p: float = 2.0, compute_mode: str = "use_mm_for_euclid_dist_if_necessary") -> Any:
+    """The ``p``-norm distances of every row of ``x1`` from every row of ``x2``."""
+    check_tensor(x1, "cdist")
+    check_tensor(x2, "cdist")
+    for name, x in (("X1", x1), ("X2", x2)):
+        if x._array.ndim < 2:
+            raise RuntimeError(f"cdist only supports at least 2D tensors, {name} got: {x._array.ndim}D")
+    if x1._array.shape[-1] != x2._array.shape[-1]:
+        raise RuntimeError(
+            f"X1 and X2 must have the same number of columns. X1: {x1._array.shape[-1]} X2: {x2._array.shape[-1]}"
+        )
+    if p < 0:
+        raise RuntimeError("cdist only supports non-negative p values")
+    modes = ("use_mm_for_euclid_dist_if_necessary", "use_mm_for_euclid_dist", "donot_use_mm_for_euclid_dist")
+    if compute_mode not in modes:
+        raise ValueError(f"{compute_mode} is not a valid value for compute_mode")
+    return cdist_forward(x1, x2, float(p))
+
+
+def together(a: Tensor, b: Tensor) -> tuple[Tensor, Tensor]:
+    """Two tensors expanded to their common sizes."""
+    if a._array.shape == b._array.shape:
+        return a, b
+    try:
+        sizes = np.broadcast_shapes(a._array.shape, b._array.shape)
+    except ValueError:
+        raise RuntimeError(unequal(a._array.shape, b._array.shape)) from None
+    return (
+        a if a._array.shape == sizes else expand(a, sizes),
+        b if b._array.shape == sizes else expand(b, sizes),
+    )
+
+
+def unequal(a: tuple[int, ...], b: tuple[int, ...]) -> str:
+    """PyTorch's sentence for sizes that cannot be broadcast."""
+    for dim in range(-1, -min(len(a), len(b)) - 1, -1):
+        if a[dim] != b[dim] and 1 not in (a[dim], b[dim]):
+            at = max(len(a), len(b)) + dim
+            return (
+                f"The size of tensor a ({a[dim]}) must match the size of tensor b ({b[dim]}) at non-singleton "
+                f"dimension {at}"
+            )
+    return "sizes cannot be broadcast"
+
+
+@composite(method=False)
+def cosine_similarity(x1: Any, x2: Any, dim: int = 1, eps: float = 1e-8) -> Any:
+    """The cosines of the angles between vectors along ``dim``."""
+    check_tensor(x1, "cosine_similarity")
+    check_tensor(x2, "cosine_similarity")
+    if x1._array.dtype.kind in "bui" and x2._array.dtype.kind in "bui":
+        raise RuntimeError(f"expected common dtype to be floating point, yet common dtype is {x1.dtype.scalar_name}")
+    if x1.dtype is not x2.dtype:
+        common = x1.dtype if x2._array.dtype.kind in "bui" else of(np.promote_types(x1._array.dtype, x2._array.dtype))
+        x1, x2 = x1.to(common), x2.to(common)
+    if x1._array.shape != x2._array.shape:
+        sizes = together(x1, x2)[0]._array.shape
+        x1, x2 = x1.expand(sizes), x2.expand(sizes)
+    axis = one_dim(dim, x1._array.ndim)
+    return sum_dim((x1 / _length(x1, axis, eps)) * (x2 / _length(x2, axis, eps)), (axis,), False)
+
+
+def _length(x: Tensor, axis: int, eps: float) -> Tensor:
+    """Norms along ``axis``, at least ``eps``; their gradient knows no bound."""
+    length = clone(linalg_vector_norm(x, 2, (axis,), True))
+    write.store(length, np.maximum(length._array, length._array.dtype.type(eps)))
+    return length
+
+
+@composite(method=False)
+def pairwise_distance(x1: Any, x2: Any, p: float = 2.0, eps: float = 1e-6, keepdim: bool = False) -> Any:
+    """The ``p``-norms of the differences of corresponding vectors."""
+    apart = add_number(x1 - x2, eps)
+    return norm_dim(apart, float(p), (max(x1._array.ndim, x2._array.ndim) - 1,), keepdim)
+
+
+@composite(method=False)
+def pdist(input: Any, p: float = 2.0) -> Any:
+    """The ``p``-norm distances of all pairs of rows."""
+    check_tensor(input, "pdist")
+    if input._array.ndim != 2:
+        raise RuntimeError(f"pdist only supports 2D tensors, got: {input._array.ndim}D")
+    if p < 0:
+        raise RuntimeError("pdist only supports non-negative p values")
+    first, second = np.triu_indices(len(input._array), 1)
+    return norm_dim(input.index_select(0, wrap(first)) - input.index_select(0, wrap(second)), float(p), (1,), False)
