@@ -105,8 +105,8 @@ def fill_diagonal_(self: Tensor, fill_value: Any, wrap: bool = False) -> Tensor:
     if len(shape) > 2 and len(set(shape)) > 1:
         raise RuntimeError("all dimensions of input must be of equal length")
     strides = [stride // self._array.itemsize for stride in self._array.strides]
-    places = self.as_strided((min(shape),), (sum(strides),))  # type: ignore[attr-defined]
-    places.fill_(fill_value)
+    diagonal = self.as_strided((min(shape),), (sum(strides),))  # type: ignore[attr-defined]
+    diagonal.fill_(fill_value)
     if wrap and len(shape) == 2 and shape[0] > shape[1] + 1:
         step = shape[1] + 1
         rest = shape[0] - step
