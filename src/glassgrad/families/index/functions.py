@@ -109,12 +109,10 @@ def fill_diagonal_(self: Tensor, fill_value: Any, wrap: bool = False) -> Tensor:
     diagonal.fill_(fill_value)
     if wrap and len(shape) == 2 and shape[0] > shape[1] + 1:
         step = shape[1] + 1
-        rest = shape[0] - step
         for at in range(step, shape[0], step):
             count = min(shape[1], shape[0] - at)
             offset = self.storage_offset() + at * strides[0]  # type: ignore[attr-defined]
             self.as_strided((count,), (sum(strides),), offset).fill_(fill_value)  # type: ignore[attr-defined]
-        del rest
     return self
 
 
