@@ -45,7 +45,7 @@ class Layout:
     spans      each parameter's first block and its number count; then those of all
     """
 
-    __slots__ = ("kept", "sizes", "turned", "table", "places")
+    __slots__ = ("kept", "sizes", "turned", "table", "spans")
 
     def __init__(self, arrays: Sequence[Sequence[Any]], parts: int) -> None:
         self.kept, _ = _apart(arrays)
