@@ -164,8 +164,9 @@ def rnn_backward(
 ) -> list[Array | None]:  # fmt: skip
     """The gradients of input, weights, biases and first state, where ``needs`` says so."""
     if flat.ndim == 2:
-        grads = compiled.recurrent.rnn_backward(way, relu, needs, grad_out, grad_h, x, w_ih, w_hh, b_ih, b_hh, hx, flat)
-        return grads  # type: ignore[no-any-return]
+        return compiled.recurrent.rnn_backward(  # type: ignore[no-any-return]
+            way, relu, needs, grad_out, grad_h, x, w_ih, w_hh, b_ih, b_hh, hx, flat
+        )
     hidden, features = w_ih.shape
     flow = _Flow(grad_out, hidden, hx.shape[0], x)
     dh = flow.states(grad_h, hidden)
@@ -258,10 +259,9 @@ def lstm_backward(
 ) -> list[Array | None]:  # fmt: skip
     """The gradients of input, weights, biases, both first states and the projection, where ``needs`` says so."""
     if flat.ndim == 2:
-        grads = compiled.recurrent.lstm_backward(
+        return compiled.recurrent.lstm_backward(  # type: ignore[no-any-return]
             way, needs, grad_out, grad_h, grad_c, flat, x, w_ih, w_hh, b_ih, b_hh, hx, cx
         )
-        return grads  # type: ignore[no-any-return]
     features, hidden, shown = w_ih.shape[1], w_ih.shape[0] // 4, w_hh.shape[1]
     flow = _Flow(grad_out, shown, hx.shape[0], x)
     dh, dc = flow.states(grad_h, shown), flow.states(grad_c, hidden)
@@ -381,8 +381,9 @@ def gru_backward(
 ) -> list[Array | None]:  # fmt: skip
     """The gradients of input, weights, biases and first state, where ``needs`` says so."""
     if flat.ndim == 2:
-        grads = compiled.recurrent.gru_backward(way, needs, grad_out, grad_h, x, w_ih, w_hh, b_ih, b_hh, hx, flat)
-        return grads  # type: ignore[no-any-return]
+        return compiled.recurrent.gru_backward(  # type: ignore[no-any-return]
+            way, needs, grad_out, grad_h, x, w_ih, w_hh, b_ih, b_hh, hx, flat
+        )
     features, hidden = w_ih.shape[1], w_hh.shape[1]
     flow = _Flow(grad_out, hidden, hx.shape[0], x)
     dh = flow.states(grad_h, hidden)
