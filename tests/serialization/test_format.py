@@ -62,7 +62,7 @@ def test_records_lie_on_boundaries(alignment, monkeypatch):
     monkeypatch.setattr(serialization.options.save, "storage_alignment", alignment)
     content = saved(glassgrad, [glassgrad.ones(5), glassgrad.ones(7)])
     reader = archive.Reader(io.BytesIO(content))
-    assert [reader.place(name) % alignment for name in ("data/0", "data/1", "data.pkl")] == [0, 0, 0]
+    assert [reader.content_offset(name) % alignment for name in ("data/0", "data/1", "data.pkl")] == [0, 0, 0]
     assert torch.load(io.BytesIO(content))[1].tolist() == [1.0] * 7
 
 

@@ -123,7 +123,7 @@ def _cast(value: Any, dtype: Any) -> Any:
     if isinstance(value, Tensor):
         return lowered(value, dtype)
     if isinstance(value, dict):
-        return {_cast(key, dtype): _cast(held, dtype) for key, held in value.items()}
+        return {_cast(key, dtype): _cast(item, dtype) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
         return type(value)([_cast(piece, dtype) for piece in value])
     return value

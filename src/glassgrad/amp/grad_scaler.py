@@ -85,8 +85,8 @@ class GradScaler:
             product: Any = outputs * self._scale  # type: ignore[operator]
             return product
         if isinstance(outputs, Iterable):
-            made = map(self.scale, outputs)
-            return type(outputs)(made) if isinstance(outputs, (list, tuple)) else made  # type: ignore[call-arg]
+            products = map(self.scale, outputs)
+            return type(outputs)(products) if isinstance(outputs, (list, tuple)) else products  # type: ignore[call-arg]
         raise ValueError("outputs must be a Tensor or an iterable of Tensors")
 
     def unscale_(self, optimizer: Any) -> None:
@@ -126,7 +126,7 @@ class GradScaler:
             return
         scale, tracker = self._begun("update")
         if new_scale is not None:
-            _put(scale, self._given(new_scale))
+            _put(scale, self._checked_scale(new_scale))
         else:
             checked = [progress for progress in self._progress.values() if progress.checked]
             if not checked:
@@ -147,7 +147,7 @@ class GradScaler:
             steps = 0
         _put(tracker, np.int32(steps))
 
-    def _given(self, new_scale: Any) -> np.float32:
+    def _checked_scale(self, new_scale: Any) -> np.float32:
         if isinstance(new_scale, float):
             return np.float32(new_scale)
         if (

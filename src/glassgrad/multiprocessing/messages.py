@@ -59,21 +59,21 @@ def receive(connection: Any) -> Any:
     """The next message; its large arrays lie in memory of their own. EOFError where the sender is gone."""
     if sys.platform == "win32":
         return loads(connection.recv_bytes())
-    place = connection.fileno()
+    descriptor = connection.fileno()
     head = bytearray(_HEAD.size)
-    _fill(place, [memoryview(head)])
+    _fill(descriptor, [memoryview(head)])
     size, count = _HEAD.unpack(head)
     table, content = bytearray(8 * count), bytearray(size)
-    _fill(place, [memoryview(table), memoryview(content)])
+    _fill(descriptor, [memoryview(table), memoryview(content)])
     buffers = [np.empty(length, np.uint8) for length in struct.unpack(f"<{count}Q", table)]
-    _fill(place, [memoryview(buffer) for buffer in buffers])  # type: ignore[arg-type]
+    _fill(descriptor, [memoryview(buffer) for buffer in buffers])  # type: ignore[arg-type]
     return loads(content, buffers=buffers)
 
 
-def _fill(place: int, waiting: list[memoryview]) -> None:
+def _fill(descriptor: int, waiting: list[memoryview]) -> None:
     waiting = [piece for piece in waiting if piece.nbytes]
     while waiting:
-        read = os.readv(place, waiting[:_MOST])
+        read = os.readv(descriptor, waiting[:_MOST])
         if not read:
             raise EOFError
         waiting = _rest(waiting, read)
@@ -81,9 +81,9 @@ def _fill(place: int, waiting: list[memoryview]) -> None:
 
 def _rest(pieces: list[memoryview], done: int) -> list[memoryview]:
     """What is left of pieces after their first ``done`` bytes."""
-    for place, piece in enumerate(pieces):
+    for index, piece in enumerate(pieces):
         if done < piece.nbytes:
-            return [piece[done:], *pieces[place + 1 :]] if done else pieces[place:]
+            return [piece[done:], *pieces[index + 1 :]] if done else pieces[index:]
         done -= piece.nbytes
     return []
 

@@ -89,7 +89,7 @@ class Later:
         """Whether a property will come in its place, not a function."""
         return self.name in _PROPERTIES
 
-    def made(self) -> Any:
+    def resolve(self) -> Any:
         """The method itself, which now is in this one's place."""
         load(self.family)
         if self.owner.__dict__[self.name] is self:
@@ -97,14 +97,14 @@ class Later:
         return self.owner.__dict__[self.name]
 
     def __get__(self, tensor: Any, owner: Any = None) -> Any:
-        return self.made().__get__(tensor, owner)
+        return self.resolve().__get__(tensor, owner)
 
     def __set__(self, tensor: Any, value: Any) -> None:
-        self.made()
+        self.resolve()
         object.__setattr__(tensor, self.name, value)
 
     def __delete__(self, tensor: Any) -> None:
-        self.made()
+        self.resolve()
         object.__delattr__(tensor, self.name)
 
 

@@ -36,13 +36,13 @@ def _on_arrays(
     name: str, cotangents: Sequence[Any], arrays: Sequence[Any], with_grad: Sequence[bool], needs: Sequence[bool],
     settings: tuple[Any, ...],
 ) -> list[Any]:  # fmt: skip
-    places = [wrap(array) for array in arrays]
-    for tensor, needed in zip(places, needs, strict=True):
+    variables = [wrap(array) for array in arrays]
+    for tensor, needed in zip(variables, needs, strict=True):
         if needed:
             tensor._edge = LEAF
     before = modes.set_grad(True)
     try:
-        return _twice(name, cotangents, places, with_grad, settings, False)
+        return _twice(name, cotangents, variables, with_grad, settings, False)
     finally:
         modes.set_grad(before)
 
@@ -58,31 +58,31 @@ def differentiated(
     what the row kept.  The form is differentiated once to have what the way back gives, then that is differentiated.
     """
     alias = TABLE["alias"].caller
-    places = [
+    variables = [
         alias(tensor) if needed else wrap(tensor._array) for tensor, needed in zip(tensors, needs, strict=True)
-    ]  # each a place of its own, though one tensor may be given twice
-    return _twice(name, cotangents, places, with_grad, settings, True)
+    ]  # each with an edge of its own, though one tensor may come twice
+    return _twice(name, cotangents, variables, with_grad, settings, True)
 
 
 def _twice(
-    name: str, cotangents: Sequence[Any], places: Sequence[Any], with_grad: Sequence[bool], settings: tuple[Any, ...],
-    lifted: bool,
+    name: str, cotangents: Sequence[Any], variables: Sequence[Any], with_grad: Sequence[bool],
+    settings: tuple[Any, ...], lifted: bool,
 ) -> list[Any]:  # fmt: skip
     form = FORMS[name]
-    arrived = iter(places[: sum(with_grad)])
-    inputs = places[sum(with_grad) : len(places) - form.kept]
+    arrived = iter(variables[: sum(with_grad)])
+    inputs = variables[sum(with_grad) : len(variables) - form.kept]
     results = form.function(*inputs, *settings)
-    roots = [(edge_of(out), next(arrived)) for out, is_given in zip(results, with_grad, strict=False) if is_given]
+    roots = [(edge_of(out), next(arrived)) for out, has_grad in zip(results, with_grad, strict=False) if has_grad]
     roots = [(edge, grad) for edge, grad in roots if edge is not None]
     pairs = [(edge_of(tensor), c) for tensor, c in zip(inputs, cotangents, strict=False) if c is not None]
     pairs = [(edge, c) for edge, c in pairs if edge is not None]
-    edges = [edge_of(tensor) for tensor in places]
+    edges = [edge_of(tensor) for tensor in variables]
     wanted = [edge for edge in edges if edge is not None]
     firsts = engine.general(roots, keep=True, lifted=True, inputs=[edge for edge, _ in pairs], accumulate=False)
     seeds = [(edge_of(first), c) for first, (_, c) in zip(firsts, pairs, strict=True) if first is not None]
     seeds = [(edge, c) for edge, c in seeds if edge is not None]
     if not seeds or not wanted:
-        return [None] * len(places)
+        return [None] * len(variables)
     answers = engine.general(seeds, keep=lifted, lifted=lifted, inputs=wanted, accumulate=False)
     by_edge = dict(zip(wanted, answers, strict=True))
     return [None if edge is None else by_edge[edge] for edge in edges]
@@ -96,14 +96,14 @@ def unfolding(name: str, settings: tuple[str, ...] = ()) -> Callable[[Record], N
 
     def unfold(record: Record) -> None:
         row = record.kind.row
-        places = {key: position for key, (how, position) in row.plan.saves.items() if how == "setting"}
+        positions = {key: position for key, (how, position) in row.plan.saves.items() if how == "setting"}
         is_freed = record.run is freed
         leaves: dict[Tensor, Tensor] = {}
         inputs = _stand_ins(record, leaves) if is_freed else _inputs(record)
         start = tick()
         before = modes.set_grad(True)
         try:
-            results = FORMS[name].function(*inputs, *[record.settings[places[key]] for key in settings])
+            results = FORMS[name].function(*inputs, *[record.settings[positions[key]] for key in settings])
         finally:
             modes.set_grad(before)
         edges = tuple(edge_of(out) for out in results)

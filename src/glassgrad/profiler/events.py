@@ -166,8 +166,8 @@ class FunctionEventAvg(_Times):
 class EventList(list[Any]):
     """Events, or sums of events; printed as a table."""
 
-    def __init__(self, *given: Any, profile_memory: bool = False, with_flops: bool = False, **_: Any) -> None:
-        super().__init__(*given)
+    def __init__(self, *args: Any, profile_memory: bool = False, with_flops: bool = False, **_: Any) -> None:
+        super().__init__(*args)
         self._profile_memory, self._with_flops = profile_memory, with_flops
 
     def __str__(self) -> str:
@@ -212,12 +212,12 @@ class EventList(list[Any]):
             if group_by_stack_n:
                 key += tuple(event.stack[:group_by_stack_n])
             sums[key].add(event)
-        made = EventList(sums.values(), profile_memory=self._profile_memory, with_flops=self._with_flops)
-        for total in made:
+        averages = EventList(sums.values(), profile_memory=self._profile_memory, with_flops=self._with_flops)
+        for total in averages:
             total.stack = (total.stack or [])[:group_by_stack_n]
             if not group_by_input_shapes:
                 total.input_shapes = ""
-        return made
+        return averages
 
     def total_average(self) -> FunctionEventAvg:
         """The sum of all events."""

@@ -34,7 +34,7 @@ class profile:  # noqa: N801  PyTorch's name
         self.record_shapes, self.with_flops = record_shapes | with_flops, with_flops
         self.profile_memory, self.with_stack, self.with_modules = profile_memory, with_stack, with_modules
         self._recorder = Recorder(self.record_shapes, profile_memory, with_stack, with_flops)
-        self._found: EventList | None = None
+        self._events: EventList | None = None
 
     def __enter__(self) -> profile | None:
         if not self.enabled:
@@ -54,9 +54,9 @@ class profile:  # noqa: N801  PyTorch's name
         """The events, in the order in which they began."""
         if not self.entered:
             raise RuntimeError("Profiler didn't finish running")
-        if self._found is None:
-            self._found = self._recorder.events()
-        return self._found
+        if self._events is None:
+            self._events = self._recorder.events()
+        return self._events
 
     def __repr__(self) -> str:
         return repr(self.function_events) if self.entered else "<unfinished torch.autograd.profile>"

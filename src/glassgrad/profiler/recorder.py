@@ -110,8 +110,8 @@ class Recorder:
     def _name_functions(self) -> None:
         for name, function in whole(functional).items():
             self.names[id(function)] = name
-        for made in COMPOSITES.values():
-            self.names[id(made.function)] = made.names[0]
+        for composite in COMPOSITES.values():
+            self.names[id(composite.function)] = composite.names[0]
         for name, function in bind.functions().items():
             self.names.setdefault(id(function), name)
         for row in TABLE.values():
@@ -149,9 +149,9 @@ class Recorder:
         name = name[2:-2] if name.startswith("__") else name
         event = self.begin("aten::" + _KERNELS.get(name, name), FUNCTION)
         if self.shapes:
-            given = [*args, *kwargs.values()]
-            event.shapes = [_shape(value) for value in given]
-            event.values = [value if isinstance(value, (bool, int, float, str)) else "" for value in given]
+            inputs = [*args, *kwargs.values()]
+            event.shapes = [_shape(value) for value in inputs]
+            event.values = [value if isinstance(value, (bool, int, float, str)) else "" for value in inputs]
         result = None
         try:
             result = proceed(*args, **kwargs)
@@ -212,20 +212,20 @@ class Recorder:
 
     def events(self) -> EventList:
         """The events in the order of their beginning, as a tree."""
-        made: dict[_Open, FunctionEvent] = {}
+        events: dict[_Open, FunctionEvent] = {}
         order = sorted(self.done, key=lambda piece: (piece[0].start, -piece[1]))
         for number, (event, end, thread) in enumerate(order):
-            made[event] = FunctionEvent(
+            events[event] = FunctionEvent(
                 number, event.name, thread, (event.start - self.zero_ns) / 1e3, (end - self.zero_ns) / 1e3,
                 input_shapes=event.shapes, stack=event.stack, scope=event.scope, flops=event.flops,
                 own_memory=event.memory, concrete_inputs=event.values, sequence_nr=event.sequence,
             )  # fmt: skip
-        for event, shown in made.items():
+        for event, shown in events.items():
             for child in event.children:
-                if child in made:
-                    made[child].cpu_parent = shown
-                    shown.cpu_children.append(made[child])
-        kept = [shown for shown in made.values() if not _repeats(shown)]
+                if child in events:
+                    events[child].cpu_parent = shown
+                    shown.cpu_children.append(events[child])
+        kept = [shown for shown in events.values() if not _repeats(shown)]
         for number, shown in enumerate(kept):
             shown.id = number
         return EventList(kept, profile_memory=self.memory, with_flops=self.flops)
@@ -246,12 +246,12 @@ def _repeats(event: FunctionEvent) -> bool:
 def _kernel_name(node: str) -> str:
     """``native_layer_norm`` of ``NativeLayerNormBackward0``."""
     name = node.rpartition("Backward")[0] or node
-    made = ""
-    for place, letter in enumerate(name):
-        if letter.isupper() and place and not name[place - 1].isdigit():
-            made += "_"
-        made += letter.lower()
-    return made
+    snake = ""
+    for index, letter in enumerate(name):
+        if letter.isupper() and index and not name[index - 1].isdigit():
+            snake += "_"
+        snake += letter.lower()
+    return snake
 
 
 def _tensors(result: Any) -> list[Tensor]:
@@ -289,10 +289,10 @@ def _flops(name: str, args: tuple[Any, ...], results: list[Tensor]) -> int:
 
 def _lines(frame: Any) -> list[str]:
     """The lines of the user's program that led here, innermost first."""
-    found = []
+    lines = []
     home = __name__.partition(".")[0]
     while frame is not None:
         if frame.f_globals.get("__name__", "").partition(".")[0] != home:
-            found.append(f"{frame.f_code.co_filename}({frame.f_lineno}): {frame.f_code.co_name}")
+            lines.append(f"{frame.f_code.co_filename}({frame.f_lineno}): {frame.f_code.co_name}")
         frame = frame.f_back
-    return found
+    return lines

@@ -71,12 +71,12 @@ def schedule(
         step -= skip_first
         if skip_first_wait:
             step += wait
-        place = step % length
-        if (repeat and step >= repeat * length) or place < wait:
+        position = step % length
+        if (repeat and step >= repeat * length) or position < wait:
             return ProfilerAction.NONE
-        if place < wait + warmup:
+        if position < wait + warmup:
             return ProfilerAction.WARMUP
-        return ProfilerAction.RECORD if place < length - 1 else ProfilerAction.RECORD_AND_SAVE
+        return ProfilerAction.RECORD if position < length - 1 else ProfilerAction.RECORD_AND_SAVE
 
     return action
 
@@ -157,7 +157,7 @@ class profile:  # noqa: N801  PyTorch's name
         self.step_rec_fn: record_function | None = None
         self.profiler: Recorder | None = None
         self._before: list[Any] = []
-        self._found: EventList | None = None
+        self._events: EventList | None = None
         self._metadata: dict[str, str] = {}
         self._trace_id = ""
 
@@ -220,7 +220,7 @@ class profile:  # noqa: N801  PyTorch's name
         if self.acc_events and self.profiler is not None:
             self._before += self.profiler.events()
         self._trace_id = self.custom_trace_id_callback() if self.custom_trace_id_callback else uuid.uuid4().hex.upper()
-        self._found = None
+        self._events = None
         self.profiler = Recorder(self.record_shapes, self.profile_memory, self.with_stack, self.with_flops)
         self.profiler.start()
 
@@ -238,11 +238,11 @@ class profile:  # noqa: N801  PyTorch's name
         """The events, in the order in which they began."""
         if self.profiler is None:
             raise AssertionError("Profiler must be initialized before accessing events")
-        if self._found is None:
-            found = self.profiler.events()
-            found[:0] = self._before
-            self._found = found
-        return self._found
+        if self._events is None:
+            events = self.profiler.events()
+            events[:0] = self._before
+            self._events = events
+        return self._events
 
     def key_averages(
         self, group_by_input_shape: bool = False, group_by_stack_n: int = 0, group_by_overload_name: bool = False

@@ -37,10 +37,10 @@ class StorageType:
     """The kind of a storage in a pickle: its dtype."""
 
     def __init__(self, name: str) -> None:
-        found = [dtype for dtype, known in NAMES.items() if known == name]
-        if not found:
+        matches = [dtype for dtype, known in NAMES.items() if known == name]
+        if not matches:
             raise KeyError(f'pickle storage type "{name}" is not recognized')
-        self._dtype = found[0]
+        self._dtype = matches[0]
 
     @property
     def dtype(self) -> Any:
@@ -213,9 +213,9 @@ def find(module: str, name: str) -> Any:
             return known[path]
     if module == "torch" and name in _ABSENT:
         raise UnpicklingError(f"the checkpoint uses {path}, which glassgrad does not have")
-    told = path.removeprefix("builtins.")
+    full = path.removeprefix("builtins.")
     raise UnpicklingError(
-        f"Unsupported global: GLOBAL {told} was not an allowed global by default. Please use "
-        f"`torch.serialization.add_safe_globals([{told}])` or the `torch.serialization.safe_globals([{told}])` context "
+        f"Unsupported global: GLOBAL {full} was not an allowed global by default. Please use "
+        f"`torch.serialization.add_safe_globals([{full}])` or the `torch.serialization.safe_globals([{full}])` context "
         "manager to allowlist this global if you trust this class/function."
     )

@@ -52,10 +52,10 @@ class Writer:
     def write(self, name: str, content: Any) -> None:
         """Add a record: bytes, or a flat array of bytes."""
         content = memoryview(content).cast("B") if len(content) else b""
-        path, size, place = f"{self.folder}/{name}".encode(), len(content), self.at
-        wide = self._wide(size, place)
+        path, size, offset = f"{self.folder}/{name}".encode(), len(content), self.at
+        wide = self._wide(size, offset)
         extra = struct.pack(f"<2H{len(wide)}Q", 1, 8 * len(wide), *wide) if wide else b""
-        start = place + _LOCAL.size + len(path) + len(extra) + 4
+        start = offset + _LOCAL.size + len(path) + len(extra) + 4
         padding = -start % self.alignment
         extra += b"FB" + struct.pack("<H", padding) + b"Z" * padding
         flags = 0x0808 if size else 0x0800  # names are UTF-8; size and checksum follow the content
@@ -65,7 +65,7 @@ class Writer:
         checksum = zlib.crc32(content) if self.crc else 0
         if size:
             self._put(struct.pack("<4sI2Q" if wide else "<4s3I", b"PK\7\10", checksum, size, size))
-        self.records.append((path, flags, checksum, size, place))
+        self.records.append((path, flags, checksum, size, offset))
         self.fingerprint = _combined(self.fingerprint, checksum) if size else self.fingerprint
 
     def reserve(self, name: str, size: int) -> None:
@@ -73,8 +73,8 @@ class Writer:
         self.write(name, np.zeros(size, np.uint8))
 
     @staticmethod
-    def _wide(size: int, place: int) -> list[int]:
-        return [size, size] * (size >= HUGE) + [place] * (place >= HUGE)
+    def _wide(size: int, offset: int) -> list[int]:
+        return [size, size] * (size >= HUGE) + [offset] * (offset >= HUGE)
 
     def finish(self) -> None:
         """Write the version, the fingerprint and the directory."""
@@ -84,10 +84,10 @@ class Writer:
             names = _combined(names, zlib.crc32(path))
         self.write(".data/serialization_id", f"{names:020d}{self.fingerprint:020d}".encode())
         start = self.at
-        for path, flags, checksum, size, place in self.records:
-            wide = self._wide(size, place)
+        for path, flags, checksum, size, offset in self.records:
+            wide = self._wide(size, offset)
             extra = struct.pack(f"<2H{len(wide)}Q", 1, 8 * len(wide), *wide) if wide else b""
-            small, near = _narrow(size), _narrow(place)
+            small, near = _narrow(size), _narrow(offset)
             self._put(
                 _CENTRAL.pack(
                     b"PK\1\2", 0, 0, flags, 0, 0, 0, checksum, small, small, len(path), len(extra), 0, 0, 0, 0, near
@@ -127,12 +127,12 @@ class Reader:
         self._check_version()
 
     def _list(self) -> None:
-        found = sorted(self.zip.infolist(), key=lambda entry: entry.header_offset)
-        if not found:
+        infos = sorted(self.zip.infolist(), key=lambda entry: entry.header_offset)
+        if not infos:
             raise broken("reading zip archive", "the archive holds no files")
         folder = self.zip.infolist()[0].orig_filename.partition("/")[0] + "/"
-        ends = [*(entry.header_offset for entry in found[1:]), self.zip.start_dir]
-        for entry, end in zip(found, ends, strict=True):
+        ends = [*(entry.header_offset for entry in infos[1:]), self.zip.start_dir]
+        for entry, end in zip(infos, ends, strict=True):
             name = entry.orig_filename
             if not name.startswith(folder):
                 raise RuntimeError(f"file in archive is not in a subdirectory {folder}: {name}")
@@ -164,16 +164,15 @@ class Reader:
         return name in self.entries
 
     def _find(self, name: str) -> tuple[zipfile.ZipInfo, int]:
-        found = self.entries.get(name)
-        if found is None:
+        if name not in self.entries:
             raise broken(f"locating file {name}", "file not found")
-        return found
+        return self.entries[name]
 
     def size(self, name: str) -> int:
         """The size of a record's content."""
         return self._find(name)[0].file_size
 
-    def place(self, name: str) -> int:
+    def content_offset(self, name: str) -> int:
         """Where in the file the content of a record begins; RuntimeError where it is not as it says."""
         entry, end = self._find(name)
         self.file.seek(entry.header_offset)
@@ -208,7 +207,7 @@ class Reader:
     def load(self, name: str, into: Any = None) -> Any:
         """The content of a record as an array of bytes, ``into`` if given; RuntimeError if its checksum is wrong."""
         entry, _ = self._find(name)
-        start = self.place(name)
+        start = self.content_offset(name)
         if entry.compress_type != zipfile.ZIP_STORED:
             self._allow(name, entry.file_size)
         content: Any = np.empty(entry.file_size, np.uint8) if into is None else into

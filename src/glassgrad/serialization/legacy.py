@@ -59,10 +59,10 @@ def write(obj: Any, file: Any, pickle_module: Any, protocol: int) -> None:
     for part in (MAGIC, PROTOCOL, _SYSTEM):
         pickle_module.dump(part, file, protocol=protocol)
     file.write(pickled(obj, pickle_module, protocol, identify))
-    keys = sorted(storages.found)
+    keys = sorted(storages.by_key)
     pickle_module.dump(keys, file, protocol=protocol)
     for key in keys:
-        untyped = storages.found[key]
+        untyped = storages.by_key[key]
         dtype = storages.dtypes.get(untyped.data_ptr(), dtypes.uint8)
         content = b"" if untyped._meta else as_bytes(untyped._owner).data
         file.write(struct.pack("<q", len(content) // dtype.itemsize))

@@ -90,9 +90,9 @@ def location_tag(storage: Any) -> str:
 def default_restore_location(storage: Any, location: str) -> Any:
     """The storage where its tag says; RuntimeError where nobody knows the tag or the device is not there."""
     for _, _, restore in _REGISTRY:
-        found = restore(storage, location)
-        if found is not None:
-            return found
+        restored = restore(storage, location)
+        if restored is not None:
+            return restored
     raise RuntimeError(f"don't know how to restore data location of {typename(storage)} (tagged with {location})")
 
 
@@ -108,8 +108,8 @@ def restorer(map_location: Any) -> Callable[[Any, str], Any]:
         return lambda storage, tag: default_restore_location(storage, str(map_location))
 
     def restore(storage: Any, tag: str) -> Any:
-        found = map_location(storage, tag)
-        return default_restore_location(storage, tag) if found is None else found
+        restored = map_location(storage, tag)
+        return default_restore_location(storage, tag) if restored is None else restored
 
     return restore
 

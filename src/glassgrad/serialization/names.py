@@ -26,12 +26,12 @@ def locate(module: str, name: str) -> Any:
         return importlib.import_module(OURS)
     if module == "torch._C" and name in ("TensorBase", "_TensorBase"):
         return Tensor
-    place = OURS + module[len("torch") :]
-    while place:
-        found = _attribute(_module(place), name)
-        if found is not None:
-            return found
-        place = place.rpartition(".")[0]
+    path = OURS + module[len("torch") :]
+    while path:
+        attribute = _attribute(_module(path), name)
+        if attribute is not None:
+            return attribute
+        path = path.rpartition(".")[0]
     raise AttributeError(f"{module}.{name} is not in {OURS} {sys.modules[OURS].RELEASE}")
 
 

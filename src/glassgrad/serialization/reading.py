@@ -46,13 +46,13 @@ def _explained(message: str) -> str:
             "load with `weights_only=True` please check the recommended steps in the following error message.\n\t"
             f"WeightsUnpickler error: {message}{_DOCS}"
         )
-    told = f"Weights only load failed. {UNSAFE}\n"
+    heading = f"Weights only load failed. {UNSAFE}\n"
     if not re.search(r"whose module (\S+) is blocked", message):
-        told += (
+        heading += (
             "Please file an issue with the following so that we can make `weights_only=True` compatible with your use "
             "case: WeightsUnpickler error: "
         )
-    return f"{told}\n\n{message}{_DOCS}"
+    return f"{heading}\n\n{message}{_DOCS}"
 
 
 def load(
@@ -93,8 +93,8 @@ def load(
     try:
         f.seek(f.tell())
     except (io.UnsupportedOperation, AttributeError) as error:
-        told = str(error)
-        raise type(error)(told + _SEEKABLE if "seek" in told or "tell" in told else told) from None
+        message = str(error)
+        raise type(error)(message + _SEEKABLE if "seek" in message or "tell" in message else message) from None
     return _load(f, f, map_location, pickle_module, weights_only, mmap, pickle_load_args)
 
 
@@ -275,10 +275,11 @@ class _ZipStorages:
 
     def _load(self, dtype: Any, key: str, count: int) -> UntypedStorage:
         name, size = f"data/{key}", count * dtype.itemsize
-        held = self.archive.size(name)
-        if size > held:
+        stored = self.archive.size(name)
+        if size > stored:
             raise RuntimeError(
-                f"the storage {name} should have {size} bytes, but the file holds {held}: it is damaged or was made up"
+                f"the storage {name} should have {size} bytes, but the file holds {stored}: "
+                "it is damaged or was made up"
             )
         if self.meta:
             return UntypedStorage(size, device="meta")
@@ -288,7 +289,7 @@ class _ZipStorages:
             owner = self._mapped(name, dtype, count)
         else:
             owner = np.empty(count, dtype.numpy)
-            if size == held:
+            if size == stored:
                 self.archive.load(name, owner.view(np.uint8))
             else:
                 owner.view(np.uint8)[...] = self.archive.load(name)[:size]
@@ -298,7 +299,7 @@ class _ZipStorages:
         return untyped
 
     def _mapped(self, name: str, dtype: Any, count: int) -> Any:
-        start = self.archive.place(name)
+        start = self.archive.content_offset(name)
         if not count:
             return np.empty(0, dtype.numpy)
         if start % dtype.itemsize:  # not on a boundary, as no writer of today leaves it

@@ -147,10 +147,10 @@ def adopt(out: Tensor, state: Any) -> None:
     parts = state if isinstance(state, tuple) else (state,)
     if len(parts) > 2 or any(part is not None and not isinstance(part, dict) for part in parts):
         raise RuntimeError(f"Invalid serialized state: {shown(state)}")
-    held = {*OWN, *copyreg._slotnames(Tensor), "_backward_hooks"}  # type: ignore[attr-defined]
+    reserved = {*OWN, *copyreg._slotnames(Tensor), "_backward_hooks"}  # type: ignore[attr-defined]
     for part in parts:
         for name, value in (part or {}).items():
-            if type(name) is not str or name in held or name.startswith("__"):
+            if type(name) is not str or name in reserved or name.startswith("__"):
                 raise UnpicklingError(f"a checkpoint may not set the attribute {shown(name)} of a tensor")
             setattr(out, name, value)
 
@@ -203,24 +203,24 @@ def _rebuild_sparse_tensor(layout: Any, data: Any) -> Any:
     n = _SPARSE[layout]
     if len(data) < n + 1 or not all(type(part) is Tensor for part in data[:n]):
         raise UnpicklingError("a sparse tensor must be made of tensors and a size")
-    places, values, sizes = [part._array for part in data[: n - 1]], data[n - 1]._array, _whole(data[n], "sizes")
-    if any(place.dtype.kind != "i" for place in places):
+    indices, values, sizes = [part._array for part in data[: n - 1]], data[n - 1]._array, _whole(data[n], "sizes")
+    if any(index.dtype.kind != "i" for index in indices):
         raise UnpicklingError("the places of a sparse tensor must be integers")
     if layout is dtypes.sparse_csr:
-        crow, col = places
+        crow, col = indices
         fits = len(sizes) == 2 and crow.shape == (sizes[0] + 1,) and col.shape == values.shape == (len(col),)
         if not fits or crow[0] != 0 or crow[-1] != len(col) or (np.diff(crow) < 0).any() or not _within(col, sizes[1]):
             raise UnpicklingError("the places of a sparse tensor lie outside of it")
         return wrap(Csr(crow, col, values, sizes))
-    (at,) = places
+    (at,) = indices
     fits = at.ndim == 2 and values.shape == (at.shape[1], *sizes[len(at) :]) and len(at) <= len(sizes)
     if not fits or not all(_within(row, size) for row, size in zip(at, sizes, strict=False)):
         raise UnpicklingError("the places of a sparse tensor lie outside of it")
     return wrap(Coo(at.astype(np.int64), values, sizes, len(data) > 3 and data[3] is True))
 
 
-def _within(places: Any, size: int) -> bool:
-    return not len(places) or (places.min() >= 0 and places.max() < size)
+def _within(indices: Any, size: int) -> bool:
+    return not len(indices) or (indices.min() >= 0 and indices.max() < size)
 
 
 def _rebuild_qtensor(*args: Any) -> NoReturn:

@@ -174,16 +174,16 @@ def save_model(
 
 def load(data: bytes) -> dict[str, Tensor]:
     """The tensors of the bytes of a safetensors file."""
-    found: dict[str, Tensor] = {}
+    tensors: dict[str, Tensor] = {}
     for name, part in _library().deserialize(data):
         if part["dtype"] not in _TYPES:
             raise KeyError(f"{part['dtype']}: glassgrad has no such dtype (tensor `{name}`)")
         kind = _TYPES[part["dtype"]].numpy
         content = part["data"] if isinstance(part["data"], bytearray) else bytearray(part["data"])
         flat = np.frombuffer(content, kind) if content else np.empty(0, kind)
-        found[name] = wrap(flat.reshape(part["shape"]))
-        share(found[name])
-    return found
+        tensors[name] = wrap(flat.reshape(part["shape"]))
+        share(tensors[name])
+    return tensors
 
 
 def load_file(
@@ -193,10 +193,10 @@ def load_file(
     _library()
     try:
         with open(filename, "rb") as file:
-            found: dict[str, Any] = load(file.read())
+            tensors: dict[str, Any] = load(file.read())
     except FileNotFoundError:
         raise FileNotFoundError(f"No such file or directory: {os.fspath(filename)}") from None
-    return found if str(device) == "cpu" else {name: tensor.to(device) for name, tensor in found.items()}
+    return tensors if str(device) == "cpu" else {name: tensor.to(device) for name, tensor in tensors.items()}
 
 
 def load_model(
@@ -222,9 +222,9 @@ def load_model(
             else:
                 unexpected.append(name)
     if strict and (missing or unexpected):
-        told = f"Error(s) in loading state_dict for {type(model).__name__}:"
+        message = f"Error(s) in loading state_dict for {type(model).__name__}:"
         for kind, names in ("Missing", missing), ("Unexpected", unexpected):
             if names:
-                told += f"\n    {kind} key(s) in state_dict: " + ", ".join(f'"{name}"' for name in sorted(names))
-        raise RuntimeError(told)
+                message += f"\n    {kind} key(s) in state_dict: " + ", ".join(f'"{name}"' for name in sorted(names))
+        raise RuntimeError(message)
     return missing, unexpected

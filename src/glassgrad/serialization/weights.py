@@ -33,12 +33,12 @@ def globals_in(content: bytes) -> set[str]:
     """The full names that a pickle mentions, without running it."""
     import pickletools
 
-    found: set[str] = set()
+    names: set[str] = set()
     for opcode, argument, _ in pickletools.genops(content):
         if opcode.name == "GLOBAL":
             module, _, name = str(argument).partition(" ")
-            found.add(".".join(_present_name(module, name)))
-    return found
+            names.add(".".join(_present_name(module, name)))
+    return names
 
 
 def _present_name(module: str, name: str) -> tuple[str, str]:
@@ -80,8 +80,8 @@ class Unpickler:
         except UnpicklingError:
             raise
         except _DAMAGE as error:
-            told = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
-            raise UnpicklingError(f"the pickle is damaged ({told})") from error
+            damage = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+            raise UnpicklingError(f"the pickle is damaged ({damage})") from error
 
     # -- what can go wrong --------------------------------------------------------------------------------------------
 
@@ -112,10 +112,10 @@ class Unpickler:
             self._check_key(item[0] if pairs and isinstance(item, (list, tuple)) and len(item) == 2 else item)
 
     def _bytes(self, count: int) -> bytes:
-        found: bytes = self.file.read(count)
-        if len(found) != count:
+        content: bytes = self.file.read(count)
+        if len(content) != count:
             raise EOFError(_SHORT)
-        return found
+        return content
 
     def _number(self, form: str, count: int) -> Any:
         return struct.unpack(form, self._bytes(count))[0]
@@ -135,10 +135,10 @@ class Unpickler:
         raise IndexError("no mark on the stack")
 
     def _pop(self) -> Any:
-        found = self.stack.pop()
-        if found is _MARK:
+        value = self.stack.pop()
+        if value is _MARK:
             raise IndexError("a mark where a value should be")
-        return found
+        return value
 
     # -- risky opcodes ------------------------------------------------------------------------------------------------
 
@@ -188,45 +188,45 @@ class Unpickler:
     def build(self) -> None:
         """Set the state of an instance of an allowed class."""
         state = self._pop()
-        made = self.stack[-1]
-        if type(made) in (Tensor, Parameter):
-            self._build_tensor(made, state)
-        elif type(made) is OrderedDict:
+        instance = self.stack[-1]
+        if type(instance) in (Tensor, Parameter):
+            self._build_tensor(instance, state)
+        elif type(instance) is OrderedDict:
             if type(state) is not dict or any(type(name) is not str for name in state):
                 raise UnpicklingError("the state of an OrderedDict must be a dictionary of attributes")
-            made.__dict__.update(state)
-        elif _is_among(type(made), allowed.globals_by_user()):
-            if hasattr(made, "__setstate__"):
-                made.__setstate__(state)
+            instance.__dict__.update(state)
+        elif _is_among(type(instance), allowed.globals_by_user()):
+            if hasattr(instance, "__setstate__"):
+                instance.__setstate__(state)
                 return
             slots = None
             if isinstance(state, tuple) and len(state) == 2:
                 state, slots = state
             if state:
-                made.__dict__.update(state)
+                instance.__dict__.update(state)
             for name, value in (slots or {}).items():
-                setattr(made, name, value)
+                setattr(instance, name, value)
         else:
             raise UnpicklingError(
                 "Can only build Tensor, Parameter, OrderedDict or types allowlisted via `add_safe_globals`, but got "
-                f"{type(made)}"
+                f"{type(instance)}"
             )
 
-    def _build_tensor(self, made: Any, state: Any) -> None:
+    def _build_tensor(self, tensor: Any, state: Any) -> None:
         """The state of tensors and variables in files of long ago."""
         if type(state) is not tuple or len(state) not in (3, 4, 5):
             raise UnpicklingError("the state of a tensor must be a tuple of three to five parts")
         if len(state) == 4:
             storage, offset, sizes, strides = state
             placed = rebuild._rebuild_tensor(storage, offset, sizes, strides)
-            made._array, made._counter = placed._array, placed._counter
+            tensor._array, tensor._counter = placed._array, placed._counter
             return
         if len(state) == 5:
             if not isinstance(state[0], Tensor):
                 raise UnpicklingError("the state of a variable must begin with a tensor")
-            made.data = state[0]
+            tensor.data = state[0]
             state = (state[3], state[4], state[2])
-        tensors.require_grad(made, state[0] is True)
+        tensors.require_grad(tensor, state[0] is True)
 
     def persid(self) -> None:
         """Push a storage."""
@@ -305,8 +305,8 @@ class Unpickler:
 
     def short_bytes(self) -> None:
         """A string of Python 2, decoded as the caller said."""
-        found = self._bytes(self._bytes(1)[0])
-        self.stack.append(found if self.encoding == "bytes" else found.decode(self.encoding, "strict"))
+        text = self._bytes(self._bytes(1)[0])
+        self.stack.append(text if self.encoding == "bytes" else text.decode(self.encoding, "strict"))
 
     def long(self) -> None:
         """An integer of up to 255 bytes."""

@@ -43,11 +43,11 @@ def _state(self: Any) -> Any:
     if type(self).__getstate__ is not object.__getstate__:
         return self.__getstate__()
     attributes = {name: value for name, value in self.__dict__.items() if name not in OWN} or None
-    held = set(copyreg._slotnames(Tensor))  # type: ignore[attr-defined]
+    base_slots = set(copyreg._slotnames(Tensor))  # type: ignore[attr-defined]
     slots = {
         name: getattr(self, name)
         for name in copyreg._slotnames(type(self))  # type: ignore[attr-defined]
-        if name not in held and hasattr(self, name)
+        if name not in base_slots and hasattr(self, name)
     }
     return (attributes, slots) if slots else attributes
 
@@ -55,10 +55,10 @@ def _state(self: Any) -> Any:
 def reduced(self: Tensor) -> tuple[Any, ...]:
     """What a checkpoint keeps of a tensor: its storage and its place there, ``requires_grad``, attributes."""
     if isinstance(self, SparseTensor):
-        held = self._array
-        parts = (held.crow, held.col, held.values) if self.is_sparse_csr else (held.indices, held.values)
-        known = () if self.is_sparse_csr else (bool(held.coalesced),)
-        return rebuild._rebuild_sparse_tensor, (self.layout, (*map(wrap, parts), Size(held.shape), *known))
+        carrier = self._array
+        parts = (carrier.crow, carrier.col, carrier.values) if self.is_sparse_csr else (carrier.indices, carrier.values)
+        known = () if self.is_sparse_csr else (bool(carrier.coalesced),)
+        return rebuild._rebuild_sparse_tensor, (self.layout, (*map(wrap, parts), Size(carrier.shape), *known))
     state = _state(self)
     if isinstance(self, Parameter):
         data = self.data
@@ -115,7 +115,7 @@ class Storages:
     """The storages met while pickling, each under a key of its own."""
 
     def __init__(self) -> None:
-        self.found: dict[str, UntypedStorage] = {}
+        self.by_key: dict[str, UntypedStorage] = {}
         self.keys: dict[int, str] = {}
         self.dtypes: dict[int, Any] = {}
 
@@ -129,7 +129,7 @@ class Storages:
         if untyped.data_ptr() and self.dtypes.setdefault(untyped.data_ptr(), dtype) is not dtype:
             raise RuntimeError(_SEVERAL)
         key = self.keys.setdefault(untyped._cdata, self.key(untyped))
-        self.found.setdefault(key, untyped)
+        self.by_key.setdefault(key, untyped)
         return kind, key, location_tag(untyped), count
 
     def key(self, untyped: UntypedStorage) -> str:
@@ -188,12 +188,12 @@ def _renaming_late(pickle_module: Any, protocol: int) -> Any:
     class Pickler(python):  # type: ignore[misc]
         def save_global(self, obj: Any, name: Any = None) -> None:
             home, own = obj.__module__ or "", name or getattr(obj, "__qualname__", "")
-            module, found = torch_name(home, own)
-            if (module, found) == (home, own):
+            module, public = torch_name(home, own)
+            if (module, public) == (home, own):
                 super().save_global(obj, name)
                 return
             self.save(module)
-            self.save(found)
+            self.save(public)
             self.write(pickle.STACK_GLOBAL)
             self.memoize(obj)
 
@@ -208,7 +208,7 @@ def _renamed(content: bytes, ours: set[tuple[str, str]]) -> bytes:
         theirs = torch_name(home, name)
         line = f"c{home}\n{name}\n".encode()
         if content.count(line) > 1:  # somebody's string looks like it
-            at = _place_of_global(content, f"{home} {name}")
+            at = _offset_of_global(content, f"{home} {name}")
             if at is None:
                 continue
         else:
@@ -218,7 +218,7 @@ def _renamed(content: bytes, ours: set[tuple[str, str]]) -> bytes:
     return content
 
 
-def _place_of_global(content: bytes, name: str) -> int | None:
+def _offset_of_global(content: bytes, name: str) -> int | None:
     import pickletools
 
     for opcode, argument, at in pickletools.genops(content):
@@ -277,7 +277,7 @@ def save(
         writer.write(".storage_alignment", str(options.save.storage_alignment).encode())
         if not _disable_byteorder_record:
             writer.write("byteorder", sys.byteorder.encode())
-        for key, storage in storages.found.items():
+        for key, storage in storages.by_key.items():
             if options.here.skip or storage._meta:
                 writer.reserve(f"data/{key}", storage.nbytes())
             else:

@@ -68,7 +68,7 @@ def _sequence(make: type) -> NodeDef:
         make,
         lambda tree: (list(tree), tree.maxlen if make is deque else None),
         lambda leaves, context: deque(leaves, context) if make is deque else make(leaves),
-        lambda tree: ([(SequenceKey(place), piece) for place, piece in enumerate(tree)], None),
+        lambda tree: ([(SequenceKey(index), piece) for index, piece in enumerate(tree)], None),
     )
 
 
@@ -367,9 +367,9 @@ def tree_map_with_path(
     func: Callable[..., Any], tree: Any, *rests: Any, is_leaf: Callable[[Any], bool] | None = None
 ) -> Any:
     """The tree with ``func(way, leaf, ...)`` of each leaf."""
-    found, shape = tree_flatten_with_path(tree, is_leaf)
+    pairs, shape = tree_flatten_with_path(tree, is_leaf)
     others = [shape.flatten_up_to(rest) for rest in rests]
-    return shape.unflatten(func(way, leaf, *more) for (way, leaf), *more in zip(found, *others, strict=True))
+    return shape.unflatten(func(way, leaf, *more) for (way, leaf), *more in zip(pairs, *others, strict=True))
 
 
 def keystr(kp: KeyPath) -> str:

@@ -57,9 +57,9 @@ class CheckpointFunction(Function):
     def forward(ctx: Any, function: Callable[..., Any], preserve: bool, *args: Any) -> Any:
         check_backward_validity(args)
         ctx.function, ctx.stream = function, _Stream(preserve)
-        ctx.given = [None if isinstance(a, Tensor) else a for a in args]
-        ctx.places = [i for i, a in enumerate(args) if isinstance(a, Tensor)]
-        ctx.save_for_backward(*(args[i] for i in ctx.places))
+        ctx.inputs = [None if isinstance(a, Tensor) else a for a in args]
+        ctx.tensor_indices = [i for i, a in enumerate(args) if isinstance(a, Tensor)]
+        ctx.save_for_backward(*(args[i] for i in ctx.tensor_indices))
         with no_grad():
             return function(*args)
 
@@ -67,11 +67,11 @@ class CheckpointFunction(Function):
     def backward(ctx: Any, *grads: Any) -> Any:
         if engine.captures_inputs():
             raise RuntimeError(_REENTRANT)
-        args = list(ctx.given)
-        for place, tensor in zip(ctx.places, ctx.saved_tensors, strict=True):
+        args = list(ctx.inputs)
+        for index, tensor in zip(ctx.tensor_indices, ctx.saved_tensors, strict=True):
             cut = tensor.detach()
             cut.requires_grad = tensor.requires_grad
-            args[place] = cut
+            args[index] = cut
         with enable_grad(), ctx.stream.again():
             outputs = ctx.function(*args)
         outputs = (outputs,) if isinstance(outputs, Tensor) else tuple(outputs)
@@ -108,7 +108,7 @@ class _Recomputed:
         self.again, self.early_stop = again, early_stop
         self.count = 0
         self.metas: list[Any] = []
-        self.found: dict[int, Tensor] | None = None
+        self.tensors: dict[int, Tensor] | None = None
 
     def pack(self, tensor: Tensor) -> int:
         """Remember only that something was saved, and its shape."""
@@ -116,17 +116,17 @@ class _Recomputed:
         self.count += 1
         return self.count - 1
 
-    def unpack(self, place: int) -> Tensor:
+    def unpack(self, position: int) -> Tensor:
         """Run the part again at the first request; each tensor is given out once for each backward."""
-        if self.found is None or place not in self.found:
-            self.found = self._compute()
-        if place not in self.found:
+        if self.tensors is None or position not in self.tensors:
+            self.tensors = self._compute()
+        if position not in self.tensors:
             raise CheckpointError(
                 "torch.utils.checkpoint: A different number of tensors was saved during the original forward and "
                 f"recomputation.\nNumber of tensors saved during forward: {self.count}\nNumber of tensors saved during "
-                f"recomputation: {len(self.found)}."
+                f"recomputation: {len(self.tensors)}."
             )
-        return self.found.pop(place)
+        return self.tensors.pop(position)
 
     def _compute(self) -> dict[int, Tensor]:
         saved: dict[int, Tensor] = {}
@@ -150,9 +150,9 @@ class _Recomputed:
                 f"recomputation: {len(saved)}."
             )
         differing = "".join(
-            f"tensor at position {place}:\nsaved metadata: {before}\nrecomputed metadata: {_meta(saved[place])}\n"
-            for place, before in enumerate(self.metas)
-            if before != _meta(saved[place])
+            f"tensor at position {position}:\nsaved metadata: {before}\nrecomputed metadata: {_meta(saved[position])}\n"
+            for position, before in enumerate(self.metas)
+            if before != _meta(saved[position])
         )
         if differing:
             raise CheckpointError(
@@ -217,8 +217,8 @@ def checkpoint(
 
     if not modes.grad_enabled():
         return function(*args, **kwargs)
-    held = _Recomputed(again, early_stop and _early_stop)
-    with saved_tensors_hooks(held.pack, held.unpack), first:
+    recomputed = _Recomputed(again, early_stop and _early_stop)
+    with saved_tensors_hooks(recomputed.pack, recomputed.unpack), first:
         return function(*args, **kwargs)
 
 

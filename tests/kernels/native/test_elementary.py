@@ -69,12 +69,12 @@ def test_the_same_bits_wherever_a_number_lies(ufunc, dtype, monkeypatch):
 def test_layouts(ufunc, dtype):
     """Transposed arrays are served as they lie; strided, empty and small ones, and other dtypes, are NumPy's."""
     x = np.random.default_rng(1).normal(size=(300, 400)).astype(dtype)
-    assert np.array_equal(elementary.made(ufunc, x.T), elementary.made(ufunc, x).T)
-    assert elementary.made(ufunc, x.T).strides == x.T.strides
-    assert elementary.made(ufunc, x[:, ::2]) is None
-    assert elementary.made(ufunc, dtype.type(1)) is None
+    assert np.array_equal(elementary.values(ufunc, x.T), elementary.values(ufunc, x).T)
+    assert elementary.values(ufunc, x.T).strides == x.T.strides
+    assert elementary.values(ufunc, x[:, ::2]) is None
+    assert elementary.values(ufunc, dtype.type(1)) is None
     assert elementary.apply(ufunc, x[:0], x[:0]) is None
-    assert elementary.made(ufunc, np.ones((300, 400), "f2")) is None
+    assert elementary.values(ufunc, np.ones((300, 400), "f2")) is None
 
 
 @SERVED

@@ -33,7 +33,7 @@ def numpy_of(dtype: Any, function: str = "tensor") -> np.dtype[Any] | None:
     return None if dtype is None else dtypes.demand(dtype, function).numpy
 
 
-def place(array: Any, device: Any = None, requires_grad: bool = False, function: str = "tensor") -> Tensor:
+def tensor_of(array: Any, device: Any = None, requires_grad: bool = False, function: str = "tensor") -> Tensor:
     """A tensor of ``array`` on ``device``; shapes only where that is ``meta``."""
     if (device is not None or not devices.default_is_cpu()) and devices.require(device, function) == "meta":
         array = blank(array.shape, array.dtype)
@@ -68,7 +68,7 @@ def tensor(
     """
     if isinstance(data, Tensor):
         warn_of_copy("torch.tensor")
-    return place(array_of(data, numpy_of(dtype)), device, requires_grad)
+    return tensor_of(array_of(data, numpy_of(dtype)), device, requires_grad)
 
 
 def warn_of_copy(function: str) -> None:
@@ -319,8 +319,8 @@ def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> Tensor:
         wanted = {name: value for name, value in (("dtype", dtype), ("device", device)) if value is not None}
         return data.to(**wanted) if wanted else data  # type: ignore[attr-defined, no-any-return]
     if isinstance(data, np.ndarray) and (kind is None or data.dtype == kind):
-        return place(from_numpy(data)._array, device, function="as_tensor")
-    return place(array_of(data, kind), device, function="as_tensor")
+        return tensor_of(from_numpy(data)._array, device, function="as_tensor")
+    return tensor_of(array_of(data, kind), device, function="as_tensor")
 
 
 @composite(method=False)
@@ -345,17 +345,17 @@ def asarray(
     if isinstance(obj, np.ndarray):
         if copy or kind is not None and obj.dtype != kind or not obj.ndim:
             _check_alias(obj, kind, copy)
-            out = place(array_of(obj, kind), device)
+            out = tensor_of(array_of(obj, kind), device)
         else:
-            out = place(from_numpy(obj)._array, device)
+            out = tensor_of(from_numpy(obj)._array, device)
     elif isinstance(obj, bytes | bytearray | memoryview):
         out = frombuffer(obj, dtype=dtype or dtypes.get_default_dtype())
         if copy:
-            out = place(np.array(out._array), device)
+            out = tensor_of(np.array(out._array), device)
     else:
         if copy is False:
             raise ValueError("can't alias arbitrary sequence into a tensor.")
-        out = place(array_of(obj, kind), device)
+        out = tensor_of(array_of(obj, kind), device)
     if requires_grad:
         mark(out)
     return out
@@ -443,4 +443,4 @@ def scalar_tensor(
     kind = numpy_of(dtype, "scalar_tensor") or dtypes.get_default_dtype().numpy
     if isinstance(s, complex) and kind.kind != "c":
         raise RuntimeError("value cannot be converted to type float without overflow")
-    return place(converted(s, kind), device, requires_grad)
+    return tensor_of(converted(s, kind), device, requires_grad)

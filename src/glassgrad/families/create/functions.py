@@ -17,7 +17,7 @@ from ...ground.meta import blank
 from ...ops.declare import composite
 from ..arithmetic.functions import need_tensor
 from ..sparse.kernels import Carrier
-from .construct import array_of, fresh, mark, numpy_of, place, warn_of_copy
+from .construct import array_of, fresh, mark, numpy_of, tensor_of, warn_of_copy
 
 _EVERYDAY = 2**24  # elements; for more, allocation may fail
 _C_NAMES = {"f4": "float", "f8": "double", "f2": "c10::Half", "V2": "c10::BFloat16", "b1": "bool"}
@@ -152,7 +152,7 @@ def on_meta(device: Any, function: str) -> bool:
     return devices.require(device, function) == "meta"
 
 
-def made(
+def create(
     function: str,
     make: Callable[..., Any],
     sizes: tuple[int, ...],
@@ -199,7 +199,7 @@ def fill_out(out: Tensor, array: Any) -> Tensor:
 
 
 def quick(make: Callable[..., Any], size: tuple[Any, ...], dtype: Any) -> Tensor | None:
-    """The everyday case of ``made``: plain integers, no wishes but a dtype; None where it is not that."""
+    """The everyday case of ``create``: plain integers, no wishes but a dtype; None where it is not that."""
     if len(size) == 1 and type(size[0]) is tuple:
         size = size[0]
     count = 1
@@ -237,7 +237,7 @@ def _from_size(function: str, make: Callable[..., Any], doc: str) -> Any:
             memory_format = None
             sizes = read_size(function, size)
         kind = numpy_of(dtype, function) or dtypes.get_default_dtype().numpy
-        result = made(function, make, sizes, kind, device, requires_grad, out, dtype)
+        result = create(function, make, sizes, kind, device, requires_grad, out, dtype)
         return result if memory_format is None else laid_out(result, memory_format)
 
     factory.__name__ = factory.__qualname__ = function
@@ -288,7 +288,7 @@ def full(
         kind = dtypes.of_number(float if isinstance(fill_value, np.generic) else type(value)).numpy
         if isinstance(fill_value, np.integer):
             kind = np.dtype(np.int64)
-    return made("full", _filler(value), sizes, kind, device, requires_grad, out, dtype)
+    return create("full", _filler(value), sizes, kind, device, requires_grad, out, dtype)
 
 
 def _filler(value: Any) -> Callable[..., Any]:
@@ -318,7 +318,7 @@ def empty_strided(
     if strides and min(strides) < 0:
         raise RuntimeError(f"Storage size calculation overflowed with sizes={list(sizes)} and strides={list(strides)}")
     if on_meta(device, "empty_strided"):
-        return place(blank(sizes, kind), "meta", requires_grad)
+        return tensor_of(blank(sizes, kind), "meta", requires_grad)
     span = 0 if 0 in sizes else 1 + sum((n - 1) * step for n, step in zip(sizes, strides, strict=True))
     buffer = allocate(np.empty, (max(span, 1),), kind, "empty")
     array = np.ndarray(sizes, kind, buffer, 0, tuple(step * kind.itemsize for step in strides))
@@ -396,7 +396,7 @@ def like(
             source.refuse("fill_.Scalar")
         return wrap(source.empty(kind))
     if source.dtype.metadata is not None and device is None or device is not None and on_meta(device, function):
-        return place(blank(source.shape, kind), "meta", requires_grad)
+        return tensor_of(blank(source.shape, kind), "meta", requires_grad)
     if memory_format is not None and memory_format is not dtypes.preserve_format:
         if not isinstance(memory_format, dtypes.memory_format):
             raise TypeError(
@@ -481,7 +481,7 @@ def _new(function: str, make: Callable[..., Any], doc: str) -> Any:
         check_options(function, layout, rest)
         where = device if device is not None else self.device
         kind = numpy_of(dtype, function) or self.dtype.numpy
-        return made(function, make, sizes, kind, where, requires_grad)
+        return create(function, make, sizes, kind, where, requires_grad)
 
     method.__name__ = method.__qualname__ = function
     method.__doc__ = doc
@@ -509,7 +509,7 @@ def new_full(
     sizes = checked_sizes("new_full", size)
     value = number_of("new_full", "fill_value", 2, fill_value)
     kind = numpy_of(dtype, "new_full") or self.dtype.numpy
-    return made("new_full", _filler(value), sizes, kind, device if device is not None else self.device, requires_grad)
+    return create("new_full", _filler(value), sizes, kind, device if device is not None else self.device, requires_grad)
 
 
 @composite(function=False)
@@ -544,4 +544,4 @@ def new_tensor(
     if isinstance(data, Tensor):
         warn_of_copy("tensor.new_tensor")
     kind = numpy_of(dtype, "new_tensor") or self.dtype.numpy
-    return place(array_of(data, kind), device if device is not None else self.device, requires_grad)
+    return tensor_of(array_of(data, kind), device if device is not None else self.device, requires_grad)

@@ -23,7 +23,7 @@ from ..shape import window
 from ..shape.functions import rearranged
 from ..shape.rows import alias, compact
 from .construct import numpy_of
-from .functions import check_options, check_out, made, number_of, whole
+from .functions import check_options, check_out, create, number_of, whole
 
 _EVERYDAY = 2**24  # numbers; for more, allocation may fail
 _OPTIONS = (
@@ -79,7 +79,7 @@ def arange(
     def make(sizes: Any, kind: Any) -> Any:
         return _steps(first, by, count, kind)
 
-    return made("arange", make, (count,), kind, device, requires_grad, out)
+    return create("arange", make, (count,), kind, device, requires_grad, out)
 
 
 def _bounds(args: tuple[Any, ...], start: Any, end: Any, step: Any) -> tuple[Any, Any, Any]:
@@ -191,7 +191,7 @@ def closed_range(
     def make(sizes: Any, kind: Any) -> Any:
         return _steps(first, by, count, kind)
 
-    return made("range", make, (count,), kind, device, requires_grad, out, dtype)
+    return create("range", make, (count,), kind, device, requires_grad, out, dtype)
 
 
 # -- a number of points -----------------------------------------------------------------------------------------------
@@ -277,7 +277,7 @@ def linspace(
     def make(sizes: Any, kind: Any) -> Any:
         return _spaced(first, last, count, kind)
 
-    return made("linspace", make, (count,), kind, device, requires_grad, out, dtype)
+    return create("linspace", make, (count,), kind, device, requires_grad, out, dtype)
 
 
 @composite(method=False)
@@ -304,7 +304,7 @@ def logspace(
         work = np.dtype(np.complex128 if kind.kind == "c" else np.float64)
         return np.power(work.type(base), _spaced(first, last, count, work)).astype(kind)
 
-    return made("logspace", make, (count,), kind, device, requires_grad, out, dtype)
+    return create("logspace", make, (count,), kind, device, requires_grad, out, dtype)
 
 
 @composite(method=False)
@@ -333,7 +333,7 @@ def eye(
     def make(sizes: Any, kind: Any) -> Any:
         return np.eye(*sizes, dtype=kind)
 
-    return made("eye", make, (sizes[0], sizes[1]), kind, device, requires_grad, out, dtype)
+    return create("eye", make, (sizes[0], sizes[1]), kind, device, requires_grad, out, dtype)
 
 
 # -- What views give, in memory of its own: the ``*_copy`` functions; and writes into a strided window of a copy.
@@ -502,8 +502,8 @@ def nonzero_static(input: Any, *, size: int, fill_value: int = -1, out: Any = No
         raise TypeError(f"nonzero_static(): argument 'size' must be int, not {called(size)}")
     if size < 0:
         raise RuntimeError("nonzero_static: 'size' must be an non-negative integer")
-    places = np.argwhere(np.asarray(input._array))[:size]
+    positions = np.argwhere(np.asarray(input._array))[:size]
     indices = np.full((size, input._array.ndim), fill_value, np.int64)
-    indices[: len(places)] = places
+    indices[: len(positions)] = positions
     result = wrap(indices)
     return result if out is None else write.into(compact.row, (input,), out, result)

@@ -93,7 +93,7 @@ def _plan(input: Tensor, s: Any, dim: Any) -> tuple[tuple[int, ...], tuple[int, 
     return axes, sizes
 
 
-def _given(function: str, input: Any, out: Any, result: Tensor) -> Tensor:
+def _into_out(function: str, input: Any, out: Any, result: Tensor) -> Tensor:
     """The result, put into ``out=`` where that is given."""
     if out is None:
         return result
@@ -117,7 +117,7 @@ def _along(function: str, input: Any, n: Any, dim: int, norm: Any, forward: bool
     else:
         values = fft_r2c(values, (axis,), scale, False)
         values = values if forward else values.conj()
-    return _given(function, input, out, values)
+    return _into_out(function, input, out, values)
 
 
 @audible
@@ -150,7 +150,7 @@ def _half(function: str, input: Any, n: Any, dim: int, norm: Any, forward: bool,
     if n is not None:
         values = _resized(values, (axis,), (size,))
     values = fft_r2c(values, (axis,), _scale(norm, forward), True)
-    return _given(function, input, out, values if forward else values.conj())
+    return _into_out(function, input, out, values if forward else values.conj())
 
 
 @audible
@@ -179,7 +179,7 @@ def _real(function: str, input: Any, n: Any, dim: int, norm: Any, forward: bool,
         values = _resized(values, (axis,), (size // 2 + 1,))
     if forward:
         values = values.conj()
-    return _given(function, input, out, fft_c2r(values, (axis,), _scale(norm, forward), size))
+    return _into_out(function, input, out, fft_c2r(values, (axis,), _scale(norm, forward), size))
 
 
 @audible
@@ -207,7 +207,7 @@ def _whole(function: str, input: Any, s: Any, dim: Any, norm: Any, forward: bool
     demand(f"fft_{function}", input=input)
     axes, sizes = _plan(input, s, dim)
     values = _resized(_promoted(f"fft_{function}", input, True), axes, sizes)
-    return _given(function, input, out, fft_c2c(values, axes, _scale(norm, forward), forward))
+    return _into_out(function, input, out, fft_c2c(values, axes, _scale(norm, forward), forward))
 
 
 @audible
@@ -263,7 +263,7 @@ def rfftn(input: Tensor, s: Any = None, dim: Any = None, norm: str | None = None
     axes, sizes = _plan(input, s, dim)
     _at_least_one("rfftn", axes)
     values = _resized(_promoted("fft_rfftn", input, False), axes, sizes)
-    return _given("rfftn", input, out, fft_r2c(values, axes, _scale(norm, True), True))
+    return _into_out("rfftn", input, out, fft_r2c(values, axes, _scale(norm, True), True))
 
 
 @audible
@@ -302,7 +302,7 @@ def irfftn(input: Tensor, s: Any = None, dim: Any = None, norm: str | None = Non
     Source: https://docs.pytorch.org/docs/stable/generated/torch.fft.irfftn.html
     """
     values, axes, size = _mirrored("irfftn", input, s, dim)
-    return _given("irfftn", input, out, fft_c2r(values, axes, _scale(norm, False), size))
+    return _into_out("irfftn", input, out, fft_c2r(values, axes, _scale(norm, False), size))
 
 
 @audible
@@ -324,7 +324,7 @@ def hfftn(input: Tensor, s: Any = None, dim: Any = None, norm: str | None = None
     scale = _scale(norm, True)
     if len(axes) > 1:
         values = fft_c2c(values, axes[:-1], scale, True)
-    return _given("hfftn", input, out, fft_c2r(values.conj(), axes[-1:], scale, size))
+    return _into_out("hfftn", input, out, fft_c2r(values.conj(), axes[-1:], scale, size))
 
 
 @audible
@@ -350,9 +350,9 @@ def ihfftn(input: Tensor, s: Any = None, dim: Any = None, norm: str | None = Non
     scale = _scale(norm, False)
     values = fft_r2c(_resized(_promoted("fft_ihfftn", input, False), axes, sizes), axes[-1:], scale, True)
     if len(axes) == 1:
-        return _given("ihfftn", input, out, values.conj())
+        return _into_out("ihfftn", input, out, values.conj())
     values = values.conj_physical()
-    return _given("ihfftn", input, out, fft_c2c(values, axes[:-1], scale, False))
+    return _into_out("ihfftn", input, out, fft_c2c(values, axes[:-1], scale, False))
 
 
 @audible

@@ -47,8 +47,8 @@ def _c_name(kind: Any, dtype: Any) -> str:
     return c_type(kind.scalar_name) + (" (default)" if dtype is None else "")
 
 
-def _made(values: Any, length: int, kind: Any, options: dict[str, Any]) -> Tensor:
-    """``values`` of the places, as the tensor that is asked for; one place holds a one."""
+def _window(values: Any, length: int, kind: Any, options: dict[str, Any]) -> Tensor:
+    """``values`` of the positions, as the tensor that is asked for; a window of one position holds a one."""
     requires_grad = options.pop("requires_grad", False)
     options.pop("layout", None)
     if length < 2:
@@ -68,11 +68,11 @@ def _waves(length: int, periodic: bool, kind: Any, alpha: float, beta: float) ->
     turn = 2 * math.pi / max(length if periodic else length - 1, 1)
     own = kind.numpy
 
-    def values(places: Any) -> Any:
-        number = places.dtype.type
+    def values(positions: Any) -> Any:
+        number, waves = positions.dtype.type, positions
         for step in (lambda x: x * number(turn), np.cos, lambda x: x * number(-beta), lambda x: x + number(alpha)):
-            places = step(places).astype(own).astype(places.dtype)
-        return places
+            waves = step(waves).astype(own).astype(positions.dtype)
+        return waves
 
     return values
 
@@ -88,7 +88,7 @@ def hann_window(
     Source: https://docs.pytorch.org/docs/stable/generated/torch.hann_window.html
     """
     kind = _kind("hann_window", window_length, dtype, layout)
-    return _made(_waves(window_length, periodic, kind, 0.5, 0.5), window_length, kind, options)
+    return _window(_waves(window_length, periodic, kind, 0.5, 0.5), window_length, kind, options)
 
 
 @composite(method=False)
@@ -101,7 +101,7 @@ def hamming_window(
     Source: https://docs.pytorch.org/docs/stable/generated/torch.hamming_window.html
     """
     kind = _kind("hamming_window", window_length, dtype, layout)
-    return _made(_waves(window_length, periodic, kind, alpha, beta), window_length, kind, options)
+    return _window(_waves(window_length, periodic, kind, alpha, beta), window_length, kind, options)
 
 
 @composite(method=False)
@@ -114,13 +114,13 @@ def blackman_window(
     """
     kind = _kind("blackman_window", window_length, dtype, layout)
 
-    def values(places: Any) -> Any:
-        number = places.dtype.type
-        half = places * number(math.pi / (window_length if periodic else window_length - 1))
+    def values(positions: Any) -> Any:
+        number = positions.dtype.type
+        half = positions * number(math.pi / (window_length if periodic else window_length - 1))
         waves = np.cos(half * number(4)) * number(0.08) - np.cos(half * number(2)) * number(0.5)
         return waves + number(0.42)
 
-    return _made(values, window_length, kind, options)
+    return _window(values, window_length, kind, options)
 
 
 @composite(method=False)
@@ -133,13 +133,13 @@ def bartlett_window(
     """
     kind = _kind("bartlett_window", window_length, dtype, layout)
 
-    def values(places: Any) -> Any:
+    def values(positions: Any) -> Any:
         last = window_length if periodic else window_length - 1
-        rising = places * places.dtype.type(2.0 / last)
+        rising = positions * positions.dtype.type(2.0 / last)
         middle = ((window_length + 1 if periodic else window_length) - 1) >> 1
         return np.where(np.arange(window_length) <= middle, rising, 2 - rising)
 
-    return _made(values, window_length, kind, options)
+    return _window(values, window_length, kind, options)
 
 
 @composite(method=False)
@@ -154,12 +154,12 @@ def kaiser_window(
     kind = _kind("kaiser_window", window_length, dtype, layout)
     number_of("kaiser_window", "beta", 3, beta)
 
-    def values(places: Any) -> Any:
+    def values(positions: Any) -> Any:
         last = window_length if periodic else window_length - 1
-        wide = places.astype(np.float64) * (2 / last) - 1
+        wide = positions.astype(np.float64) * (2 / last) - 1
         return np.i0(beta * np.sqrt(np.maximum(1 - wide * wide, 0))) / np.i0(beta)
 
-    return _made(values, window_length, kind, options)
+    return _window(values, window_length, kind, options)
 
 
 # -- torch.signal.windows: symmetric unless told, float32 and float64 -------------------------------------------------

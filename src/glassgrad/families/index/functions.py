@@ -105,16 +105,14 @@ def fill_diagonal_(self: Tensor, fill_value: Any, wrap: bool = False) -> Tensor:
     if len(shape) > 2 and len(set(shape)) > 1:
         raise RuntimeError("all dimensions of input must be of equal length")
     strides = [stride // self._array.itemsize for stride in self._array.strides]
-    places = self.as_strided((min(shape),), (sum(strides),))  # type: ignore[attr-defined]
-    places.fill_(fill_value)
+    diagonal = self.as_strided((min(shape),), (sum(strides),))  # type: ignore[attr-defined]
+    diagonal.fill_(fill_value)
     if wrap and len(shape) == 2 and shape[0] > shape[1] + 1:
         step = shape[1] + 1
-        rest = shape[0] - step
         for at in range(step, shape[0], step):
             count = min(shape[1], shape[0] - at)
             offset = self.storage_offset() + at * strides[0]  # type: ignore[attr-defined]
             self.as_strided((count,), (sum(strides),), offset).fill_(fill_value)  # type: ignore[attr-defined]
-        del rest
     return self
 
 

@@ -280,9 +280,9 @@ def combinations(input: Tensor, r: int = 2, with_replacement: bool = False) -> T
     if r == 0:
         return wrap(np.zeros((0,), input._array.dtype))
     count = input._array.size
-    places = np.indices((count,) * r)
+    positions = np.indices((count,) * r)
     chosen = np.ones((count,) * r, bool)
-    for before, after in itertools.pairwise(places):
+    for before, after in itertools.pairwise(positions):
         chosen &= before <= after if with_replacement else before < after
     mask = wrap(chosen)
     return rows.stack([masked_select(grid, mask) for grid in _grid((input,) * r, "ij")], 1)

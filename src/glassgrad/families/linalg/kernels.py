@@ -164,12 +164,12 @@ def _leaf(triangle: Any, right: Any, unit: bool) -> Any:
 def _row_by_row(triangle: Any, right: Any) -> Any:
     """Substitution that divides by zero where the diagonal is zero."""
     batch = np.broadcast_shapes(triangle.shape[:-2], right.shape[:-2])
-    found = np.broadcast_to(right, (*batch, *right.shape[-2:])).copy()
+    solution = np.broadcast_to(right, (*batch, *right.shape[-2:])).copy()
     with np.errstate(divide="ignore", invalid="ignore"):
         for row in range(triangle.shape[-1] - 1, -1, -1):
-            found[..., row, :] /= triangle[..., row, row, None]
-            found[..., :row, :] -= triangle[..., :row, row, None] * found[..., row, None, :]
-    return found
+            solution[..., row, :] /= triangle[..., row, row, None]
+            solution[..., :row, :] -= triangle[..., :row, row, None] * solution[..., row, None, :]
+    return solution
 
 
 # -- symmetric matrices -----------------------------------------------------------------------------------------------
@@ -179,9 +179,9 @@ def roots(matrices: Any) -> Any:
     """The lower triangular roots of symmetric matrices; LinAlgError where one of them is not positive-definite."""
     n = matrices.shape[-1]
     if n <= _TINY and matrices.size * n >= compiled.least and compiled.linalg.serves(matrices, matrices):
-        found = compiled.linalg.roots(matrices)
-        if found is not None:
-            return found
+        factors = compiled.linalg.roots(matrices)
+        if factors is not None:
+            return factors
     return np.linalg.cholesky(matrices)
 
 
@@ -263,7 +263,7 @@ def _swap(a: Any, one: int, other: int, turned: Any) -> None:
 def ldl_solved(factors: Any, pivots: Any, right: Any, hermitian: bool) -> Any:
     """The solutions of the equations of one matrix that ``ldl`` has factored."""
     side = len(pivots)
-    found = right.copy()
+    solution = right.copy()
     starts = []
     step = 0
     while step < side:
@@ -271,18 +271,18 @@ def ldl_solved(factors: Any, pivots: Any, right: Any, hermitian: bool) -> Any:
         starts.append((step, width))
         last, other = step + width - 1, abs(int(pivots[step])) - 1
         if other != last:
-            found[[last, other]] = found[[other, last]]
-        found[last + 1 :] -= factors[last + 1 :, step : last + 1] @ found[step : last + 1]
+            solution[[last, other]] = solution[[other, last]]
+        solution[last + 1 :] -= factors[last + 1 :, step : last + 1] @ solution[step : last + 1]
         step += width
     turned = np.conj if hermitian else np.asarray
     for step, width in starts:
         block = factors[step : step + width, step : step + width].copy()
         if width == 2:
             block[0, 1] = turned(block[1, 0])
-        found[step : step + width] = np.linalg.solve(block, found[step : step + width])
+        solution[step : step + width] = np.linalg.solve(block, solution[step : step + width])
     for step, width in reversed(starts):
         last, other = step + width - 1, abs(int(pivots[step])) - 1
-        found[step : last + 1] -= turned(factors[last + 1 :, step : last + 1]).T @ found[last + 1 :]
+        solution[step : last + 1] -= turned(factors[last + 1 :, step : last + 1]).T @ solution[last + 1 :]
         if other != last:
-            found[[last, other]] = found[[other, last]]
-    return found
+            solution[[last, other]] = solution[[other, last]]
+    return solution

@@ -26,19 +26,19 @@ def _wide(first: int, last: int, t: Any, x: Any, low: int, high: int, upper: boo
     """Rows ``low`` to ``high`` of ``x`` turned from right sides to solutions, four earlier rows taken off at a time."""
     columns = x.shape[2]
     for n in range(first, last):
-        triangle, found = t[n if len(t) > 1 else 0], x[n]
+        triangle, solution = t[n if len(t) > 1 else 0], x[n]
         for k in range(high - low):
             i = high - 1 - k if upper else low + k
-            row, into = triangle[i], found[i]
+            row, into = triangle[i], solution[i]
             j, end = (i + 1, high) if upper else (low, i)
             while j + 4 <= end:
                 f0, f1, f2, f3 = row[j], row[j + 1], row[j + 2], row[j + 3]
-                x0, x1, x2, x3 = found[j], found[j + 1], found[j + 2], found[j + 3]
+                x0, x1, x2, x3 = solution[j], solution[j + 1], solution[j + 2], solution[j + 3]
                 for c in range(columns):
                     into[c] -= f0 * x0[c] + f1 * x1[c] + f2 * x2[c] + f3 * x3[c]
                 j += 4
             while j < end:
-                f0, x0 = row[j], found[j]
+                f0, x0 = row[j], solution[j]
                 for c in range(columns):
                     into[c] -= f0 * x0[c]
                 j += 1
@@ -54,10 +54,10 @@ def _narrow(first: int, last: int, t: Any, x: Any, low: int, high: int, upper: b
     columns = x.shape[2]
     line = np.empty(x.shape[1], x.dtype)
     for n in range(first, last):
-        triangle, found = t[n if len(t) > 1 else 0], x[n]
+        triangle, solution = t[n if len(t) > 1 else 0], x[n]
         for c in range(columns):
             for i in range(low, high):
-                line[i] = found[i, c]
+                line[i] = solution[i, c]
             for k in range(high - low):
                 i = high - 1 - k if upper else low + k
                 start, end = (i + 1, high) if upper else (low, i)
@@ -68,7 +68,7 @@ def _narrow(first: int, last: int, t: Any, x: Any, low: int, high: int, upper: b
                 value = line[i] - total
                 line[i] = value if unit else value / triangle[i, i]
             for i in range(low, high):
-                found[i, c] = line[i]
+                solution[i, c] = line[i]
 
 
 def substituted(triangle: Any, right: Any, upper: bool, unit: bool) -> Any:
@@ -103,40 +103,40 @@ def substituted(triangle: Any, right: Any, upper: bool, unit: bool) -> Any:
 def _panel(first: int, last: int, a: Any, pivots: Any, low: int, high: int) -> None:
     """Columns ``low`` to ``high`` eliminated, each a line of its own meanwhile; whole rows are swapped."""
     rows, columns = a.shape[1:]
-    held = np.empty((high - low, rows), a.dtype)
+    panel = np.empty((high - low, rows), a.dtype)
     for n in range(first, last):
         matrix = a[n]
         for i in range(low, rows):
             row = matrix[i]
             for c in range(high - low):
-                held[c, i] = row[low + c]
+                panel[c, i] = row[low + c]
         for c in range(high - low):
-            step, column = low + c, held[c]
-            place, best = step, abs(column[step])
+            step, column = low + c, panel[c]
+            pivot, best = step, abs(column[step])
             for i in range(step + 1, rows):
                 size = abs(column[i])
                 if size > best or (size != size and best == best):  # noqa: PLR0124  NaN, the first of them
-                    place, best = i, size
-            pivots[n, step] = place + 1
-            if place != step:
-                line, other = matrix[step], matrix[place]
+                    pivot, best = i, size
+            pivots[n, step] = pivot + 1
+            if pivot != step:
+                line, other = matrix[step], matrix[pivot]
                 for j in range(columns):
                     line[j], other[j] = other[j], line[j]
                 for k in range(high - low):
-                    held[k, step], held[k, place] = held[k, place], held[k, step]
+                    panel[k, step], panel[k, pivot] = panel[k, pivot], panel[k, step]
             below = column[step + 1 :]
             if column[step] != 0:
                 scale = 1 / column[step]
                 for i in range(below.size):
                     below[i] *= scale
             for k in range(c + 1, high - low):
-                factor, ahead = held[k, step], held[k, step + 1 :]
+                factor, ahead = panel[k, step], panel[k, step + 1 :]
                 for i in range(ahead.size):
                     ahead[i] -= factor * below[i]
         for i in range(low, rows):
             row = matrix[i]
             for c in range(high - low):
-                row[low + c] = held[c, i]
+                row[low + c] = panel[c, i]
 
 
 def panel(a: Any, pivots: Any, low: int, high: int) -> None:

@@ -32,26 +32,24 @@ def einsum(*args: Any) -> Tensor:
     Source: https://docs.pytorch.org/docs/stable/generated/torch.einsum.html
     """
     equation, operands = _arguments(args)
-    dims, places, n_kept, count = _plan(equation, tuple(operand._array.ndim for operand in operands))
+    dims, positions, n_kept = _plan(equation, tuple(operand._array.ndim for operand in operands))
     _check_sizes(dims, operands)
-    aligned = [_aligned(operand, labels, places, count) for operand, labels in zip(operands, dims, strict=True)]
-    return _contracted(aligned, n_kept, count)
+    aligned = [_aligned(operand, labels, positions) for operand, labels in zip(operands, dims, strict=True)]
+    return _contracted(aligned, n_kept, len(positions))
 
 
 @lru_cache(maxsize=256)
-def _plan(equation: str, ndims: tuple[int, ...]) -> tuple[list[list[Any]], dict[Any, int], int, int]:
+def _plan(equation: str, ndims: tuple[int, ...]) -> tuple[list[list[Any]], dict[Any, int], int]:
     """What an equation says of operands with these numbers of dimensions.
 
-    The label of each dimension of each operand, the place of each label in the common order, how many places the output
-    keeps, and how many there are.
+    The label of each dimension of each operand, the position of each label in the common order, and how many of the
+    first ones the output keeps.
     """
     inputs, output = _read(equation, len(ndims))
     pairs = list(zip(inputs, ndims, strict=True))
     dims = [_labelled(labels, ndim, number) for number, (labels, ndim) in enumerate(pairs)]
     widest = max(ndim - _letters(labels) for labels, ndim in pairs)
-    places = _places(inputs, output, max(widest, 0))
-    n_kept, count = places.pop("kept"), places.pop("all")
-    return dims, places, n_kept, count
+    return dims, *_positions(inputs, output, max(widest, 0))
 
 
 # -- reading ----------------------------------------------------------------------------------------------------------
@@ -175,29 +173,16 @@ def _labelled(labels: list[str], ndim: int, number: int) -> list[Any]:
     return list(labels)
 
 
-def _places(inputs: list[list[str]], output: list[str] | None, widest: int) -> dict[Any, int]:
-    """The place of every label in the common order; under "kept" the output's dimensions, under "all" their number."""
+def _positions(inputs: list[list[str]], output: list[str] | None, widest: int) -> tuple[dict[Any, int], int]:
+    """The position of every label in the common order, the output's first, and how many those are."""
     every = [label for labels in inputs for label in labels]
     if output is None:
         letters = sorted({label for label in every if every.count(label) == 1 and label != _ELLIPSIS})
         output = [_ELLIPSIS, *letters] if _ELLIPSIS in every else letters
-    places: dict[Any, int] = {}
-    for label in output:
-        if label == _ELLIPSIS:
-            if _ELLIPSIS in every:
-                for number in range(-widest, 0):
-                    places[number] = len(places)
-        else:
-            places[label] = len(places)
-    n_kept = len(places)
-    if _ELLIPSIS in every and -1 not in places:
-        for number in range(-widest, 0):
-            places[number] = len(places)
-    for label in sorted(set(every) - {_ELLIPSIS} - set(places)):
-        places[label] = len(places)
-    count = len(places)
-    places["kept"], places["all"] = n_kept, count
-    return places
+    ellipsis = [*range(-widest, 0)] if _ELLIPSIS in every else []
+    kept: list[Any] = [part for label in output for part in (ellipsis if label == _ELLIPSIS else [label])]
+    summed = [*([] if _ELLIPSIS in output else ellipsis), *sorted(set(every) - {_ELLIPSIS} - set(kept))]
+    return {label: position for position, label in enumerate(kept + summed)}, len(kept)
 
 
 def _check_sizes(dims: list[list[Any]], operands: list[Tensor]) -> None:
@@ -226,7 +211,7 @@ def _check_sizes(dims: list[list[Any]], operands: list[Tensor]) -> None:
 # -- contracting ------------------------------------------------------------------------------------------------------
 
 
-def _aligned(operand: Tensor, labels: list[Any], places: dict[Any, int], count: int) -> Tensor:
+def _aligned(operand: Tensor, labels: list[Any], positions: dict[Any, int]) -> Tensor:
     """An operand in the common order: repeated letters read along their diagonal, missing ones with size 1."""
     labels = list(labels)
     at = 0
@@ -239,9 +224,9 @@ def _aligned(operand: Tensor, labels: list[Any], places: dict[Any, int], count: 
             del labels[at]
         else:
             at += 1
-    order: list[int] = [-1] * count
+    order = [-1] * len(positions)
     for dim, label in enumerate(labels):
-        order[places[label]] = dim
+        order[positions[label]] = dim
     for position, dim in enumerate(order):
         if dim < 0:
             operand = unsqueeze(operand, operand._array.ndim)

@@ -149,17 +149,17 @@ class LazyLinear(LazyModuleMixin, Linear):
 
     def initialize_parameters(self, input: Tensor) -> None:  # type: ignore[override]
         """Make weight and bias fit the last dimension of ``input``."""
-        found = input.shape[-1]
+        in_features = input.shape[-1]
         if self.has_uninitialized_params():
-            self.in_features = found
-            self.weight.materialize((self.out_features, found))  # type: ignore[attr-defined]
+            self.in_features = in_features
+            self.weight.materialize((self.out_features, in_features))  # type: ignore[attr-defined]
             if self.bias is not None:
                 self.bias.materialize((self.out_features,))  # type: ignore[attr-defined]
             self.reset_parameters()
         if self.in_features == 0:  # the parameters were loaded
-            if found != self.weight.shape[-1]:
+            if in_features != self.weight.shape[-1]:
                 raise AssertionError(
-                    f"The in_features inferred from input: {found} is not equal to in_features from self.weight: "
+                    f"The in_features inferred from input: {in_features} is not equal to in_features from self.weight: "
                     f"{self.weight.shape[-1]}"
                 )
-            self.in_features = found
+            self.in_features = in_features

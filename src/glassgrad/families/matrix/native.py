@@ -160,10 +160,10 @@ def _multiply(
     """Blocks of ``tall`` rows and ``broad`` vectors of columns, those of the same columns one after another."""
     vectors = -(-columns // n)
     wide, high = vectors * n, -(-rows // tall)
-    held = _allocated((broad * n + _BLOCK) * DEPTH * size + _LINE)
-    if held == 0:
+    memory = _allocated((broad * n + _BLOCK) * DEPTH * size + _LINE)
+    if memory == 0:
         raise MemoryError
-    room = held + -held % _LINE
+    room = memory + -memory % _LINE
     right, left = placed(room, like), placed(room + broad * n * DEPTH * size, like)
     block = first
     while block < last:
@@ -204,7 +204,7 @@ def _multiply(
                     _added(further(placed(bias, like), at), target, wide, bottom - top, min(some * n, columns - at))
                 if tail and done + steps == depth:
                     _call(tail, top, bottom, at, at + some * n, where)
-    _freed(held)
+    _freed(memory)
 
 
 def _cut(rows: int, vectors: int, threads: int) -> tuple[int, int]:
@@ -236,13 +236,13 @@ def product(a: Any, b: Any, tail: int = 0, where: int = 0, out: Any = None, bias
     n = tiles.lanes(kind)
     vectors = -(-columns // n)
     tall, broad = _cut(rows, vectors, runtime.get_num_threads())
-    made = np.empty((rows, vectors * n), kind) if out is None else out
+    padded = np.empty((rows, vectors * n), kind) if out is None else out
     shared_out(
-        _multiply, -(-rows // tall) * -(-vectors // broad), rows * columns * depth // 64, made, address(a), row // size,
-        step // size, address(b), down // size, across // size, address(made), rows, columns, depth, n, size,
-        kind.type(0), tall, broad, 0 if bias is None else address(bias), tail, where,
+        _multiply, -(-rows // tall) * -(-vectors // broad), rows * columns * depth // 64, padded, address(a),
+        row // size, step // size, address(b), down // size, across // size, address(padded), rows, columns, depth, n,
+        size, kind.type(0), tall, broad, 0 if bias is None else address(bias), tail, where,
     )  # fmt: skip
-    return made if columns == vectors * n else np.ascontiguousarray(made[:, :columns])
+    return padded if columns == vectors * n else np.ascontiguousarray(padded[:, :columns])
 
 
 def served(a: Any, b: Any, bias: Any = None) -> Any:

@@ -22,13 +22,13 @@ from ..pooling.native import WIDTH, into_lanes, outer_tile
 Sizes = tuple[int, ...]
 
 _DEPTH = 256  # places whose operands stay in the innermost cache
-_HELD = 1 << 18  # elements of sums that have partial sums: beyond, channels are shared out instead of samples
+_MOST_SUMS = 1 << 18  # elements of sums that have partial sums: beyond, channels are shared out instead of samples
 _PARTS = 4  # parts that are shared out: a fixed number, so that sums do not depend on threads
 
 _once = njit(nogil=True, error_model="numpy", **INWARD)
 
 
-class Places(NamedTuple):
+class Tables(NamedTuple):
     """The tables of a weight gradient.
 
     targets  where each element of a channel goes
@@ -44,7 +44,7 @@ class Places(NamedTuple):
 
 
 @lru_cache(256)
-def _places(n: int, sizes: Three, kernel: Three, outs: Three, stride: Three, before: Three, dilation: Three) -> Places:
+def _tables(n: int, sizes: Three, kernel: Three, outs: Three, stride: Three, before: Three, dilation: Three) -> Tables:
     each = list(zip(outs, kernel, stride, dilation, strict=True))
     extents: Any = tuple([(m - 1) * s + (k - 1) * d + 1 for m, k, s, d in each])
     targets = positions(sizes, extents, before, n)
@@ -53,7 +53,7 @@ def _places(n: int, sizes: Three, kernel: Three, outs: Three, stride: Three, bef
     offsets = ((a[:, None, None] * extents[1] + b[:, None]) * extents[2] + c).reshape(-1) * n
     moves = [[t * d for t in range(k)] for _, k, _, d in each]
     taps = [((i * extents[1] + j) * extents[2] + k) * n for i, j, k in product(*moves)]
-    return Places(targets, pitch, offsets, np.array(taps, np.int64))
+    return Tables(targets, pitch, offsets, np.array(taps, np.int64))
 
 
 @_once
@@ -70,33 +70,33 @@ def _turned(x: Any, area: int, target: Any, targets: Any, n: int) -> None:
 @kernel
 def _outer_products(
     first: int, last: int, parts: int, batch: int, many: int, x: Any, g: Any, targets: Any, straight: Any,
-    offsets: Any, places: Any, made: Any, groups: int, turns: int, held: int, pitch: int, blocks: int, n: int,
-    high: int,
+    offsets: Any, tap_offsets: Any, sums: Any, groups: int, turns: int, in_blocks: int, pitch: int, out_blocks: int,
+    n: int, high: int,
 ) -> None:  # fmt: skip
     """The sums of items from ``first`` to ``last``: a part of the samples, a group, a turn of its input channels.
 
-    A turn has ``held`` times as many channels as there are lanes, a group ``blocks`` times as many outputs.
+    A turn has ``in_blocks`` times as many channels as there are lanes, a group ``out_blocks`` times as many outputs.
     """
     area, outs = len(targets), len(straight)
-    seen = np.zeros(many * held * pitch, x.dtype)
-    back = np.empty(many * outs * blocks * n, x.dtype)
+    seen = np.zeros(many * in_blocks * pitch, x.dtype)
+    back = np.empty(many * outs * out_blocks * n, x.dtype)
     size = high * WIDTH * n
-    steps, each = n // high, blocks * (n // high)
+    steps, each = n // high, out_blocks * (n // high)
     for item in range(first, last):
         part, group, turn = item // (groups * turns), item // turns % groups, item % turns
         begin, end = part * batch // parts, (part + 1) * batch // parts
-        own = item * (len(places) // WIDTH) * each * size
+        own = item * (len(tap_offsets) // WIDTH) * each * size
         for sample in range(begin, end, many):
             count = min(many, end - sample)
             for number in range(count):
-                channel = (((sample + number) * groups + group) * turns + turn) * held * n
-                for some in range(held):
+                channel = (((sample + number) * groups + group) * turns + turn) * in_blocks * n
+                for some in range(in_blocks):
                     _turned(
-                        place(x, (channel + some * n) * area), area, place(seen, (number * held + some) * pitch),
+                        place(x, (channel + some * n) * area), area, place(seen, (number * in_blocks + some) * pitch),
                         targets, n,
                     )  # fmt: skip
-                channel = ((sample + number) * groups + group) * blocks * n
-                for some in range(blocks):
+                channel = ((sample + number) * groups + group) * out_blocks * n
+                for some in range(out_blocks):
                     _turned(
                         place(g, (channel + some * n) * outs), outs, place(back, (some * many + number) * outs * n),
                         straight, n,
@@ -106,35 +106,35 @@ def _outer_products(
             for start in range(0, depth, span):
                 stop = min(start + span, depth)
                 fresh = sample == begin and start == 0
-                for v in range(0, len(places), WIDTH):
-                    one, two, three = places[v], places[v + 1], places[v + 2]
+                for v in range(0, len(tap_offsets), WIDTH):
+                    one, two, three = tap_offsets[v], tap_offsets[v + 1], tap_offsets[v + 2]
                     to = own + (v // WIDTH) * each * size
                     for block in range(each):
                         outer_tile(
                             place(back, (block // steps) * many * outs * n + block % steps * high), n, place(seen, 0),
-                            place(offsets, 0), start, stop, one, two, three, place(made, to + block * size), WIDTH * n,
+                            place(offsets, 0), start, stop, one, two, three, place(sums, to + block * size), WIDTH * n,
                             fresh,
                         )  # fmt: skip
 
 
 @kernel
 def _added(
-    first: int, last: int, made: Any, out: Any, parts: int, groups: int, turns: int, held: int, taps: int,
-    vectors: int, given: int, n: int, high: int,
+    first: int, last: int, sums: Any, out: Any, parts: int, groups: int, turns: int, in_blocks: int, taps: int,
+    vectors: int, outputs: int, n: int, high: int,
 ) -> None:  # fmt: skip
     """The sums of the parts, for output channels from ``first`` to ``last``, as the weight lies."""
-    size, each = high * WIDTH * n, given // high
+    size, each = high * WIDTH * n, outputs // high
     whole = vectors // WIDTH * each * size  # of an item
     for o in range(first, last):
-        group, row = o // given, o % given
+        group, row = o // outputs, o % outputs
         begin = row // high * size + row % high * WIDTH * n
         for turn in range(turns):
-            for some in range(held):
-                target = place(out, ((o * turns + turn) * held + some) * n * taps)
+            for some in range(in_blocks):
+                target = place(out, ((o * turns + turn) * in_blocks + some) * n * taps)
                 for tap in range(taps):
                     v = some * taps + tap
                     source = place(
-                        made, (group * turns + turn) * whole + v // WIDTH * each * size + begin + v % WIDTH * n
+                        sums, (group * turns + turn) * whole + v // WIDTH * each * size + begin + v % WIDTH * n
                     )
                     for lane in range(n):
                         total = get(source, lane)
@@ -148,33 +148,33 @@ def weight_gradient(
     stride: Three, padding: Three, dilation: Three,
 ) -> Any:  # fmt: skip
     """The gradient (o, c / groups, taps), of operands as they lie in memory; ``None`` where lanes would be empty."""
-    n, inner, given = lanes(x.dtype), channels // groups, o // groups
+    n, inner, outputs = lanes(x.dtype), channels // groups, o // groups
     area, length = math.prod(sizes), math.prod(outs)
-    if inner % n or given % n or min(area, length) < n:
+    if inner % n or outputs % n or min(area, length) < n:
         return None
     taps = math.prod(kernel)
-    tables = _places(n, sizes, kernel, outs, stride, padding, dilation)
-    held = turns = inner // n
-    if o * inner * taps <= _HELD:
+    tables = _tables(n, sizes, kernel, outs, stride, padding, dilation)
+    in_blocks = turns = inner // n
+    if o * inner * taps <= _MOST_SUMS:
         parts, turns = min(batch, _PARTS), 1
     else:
         parts = 1
-        turns = max([t for t in range(1, _PARTS + 1) if held % t == 0])
-    held //= turns
+        turns = max([t for t in range(1, _PARTS + 1) if in_blocks % t == 0])
+    in_blocks //= turns
     many = min(-(-_DEPTH // length), -(-batch // parts))
-    offsets = np.add.outer(np.arange(many) * (held * tables.pitch), tables.offsets).reshape(-1)
-    places = np.add.outer(np.arange(held) * tables.pitch, tables.taps).reshape(-1)
-    places = np.concatenate([places, np.zeros(-len(places) % WIDTH, np.int64)])
+    offsets = np.add.outer(np.arange(many) * (in_blocks * tables.pitch), tables.offsets).reshape(-1)
+    tap_offsets = np.add.outer(np.arange(in_blocks) * tables.pitch, tables.taps).reshape(-1)
+    tap_offsets = np.concatenate([tap_offsets, np.zeros(-len(tap_offsets) % WIDTH, np.int64)])
     items = parts * groups * turns
-    made = np.empty(items * len(places) * n * given, x.dtype)
+    sums = np.empty(items * len(tap_offsets) * n * outputs, x.dtype)
     shared_out(
         _outer_products, items, batch * length * inner * taps * o // 16, parts, batch, many, x, g,
-        tables.targets, np.arange(length) * n, offsets, places, made, groups, turns, held, tables.pitch,
-        given // n, n, HEIGHT,
+        tables.targets, np.arange(length) * n, offsets, tap_offsets, sums, groups, turns, in_blocks, tables.pitch,
+        outputs // n, n, HEIGHT,
     )  # fmt: skip
     out = np.empty((o, inner, taps), x.dtype)
     shared_out(
-        _added, o, out.size * parts, made, out.reshape(-1), parts, groups, turns, held, taps, len(places), given, n,
-        HEIGHT,
+        _added, o, out.size * parts, sums, out.reshape(-1), parts, groups, turns, in_blocks, taps,
+        len(tap_offsets), outputs, n, HEIGHT,
     )  # fmt: skip
     return out

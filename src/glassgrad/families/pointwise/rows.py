@@ -33,7 +33,7 @@ def single(function: Any, self: Any) -> Any:
 def exp(self: Any, /) -> Any:
     """The exponential."""
     if self.size >= compiled.CURVED and self.size >= compiled.least:  # the first is the rarer, so asked first
-        if (result := compiled.elementary.made(np.exp, self)) is not None:
+        if (result := compiled.elementary.values(np.exp, self)) is not None:
             return result
     return np.exp(self)
 
@@ -125,7 +125,7 @@ rsqrt.derivative(self=lambda grad, result: grad * (result * result * result) * -
 def sin(self: Any, /) -> Any:
     """The sine."""
     if self.size >= compiled.CURVED and self.size >= compiled.least:
-        if (result := compiled.elementary.made(np.sin, self)) is not None:
+        if (result := compiled.elementary.values(np.sin, self)) is not None:
             return result
     return np.sin(self)
 
@@ -137,7 +137,7 @@ sin.derivative(self=lambda grad, self: grad * cos(self))
 def cos(self: Any, /) -> Any:
     """The cosine."""
     if self.size >= compiled.CURVED and self.size >= compiled.least:
-        if (result := compiled.elementary.made(np.cos, self)) is not None:
+        if (result := compiled.elementary.values(np.cos, self)) is not None:
             return result
     return np.cos(self)
 
@@ -206,7 +206,7 @@ cosh.derivative(self=lambda grad, self: grad * sinh(self))
 def tanh(self: Any, /) -> Any:
     """The hyperbolic tangent."""
     if self.size >= compiled.CURVED and self.size >= compiled.least:
-        if (result := compiled.elementary.made(np.tanh, self)) is not None:
+        if (result := compiled.elementary.values(np.tanh, self)) is not None:
             return result
     return np.tanh(self)
 

@@ -86,9 +86,9 @@ def poisson(gen: Generator, rates: np.ndarray) -> np.ndarray:
     """Counts of events whose mean numbers ``rates`` holds, as float64, element by element in row-major order."""
     # a loop in Python takes some microseconds for each number
     with gen.lock:
-        if (found := serving(gen, _WORTH * rates.size)) is not None:
+        if (native := serving(gen, _WORTH * rates.size)) is not None:
             drawn = np.empty(rates.size)
-            if not found[0].poisson(found[1], rates.reshape(-1).astype(np.float64), drawn):
+            if not native[0].poisson(native[1], rates.reshape(-1).astype(np.float64), drawn):
                 raise RuntimeError(_NO_RATE)
             return drawn.reshape(rates.shape)
     listed = rates.reshape(-1).astype(np.float64).tolist()
@@ -155,31 +155,31 @@ def binomial(gen: Generator, count: np.ndarray, prob: np.ndarray) -> np.ndarray:
             native[0].binomial(native[1], np.array(facts, np.float64), drawn)
             return drawn.astype(count.dtype).reshape(count.shape)
     rows = zip(*(a.tolist() for a in facts), strict=True)
-    found = []
+    successes = []
     with Stream(gen, 3 * n.size) as stream:
         for trials, chance, rarer, average, log_rest, spread, ratio, peak in rows:
             if trials <= 0 or chance <= 0:
-                found.append(0.0)
+                successes.append(0.0)
             elif chance >= 1:
-                found.append(trials)
+                successes.append(trials)
             elif chance != chance:  # noqa: PLR0124  NaN
-                found.append(nan)
+                successes.append(nan)
             else:
                 if average >= _MANY:
                     k = _binomial_rejected(trials, rarer, average, spread, ratio, peak, stream.unit)
                 else:
                     k = _binomial_by_gaps(trials, log_rest, stream.unit)
-                found.append(trials - k if chance > 0.5 else k)
-    return np.array(found, np.float64).astype(count.dtype).reshape(count.shape)
+                successes.append(trials - k if chance > 0.5 else k)
+    return np.array(successes, np.float64).astype(count.dtype).reshape(count.shape)
 
 
 def _binomial_by_gaps(trials: float, log_rest: float, unit: Unit) -> float:
     """Successes counted by the gaps between them, which are geometric."""
-    place, successes = 0.0, 0.0
+    trial, successes = 0.0, 0.0
     while True:
         u = unit()
-        place += ceil(log(u) / log_rest) if u > 0 else inf
-        if not place <= trials:
+        trial += ceil(log(u) / log_rest) if u > 0 else inf
+        if not trial <= trials:
             return successes
         successes += 1
 
@@ -266,7 +266,7 @@ def standard_gamma(gen: Generator, alpha: np.ndarray) -> np.ndarray:
             native[0].gamma(native[1], kept, flat.astype(F8), exponent.astype(F8), d, c.astype(F8), drawn)
             gen.next_normal = float(kept[1]) if kept[0] else None
             return np.maximum(drawn.astype(alpha.dtype), np.finfo(alpha.dtype).tiny).reshape(alpha.shape)
-    found = []
+    samples = []
     with Stream(gen, 4 * flat.size) as stream:
         unit, normal = stream.unit, stream.normal
         for shape, is_small, power, d_, c_ in zip(
@@ -275,11 +275,11 @@ def standard_gamma(gen: Generator, alpha: np.ndarray) -> np.ndarray:
             scale = 1.0
             if is_small:
                 if shape == 0:
-                    found.append(0.0)
+                    samples.append(0.0)
                     continue
                 scale = (1.0 - unit()) ** power
-            found.append(_one(scale * d_, d_, c_, unit, normal))
-    values = np.array(found, F8).astype(alpha.dtype)
+            samples.append(_one(scale * d_, d_, c_, unit, normal))
+    values = np.array(samples, F8).astype(alpha.dtype)
     return np.maximum(values, np.finfo(alpha.dtype).tiny).reshape(alpha.shape)
 
 

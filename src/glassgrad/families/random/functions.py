@@ -17,7 +17,7 @@ from ...ops.declare import composite
 from ..arithmetic.functions import is_number, need_tensor, no_match, plain
 from ..arithmetic.rows import div_number, mul_number
 from ..create.construct import numpy_of
-from ..create.functions import check_options, checked_sizes, dense_like, like, made, quick, read_size, whole
+from ..create.functions import check_options, checked_sizes, create, dense_like, like, quick, read_size, whole
 from ..index.rows import slice as piece
 from ..join.rows import cat
 from ..reduce.functions import one_dim
@@ -68,7 +68,7 @@ def _factory(function: str, draw: Callable[..., Any], doc: str) -> Any:
         def make(sizes: Any, kind: Any) -> Any:
             return draw(source(generator), sizes, kind)
 
-        return made(function, make, sizes, kind, device, requires_grad, out, dtype)
+        return create(function, make, sizes, kind, device, requires_grad, out, dtype)
 
     make_new.__name__ = make_new.__qualname__ = function
     make_new.__doc__ = doc
@@ -132,7 +132,7 @@ def randint(
     def make(sizes: Any, kind: Any) -> Any:
         return draws.randint(source(generator), sizes, kind, first, last)
 
-    return made("randint", make, sizes, kind, device, requires_grad, out, dtype)
+    return create("randint", make, sizes, kind, device, requires_grad, out, dtype)
 
 
 @composite(method=False)
@@ -156,7 +156,7 @@ def randperm(
     def make(sizes: Any, kind: Any) -> Any:
         return draws.randperm(source(generator), count, kind)
 
-    return made("randperm", make, (count,), kind, device, requires_grad, out, dtype)
+    return create("randperm", make, (count,), kind, device, requires_grad, out, dtype)
 
 
 @composite(method=False)
@@ -197,7 +197,7 @@ def normal(
     def make(sizes: Any, kind: Any) -> Any:
         return draws.normal(source(generator), sizes, kind, float(mean), float(std))
 
-    return made("normal", make, sizes, kind, device, requires_grad, out, dtype)
+    return create("normal", make, sizes, kind, device, requires_grad, out, dtype)
 
 
 def _named(function: str) -> Any:

@@ -176,8 +176,8 @@ def _below(gen: Generator, n: int, p: float) -> np.ndarray:
     yes = np.empty(n, np.bool_)
     bound = ceil(p * 2.0**53)
     with gen.lock:
-        if (found := serving(gen, n)) is not None:
-            found[0].below(found[1], bound, yes)
+        if (native := serving(gen, n)) is not None:
+            native[0].below(native[1], bound, yes)
             return yes
         for start in range(0, n, PIECE):
             piece = yes[start : start + PIECE]
@@ -320,10 +320,10 @@ def _by_pairs(gen: Generator, size: int) -> np.ndarray:
         else:
             kept = None
         pairs = (size + 1) // 2
-        found = serving(gen, size) if pairs <= _PAIRS_IN_PYTHON or size >= compiled.least else None
-        if found is not None:
+        native = serving(gen, size) if pairs <= _PAIRS_IN_PYTHON or size >= compiled.least else None
+        if native is not None:
             values = np.empty(2 * pairs)
-            found[0].normals(found[1], np.zeros(2), values)
+            native[0].normals(native[1], np.zeros(2), values)
         else:
             values = _few_pairs(gen, pairs) if pairs <= _PAIRS_IN_PYTHON else _many_pairs(gen, pairs)
         if size % 2:
@@ -337,13 +337,13 @@ def _by_pairs(gen: Generator, size: int) -> np.ndarray:
 def _few32(gen: Generator, size: int, mean: float, std: float) -> np.ndarray:
     """The same for less than sixteen numbers in float32."""
     with gen.lock:
-        found = serving(gen, size)
-        if found is None:
+        native = serving(gen, size)
+        if native is None:
             return rounded(scaled(_by_pairs(gen, size), std, mean, exact=False), _F32)
         kept, values = np.zeros(2), np.empty(size, _F32)
         if gen.next_normal is not None:
             kept[:] = 1, gen.next_normal
-        found[0].few32(found[1], kept, values, mean, std)
+        native[0].few32(native[1], kept, values, mean, std)
         gen.next_normal = kept.item(1) if kept[0] else None
     return values
 
@@ -397,11 +397,11 @@ def _by_sixteen32(gen: Generator, size: int, mean: float, std: float, dtype: np.
     whole = size // 16 * 16
     with gen.lock:
         _asked += size < compiled.least
-        found = serving(gen, size if _asked < _OFTEN else compiled.least) if size else None
-        if found is not None and dtype.itemsize == 4:
+        native = serving(gen, size if _asked < _OFTEN else compiled.least) if size else None
+        if native is not None and dtype.itemsize == 4:
             values = np.empty(size, np.float32)
             with np.errstate(over="ignore"):
-                found[0].normal32(found[1], values, _F(mean), _F(std))
+                native[0].normal32(native[1], values, _F(mean), _F(std))
             return values
         values = unit32(gen, size if dtype.itemsize == 4 else whole)  # narrower types skip the draws they would lose
         last = unit32(gen, 16) if size % 16 else None

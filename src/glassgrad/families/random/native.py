@@ -74,12 +74,12 @@ def _tempered(y: Any) -> Any:
 @inlined
 def _draw(state: Any) -> Any:
     """One word."""
-    place = state[_WORDS]
-    if place >= _WORDS:
+    position = state[_WORDS]
+    if position >= _WORDS:
         _twist(state)
-        place = u4(0)
-    state[_WORDS] = place + u4(1)
-    return _tempered(state[place])
+        position = u4(0)
+    state[_WORDS] = position + u4(1)
+    return _tempered(state[position])
 
 
 @inlined
@@ -97,11 +97,11 @@ def _fill(state: Any, out: Any, first: int, last: int) -> None:
         if state[_WORDS] >= _WORDS:
             _twist(state)
             state[_WORDS] = u4(0)
-        place = np.int64(state[_WORDS])
-        count: Any = min(_WORDS - place, last - first)
+        position = np.int64(state[_WORDS])
+        count: Any = min(_WORDS - position, last - first)
         for i in range(count):
-            out[first + i] = f4(i4(_tempered(state[place + i]) & _MASK24)) * _STEP24
-        state[_WORDS] = u4(place + count)
+            out[first + i] = f4(i4(_tempered(state[position + i]) & _MASK24)) * _STEP24
+        state[_WORDS] = u4(position + count)
         first += count
 
 
@@ -113,11 +113,11 @@ def _fill_raw(state: Any, out: Any, count: int) -> None:
         if state[_WORDS] >= _WORDS:
             _twist(state)
             state[_WORDS] = u4(0)
-        place = np.int64(state[_WORDS])
-        more: Any = min(_WORDS - place, count - first)
+        position = np.int64(state[_WORDS])
+        more: Any = min(_WORDS - position, count - first)
         for i in range(more):
-            out[first + i] = _tempered(state[place + i])
-        state[_WORDS] = u4(place + more)
+            out[first + i] = _tempered(state[position + i])
+        state[_WORDS] = u4(position + more)
         first += more
 
 
@@ -176,9 +176,9 @@ class Twister:
         """The block of words, and the place of the next of them."""
         return self.words[:-1].copy(), int(self.words[-1])
 
-    def set_state(self, key: Any, place: int) -> None:
+    def set_state(self, key: Any, position: int) -> None:
         """Go on from a state."""
-        self.words[:-1], self.words[-1] = key, place
+        self.words[:-1], self.words[-1] = key, position
 
     def mark(self) -> bytes:
         """What is equal as long as nothing is drawn or set."""
@@ -433,11 +433,11 @@ def _transformed(state: Any, n: Any, p: Any, mean: Any, deviation: Any, odds: An
 
 @_strict
 def _by_gaps(state: Any, trials: Any, log_rest: Any) -> Any:
-    place, successes = 0.0, 0.0
+    trial, successes = 0.0, 0.0
     while True:
         u = _unit(state)
-        place += np.ceil(log(u) / log_rest) if u > 0 else inf
-        if not place <= trials:
+        trial += np.ceil(log(u) / log_rest) if u > 0 else inf
+        if not trial <= trials:
             return successes
         successes += 1
 

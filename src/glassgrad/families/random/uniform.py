@@ -77,8 +77,8 @@ def unit32(gen: Generator, n: int) -> np.ndarray:
     """``n`` float32 numbers from [0, 1), multiples of 2**-24, one 32-bit draw each."""
     values = np.empty(n, np.float32)
     with gen.lock:
-        if (found := serving(gen, n)) is not None:
-            found[0].uniform32(found[1], values)
+        if (native := serving(gen, n)) is not None:
+            native[0].uniform32(native[1], values)
             return values
         for start in range(0, n, PIECE):
             piece = values[start : start + PIECE]
@@ -93,8 +93,8 @@ def unit64(gen: Generator, n: int) -> np.ndarray:
     """``n`` float64 numbers from [0, 1), multiples of 2**-53, one 64-bit draw each."""
     values = np.empty(n, np.float64)
     with gen.lock:
-        if (found := serving(gen, n)) is not None:
-            found[0].uniform64(found[1], values)
+        if (native := serving(gen, n)) is not None:
+            native[0].uniform64(native[1], values)
             return values
         for start in range(0, n, PIECE):
             piece = values[start : start + PIECE]
@@ -300,9 +300,9 @@ def randperm(gen: Generator, n: int, dtype: Any = np.int64) -> np.ndarray:
     if n < 2:
         return np.zeros(n, dtype)
     with gen.lock:
-        if n < 2**31 and (found := serving(gen, n)) is not None:
+        if n < 2**31 and (native := serving(gen, n)) is not None:
             shuffled = np.empty(n, np.int64)
-            found[0].shuffled(found[1], shuffled)
+            native[0].shuffled(native[1], shuffled)
             return shuffled.astype(dtype, copy=False)
     partner = np.arange(n - 1)
     partner += gen.random32(n - 1) % np.arange(n, 1, -1, dtype=np.uint32)
@@ -320,9 +320,9 @@ def randperm(gen: Generator, n: int, dtype: Any = np.int64) -> np.ndarray:
 def _whole(gen: Generator, n: int, span: int, low: int, dtype: np.dtype[Any]) -> np.ndarray:
     if span < _WIDE_RANGE and dtype == _I64 and n:
         with gen.lock:
-            if (found := serving(gen, n)) is not None:
+            if (native := serving(gen, n)) is not None:
                 values = np.empty(n, _I64)
-                found[0].whole32(found[1], span, low, values)
+                native[0].whole32(native[1], span, low, values)
                 return values
     draw = gen.random64 if span >= _WIDE_RANGE else gen.random32
     if n <= PIECE:

@@ -230,17 +230,17 @@ def gru_there(
         for index in range(rows):
             sample, row = first + index, starts[step] + first + index
             here, total, added = place(gates, row * 3 * hidden), further(sums, index * wide), place(bias, 0)
-            held, given = place(state, sample * hidden), place(own, row * hidden)
+            current, from_state = place(state, sample * hidden), place(own, row * hidden)
             _added(here, total, 2 * hidden)
             _opened(here, total, added, 2 * hidden)
-            _copied(further(total, 2 * hidden), given, hidden)
-            _added(further(added, 2 * hidden), given, hidden)
+            _copied(further(total, 2 * hidden), from_state, hidden)
+            _added(further(added, 2 * hidden), from_state, hidden)
             new = further(here, 2 * hidden)
             _added(further(added, 3 * hidden), new, hidden)
-            _candidate(new, here, given, hidden)
-            _copied(held, place(before, row * hidden), hidden)
-            _between(held, here, hidden)
-            _copied(held, place(out, row * hidden), hidden)
+            _candidate(new, here, from_state, hidden)
+            _copied(current, place(before, row * hidden), hidden)
+            _between(current, here, hidden)
+            _copied(current, place(out, row * hidden), hidden)
 
 
 @_part

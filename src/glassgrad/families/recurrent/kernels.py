@@ -38,16 +38,16 @@ def runs_of(shape: tuple[int, ...], sizes: tuple[int, ...] | None) -> list[Run]:
     """The runs of an input of ``shape``: one, unless ``sizes`` tells the number of samples at each step."""
     if sizes is None:
         return [Run(0, shape[0], shape[1])]
-    found: list[Run] = []
+    runs: list[Run] = []
     start = at = 0
     while at < len(sizes):
         end = at
         while end < len(sizes) and sizes[end] == sizes[at]:
             end += 1
-        found.append(Run(start, end - at, sizes[at]))
+        runs.append(Run(start, end - at, sizes[at]))
         start += (end - at) * sizes[at]
         at = end
-    return found
+    return runs
 
 
 def _steps_of(rows: Array, run: Run, reverse: bool) -> Array:
@@ -132,9 +132,9 @@ def rnn_forward(
 ) -> tuple[Array, Array, Array]:
     """Output of all steps, last state, reserve."""
     if x.size // x.shape[-1] * w_hh.size >= compiled.least:
-        made = compiled.recurrent.rnn_forward(way, relu, x, w_ih, w_hh, b_ih, b_hh, hx)
-        if made is not None:
-            return made  # type: ignore[no-any-return]
+        results = compiled.recurrent.rnn_forward(way, relu, x, w_ih, w_hh, b_ih, b_hh, hx)
+        if results is not None:
+            return results  # type: ignore[no-any-return]
     hidden, features = w_ih.shape
     weights = _beside(w_ih, w_hh, b_ih + b_hh)
     state = np.array(hx.T)
@@ -164,8 +164,9 @@ def rnn_backward(
 ) -> list[Array | None]:  # fmt: skip
     """The gradients of input, weights, biases and first state, where ``needs`` says so."""
     if flat.ndim == 2:
-        made = compiled.recurrent.rnn_backward(way, relu, needs, grad_out, grad_h, x, w_ih, w_hh, b_ih, b_hh, hx, flat)
-        return made  # type: ignore[no-any-return]
+        return compiled.recurrent.rnn_backward(  # type: ignore[no-any-return]
+            way, relu, needs, grad_out, grad_h, x, w_ih, w_hh, b_ih, b_hh, hx, flat
+        )
     hidden, features = w_ih.shape
     flow = _Flow(grad_out, hidden, hx.shape[0], x)
     dh = flow.states(grad_h, hidden)
@@ -201,9 +202,9 @@ def lstm_forward(
 ) -> tuple[Array, Array, Array, Array]:  # fmt: skip
     """Output of all steps, last hidden and cell state, reserve (of use only if ``keep``)."""
     if w_hr is None and x.size // x.shape[-1] * w_hh.size >= compiled.least:
-        made = compiled.recurrent.lstm_forward(way, keep, x, w_ih, w_hh, b_ih, b_hh, hx, cx)
-        if made is not None:
-            return made  # type: ignore[no-any-return]
+        results = compiled.recurrent.lstm_forward(way, keep, x, w_ih, w_hh, b_ih, b_hh, hx, cx)
+        if results is not None:
+            return results  # type: ignore[no-any-return]
     features, hidden, shown = w_ih.shape[1], w_ih.shape[0] // 4, w_hh.shape[1]
     order = [slice(0, 2 * hidden), slice(3 * hidden, 4 * hidden), slice(2 * hidden, 3 * hidden)]  # i, f, o, g
     weights = _beside(w_ih, w_hh, b_ih + b_hh)
@@ -258,10 +259,9 @@ def lstm_backward(
 ) -> list[Array | None]:  # fmt: skip
     """The gradients of input, weights, biases, both first states and the projection, where ``needs`` says so."""
     if flat.ndim == 2:
-        made = compiled.recurrent.lstm_backward(
+        return compiled.recurrent.lstm_backward(  # type: ignore[no-any-return]
             way, needs, grad_out, grad_h, grad_c, flat, x, w_ih, w_hh, b_ih, b_hh, hx, cx
         )
-        return made  # type: ignore[no-any-return]
     features, hidden, shown = w_ih.shape[1], w_ih.shape[0] // 4, w_hh.shape[1]
     flow = _Flow(grad_out, shown, hx.shape[0], x)
     dh, dc = flow.states(grad_h, shown), flow.states(grad_c, hidden)
@@ -321,9 +321,9 @@ def lstm_backward(
         if arrived is not None:
             _columns_of(shown_all, run, way.reverse)[...] = arrived.transpose(1, 0, 2)  # type: ignore[arg-type]
             _columns_of(inner_all, run, way.reverse)[...] = (o * bent).transpose(1, 0, 2)  # type: ignore[arg-type]
-    found = _of_weights(gates, below_all, x, w_ih, features, shown, needs)
+    grads = _of_weights(gates, below_all, x, w_ih, features, shown, needs)
     projection = shown_all.dot(inner_all.T) if shown_all is not None and inner_all is not None else None
-    return [*found, np.array(dh.T), np.array(dc.T), projection]
+    return [*grads, np.array(dh.T), np.array(dc.T), projection]
 
 
 # -- GRU ---------------------------------------------------------------------------------------------------------------
@@ -334,9 +334,9 @@ def gru_forward(
 ) -> tuple[Array, Array, Array]:
     """Output of all steps, last state, reserve."""
     if x.size // x.shape[-1] * w_hh.size >= compiled.least:
-        made = compiled.recurrent.gru_forward(way, x, w_ih, w_hh, b_ih, b_hh, hx)
-        if made is not None:
-            return made  # type: ignore[no-any-return]
+        results = compiled.recurrent.gru_forward(way, x, w_ih, w_hh, b_ih, b_hh, hx)
+        if results is not None:
+            return results  # type: ignore[no-any-return]
     features, hidden = w_ih.shape[1], w_hh.shape[1]
     half = x.dtype.type(0.5)
     w_in, w_state = _beside(w_ih, b_ih), _beside(w_hh, b_hh)
@@ -357,14 +357,14 @@ def gru_forward(
         matmul(w_in, below, out=gates)
         scratch = np.empty((hidden, run.width), x.dtype)
         for step in range(run.steps):
-            row, given = gates[step], sums[step]
+            row, from_state = gates[step], sums[step]
             two, r, z, n = row[: 2 * hidden], row[:hidden], row[hidden : 2 * hidden], row[2 * hidden :]
-            matmul(w_state, above[step], out=given)
-            add(two, given[: 2 * hidden], out=two)
+            matmul(w_state, above[step], out=from_state)
+            add(two, from_state[: 2 * hidden], out=two)
             tanh(two, out=two)
             multiply(two, half, out=two)
             add(two, half, out=two)
-            multiply(r, given[2 * hidden :], out=scratch)
+            multiply(r, from_state[2 * hidden :], out=scratch)
             add(n, scratch, out=n)
             tanh(n, out=n)
             subtract(states[step], n, out=scratch)
@@ -381,8 +381,9 @@ def gru_backward(
 ) -> list[Array | None]:  # fmt: skip
     """The gradients of input, weights, biases and first state, where ``needs`` says so."""
     if flat.ndim == 2:
-        made = compiled.recurrent.gru_backward(way, needs, grad_out, grad_h, x, w_ih, w_hh, b_ih, b_hh, hx, flat)
-        return made  # type: ignore[no-any-return]
+        return compiled.recurrent.gru_backward(  # type: ignore[no-any-return]
+            way, needs, grad_out, grad_h, x, w_ih, w_hh, b_ih, b_hh, hx, flat
+        )
     features, hidden = w_ih.shape[1], w_hh.shape[1]
     flow = _Flow(grad_out, hidden, hx.shape[0], x)
     dh = flow.states(grad_h, hidden)
@@ -429,19 +430,19 @@ def gru_backward(
             _columns_of(below_all, run, way.reverse)[...] = below.transpose(1, 0, 2)
         if above_all is not None:
             _columns_of(above_all, run, way.reverse)[...] = above[:-1].transpose(1, 0, 2)
-    found: list[Array | None] = [None] * 5
+    grads: list[Array | None] = [None] * 5
     if needs[0]:
-        found[0] = gates[hidden:].T.dot(w_ih).reshape(x.shape)
+        grads[0] = gates[hidden:].T.dot(w_ih).reshape(x.shape)
     if below_all is not None:
         weights = gates[hidden:].dot(below_all.T)
-        found[1] = np.array(weights[:, :features])
-        found[3] = np.array(weights[:, -1])
+        grads[1] = np.array(weights[:, :features])
+        grads[3] = np.array(weights[:, -1])
     if above_all is not None:
         weights = gates[: 3 * hidden].dot(above_all.T)
         weights = np.concatenate([weights[hidden:], weights[:hidden]])
-        found[2] = np.array(weights[:, :hidden])
-        found[4] = np.array(weights[:, -1])
-    return [*found, np.array(dh.T)]
+        grads[2] = np.array(weights[:, :hidden])
+        grads[4] = np.array(weights[:, -1])
+    return [*grads, np.array(dh.T)]
 
 
 # -- what the ways back share ------------------------------------------------------------------------------------------
@@ -478,12 +479,12 @@ def _of_weights(
     needs: tuple[bool, ...],
 ) -> list[Array | None]:  # fmt: skip
     """The gradients of input, both weights and both biases: products over all steps at once."""
-    found: list[Array | None] = [None] * 5
+    grads: list[Array | None] = [None] * 5
     if needs[0]:
-        found[0] = gates.T.dot(w_ih).reshape(x.shape)
+        grads[0] = gates.T.dot(w_ih).reshape(x.shape)
     if below is not None:
         weights = gates.dot(below.T)
-        found[1] = np.array(weights[:, :features])
-        found[2] = np.array(weights[:, features : features + shown])
-        found[3], found[4] = np.array(weights[:, -1]), np.array(weights[:, -1])
-    return found
+        grads[1] = np.array(weights[:, :features])
+        grads[2] = np.array(weights[:, features : features + shown])
+        grads[3], grads[4] = np.array(weights[:, -1]), np.array(weights[:, -1])
+    return grads

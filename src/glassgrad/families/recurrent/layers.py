@@ -192,10 +192,10 @@ class RNNBase(Module):
     def _run(self, *args: Any) -> tuple[Any, Any]:
         """Output and last state of the function that computes this layer."""
         function: Any = _FUNCTIONS[self.mode]
-        given = (self._flat_weights, self.bias, self.num_layers, self.dropout, self.training, self.bidirectional)
+        settings = (self._flat_weights, self.bias, self.num_layers, self.dropout, self.training, self.bidirectional)
         if len(args) == 2:
-            return function(*args, *given, self.batch_first)  # type: ignore[no-any-return]
-        return function(*args, *given)  # type: ignore[no-any-return]
+            return function(*args, *settings, self.batch_first)  # type: ignore[no-any-return]
+        return function(*args, *settings)  # type: ignore[no-any-return]
 
     def forward(self, input: Any, hx: Any = None) -> tuple[Any, Any]:
         """The output at all steps, and the last state.
@@ -227,8 +227,8 @@ class RNNBase(Module):
         if self.mode != "LSTM":
             self.check_forward_args(input, hx, batch_sizes)
         output, hidden = self._run(input, batch_sizes, hx)
-        made = PackedSequence(output, batch_sizes, sorted_indices, unsorted_indices)
-        return made, self.permute_hidden(hidden, unsorted_indices)
+        packed_output = PackedSequence(output, batch_sizes, sorted_indices, unsorted_indices)
+        return packed_output, self.permute_hidden(hidden, unsorted_indices)
 
     def extra_repr(self) -> str:
         parts = [f"{self.input_size}, {self.hidden_size}"]
@@ -308,8 +308,8 @@ class LSTM(RNNBase):
         """Raise unless input and both first states fit the layer."""
         self.check_input(input, batch_sizes)
         wanted = self.get_expected_hidden_size(input, batch_sizes), self.get_expected_cell_size(input, batch_sizes)
-        for place in range(2):
-            self.check_hidden_size(hidden[place], wanted[place], f"Expected hidden[{place}] size {{}}, got {{}}")
+        for index in range(2):
+            self.check_hidden_size(hidden[index], wanted[index], f"Expected hidden[{index}] size {{}}, got {{}}")
 
     def permute_hidden(self, hx: Any, permutation: Any) -> Any:
         """Both states of the samples in another order."""
@@ -410,8 +410,8 @@ class _OneState(RNNCellBase):
             hx = self._first_state(input)
         elif not is_batched:
             hx = hx.unsqueeze(0)
-        made = self._step(input, hx)
-        return made if is_batched else made.squeeze(0)  # type: ignore[attr-defined]
+        state = self._step(input, hx)
+        return state if is_batched else state.squeeze(0)  # type: ignore[attr-defined]
 
 
 class RNNCell(_OneState):
@@ -474,7 +474,7 @@ class LSTMCell(RNNCellBase):
 
     def forward(self, input: Any, hx: Any = None) -> tuple[Tensor, Tensor]:
         """The next hidden and cell state from an input (batch, input_size) and both states, noughts if absent."""
-        self._check(input, {} if hx is None else {f"hx[{place}]": state for place, state in enumerate(hx)})
+        self._check(input, {} if hx is None else {f"hx[{index}]": state for index, state in enumerate(hx)})
         is_batched = input.dim() == 2
         if not is_batched:
             input = input.unsqueeze(0)

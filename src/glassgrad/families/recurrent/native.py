@@ -33,8 +33,8 @@ def _walk(way: Any, shape: tuple[int, ...]) -> tuple[Array, Array]:
 
 def _rows(array: Array, kind: Any) -> Array:
     """All steps' rows below each other, contiguous."""
-    made: Array = np.ascontiguousarray(array, kind).reshape(-1, array.shape[-1])
-    return made
+    rows: Array = np.ascontiguousarray(array, kind).reshape(-1, array.shape[-1])
+    return rows
 
 
 def _arriving(grad: Array | None, kind: Any, hidden: int) -> Array:
@@ -57,16 +57,16 @@ def _shared_out(kernel: Any, batch: int, rows: int, hidden: int, weights: Array,
     shared_out(kernel, batch, rows * weights.size >> 5, room, *arguments, grain=tiles.HEIGHT)
 
 
-def _given(x: Array, w_ih: Array, out: Array) -> None:
+def _input_to_gates(x: Array, w_ih: Array, out: Array) -> None:
     """What the input gives to the gates of all steps."""
     np.dot(_rows(x, x.dtype), w_ih.T, out=out)
 
 
 def _of_input(slopes: Array, w_ih: Array, x: Array) -> Array:
     """The gradient of the input, in memory of its own shape: who keeps it need not copy it."""
-    made = np.empty(x.shape, x.dtype)
-    np.dot(slopes, w_ih, out=made.reshape(len(slopes), -1))
-    return made
+    grad = np.empty(x.shape, x.dtype)
+    np.dot(slopes, w_ih, out=grad.reshape(len(slopes), -1))
+    return grad
 
 
 def lstm_forward(
@@ -81,14 +81,14 @@ def lstm_forward(
     gates, cells = reserve[: 4 * rows].reshape(rows, 4 * hidden), reserve[4 * rows :]
     out = np.empty((*x.shape[:-1], hidden), x.dtype)
     state, cell = np.array(hx, order="C"), np.array(cx, order="C")
-    weights, given = tiles.packed(w_hh.T), _rows(x, x.dtype)
+    weights, inputs = tiles.packed(w_hh.T), _rows(x, x.dtype)
     if len(hx) >= tiles.HEIGHT and w_ih.nbytes <= _FITTING:
         inner = tiles.packed(w_ih.T)
     else:
         inner = np.empty((0, 0, 0), x.dtype)
-        np.dot(given, w_ih.T, out=gates)
+        np.dot(inputs, w_ih.T, out=gates)
     _shared_out(
-        gates_of.lstm_there, len(hx), rows, hidden, weights, starts, widths, given, inner, gates, b_ih + b_hh,
+        gates_of.lstm_there, len(hx), rows, hidden, weights, starts, widths, inputs, inner, gates, b_ih + b_hh,
         weights, state,
         cell, out.reshape(rows, hidden), cells,
     )  # fmt: skip
@@ -110,21 +110,21 @@ def lstm_backward(
         gates_of.lstm_back, len(hx), rows, hidden, weights, starts, widths, gates, cells, np.ascontiguousarray(hx),
         np.ascontiguousarray(cx), weights, _arriving(grad_out, kind, hidden), state, cell, slopes, before,
     )  # fmt: skip
-    found = [_of_input(slopes, w_ih, x) if needs[0] else None, *_of_weights(slopes, x, before, needs)]
-    return [*found, state, cell, None]
+    grads = [_of_input(slopes, w_ih, x) if needs[0] else None, *_of_weights(slopes, x, before, needs)]
+    return [*grads, state, cell, None]
 
 
 def _of_weights(slopes: Array, x: Array, before: Array, needs: tuple[bool, ...]) -> list[Array | None]:
     """The gradients of both weights, and of both biases."""
-    found: list[Array | None] = [None] * 4
+    grads: list[Array | None] = [None] * 4
     if needs[1]:
-        found[0] = slopes.T.dot(_rows(x, x.dtype))
+        grads[0] = slopes.T.dot(_rows(x, x.dtype))
     if needs[2]:
-        found[1] = slopes.T.dot(before)
+        grads[1] = slopes.T.dot(before)
     if needs[3] or needs[4]:
         sums = np.ones(len(slopes), slopes.dtype).dot(slopes)
-        found[2], found[3] = sums, sums.copy()
-    return found
+        grads[2], grads[3] = sums, sums.copy()
+    return grads
 
 
 def gru_forward(
@@ -139,7 +139,7 @@ def gru_forward(
     gates, own, before = _gru_parts(reserve)
     out = np.empty((*x.shape[:-1], hidden), x.dtype)
     state = np.array(hx, order="C")
-    _given(x, w_ih, gates)
+    _input_to_gates(x, w_ih, gates)
     bias = np.concatenate([b_ih[: 2 * hidden] + b_hh[: 2 * hidden], b_hh[2 * hidden :], b_ih[2 * hidden :]])
     weights = tiles.packed(w_hh.T)
     _shared_out(
@@ -171,18 +171,18 @@ def gru_backward(
         gates_of.gru_back, len(hx), rows, hidden, weights, starts, widths, gates, own, before, weights,
         _arriving(grad_out, x.dtype, hidden), state, slopes,
     )  # fmt: skip
-    found: list[Array | None] = [None, None, None, None, None, state]
+    grads: list[Array | None] = [None, None, None, None, None, state]
     inner = slopes[:, hidden:]
     if needs[0]:
-        found[0] = _of_input(inner, w_ih, x)
+        grads[0] = _of_input(inner, w_ih, x)
     if needs[1]:
-        found[1] = inner.T.dot(_rows(x, x.dtype))
+        grads[1] = inner.T.dot(_rows(x, x.dtype))
     if needs[2]:
-        found[2] = _in_order(slopes[:, : 3 * hidden].T.dot(before), hidden)
+        grads[2] = _in_order(slopes[:, : 3 * hidden].T.dot(before), hidden)
     if needs[3] or needs[4]:
         sums = np.ones(rows, x.dtype).dot(slopes)
-        found[3], found[4] = sums[hidden:].copy(), _in_order(sums[: 3 * hidden], hidden)
-    return found
+        grads[3], grads[4] = sums[hidden:].copy(), _in_order(sums[: 3 * hidden], hidden)
+    return grads
 
 
 def _in_order(turned: Array, hidden: int) -> Array:
@@ -200,7 +200,7 @@ def rnn_forward(
     out = np.empty((*x.shape[:-1], hidden), x.dtype)
     flat = out.reshape(-1, hidden)
     kept, state = np.empty_like(flat), np.array(hx, order="C")
-    _given(x, w_ih, flat)
+    _input_to_gates(x, w_ih, flat)
     weights = tiles.packed(w_hh.T)
     _shared_out(
         gates_of.plain_there,

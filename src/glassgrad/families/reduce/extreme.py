@@ -54,7 +54,7 @@ def _offsets(sizes: tuple[int, ...], dim: int) -> Any:
 _kept_offsets = lru_cache(256)(_offsets)
 
 
-def flat_places(index: Any, sizes: tuple[int, ...], dim: int) -> Any:
+def flat_indices(index: Any, sizes: tuple[int, ...], dim: int) -> Any:
     """The places in row-major memory that ``index``, one for each line along ``dim``, points at."""
     dim %= len(sizes)
     starts = (_kept_offsets if index.size < 4096 else _offsets)(sizes, dim)
@@ -63,7 +63,7 @@ def flat_places(index: Any, sizes: tuple[int, ...], dim: int) -> Any:
 
 def picked(a: Any, index: Any, dim: int) -> Any:
     """The elements of ``a`` at ``index``, one for each line along ``dim``."""
-    return a[index] if a.ndim == 1 else a.take(flat_places(index, a.shape, dim))
+    return a[index] if a.ndim == 1 else a.take(flat_indices(index, a.shape, dim))
 
 
 def _lines(index: Any, dim: int, keepdim: bool) -> Any:
@@ -93,7 +93,7 @@ def place(self: Any, index: Any, /, sizes: tuple[int, ...], dim: int, keepdim: b
         return self + 0
     out = np.zeros(sizes, self.dtype)
     index = _lines(index, dim, keepdim)
-    out.ravel()[flat_places(index, sizes, dim) if len(sizes) > 1 else index] = _lines(self, dim, keepdim)
+    out.ravel()[flat_indices(index, sizes, dim) if len(sizes) > 1 else index] = _lines(self, dim, keepdim)
     return out
 
 
@@ -106,16 +106,16 @@ place.derivative(self=lambda grad, index, dim, keepdim: pick(grad, index, dim, k
 @op(constant=True)
 def argmax(self: Any, /, dim: Any = None, keepdim: bool = False) -> Any:
     """The place of the largest element, along ``dim`` or of all elements in row-major order."""
-    return _place_of("argmax", self, dim, keepdim)
+    return _arg_extreme("argmax", self, dim, keepdim)
 
 
 @op(constant=True)
 def argmin(self: Any, /, dim: Any = None, keepdim: bool = False) -> Any:
     """The place of the smallest element, along ``dim`` or of all elements in row-major order."""
-    return _place_of("argmin", self, dim, keepdim)
+    return _arg_extreme("argmin", self, dim, keepdim)
 
 
-def _place_of(name: str, a: Any, dim: Any, keepdim: bool) -> Any:
+def _arg_extreme(name: str, a: Any, dim: Any, keepdim: bool) -> Any:
     if a.dtype.kind in "bc":
         raise RuntimeError(f"{name}(): does not support {'bool' if a.dtype.kind == 'b' else 'complex'} input")
     if a.ndim == 0:

@@ -69,9 +69,7 @@ def real_dims(dim: Any, input: Any, function: str) -> Any:
 
 def given_kind(dtype: Any, function: str) -> Any:
     """The NumPy dtype of ``dtype=``."""
-    if type(dtype) is not dtypes.dtype:
-        raise TypeError(f"{function}(): argument 'dtype' must be torch.dtype, not {called(dtype)}")
-    return dtype.numpy
+    return dtypes.demand(dtype, function).numpy
 
 
 def check_keepdim(keepdim: Any, function: str, position: int = 2) -> None:
@@ -157,7 +155,7 @@ def nansum(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = N
 def _mean_kind(input: Any, dtype: Any) -> Any:
     """The input of a mean in the type asked for, or PyTorch's refusal of integers."""
     if dtype is not None:
-        given_kind(dtype, "mean")
+        dtype = dtypes.demand(dtype, "mean")
         if not (dtype.is_floating_point or dtype.is_complex):
             raise RuntimeError(
                 "mean(): could not infer output dtype. Optional dtype must be either a floating point or complex "

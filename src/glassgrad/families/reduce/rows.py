@@ -127,16 +127,16 @@ def _along(a: Any, dim: Any, keepdim: bool) -> Any:
         return _add.reduce(a.astype(F32), axis=axes, keepdims=keepdim).astype(d)
     if (d == F32 or d == F64) and a.flags.c_contiguous and a.size > 64:
         n, m = a.ndim, len(axes)
-        places = sorted(i % n for i in axes)
+        dims = sorted(i % n for i in axes)
         size = count(a.shape, axes)
         large = a.size >= _LARGE and a.size >= compiled.least and size > _LONGEST  # shorter lines are quicker by BLAS
-        if places == list(range(n - m, n)) and (large or size <= _LONGEST):
+        if dims == list(range(n - m, n)) and (large or size <= _LONGEST):
             matrix = a.reshape(prod(a.shape[: n - m]), size)
             sums = compiled.reduce.rows(matrix) if large else None
             if sums is None:
                 sums = matrix.dot(_BASE[d][:size]) if size <= _LONGEST else _add.reduce(matrix, axis=1)
             return sums.reshape(kept_sizes(a.shape, axes) if keepdim else a.shape[: n - m])[()]
-        if places == list(range(m)) and m < n:
+        if dims == list(range(m)) and m < n:
             sums = _columns(a.reshape(size, prod(a.shape[m:])))
             return sums.reshape(kept_sizes(a.shape, axes) if keepdim else a.shape[m:])
     return _add.reduce(a, axis=axes, keepdims=keepdim)

@@ -14,7 +14,7 @@ _KINDS = {np.dtype("f4"), np.dtype("f8")}
 @kernel
 def _running(first: int, last: int, a: Any, out: Any, product: bool, reverse: bool) -> None:
     before, count, after = a.shape
-    held = np.empty(after)
+    values = np.empty(after)
     for row in range(first, last):
         if after == 1:
             value = 1.0 if product else 0.0
@@ -23,24 +23,24 @@ def _running(first: int, last: int, a: Any, out: Any, product: bool, reverse: bo
                 value = value * a[row, i, 0] if product else value + a[row, i, 0]
                 out[row, i, 0] = value
             continue
-        held[:] = 1.0 if product else 0.0
+        values[:] = 1.0 if product else 0.0
         for k in range(count):
             i = count - 1 - k if reverse else k
             line, into = a[row, i], out[row, i]
             if product:
                 for j in range(after):
-                    held[j] *= line[j]
-                    into[j] = held[j]
+                    values[j] *= line[j]
+                    into[j] = values[j]
             else:
                 for j in range(after):
-                    held[j] += line[j]
-                    into[j] = held[j]
+                    values[j] += line[j]
+                    into[j] = values[j]
 
 
 @kernel
 def _before(first: int, last: int, a: Any, out: Any, reverse: bool) -> None:
     before, count, after = a.shape
-    held = np.empty(after)
+    values = np.empty(after)
     for row in range(first, last):
         if after == 1:
             value = 1.0
@@ -49,19 +49,19 @@ def _before(first: int, last: int, a: Any, out: Any, reverse: bool) -> None:
                 out[row, i, 0] = value
                 value *= a[row, i, 0]
             continue
-        held[:] = 1.0
+        values[:] = 1.0
         for k in range(count):
             i = count - 1 - k if reverse else k
             line, into = a[row, i], out[row, i]
             for j in range(after):
-                into[j] = held[j]
-                held[j] *= line[j]
+                into[j] = values[j]
+                values[j] *= line[j]
 
 
 @kernel
 def _recur(first: int, last: int, a: Any, factor: Any, out: Any, reverse: bool) -> None:
     before, count, after = a.shape
-    held = np.empty(after)
+    values = np.empty(after)
     for row in range(first, last):
         if after == 1:
             value = 0.0
@@ -74,22 +74,22 @@ def _recur(first: int, last: int, a: Any, factor: Any, out: Any, reverse: bool) 
             i = count - 1 - k if reverse else k
             line, times, into = a[row, i], factor[row, i], out[row, i]
             for j in range(after):
-                held[j] = line[j] + times[j] * held[j] if k else line[j]
-                into[j] = held[j]
+                values[j] = line[j] + times[j] * values[j] if k else line[j]
+                into[j] = values[j]
 
 
 @kernel
-def _extremes(first: int, last: int, a: Any, values: Any, places: Any, sign: int) -> None:
+def _extremes(first: int, last: int, a: Any, values: Any, indices: Any, sign: int) -> None:
     before, count, after = a.shape
     for row in range(first, last):
         for j in range(after):
-            value, place = a[row, 0, j], 0
+            value, index = a[row, 0, j], 0
             for i in range(count):
                 x = a[row, i, j]
                 if (x >= value if sign > 0 else x <= value) or x != x:  # noqa: PLR0124  NaN
-                    value, place = x, i
+                    value, index = x, i
                 values[row, i, j] = value
-                places[row, i, j] = place
+                indices[row, i, j] = index
 
 
 def _parts(a: Any, dim: int | None) -> tuple[int, int, int] | None:
@@ -144,6 +144,6 @@ def extremes(a: Any, dim: int, sign: int) -> Any:
     parts = _parts(a, dim)
     if parts is None:
         return None
-    values, places = np.empty(a.shape, a.dtype), np.empty(a.shape, np.int64)
-    shared_out(_extremes, parts[0], a.size, a.reshape(parts), values.reshape(parts), places.reshape(parts), sign)
-    return values, places
+    values, indices = np.empty(a.shape, a.dtype), np.empty(a.shape, np.int64)
+    shared_out(_extremes, parts[0], a.size, a.reshape(parts), values.reshape(parts), indices.reshape(parts), sign)
+    return values, indices

@@ -164,11 +164,11 @@ def _extremes(ufunc: Any, a: Any, dim: int) -> tuple[Any, Any]:
         if extremes is not None:
             return extremes  # type: ignore[no-any-return]
     values = ufunc.accumulate(a, axis=dim)
-    places = np.arange(a.shape[dim]).reshape([-1 if i == dim % a.ndim else 1 for i in range(a.ndim)])
+    positions = np.arange(a.shape[dim]).reshape([-1 if i == dim % a.ndim else 1 for i in range(a.ndim)])
     mask = a == values
     if a.dtype.kind in "fV":
         mask |= np.isnan(a)
-    return values, np.maximum.accumulate(np.where(mask, places, 0), axis=dim)
+    return values, np.maximum.accumulate(np.where(mask, positions, 0), axis=dim)
 
 
 @op(node="CummaxBackward0", outputs=("values", "indices"), differentiable=("values",), public=False)
@@ -195,9 +195,9 @@ def add_along(self: Any, index: Any, /, dim: int) -> Any:
     if self.ndim == 0:
         return self + 0
     out = np.zeros(self.shape, self.dtype)
-    places = list(np.indices(self.shape, sparse=True))
-    places[dim] = index
-    np.add.at(out, tuple(places), self)
+    indices = list(np.indices(self.shape, sparse=True))
+    indices[dim] = index
+    np.add.at(out, tuple(indices), self)
     return out
 
 
@@ -209,9 +209,9 @@ def take_along(self: Any, index: Any, /, dim: int) -> Any:
     """The elements that ``index`` points at along ``dim``."""
     if self.ndim == 0:
         return self + 0
-    places = list(np.indices(self.shape, sparse=True))
-    places[dim] = index
-    return self[tuple(places)]
+    indices = list(np.indices(self.shape, sparse=True))
+    indices[dim] = index
+    return self[tuple(indices)]
 
 
 take_along.derivative(self=lambda grad, index, dim: add_along(grad, index, dim))

@@ -28,7 +28,7 @@ def _line(size: int, after: int) -> Any:
     return np.arange(size).reshape((-1,) + (1,) * after)
 
 
-def place(index: Any, axis: int) -> tuple[Any, ...]:
+def along_axis(index: Any, axis: int) -> tuple[Any, ...]:
     """What an array is indexed with so that ``index`` counts along ``axis`` and all else stays in place."""
     ndim = index.ndim
     if ndim <= 1:
@@ -38,16 +38,16 @@ def place(index: Any, axis: int) -> tuple[Any, ...]:
 
 def fetched(source: Any, index: Any, axis: int) -> Any:
     """The elements that ``index`` names along ``axis``, in its shape."""
-    if index.size >= compiled.least and (found := compiled.scatter.fetched(source, index, axis)) is not None:
-        return found
-    return source[place(index, axis)]
+    if index.size >= compiled.least and (elements := compiled.scatter.fetched(source, index, axis)) is not None:
+        return elements
+    return source[along_axis(index, axis)]
 
 
 def put_where(out: Any, index: Any, source: Any, axis: int) -> None:
     """Write ``source`` where ``index`` points along ``axis``; where it points twice, the last one stays."""
     if index.ndim and index.size >= compiled.least and compiled.scatter.placed(out, index, source, axis, False):
         return
-    out[place(index, axis)] = source
+    out[along_axis(index, axis)] = source
 
 
 def added(out: Any, index: Any, src: Any, axis: int) -> Any:
@@ -55,7 +55,7 @@ def added(out: Any, index: Any, src: Any, axis: int) -> Any:
     if not index.size:
         return out
     flat = out.reshape(out.shape or (1,))
-    at_index = place(index, axis)
+    at_index = along_axis(index, axis)
     src = covered(src, index)
     if index.ndim and index.shape[axis] == 1:  # nothing is named twice
         flat[at_index] += src

@@ -68,7 +68,7 @@ def _fetch(first: int, last: int, source: Any, index: Any, out: Any) -> None:
 
 
 @kernel
-def _place(first: int, last: int, out: Any, index: Any, source: Any, adds: bool) -> None:
+def _put(first: int, last: int, out: Any, index: Any, source: Any, adds: bool) -> None:
     before, count, after = index.shape
     for a in range(first, last):
         for i in range(count):
@@ -102,7 +102,7 @@ def placed(out: Any, index: Any, source: Any, axis: int, adds: bool) -> bool:
         return False
     parts = _split(index.shape, axis)
     shared_out(
-        _place, parts[0], index.size, out.reshape(_split(out.shape, axis)),
+        _put, parts[0], index.size, out.reshape(_split(out.shape, axis)),
         np.ascontiguousarray(index, _INDEX).reshape(parts), np.ascontiguousarray(source).reshape(parts), adds,
     )  # fmt: skip
     return True

@@ -12,7 +12,7 @@ from ...ground import dtypes
 from ..compare.rows import unsupported
 from ..index.rows import blank, masked_fill
 from ..shape.rows import axis_of, reshape, unsigned
-from .kernels import added, covered, fetched, inside, place, put_where
+from .kernels import added, along_axis, covered, fetched, inside, put_where
 
 ndarray = np.ndarray
 
@@ -145,7 +145,7 @@ def scatter_value(self: Any, index: Any, /, dim: Any, value: Any) -> Any:
     axis = _checked("scatter", self, index, dim)
     out = np.array(self, order="C")
     if index.size:
-        out.reshape(out.shape or (1,))[place(index, axis)] = np.asarray(value).astype(self.dtype)
+        out.reshape(out.shape or (1,))[along_axis(index, axis)] = np.asarray(value).astype(self.dtype)
     return out
 
 
@@ -196,7 +196,7 @@ def scatter_reduce(self: Any, index: Any, src: Any, /, dim: Any, reduce: Any, in
     out = np.array(self, order="C")
     if not index.size:
         return out
-    flat, at_index, part = out.reshape(out.shape or (1,)), place(index, axis), covered(src, index)
+    flat, at_index, part = out.reshape(out.shape or (1,)), along_axis(index, axis), covered(src, index)
     if not include_self:
         flat[at_index] = _neutral(reduce, self.dtype)
     _REDUCE[reduce].at(flat, at_index, part)

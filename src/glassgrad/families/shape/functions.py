@@ -328,16 +328,16 @@ def movedim(input: Tensor, source: Any, destination: Any) -> Tensor:
     """The view with the dimensions ``source`` at the places ``destination``, the others in their order."""
     ndim = input._array.ndim
     sources = (source,) if isinstance(source, int) else tuple(source)
-    places = (destination,) if isinstance(destination, int) else tuple(destination)
-    if len(sources) != len(places):
+    destinations = (destination,) if isinstance(destination, int) else tuple(destination)
+    if len(sources) != len(destinations):
         raise RuntimeError(
             f"movedim: Invalid source or destination dims: source ({list(sources)} dims) should contain the same "
             "number of "
-            f"dims as destination ({list(places)} dims)"
+            f"dims as destination ({list(destinations)} dims)"
         )
     old = [axis_of(dim, ndim) for dim in sources]
-    new = [axis_of(dim, ndim) for dim in places]
-    for name, axes, listed in (("source", old, sources), ("destination", new, places)):
+    new = [axis_of(dim, ndim) for dim in destinations]
+    for name, axes, listed in (("source", old, sources), ("destination", new, destinations)):
         if len(set(axes)) < len(axes):
             raise RuntimeError(f"movedim: repeated dim in `{name}` ({list(listed)})")
     if not ndim:

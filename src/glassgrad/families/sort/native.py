@@ -13,16 +13,16 @@ _MOST = 64  # kept in order by insertion
 
 
 @kernel
-def _best(first: int, last: int, a: Any, values: Any, places: Any, largest: bool) -> None:
+def _best(first: int, last: int, a: Any, values: Any, indices: Any, largest: bool) -> None:
     """NaN counts as the largest; of equal elements the earlier ones come first."""
     count, k = a.shape[1], values.shape[1]
     for n in range(first, last):
-        row, found, where = a[n], values[n], places[n]
-        held = 0
+        row, chosen, where = a[n], values[n], indices[n]
+        filled = 0
         for i in range(count):
             x = row[i]
-            if held == k:
-                worst = found[k - 1]
+            if filled == k:
+                worst = chosen[k - 1]
                 if largest:
                     better = x > worst or (x != x and worst == worst)  # noqa: PLR0124  NaN
                 else:
@@ -31,19 +31,19 @@ def _best(first: int, last: int, a: Any, values: Any, places: Any, largest: bool
                     continue
                 j = k - 1
             else:
-                j = held
-                held += 1
+                j = filled
+                filled += 1
             while j > 0:
-                y = found[j - 1]
+                y = chosen[j - 1]
                 if largest:
                     ahead = x > y or (x != x and y == y)  # noqa: PLR0124
                 else:
                     ahead = x < y or (y != y and x == x)  # noqa: PLR0124
                 if not ahead:
                     break
-                found[j], where[j] = y, where[j - 1]
+                chosen[j], where[j] = y, where[j - 1]
                 j -= 1
-            found[j], where[j] = x, i
+            chosen[j], where[j] = x, i
 
 
 def best(a: Any, k: int, largest: bool) -> Any:
@@ -52,8 +52,8 @@ def best(a: Any, k: int, largest: bool) -> Any:
         return None
     count = a.shape[-1]
     shape = (*a.shape[:-1], k)
-    values, places = np.empty(shape, a.dtype), np.empty(shape, np.int64)
+    values, indices = np.empty(shape, a.dtype), np.empty(shape, np.int64)
     rows = a.size // count
-    lines = a.reshape(rows, count), values.reshape(rows, k), places.reshape(rows, k)
+    lines = a.reshape(rows, count), values.reshape(rows, k), indices.reshape(rows, k)
     shared_out(_best, rows, a.size, *lines, largest)
-    return values, places
+    return values, indices

@@ -11,7 +11,7 @@ from ...core.row import op
 from ...ground import dtypes
 from ...kernels import compiled
 from ..index.rows import ALL, blank
-from ..scatter.rows import place, scatter
+from ..scatter.rows import along_axis, scatter
 from ..shape.rows import axis_of, unsigned
 
 
@@ -30,7 +30,7 @@ def ordered(array: Any, axis: int, descending: bool) -> Any:
 
 
 def _picked(array: Any, indices: Any, axis: int) -> Any:
-    return array[place(indices, axis)]
+    return array[along_axis(indices, axis)]
 
 
 def _laid_as(array: Any, like: Any) -> Any:
@@ -163,6 +163,6 @@ def histc(self: Any, /, bins: Any = 100, min: Any = 0, max: Any = 0) -> Any:
         raise RuntimeError("torch.histc: max must be larger than min")
     values = self.reshape(-1)
     values = values[(values >= low) & (values <= high)]
-    places = ((values - low) / (high - low) * bins).astype(np.int64)
-    places[places == bins] = bins - 1
-    return np.bincount(places, minlength=bins).astype(self.dtype)
+    indices = ((values - low) / (high - low) * bins).astype(np.int64)
+    indices[indices == bins] = bins - 1
+    return np.bincount(indices, minlength=bins).astype(self.dtype)

@@ -151,10 +151,10 @@ def _index_select(self: Any, index: Any, dim: int) -> Any:
     ends, lengths = np.cumsum(counts), counts[wanted]
     at = np.repeat((ends - counts)[wanted] - np.cumsum(lengths) + lengths, lengths) + np.arange(lengths.sum())
     entries = order[at]
-    places = coo.indices[:, entries]
-    places[dim] = np.repeat(np.arange(len(wanted)), lengths)
+    indices = coo.indices[:, entries]
+    indices[dim] = np.repeat(np.arange(len(wanted)), lengths)
     shape = tuple(len(wanted) if d == dim else size for d, size in enumerate(coo.shape))
-    return rows.sparse_from(wrap(places), rows.values_of(self)[wrap(entries)], shape, False)
+    return rows.sparse_from(wrap(indices), rows.values_of(self)[wrap(entries)], shape, False)
 
 
 @stands_for("select")
@@ -175,8 +175,8 @@ def _unsqueeze(self: Any, dim: int) -> Any:
     if dim > len(coo.indices):
         coo.refuse("unsqueeze of a dense dimension")
     values = rows.values_of(rows.coalesced(self)) if self.requires_grad else wrap(coo.values)
-    places = np.insert(coo.indices, dim, 0, axis=0)
-    return rows.sparse_from(wrap(places), values, (*coo.shape[:dim], 1, *coo.shape[dim:]), coo.coalesced)
+    indices = np.insert(coo.indices, dim, 0, axis=0)
+    return rows.sparse_from(wrap(indices), values, (*coo.shape[:dim], 1, *coo.shape[dim:]), coo.coalesced)
 
 
 @stands_for("cat")
@@ -189,15 +189,15 @@ def _cat(tensors: Sequence[Any], dim: int) -> Any:
         first.refuse("cat along a dense dimension")
     recorded = any(tensor.requires_grad for tensor in tensors)
     parts = [rows.coalesced(tensor) if recorded else tensor for tensor in tensors]
-    places, start = [], 0
+    indices, start = [], 0
     for part in parts:
         at = part._array.indices.copy()
         at[dim] += start
         start += part._array.shape[dim]
-        places.append(at)
+        indices.append(at)
     values = TABLE["cat"].caller([rows.values_of(part) for part in parts], 0)
     shape = (*first.shape[:dim], start, *first.shape[dim + 1 :])
-    return rows.sparse_from(wrap(np.concatenate(places, 1)), values, shape, False)
+    return rows.sparse_from(wrap(np.concatenate(indices, 1)), values, shape, False)
 
 
 @stands_for("stack")

@@ -51,10 +51,10 @@ class Carrier:
             raise AttributeError(name)
         self.refuse()
 
-    def __getitem__(self, place: Any) -> Any:
+    def __getitem__(self, index: Any) -> Any:
         self.refuse()
 
-    def __setitem__(self, place: Any, value: Any) -> None:
+    def __setitem__(self, index: Any, value: Any) -> None:
         self.refuse()
 
     def __array__(self, *args: Any, **kwargs: Any) -> Any:
@@ -221,9 +221,9 @@ def sparse_of(array: Any, sparse_dim: int) -> Coo:
     array = np.asarray(array)
     full = array != 0
     full = full.reshape(*array.shape[:sparse_dim], -1).any(-1) if sparse_dim < array.ndim else full
-    places = np.nonzero(full) if array.ndim else ()
-    indices = np.stack(places) if places else np.zeros((0, int(full)), np.int64)
-    return Coo(indices, array[places] if places else array.reshape(1)[: int(full)], array.shape, True)
+    positions = np.nonzero(full) if array.ndim else ()
+    indices = np.stack(positions) if positions else np.zeros((0, int(full)), np.int64)
+    return Coo(indices, array[positions] if positions else array.reshape(1)[: int(full)], array.shape, True)
 
 
 def values_at(array: Any, indices: Any) -> Any:
@@ -233,14 +233,14 @@ def values_at(array: Any, indices: Any) -> Any:
     if not isinstance(array, Coo):
         return np.asarray(array)[tuple(indices)]
     array = coalesced(array)
-    wanted, held = keys_of(indices, array.shape), keys_of(array.indices, array.shape)
-    if len(wanted) == len(held) and (wanted == held).all():
+    wanted, stored = keys_of(indices, array.shape), keys_of(array.indices, array.shape)
+    if len(wanted) == len(stored) and (wanted == stored).all():
         return array.values.copy()
     out = np.zeros((len(wanted), *array.values.shape[1:]), array.dtype)
-    if len(held):
-        at = np.minimum(np.searchsorted(held, wanted), len(held) - 1)
-        found = held[at] == wanted
-        out[found] = array.values[at[found]]
+    if len(stored):
+        at = np.minimum(np.searchsorted(stored, wanted), len(stored) - 1)
+        is_stored = stored[at] == wanted
+        out[is_stored] = array.values[at[is_stored]]
     return out
 
 
@@ -307,8 +307,8 @@ def _merged(one: Any, two: Any) -> tuple[Any, Any, int]:
     if len(one) == len(two) and (one == two).all():
         return np.arange(len(one)), np.arange(len(one)), len(one)
     if (one[1:] > one[:-1]).all() and (two[1:] > two[:-1]).all():
-        found, back = np.unique(np.concatenate((one, two)), return_inverse=True)
-        return back[: len(one)], back[len(one) :], len(found)
+        merged, back = np.unique(np.concatenate((one, two)), return_inverse=True)
+        return back[: len(one)], back[len(one) :], len(merged)
     here, there, i, j, n = [], [], 0, 0, 0
     a, b = one.tolist(), two.tolist()
     while i < len(a) or j < len(b):  # as if both were sorted; what is not merged is added up later
@@ -383,8 +383,8 @@ def summed(array: Coo, dims: Sequence[int], keepdim: bool) -> Any:
         indices[[dim for dim in range(n) if dim in dims]] = 0
     else:
         indices = array.indices[left]
-    made = Coo(indices, values, shape)
-    return made if keepdim else coalesced(made)
+    sums = Coo(indices, values, shape)
+    return sums if keepdim else coalesced(sums)
 
 
 def spread(array: Any, pattern: Coo, dims: Sequence[int], keepdim: bool) -> Coo:

@@ -27,20 +27,20 @@ def _series(coefficients: tuple[Any, ...]) -> Any:
 
     def value(typing: Any, x: Any) -> Any:
         def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-            (given,) = arguments
+            (operand,) = arguments
             free = ("contract",)
 
             def horner(at: Any, powers: tuple[Any, ...]) -> Any:
-                total = given.type(float(powers[-1]))
+                total = operand.type(float(powers[-1]))
                 for power in powers[-2::-1]:
                     product = builder.fmul(total, at, flags=free)
-                    total = builder.fadd(product, given.type(float(power)), flags=free)
+                    total = builder.fadd(product, operand.type(float(power)), flags=free)
                 return total
 
             if len(coefficients) < 8:
-                return horner(given, coefficients)
-            square = builder.fmul(given, given)
-            odd = builder.fmul(horner(square, coefficients[1::2]), given, flags=free)
+                return horner(operand, coefficients)
+            square = builder.fmul(operand, operand)
+            odd = builder.fmul(horner(square, coefficients[1::2]), operand, flags=free)
             return builder.fadd(odd, horner(square, coefficients[::2]), flags=free)
 
         return x(x), code
@@ -106,9 +106,9 @@ def _erfinv_estimate(x: Any) -> Any:
 def erfinv32(x: Any) -> Any:
     """The inverse of the error function of a float32."""
     size = abs(x)
-    found = _erfinv_estimate(pick(size < _ONE4, x, _NOUGHT4))
-    found = pick(size == _ONE4, f4(np.copysign(_INF4, x)), found)
-    return pick(size <= _ONE4, found, _NAN4)
+    inverse = _erfinv_estimate(pick(size < _ONE4, x, _NOUGHT4))
+    inverse = pick(size == _ONE4, f4(np.copysign(_INF4, x)), inverse)
+    return pick(size <= _ONE4, inverse, _NAN4)
 
 
 @_part
@@ -119,9 +119,9 @@ def erfinv64(x: Any) -> Any:
     z = _erfinv_estimate(v)
     miss = pick(v < 0.5, erf64(z) - v, (1.0 - v) - erfc64(z))
     step = miss / (_SLOPE * exp64(-(z * z)))
-    found = np.copysign(z - step / (1.0 + z * step), x)
-    found = pick(size == 1.0, np.copysign(_INF, x), found)
-    return pick(size <= 1.0, found, _NAN)
+    inverse = np.copysign(z - step / (1.0 + z * step), x)
+    inverse = pick(size == 1.0, np.copysign(_INF, x), inverse)
+    return pick(size <= 1.0, inverse, _NAN)
 
 
 # -- the gamma function ------------------------------------------------------------------------------------------------
@@ -202,8 +202,8 @@ def _each(work: Any, x: Any, cost: int = 4) -> Any:
     if type(x) is not np.ndarray or not x.size or x.dtype not in (F4, F8):
         return None
     if x.flags.fnc:
-        made = _each(work, x.T, cost)
-        return None if made is None else made.T
+        turned = _each(work, x.T, cost)
+        return None if turned is None else turned.T
     out = np.empty(x.shape, x.dtype)
     shared_out(work, x.size, cost * x.size, np.ascontiguousarray(x).reshape(-1), out.reshape(-1))
     return out

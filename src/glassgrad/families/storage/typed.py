@@ -17,7 +17,7 @@ from ...ground.dtypes import called
 from ...ground.runtime import warn
 from ...ground.size import Size
 from ...ops.declare import composite
-from ..create.construct import array_of, place
+from ..create.construct import array_of, tensor_of
 from ..create.functions import allocate, is_size
 from ..matrix.rows import c_name
 from ..shape.rows import alias
@@ -394,7 +394,7 @@ def set_(self: Tensor, source: Any = None, storage_offset: Any = 0, size: Any = 
     if not isinstance(source, (UntypedStorage, TypedStorage, Tensor, type(None))) or (
         storage_offset and size is None or size is not None and not isinstance(size, (tuple, list))
     ):
-        raise TypeError(_SET.format(got=", ".join(_told(argument) for argument in got)))
+        raise TypeError(_SET.format(got=", ".join(_type_name(argument) for argument in got)))
     if self._edge is not None and modes.grad_enabled() and self.requires_grad and self.is_leaf:
         raise RuntimeError("a leaf Variable that requires grad is being used in an in-place operation.")
     kind = self._array.dtype
@@ -423,7 +423,7 @@ def set_(self: Tensor, source: Any = None, storage_offset: Any = 0, size: Any = 
     return self
 
 
-def _told(argument: Any) -> str:
+def _type_name(argument: Any) -> str:
     if isinstance(argument, UntypedStorage | TypedStorage):
         return f"torch.storage.{type(argument).__name__}"
     return called(argument)
@@ -463,7 +463,7 @@ def legacy(wanted: dtypes.dtype | None, args: tuple[Any, ...], kwargs: dict[str,
     if kwargs:
         raise TypeError(_no_match(args, kwargs))
     if not args:
-        return place(np.empty(0, kind), device)
+        return tensor_of(np.empty(0, kind), device)
     if len(args) == 1 and (isinstance(args[0], Tensor) or not is_size(args[0])):
         return _of_one(args[0], wanted, kind, device)
     for index, size in enumerate(args):
@@ -474,7 +474,7 @@ def legacy(wanted: dtypes.dtype | None, args: tuple[Any, ...], kwargs: dict[str,
                 f"new(): argument 'size' failed to unpack the object at pos {index + 1} with error "
                 f'"type must be tuple of ints,but got {dtypes.called(size)}"'
             )
-    return place(allocate(np.empty, tuple(int(size) for size in args), kind, "empty"), device)
+    return tensor_of(allocate(np.empty, tuple(int(size) for size in args), kind, "empty"), device)
 
 
 def _of_one(data: Any, wanted: dtypes.dtype | None, kind: np.dtype[Any], device: Any) -> Tensor:
@@ -483,13 +483,13 @@ def _of_one(data: Any, wanted: dtypes.dtype | None, kind: np.dtype[Any], device:
             raise TypeError(f"expected {_options(np.empty(0, kind))} (got {_options(data._array)})")
         return alias(data)
     if isinstance(data, (TypedStorage, UntypedStorage)):
-        return set_(place(np.empty(0, kind), device), data)  # type: ignore[no-any-return]
+        return set_(tensor_of(np.empty(0, kind), device), data)  # type: ignore[no-any-return]
     if isinstance(data, Size):
-        return place(allocate(np.empty, tuple(data), kind, "empty"), device)
+        return tensor_of(allocate(np.empty, tuple(data), kind, "empty"), device)
     if not hasattr(data, "__len__") or isinstance(data, dict):
         raise TypeError(f"new(): data must be a sequence (got {dtypes.called(data)})")
     array = array_of(data, None if isinstance(data, np.ndarray) else kind)
-    return place(np.asarray(array).astype(kind, copy=False), device)
+    return tensor_of(np.asarray(array).astype(kind, copy=False), device)
 
 
 def _options(array: Any) -> str:

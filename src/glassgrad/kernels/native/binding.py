@@ -107,13 +107,13 @@ def kernel(function: Callable[..., Any], *, strict: bool = False, **options: Any
 
     It runs without Python's lock, but with ``nogil=False``. ``strict`` leaves every sum in the order it is written in.
     """
-    made = _function(function, strict, **{"no_cfunc_wrapper": True, **options})
+    dispatcher = _function(function, strict, **{"no_cfunc_wrapper": True, **options})
     try:
-        made.enable_caching()
+        dispatcher.enable_caching()
     except (RuntimeError, OSError, AttributeError):  # no directory to keep it in; no compiling at all
-        return made
-    _keep_fresh(made, function)
-    return made
+        return dispatcher
+    _keep_fresh(dispatcher, function)
+    return dispatcher
 
 
 def inlined(function: Callable[..., Any], *, strict: bool = False) -> Any:
@@ -132,17 +132,17 @@ def _function(function: Callable[..., Any], strict: bool, **options: Any) -> Any
     return njit(_nrt=counting, **settings)(function)
 
 
-def _keep_fresh(made: Any, function: Callable[..., Any]) -> None:
+def _keep_fresh(dispatcher: Any, function: Callable[..., Any]) -> None:
     """Let what is kept on disk be tied to all the sources it was made from, and a full disk be no error.
 
     Numba looks at the kernel's own file alone, though functions from other files are compiled into it.
     """
-    cache = getattr(made, "_cache", None)
-    found = getattr(cache, "_cache_file", None)
-    if cache is None or found is None or not hasattr(found, "_source_stamp"):
+    cache = getattr(dispatcher, "_cache", None)
+    file = getattr(cache, "_cache_file", None)
+    if cache is None or file is None or not hasattr(file, "_source_stamp"):
         note("a cache whose stamp can be set")
         return
-    found._source_stamp = tuple([_digest(path) for path in sorted(_sources(function))])
+    file._source_stamp = tuple([_digest(path) for path in sorted(_sources(function))])
     save = cache.save_overload
 
     def save_if_possible(signature: Any, data: Any) -> None:
@@ -275,12 +275,12 @@ def shared_out(work: Callable[..., None], rows: int, elements: int, *arguments: 
     if parts <= 1 or (threads := runtime.get_num_threads()) == 1:
         work(0, rows, *arguments)
         return
-    if type(work) is not FunctionType and (team := _team or _the_team()) and (place := team.place(work, arguments)):
+    if type(work) is not FunctionType and (team := _team or _the_team()) and (code := team.code_of(work, arguments)):
         size = -(-rows // min(parts, threads * PARTS))
         step = grain * _LINE if size > grain * _LONG else grain
         size = -(-size // step) * step
         try:
-            done = team.run(place, rows, size, threads, arguments)
+            done = team.run(code, rows, size, threads, arguments)
         except (AttributeError, NumbaError) as problem:  # what hands arguments over could not be compiled
             note(f"threads for compiled code ({problem})")
             done = _team = False

@@ -60,16 +60,16 @@ def _sin(first: Any, last: Any, x: Any, out: Any, over: Any) -> None:
     apart()
     wide_vectors()
     for at in range(first, last, _PIECE):
-        piece, given = out[at : min(at + _PIECE, last)], x[at : min(at + _PIECE, last)]
-        if not _is_near(given):
+        piece, source = out[at : min(at + _PIECE, last)], x[at : min(at + _PIECE, last)]
+        if not _is_near(source):
             for i in range(piece.size):
-                piece[i] = sin(given[i]) if abs(given[i]) <= like(NEAR, given[i]) else np.sin(given[i])
+                piece[i] = sin(source[i]) if abs(source[i]) <= like(NEAR, source[i]) else np.sin(source[i])
         elif over:
             for i in range(piece.size):
                 piece[i] = sin(piece[i])
         else:
             for i in range(piece.size):
-                piece[i] = sin(given[i])
+                piece[i] = sin(source[i])
 
 
 @kernel
@@ -77,16 +77,16 @@ def _cos(first: Any, last: Any, x: Any, out: Any, over: Any) -> None:
     apart()
     wide_vectors()
     for at in range(first, last, _PIECE):
-        piece, given = out[at : min(at + _PIECE, last)], x[at : min(at + _PIECE, last)]
-        if not _is_near(given):
+        piece, source = out[at : min(at + _PIECE, last)], x[at : min(at + _PIECE, last)]
+        if not _is_near(source):
             for i in range(piece.size):
-                piece[i] = cos(given[i]) if abs(given[i]) <= like(NEAR, given[i]) else np.cos(given[i])
+                piece[i] = cos(source[i]) if abs(source[i]) <= like(NEAR, source[i]) else np.cos(source[i])
         elif over:
             for i in range(piece.size):
                 piece[i] = cos(piece[i])
         else:
             for i in range(piece.size):
-                piece[i] = cos(given[i])
+                piece[i] = cos(source[i])
 
 
 #: The functions, and the nanoseconds that one number takes.
@@ -98,20 +98,20 @@ KERNELS: dict[Any, tuple[Any, float]] = {
 
 def apply(ufunc: Any, out: Any, a: Any) -> Any:
     """What ``ufunc`` computes of ``a``, written into ``out``, which may be ``a``; ``None`` if it is not served."""
-    found = KERNELS.get((ufunc, a.dtype))
-    if found is None or not a.flags.c_contiguous or not a.size:
+    entry = KERNELS.get((ufunc, a.dtype))
+    if entry is None or not a.flags.c_contiguous or not a.size:
         return None
-    work, cost = found
+    work, cost = entry
     part = max(a.size // runtime.get_num_threads(), 1)  # one for each: what a core has written, it finds in its cache
     shared_out(work, a.size, int(a.size * cost), a.reshape(-1), out.reshape(-1), out is a, grain=part)
     return out
 
 
-def made(ufunc: Any, a: Any) -> Any:
+def values(ufunc: Any, a: Any) -> Any:
     """The same of a large array, in an array of its own."""
     if type(a) is not np.ndarray:
         return None
     if a.flags.fnc:
-        turned = made(ufunc, a.T)
+        turned = values(ufunc, a.T)
         return None if turned is None else turned.T
     return apply(ufunc, np.empty(a.shape, a.dtype), a) if a.flags.c_contiguous else None

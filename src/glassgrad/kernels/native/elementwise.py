@@ -142,8 +142,8 @@ def apply(ufunc: Any, out: Any, a: Any, b: Any = None) -> Any:
             out[...] = ufunc(*operands)
     elif loop is not None:
         which = [] if b is None else [1 if single[0] else 2 if single[1] else 0]
-        places = [*map(address, operands), address(out)]
-        shared_out(loop, size, int(size * _COST), dtype.type(0), *places, *which, grain=part)
+        addresses = [*map(address, operands), address(out)]
+        shared_out(loop, size, int(size * _COST), dtype.type(0), *addresses, *which, grain=part)
     elif ufunc in _NUMPYS:
         flat = [x.reshape(-1) for x in operands]
         shared_out(_part, size, int(size * _NUMPYS[ufunc]), ufunc, out.reshape(-1), *flat, grain=part)

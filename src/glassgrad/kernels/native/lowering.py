@@ -119,8 +119,8 @@ def positions(sizes: Three, extents: Three, before: Three, n: int) -> Any:
     at = [np.arange(size) + b for size, b in zip(sizes, before, strict=True)]
     a, b, c = np.meshgrid(*at, indexing="ij")
     inside = np.ones(a.shape, bool)
-    for place, extent in zip((a, b, c), extents, strict=True):
-        inside &= (place >= 0) & (place < extent)
+    for coordinate, extent in zip((a, b, c), extents, strict=True):
+        inside &= (coordinate >= 0) & (coordinate < extent)
     return np.where(inside, (a * extents[1] + b) * extents[2] + c, math.prod(extents)).reshape(-1) * n
 
 
@@ -213,15 +213,15 @@ def _passed_over(
                 spans.append([first, last])
         runs.append([len(known), max(len(spans), 1)])
         known += spans or [[0, 0]]
-    held = _numbers(slots)
+    occupants = _numbers(slots)
     went = np.empty(math.prod([len(line) for line in seen]), np.int64)
-    went[held[held >= 0]] = np.flatnonzero(held >= 0)
-    return held, went, runs
+    went[occupants[occupants >= 0]] = np.flatnonzero(occupants >= 0)
+    return occupants, went, runs
 
 
-def _ordered(channels: int, pitch: int, found: Any, order: int) -> Any:
+def _ordered(channels: int, pitch: int, distances: Any, order: int) -> Any:
     """The distances of all channels' taps, ``order`` channels after ``order`` channels."""
-    taps = _numbers(found)
+    taps = _numbers(distances)
     parts = [
         np.add.outer(taps, np.arange(first, min(first + order, channels)) * pitch).reshape(-1)
         for first in range(0, channels, order)
@@ -251,16 +251,16 @@ def forward(
     places, plane, line = _vectors(outs, extents, stride if lanes else (1, 1, 1), n, lanes)
     layout = _laid(group, channels, sizes, extents, residues, steps, before)
     scale = n if lanes else 1
-    found = []
+    distances = []
     for tap in product(*[range(k) for k in kernel]):
         phase = 0
         for t, d, s, rs in zip(tap, dilation, stride, residues, strict=True):
             phase = phase * len(rs) + (0 if lanes else rs.index(t * d % s))
         a, b, c = (move[t] for move, t in zip(moves, tap, strict=True))
-        found.append((((phase * extents[0] + a) * extents[1] + b) * extents[2] + c) * scale)
+        distances.append((((phase * extents[0] + a) * extents[1] + b) * extents[2] + c) * scale)
     skips = lanes and not alike
     order = _TOGETHER if skips else 1
-    offsets = _ordered(channels // groups, layout.pitch, found, order)
+    offsets = _ordered(channels // groups, layout.pitch, distances, order)
     origins = np.arange(math.prod(outs)) * n if lanes else _NO_TABLE
     if skips:
         seen = [
@@ -268,25 +268,25 @@ def forward(
             for (m, k, s, d), b, size in zip(each, before, sizes, strict=True)
         ]
         spans: list[Any] = []
-        held, went, runs = _passed_over(seen, kernel, channels // groups, spans)
-        whole, origins = places[np.maximum(held, 0)], went * n
+        occupants, went, runs = _passed_over(seen, kernel, channels // groups, spans)
+        whole, origins = places[np.maximum(occupants, 0)], went * n
     else:
         whole = _for_all(places, group, layout)
-        spans, runs = [[0, len(found)]], [[0, 1]] * (len(whole) // WIDTH)
+        spans, runs = [[0, len(distances)]], [[0, 1]] * (len(whole) // WIDTH)
     phases = _numbers([[0, len(offsets), 0, len(whole), len(places), plane, line, 0, 0, 0, *outs]])
     return Plan(
-        layout, offsets, np.arange(len(found)), phases, whole, (1, 1, 1), origins, order, _numbers(runs),
+        layout, offsets, np.arange(len(distances)), phases, whole, (1, 1, 1), origins, order, _numbers(runs),
         _numbers(spans),
     )  # fmt: skip
 
 
 def _seen(first: int, count: int, moves: list[int], size: int) -> list[tuple[int, int]]:
     """For each of ``count`` places, from ``first`` on, the taps that see one of ``size`` outputs; ``moves`` grow."""
-    found = []
-    for place in range(first, first + count):
-        inside = [number for number, moved in enumerate(moves) if 0 <= place - moved < size]
-        found.append((inside[0], inside[-1] + 1) if inside else (0, 0))
-    return found
+    ranges = []
+    for position in range(first, first + count):
+        inside = [number for number, moved in enumerate(moves) if 0 <= position - moved < size]
+        ranges.append((inside[0], inside[-1] + 1) if inside else (0, 0))
+    return ranges
 
 
 @lru_cache(256)
@@ -330,14 +330,14 @@ def backward(
         if not all(counts):
             continue
         taps: Any = list(product(*[part[2] for part in parts]))
-        found = []
+        distances = []
         for tap in taps:
             at = [
                 first - t * d // s + b
                 for (first, _, _), t, d, s, b in zip(parts, tap, dilation, stride, before, strict=True)
             ]
-            found.append(((at[0] * extents[1] + at[1]) * extents[2] + at[2]) * scale)
-        ours = _ordered(channels // groups, layout.pitch, found, order)
+            distances.append(((at[0] * extents[1] + at[1]) * extents[2] + at[2]) * scale)
+        ours = _ordered(channels // groups, layout.pitch, distances, order)
         one, plane, pitch = _vectors(counts, extents, ones, n, lanes)
         if lanes:
             seen = [
@@ -345,12 +345,12 @@ def backward(
                 for (first, count, own), d, s, size in zip(parts, dilation, stride, outs, strict=True)
             ]
             counted = [len(part[2]) for part in parts]
-            held, went, own_runs = _passed_over(seen, counted, channels // groups, spans_of)
-            here = one[np.maximum(held, 0)]
+            occupants, went, own_runs = _passed_over(seen, counted, channels // groups, spans_of)
+            here = one[np.maximum(occupants, 0)]
         else:
             here = _for_all(one, group, layout)
             own_runs = [[len(spans_of), 1]] * (len(here) // WIDTH)
-            spans_of.append([0, len(found)])
+            spans_of.append([0, len(distances)])
         runs += own_runs
         starts = [first * s + r - p for (first, _, _), r, s, p in zip(parts, remainders, stride, padding, strict=True)]
         begin = sum(map(len, places))

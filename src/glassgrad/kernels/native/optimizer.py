@@ -42,10 +42,10 @@ class Layout:
     sizes      elements of each parameter
     turned     which parameters have columns for lines, as all their arrays must
     table      the addresses of all arrays: a row for each parameter
-    places     each parameter's first block and its number count; then those of all
+    spans      each parameter's first block and its number count; then those of all
     """
 
-    __slots__ = ("kept", "sizes", "turned", "table", "places")
+    __slots__ = ("kept", "sizes", "turned", "table", "spans")
 
     def __init__(self, arrays: Sequence[Sequence[Any]], parts: int) -> None:
         self.kept, _ = _apart(arrays)
@@ -53,9 +53,9 @@ class Layout:
         self.turned = [not row[0].flags.c_contiguous for row in arrays]
         self.table = np.array([[*map(address, row)] for row in arrays], np.int64)
         counts = np.array(self.sizes, np.int64) * parts
-        self.places = np.zeros((len(arrays) + 1, 2), np.int64)
-        self.places[1:, 0], self.places[:-1, 1] = np.cumsum(-(-counts // BLOCK)), counts
-        self.places[-1, 1] = counts.sum()
+        self.spans = np.zeros((len(arrays) + 1, 2), np.int64)
+        self.spans[1:, 0], self.spans[:-1, 1] = np.cumsum(-(-counts // BLOCK)), counts
+        self.spans[-1, 1] = counts.sum()
 
     def find(self, grads: Sequence[Any]) -> bool:
         """Look where the gradients lie; False where one has gaps, or lies in another way than its parameter."""
@@ -118,30 +118,30 @@ def step(
         layout = layouts[like] = Layout(arrays, like.itemsize // kind.itemsize)
     if not layout.find(grads):
         return False
-    places = layout.places
-    blocks, count = places[-1].tolist()
-    shared_out(rule, blocks, count, layout.table, places, np.array(numbers, kind), *settings)
+    spans = layout.spans
+    blocks, count = spans[-1].tolist()
+    shared_out(rule, blocks, count, layout.table, spans, np.array(numbers, kind), *settings)
     return True
 
 
 @inlined
-def _following(places: Any, row: int, block: int) -> tuple[int, int, int]:
+def _following(spans: Any, row: int, block: int) -> tuple[int, int, int]:
     """The parameter that a block belongs to, from ``row`` on, and the block's first element and length."""
-    while places[row + 1, 0] <= block:
+    while spans[row + 1, 0] <= block:
         row += 1
-    begin = (block - places[row, 0]) * BLOCK
-    return row, begin, min(BLOCK, places[row, 1] - begin)
+    begin = (block - spans[row, 0]) * BLOCK
+    return row, begin, min(BLOCK, spans[row, 1] - begin)
 
 
 @kernel
-def adam(first: int, last: int, table: Any, places: Any, numbers: Any, decays: bool, amsgrad: bool) -> None:
+def adam(first: int, last: int, table: Any, spans: Any, numbers: Any, decays: bool, amsgrad: bool) -> None:
     """Adam and AdamW; the numbers are the constants that ``Adam._compiled`` names."""
     sign, decay, shrink, fresh1, beta2, fresh2, eps, rate = (
         numbers[0], numbers[1], numbers[2], numbers[3], numbers[4], numbers[5], numbers[6], numbers[7],
     )  # fmt: skip
     row = 0
     for block in range(first, last):
-        row, begin, size = _following(places, row, block)
+        row, begin, size = _following(spans, row, block)
         p = _block(table, row, 0, begin, size, numbers)
         g = _block(table, row, 1, begin, size, numbers)
         mean = _block(table, row, 2, begin, size, numbers)
@@ -162,14 +162,14 @@ def adam(first: int, last: int, table: Any, places: Any, numbers: Any, decays: b
 
 
 @kernel
-def descend(first: int, last: int, table: Any, places: Any, numbers: Any, decays: bool, nesterov: bool) -> None:
+def descend(first: int, last: int, table: Any, spans: Any, numbers: Any, decays: bool, nesterov: bool) -> None:
     """SGD, with a buffer of the running mean where there are three arrays."""
     sign, decay, momentum, fresh, ahead, rate = (
         numbers[0], numbers[1], numbers[2], numbers[3], numbers[4], numbers[5],
     )  # fmt: skip
     row = 0
     for block in range(first, last):
-        row, begin, size = _following(places, row, block)
+        row, begin, size = _following(spans, row, block)
         p = _block(table, row, 0, begin, size, numbers)
         g = _block(table, row, 1, begin, size, numbers)
         moved = table.shape[1] > 2
@@ -187,7 +187,7 @@ def descend(first: int, last: int, table: Any, places: Any, numbers: Any, decays
 
 @kernel
 def rmsprop(
-    first: int, last: int, table: Any, places: Any, numbers: Any, decays: bool, moved: bool, centered: bool
+    first: int, last: int, table: Any, spans: Any, numbers: Any, decays: bool, moved: bool, centered: bool
 ) -> None:
     """RMSprop: with the squares' running mean, with a buffer where ``moved``, with the mean where ``centered``."""
     sign, decay, alpha, fresh, momentum, eps, rate = (
@@ -195,7 +195,7 @@ def rmsprop(
     )  # fmt: skip
     row = 0
     for block in range(first, last):
-        row, begin, size = _following(places, row, block)
+        row, begin, size = _following(spans, row, block)
         p = _block(table, row, 0, begin, size, numbers)
         g = _block(table, row, 1, begin, size, numbers)
         square = _block(table, row, 2, begin, size, numbers)
@@ -228,12 +228,12 @@ def rmsprop(
 
 
 @kernel
-def adagrad(first: int, last: int, table: Any, places: Any, numbers: Any, decays: bool) -> None:
+def adagrad(first: int, last: int, table: Any, spans: Any, numbers: Any, decays: bool) -> None:
     """Adagrad, with the sum of the squares."""
     sign, decay, eps, rate = numbers[0], numbers[1], numbers[2], numbers[3]
     row = 0
     for block in range(first, last):
-        row, begin, size = _following(places, row, block)
+        row, begin, size = _following(spans, row, block)
         p = _block(table, row, 0, begin, size, numbers)
         g = _block(table, row, 1, begin, size, numbers)
         total = _block(table, row, 2, begin, size, numbers)

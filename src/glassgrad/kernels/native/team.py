@@ -46,16 +46,16 @@ def _pointer(builder: Any, address: Any) -> Any:
 
 @intrinsic
 def _read(typing: Any, address: Any) -> Any:
-    def code(context: Any, builder: Any, signature: Any, given: Any) -> Any:
-        return builder.load_atomic(_pointer(builder, given[0]), "seq_cst", 8)
+    def code(context: Any, builder: Any, signature: Any, operands: Any) -> Any:
+        return builder.load_atomic(_pointer(builder, operands[0]), "seq_cst", 8)
 
     return types.int64(types.int64), code
 
 
 @intrinsic
 def _write(typing: Any, address: Any, value: Any) -> Any:
-    def code(context: Any, builder: Any, signature: Any, given: Any) -> Any:
-        builder.store_atomic(given[1], _pointer(builder, given[0]), "seq_cst", 8)
+    def code(context: Any, builder: Any, signature: Any, operands: Any) -> Any:
+        builder.store_atomic(operands[1], _pointer(builder, operands[0]), "seq_cst", 8)
         return context.get_dummy_value()
 
     return types.void(types.int64, types.int64), code
@@ -65,8 +65,8 @@ def _write(typing: Any, address: Any, value: Any) -> Any:
 def _replaced(typing: Any, address: Any, before: Any, after: Any) -> Any:
     """Whether a word was ``before``, and is now ``after``."""
 
-    def code(context: Any, builder: Any, signature: Any, given: Any) -> Any:
-        pair = builder.cmpxchg(_pointer(builder, given[0]), *given[1:], "seq_cst", "seq_cst")
+    def code(context: Any, builder: Any, signature: Any, operands: Any) -> Any:
+        pair = builder.cmpxchg(_pointer(builder, operands[0]), *operands[1:], "seq_cst", "seq_cst")
         return builder.extract_value(pair, 1)
 
     return types.boolean(types.int64, types.int64, types.int64), code
@@ -76,8 +76,8 @@ def _replaced(typing: Any, address: Any, before: Any, after: Any) -> Any:
 def _count(typing: Any, address: Any) -> Any:
     """Add one to a word."""
 
-    def code(context: Any, builder: Any, signature: Any, given: Any) -> Any:
-        return builder.atomic_rmw("add", _pointer(builder, given[0]), _WORD(1), "seq_cst")
+    def code(context: Any, builder: Any, signature: Any, operands: Any) -> Any:
+        return builder.atomic_rmw("add", _pointer(builder, operands[0]), _WORD(1), "seq_cst")
 
     return types.int64(types.int64), code
 
@@ -86,7 +86,7 @@ def _count(typing: Any, address: Any) -> Any:
 def _pause(typing: Any) -> Any:
     """A moment in which the processor does not look."""
 
-    def code(context: Any, builder: Any, signature: Any, given: Any) -> Any:
+    def code(context: Any, builder: Any, signature: Any, operands: Any) -> Any:
         if platform.machine() in ("x86_64", "AMD64"):
             nothing = ir.FunctionType(ir.VoidType(), [])
             builder.call(cgutils.get_or_insert_function(builder.module, nothing, "llvm.x86.sse2.pause"), [])
@@ -99,9 +99,9 @@ def _pause(typing: Any) -> Any:
 def _called(typing: Any, trampoline: Any, function: Any, arguments: Any, first: Any, last: Any) -> Any:
     """Rows ``first`` to ``last`` done by a kernel; tells whether it failed."""
 
-    def code(context: Any, builder: Any, signature: Any, given: Any) -> Any:
+    def code(context: Any, builder: Any, signature: Any, operands: Any) -> Any:
         form = ir.FunctionType(_STATUS, [_WORD] * 4).as_pointer()
-        status = builder.call(builder.inttoptr(given[0], form), given[1:])
+        status = builder.call(builder.inttoptr(operands[0], form), operands[1:])
         return builder.zext(builder.icmp_signed(">", status, _STATUS(0)), _WORD)
 
     return types.int64(*[types.int64] * 5), code
@@ -226,20 +226,20 @@ def _conduct(
 # -- from a kernel's arguments to a job --------------------------------------------------------------------------------
 
 
-def _trampoline(context: Any, module: Any, kinds: Any, held: Any) -> Any:
+def _trampoline(context: Any, module: Any, kinds: Any, struct: Any) -> Any:
     """A function of a kernel's address, of where its arguments are held, and of rows: it calls the kernel."""
-    made = ir.Function(module, ir.FunctionType(_STATUS, [_WORD] * 4), module.get_unique_name("trampoline"))
-    made.linkage = "internal"
-    function, arguments, first, last = made.args
-    builder = ir.IRBuilder(made.append_basic_block())
+    trampoline = ir.Function(module, ir.FunctionType(_STATUS, [_WORD] * 4), module.get_unique_name("trampoline"))
+    trampoline.linkage = "internal"
+    function, arguments, first, last = trampoline.args
+    builder = ir.IRBuilder(trampoline.append_basic_block())
     every = (types.int64, types.int64, *kinds)
     form = context.call_conv.get_function_type(types.none, every)
     slots = [cgutils.alloca_once(builder, slot.pointee) for slot in form.args[:2]]  # for a result, and what went wrong
-    place = builder.inttoptr(arguments, held.as_pointer())
-    values = [builder.load(cgutils.gep_inbounds(builder, place, 0, n)) for n in range(len(kinds))]
+    packed = builder.inttoptr(arguments, struct.as_pointer())
+    values = [builder.load(cgutils.gep_inbounds(builder, packed, 0, n)) for n in range(len(kinds))]
     flat = context.get_arg_packer(every).as_arguments(builder, [first, last, *values])
     builder.ret(builder.call(builder.inttoptr(function, form.as_pointer()), [*slots, *flat]))
-    return made
+    return trampoline
 
 
 @intrinsic
@@ -249,16 +249,16 @@ def _conducted(
 ) -> Any:  # fmt: skip
     kinds = tuple(arguments)
 
-    def code(context: Any, builder: Any, signature: Any, given: Any) -> Any:
-        conductor, team, function, *numbers, packed = given
+    def code(context: Any, builder: Any, signature: Any, operands: Any) -> Any:
+        conductor, team, function, *numbers, packed = operands
         values = cgutils.unpack_tuple(builder, packed, len(kinds))
-        held = ir.LiteralStructType([value.type for value in values])
-        place = cgutils.alloca_once(builder, held)
+        struct = ir.LiteralStructType([value.type for value in values])
+        memory = cgutils.alloca_once(builder, struct)
         for n, value in enumerate(values):
-            builder.store(value, cgutils.gep_inbounds(builder, place, 0, n))
-        trampoline = _trampoline(context, builder.module, kinds, held)
+            builder.store(value, cgutils.gep_inbounds(builder, memory, 0, n))
+        trampoline = _trampoline(context, builder.module, kinds, struct)
         form = ir.FunctionType(_WORD, [_WORD] * 8).as_pointer()
-        addresses = [builder.ptrtoint(pointer, _WORD) for pointer in (trampoline, place)]
+        addresses = [builder.ptrtoint(pointer, _WORD) for pointer in (trampoline, memory)]
         return builder.call(builder.inttoptr(conductor, form), [team, addresses[0], function, addresses[1], *numbers])
 
     return types.int64(*[types.int64] * 7, arguments), code
@@ -296,25 +296,25 @@ def _fingerprint(arguments: tuple[Any, ...]) -> Any:
 
 def _compiled(function: Any, kinds: Any) -> Any:
     """The compiled form of a function for arguments of these types."""
-    found = function.overloads.get(kinds)
-    if found is None:
+    compiled = function.overloads.get(kinds)
+    if compiled is None:
         function.compile(kinds)
-        found = function.overloads[kinds]
-    return found
+        compiled = function.overloads[kinds]
+    return compiled
 
 
 class Team:
     """Helpers for up to so many cores, each of which begins when it is first asked for."""
 
     def __init__(self, cores: int) -> None:
-        made = _compiled(_conduct, (types.int64,) * 8)
-        self._conductor = made.library.get_pointer_to_function(made.fndesc.llvm_cfunc_wrapper_name)
+        conductor = _compiled(_conduct, (types.int64,) * 8)
+        self._conductor = conductor.library.get_pointer_to_function(conductor.fndesc.llvm_cfunc_wrapper_name)
         self._most = min(cores - 1, _MOST_HELPERS)
         self._memory = np.zeros(_ASLEEP + (self._most + 1) * _OF_HELPER, np.uint8)
         self._at = -(-self._memory.ctypes.data // _OF_HELPER) * _OF_HELPER
         self._helpers: list[threading.Thread] = []
         self._gathering = threading.RLock()  # a signal's handler may ask for helpers while they are gathered
-        self._places: dict[Any, int] = {}
+        self._codes: dict[Any, int] = {}
         self._closed = False
         _compiled(_help, (types.int64, types.int64))
         atexit.register(self.close)
@@ -334,16 +334,16 @@ class Team:
                     self._helpers.remove(helper)
                     self._most = len(self._helpers)
 
-    def place(self, work: Any, arguments: tuple[Any, ...]) -> int:
+    def code_of(self, work: Any, arguments: tuple[Any, ...]) -> int:
         """Where a kernel's code for such arguments lies; 0 if it gives a result, which a part cannot."""
         key = work, _fingerprint(arguments)
-        found = self._places.get(key)
-        if found is None:
-            made = _compiled(work, (types.int64, types.int64, *[numba.typeof(a) for a in arguments]))
-            name = made.fndesc.llvm_func_name
-            found = made.library.get_pointer_to_function(name) if made.signature.return_type == types.none else 0
-            self._places[key] = found
-        return found
+        code = self._codes.get(key)
+        if code is None:
+            compiled = _compiled(work, (types.int64, types.int64, *[numba.typeof(a) for a in arguments]))
+            name = compiled.fndesc.llvm_func_name
+            code = compiled.library.get_pointer_to_function(name) if compiled.signature.return_type == types.none else 0
+            self._codes[key] = code
+        return code
 
     def run(self, function: int, rows: int, size: int, threads: int, arguments: tuple[Any, ...]) -> bool:
         """Have a kernel's rows done in parts of ``size`` by so many threads; False if a part failed."""

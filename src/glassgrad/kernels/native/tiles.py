@@ -63,9 +63,9 @@ def get(typing: Any, pointer: Any, offset: Any) -> Any:
     """The number so many elements further on."""
 
     def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        found = builder.load(builder.gep(arguments[0], [arguments[1]]))
-        found.align = pointer.dtype.bitwidth // 8
-        return found
+        number = builder.load(builder.gep(arguments[0], [arguments[1]]))
+        number.align = pointer.dtype.bitwidth // 8
+        return number
 
     return pointer.dtype(pointer, types.intp), code
 
@@ -130,8 +130,8 @@ def transposed(typing: Any, source: Any, row: Any, target: Any) -> Any:
                     lines[i] = builder.shuffle_vector(one, other, low)
                     lines[i + apart] = builder.shuffle_vector(one, other, high)
             apart //= 2
-        for i, made in enumerate(lines):
-            words.store(made, builder.gep(there, [whole(i * n)]), BYTES)
+        for i, column in enumerate(lines):
+            words.store(column, builder.gep(there, [whole(i * n)]), BYTES)
         return context.get_dummy_value()
 
     return types.void(source, types.intp, target), code
@@ -226,18 +226,18 @@ def _tile(rows: int, vectors: int) -> Any:
             here = builder.gep(b, [builder.mul(step, right_step)])
             right = [words.load(builder.gep(here, [offset])) for offset in across]
             left = builder.gep(a, [builder.mul(step, left_step)])
-            made = []
+            updated = []
             for row in range(rows):
                 number = words.spread(builder.gep(left, [down[row]]))
                 for part in range(vectors):
-                    made.append(builder.call(words.fused, [number, right[part], sums[row * vectors + part]]))
+                    updated.append(builder.call(words.fused, [number, right[part], sums[row * vectors + part]]))
             following = builder.add(step, index(1))
             step.add_incoming(following, walk)
-            for total, value in zip(sums, made, strict=True):
+            for total, value in zip(sums, updated, strict=True):
                 total.add_incoming(value, walk)
             builder.cbranch(builder.icmp_signed("<", following, depth), walk, end)
             builder.position_at_end(end)
-            for target, value in zip(targets, made, strict=True):
+            for target, value in zip(targets, updated, strict=True):
                 words.store(value, target)
             return context.get_dummy_value()
 
@@ -338,9 +338,9 @@ def strip(vectors: int, packed: bool) -> Any:
                 line = _LINE // words.size  # numbers
                 first = builder.udiv(builder.mul(step, index(rows)), index(line))
                 for piece in range(max(unroll * rows // line, 1)):
-                    place = builder.add(first, index(piece))
-                    row = builder.add(builder.urem(place, index(rows)), index(rows))
-                    along = builder.mul(builder.udiv(place, index(rows)), index(line))
+                    chunk = builder.add(first, index(piece))
+                    row = builder.add(builder.urem(chunk, index(rows)), index(rows))
+                    along = builder.mul(builder.udiv(chunk, index(rows)), index(line))
                     words.fetch(builder.gep(a, [builder.add(builder.mul(row, left_row), along)]))
 
             def walked(state: Any, count: int) -> Any:
@@ -357,8 +357,8 @@ def strip(vectors: int, packed: bool) -> Any:
                             there = builder.add(builder.mul(left_row, index(row)), index(s))
                         number = words.spread(builder.gep(left, [there]))
                         for part in range(vectors):
-                            place = row * vectors + part
-                            sums[place] = builder.call(words.fused, [number, across[part], sums[place]])
+                            slot = row * vectors + part
+                            sums[slot] = builder.call(words.fused, [number, across[part], sums[slot]])
                 left = builder.gep(left, [index(count * rows if packed else count)])
                 return [builder.add(step, index(count)), left, builder.gep(right, [index(count * n)]), *sums]
 
@@ -409,9 +409,9 @@ def packed(matrix: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     whole, size = width // n, -(-width // n) * depth * n
     room = np.empty(size + n, matrix.dtype)
     skipped = -room.ctypes.data % (n * room.itemsize) // room.itemsize
-    made = room[skipped : skipped + size].reshape(-1, depth, n)
-    made[:whole] = matrix[:, : whole * n].reshape(depth, whole, n).swapaxes(0, 1)
-    if len(made) > whole:
-        made[whole, :, : width - whole * n] = matrix[:, whole * n :]
-        made[whole, :, width - whole * n :] = 0
-    return made
+    vectors = room[skipped : skipped + size].reshape(-1, depth, n)
+    vectors[:whole] = matrix[:, : whole * n].reshape(depth, whole, n).swapaxes(0, 1)
+    if len(vectors) > whole:
+        vectors[whole, :, : width - whole * n] = matrix[:, whole * n :]
+        vectors[whole, :, width - whole * n :] = 0
+    return vectors

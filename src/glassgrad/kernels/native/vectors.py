@@ -48,9 +48,9 @@ class Words:
         ]
 
     def load(self, pointer: Any) -> Any:
-        made = self.builder.load(self.builder.bitcast(pointer, self.vector.as_pointer()))
-        made.align = self.size
-        return made
+        vector = self.builder.load(self.builder.bitcast(pointer, self.vector.as_pointer()))
+        vector.align = self.size
+        return vector
 
     def store(self, value: Any, pointer: Any, aligned: int | None = None) -> None:
         stored = self.builder.store(value, self.builder.bitcast(pointer, self.vector.as_pointer()))
@@ -59,8 +59,8 @@ class Words:
     def spread(self, pointer: Any) -> Any:
         """One number in all lanes."""
         i32 = ir.IntType(32)
-        held = self.builder.insert_element(self.unset, self.builder.load(pointer), i32(0))
-        return self.builder.shuffle_vector(held, self.unset, ir.Constant(ir.VectorType(i32, self.n), None))
+        single = self.builder.insert_element(self.unset, self.builder.load(pointer), i32(0))
+        return self.builder.shuffle_vector(single, self.unset, ir.Constant(ir.VectorType(i32, self.n), None))
 
     def fetch(self, pointer: Any) -> None:
         """Have a line of the cache brought near, which nobody waits for."""
@@ -72,7 +72,7 @@ class Words:
     def zipped(self, a: Any, b: Any, upper: bool) -> Any:
         """The lower or upper halves of two vectors, their lanes by turns."""
         i32, first = ir.IntType(32), self.n // 2 * upper
-        order = [lane for place in range(first, first + self.n // 2) for lane in (place, place + self.n)]
+        order = [lane for left in range(first, first + self.n // 2) for lane in (left, left + self.n)]
         return self.builder.shuffle_vector(a, b, ir.Constant(ir.VectorType(i32, self.n), order))
 
     def turned(self, rows: list[Any]) -> list[Any]:
@@ -80,7 +80,7 @@ class Words:
         half, width = len(rows) // 2, 1
         while width < self.n:
             rows = [
-                self.zipped(rows[place], rows[place + half], upper) for place in range(half) for upper in (False, True)
+                self.zipped(rows[row], rows[row + half], upper) for row in range(half) for upper in (False, True)
             ]
             width *= 2
         return rows

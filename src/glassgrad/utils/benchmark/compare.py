@@ -50,7 +50,7 @@ class Compare:
         columns = list(dict.fromkeys(result.task_spec.description or "" for result in results))
         threads = list(dict.fromkeys(result.task_spec.num_threads for result in results))
         names = list(dict.fromkeys(result.as_row_name for result in results))
-        found = {
+        by_cell = {
             (result.task_spec.num_threads, result.as_row_name, result.task_spec.description or ""): result
             for result in results
         }
@@ -58,11 +58,11 @@ class Compare:
         for number in threads:
             grid.append(f"{number} threads: ")
             for name in names:
-                cells = [self._cell(found.get((number, name, column)), scale) for column in columns]
+                cells = [self._cell(by_cell.get((number, name, column)), scale) for column in columns]
                 if any(cells):
                     grid.append(["      " + name, *cells])
         widths = [
-            max(len(line[place]) for line in grid if not isinstance(line, str)) for place in range(len(columns) + 1)
+            max(len(line[column]) for line in grid if not isinstance(line, str)) for column in range(len(columns) + 1)
         ]
         lines = []
         for line in grid:

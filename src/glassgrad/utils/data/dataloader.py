@@ -28,8 +28,8 @@ class _DatasetKind:
     @staticmethod
     def create_fetcher(kind: int, dataset: Any, auto_collation: bool, collate_fn: Any, drop_last: bool) -> Any:
         """What takes samples from a dataset of that kind."""
-        made = _MapDatasetFetcher if kind == _DatasetKind.Map else _IterableDatasetFetcher
-        return made(dataset, auto_collation, collate_fn, drop_last)
+        fetcher = _MapDatasetFetcher if kind == _DatasetKind.Map else _IterableDatasetFetcher
+        return fetcher(dataset, auto_collation, collate_fn, drop_last)
 
 
 class _InfiniteConstantSampler(Sampler[None]):
@@ -182,15 +182,15 @@ class DataLoader(Generic[_T_co]):
         return self.__multiprocessing_context
 
     @multiprocessing_context.setter
-    def multiprocessing_context(self, given: Any) -> None:
-        if given is not None:
+    def multiprocessing_context(self, context: Any) -> None:
+        if context is not None:
             if self.num_workers == 0:
                 raise ValueError(
                     "multiprocessing_context can only be used with multi-process loading (num_workers > 0), but got "
                     f"num_workers={self.num_workers}"
                 )
-            given = _context(given)
-        self.__multiprocessing_context = given
+            context = _context(context)
+        self.__multiprocessing_context = context
 
     def __setattr__(self, attr: str, val: Any) -> None:
         if self.__initialized and attr in _FIXED:
@@ -230,15 +230,15 @@ class DataLoader(Generic[_T_co]):
         cores = len(os.sched_getaffinity(0)) if counts_allowed else os.cpu_count()
         if cores is not None and self.num_workers <= cores:
             return
-        told = "DataLoader is not able to compute a suggested max number of worker in current system."
+        advice = "DataLoader is not able to compute a suggested max number of worker in current system."
         if cores is not None:
-            told = (
+            advice = (
                 f"Our suggested max number of worker in current system is {cores}"
                 f"{'' if counts_allowed else ' (`cpuset` is not taken into account)'}, which is smaller than what this "
                 "DataLoader is going to create."
             )
         warnings.warn(
-            f"This DataLoader will create {self.num_workers} worker processes in total. {told} Please be aware that "
+            f"This DataLoader will create {self.num_workers} worker processes in total. {advice} Please be aware that "
             "excessive worker creation might get DataLoader running slow or even freeze, lower the worker number to "
             "avoid potential slowness/freeze if necessary.",
             stacklevel=2,
@@ -251,31 +251,31 @@ def _check_stream(shuffle: Any, sampler: Any, batch_sampler: Any) -> None:
         raise ValueError(
             f"DataLoader with IterableDataset: expected unspecified shuffle option, but got shuffle={shuffle}"
         )
-    for name, given in (("sampler", sampler), ("batch_sampler", batch_sampler)):
-        if given is not None:
+    for name, argument in (("sampler", sampler), ("batch_sampler", batch_sampler)):
+        if argument is not None:
             raise ValueError(
-                f"DataLoader with IterableDataset: expected unspecified {name} option, but got {name}={given}"
+                f"DataLoader with IterableDataset: expected unspecified {name} option, but got {name}={argument}"
             )
 
 
-def _context(given: Any) -> Any:
+def _context(context: Any) -> Any:
     """The context of ``multiprocessing`` that was given, or named."""
     import multiprocessing
 
-    if isinstance(given, str):
+    if isinstance(context, str):
         methods = multiprocessing.get_all_start_methods()
-        if given not in methods:
+        if context not in methods:
             raise ValueError(
                 f"multiprocessing_context option should specify a valid start method in {methods!r}, but got "
-                f"multiprocessing_context={given!r}"
+                f"multiprocessing_context={context!r}"
             )
-        return multiprocessing.get_context(given)
-    if not isinstance(given, multiprocessing.context.BaseContext):
+        return multiprocessing.get_context(context)
+    if not isinstance(context, multiprocessing.context.BaseContext):
         raise TypeError(
             "multiprocessing_context option should be a valid context object or a string specifying the start method, "
-            f"but got multiprocessing_context={given}"
+            f"but got multiprocessing_context={context}"
         )
-    return given
+    return context
 
 
 class _BaseDataLoaderIter:
@@ -323,17 +323,17 @@ class _BaseDataLoaderIter:
     def _warn_of_length(self) -> None:
         if self._dataset_kind != _DatasetKind.Iterable:
             return
-        told = (
+        message = (
             f"Length of IterableDataset {self._dataset} was reported to be {self._IterableDataset_len_called}"
             f"(when accessing len(dataloader)), but {self._num_yielded} samples have been fetched. "
         )
         if self._num_workers > 0:
-            told += (
+            message += (
                 "For multiprocessing data-loading, this could be caused by not properly configuring the "
                 "IterableDataset replica at each worker. Please see "
                 "https://pytorch.org/docs/stable/data.html#torch.utils.data.IterableDataset for examples."
             )
-        warnings.warn(told, stacklevel=3)
+        warnings.warn(message, stacklevel=3)
 
     def __len__(self) -> int:
         return len(self._index_sampler)

@@ -149,8 +149,8 @@ class ConcatDataset(Dataset[_T_co]):
             if -idx > len(self):
                 raise ValueError("absolute value of index should not exceed dataset length")
             idx += len(self)
-        place = bisect.bisect_right(self.cumulative_sizes, idx)
-        return self.datasets[place][idx - self.cumulative_sizes[place - 1] if place else idx]
+        dataset_idx = bisect.bisect_right(self.cumulative_sizes, idx)
+        return self.datasets[dataset_idx][idx - self.cumulative_sizes[dataset_idx - 1] if dataset_idx else idx]
 
     @property
     def cummulative_sizes(self) -> list[int]:
@@ -237,17 +237,17 @@ def random_split(
     """
     if math.isclose(sum(lengths), 1) and sum(lengths) <= 1:
         counts: list[Any] = []
-        for place, fraction in enumerate(lengths):
+        for index, fraction in enumerate(lengths):
             if fraction < 0 or fraction > 1:
-                raise ValueError(f"Fraction at index {place} is not between 0 and 1")
+                raise ValueError(f"Fraction at index {index} is not between 0 and 1")
             counts.append(math.floor(len(dataset) * fraction))
-        for place in range(len(dataset) - sum(counts)):
-            counts[place % len(counts)] += 1
+        for index in range(len(dataset) - sum(counts)):
+            counts[index % len(counts)] += 1
         lengths = counts
-        for place, length in enumerate(lengths):
+        for index, length in enumerate(lengths):
             if length == 0:
                 warnings.warn(
-                    f"Length of split at index {place} is 0. This might result in an empty dataset.", stacklevel=2
+                    f"Length of split at index {index} is 0. This might result in an empty dataset.", stacklevel=2
                 )
     if sum(lengths) != len(dataset):
         raise ValueError("Sum of input lengths does not equal the length of the input dataset!")

@@ -111,10 +111,10 @@ class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
         self._worker_init_fn = loader.worker_init_fn
         if importlib.util.find_spec("threadpoolctl") is not None:
             importlib.import_module("threadpoolctl")  # once here, rather than in each forked worker
-        for place in range(self._num_workers):
+        for worker_id in range(self._num_workers):
             job = Assignment(
                 inherited(), self._dataset_kind, self._dataset, self._auto_collation, self._collate_fn,
-                self._drop_last, self._base_seed, self._worker_init_fn, place, self._num_workers,
+                self._drop_last, self._base_seed, self._worker_init_fn, worker_id, self._num_workers,
             )  # fmt: skip
             try:
                 self._workers.append(_Worker(context, job))
@@ -138,8 +138,8 @@ class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
                 worker.tell(RESUME)
         waiting = 0 if first_iter else len(self._workers)
         while waiting:  # what was still on its way belongs to the epoch before
-            place, _, _ = self._receive()
-            waiting -= place == RESUME
+            position, _, _ = self._receive()
+            waiting -= position == RESUME
         for _ in range(self._prefetch_factor * self._num_workers):
             self._try_put_index()
 
@@ -151,15 +151,15 @@ class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
             return
         share = self._prefetch_factor * self._num_workers // max(1, sum(worker.active for worker in self._workers))
         for _ in self._workers:
-            place, self._turn = self._turn, (self._turn + 1) % self._num_workers
-            worker = self._workers[place]
+            number, self._turn = self._turn, (self._turn + 1) % self._num_workers
+            worker = self._workers[number]
             if worker.active and (self._in_order or worker.load < share):
                 break
         else:
             return
         worker.tell((self._send_idx, index))
         worker.load += 1
-        self._task_info[self._send_idx] = place
+        self._task_info[self._send_idx] = number
         self._send_idx += 1
 
     def _next_data(self) -> Any:
@@ -179,24 +179,24 @@ class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
                 raise AssertionError(
                     "Invalid iterator state: shutdown or no outstanding tasks when fetching next data"
                 )
-            place, number, data = self._receive()
+            position, number, data = self._receive()
             if isinstance(data, _IterableDatasetStopIteration):
                 worker = self._workers[number]
                 worker.active = False
                 if not self._persistent_workers:
                     worker.end()
                 self._try_put_index()
-            elif place == wanted or not self._in_order:
-                self._rcvd_idx += place == wanted
-                del self._task_info[place]
+            elif position == wanted or not self._in_order:
+                self._rcvd_idx += position == wanted
+                del self._task_info[position]
                 return self._process_data(data, number)
             else:
-                self._arrived[place] = data
+                self._arrived[position] = data
 
-    def _comes(self, place: int) -> bool:
+    def _comes(self, position: int) -> bool:
         """Whether a batch is here, or may still come."""
-        number = self._task_info.get(place)
-        return number is not None and (place in self._arrived or self._workers[number].active)
+        number = self._task_info.get(position)
+        return number is not None and (position in self._arrived or self._workers[number].active)
 
     def _process_data(self, data: Any, number: int) -> Any:
         self._workers[number].load -= 1

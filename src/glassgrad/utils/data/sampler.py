@@ -117,8 +117,8 @@ class SubsetRandomSampler(Sampler[int]):
         self.generator = generator
 
     def __iter__(self) -> Iterator[int]:
-        for place in randperm(len(self.indices), generator=self.generator).tolist():
-            yield self.indices[place]
+        for index in randperm(len(self.indices), generator=self.generator).tolist():
+            yield self.indices[index]
 
     def __len__(self) -> int:
         return len(self.indices)

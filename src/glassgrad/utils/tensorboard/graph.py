@@ -9,9 +9,9 @@ from ...nn.modules.module import Module
 from .library import AttrValue, GraphDef, NodeDef, VersionDef
 
 
-def graph_of(model: Module, given: Any, verbose: bool = False) -> Any:
+def graph_of(model: Module, example: Any, verbose: bool = False) -> Any:
     """The graph of one call of ``model``; RuntimeError where the result carries no history."""
-    args = given if isinstance(given, (tuple, list)) else () if given is None else (given,)
+    args = example if isinstance(example, (tuple, list)) else () if example is None else (example,)
     result = model(*args)
     outputs = [piece for piece in _flat(result) if piece.grad_fn is not None]
     if not outputs:

@@ -41,10 +41,10 @@ def as_bytes(value: Any) -> Array:
     return scaled
 
 
-def _tagged(tag: str, made: Any) -> Any:
-    """``made`` with the tag as it was: tensorboardX writes others for the characters that it thinks are illegal."""
-    made.value[0].tag = tag
-    return made
+def _tagged(tag: str, summary: Any) -> Any:
+    """``summary`` with the tag as it was: tensorboardX writes others for the characters that it thinks are illegal."""
+    summary.value[0].tag = tag
+    return summary
 
 
 def _of_plugin(name: str) -> Any:
@@ -127,14 +127,14 @@ def audio(tag: str, value: Any, rate: int) -> Any:
 
 def mesh(tag: str, vertices: Any, colors: Any, faces: Any, settings: Any) -> Any:
     """Points in space, with colours and faces."""
-    made = theirs.mesh(tag, plain(vertices), plain(colors), plain(faces), settings or {})
+    summary = theirs.mesh(tag, plain(vertices), plain(colors), plain(faces), settings or {})
     kinds = {"VERTEX": vertices, "FACE": faces, "COLOR": colors}
     there = [(name, 1 << number) for number, name in enumerate(kinds, 1) if kinds[name] is not None]
     components = sum(bit for _, bit in there)
-    for value, (name, _) in zip(made.value, there, strict=True):
+    for value, (name, _) in zip(summary.value, there, strict=True):
         value.tag = f"{tag}_{name}"
         value.metadata.plugin_data.content += bytes([7 << 3, components])  # field 7, which tensorboardX does not know
-    return made
+    return summary
 
 
 def hparams(settings: Any, metrics: Any, domains: Any = None) -> Any:

@@ -118,8 +118,8 @@ class SummaryWriter(library.SummaryWriter):
                 self.file_writer.add_event(Event(step=step, session_log=SessionLog(status=SessionLog.START)))
         return self.file_writer
 
-    def _add(self, made: Any, step: Any, walltime: float | None) -> None:
-        self._get_file_writer().add_summary(made, step, walltime)
+    def _add(self, proto: Any, step: Any, walltime: float | None) -> None:
+        self._get_file_writer().add_summary(proto, step, walltime)
 
     def add_scalar(
         self,
@@ -256,11 +256,11 @@ class SummaryWriter(library.SummaryWriter):
         """The settings of a run and how well it did, in a directory of their own, ``run_name``."""
         if type(hparam_dict) is not dict or type(metric_dict) is not dict:
             raise TypeError("hparam_dict and metric_dict should be dictionary.")
-        made = summary.hparams(hparam_dict, metric_dict, hparam_domain_discrete)
+        protos = summary.hparams(hparam_dict, metric_dict, hparam_domain_discrete)
         folder = os.path.join(self._get_file_writer().get_logdir(), run_name or str(time.time()))
         with SummaryWriter(log_dir=folder) as writer:
-            for piece in made:
-                writer._add(piece, global_step, None)
+            for proto in protos:
+                writer._add(proto, global_step, None)
             for tag, value in metric_dict.items():
                 writer.add_scalar(tag, value, global_step)
 

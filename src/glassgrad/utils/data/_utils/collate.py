@@ -42,8 +42,8 @@ def _mapping(like: Any, content: Callable[[], dict[Any, Any]]) -> Any:
 def _sequence(like: Any, content: Callable[[], list[Any]]) -> Any:
     if isinstance(like, MutableSequence):
         twin = copy.copy(like)
-        for place, item in enumerate(content()):
-            twin[place] = item
+        for index, item in enumerate(content()):
+            twin[index] = item
         return twin
     return type(like)(content())
 
@@ -78,9 +78,9 @@ def collate(batch: Any, *, collate_fn_map: dict[Any, Collator] | None = None) ->
     first = batch[0]
     kind = type(first)
     if collate_fn_map is not None:
-        found = collate_fn_map.get(kind)
-        if found is not None:
-            return found(batch, collate_fn_map=collate_fn_map)
+        collator = collate_fn_map.get(kind)
+        if collator is not None:
+            return collator(batch, collate_fn_map=collate_fn_map)
         for known, function in collate_fn_map.items():
             if isinstance(first, known):
                 return function(batch, collate_fn_map=collate_fn_map)
@@ -123,10 +123,10 @@ def bare(tensors: Any) -> list[Any] | None:
     if kind.metadata is not None:
         return None
     for one in tensors:
-        place, data = one._edge, one._array
+        edge, data = one._edge, one._array
         if type(one) is not Tensor and type(one) is not Parameter or data.dtype != kind or data.shape != sizes:
             return None
-        if place is not None and (place is LEAF or type(place) is not View or one.requires_grad):
+        if edge is not None and (edge is LEAF or type(edge) is not View or one.requires_grad):
             return None
         arrays.append(data)
     return arrays

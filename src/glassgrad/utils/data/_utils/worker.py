@@ -176,8 +176,8 @@ class _Loop:
                 self.send(RESUME, None)
                 self.begin()
             elif not self.exhausted:
-                place, index = task
-                self.send(place, self.fetched(index))
+                position, index = task
+                self.send(position, self.fetched(index))
 
     def begin(self, init_fn: Any = None) -> None:
         """Begin an epoch; an error on the way is what the first task will give."""
@@ -208,15 +208,15 @@ class _Loop:
                 return _IterableDatasetStopIteration(self.job.worker_id)
             return ExceptionWrapper(where=self.where)
 
-    def send(self, place: Any, data: Any) -> None:
+    def send(self, position: Any, data: Any) -> None:
         """Send a batch; where it cannot be pickled, the error of that."""
         from ....multiprocessing.messages import packed
 
         try:
-            message = packed((place, self.job.worker_id, data))
+            message = packed((position, self.job.worker_id, data))
         except Exception:
             wrapper = ExceptionWrapper(where=self.where)
             if isinstance(data, ExceptionWrapper):  # its type cannot be found by name
                 data.exc_msg, data.exc_type, wrapper = f"{data.exc_type.__name__}: {data.exc_msg}", RuntimeError, data
-            message = packed((place, self.job.worker_id, wrapper))
+            message = packed((position, self.job.worker_id, wrapper))
         self.outbox.put(message)
