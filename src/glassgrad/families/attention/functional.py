@@ -15,7 +15,7 @@ from ..join.rows import cat
 from ..matrix.batch import baddbmm, bmm
 from ..matrix.functions import linear
 from ..pad.functions import pad
-from ..scan.functions import softmax
+from ..softmax.functions import softmax_along
 from .functions import scaled_dot_product_attention
 from .rows import added
 
@@ -217,7 +217,7 @@ def multi_head_attention_forward(
         scaled = q * math.sqrt(1.0 / float(head))
         turned = k.transpose(-2, -1)
         weights = bmm(scaled, turned) if attn_mask is None else baddbmm(attn_mask, scaled, turned)
-        weights = softmax(weights, -1)
+        weights = softmax_along(weights, -1)
         if chance > 0.0:
             weights = dropout(weights, p=chance)
         made = bmm(weights, v).transpose(0, 1).reshape(rows * n, width)
