@@ -127,8 +127,10 @@ def _log_softmax_backward_of_few_rows(grad_output: Any, output: Any, dim: int) -
 )
 def softmax(self: Any, /, dim: int) -> Any:
     """Exponentials along ``dim``, scaled to sum to one."""
-    e = np.exp(_below_top(self, dim))
-    return e / along(e, dim, True)
+    e = _below_top(self, dim)
+    e = np.exp(e, out=e if e.ndim else None)
+    e /= along(e, dim, True)
+    return e
 
 
 softmax.derivative(self=lambda grad, result, dim: softmax_backward(grad, result, dim))
@@ -142,7 +144,8 @@ softmax.derivative(self=lambda grad, result, dim: softmax_backward(grad, result,
 def softmax_backward(grad_output: Any, output: Any, /, dim: int) -> Any:
     """The gradient of ``softmax`` at its ``output``."""
     g = grad_output * output
-    return g - output * along(g, dim, True)
+    g -= output * along(g, dim, True)
+    return g
 
 
 softmax_backward.derivative(
@@ -163,7 +166,8 @@ softmax_backward.derivative(
 def log_softmax(self: Any, /, dim: int) -> Any:
     """The logarithm of ``softmax``, without its rounding."""
     below = _below_top(self, dim)
-    return below - np.log(along(np.exp(below), dim, True))
+    below -= np.log(along(np.exp(below), dim, True))
+    return below
 
 
 log_softmax.derivative(self=lambda grad, result, dim: log_softmax_backward(grad, result, dim))
@@ -176,7 +180,9 @@ log_softmax.derivative(self=lambda grad, result, dim: log_softmax_backward(grad,
 )
 def log_softmax_backward(grad_output: Any, output: Any, /, dim: int) -> Any:
     """The gradient of ``log_softmax`` at its ``output``."""
-    return grad_output - _exp(output) * along(grad_output, dim, True)
+    e = _exp(output)
+    e *= along(grad_output, dim, True)
+    return np.subtract(grad_output, e, out=e if e.ndim else None)
 
 
 log_softmax_backward.derivative(
