@@ -47,10 +47,10 @@ def kernel_of(row: Any) -> Callable[..., Any]:
             if result is not None:
                 return result
         if quick is not None:
-            result = quick(*arguments, **settings)
+            result = quick(*arguments, **settings) if settings else quick(*arguments)
             if result is not None:
                 return result
-        return plain(*arguments, **settings)
+        return plain(*arguments, **settings) if settings else plain(*arguments)  # nothing is cheaper to hand on than {}
 
     return kernel
 

@@ -61,23 +61,16 @@ def _softmax_of_short_rows(self: Any, dim: int) -> Any:
     return e if ndim == 2 else e.reshape(shape)
 
 
-def _few_rows(grad_output: Any, output: Any, dim: int) -> bool:
-    """Whether both are small matrices, to be summed along their rows."""
-    return dim == 1 and len(output.shape) == 2 and output.size <= SMALL and grad_output.shape == output.shape
-
-
-def _squared(a: Any) -> Any:
-    """The ones that spread the sums of a few short rows over these rows; None for other arrays."""
-    return _SQUARES.get(a.shape[1]) if a.size <= _FEW and a.dtype is F32 else None
-
-
 def _softmax_backward_of_few_rows(grad_output: Any, output: Any, dim: int) -> Any:
     """``softmax_backward`` of a small matrix along its rows."""
-    if not _few_rows(grad_output, output, dim):
+    shape = output.shape
+    if dim != 1 or len(shape) != 2 or output.size > SMALL:
         return None
     g = grad_output * output
-    square = _squared(g)
-    g -= output * (along(g, 1).repeat(g.shape[1]).reshape(g.shape) if square is None else g.dot(square))
+    if g.size <= _FEW and shape[1] in _SQUARES and g.dtype is F32:
+        g -= output * g.dot(_SQUARES[shape[1]])
+    else:
+        g -= output * along(g, 1).repeat(shape[1]).reshape(shape)
     return g
 
 
@@ -105,15 +98,15 @@ def _log_softmax_of_short_rows(self: Any, dim: int) -> Any:
 
 def _log_softmax_backward_of_few_rows(grad_output: Any, output: Any, dim: int) -> Any:
     """``log_softmax_backward`` of a small matrix along its rows."""
-    if not _few_rows(grad_output, output, dim):
+    shape = output.shape
+    if dim != 1 or len(shape) != 2 or output.size > SMALL:
         return None
     e = _exp(output)
-    square = _squared(e)
-    if square is None:
-        e *= along(grad_output, 1).repeat(e.shape[1]).reshape(e.shape)
-        return grad_output - e
-    e *= grad_output.dot(square)
-    return np.subtract(grad_output, e, e)
+    if e.size <= _FEW and shape[1] in _SQUARES and e.dtype is F32:
+        e *= grad_output.dot(_SQUARES[shape[1]])
+        return np.subtract(grad_output, e, e)
+    e *= along(grad_output, 1).repeat(shape[1]).reshape(shape)
+    return grad_output - e
 
 
 # -- softmax and its logarithm -----------------------------------------------------------------------------------------
