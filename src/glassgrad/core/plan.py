@@ -84,6 +84,8 @@ class Plan:
         self.everyday_dtypes: tuple[Any, ...] = (F32, F64) if row.typed == "float" or row.outputs else (F32, F64, I64)
         if len(self.everyday_dtypes) == 3 and row.check is None and not row.listed:
             self.everyday_dtypes += (B1,)  # truth values, which have no history, need no other care
+        if row.serves is not None:  # others are refused by the kernel, which printed calls pass by
+            self.everyday_dtypes = tuple(dtype for dtype in self.everyday_dtypes if dtype.char in row.serves[0])
         self.edges = () if row.constant else tuple(positions[name] for name in followed)
         self.carry = row.differentiable
         self.fits = row.typed is not None and (row.listed or len(row.inputs) > 1)

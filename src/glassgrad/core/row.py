@@ -20,8 +20,12 @@ TABLE: Register[Row] = Register()
 #: The function that calls a row, and the one behind its Python operator: handed in by ``call.py``.
 make_caller: Callable[[Row], Any] = NotImplemented
 make_operator: Callable[[Row], Any] = NotImplemented
-#: The kernel of a row that has a compiled one too: ``natively(native, plain)``, from kernels/compiled.py.
-natively: Callable[[Callable[..., Any], Callable[..., Any]], Callable[..., Any]] = NotImplemented
+#: The kernel of a row with what its columns put before it: handed in from kernels/columns.py.
+kernel_of: Callable[[Row], Callable[..., Any]] = NotImplemented
+#: What ``serves`` may name: dtypes by their ``char``.
+FLOATS = "eEfd"
+COMPLEX = "FD"
+REALS = FLOATS + "bBhHiIlLqQ"
 
 
 class Columns(TypedDict, total=False):
@@ -40,6 +44,11 @@ class Columns(TypedDict, total=False):
     precision: Literal["low", "single"] | None  #: of floating inputs in autocast: the block's dtype, or float32
     #: ``refuses(*inputs)`` raises where PyTorch refuses dtypes; never asked for tensors of one everyday dtype
     refuses: Callable[..., None] | None
+    #: the dtypes that the kernel serves, as ``char``s, and its name in PyTorch's refusal of others; or what makes the
+    #: whole error of the kernel's arguments
+    serves: tuple[str, str | Callable[..., Exception]] | None
+    #: half precision is computed in float32 and rounded once: "single" as float32 is, "plain" by no faster form
+    halves: Literal["single", "plain"] | None
     # -- its results
     view: bool  #: the result shares the memory of the first input
     constant: bool  #: the result never carries a gradient
@@ -55,6 +64,8 @@ class Columns(TypedDict, total=False):
     # -- its faster forms
     #: the compiled kernel, of the same arguments, asked first where the first input is large; None: not by me
     native: Callable[..., Any] | None
+    #: a form for a few everyday numbers, of the same arguments, asked next; None: not by me
+    quick: Callable[..., Any] | None
     #: what to call where the everyday call does not serve: the composition that this row is a faster form of
     fallback: Callable[..., Any] | None
     #: what turns a record of this fused row into the records of its parts, when somebody looks at the graph
@@ -109,8 +120,11 @@ class Row:
         defaults = kernel.__defaults__ or ()
         default_of = dict(zip(names[len(names) - len(defaults) :], defaults, strict=True))
         self.plain, self.name, self.aliases = kernel, kernel.__name__, aliases
-        self.native = columns.get("native")
-        self.kernel = kernel if self.native is None else natively(self.native, kernel)
+        self.native, self.quick = columns.get("native"), columns.get("quick")
+        self.serves, self.halves = columns.get("serves"), columns.get("halves")
+        if self.halves not in (None, "single", "plain"):
+            raise ValueError(f"row {self.name}: unknown treatment of halves {self.halves!r}")
+        self.kernel = kernel_of(self)
         parts = self.name.split("_")
         self.node_name = columns.get("node") or "".join(part.capitalize() for part in parts) + "Backward0"
         self.operator, self.inplace = columns.get("operator"), columns.get("inplace", False)

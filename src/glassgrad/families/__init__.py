@@ -7,9 +7,9 @@ published by being declared.
 import os as _os
 
 from ..core import row as _row
-from ..kernels import compiled as _compiled
+from ..kernels import columns as _columns
 
-_row.natively = _compiled.natively
+_row.kernel_of = _columns.kernel_of
 if _os.environ.get("GLASSGRAD_FAST") != "0":  # the one place that switches it on: rows need their callers from now on
     from .. import fast as _fast
 

@@ -113,8 +113,8 @@ def ready(row: Row) -> None:
         NAMES[f"{row.name}_rule{index}"] = rule.on_arrays
     functions: dict[str, Any] = {}
     exec(compile(text, filename, "exec"), NAMES, functions)
-    if row.native is not None:
-        NAMES[f"{row.name}_plain"], NAMES[f"{row.name}_native"] = row.plain, row.native
+    NAMES[f"{row.name}_plain"], NAMES[f"{row.name}_quick"] = row.plain, row.quick
+    NAMES[f"{row.name}_native"] = row.native
     if row.ufunc is not None:
         NAMES[f"{row.name}_ufunc"], NAMES[f"{row.name}_large"] = row.ufunc, functions[f"{row.name}_large"]
     if has_run(row):

@@ -128,9 +128,13 @@ def _caller(row: Row) -> list[str]:
     if row.form:  # spares the call
         kernel = f"{row.form} if {_at_defaults(row)} else {kernel}" if row.settings else row.form
     attempt = [f"r = {kernel}"]
-    if row.native is not None:  # spares the call that asks for the size
-        plain, native = kernel.replace("_kernel(", "_plain("), kernel.replace("_kernel(", "_native(")
-        attempt = [f"r = None if a0.size < compiled.least else {native}", "if r is None:", f"    r = {plain}"]
+    if row.kernel is not row.plain:  # spares the call that looks at dtype and size
+        attempt = [f"r = {kernel.replace('_kernel(', '_plain(')}"]
+        if row.quick is not None:
+            attempt = [f"r = {kernel.replace('_kernel(', '_quick(')}", "if r is None:", f"    {attempt[0]}"]
+        if row.native is not None:
+            native = f"r = None if a0.size < compiled.least else {kernel.replace('_kernel(', '_native(')}"
+            attempt = [native, "if r is None:", *("    " + line for line in attempt)]
     lines += [
         "    try:",
         *("        " + line for line in attempt),

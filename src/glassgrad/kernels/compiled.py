@@ -1,8 +1,8 @@
 """The choice between NumPy and the kernels that Numba compiles: by what is installed, and by size.
 
 ``compiled.softmax`` is the file ``native.py`` of that family, or that of the name in ``kernels/native``, loaded when it
-is first asked for. A row names what serves large arrays in its column ``native``; a kernel that must look closer first
-asks by itself. Either way small arrays, and machines without Numba, pay one comparison::
+is first asked for. A row names what serves large arrays in its column ``native`` (``columns.py``); a kernel that must
+look closer first asks by itself. Either way small arrays, and machines without Numba, pay one comparison::
 
     if self.size >= compiled.least and (result := compiled.softmax.forward(self, dim)) is not None:
         return result
@@ -15,9 +15,8 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import wraps
 from importlib.util import find_spec
 from threading import get_ident
 from typing import Any
@@ -60,18 +59,6 @@ class _Absent:
 
     def __getattr__(self, name: str) -> Any:
         return _serve_nothing
-
-
-def natively(native: Callable[..., Any], plain: Callable[..., Any]) -> Callable[..., Any]:
-    """A kernel that gives large arrays to ``native``, and all that it does not serve to ``plain``."""
-
-    @wraps(plain)
-    def kernel(*arguments: Any, **settings: Any) -> Any:
-        if arguments[0].size >= least and (result := native(*arguments, **settings)) is not None:
-            return result
-        return plain(*arguments, **settings) if settings else plain(*arguments)  # nothing is cheaper to hand on than {}
-
-    return kernel
 
 
 def _serve_nothing(*arguments: Any, **settings: Any) -> None:

@@ -8,6 +8,7 @@ from types import FunctionType
 from typing import Any
 
 from ..ground.listening import Function, audible
+from ..ground.names import OURS
 from ..ground.register import Register
 
 COMPOSITES: Register[Composite] = Register()
@@ -50,6 +51,9 @@ def composite(
     def declare(func: Callable[..., Any]) -> Callable[..., Any]:
         own = key = name or func.__name__
         if type(func) is FunctionType:  # and no property
+            if function and func.__name__ != own:  # errors and pickles know it by its public name
+                func.__name__ = func.__qualname__ = own
+                func.__module__ = OURS
             func = audible(func)
         other = COMPOSITES.families.get(own)
         if COMPOSITES.is_taken(own) or (other is not None and not home.endswith(other)):

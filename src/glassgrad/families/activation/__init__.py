@@ -13,8 +13,8 @@ FUNCTIONAL = {
 LAYERS = {
     "layers": {
         "activation": (
-            "CELU ELU GELU GLU Hardshrink Hardsigmoid Hardswish Hardtanh LeakyReLU LogSigmoid LogSoftmax Mish "
-            "PReLU RReLU ReLU ReLU6 SELU SiLU Sigmoid Softmax Softmax2d Softmin Softplus "
+            "CELU ELU GELU GLU Hardshrink Hardsigmoid Hardswish Hardtanh LeakyReLU LogSigmoid Mish "
+            "PReLU RReLU ReLU ReLU6 SELU SiLU Sigmoid Softplus "
             "Softshrink Softsign Tanh Tanhshrink Threshold"
         ),
     },

@@ -7,9 +7,11 @@ from typing import Any
 import numpy as np
 
 from ...core import write
+from ...core.row import FLOATS
 from ...core.tensor import Tensor, wrap
 from ...ground.generator import default_generator
 from ...ground.listening import audible
+from ...kernels.columns import not_implemented
 from ...ops.declare import composite
 from ..arithmetic.functions import need_tensor
 from ..arithmetic.rows import add, div
@@ -288,7 +290,8 @@ def rrelu(
     if not lower <= upper:
         raise RuntimeError("Lower bound should be less than or equal to the upper bound")
     data = input._array
-    rows.floating(data, "rrelu_with_noise_out_cpu")
+    if data.dtype.char not in FLOATS:
+        raise not_implemented("rrelu_with_noise_out_cpu", data)
     noise = np.zeros(data.shape, data.dtype)
     if training:
         noise[...] = 1

@@ -7,14 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from ...core.row import op
+from ...core.row import COMPLEX, FLOATS, REALS, op
 from ...core.tensor import wrap
 from ...kernels import compiled
 from ...kernels.choose import choose, drop, keep
-from ..compare.rows import unsupported, where, zero_like
+from ..compare.rows import where, zero_like
 from ..index.rows import slice
 from ..join.rows import cat
-from ..pointwise.rows import exp, one_of, sigmoid, single, tanh
+from ..pointwise.rows import exp, one_of, sigmoid, tanh
 from ..special import kernels as special
 
 ndarray = np.ndarray
@@ -39,23 +39,17 @@ def zero_of(self: Any) -> Any:
     return self.dtype.type(0) if zero is None else zero
 
 
-def _by_single(row: Any, grad_output: Any, self: Any, *settings: Any) -> Any:
-    """A backward kernel at half precision, computed in float32 and rounded once."""
-    return row.row.kernel(grad_output.astype("f4"), self.astype("f4"), *settings).astype(self.dtype)
-
-
-def floating(self: Any, name: str, refused: str = "biuc") -> None:
-    """Raise PyTorch's error for integers, truth values and (mostly) complex numbers."""
-    if self.dtype.kind in refused:
-        raise unsupported(name, self)
-
-
 # -- relu and its like -----------------------------------------------------------------------------------------------
 
 
-@op(inplace=True)
-def relu(self: Any, /) -> Any:
-    """The elements, negative ones replaced by zero."""
+def _relu_refusal(self: Any) -> Exception:
+    if self.dtype.kind == "b":
+        return RuntimeError("Boolean inputs not supported for relu")
+    return NotImplementedError("clamp is not supported for complex types")
+
+
+def _relu_of_floats(self: Any) -> Any:
+    """``relu`` of an everyday dtype, by the quickest of three forms."""
     kind = self.dtype
     if type(self) is ndarray:
         zero = _ZERO.get(kind)
@@ -63,11 +57,13 @@ def relu(self: Any, /) -> Any:
             return np.maximum(self, zero) if self.size < _MANY else self.clip(zero, _INFINITY[kind])
     elif kind is _F4:
         return self if not self <= 0 else _ZERO_F4
-    if kind.kind == "b":
-        raise RuntimeError("Boolean inputs not supported for relu")
-    if kind.kind == "c":
-        raise NotImplementedError("clamp is not supported for complex types")
-    return np.maximum(self, kind.type(0))
+    return None
+
+
+@op(inplace=True, serves=(REALS, _relu_refusal), quick=_relu_of_floats)
+def relu(self: Any, /) -> Any:
+    """The elements, negative ones replaced by zero."""
+    return np.maximum(self, self.dtype.type(0))
 
 
 relu.derivative(self=lambda grad, result: threshold_backward(grad, result, 0))
@@ -104,12 +100,14 @@ def threshold_written(self: Any, /, threshold: Any, value: Any) -> Any:
 threshold_written.derivative(self=lambda grad, self, threshold: threshold_backward(grad, self, threshold))
 
 
-@op(public=False, native=lambda self, negative_slope=0.01: compiled.activation.leaky_relu(self, negative_slope))
+@op(
+    public=False,
+    native=lambda self, negative_slope=0.01: compiled.activation.leaky_relu(self, negative_slope),
+    serves=(FLOATS, "leaky_relu_cpu"),
+    halves="single",
+)
 def leaky_relu(self: Any, /, negative_slope: Any = 0.01) -> Any:
     """The elements, negative ones times a small slope."""
-    floating(self, "leaky_relu_cpu")
-    if self.dtype.itemsize == 2:
-        return single(lambda x: leaky_relu.row.kernel(x, negative_slope), self)
     down = self * negative_slope
     return np.maximum(self, down) if 0 < negative_slope <= 1 else choose(self > zero_of(self), self, down)
 
@@ -167,22 +165,18 @@ hardtanh_backward.derivative(
 )
 
 
-@op()
+@op(serves=(FLOATS, "hardshrink_cpu"))
 def hardshrink(self: Any, /, lambd: Any = 0.5) -> Any:
     """The elements, those within ``lambd`` of zero replaced by zero."""
-    floating(self, "hardshrink_cpu")
     return drop(np.logical_and(self >= -lambd, self <= lambd), self)
 
 
 hardshrink.derivative(self=lambda grad, self, lambd: shrink_backward(grad, self, lambd))
 
 
-@op(public=False)
+@op(public=False, serves=(FLOATS, "softshrink_check"), halves="single")
 def softshrink(self: Any, /, lambd: Any = 0.5) -> Any:
     """The elements moved towards zero by ``lambd``, but not across it."""
-    floating(self, "softshrink_check")
-    if self.dtype.itemsize == 2:
-        return single(lambda x: softshrink.row.kernel(x, lambd), self)
     return self - np.minimum(np.maximum(self, self.dtype.type(-lambd)), self.dtype.type(lambd))
 
 
@@ -207,12 +201,11 @@ shrink_backward.derivative(
 @op(
     public=False,
     native=lambda self, alpha=1.0, scale=1, input_scale=1: compiled.activation.elu(self, alpha, scale, input_scale),
+    serves=(FLOATS, "elu_cpu"),
+    halves="single",
 )
 def elu(self: Any, /, alpha: Any = 1.0, scale: Any = 1, input_scale: Any = 1) -> Any:
     """The elements, negative ones replaced by alpha (exp(x) - 1); all times ``scale``."""
-    floating(self, "elu_cpu")
-    if self.dtype.itemsize == 2:
-        return single(lambda x: elu.row.kernel(x, alpha, scale, input_scale), self)
     zero = zero_of(self)
     down = np.minimum(self, zero)
     if input_scale != 1:
@@ -298,12 +291,14 @@ _ROOT_2PI = math.sqrt(2 * math.pi)
 _TANH_SCALE, _CUBIC = math.sqrt(2 / math.pi), 0.044715
 
 
-@op(public=False, native=lambda self, approximate="none": compiled.activation.gelu(self, approximate))
+@op(
+    public=False,
+    native=lambda self, approximate="none": compiled.activation.gelu(self, approximate),
+    serves=(FLOATS, "GeluKernelImpl"),
+    halves="single",
+)
 def gelu(self: Any, /, approximate: Any = "none") -> Any:
     """x times the normal distribution function of x, exact or by a hyperbolic tangent."""
-    floating(self, "GeluKernelImpl")
-    if self.dtype.itemsize == 2:
-        return single(lambda x: gelu.row.kernel(x, approximate), self)
     if approximate == "tanh":
         return (np.tanh((self * self * _CUBIC + 1) * self * _TANH_SCALE) + 1) * self * 0.5
     return (special.erf(self * _ROOT_HALF) + 1) * self * 0.5
@@ -317,11 +312,10 @@ gelu.derivative(self=lambda grad, self, approximate: gelu_backward(grad, self, a
     native=lambda grad_output, self, approximate="none": compiled.activation.gelu_backward(
         grad_output, self, approximate
     ),
+    halves="single",
 )
 def gelu_backward(grad_output: Any, self: Any, /, approximate: Any = "none") -> Any:
     """``grad_output`` times the slope of ``gelu``."""
-    if self.dtype.itemsize == 2:
-        return _by_single(gelu_backward, grad_output, self, approximate)
     x = self
     square = x * x
     if approximate == "tanh":
@@ -353,25 +347,31 @@ def bends_of_gelu(grad: Any, grad_output: Any, self: Any, approximate: Any) -> A
 # -- units of the logistic function ----------------------------------------------------------------------------------
 
 
-@op(public=False, native=lambda self: compiled.activation.silu(self))
+def _silu_of_few(self: Any) -> Any:
+    """``silu`` by fewer calls, where these cost more than the arithmetic."""
+    return self / (np.exp(np.negative(self)) + one_of(self)) if self.size < _MANY else None
+
+
+@op(
+    public=False,
+    native=lambda self: compiled.activation.silu(self),
+    serves=(FLOATS + COMPLEX, "silu_cpu"),
+    halves="single",
+    quick=_silu_of_few,
+)
 def silu(self: Any, /) -> Any:
     """x times its logistic function."""
-    floating(self, "silu_cpu", "biu")
-    if self.dtype.itemsize == 2:
-        return single(silu.row.kernel, self)
-    if type(self) is not ndarray or self.size < _MANY:
-        return self / (np.exp(np.negative(self)) + one_of(self))
     return self * sigmoid.row.kernel(self)
 
 
 silu.derivative(self=lambda grad, self: silu_backward(grad, self))
 
 
-@op(public=False, native=lambda grad_output, self: compiled.activation.silu_backward(grad_output, self))
+@op(
+    public=False, native=lambda grad_output, self: compiled.activation.silu_backward(grad_output, self), halves="single"
+)
 def silu_backward(grad_output: Any, self: Any, /) -> Any:
     """``grad_output`` times the slope of ``silu``."""
-    if self.dtype.itemsize == 2:
-        return _by_single(silu_backward, grad_output, self)
     return grad_output * ((self * (1 - (s := sigmoid.row.kernel(self))) + 1) * s)
 
 
@@ -383,23 +383,20 @@ def bends_of_silu(grad: Any, grad_output: Any, self: Any) -> Any:
     return silu_backward(grad, self), grad * grad_output * bend
 
 
-@op(public=False, native=lambda self: compiled.activation.mish(self))
+@op(public=False, native=lambda self: compiled.activation.mish(self), serves=(FLOATS, "mish_cpu"), halves="single")
 def mish(self: Any, /) -> Any:
     """x times the hyperbolic tangent of log(1 + exp(x))."""
-    floating(self, "mish_cpu")
-    if self.dtype.itemsize == 2:
-        return single(mish.row.kernel, self)
     return self * np.tanh(_softplus(self))
 
 
 mish.derivative(self=lambda grad, self: mish_backward(grad, self))
 
 
-@op(public=False, native=lambda grad_output, self: compiled.activation.mish_backward(grad_output, self))
+@op(
+    public=False, native=lambda grad_output, self: compiled.activation.mish_backward(grad_output, self), halves="single"
+)
 def mish_backward(grad_output: Any, self: Any, /) -> Any:
     """``grad_output`` times the slope of ``mish``."""
-    if self.dtype.itemsize == 2:
-        return _by_single(mish_backward, grad_output, self)
     return grad_output * (self * sigmoid.row.kernel(self) * (1 - (t := np.tanh(_softplus(self))) * t) + t)
 
 
@@ -416,12 +413,14 @@ def _softplus(x: Any) -> Any:
     return np.log1p(np.exp(-np.abs(x))) + np.maximum(x, zero_of(x))
 
 
-@op(public=False, native=lambda self, beta=1, threshold=20: compiled.activation.softplus(self, beta, threshold))
+@op(
+    public=False,
+    native=lambda self, beta=1, threshold=20: compiled.activation.softplus(self, beta, threshold),
+    serves=(FLOATS, "softplus_cpu"),
+    halves="single",
+)
 def softplus(self: Any, /, beta: Any = 1, threshold: Any = 20) -> Any:
     """log(1 + exp(beta x)) / beta; x itself where ``beta`` x exceeds ``threshold``."""
-    floating(self, "softplus_cpu")
-    if self.dtype.itemsize == 2:
-        return single(lambda x: softplus.row.kernel(x, beta, threshold), self)
     scaled = self if beta == 1 else self * beta
     soft = _softplus(scaled) if beta == 1 else _softplus(scaled) / beta
     if threshold >= 17 and self.dtype is _F4:  # up there the two are one number
@@ -432,11 +431,13 @@ def softplus(self: Any, /, beta: Any = 1, threshold: Any = 20) -> Any:
 softplus.derivative(self=lambda grad, self, beta, threshold: softplus_backward(grad, self, beta, threshold))
 
 
-@op(public=False, native=lambda *inputs, **settings: compiled.activation.softplus_backward(*inputs, **settings))
+@op(
+    public=False,
+    native=lambda *inputs, **settings: compiled.activation.softplus_backward(*inputs, **settings),
+    halves="single",
+)
 def softplus_backward(grad_output: Any, self: Any, /, beta: Any, threshold: Any) -> Any:
     """``grad_output`` times the slope of ``softplus``."""
-    if self.dtype.itemsize == 2:
-        return _by_single(softplus_backward, grad_output, self, beta, threshold)
     scaled = self if beta == 1 else self * beta
     slope, above = sigmoid.row.kernel(scaled), scaled > threshold
     return grad_output * (choose(above, np.ones_like(slope), slope) if np.any(above) else slope)
@@ -455,23 +456,24 @@ def bends_of_softplus(grad: Any, grad_output: Any, self: Any, beta: Any, thresho
     public=False,
     shows={"buffer": ("self", lambda tensor: wrap(np.exp(-np.abs(tensor._array))))},
     native=lambda self: compiled.activation.logsigmoid(self),
+    serves=(FLOATS, "log_sigmoid_cpu"),
+    halves="single",
 )
 def logsigmoid(self: Any, /) -> Any:
     """The logarithm of the logistic function."""
-    floating(self, "log_sigmoid_cpu")
-    if self.dtype.itemsize == 2:
-        return single(logsigmoid.row.kernel, self)
     return np.minimum(self, zero_of(self)) - np.log1p(np.exp(-np.abs(self)))
 
 
 logsigmoid.derivative(self=lambda grad, self: log_sigmoid_backward(grad, self))
 
 
-@op(public=False, native=lambda grad_output, self: compiled.activation.logsigmoid_backward(grad_output, self))
+@op(
+    public=False,
+    native=lambda grad_output, self: compiled.activation.logsigmoid_backward(grad_output, self),
+    halves="single",
+)
 def log_sigmoid_backward(grad_output: Any, self: Any, /) -> Any:
     """``grad_output`` times the slope of ``logsigmoid``."""
-    if self.dtype.itemsize == 2:
-        return _by_single(log_sigmoid_backward, grad_output, self)
     return grad_output * sigmoid.row.kernel(-self)
 
 
@@ -485,24 +487,24 @@ def bends_of_logsigmoid(grad: Any, grad_output: Any, self: Any) -> Any:
 # -- their piecewise straight forms ----------------------------------------------------------------------------------
 
 
-@op(inplace=True, public=False)
+@op(inplace=True, public=False, serves=(FLOATS, "hardsigmoid_cpu"), halves="single")
 def hardsigmoid(self: Any, /) -> Any:
     """x / 6 + 1/2, limited to [0, 1]."""
-    floating(self, "hardsigmoid_cpu")
-    if self.dtype.itemsize == 2:
-        return single(hardsigmoid.row.kernel, self)
     return np.minimum(np.maximum(self + 3, self.dtype.type(0)), self.dtype.type(6)) / 6
 
 
 hardsigmoid.derivative(self=lambda grad, self: hardsigmoid_backward(grad, self))
 
 
-@op(inplace=True, public=False, native=lambda self: compiled.activation.hardswish(self))
+@op(
+    inplace=True,
+    public=False,
+    native=lambda self: compiled.activation.hardswish(self),
+    serves=(FLOATS, "hardswish_cpu"),
+    halves="single",
+)
 def hardswish(self: Any, /) -> Any:
     """x times its hardsigmoid."""
-    floating(self, "hardswish_cpu")
-    if self.dtype.itemsize == 2:
-        return single(hardswish.row.kernel, self)
     return self * np.minimum(np.maximum(self + 3, self.dtype.type(0)), self.dtype.type(6)) / 6
 
 
@@ -521,11 +523,13 @@ hardsigmoid_backward.derivative(
 )
 
 
-@op(public=False, native=lambda grad_output, self: compiled.activation.hardswish_backward(grad_output, self))
+@op(
+    public=False,
+    native=lambda grad_output, self: compiled.activation.hardswish_backward(grad_output, self),
+    halves="single",
+)
 def hardswish_backward(grad_output: Any, self: Any, /) -> Any:
     """``grad_output`` times the slope of ``hardswish``: zero up to -3, one from 3, x / 3 + 1/2 between."""
-    if self.dtype.itemsize == 2:
-        return _by_single(hardswish_backward, grad_output, self)
     return drop(self <= -3, choose(self < 3, grad_output * (self / 3 + 0.5), grad_output))
 
 
@@ -552,10 +556,9 @@ prelu_kernel.derivative(
 )
 
 
-@op(public=False, hidden=("self_sizes",))
+@op(public=False, hidden=("self_sizes",), serves=(FLOATS, "glu_cpu"))
 def glu(self: Any, /, dim: Any = -1) -> Any:
     """The first half along ``dim`` times the logistic function of the second."""
-    floating(self, "glu_cpu")
     half = self.shape[dim] // 2
     at = (np.s_[:],) * (dim if dim >= 0 else self.ndim + dim)
     return self[(*at, np.s_[:half])] * sigmoid.row.kernel(self[(*at, np.s_[half:])])
@@ -570,10 +573,9 @@ def slope_of_glu(grad: Any, self: Any, self_sizes: Any, dim: Any) -> Any:
     return cat([grad * gate, grad * first * (gate * (1 - gate))], dim)
 
 
-@op(public=False)
+@op(public=False, serves=(FLOATS, "rrelu_with_noise_out_cpu"))
 def rrelu_with_noise(self: Any, noise: Any, /, lower: Any, upper: Any, training: Any) -> Any:
     """The elements times ``noise``, one where they are positive; out of training, negative ones times its mean."""
-    floating(self, "rrelu_with_noise_out_cpu")
     return self * noise if training else leaky_relu.row.kernel(self, (lower + upper) / 2)
 
 

@@ -20,8 +20,8 @@ from ..matrix.batch import baddbmm, bmm
 from ..matrix.functions import linear, matmul
 from ..matrix.rows import c_name
 from ..pad.functions import pad
-from ..scan.functions import softmax
 from ..shape.rows import transpose
+from ..softmax.functions import softmax_along
 from .rows import added, factor, flash_attention, safe_softmax
 
 #: The ways of computing that are allowed, by PyTorch's names; what only accelerators have is allowed, and never taken.
@@ -385,7 +385,7 @@ def multi_head_attention_forward(
         scaled = q * math.sqrt(1.0 / float(head))
         turned = k.transpose(-2, -1)
         weights = bmm(scaled, turned) if attn_mask is None else baddbmm(attn_mask, scaled, turned)
-        weights = softmax(weights, -1)
+        weights = softmax_along(weights, -1)
         if chance > 0.0:
             weights = dropout(weights, chance, True)
         made = bmm(weights, v).transpose(0, 1).reshape(rows * n, width)

@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from ...core.row import op
+from ...core.row import FLOATS, op
 from ...kernels import compiled
-from ..norm.rows import affine_twice, as_floating, shaped, statistics_kind
+from ..norm.rows import affine_twice, in_single, shaped, statistics_kind
 from ..reduce.rows import F64, along, leading
 
 _BLOCK = 65536  # elements worked on at a time: they stay in the cache from pass to pass
@@ -94,17 +94,17 @@ def _near(means: Any, deviations: Any) -> bool:
     differentiable=("result0",),
     public=False,
     hidden=("input_sizes",),
+    serves=(FLOATS, "batch_norm"),
+    native=lambda input, weight=None, bias=None, running_mean=None, running_var=None, training=False, eps=1e-5: (
+        compiled.batchnorm.forward(input, weight, bias, running_mean, running_var, training, eps)
+    ),
 )
 def native_batch_norm(
     input: Any, weight: Any = None, bias: Any = None, running_mean: Any = None, running_var: Any = None, /,
     training: bool = False, eps: float = 1e-5,
 ) -> Any:  # fmt: skip
     """Each channel standardised by the batch's statistics, or by running ones; and the statistics used."""
-    a = as_floating(input, "batch_norm")
-    if a.size >= compiled.least:
-        result = compiled.batchnorm.forward(input, weight, bias, running_mean, running_var, training, eps)
-        if result is not None:
-            return result
+    a = in_single(input)
     kind = a.dtype
     lines = _lines(a.shape)
     x = a.reshape(lines.shape)
@@ -160,16 +160,28 @@ def _batch_norm_rule(
     return tuple([gradient if need else None for gradient, need in zip(gradients, needs, strict=True)])
 
 
-@op(apart=("mean", "rstd"), outputs=("result0", "result1", "result2"), public=False, hidden=("input_sizes",))
+def _backward_of_many(
+    grad_output: Any, input: Any, mean: Any, rstd: Any, weight: Any = None, training: bool = True, wanted: Any = ()
+) -> Any:
+    """``native_batch_norm_backward`` by its compiled kernel."""
+    parts = compiled.batchnorm.backward(grad_output, input, mean, rstd, weight, training, wanted)
+    if parts is None:
+        return None
+    return tuple([part if want else np.empty(0, input.dtype) for part, want in zip(parts, wanted, strict=True)])
+
+
+@op(
+    apart=("mean", "rstd"),
+    outputs=("result0", "result1", "result2"),
+    public=False,
+    hidden=("input_sizes",),
+    native=_backward_of_many,
+)
 def native_batch_norm_backward(
     grad_output: Any, input: Any, mean: Any, rstd: Any, weight: Any = None, /, training: bool = True, wanted: Any = ()
 ) -> Any:
     """The gradients of input, weight and bias; those not ``wanted`` are empty."""
-    if input.size >= compiled.least:
-        parts = compiled.batchnorm.backward(grad_output, input, mean, rstd, weight, training, wanted)
-        if parts is not None:
-            return tuple([part if want else np.empty(0, input.dtype) for part, want in zip(parts, wanted, strict=True)])
-    a, g = as_floating(input, "batch_norm"), as_floating(grad_output, "batch_norm")
+    a, g = in_single(input), in_single(grad_output)
     kind = a.dtype
     lines = _lines(a.shape)
     deviation_like, n = 1 / rstd.astype(F64), max(lines.count, 1)

@@ -7,15 +7,11 @@ from typing import Any
 import numpy as np
 
 from ...core.row import op
-from ...ground import dtypes
+from ...kernels import columns
 from ...kernels.choose import choose, drop
 
 ndarray = np.ndarray
-
-
-def unsupported(name: str, array: Any) -> NotImplementedError:
-    """PyTorch's error for a dtype that a kernel does not serve."""
-    return NotImplementedError(f"\"{name}\" not implemented for '{dtypes.of(array.dtype).scalar_name}'")
+unsupported = columns.not_implemented
 
 
 @op(constant=True, public=False)

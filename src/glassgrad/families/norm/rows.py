@@ -6,12 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from ...core.row import op
+from ...core.row import FLOATS, op
 from ...kernels import compiled
 from ...ops.unfold import differentiated, unfolding
 from ..cast.rows import to_copy
 from ..distance.rows import linalg_vector_norm, norm_of
-from ..reduce.extreme import not_implemented
 from ..reduce.rows import F32, F64, SMALL, along, column, count, kept_sizes, sum_dim
 from ..shape.rows import on_arrays
 
@@ -166,13 +165,12 @@ def first_dims(sizes: tuple[int, ...], normalized_shape: tuple[int, ...]) -> tup
     return tuple(range(len(sizes) - len(normalized_shape)))
 
 
-def as_floating(a: Any, kernel: str) -> Any:
-    if a.dtype.kind in "bui":
-        raise not_implemented(kernel, a)
-    return a if a.dtype == F32 or a.dtype == F64 else a.astype(F32)
+def in_single(a: Any) -> Any:
+    """An array of half precision in float32, any other as it is."""
+    return a.astype(F32) if a.dtype.itemsize == 2 else a
 
 
-@on_arrays(lambda a: a.astype(F32) if a.dtype.itemsize == 2 else a)
+@on_arrays(in_single)
 def wide(tensor: Any) -> Any:
     """Half precision as float32, the rest as it is."""
     return to_copy(tensor, F32) if tensor._array.dtype.itemsize == 2 else tensor
@@ -186,16 +184,35 @@ def statistics_kind(input: Any, weight: Any, bias: Any) -> Any:
     return input.dtype if parameter is None else parameter.dtype
 
 
-@op(outputs=("result0", "result1", "result2"), differentiable=("result0",), public=False)
+def _reduced(sizes: tuple[int, ...], normalized_shape: Any) -> tuple[int, ...]:
+    """The sizes of one number for each sample."""
+    return (*sizes[: len(sizes) - len(normalized_shape)], *(1,) * len(normalized_shape))
+
+
+def _layer_norm_of_many(
+    input: Any, weight: Any = None, bias: Any = None, normalized_shape: Any = (), eps: float = 1e-5
+) -> Any:
+    """``native_layer_norm`` by its compiled kernel."""
+    results = compiled.norm.layer_forward(input, weight, bias, count(normalized_shape), eps)
+    if results is None:
+        return None
+    reduced = _reduced(input.shape, normalized_shape)
+    return results[0], results[1].reshape(reduced), results[2].reshape(reduced)
+
+
+@op(
+    outputs=("result0", "result1", "result2"),
+    differentiable=("result0",),
+    public=False,
+    serves=(FLOATS, "LayerNormKernelImpl"),
+    native=_layer_norm_of_many,
+)
 def native_layer_norm(
     input: Any, weight: Any = None, bias: Any = None, /, normalized_shape: Any = (), eps: float = 1e-5
 ) -> Any:
     """Each sample standardised over its last dimensions, scaled and shifted; its mean and inverse deviation."""
-    a = as_floating(input, "LayerNormKernelImpl")
-    n = count(normalized_shape)
-    reduced = (*a.shape[: a.ndim - len(normalized_shape)], *(1,) * len(normalized_shape))
-    if a.size >= compiled.least and (results := compiled.norm.layer_forward(input, weight, bias, n, eps)) is not None:
-        return results[0], results[1].reshape(reduced), results[2].reshape(reduced)
+    a = in_single(input)
+    n, reduced = count(normalized_shape), _reduced(a.shape, normalized_shape)
     shape = (a.size // n if n else 0, n)
     lines = a.reshape(shape)
     means = along(lines, 1) / n
@@ -221,28 +238,41 @@ def _layer_norm_rule(
     return tuple([gradient if need else None for gradient, need in zip(gradients, needs, strict=True)])
 
 
-@op(apart=("mean", "rstd"), outputs=("result0", "result1", "result2"), public=False, hidden=("input_sizes",))
+def _layer_norm_backward_of_many(
+    grad_output: Any, input: Any, mean: Any, rstd: Any, weight: Any = None, normalized_shape: Any = (),
+    wanted: Any = (),
+) -> Any:  # fmt: skip
+    """``native_layer_norm_backward`` by its compiled kernel."""
+    affine = wanted[1] or wanted[2]
+    result = compiled.norm.layer_backward(grad_output, input, mean, rstd, weight, count(normalized_shape), affine)
+    if result is None:
+        return None
+    back, of_weight, of_bias = result
+    if affine and len(normalized_shape) != 1:
+        of_weight, of_bias = of_weight.reshape(normalized_shape), of_bias.reshape(normalized_shape)
+    return back, of_weight if wanted[1] else _NONE, of_bias if wanted[2] else _NONE
+
+
+@op(
+    apart=("mean", "rstd"),
+    outputs=("result0", "result1", "result2"),
+    public=False,
+    hidden=("input_sizes",),
+    native=_layer_norm_backward_of_many,
+)
 def native_layer_norm_backward(
     grad_output: Any, input: Any, mean: Any, rstd: Any, weight: Any = None, /, normalized_shape: Any = (),
     wanted: Any = (),
 ) -> Any:  # fmt: skip
     """The gradients of input, weight and bias; those not ``wanted`` are empty."""
-    affine = wanted[1] or wanted[2]
-    if input.size >= compiled.least:
-        result = compiled.norm.layer_backward(grad_output, input, mean, rstd, weight, count(normalized_shape), affine)
-        if result is not None:
-            back, of_weight, of_bias = result
-            if affine and len(normalized_shape) != 1:
-                of_weight, of_bias = of_weight.reshape(normalized_shape), of_bias.reshape(normalized_shape)
-            return back, of_weight if wanted[1] else _NONE, of_bias if wanted[2] else _NONE
     first, last = first_dims(input.shape, normalized_shape), last_dims(input.shape, normalized_shape)
-    grad = grad_output if grad_output.dtype.itemsize > 2 else grad_output.astype(F32)
+    grad = in_single(grad_output)
     of_weight = of_bias = back = _NONE
     if wanted[0]:
-        scaled = grad_output if weight is None else grad * (weight if weight.dtype.itemsize > 2 else weight.astype(F32))
+        scaled = grad_output if weight is None else grad * in_single(weight)
         back = standardize_backward.row.kernel(scaled, input, mean, rstd, last, False)
     if wanted[1]:
-        x = standardized.row.kernel(wide.row.kernel(input), mean, rstd, last, False)
+        x = standardized.row.kernel(in_single(input), mean, rstd, last, False)
         of_weight = sum_dim.row.kernel(grad * x, first).astype(mean.dtype, copy=False)
     if wanted[2]:
         of_bias = sum_dim.row.kernel(grad, first).astype(mean.dtype, copy=False)
@@ -261,18 +291,21 @@ def _layer_norm_backward_rule(
 _NONE = np.empty(0, F32)
 
 
-@op(outputs=("result0", "result1", "result2"), differentiable=("result0",), public=False)
+@op(
+    outputs=("result0", "result1", "result2"),
+    differentiable=("result0",),
+    public=False,
+    serves=(FLOATS, "GroupNormKernelImpl"),
+    native=lambda input, weight=None, bias=None, N=0, C=0, HxW=0, group=1, eps=1e-5: compiled.norm.group_forward(
+        input, weight, bias, N, C, group, eps
+    ),
+)
 def native_group_norm(
     input: Any, weight: Any = None, bias: Any = None, /, N: int = 0, C: int = 0, HxW: int = 0, group: int = 1,
     eps: float = 1e-5,
 ) -> Any:  # fmt: skip
     """Each group of channels of each sample standardised, each channel scaled and shifted."""
-    a = as_floating(input, "GroupNormKernelImpl")
-    if a.size >= compiled.least:
-        results = compiled.norm.group_forward(input, weight, bias, N, C, group, eps)
-        if results is not None:
-            return results
-    a = a.reshape(N, group, C // group * HxW)
+    a = in_single(input).reshape(N, group, C // group * HxW)
     means, _, rstd = statistics(a, (2,), eps)
     out = ((a - means) * rstd).reshape(N, C, HxW)
     if weight is not None:
@@ -293,23 +326,36 @@ def _group_norm_rule(
     return tuple([gradient if need else None for gradient, need in zip(gradients, needs, strict=True)])
 
 
-@op(apart=("mean", "rstd"), outputs=("result0", "result1", "result2"), public=False, hidden=("input_sizes",))
+def _group_norm_backward_of_many(
+    grad_output: Any, input: Any, mean: Any, rstd: Any, weight: Any = None, N: int = 0, C: int = 0, HxW: int = 0,
+    group: int = 1, wanted: Any = (),
+) -> Any:  # fmt: skip
+    """``native_group_norm_backward`` by its compiled kernel."""
+    result = compiled.norm.group_backward(grad_output, input, mean, rstd, weight, N, C, group, wanted[0])
+    if result is None:
+        return None
+    return tuple([part if want else _NONE for part, want in zip(result, wanted, strict=True)])
+
+
+@op(
+    apart=("mean", "rstd"),
+    outputs=("result0", "result1", "result2"),
+    public=False,
+    hidden=("input_sizes",),
+    native=_group_norm_backward_of_many,
+)
 def native_group_norm_backward(
     grad_output: Any, input: Any, mean: Any, rstd: Any, weight: Any = None, /, N: int = 0, C: int = 0, HxW: int = 0,
     group: int = 1, wanted: Any = (),
 ) -> Any:  # fmt: skip
     """The gradients of input, weight and bias; those not ``wanted`` are empty."""
-    if input.size >= compiled.least:
-        result = compiled.norm.group_backward(grad_output, input, mean, rstd, weight, N, C, group, wanted[0])
-        if result is not None:
-            return tuple([part if want else _NONE for part, want in zip(result, wanted, strict=True)])
-    grad, x = wide.row.kernel(grad_output).reshape(N, C, HxW), input.reshape(N, group, C // group * HxW)
+    grad, x = in_single(grad_output).reshape(N, C, HxW), input.reshape(N, group, C // group * HxW)
     of_weight = of_bias = back = _NONE
     if wanted[0]:
-        scaled = grad if weight is None else grad * wide.row.kernel(weight).reshape(C, 1)
+        scaled = grad if weight is None else grad * in_single(weight).reshape(C, 1)
         back = standardize_backward.row.kernel(scaled.reshape(x.shape), x, mean, rstd, (2,), False).reshape(input.shape)
     if wanted[1]:
-        x = standardized.row.kernel(wide.row.kernel(x), mean, rstd, (2,), False)
+        x = standardized.row.kernel(in_single(x), mean, rstd, (2,), False)
         of_weight = sum_dim.row.kernel(grad * x.reshape(grad.shape), (0, 2)).astype(mean.dtype, copy=False)
     if wanted[2]:
         of_bias = sum_dim.row.kernel(grad, (0, 2)).astype(mean.dtype, copy=False)

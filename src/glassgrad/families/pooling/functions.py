@@ -8,10 +8,12 @@ from functools import lru_cache
 from math import inf
 from typing import Any
 
+from ...core.row import FLOATS
 from ...core.tensor import Tensor
 from ...ground import modes
 from ...ground.dtypes import called, int64
 from ...ground.listening import audible
+from ...kernels.columns import not_implemented
 from ...ops.declare import composite, functional
 from ..arithmetic.functions import need_tensor
 from ..reduce.functions import mean
@@ -238,6 +240,8 @@ def max_pool1d(
     _check_line(sizes[-1], kernel, steps, pads, spread, ceil_mode)
     if (input.requires_grad and modes.grad_enabled()) or on_meta(input):
         return max_pool1d_with_indices(input, kernel, steps, pads, spread, ceil_mode)[0]
+    if input._array.dtype.char not in FLOATS:
+        raise not_implemented("max_pool1d_impl", input._array)
     return rows.max_pool_values(input, kernel, steps or kernel, pads, spread, ceil_mode)  # type: ignore[no-any-return]
 
 

@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from ...core.row import op
-from ..reduce.extreme import not_implemented
+from ...core.row import FLOATS, REALS, op
+from ...kernels.columns import not_implemented
 from . import kernels as windows
 
-_KINDS = "iufV"
+_WHOLE = "lq"  # int64, by each of its names
 
 
 def regular(sizes: Any, kernel_size: Any, stride: Any, padding: Any, dilation: Any, ceil_mode: bool) -> Any:
@@ -49,11 +49,6 @@ def divides(sizes: Any, output_size: Any) -> bool:
     return all([not m or n % m == 0 for n, m in zip(last, output_size, strict=True)])
 
 
-def _refuse(name: str, array: Any, kinds: str = _KINDS) -> None:
-    if array.dtype.kind not in kinds:
-        raise not_implemented(name, array)
-
-
 # -- where the largest elements are ------------------------------------------------------------------------------------
 
 
@@ -85,12 +80,17 @@ def _max_pool_rule(
     )
 
 
-@op(node="MaxPool2DWithIndicesBackward0", outputs=("result0", "result1"), differentiable=("result0",), public=False)
+@op(
+    node="MaxPool2DWithIndicesBackward0",
+    outputs=("result0", "result1"),
+    differentiable=("result0",),
+    public=False,
+    serves=(REALS, "max_pool2d"),
+)
 def max_pool2d_with_indices(
     self: Any, /, kernel_size: Any, stride: Any, padding: Any, dilation: Any, ceil_mode: bool
 ) -> Any:
     """The largest element of each window of the last two dimensions, and its place."""
-    _refuse("max_pool2d", self)
     return windows.largest(self, regular(self.shape, kernel_size, stride, padding, dilation, ceil_mode))
 
 
@@ -103,23 +103,25 @@ max_pool2d_with_indices.derivative(self=_max_pool_rule)
     differentiable=("result0",),
     public=False,
     precision="single",
+    serves=(REALS, "max_pool3d"),
 )
 def max_pool3d_with_indices(
     self: Any, /, kernel_size: Any, stride: Any, padding: Any, dilation: Any, ceil_mode: bool
 ) -> Any:
     """The largest element of each window of the last three dimensions, and its place."""
-    _refuse("max_pool3d", self)
     return windows.largest(self, regular(self.shape, kernel_size, stride, padding, dilation, ceil_mode))
 
 
 max_pool3d_with_indices.derivative(self=_max_pool_rule)
 
 
-@op(constant=True, public=False)
+@op(
+    constant=True,
+    public=False,
+    serves=(REALS, lambda self, kernel_size, *others: not_implemented(f"max_pool{len(kernel_size)}d", self)),
+)
 def max_pool_values(self: Any, /, kernel_size: Any, stride: Any, padding: Any, dilation: Any, ceil_mode: bool) -> Any:
     """The largest element of each window, where nobody asks for places or gradients."""
-    _refuse("max_pool1d_impl" if len(kernel_size) == 1 else f"max_pool{len(kernel_size)}d", self,
-            "fV" if len(kernel_size) == 1 else _KINDS)  # fmt: skip
     return windows.largest_values(self, regular(self.shape, kernel_size, stride, padding, dilation, ceil_mode))
 
 
@@ -135,10 +137,10 @@ def _adaptive_max_pool_rule(grad: Any, self: Any, result1: Any, output_size: Any
     differentiable=("result0",),
     public=False,
     hidden=("output_size",),
+    serves=(FLOATS, "adaptive_max_pool2d"),
 )
 def adaptive_max_pool2d(self: Any, /, output_size: Any) -> Any:
     """The largest elements of windows that cover the last two dimensions evenly, and their places."""
-    _refuse("adaptive_max_pool2d", self, "fV")
     return windows.largest(self, _adaptive(self.shape, output_size))
 
 
@@ -152,10 +154,10 @@ adaptive_max_pool2d.derivative(self=_adaptive_max_pool_rule)
     public=False,
     precision="single",
     hidden=("output_size",),
+    serves=(FLOATS, "adaptive_max_pool3d_cpu"),
 )
 def adaptive_max_pool3d(self: Any, /, output_size: Any) -> Any:
     """The largest elements of windows that cover the last three dimensions evenly, and their places."""
-    _refuse("adaptive_max_pool3d_cpu", self, "fV")
     return windows.largest(self, _adaptive(self.shape, output_size))
 
 
@@ -183,10 +185,10 @@ def _fractional_max_pool_rule(grad: Any, self: Any, result1: Any, kernel_size: A
     differentiable=("result0",),
     public=False,
     precision="single",
+    serves=(FLOATS, "fractional_max_pool2d_out_frame"),
 )
 def fractional_max_pool2d(self: Any, samples: Any, /, kernel_size: Any, output_size: Any) -> Any:
     """The largest elements of windows at distances drawn by ``samples``, and their places."""
-    _refuse("fractional_max_pool2d_out_frame", self, "fV")
     return _fractional(self, samples, kernel_size, output_size, (1, 0))
 
 
@@ -200,18 +202,17 @@ fractional_max_pool2d.derivative(self=_fractional_max_pool_rule)
     differentiable=("result0",),
     public=False,
     precision="single",
+    serves=(FLOATS, "fractional_max_pool3d_out_frame"),
 )
 def fractional_max_pool3d(self: Any, samples: Any, /, kernel_size: Any, output_size: Any) -> Any:
     """The largest elements of windows at distances drawn by ``samples``, and their places."""
-    _refuse("fractional_max_pool3d_out_frame", self, "fV")
     return _fractional(self, samples, kernel_size, output_size, (0, 1, 2))
 
 
 fractional_max_pool3d.derivative(self=_fractional_max_pool_rule)
 
 
-def _unpooled(name: str, self: Any, indices: Any, output_size: Any) -> Any:
-    _refuse(name, self, "fV")
+def _unpooled(self: Any, indices: Any, output_size: Any) -> Any:
     area = int(np.prod(output_size))
     outside = (indices < 0) | (indices >= area)
     if outside.any():
@@ -220,30 +221,25 @@ def _unpooled(name: str, self: Any, indices: Any, output_size: Any) -> Any:
     return windows.put(self, indices, tuple(output_size), True)
 
 
-@op(node="MaxUnpool2DBackward0", apart=("indices",), public=False, precision="single")
+@op(node="MaxUnpool2DBackward0", apart=("indices",), public=False, precision="single", serves=(FLOATS, "max_unpool2d"))
 def max_unpool2d(self: Any, indices: Any, /, output_size: Any) -> Any:
     """Planes of zeros that hold each element at its place; of several at one place the last stays."""
-    return _unpooled("max_unpool2d", self, indices, output_size)
+    return _unpooled(self, indices, output_size)
 
 
 max_unpool2d.derivative(self=lambda grad, indices: pool_pick(grad, indices, 2))
 
 
-@op(node="MaxUnpool3DBackward0", apart=("indices",), public=False, precision="single")
+@op(node="MaxUnpool3DBackward0", apart=("indices",), public=False, precision="single", serves=(FLOATS, "max_unpool3d"))
 def max_unpool3d(self: Any, indices: Any, /, output_size: Any) -> Any:
     """Volumes of zeros that hold each element at its place; of several at one place the last stays."""
-    return _unpooled("max_unpool3d", self, indices, output_size)
+    return _unpooled(self, indices, output_size)
 
 
 max_unpool3d.derivative(self=lambda grad, indices: pool_pick(grad, indices, 3))
 
 
 # -- averages ----------------------------------------------------------------------------------------------------------
-
-
-def _wide(array: Any) -> Any:
-    """Halves as float32, in which they are summed."""
-    return array.astype(np.float32) if array.dtype.itemsize == 2 else array
 
 
 def _divided(total: Any, by: Any) -> Any:
@@ -254,10 +250,9 @@ def _divided(total: Any, by: Any) -> Any:
 
 
 def _averaged(self: Any, axes: Any, count_include_pad: bool, divisor_override: Any) -> Any:
-    a = _wide(self)
-    by = windows.divisors(axes, count_include_pad, a.dtype) if divisor_override is None else divisor_override
-    total = windows.sums(a, axes)
-    return np.array(_divided(total, a.dtype.type(by) if np.ndim(by) == 0 else by).astype(self.dtype, copy=False))
+    by = windows.divisors(axes, count_include_pad, self.dtype) if divisor_override is None else divisor_override
+    total = windows.sums(self, axes)
+    return np.array(_divided(total, self.dtype.type(by) if np.ndim(by) == 0 else by).astype(self.dtype, copy=False))
 
 
 def _avg_pool_rule(
@@ -275,13 +270,12 @@ def _avg_pool_rule(
     )
 
 
-@op(node="AvgPool2DBackward0", public=False)
+@op(node="AvgPool2DBackward0", public=False, serves=(FLOATS + _WHOLE, "avg_pool2d"), halves="single")
 def avg_pool2d(
     self: Any, /, kernel_size: Any, stride: Any, padding: Any, ceil_mode: bool, count_include_pad: bool,
     divisor_override: Any,
 ) -> Any:  # fmt: skip
     """The average of each window of the last two dimensions."""
-    _refuse("avg_pool2d", self, "fVi" if self.dtype == np.int64 else "fV")
     axes = regular(self.shape, kernel_size, stride, padding, (1, 1), ceil_mode)
     return _averaged(self, axes, count_include_pad, divisor_override)
 
@@ -289,14 +283,12 @@ def avg_pool2d(
 avg_pool2d.derivative(self=_avg_pool_rule)
 
 
-@op(node="AvgPool3DBackward0", public=False, precision="single")
+@op(node="AvgPool3DBackward0", public=False, precision="single", serves=("fd" + _WHOLE, "avg_pool3d_out_frame"))
 def avg_pool3d(
     self: Any, /, kernel_size: Any, stride: Any, padding: Any, ceil_mode: bool, count_include_pad: bool,
     divisor_override: Any,
 ) -> Any:  # fmt: skip
     """The average of each window of the last three dimensions."""
-    if self.dtype not in (np.float32, np.float64, np.int64):
-        raise not_implemented("avg_pool3d_out_frame", self)
     axes = regular(self.shape, kernel_size, stride, padding, (1, 1, 1), ceil_mode)
     return _averaged(self, axes, count_include_pad, divisor_override)
 
@@ -304,17 +296,16 @@ def avg_pool3d(
 avg_pool3d.derivative(self=_avg_pool_rule)
 
 
-@op(public=False)
+@op(public=False, halves="single")
 def avg_pool_backward(
     grad_output: Any, /, sizes: Any, kernel_size: Any, stride: Any, padding: Any, ceil_mode: bool,
     count_include_pad: bool, divisor_override: Any,
 ) -> Any:  # fmt: skip
     """Each window's share of its gradient at all its elements, added up in planes of ``sizes``."""
     axes = regular(sizes, kernel_size, stride, padding, (1,) * len(kernel_size), ceil_mode)
-    g = _wide(grad_output)
-    by = windows.divisors(axes, count_include_pad, g.dtype) if divisor_override is None else divisor_override
-    shares = g / (g.dtype.type(by) if np.ndim(by) == 0 else by)
-    return np.array(windows.spread_sums(shares, axes).astype(grad_output.dtype, copy=False))
+    by = windows.divisors(axes, count_include_pad, grad_output.dtype) if divisor_override is None else divisor_override
+    shares = grad_output / (grad_output.dtype.type(by) if np.ndim(by) == 0 else by)
+    return np.array(windows.spread_sums(shares, axes))
 
 
 avg_pool_backward.derivative(
@@ -328,33 +319,43 @@ def _adaptive_avg_pool_rule(grad: Any, self: Any, output_size: Any) -> Any:
     return adaptive_avg_pool_backward(grad, tuple(self.shape), output_size)
 
 
-@op(node="AdaptiveAvgPool2DBackward0", public=False, hidden=("output_size",))
+@op(
+    node="AdaptiveAvgPool2DBackward0",
+    public=False,
+    hidden=("output_size",),
+    serves=(FLOATS, "adaptive_avg_pool2d"),
+    halves="single",
+)
 def adaptive_avg_pool2d(self: Any, /, output_size: Any) -> Any:
     """The averages of windows that cover the last two dimensions evenly."""
-    _refuse("adaptive_avg_pool2d", self, "fV")
     return _averaged(self, _adaptive(self.shape, output_size), True, None)
 
 
 adaptive_avg_pool2d.derivative(self=_adaptive_avg_pool_rule)
 
 
-@op(node="AdaptiveAvgPool3DBackward0", public=False, precision="single", hidden=("output_size",))
+@op(
+    node="AdaptiveAvgPool3DBackward0",
+    public=False,
+    precision="single",
+    hidden=("output_size",),
+    serves=(FLOATS, "adaptive_avg_pool3d_cpu"),
+    halves="single",
+)
 def adaptive_avg_pool3d(self: Any, /, output_size: Any) -> Any:
     """The averages of windows that cover the last three dimensions evenly."""
-    _refuse("adaptive_avg_pool3d_cpu", self, "fV")
     return _averaged(self, _adaptive(self.shape, output_size), True, None)
 
 
 adaptive_avg_pool3d.derivative(self=_adaptive_avg_pool_rule)
 
 
-@op(public=False)
+@op(public=False, halves="single")
 def adaptive_avg_pool_backward(grad_output: Any, /, sizes: Any, output_size: Any) -> Any:
     """Each adaptive window's share of its gradient at all its elements, added up in planes of ``sizes``."""
     axes = _adaptive(sizes, output_size)
-    g = _wide(grad_output)
-    shares = g / windows.divisors(axes, True, g.dtype)
-    return np.array(windows.spread_sums(shares, axes).astype(grad_output.dtype, copy=False))
+    shares = grad_output / windows.divisors(axes, True, grad_output.dtype)
+    return np.array(windows.spread_sums(shares, axes))
 
 
 adaptive_avg_pool_backward.derivative(

@@ -9,22 +9,17 @@ from typing import Any
 import numpy as np
 
 from ...core.row import op
-from ...ground import dtypes
-from ...kernels import compiled
+from ...kernels import columns, compiled
 from .rows import kept_sizes, spread_dim
 
 ndarray = np.ndarray
+not_implemented = columns.not_implemented
 
 
 def out_of_range(dim: int, ndim: int) -> IndexError:
     """PyTorch's error for a dimension that is not there."""
     last = max(ndim, 1) - 1
     return IndexError(f"Dimension out of range (expected to be in range of [{-last - 1}, {last}], but got {dim})")
-
-
-def not_implemented(kernel: str, a: Any) -> NotImplementedError:
-    """PyTorch's error for an element type that a kernel does not know."""
-    return NotImplementedError(f"\"{kernel}\" not implemented for '{dtypes.of(a.dtype).scalar_name}'")
 
 
 def refuse_empty(name: str, a: Any, dim: Any) -> None:

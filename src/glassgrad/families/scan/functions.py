@@ -1,4 +1,4 @@
-"""PyTorch's signatures of running sums, products and extremes, differences, trapezoids, and of softmax."""
+"""PyTorch's signatures of running sums, products and extremes, differences and trapezoids."""
 
 from __future__ import annotations
 
@@ -6,16 +6,12 @@ from typing import Any
 
 from ...core import call, write
 from ...core.tensor import Tensor
-from ...ground.dtypes import get_default_dtype
 from ...ops import return_types as results
 from ...ops.declare import composite
 from ..arithmetic.rows import div_number, mul_number
 from ..join.rows import cat
-from ..reduce.functions import UNSET, check_pair, check_tensor, given_kind, one_dim, some_dims
+from ..reduce.functions import UNSET, check_pair, check_tensor, given_kind, one_dim
 from ..reduce.rows import sum_dim
-from ..softmax.rows import log_softmax as log_softmax_row
-from ..softmax.rows import logsumexp_dim
-from ..softmax.rows import softmax as softmax_row
 from . import rows as scan
 
 _new = tuple.__new__
@@ -142,44 +138,3 @@ def cumulative_trapezoid(y: Any, x: Any = None, *, dx: Any = 1, dim: Any = -1) -
     if isinstance(x, Tensor):
         return div_number(scan.cumsum(heights * _widths(x, y, dim), dim), 2.0)
     return scan.cumsum(mul_number(heights, (dx if x is None else x) / 2.0), dim)
-
-
-# -- softmax -----------------------------------------------------------------------------------------------------------
-
-
-def _soft(row: Any, name: str, input: Any, dim: Any, dtype: Any, out: Any) -> Any:
-    if type(dim) is int and dtype is None and isinstance(input, Tensor):
-        ndim = input._array.ndim
-        if -ndim <= dim < ndim:
-            dim = dim + ndim if dim < 0 else dim
-            return row(input, dim) if out is None else row(input, dim, out=out)
-    else:
-        check_tensor(input, name)
-        if dtype is not None:
-            given_kind(dtype, name)
-            input = input.to(dtype)
-    return row(input, one_dim(dim, input._array.ndim, name, 1), out=out)
-
-
-@composite()
-def softmax(input: Any, dim: Any = UNSET, dtype: Any = None, *, out: Any = None) -> Any:
-    """Exponentials along ``dim``, scaled to sum to one.
-
-    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.softmax.html
-    """
-    return _soft(softmax_row, "softmax", input, dim, dtype, out)
-
-
-@composite()
-def log_softmax(input: Any, dim: Any = UNSET, dtype: Any = None, *, out: Any = None) -> Any:
-    """The logarithm of ``softmax``, without its rounding."""
-    return _soft(log_softmax_row, "log_softmax", input, dim, dtype, out)
-
-
-@composite()
-def logsumexp(input: Any, dim: Any = UNSET, keepdim: bool = False, *, out: Any = None) -> Any:
-    """The logarithms of the sums of exponentials along ``dim``; integers become floats."""
-    check_tensor(input, "logsumexp")
-    if input._array.dtype.kind in "bui":
-        input = input.to(get_default_dtype())
-    return logsumexp_dim(input, some_dims(dim, input._array.ndim, "logsumexp"), keepdim, out=out)

@@ -2,12 +2,13 @@
 
 #: What ``torch.nn.functional`` has of this family, by file.
 FUNCTIONAL = {
-    "functional": "gumbel_softmax log_softmax softmax softmin",
+    "functions": "gumbel_softmax log_softmax softmax softmin",
 }
 
 #: What PyTorch keeps in the files of ``torch.nn.modules``, by the file here.
 LAYERS = {
     "layers": {
+        "activation": "LogSoftmax Softmax Softmax2d Softmin",
         "adaptive": "AdaptiveLogSoftmaxWithLoss",
     },
 }

@@ -1,4 +1,4 @@
-"""A softmax over many classes in clusters: the rarer a cluster, the smaller its share of the features."""
+"""Softmax and its kin as layers; the adaptive one is for many classes: the rarer they are, the fewer features."""
 
 from __future__ import annotations
 
@@ -7,11 +7,67 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
+from ...core.tensor import Tensor
 from ...nn import functional as F
 from ...nn.modules.container import ModuleList, Sequential
 from ...nn.modules.module import Module
 from ..matrix.layers import Linear
 from ..reduce.extreme import argmax
+
+
+class _Along(Module):
+    """A function along one dimension."""
+
+    dim: int | None
+
+    def __init__(self, dim: int | None = None) -> None:
+        super().__init__()
+        self.dim = dim
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state)
+        self.__dict__.setdefault("dim", None)
+
+    def extra_repr(self) -> str:
+        return f"dim={self.dim}"
+
+
+class Softmax(_Along):
+    """Exponentials along ``dim``, scaled to sum to one.
+
+    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.Softmax.html
+    """
+
+    def forward(self, input: Tensor) -> Tensor:
+        """The shares."""
+        return F.softmax(input, self.dim, _stacklevel=5)
+
+
+class LogSoftmax(_Along):
+    """The logarithm of the softmax along ``dim``."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        """The logarithms of the shares."""
+        return F.log_softmax(input, self.dim, _stacklevel=5)
+
+
+class Softmin(_Along):
+    """The softmax of -x along ``dim``."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        """The shares."""
+        return F.softmin(input, self.dim, _stacklevel=5)
+
+
+class Softmax2d(Module):
+    """The softmax over the channels of (N, C, H, W) or (C, H, W)."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        """The shares."""
+        if input.ndim not in (3, 4):
+            raise ValueError(f"Softmax2d: expected input to be 3D or 4D, got {input.ndim}D instead")
+        return F.softmax(input, -3, _stacklevel=5)
+
 
 _ASMoutput = namedtuple("_ASMoutput", ["output", "loss"])
 
@@ -139,6 +195,3 @@ class AdaptiveLogSoftmaxWithLoss(Module):
             return argmax(self._get_full_log_prob(input, scores), dim=1)
         found[inside] = argmax(self._get_full_log_prob(input[inside], scores[inside]), dim=1)
         return found
-
-
-__all__ = ["AdaptiveLogSoftmaxWithLoss"]

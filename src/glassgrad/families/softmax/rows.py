@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from ...core.row import op
+from ...core.row import FLOATS, op
 from ...kernels import compiled
+from ...kernels.columns import not_implemented
 from ..pointwise.rows import exp
-from ..reduce.extreme import not_implemented
 from ..reduce.rows import F32, F64, SMALL, along, kept_sizes, ones32, ones64, spread_dim, sum_dim
 
 _exp, _log = np.exp, np.log
@@ -20,10 +20,9 @@ _FEW = 1024
 _SQUARES = {n: np.ones((n, n), F32) for n in range(1, 17)}
 
 
-def _refuse(a: Any, log: str, dim: int) -> None:
-    if a.dtype.kind in "bui":
-        last = a.ndim and dim % a.ndim == a.ndim - 1
-        raise not_implemented(f"{log}softmax_lastdim_kernel_impl" if last else f"{log}softmax_kernel_impl", a)
+def _refusal(log: str, a: Any, dim: int) -> NotImplementedError:
+    last = a.ndim and dim % a.ndim == a.ndim - 1
+    return not_implemented(f"{log}softmax_{'lastdim_' if last else ''}kernel_impl", a)
 
 
 def _between(sums: Any, least: float, most: float) -> bool:
@@ -34,58 +33,110 @@ def _between(sums: Any, least: float, most: float) -> bool:
     return sums.item(sums.argmax()) < most and sums.item(sums.argmin()) > least
 
 
-def _exponentials(a: Any, dim: int) -> tuple[Any, Any]:
-    """Exponentials scaled to be harmless, and their sums along ``dim``, which is kept."""
-    e = _below_top(a, dim)
-    np.exp(e, e)
-    return e, along(e, dim, True)
-
-
 def _below_top(a: Any, dim: int) -> Any:
-    """Each element minus the largest of its line; lines of minus infinity alone stay."""
-    top = np.maximum.reduce(a, axis=dim, keepdims=True, initial=-np.inf)
+    """Each element minus the largest of its line, so that exponentials are harmless; lines of minus infinity stay."""
+    top = np.asarray(np.maximum.reduce(a, axis=dim, keepdims=True, initial=-np.inf))
     top[np.isneginf(top)] = 0
     return a - top
 
 
-@op(native=lambda self, dim: compiled.softmax.forward(self, dim))
+# -- quick forms -------------------------------------------------------------------------------------------------------
+
+
+def _softmax_of_short_rows(self: Any, dim: int) -> Any:
+    """``softmax`` along the last dimension, where exponentials are harmless as they are."""
+    shape, d = self.shape, self.dtype
+    ndim = len(shape)
+    if not ndim or dim != ndim - 1:
+        return None
+    n = shape[dim]
+    ones = ones32.get(n) if d is F32 else ones64.get(n) if d is F64 else None
+    if ones is None:
+        return None
+    e = _exp(self) if ndim == 2 else _exp(self.reshape(-1, n))
+    sums = e.dot(ones)
+    if not _between(sums, _LEAST[d], _MOST[d]):
+        return None
+    e /= sums.repeat(n).reshape(e.shape) if e.size <= SMALL else sums[:, None]
+    return e if ndim == 2 else e.reshape(shape)
+
+
+def _softmax_backward_of_few_rows(grad_output: Any, output: Any, dim: int) -> Any:
+    """``softmax_backward`` of a small matrix along its rows."""
+    shape = output.shape
+    if dim != 1 or len(shape) != 2 or output.size > SMALL:
+        return None
+    g = grad_output * output
+    if g.size <= _FEW and shape[1] in _SQUARES and g.dtype is F32:
+        g -= output * g.dot(_SQUARES[shape[1]])
+    else:
+        g -= output * along(g, 1).repeat(shape[1]).reshape(shape)
+    return g
+
+
+def _log_softmax_of_short_rows(self: Any, dim: int) -> Any:
+    """``log_softmax`` along the last dimension, where exponentials are harmless as they are."""
+    shape = self.shape
+    if self.dtype is not F32:
+        return None
+    if dim == 1 and len(shape) == 2 and self.size <= SMALL and shape[1] in ones32:
+        if self.size <= 256 and shape[1] in _SQUARES:
+            spread = _exp(self).dot(_SQUARES[shape[1]])
+            if _between(spread[:, 0], 1e-3, 1e3):
+                return np.subtract(self, _log(spread, spread), spread)
+        sums = _exp(self).dot(ones32[shape[1]])
+        if _between(sums, 1e-3, 1e3):  # beyond, rounding would show
+            return self - np.log(sums).repeat(shape[1]).reshape(shape)
+    elif shape and dim == len(shape) - 1 and self.size > 64 and self.max() < 7:
+        e = _exp(self.reshape(-1, shape[dim]))
+        sums = along(e, 1)
+        if sums.item(sums.argmin()) > 1e-3:
+            np.log(sums, sums)
+            return np.subtract(self.reshape(e.shape), sums[:, None], e).reshape(shape)
+    return None
+
+
+def _log_softmax_backward_of_few_rows(grad_output: Any, output: Any, dim: int) -> Any:
+    """``log_softmax_backward`` of a small matrix along its rows."""
+    shape = output.shape
+    if dim != 1 or len(shape) != 2 or output.size > SMALL:
+        return None
+    e = _exp(output)
+    if e.size <= _FEW and shape[1] in _SQUARES and e.dtype is F32:
+        e *= grad_output.dot(_SQUARES[shape[1]])
+        return np.subtract(grad_output, e, e)
+    e *= along(grad_output, 1).repeat(shape[1]).reshape(shape)
+    return grad_output - e
+
+
+# -- softmax and its logarithm -----------------------------------------------------------------------------------------
+
+
+@op(
+    serves=(FLOATS, lambda self, dim: _refusal("", self, dim)),
+    halves="plain",
+    native=lambda self, dim: compiled.softmax.forward(self, dim),
+    quick=_softmax_of_short_rows,
+)
 def softmax(self: Any, /, dim: int) -> Any:
     """Exponentials along ``dim``, scaled to sum to one."""
-    d = self.dtype
-    shape = self.shape
-    ndim = len(shape)
-    if ndim and dim == ndim - 1 and shape[dim] in ones32 and (d is F32 or d is F64):
-        n = shape[dim]
-        e = _exp(self) if ndim == 2 else _exp(self.reshape(-1, n))
-        sums = e.dot((ones32 if d is F32 else ones64)[n])
-        if _between(sums, _LEAST[d], _MOST[d]):
-            e /= sums.repeat(n).reshape(e.shape) if e.size <= SMALL else sums[:, None]
-            return e if ndim == 2 else e.reshape(shape)
-    _refuse(self, "", dim)
-    if self.ndim == 0:
-        return self / self if self == self else self + 0
-    a = self if d == F32 or d == F64 else self.astype(F32)
-    e, sums = _exponentials(a, dim)
-    e /= sums
-    return e.astype(d, copy=False)
+    e = _below_top(self, dim)
+    e = np.exp(e, out=e if e.ndim else None)
+    e /= along(e, dim, True)
+    return e
 
 
 softmax.derivative(self=lambda grad, result, dim: softmax_backward(grad, result, dim))
 
 
-@op(public=False, native=lambda grad_output, output, dim: compiled.softmax.backward(grad_output, output, dim))
+@op(
+    public=False,
+    native=lambda grad_output, output, dim: compiled.softmax.backward(grad_output, output, dim),
+    quick=_softmax_backward_of_few_rows,
+)
 def softmax_backward(grad_output: Any, output: Any, /, dim: int) -> Any:
     """The gradient of ``softmax`` at its ``output``."""
     g = grad_output * output
-    shape = g.shape
-    if dim == 1 and len(shape) == 2 and g.size <= SMALL:
-        if g.size <= _FEW and shape[1] in _SQUARES and g.dtype is F32:
-            g -= output * g.dot(_SQUARES[shape[1]])
-            return g
-        g -= output * along(g, 1).repeat(shape[1]).reshape(shape)
-        return g
-    if not shape:
-        return output * 0
     g -= output * along(g, dim, True)
     return g
 
@@ -99,51 +150,32 @@ softmax_backward.derivative(
 )
 
 
-@op(native=lambda self, dim: compiled.softmax.log_forward(self, dim))
+@op(
+    serves=(FLOATS, lambda self, dim: _refusal("log_", self, dim)),
+    halves="plain",
+    native=lambda self, dim: compiled.softmax.log_forward(self, dim),
+    quick=_log_softmax_of_short_rows,
+)
 def log_softmax(self: Any, /, dim: int) -> Any:
     """The logarithm of ``softmax``, without its rounding."""
-    d = self.dtype
-    shape = self.shape
-    if dim == 1 and len(shape) == 2 and d is F32 and self.size <= SMALL and shape[1] in ones32:
-        if self.size <= 256 and shape[1] in _SQUARES:
-            spread = _exp(self).dot(_SQUARES[shape[1]])
-            if _between(spread[:, 0], 1e-3, 1e3):
-                return np.subtract(self, _log(spread, spread), spread)
-        sums = _exp(self).dot(ones32[shape[1]])
-        if _between(sums, 1e-3, 1e3):  # beyond, rounding would show
-            return self - np.log(sums).repeat(shape[1]).reshape(shape)
-    elif d is F32 and shape and dim == len(shape) - 1 and self.size > 64 and self.max() < 7:
-        e = _exp(self.reshape(-1, shape[dim]))
-        sums = along(e, 1)
-        if sums.item(sums.argmin()) > 1e-3:
-            np.log(sums, sums)
-            return np.subtract(self.reshape(e.shape), sums[:, None], e).reshape(shape)
-    _refuse(self, "log_", dim)
-    if self.ndim == 0:
-        return self - self
-    a = _below_top(self if d == F32 or d == F64 else self.astype(F32), dim)
-    a -= np.log(along(np.exp(a), dim, True))
-    return a.astype(d, copy=False)
+    below = _below_top(self, dim)
+    below -= np.log(along(np.exp(below), dim, True))
+    return below
 
 
 log_softmax.derivative(self=lambda grad, result, dim: log_softmax_backward(grad, result, dim))
 
 
-@op(public=False, native=lambda grad_output, output, dim: compiled.softmax.log_backward(grad_output, output, dim))
+@op(
+    public=False,
+    native=lambda grad_output, output, dim: compiled.softmax.log_backward(grad_output, output, dim),
+    quick=_log_softmax_backward_of_few_rows,
+)
 def log_softmax_backward(grad_output: Any, output: Any, /, dim: int) -> Any:
     """The gradient of ``log_softmax`` at its ``output``."""
     e = _exp(output)
-    shape = e.shape
-    if dim == 1 and len(shape) == 2 and e.size <= SMALL:
-        if e.size <= _FEW and shape[1] in _SQUARES and e.dtype is F32:
-            e *= grad_output.dot(_SQUARES[shape[1]])
-            return np.subtract(grad_output, e, e)
-        e *= along(grad_output, 1).repeat(shape[1]).reshape(shape)
-        return grad_output - e
-    if not shape:
-        return output * 0
     e *= along(grad_output, dim, True)
-    return np.subtract(grad_output, e, e)
+    return np.subtract(grad_output, e, out=e if e.ndim else None)
 
 
 log_softmax_backward.derivative(
@@ -155,24 +187,22 @@ log_softmax_backward.derivative(
 # -- log-sum-exp -------------------------------------------------------------------------------------------------------
 
 
-@op(node="LogsumexpBackward0", public=False, hidden=("self_sizes",))
+@op(node="LogsumexpBackward0", public=False, halves="single", hidden=("self_sizes",))
 def logsumexp_dim(self: Any, /, dim: Any, keepdim: bool = False) -> Any:
     """The logarithms of the sums of exponentials along ``dim``."""
     if self.ndim == 0:
         return self + 0
-    d = self.dtype
-    a = self if d.kind == "c" or d == F32 or d == F64 else self.astype(F32)
-    if a.dtype.kind == "c":
-        top = np.maximum.reduce(a.real, axis=dim, keepdims=True)
+    if self.dtype.kind == "c":
+        top = np.maximum.reduce(self.real, axis=dim, keepdims=True)
     else:
-        top = np.maximum.reduce(a, axis=dim, keepdims=True, initial=-np.inf)
+        top = np.maximum.reduce(self, axis=dim, keepdims=True, initial=-np.inf)
     top = np.where(np.isinf(top), top.dtype.type(0), top)
-    logs = np.log(along(np.exp(a - top), dim, True)) + top
+    logs = np.log(along(np.exp(self - top), dim, True)) + top
     if not keepdim:
         sizes = kept_sizes(self.shape, dim)
         axes = range(self.ndim) if dim is None else {i % self.ndim for i in dim}
         logs = logs.reshape([n for i, n in enumerate(sizes) if i not in axes])
-    return logs.astype(d, copy=False)[()]
+    return logs[()]
 
 
 logsumexp_dim.derivative(
