@@ -27,13 +27,9 @@ def dense(sizes: tuple[int, ...]) -> tuple[int, ...]:
 def window_of(array: Any, base: Any) -> Window:
     """Sizes, strides and offset of a view in its base, in elements; RuntimeError where its memory is not the base's."""
     item = array.itemsize
-    window = array.shape, tuple(stride // item for stride in array.strides), (_address(array) - _address(base)) // item
+    window = array.shape, tuple(stride // item for stride in array.strides), (array.ctypes.data - base.ctypes.data) // item
     _check_inside(base, window)
     return window
-
-
-def _address(array: Any) -> int:
-    return array.__array_interface__["data"][0]  # type: ignore[no-any-return]
 
 
 def _check_inside(array: Any, window: Window) -> None:
@@ -51,8 +47,9 @@ def _check_inside(array: Any, window: Window) -> None:
             break
     low, high = byte_bounds(root)
     reach = [(size - 1) * stride for size, stride in zip(sizes, strides, strict=True)]
-    first = _address(array) + (offset + sum(step for step in reach if step < 0)) * array.itemsize
-    last = _address(array) + (offset + sum(step for step in reach if step > 0) + 1) * array.itemsize
+    start = array.ctypes.data + offset * array.itemsize
+    first = start + sum([step for step in reach if step < 0]) * array.itemsize
+    last = start + (sum([step for step in reach if step > 0]) + 1) * array.itemsize
     if not low <= first <= last <= high:
         raise RuntimeError(
             f"a view of sizes {list(sizes)} and strides {list(strides)}, {offset} elements after the start of a tensor "

@@ -23,7 +23,7 @@ Sizes = tuple[int, ...]
 
 _DEPTH = 256  # places whose operands stay in the innermost cache
 _MOST_SUMS = 1 << 18  # elements of sums that have partial sums: beyond, channels are shared out instead of samples
-_PARTS = 4  # parts that are shared out: a fixed number, so that sums do not depend on threads
+_MOST_PARTS = 4  # parts that are shared out: a fixed number, so that sums do not depend on threads
 
 _once = njit(nogil=True, error_model="numpy", **INWARD)
 
@@ -156,10 +156,10 @@ def weight_gradient(
     tables = _tables(n, sizes, kernel, outs, stride, padding, dilation)
     in_blocks = turns = inner // n
     if o * inner * taps <= _MOST_SUMS:
-        parts, turns = min(batch, _PARTS), 1
+        parts, turns = min(batch, _MOST_PARTS), 1
     else:
         parts = 1
-        turns = max([t for t in range(1, _PARTS + 1) if in_blocks % t == 0])
+        turns = max([t for t in range(1, _MOST_PARTS + 1) if in_blocks % t == 0])
     in_blocks //= turns
     many = min(-(-_DEPTH // length), -(-batch // parts))
     offsets = np.add.outer(np.arange(many) * (in_blocks * tables.pitch), tables.offsets).reshape(-1)

@@ -21,7 +21,7 @@ from ..linalg.singular import linalg_svd
 from ..pad.functions import pad
 from ..pointwise.rows import rsqrt
 from ..pooling.functions import avg_pool2d, avg_pool3d
-from ..reduce.functions import amax, amin, check_tensor, given_kind, one_dim, some_dims, sum
+from ..reduce.functions import amax, amin, check_tensor, numpy_dtype, one_dim, some_dims, sum
 from ..reduce.rows import mean_dim
 from ..shape.rows import permute, unsqueeze
 from .rows import fused_rms_norm, native_group_norm, native_layer_norm, weight_norm_interface
@@ -58,7 +58,7 @@ def vector_norm(
                 "is empty and the operation does not have an identity"
             )
     if dtype is not None:
-        return call.call(linalg_vector_norm.row, (x,), (ord, axes, keepdim, given_kind(dtype, "vector_norm")), out)
+        return call.call(linalg_vector_norm.row, (x,), (ord, axes, keepdim, numpy_dtype(dtype, "vector_norm")), out)
     return linalg_vector_norm(x, ord, axes, keepdim, None, out=out)
 
 

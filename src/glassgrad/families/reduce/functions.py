@@ -67,7 +67,7 @@ def real_dims(dim: Any, input: Any, function: str) -> Any:
     return some_dims(dim, input._array.ndim, function)
 
 
-def given_kind(dtype: Any, function: str) -> Any:
+def numpy_dtype(dtype: Any, function: str) -> Any:
     """The NumPy dtype of ``dtype=``."""
     return dtypes.demand(dtype, function).numpy
 
@@ -124,7 +124,7 @@ def sum(
                 raise invalid("sum", "keepdim=bool, ", *_SUM)
             if dtype is None:
                 return sum_all(input) if out is None else sum_all(input, out=out)
-            return call.call(sum_all.row, (input,), (given_kind(dtype, "sum"),), out)
+            return call.call(sum_all.row, (input,), (numpy_dtype(dtype, "sum"),), out)
         dim = axis
     if keepdims is not UNSET:
         keepdim = keepdims
@@ -138,7 +138,7 @@ def sum(
         dim = real_dims(dim, input, "sum")
     if dtype is None:
         return sum_dim(input, dim, keepdim) if out is None else sum_dim(input, dim, keepdim, out=out)
-    return call.call(sum_dim.row, (input,), (dim, keepdim, given_kind(dtype, "sum")), out)
+    return call.call(sum_dim.row, (input,), (dim, keepdim, numpy_dtype(dtype, "sum")), out)
 
 
 @composite()
@@ -210,7 +210,7 @@ def prod(
     """The product of all elements, or the products along ``dim``."""
     dim = axis if dim is UNSET else dim
     keepdim = keepdim if keepdims is UNSET else keepdims
-    kind = None if dtype is None else given_kind(dtype, "prod")
+    kind = None if dtype is None else numpy_dtype(dtype, "prod")
     if dim is UNSET:
         if kind is None:
             return red.prod_all(input, None, out=out)

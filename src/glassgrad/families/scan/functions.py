@@ -10,7 +10,7 @@ from ...ops import return_types as results
 from ...ops.declare import composite
 from ..arithmetic.rows import div_number, mul_number
 from ..join.rows import cat
-from ..reduce.functions import UNSET, check_pair, check_tensor, given_kind, one_dim
+from ..reduce.functions import UNSET, check_pair, check_tensor, numpy_dtype, one_dim
 from ..reduce.rows import sum_dim
 from . import rows as scan
 
@@ -25,7 +25,7 @@ def _running(row: Any, name: str, input: Any, dim: Any, dtype: Any, out: Any) ->
     dim = one_dim(dim, input._array.ndim, name)
     if dtype is None:
         return row(input, dim, None, out=out)
-    return call.call(row.row, (input,), (dim, given_kind(dtype, name)), out)
+    return call.call(row.row, (input,), (dim, numpy_dtype(dtype, name)), out)
 
 
 @composite()

@@ -14,7 +14,7 @@ from ...ground.runtime import warn
 from ...ops.declare import composite
 from ..arithmetic.rows import neg
 from ..random.kernels import exponential
-from ..reduce.functions import UNSET, check_tensor, given_kind, one_dim, some_dims
+from ..reduce.functions import UNSET, check_tensor, numpy_dtype, one_dim, some_dims
 from . import rows
 
 
@@ -27,7 +27,7 @@ def _soft(row: Any, name: str, input: Any, dim: Any, dtype: Any, out: Any) -> An
     else:
         check_tensor(input, name)
         if dtype is not None:
-            given_kind(dtype, name)
+            numpy_dtype(dtype, name)
             input = input.to(dtype)
     return row(input, one_dim(dim, input._array.ndim, name, 1), out=out)
 

@@ -163,7 +163,7 @@ def _sources(function: Callable[..., Any]) -> set[str]:
     files = {__file__, function.__code__.co_filename}
     within = ("mathematics.py", "memory.py", "tiles.py", "vectors.py")  # compiled into what others name
     files.update(str(Path(__file__).with_name(name)) for name in within)
-    package = (__package__ or "").rpartition(".")[0]  # constants may lie beside this folder
+    package = (__package__ or "").partition(".")[0]  # constants and other kernels lie in other folders
     for value in function.__globals__.values():
         if isinstance(value, ModuleType):
             if value.__name__.startswith(package) and value.__file__:
