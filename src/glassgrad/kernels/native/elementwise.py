@@ -105,8 +105,8 @@ _LOOPS: dict[Any, Any] = {
 }  # fmt: skip
 #: The nanoseconds that an element of NumPy's functions takes.
 _NUMPYS: dict[Any, float] = {
-    **dict.fromkeys((np.maximum, np.minimum, np.reciprocal), 0.5),
-    **dict.fromkeys((np.exp, np.log, np.sin, np.cos, np.tanh), 1.0),
+    **dict.fromkeys((np.maximum, np.minimum, np.reciprocal, np.tanh), 0.5),
+    **dict.fromkeys((np.exp, np.log, np.sin, np.cos), 1.0),
     **dict.fromkeys((
         np.exp2, np.expm1, np.log2, np.log10, np.log1p, np.tan, np.arcsin, np.arccos, np.arctan, np.sinh, np.cosh,
         np.arcsinh, np.arccosh, np.arctanh,
