@@ -42,7 +42,10 @@ def dropout_factor(input: Tensor, p: float, by_channel: bool) -> Tensor:
     factor = _kept(input, p, by_channel)
     if factor.dtype.kind in "bui":
         check_cast(np.dtype("f4"), input)
-    factor /= factor.dtype.type(1 - p)
+    if factor.dtype.itemsize == 2:  # PyTorch divides in float32 and rounds once
+        factor *= factor.dtype.type(np.float32(1) / np.float32(1 - p)) if p < 1 else 1
+    else:
+        factor /= factor.dtype.type(1 - p)
     return wrap(factor)
 
 
