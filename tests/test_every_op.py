@@ -230,6 +230,41 @@ def dot(lefts, rights):
     return sum(float(np.sum(left * right.conj()).real) for left, right in zip(lefts, rights, strict=True))
 
 
+@each_sample([sample for sample in SAMPLES if sample.gradient and sample.second and "float64" in sample.only])
+def test_one_leaf_alone_gets_the_same(sample):
+    """First- and second-order gradients of an input are the same where it is the only one that requires them."""
+    together = Call(sample, glassgrad, "float64")
+    if len(together.leaves) < 2:
+        return
+    gradients = first_and_second(together, together.leaves)
+    for place, (first, second) in enumerate(gradients):
+        alone = Call(sample, glassgrad, "float64")
+        for other in alone.leaves[:place] + alone.leaves[place + 1 :]:
+            other.requires_grad_(False)
+        ((only_first, only_second),) = first_and_second(alone, [alone.leaves[place]])
+        for a, b, what in ((first, only_first, "first"), (second, only_second, "second")):
+            assert np.allclose(a, b, rtol=1e-9, atol=1e-12, equal_nan=True), f"{what} gradient of leaf {place}"
+
+
+def first_and_second(call, leaves):
+    """For each leaf its gradient, and the gradient of that one with respect to the leaf again; zeros for none."""
+    everything = call()
+    outputs = call.differentiable(everything)
+    if not outputs:
+        return [(np.zeros(()), np.zeros(()))] * len(leaves)
+    seeds = [next(place for place, one in enumerate(everything) if one is output) for output in outputs]
+    weights = [call.weights([output], seed=seed)[0] for output, seed in zip(outputs, seeds, strict=True)]
+    firsts = glassgrad.autograd.grad(outputs, leaves, weights, create_graph=True, allow_unused=True)
+    pairs = []
+    for leaf, first in zip(leaves, firsts, strict=True):
+        second = None
+        if first is not None and first.requires_grad:
+            weights = call.weights([first])
+            (second,) = glassgrad.autograd.grad([first], [leaf], weights, retain_graph=True, allow_unused=True)
+        pairs.append(tuple(np.zeros(()) if g is None else array(g) for g in (first, second)))
+    return pairs
+
+
 @each_case([case for case in CASES if case[0].gradient])
 def test_both_carriers_agree(sample, dtype):
     """Gradients computed on arrays and by recorded operations are the same, bit for bit."""

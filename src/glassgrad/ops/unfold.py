@@ -36,13 +36,9 @@ def _on_arrays(
     name: str, cotangents: Sequence[Any], arrays: Sequence[Any], with_grad: Sequence[bool], needs: Sequence[bool],
     settings: tuple[Any, ...],
 ) -> list[Any]:  # fmt: skip
-    variables = [wrap(array) for array in arrays]
-    for tensor, needed in zip(variables, needs, strict=True):
-        if needed:
-            tensor._edge = LEAF
     before = modes.set_grad(True)
     try:
-        return _twice(name, cotangents, variables, with_grad, settings, False)
+        return _twice(name, cotangents, [wrap(array) for array in arrays], with_grad, needs, settings, False)
     finally:
         modes.set_grad(before)
 
@@ -61,22 +57,26 @@ def differentiated(
     variables = [
         alias(tensor) if needed else wrap(tensor._array) for tensor, needed in zip(tensors, needs, strict=True)
     ]  # each with an edge of its own, though one tensor may come twice
-    return _twice(name, cotangents, variables, with_grad, settings, True)
+    return _twice(name, cotangents, variables, with_grad, needs, settings, True)
 
 
 def _twice(
-    name: str, cotangents: Sequence[Any], variables: Sequence[Any], with_grad: Sequence[bool],
+    name: str, cotangents: Sequence[Any], variables: Sequence[Any], with_grad: Sequence[bool], needs: Sequence[bool],
     settings: tuple[Any, ...], lifted: bool,
 ) -> list[Any]:  # fmt: skip
     form = FORMS[name]
-    arrived = iter(variables[: sum(with_grad)])
-    inputs = variables[sum(with_grad) : len(variables) - form.kept]
+    first_input = sum(with_grad)
+    for place, tensor in enumerate(variables):  # a gradient of an input that needs none depends on those that do
+        if tensor._edge is None and (needs[place] or first_input <= place < first_input + len(cotangents)):
+            tensor._edge = LEAF
+    arrived = iter(variables[:first_input])
+    inputs = variables[first_input : len(variables) - form.kept]
     results = form.function(*inputs, *settings)
     roots = [(edge_of(out), next(arrived)) for out, has_grad in zip(results, with_grad, strict=False) if has_grad]
     roots = [(edge, grad) for edge, grad in roots if edge is not None]
     pairs = [(edge_of(tensor), c) for tensor, c in zip(inputs, cotangents, strict=False) if c is not None]
     pairs = [(edge, c) for edge, c in pairs if edge is not None]
-    edges = [edge_of(tensor) for tensor in variables]
+    edges = [edge_of(tensor) if needed else None for tensor, needed in zip(variables, needs, strict=True)]
     wanted = [edge for edge in edges if edge is not None]
     firsts = engine.general(roots, keep=True, lifted=True, inputs=[edge for edge, _ in pairs], accumulate=False)
     seeds = [(edge_of(first), c) for first, (_, c) in zip(firsts, pairs, strict=True) if first is not None]
