@@ -17,6 +17,8 @@ class Publish(BuildHookInterface):
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         """Write the catalogue's table and the stubs; CalledProcessError, with what went wrong, where that fails."""
         if self.target_name == "wheel":
-            path = os.pathsep.join(filter(None, [str(Path(self.root) / "src"), os.environ.get("PYTHONPATH")]))
-            environment = {**os.environ, "PYTHONPATH": path, "GLASSGRAD_BUILDING": "1", "GLASSGRAD_NUMBA": "0"}
-            subprocess.run([sys.executable, "-m", "glassgrad.ops.publish"], check=True, env=environment)
+            # Not by PYTHONPATH: an isolated build takes off it what an earlier installation in place has added.
+            script = "import sys; sys.path.insert(0, sys.argv[1]); from glassgrad.ops import publish; publish.write([])"
+            command = [sys.executable, "-c", script, str(Path(self.root) / "src")]
+            environment = {**os.environ, "GLASSGRAD_BUILDING": "1", "GLASSGRAD_NUMBA": "0"}
+            subprocess.run(command, check=True, env=environment)

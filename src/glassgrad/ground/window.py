@@ -27,7 +27,8 @@ def dense(sizes: tuple[int, ...]) -> tuple[int, ...]:
 def window_of(array: Any, base: Any) -> Window:
     """Sizes, strides and offset of a view in its base, in elements; RuntimeError where its memory is not the base's."""
     item = array.itemsize
-    window = array.shape, tuple(stride // item for stride in array.strides), (array.ctypes.data - base.ctypes.data) // item
+    strides = tuple(stride // item for stride in array.strides)
+    window = array.shape, strides, (array.ctypes.data - base.ctypes.data) // item
     _check_inside(base, window)
     return window
 
