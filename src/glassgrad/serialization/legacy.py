@@ -121,7 +121,15 @@ def read(file: IO[bytes], map_location: Any, make: Any, arguments: dict[str, Any
         raise RuntimeError(f"Invalid protocol version: {version}")
     system = part()
     storages = _Storages(map_location, length - file.tell())
-    result = make(file, storages.persistent_load, **arguments).load()
+    before, options.here.unfilled = options.here.unfilled, []
+    try:
+        return _filled(file, storages, make(file, storages.persistent_load, **arguments).load(), part, system)
+    finally:
+        options.here.unfilled = before
+
+
+def _filled(file: IO[bytes], storages: _Storages, result: Any, part: Any, system: Any) -> Any:
+    """What was unpickled, once its storages are read, and what is made of their contents."""
     keys = part()
     if type(keys) is not list:
         raise UnpicklingError("the list of storages is missing")
@@ -129,6 +137,8 @@ def read(file: IO[bytes], map_location: Any, make: Any, arguments: dict[str, Any
         swap = isinstance(system, dict) and system.get("little_endian") is (sys.byteorder != "little")
         for key in keys:
             storages.fill(file, key, swap)
+        for fill in options.here.unfilled or ():
+            fill()
     return result
 
 

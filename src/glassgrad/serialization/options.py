@@ -88,6 +88,7 @@ class set_default_mmap_options:  # noqa: N801  a function that is a context mana
 class _Here(threading.local):
     skip = False
     map_location: Any = None
+    unfilled: list[Any] | None = None  # what is to be done once the storages of a pickle are read, which come after it
 
 
 here = _Here()

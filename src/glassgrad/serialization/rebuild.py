@@ -203,7 +203,23 @@ def _rebuild_sparse_tensor(layout: Any, data: Any) -> Any:
     n = _SPARSE[layout]
     if len(data) < n + 1 or not all(type(part) is Tensor for part in data[:n]):
         raise UnpicklingError("a sparse tensor must be made of tensors and a size")
-    indices, values, sizes = [part._array for part in data[: n - 1]], data[n - 1]._array, _whole(data[n], "sizes")
+    sizes = _whole(data[n], "sizes")
+    if here.unfilled is None:
+        return wrap(_sparse(layout, data, n, sizes))
+    # Its storages are still to be read: until then it holds what they will be.
+    parts = [part._array for part in data[:n]]
+    tensor = wrap(Csr(*parts, sizes) if layout is dtypes.sparse_csr else Coo(*parts, sizes))
+
+    def fill() -> None:
+        tensor._array = _sparse(layout, data, n, sizes)
+
+    here.unfilled.append(fill)
+    return tensor
+
+
+def _sparse(layout: Any, data: Any, n: int, sizes: Any) -> Csr | Coo:
+    """The carrier of a sparse tensor made of ``n`` tensors and a size; UnpicklingError where they do not fit."""
+    indices, values = [part._array for part in data[: n - 1]], data[n - 1]._array
     if any(index.dtype.kind != "i" for index in indices):
         raise UnpicklingError("the places of a sparse tensor must be integers")
     if layout is dtypes.sparse_csr:
@@ -211,12 +227,12 @@ def _rebuild_sparse_tensor(layout: Any, data: Any) -> Any:
         fits = len(sizes) == 2 and crow.shape == (sizes[0] + 1,) and col.shape == values.shape == (len(col),)
         if not fits or crow[0] != 0 or crow[-1] != len(col) or (np.diff(crow) < 0).any() or not _within(col, sizes[1]):
             raise UnpicklingError("the places of a sparse tensor lie outside of it")
-        return wrap(Csr(crow, col, values, sizes))
+        return Csr(crow, col, values, sizes)
     (at,) = indices
     fits = at.ndim == 2 and values.shape == (at.shape[1], *sizes[len(at) :]) and len(at) <= len(sizes)
     if not fits or not all(_within(row, size) for row, size in zip(at, sizes, strict=False)):
         raise UnpicklingError("the places of a sparse tensor lie outside of it")
-    return wrap(Coo(at.astype(np.int64), values, sizes, len(data) > 3 and data[3] is True))
+    return Coo(at.astype(np.int64), values, sizes, len(data) > 3 and data[3] is True)
 
 
 def _within(indices: Any, size: int) -> bool:
