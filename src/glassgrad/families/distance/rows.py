@@ -200,7 +200,11 @@ def _cdist_rule(grad: Any, x1: Any, x2: Any, result: Any, x1_sizes: Any, x2_size
     apart = unsqueeze(x1, len(x1_sizes) - 1) - unsqueeze(x2, len(x2_sizes) - 2)
     lead = max(len(x1_sizes), len(x2_sizes)) - 2
     sizes = _differences(x1_sizes, x2_sizes)
-    back = slope_of_norm(grad, apart, result, sizes, p, (lead + 2,), False)
+    if p == inf:  # as in PyTorch, each of several largest differences gets the whole
+        whole = sgn(apart) * spread_dim(grad, sizes, (lead + 2,), False)
+        back = whole * sgn(peaks(apart, result, (lead + 2,), False))
+    else:
+        back = slope_of_norm(grad, apart, result, sizes, p, (lead + 2,), False)
     if back is None:
         return x1 * 0, x2 * 0
     first = sum_dim(back, (lead + 1,), False) if needs[0] else None

@@ -209,8 +209,14 @@ def index_fill_tensor(self: Any, index: Any, value: Any, /, dim: Any) -> Any:
 
 index_fill_tensor.derivative(
     self=lambda grad, index, dim: index_fill(grad, index, dim, 0),
-    value=lambda grad, index, dim: sum_to(index_select(grad, index, dim), ()),
+    value=lambda grad, index, dim: sum_to(index_select(grad, distinct(index), dim), ()),
 )
+
+
+@op(constant=True, public=False)
+def distinct(self: Any, /) -> Any:
+    """Each index once, in order."""
+    return np.unique(self)
 
 
 def _line_of(ndim: int, axis: int) -> tuple[int, ...]:

@@ -246,10 +246,8 @@ def shared_out(
     else:
         best = masked_fill(zeros, self == result, 1)
         reached = masked_fill(nothing, src == gather(result, index, dim), 1)
-        if not include_self:
-            best = scatter_value(best, index, dim, 0)
-        ties = scatter_add(best, index, reached, dim)
-        fair = grad / masked_fill(ties, ties == 0, 1)
+        # As in PyTorch, an element of ``self`` counts even where it does not take part; NaN, equal to none, gives NaN.
+        fair = grad / scatter_add(best, index, reached, dim)
         to_self, to_src = fair * best, gather(fair, index, dim) * reached
     if not include_self:
         to_self = scatter_value(grad if reduce in ("amax", "amin") else to_self, index, dim, 0)
