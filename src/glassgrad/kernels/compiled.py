@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import os
 import sys
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
@@ -80,11 +81,13 @@ def __getattr__(name: str) -> Any:
     try:
         _loading.add(thread)
         module = load(_PATHS.get(name, f"glassgrad.families.{name}.native"))
-    except ImportError as problem:
-        if (problem.name or "").startswith("glassgrad"):
+    except Exception as problem:  # noqa: BLE001  an installation may be broken in any way
+        if isinstance(problem, ImportError) and (problem.name or "").startswith("glassgrad"):
             raise AttributeError(f"there are no compiled kernels named {name!r}") from problem
         # Numba is there, but refuses, as it does a NumPy that is too new for it: all goes on without.
         module, least = _Absent(), NEVER
+        if not isinstance(problem, ImportError):
+            warnings.warn(f"Numba cannot be used, NumPy serves in its place: {problem!r}", RuntimeWarning, stacklevel=2)
     finally:
         _loading.discard(thread)
     globals()[name] = module

@@ -14,7 +14,7 @@ from typing import Any
 import numba
 
 from ...kernels import native
-from ...kernels.native.binding import njit, note
+from ...kernels.native.binding import load_sound, njit, note
 
 try:  # Numba keeps functions of files alone, unless its cache is told another place: nothing that it documents
     from numba.core import caching, ccallback
@@ -100,6 +100,9 @@ class _Form(_CacheForm):
 
 class _Kept(_Cache):
     _impl_class = _Form
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        return load_sound(super().load_overload, self, self._py_func, sig, target_context)
 
     def save_overload(self, sig: Any, data: Any) -> None:
         try:

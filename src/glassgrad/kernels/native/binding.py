@@ -152,6 +152,31 @@ def _keep_fresh(dispatcher: Any, function: Callable[..., Any]) -> None:
             cache.save_overload = _forgotten
 
     cache.save_overload = save_if_possible
+    load = cache.load_overload
+    cache.load_overload = lambda signature, context: load_sound(load, cache, function, signature, context)
+
+
+def load_sound(load: Callable[..., Any], cache: Any, function: Callable[..., Any], signature: Any, context: Any) -> Any:
+    """What is kept on disk for a signature; None, and an empty index, where a file is damaged or is another's."""
+    try:
+        kept = load(signature, context)
+        if kept is None or _is_of(kept, function, signature):
+            return kept
+    except Exception:  # noqa: BLE001  whatever a damaged file makes of itself
+        pass
+    try:
+        cache.flush()  # what is compiled now is written over it
+    except Exception:  # noqa: BLE001  a folder that cannot be written to
+        pass
+    return None
+
+
+def _is_of(kept: Any, function: Callable[..., Any], signature: Any) -> bool:
+    """Whether compiled code is that of a function for a signature."""
+    described = getattr(kept, "fndesc", None)
+    arguments = getattr(signature, "args", signature)
+    is_same = getattr(described, "qualname", function.__qualname__) == function.__qualname__
+    return is_same and tuple(kept.signature.args) == tuple(arguments)
 
 
 def _forgotten(signature: Any, data: Any) -> None:
