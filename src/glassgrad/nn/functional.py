@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from .. import families
-from ..ground.later import later, published
-from ..ops.catalogue import FUNCTIONAL
+from .. import families as _families
+from ..ground import later as _later
+from ..ops.catalogue import FUNCTIONAL as _FILES
 
-__getattr__, __dir__ = later(
-    globals(), "torch.nn.functional", {f"{families.__name__}.{file}": names for file, names in FUNCTIONAL.items()}
+__getattr__, __dir__ = _later.later(
+    globals(), "torch.nn.functional", {f"{_families.__name__}.{file}": names for file, names in _FILES.items()}
 )
-__all__ = sorted(name for names in FUNCTIONAL.values() for name, _ in published(names))
+__all__ = sorted(name for names in _FILES.values() for name, _ in _later.published(names))
