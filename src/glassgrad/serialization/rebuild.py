@@ -207,8 +207,9 @@ def _rebuild_sparse_tensor(layout: Any, data: Any) -> Any:
     if here.unfilled is None:
         return wrap(_sparse(layout, data, n, sizes))
     # Its storages are still to be read: until then it holds what they will be.
-    parts = [part._array for part in data[:n]]
-    tensor = wrap(Csr(*parts, sizes) if layout is dtypes.sparse_csr else Coo(*parts, sizes))
+    *indices, values = [part._array for part in data[:n]]
+    carrier = Coo(indices[0], values, sizes) if n == 2 else Csr(indices[0], indices[1], values, sizes)
+    tensor = wrap(carrier)
 
     def fill() -> None:
         tensor._array = _sparse(layout, data, n, sizes)
