@@ -1,6 +1,8 @@
 """Programs with sparse tensors: what they compute, print, refuse and save, equal under both engines."""
 
 import io
+import subprocess
+import sys
 
 import pytest
 
@@ -231,3 +233,16 @@ def test_files_are_exchanged(make):
         saver.save({"x": x}, file)
         file.seek(0)
         assert repr(loader.load(file)["x"]) == repr(x)
+
+
+@pytest.mark.parametrize("call", ["s @ d", "s + s", "s.t()", "s.sum()", "torch.sparse.mm(s, d)", "torch.sin(s)"])
+def test_any_operation_may_be_the_first(call):
+    """Whatever a process does first with a sparse tensor, all that stands for rows is there."""
+    script = (
+        "import glassgrad as torch\n"
+        "s, d = torch.sparse_coo_tensor(torch.tensor([[0], [1]]), torch.tensor([2.0]), (2, 3)), torch.ones(3, 2)\n"
+        f"out = {call}\n"
+        "print((out.to_dense() if out.is_sparse else out).sum().item())"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr

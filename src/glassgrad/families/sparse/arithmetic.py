@@ -11,9 +11,10 @@ from ...core.row import TABLE
 from ...core.tensor import Tensor, wrap
 from ...ground import dtypes
 from ...ops.declare import composite
+from ...tensor import sparse as tensors
 from ...tensor.sparse import CooTensor, SparseTensor
 from . import rows
-from .functions import method, of_values, stands_for
+from .functions import dispatch, method, of_values, stands_for
 from .kernels import coalesced
 
 
@@ -224,3 +225,6 @@ def _reshape(self: Any, *shape: Any) -> Any:
 def spmm(input: Any, mat2: Any) -> Any:
     """The product of a sparse matrix and a matrix."""
     return TABLE["mm"].caller(input, mat2)
+
+
+tensors.dispatch = dispatch  # not before all is declared that stands for rows

@@ -13,7 +13,6 @@ from ...core.tensor import Tensor, require_grad, wrap
 from ...ground import dtypes
 from ...ground.counter import VersionCounter
 from ...ops.declare import composite
-from ...tensor import sparse as tensors
 from ...tensor.sparse import CooTensor, CsrTensor, SparseTensor
 from ..create import construct
 from ..storage import interchange
@@ -28,7 +27,7 @@ _OF_VALUES = (
 )  # fmt: skip
 
 
-def _dispatch(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
+def dispatch(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     """What a row of the table gives for sparse tensors."""
     row = func.row
     if row.name in rows.ROWS:
@@ -46,9 +45,6 @@ def of_values(function: Any, self: Any, *args: Any) -> Any:
     """A function of the values alone, at the same places."""
     self = rows.coalesced(self) if isinstance(self, CooTensor) else self
     return rows.at_places_of(function(rows.values_of(self), *args), self.detach())
-
-
-tensors.dispatch = _dispatch
 
 
 def stands_for(*names: str) -> Callable[[Any], Any]:
