@@ -34,7 +34,7 @@ ROOMS_APART = {"fx"}
 #: The files of families that stand on another floor than rows and functions do.
 FAMILY_FLOORS = {
     "native": 1, "outer": 1, "gates": 1, "kernels": 1, "uniform": 1, "counts": 1, "scipy_special": 1,
-    "functional": 6, "layers": 6, "transformer": 6,
+    "layers": 6, "transformer": 6,
 }  # fmt: skip
 
 #: Who may import ``fast``: taking that folder away must change no result.

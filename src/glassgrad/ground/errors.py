@@ -38,10 +38,10 @@ VIEW_ORIGIN = {
         "views to be modified inplace. You should replace the inplace operation by an out-of-place one."
     ),
     **{
-        made: "Given that this use case is ambiguous and error-prone, it is forbidden. You can clarify your code by "
+        origin: "Given that this use case is ambiguous and error-prone, it is forbidden. You can clarify your code by "
         f"moving both the view and the inplace either both inside the {block} block (if you don't want the inplace to "
         "be tracked) or both outside (if you want the inplace to be tracked)."
-        for made, block in (("no_grad", "no_grad"), ("inference", "inference_mode"))
+        for origin, block in (("no_grad", "no_grad"), ("inference", "inference_mode"))
     },
     "custom": (
         "This view was created inside a custom Function (or because an input was returned as-is) and the autograd "

@@ -38,14 +38,9 @@ def _check_inside(array: Any, window: Window) -> None:
     sizes, strides, offset = window
     if 0 in sizes or array.dtype.metadata is not None:  # nothing to look at, or no memory
         return
-    root = array
-    while True:
-        if isinstance(root.base, ndarray):
-            root = root.base
-        elif isinstance(root.base, _Memory):
-            root = root.base.keeper
-        else:
-            break
+    root = _root(array)
+    while isinstance(root.base, _Memory):
+        root = _root(root.base.keeper)
     low, high = byte_bounds(root)
     reach = [(size - 1) * stride for size, stride in zip(sizes, strides, strict=True)]
     start = array.ctypes.data + offset * array.itemsize
@@ -112,12 +107,15 @@ def overlaps(window: Window) -> bool:
 
 def flat(array: Any) -> Any:
     """All the memory that an array looks at, as one line."""
-    root = array
-    while isinstance(root.base, ndarray):
-        root = root.base
-    if isinstance(root.base, _Memory):
-        return root.base.keeper
-    return root.reshape(-1)
+    root = _root(array)
+    return root.base.keeper if isinstance(root.base, _Memory) else root.reshape(-1)
+
+
+def _root(array: Any) -> Any:
+    """The array that an array is a view of in the end."""
+    while isinstance(array.base, ndarray):
+        array = array.base
+    return array
 
 
 def indices(window: Window) -> Any:

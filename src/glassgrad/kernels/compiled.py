@@ -66,7 +66,7 @@ def _serve_nothing(*arguments: Any, **settings: Any) -> None:
     """What a kernel says of arrays that it does not serve."""
 
 
-_PATHS = {name: f"glassgrad.kernels.native.{name}" for name in ("elementary", "elementwise", "optimizer", "tiles")}
+_PATHS = {name: f"glassgrad.kernels.native.{name}" for name in ("elementary", "elementwise", "optimizer")}
 _loading: set[int] = set()  # the threads that are in the midst of it
 
 

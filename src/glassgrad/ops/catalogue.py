@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from .. import families  # noqa: F401  which switches the printed code on
+from .. import families  # which switches the printed code on
 from ..core import tensor
 from ..core.row import TABLE
 from ..core.tensor import Tensor

@@ -67,7 +67,7 @@ def composite(
 def functional(function: Function) -> Function:
     """Mark a function of ``torch.nn.functional`` where ``torch`` has another of its name: ``functional_dropout``."""
     function.__name__ = function.__qualname__ = function.__name__.removeprefix("functional_")
-    function.__module__ = f"{__name__.partition('.')[0]}.nn.functional"  # where pickles find it
+    function.__module__ = f"{OURS}.nn.functional"  # where pickles find it
     return audible(function)
 
 

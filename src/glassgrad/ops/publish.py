@@ -23,13 +23,13 @@ from .declare import COMPOSITES
 
 PACKAGE = Path(__file__).resolve().parents[1]
 #: Files of families that declare no operation.
-_OTHERS = {"native", "outer", "gates", "layers", "transformer", "functional"}
+_OTHERS = {"__init__", "native", "outer", "gates", "layers", "transformer"}
 
 
-def family_files(*, operations: bool) -> Iterator[str]:
-    """The files of families ("loss.rows"): those that may declare operations, or the others."""
+def family_files() -> Iterator[str]:
+    """The files of families that may declare operations ("loss.rows")."""
     for path in sorted(Path(families.__file__).parent.glob("*/*.py")):
-        if path.stem != "__init__" and (path.stem not in _OTHERS) == operations:
+        if path.stem not in _OTHERS:
             yield f"{path.parent.name}.{path.stem}"
 
 
@@ -114,7 +114,7 @@ def _entry(key: str, text: str) -> list[str]:
 
 def texts() -> dict[str, str]:
     """What is built, by file."""
-    for file in family_files(operations=True):
+    for file in family_files():
         catalogue.load(file)
     built = {"ops/contents.py": contents_text()}
     return built | {name: text() for name, text in stub.FILES.items()}

@@ -1,4 +1,4 @@
-"""Sparse tensors: Tensors whose data is a carrier of ``kernels/sparse.py``; operations arrive from above."""
+"""Sparse tensors: Tensors whose data is a carrier of ``families/sparse/kernels.py``; operations arrive from above."""
 
 from __future__ import annotations
 

@@ -380,7 +380,7 @@ def _check_lerp(input: Tensor, end: Any, weight: Any) -> None:
         ):
             raise RuntimeError(f"expected dtype {_word(input)} for `{name}` but got dtype {_word(other)}")
     if input._array.dtype.kind in "biu":
-        raise compare.unsupported(
+        raise compare.not_implemented(
             "lerp_kernel_tensor" if isinstance(weight, Tensor) else "lerp_kernel_scalar", input._array
         )
 

@@ -11,7 +11,8 @@ import numpy as np
 from ...core.row import op
 from ...core.tensor import Tensor
 from ...kernels import compiled
-from ..compare.rows import unsupported, where, zero_like
+from ...kernels.columns import not_implemented
+from ..compare.rows import where, zero_like
 from ..pointwise.rows import log
 
 ndarray = np.ndarray
@@ -176,7 +177,7 @@ def _nonzero(self: Any, other: Any) -> None:
 def _floored(self: Any, other: Any, name: str = "div_floor_cpu") -> Any:
     kind = self.dtype.kind
     if kind in "cb":
-        raise unsupported(name, self)
+        raise not_implemented(name, self)
     if kind in "biu":
         _nonzero(self, other)
         return np.floor_divide(self, other)
@@ -195,7 +196,7 @@ def _truncated(self: Any, other: Any) -> Any:
         quotient = np.floor_divide(self, other)
         return quotient + ((quotient < 0) & (quotient * other != self)).astype(self.dtype)
     if self.dtype.kind == "c":
-        raise unsupported("div_trunc_cpu", self)
+        raise not_implemented("div_trunc_cpu", self)
     return np.trunc(self / other)
 
 
@@ -253,7 +254,7 @@ floor_divide_number.derivative(self=refuse_floor_divide)
 def remainder(self: Any, other: Any, /) -> Any:
     """What elementwise division leaves, with the sign of the divisor."""
     if self.dtype.kind in "cb":
-        raise unsupported("remainder_cpu", self)
+        raise not_implemented("remainder_cpu", self)
     if self.dtype.kind in "iu":
         _nonzero(self, other)
         return np.remainder(self, other)
@@ -292,7 +293,7 @@ remainder_of_number.derivative(other=refuse_remainder)
 def fmod(self: Any, other: Any, /) -> Any:
     """What elementwise division leaves, with the sign of the dividend."""
     if self.dtype.kind in "cb":
-        raise unsupported("fmod_cpu", self)
+        raise not_implemented("fmod_cpu", self)
     if self.dtype.kind in "iu":
         _nonzero(self, other)
     elif self.size >= compiled.least or other.size >= compiled.least:
@@ -373,7 +374,7 @@ def pow(self: Any, exponent: Any, /) -> Any:
     """The elementwise power, with broadcasting."""
     kind = self.dtype.kind
     if kind == "b":
-        raise unsupported("pow", self)
+        raise not_implemented("pow", self)
     return _integer_power(self, exponent) if kind in "iu" else np.power(self, exponent)
 
 

@@ -7,11 +7,10 @@ from typing import Any
 import numpy as np
 
 from ...core.row import op
-from ...kernels import columns
 from ...kernels.choose import choose, drop
+from ...kernels.columns import not_implemented
 
 ndarray = np.ndarray
-unsupported = columns.not_implemented
 
 
 @op(constant=True, public=False)
@@ -39,7 +38,7 @@ def ne(self: Any, other: Any, /) -> Any:
 def lt(self: Any, other: Any, /) -> Any:
     """Whether elements are less than those of ``other``."""
     if self.dtype.kind == "c":
-        raise unsupported("lt_cpu", self)
+        raise not_implemented("lt_cpu", self)
     return self < other
 
 
@@ -47,7 +46,7 @@ def lt(self: Any, other: Any, /) -> Any:
 def le(self: Any, other: Any, /) -> Any:
     """Whether elements are at most those of ``other``."""
     if self.dtype.kind == "c":
-        raise unsupported("le_cpu", self)
+        raise not_implemented("le_cpu", self)
     return self <= other
 
 
@@ -55,7 +54,7 @@ def le(self: Any, other: Any, /) -> Any:
 def gt(self: Any, other: Any, /) -> Any:
     """Whether elements are greater than those of ``other``."""
     if self.dtype.kind == "c":
-        raise unsupported("gt_cpu", self)
+        raise not_implemented("gt_cpu", self)
     return self > other
 
 
@@ -63,7 +62,7 @@ def gt(self: Any, other: Any, /) -> Any:
 def ge(self: Any, other: Any, /) -> Any:
     """Whether elements are at least those of ``other``."""
     if self.dtype.kind == "c":
-        raise unsupported("ge_cpu", self)
+        raise not_implemented("ge_cpu", self)
     return self >= other
 
 

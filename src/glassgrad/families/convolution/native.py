@@ -329,7 +329,7 @@ def _run(
 def convolve(
     x: Any, w: Any, bias: Any, stride: Sizes, pads: list[tuple[int, int]], dilation: Sizes, groups: int
 ) -> Any:
-    """See ``kernels/convolution.py``; ``None`` for what is not served."""
+    """See ``kernels.py``; ``None`` for what is not served."""
     if not _served(x, w) or w.ndim > 5:
         return None
     n, (batch, channels), o = lanes(x.dtype), x.shape[:2], w.shape[0]
@@ -367,7 +367,7 @@ def convolve(
 def input_gradient(
     g: Any, w: Any, sizes: Sizes, stride: Sizes, padding: Sizes, dilation: Sizes, groups: int, bias: Any = None
 ) -> Any:
-    """See ``kernels/convolution.py``; ``None`` for what is not served."""
+    """See ``kernels.py``; ``None`` for what is not served."""
     if not _served(g, w) or w.ndim > 5:
         return None
     n, (batch, o), inner = lanes(g.dtype), g.shape[:2], w.shape[1]
@@ -394,7 +394,7 @@ def input_gradient(
 
 
 def weight_gradient(x: Any, g: Any, kernel: Sizes, stride: Sizes, padding: Sizes, dilation: Sizes, groups: int) -> Any:
-    """See ``kernels/convolution.py``; ``None`` for what is not served."""
+    """See ``kernels.py``; ``None`` for what is not served."""
     if not _served(x, g) or g.ndim > 5:
         return None
     n, (batch, channels), o = lanes(x.dtype), x.shape[:2], g.shape[1]

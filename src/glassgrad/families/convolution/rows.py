@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from ...core.row import op
+from ...kernels.columns import not_implemented
 from ..matrix.rows import scalar_name
-from ..reduce.extreme import not_implemented
 from ..reduce.rows import sum_dim
 from . import kernels
 from .kernels import both_sides

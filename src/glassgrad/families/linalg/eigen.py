@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from ...core.row import op
+from ...kernels.columns import not_implemented
 from ..index.rows import diag_embed, diagonal
 from ..pointwise.limit import real
-from ..reduce.extreme import not_implemented
 from ..shape.rows import on_arrays, unsqueeze
 from .rows import LinAlgError, adjoint, conjugated, mathematics, solution, times
 from .singular import unit_matrices

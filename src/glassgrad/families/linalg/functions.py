@@ -10,9 +10,9 @@ import numpy as np
 from ...core.tensor import Tensor, wrap
 from ...ground import modes
 from ...ground.listening import audible
+from ...kernels.columns import not_implemented
 from ...ops import return_types as results
 from ..matrix.functions import demand, into, linalg_solve, matmul
-from ..reduce.extreme import not_implemented
 from ..shape.rows import expand
 from . import kernels as triangle
 from .eigen import linalg_eig, linalg_eigh

@@ -8,8 +8,8 @@ import numpy as np
 
 from ...core.row import op
 from ...core.tensor import wrap
+from ...kernels.columns import not_implemented
 from ..index.rows import diag_embed, diagonal
-from ..reduce.extreme import not_implemented
 from ..shape.rows import on_arrays, unsqueeze
 from .rows import LinAlgError, adjoint, mathematics, narrowed, real_part, times, which
 

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from ...core.row import op
+from ...kernels.columns import not_implemented
 from ..join.rows import cat, tril, triu
-from ..reduce.extreme import not_implemented
 from . import kernels as triangle
 from .rows import LinAlgError, adjoint, conjugated, lu_solved, mathematics, narrowed, times, turned, which
 

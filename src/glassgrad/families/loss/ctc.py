@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ...core.row import op
-from ..reduce.extreme import not_implemented
+from ...kernels.columns import not_implemented
 
 
 class _Spelling:

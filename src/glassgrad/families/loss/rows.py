@@ -13,9 +13,10 @@ from typing import Any
 import numpy as np
 
 from ...core.row import op
+from ...kernels.columns import not_implemented
 from ..norm.rows import shaped
 from ..pointwise.rows import sigmoid
-from ..reduce.extreme import not_implemented, pick, place
+from ..reduce.extreme import pick, place
 from ..reduce.rows import F16, F32, F64, ones32, ones64, sum_dim, total
 
 ndarray = np.ndarray

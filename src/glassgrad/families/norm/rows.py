@@ -383,7 +383,7 @@ def _group_norm_backward_rule(
 
 # -- Rows divided by their root mean squares, in one record for the everyday call on large arrays.
 #
-# PyTorch's graph has a node for each of the operations that ``composite/norm.py`` writes down. Here one record
+# PyTorch's graph has a node for each of the operations that ``functions.py`` writes down. Here one record
 # computes the same in one pass each way; looked at, it unfolds into those nodes, and their form differentiates the
 # way back.
 

@@ -9,7 +9,8 @@ import numpy as np
 
 from ...core.row import op
 from ...kernels.choose import keep
-from ..compare.rows import maximum, unsupported, where, zero_like
+from ...kernels.columns import not_implemented
+from ..compare.rows import maximum, where, zero_like
 from .rows import exp, exp2, log, single
 
 _LN2, _NAN = math.log(2), math.nan
@@ -158,7 +159,7 @@ _RADIANS, _DEGREES = math.pi / 180, 180 / math.pi
 
 def _no_complex(self: Any, name: str) -> None:
     if self.dtype.kind == "c":
-        raise unsupported(name, self)
+        raise not_implemented(name, self)
 
 
 # -- functions of two variables --------------------------------------------------------------------------------------
@@ -183,7 +184,7 @@ def slopes_of_angle(grad: Any, self: Any, other: Any) -> Any:
 def hypot(self: Any, other: Any, /) -> Any:
     """The length of the hypotenuse over two sides."""
     if self.dtype.kind in "biuc":
-        raise unsupported("hypot_cpu", self)
+        raise not_implemented("hypot_cpu", self)
     return np.hypot(self, other)
 
 
@@ -272,7 +273,7 @@ xlogy_of_number.derivative(other=lambda grad, other, self: grad * self / other)
 def logaddexp(self: Any, other: Any, /) -> Any:
     """The logarithm of the sum of two exponentials."""
     if self.dtype.kind in "biu":
-        raise unsupported("logaddexp_cpu", self)
+        raise not_implemented("logaddexp_cpu", self)
     if self.dtype.kind == "c":
         first = self.real >= other.real
         high, low = np.where(first, self, other), np.where(first, other, self)
@@ -290,7 +291,7 @@ logaddexp.derivative(
 def logaddexp2(self: Any, other: Any, /) -> Any:
     """The logarithm to base 2 of the sum of two powers of two."""
     if self.dtype.kind in "biu":
-        raise unsupported("logaddexp2_cpu", self)
+        raise not_implemented("logaddexp2_cpu", self)
     return np.logaddexp2(self, other)
 
 
@@ -330,7 +331,7 @@ size_of = abs  # the name is the row's below
 def abs(self: Any, /) -> Any:
     """The absolute value."""
     if self.dtype.kind == "b":
-        raise unsupported("abs_cpu", self)
+        raise not_implemented("abs_cpu", self)
     return size_of(self)
 
 
@@ -451,7 +452,7 @@ def _rounding(function: Any, name: str) -> Any:
         if kind == "c" and name != "round_vml_cpu":
             raise NotImplementedError(f"{name[:-8]} is not supported for complex inputs")
         if kind in "bc":
-            raise unsupported(name, self)
+            raise not_implemented(name, self)
         return self.copy() if kind in "iu" else function(self)
 
     return serve
@@ -501,7 +502,7 @@ round.derivative(self=lambda grad: zero_like(grad))
 def round_decimals(self: Any, /, decimals: Any) -> Any:
     """Rounded to so many decimal places, or to tens, hundreds ... for negative ones."""
     if self.dtype.kind != "f" and self.dtype.kind != "V":
-        raise unsupported("round_cpu", self)
+        raise not_implemented("round_cpu", self)
     if self.dtype.itemsize == 2:
         return single(lambda x: round_decimals.row.kernel(x, decimals), self)
     power = self.dtype.type(10.0 ** (decimals if decimals > 0 else -decimals))
@@ -515,7 +516,7 @@ round_decimals.derivative(self=lambda grad: zero_like(grad))
 def frac(self: Any, /) -> Any:
     """The part behind the point, with the sign of the number."""
     if self.dtype.kind in "biuc":
-        raise unsupported("frac_cpu", self)
+        raise not_implemented("frac_cpu", self)
     return self - np.trunc(self)
 
 

@@ -9,7 +9,8 @@ import numpy as np
 
 from ...core.row import op
 from ...kernels import compiled
-from ..compare.rows import unsupported, where, zero_like
+from ...kernels.columns import not_implemented
+from ..compare.rows import where, zero_like
 
 ndarray = np.ndarray
 _ONE = {np.dtype(code): np.ones((), code) for code in ("f4", "f8", "F", "D")}
@@ -296,7 +297,7 @@ sigmoid_backward.derivative(
 def logit(self: Any, /, eps: Any = None) -> Any:
     """The logarithm of the odds p / (1 - p), p first clamped to [eps, 1 - eps]."""
     if self.dtype.kind == "c":
-        raise unsupported("logit_cpu", self)
+        raise not_implemented("logit_cpu", self)
     if self.dtype.itemsize == 2:
         return single(lambda x: logit.row.kernel(x, eps), self)
     if eps is not None:
@@ -319,7 +320,7 @@ def slope_of_logit(grad: Any, self: Any, eps: Any) -> Any:
 
 def _whole(self: Any, name: str, kinds: str = "biu") -> None:
     if self.dtype.kind not in kinds:
-        raise unsupported(name, self)
+        raise not_implemented(name, self)
 
 
 @op(operator="and", inplace=True, constant=True, typed="promote")
@@ -373,7 +374,7 @@ def bitwise_right_shift(self: Any, other: Any, /) -> Any:
 
 def _check_integers(name: str, self: Any) -> None:
     if self.dtype.kind not in "iu":
-        raise unsupported(name, self)
+        raise not_implemented(name, self)
 
 
 @op(inplace=True, constant=True, typed="promote", strict=True)
@@ -428,7 +429,7 @@ def nextafter(self: Any, other: Any, /) -> Any:
     """
     kind = self.dtype.kind
     if kind not in "fV":
-        raise unsupported("nextafter_cpu", self)
+        raise not_implemented("nextafter_cpu", self)
     return np.nextafter(self, other)
 
 

@@ -275,7 +275,7 @@ def _all_inside(indices: Any, area: int) -> bool:
 
 
 def put_back(values: Any, indices: Any, sizes: tuple[int, ...], apart: bool) -> Any:
-    """See ``put`` in ``kernels/pooling.py``; ``None`` for what is not served."""
+    """See ``put`` in ``kernels.py``; ``None`` for what is not served."""
     if values.dtype not in _KINDS or indices.dtype != _INDEX or not values.size or values.shape != indices.shape:
         return None
     shape, area = (*values.shape[: values.ndim - len(sizes)], *sizes), prod(sizes)
@@ -364,7 +364,7 @@ def _tables(axes: Any) -> Any:
 
 
 def largest(array: Any, axes: Any) -> Any:
-    """See ``largest`` in ``kernels/pooling.py``; ``None`` for what is not served."""
+    """See ``largest`` in ``kernels.py``; ``None`` for what is not served."""
     if array.dtype not in _KINDS or not array.size or axes[0].starts.ndim != 1 or all([plan.whole for plan in axes]):
         return None
     tables = _tables(axes)

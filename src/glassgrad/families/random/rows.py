@@ -1,7 +1,7 @@
 """Random numbers written over a tensor, as rows: what was there before gets no gradient.
 
 Numbers are drawn in the order in which PyTorch fills memory, so that the same seed gives the same tensor whatever its
-strides.  The draws themselves are in ``kernels/random.py``.
+strides.  The draws themselves are in ``kernels.py``.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from ...core.row import op
 from ...core.tensor import wrap
 from ...ground import dtypes
 from ...ground.generator import Generator, default_generator
+from ...kernels.columns import not_implemented
 from ..arithmetic.rows import NOT_IMPLEMENTED
-from ..compare.rows import unsupported
 from ..shape.rows import on_arrays
 from . import counts
 from . import counts as dirichlet
@@ -206,7 +206,7 @@ def nothing_of(grad: Any, sizes: tuple[int, ...]) -> Any:
 def _floating(array: Any, kernel: str) -> Any:
     """``array`` as one of float32 or float64, which are all that PyTorch's kernels know."""
     if array.dtype.kind != "f" or array.dtype.itemsize < 4:
-        raise unsupported(kernel, array)
+        raise not_implemented(kernel, array)
     return np.asarray(array)
 
 

@@ -2,7 +2,7 @@
 
 PyTorch's graph has a node for every operation of every step, except for the LSTM of a padded batch in single precision,
 which it leaves to oneDNN in one piece.  Here each is one record; its way back is a row too, whose rule differentiates
-the step-by-step form of ``composite/unrolled.py``.  Looked at, a record unfolds into PyTorch's nodes.
+the step-by-step form in ``functions.py``.  Looked at, a record unfolds into PyTorch's nodes.
 """
 
 from __future__ import annotations
@@ -193,7 +193,7 @@ def _handed_back(backward: Any, grads: Any, tensors: Any, reserve: Any, needs: A
 
 # -- Recurrent cells: a step as three rows, the projections of input and state, and the gates.
 #
-# Inside, a step is a matrix whose columns are the samples, as in ``kernels/recurrent.py``: each gate is then one
+# Inside, a step is a matrix whose columns are the samples, as in ``kernels.py``: each gate is then one
 # piece of memory. The projections leave their results lying that way, which is quicker for BLAS too.
 
 

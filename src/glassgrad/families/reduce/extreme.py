@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 from ...core.row import op
-from ...kernels import columns, compiled
+from ...kernels import compiled
+from ...kernels.columns import not_implemented
 from .rows import kept_sizes, spread_dim
 
 ndarray = np.ndarray
-not_implemented = columns.not_implemented
 
 
 def out_of_range(dim: int, ndim: int) -> IndexError:

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from ...core.row import op
+from ...kernels.columns import not_implemented
 from ..index.rows import select
-from ..reduce.extreme import not_implemented
 from ..shape.rows import unsqueeze
 from . import kernels as lines
 from . import kernels as points
@@ -48,7 +48,7 @@ def _check(method: str, array: Any, dims: int) -> None:
 
 @op(public=False)
 def resampled(self: Any, /, method: str, output_size: Any, align: bool, scales: Any) -> Any:
-    """``self`` at other resolutions of its last dimensions, by a method of ``kernels/resample.py``."""
+    """``self`` at other resolutions of its last dimensions, by a method of ``kernels.py``."""
     _check(method, self, len(output_size))
     return lines.resample(self, _axes(self.shape, method, output_size, align, scales, self.dtype))
 

@@ -10,9 +10,9 @@ from ...core import write
 from ...core.tensor import Tensor, wrap
 from ...ground.dtypes import called
 from ...ground.runtime import warn
+from ...kernels.columns import not_implemented
 from ...ops.declare import composite
 from ..arithmetic.functions import need_tensor
-from ..compare.rows import unsupported
 from ..index import slices
 from ..index.getitem import fits_number
 from ..index.rows import blank, masked_fill
@@ -251,7 +251,7 @@ _NAMES = {"sum": "sum", "mean": "mean", "prod": "prod", "max": "max", "min": "mi
 
 def _check_lengths(lengths: Any, data: Any, unsafe: bool) -> None:
     if lengths._array.dtype.kind not in "iu":
-        raise unsupported("_segment_reduce_lengths_cpu_kernel1", lengths._array)
+        raise not_implemented("_segment_reduce_lengths_cpu_kernel1", lengths._array)
     if unsafe:
         return
     if lengths._array.size and lengths._array.min() < 0:

@@ -9,7 +9,7 @@ import numpy as np
 
 from ...core.row import op
 from ...ground import dtypes
-from ..compare.rows import unsupported
+from ...kernels.columns import not_implemented
 from ..index.rows import blank, masked_fill
 from ..shape.rows import axis_of, reshape, unsigned
 from .kernels import added, along_axis, covered, fetched, inside, put_where
@@ -361,7 +361,7 @@ def segmented(
     """The sum, mean, product or extreme of each segment of ``data``."""
     kind = data.dtype
     if kind.kind not in "fV":
-        raise unsupported("_segment_reduce_cpu", data)
+        raise not_implemented("_segment_reduce_cpu", data)
     if kind.itemsize == 2:
         return segmented.row.kernel(data.astype("f4"), lengths, offsets, reduce, axis, initial).astype(kind)
     ufunc, empty = _KINDS[reduce]

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from ...core.row import op
-from ..compare.rows import unsupported, where
+from ...kernels.columns import not_implemented
+from ..compare.rows import where
 from ..pointwise.limit import abs, sgn
 from ..pointwise.rows import cos, exp, log, log1p, sin, single
 from . import kernels as polynomial
@@ -23,7 +24,7 @@ def _floats(function: Any, name: str) -> Any:
 
     def serve(self: Any) -> Any:
         if self.dtype.kind == "c":
-            raise unsupported(name, self)
+            raise not_implemented(name, self)
         return function(self) if self.dtype.itemsize > 2 else single(function, self)
 
     return serve
@@ -125,7 +126,7 @@ _PI = math.pi
 def _full(function: Any, name: str, self: Any) -> Any:
     """``function`` of float32 and float64 only."""
     if self.dtype.kind == "c" or self.dtype.itemsize == 2:
-        raise unsupported(name, self)
+        raise not_implemented(name, self)
     return function(self)
 
 
@@ -136,7 +137,7 @@ def special_entr(self: Any, /) -> Any:
     Source: https://docs.pytorch.org/docs/stable/special.html#torch.special.entr
     """
     if self.dtype.kind == "c":
-        raise unsupported("entr_cpu", self)
+        raise not_implemented("entr_cpu", self)
     if self.dtype.itemsize == 2:
         return single(special_entr.row.kernel, self)
     kind = self.dtype.type
@@ -190,7 +191,7 @@ _ROOT_TWO_PI = math.sqrt(2 * math.pi)
 
 def _xlog1py(self: Any, other: Any) -> Any:
     if self.dtype.kind == "c":
-        raise unsupported("xlog1py_cpu", self)
+        raise not_implemented("xlog1py_cpu", self)
     zero = np.logical_and(self == 0, other == other)
     return np.where(zero, self.dtype.type(0), self * np.log1p(np.where(zero, other.dtype.type(0), other)))[()]
 
@@ -243,7 +244,7 @@ ndarray = np.ndarray
 
 def _incomplete(function: Any, name: str, self: Any, other: Any) -> Any:
     if self.dtype.kind not in "fV":
-        raise unsupported(name, self)
+        raise not_implemented(name, self)
     if self.dtype.itemsize == 2:
         return function(self.astype("f4"), other.astype("f4")).astype(self.dtype)
     return function(self, other)
@@ -296,7 +297,7 @@ def refuse_zeta(grad: Any) -> Any:
 
 def _zeta(self: Any, other: Any) -> Any:
     if self.dtype.kind == "c" or self.dtype.itemsize == 2:
-        raise unsupported("zeta_cpu", self)
+        raise not_implemented("zeta_cpu", self)
     return scipy_special.zeta(self, other)
 
 
@@ -339,7 +340,7 @@ def mvlgamma(self: Any, /, p: Any) -> Any:
     if p < 1:
         raise RuntimeError("p has to be greater than or equal to 1")
     if self.dtype.kind == "c":
-        raise unsupported("arange_cpu", self)
+        raise not_implemented("arange_cpu", self)
     if self.dtype.itemsize == 2:
         return single(lambda x: mvlgamma.row.kernel(x, p), self)
     kind = self.dtype.type
@@ -366,7 +367,7 @@ def _served(function: Any, name: str, half: bool = False) -> Callable[[Any], Any
 
     def serve(self: Any) -> Any:
         if self.dtype.kind == "c" or (self.dtype.itemsize == 2 and not half):
-            raise unsupported(name, self)
+            raise not_implemented(name, self)
         return function(self) if self.dtype.itemsize > 2 else single(function, self)
 
     return serve
@@ -495,7 +496,7 @@ _NAMED: dict[str, tuple[Callable[[Any, Any], Any], str]] = {
 def _row_of(name: str, kernel: Callable[[Any, Any], Any], doc: str) -> Any:
     def function(x: Any, n: Any, /) -> Any:
         if x.dtype.kind == "c" or x.dtype.itemsize == 2:
-            raise unsupported(f"{name}_cpu", x)
+            raise not_implemented(f"{name}_cpu", x)
         return kernel(x, n)
 
     function.__name__ = f"special_{name}"
