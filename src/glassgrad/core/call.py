@@ -16,6 +16,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from ..ground import dtypes, errors, listening, meta, modes
+from ..ground.synonyms import in_pytorchs_words
 from . import anomaly, history, views
 from . import row as rows
 from .plan import F32, Plan
@@ -26,6 +27,7 @@ from .tensor import Tensor, wrap
 #: Types of operands that are the table's own affair; classes of tensors that behave like Tensor add themselves.
 ORDINARY: set[type] = {Tensor, float, int, bool, complex, type(None)}
 NOT_TAKEN = object()
+REQUIRED = object()  # for a setting that was not given
 #: ``strangers(row, tensors, settings, out)`` gives an answer, or NOT_TAKEN, and the tensors to go on with.
 strangers: Callable[..., tuple[Any, Sequence[Any]]] = NotImplemented
 #: ``into(row, flat, out, answer)`` puts an answer into ``out=``: handed in by ``write.py``.
@@ -256,7 +258,7 @@ def arguments(row: Row, args: Sequence[Any], named: Mapping[str, Any] = {}) -> t
     names = [*("input" if name == "self" else name for name in row.inputs), *row.settings]
     if len(args) > len(names):
         raise TypeError(f"{row.name}() takes {len(names)} positional arguments but {len(args)} were given")
-    named = dict(named)
+    named = in_pytorchs_words(named, row.plan.synonyms) if row.plan.synonyms else dict(named)
     out = named.pop("out", None)
     values = list(args)
     missing = []
@@ -280,6 +282,17 @@ def arguments(row: Row, args: Sequence[Any], named: Mapping[str, Any] = {}) -> t
         raise TypeError(f"{row.name}() missing {len(missing)} required positional argument{plural}: {listed}")
     count = len(row.inputs)
     return values[:count], values[count:], out
+
+
+def arguments_by_name(
+    row: Row, tensors: Sequence[Any], settings: Sequence[Any], out: Any, named: Mapping[str, Any]
+) -> tuple[Any, Any, Any]:
+    """The same of a call whose settings may have come under NumPy's names, ``named``, or not at all."""
+    named = {**named, "out": out}
+    for name, value in zip(row.settings, settings, strict=True):
+        if value is not row.defaults.get(name, REQUIRED):
+            named[name] = value
+    return arguments(row, tensors, named)
 
 
 def spelled(row: Row, tensors: Sequence[Any], settings: Sequence[Any], out: Any) -> tuple[Any, dict[str, Any]]:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from ..ground.synonyms import synonyms_in
 from .record import Kind
 
 if TYPE_CHECKING:
@@ -65,12 +66,13 @@ class Plan:
     fits      whether gradients may have other sizes than their inputs, by broadcasting
     carry     which outputs carry gradients
     retypes   whether a setting may give the result another dtype
+    synonyms  NumPy's names of settings, and PyTorch's
     kind      what its records share
     """
 
     __slots__ = (
         "everyday_dtypes", "apart", "optional", "usual", "edges", "inputs", "results", "extras", "saves", "rules",
-        "fits", "carry", "retypes", "kind",
+        "fits", "carry", "retypes", "synonyms", "kind",
     )  # fmt: skip
 
     def __init__(self, row: Row) -> None:
@@ -90,6 +92,7 @@ class Plan:
         self.carry = row.differentiable
         self.fits = row.typed is not None and (row.listed or len(row.inputs) > 1)
         self.retypes = "dtype" in row.settings
+        self.synonyms = synonyms_in(row.settings) if row.public else {}
         self.saves = self._saves(row)
         self.inputs = tuple(
             SavedInput(slot, positions[name], self._users(row, name, followed))

@@ -34,7 +34,7 @@ NAMES.update(
     call=call.call, watched=call.watched, call_operator=call.call_operator, watched_operator=call.watched_operator,
     stale=saved.stale, fitted=fit, shape_error=call.shape_error, number=number, F32=F32, F64=F64, I64=I64, B1=B1,
     float32=np.float32, ndarray=np.ndarray, applied=large.applied, compiled=compiled,
-    LARGE=large.LARGE, CURVED=large.CURVED,
+    REQUIRED=call.REQUIRED, arguments_by_name=call.arguments_by_name, LARGE=large.LARGE, CURVED=large.CURVED,
 )  # fmt: skip
 
 

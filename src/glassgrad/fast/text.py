@@ -52,8 +52,23 @@ def _signature(row: Row) -> str:
             NAMES[f"{row.name}_default_{name}"] = row.defaults[name]
             parts.append(f"{name}={row.name}_default_{name}")
         else:
-            parts.append(name)
-    return ", ".join([*parts, "*", "out=None"])
+            parts.append(f"{name}=REQUIRED" if row.plan.synonyms else name)
+    return ", ".join([*parts, "*", "out=None", *(["**named"] if row.plan.synonyms else [])])
+
+
+def _general_if(row: Row) -> str:
+    """When a call is none for the everyday text: listeners, ``out=``, and of NumPy's names what they stand for."""
+    if not row.plan.synonyms:
+        return "modes.watch or out is not None"
+    required = [f"{name} is REQUIRED" for name in row.settings if name not in row.defaults]
+    return " or ".join(["modes.watch or out is not None or named", *required])
+
+
+def _general_call(row: Row) -> str:
+    if not row.plan.synonyms:
+        return _fallback(row, "watched")
+    settings = f"{_tuple(_public(row))}, {_tuple(row.settings)}, out, named"
+    return f"return watched({row.name}_row, *arguments_by_name({row.name}_row, {settings}))"
 
 
 def _fallback(row: Row, call: str = "call") -> str:
@@ -67,7 +82,7 @@ def _tuple(pieces: Any) -> str:
 
 
 def _general(row: Row) -> list[str]:
-    return [f"def {row.name}({_signature(row)}):", f"    {_fallback(row, 'watched')}"]
+    return [f"def {row.name}({_signature(row)}):", f"    {_general_call(row)}"]
 
 
 def _arrays(row: Row) -> list[str]:
@@ -79,8 +94,8 @@ def _caller(row: Row) -> list[str]:
     name, fallback, public, plan = row.name, _fallback(row), _public(row), row.plan
     lines = [
         f"def {name}({_signature(row)}):",
-        "    if modes.watch or out is not None:",
-        f"        {_fallback(row, 'watched')}",
+        f"    if {_general_if(row)}:",
+        f"        {_general_call(row)}",
     ]
     alike: list[str] = []
     for position, arg in enumerate(public):
@@ -295,8 +310,8 @@ def _viewed(row: Row) -> list[str]:
     return [
         f"def {row.name}({_signature(row)}):",
         f"    t = type({arg})",
-        "    if (t is not Tensor and t is not Parameter) or modes.watch or out is not None:",
-        f"        {_fallback(row, 'watched')}",
+        f"    if (t is not Tensor and t is not Parameter) or {_general_if(row)}:",
+        f"        {_general_call(row)}",
         f"    v = {arg}._counter",
         "    if v is None:",
         f"        v = share({arg})",

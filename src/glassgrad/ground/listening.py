@@ -15,6 +15,7 @@ from types import FrameType
 from typing import Any, TypeVar
 
 from . import modes
+from .synonyms import in_pytorchs_words, parameters, synonyms_in
 
 #: ``listener(function, proceed, args, kwargs)`` answers for a call; ``proceed(*args, **kwargs)`` is the call itself.
 Listener = Callable[[Any, Callable[..., Any], tuple[Any, ...], dict[str, Any]], Any]
@@ -37,13 +38,20 @@ _lock = threading.Lock()
 
 
 def audible(function: Function) -> Function:
-    """A decorator: the function can be heard."""
+    """A decorator: the function can be heard; NumPy's names of its parameters are taken too."""
+    synonyms = synonyms_in(parameters(function))
 
     @functools.wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
+        if kwargs:
+            for name in kwargs:
+                if name in synonyms:
+                    kwargs = in_pytorchs_words(kwargs, synonyms)
+                    break
+            return heard(call, function, args, kwargs) if modes.watch else function(*args, **kwargs)
         if modes.watch:
             return heard(call, function, args, kwargs)
-        return function(*args, **kwargs) if kwargs else function(*args)  # an empty dictionary would cost time
+        return function(*args)  # an empty dictionary would cost time
 
     return call  # type: ignore[return-value]
 

@@ -12,6 +12,7 @@ from ..core import write
 from ..core.row import TABLE, Row
 from ..core.tensor import Tensor
 from ..ground.listening import audible
+from ..ground.synonyms import in_pytorchs_words, synonyms_in
 from .declare import COMPOSITES, Composite
 
 #: Operators that have a reflected form under the same function.
@@ -91,10 +92,12 @@ def writer(row: Row) -> Callable[..., Any]:
     if variant is None:
         n_inputs, settings, defaults = len(row.inputs), row.settings, row.defaults
         usual = tuple(defaults[name] for name in settings) if len(defaults) == len(settings) else None
+        synonyms = synonyms_in([*row.inputs[1:], *settings])
 
         def in_place(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
             if len(args) == n_inputs - 1 and usual is not None and not kwargs:
                 return write.in_place(row, self, args, usual)
+            kwargs = in_pytorchs_words(kwargs, synonyms)
             values = list(args)
             for name in row.inputs[1 + len(values) : n_inputs]:
                 values.append(kwargs.pop(name) if name in kwargs or name not in row.optional else None)

@@ -28,10 +28,8 @@ def _listed(function: str, tensors: Any) -> Any:
 
 
 @composite("concat", "concatenate", method=False)
-def cat(tensors: Any, dim: int = 0, *, out: Any = None, axis: Any = None) -> Tensor:
+def cat(tensors: Any, dim: int = 0, *, out: Any = None) -> Tensor:
     """The tensors one after the other along ``dim``."""
-    if axis is not None:
-        dim = axis
     if not _listed("cat", tensors):
         raise ValueError("torch.cat(): expected a non-empty list of Tensors")
     if type(dim) is not int and not hasattr(dim, "__index__"):

@@ -110,24 +110,17 @@ def _fits(dim: Any) -> bool:
 
 
 @composite(name="sum")
-def sum(
-    input: Any, dim: Any = UNSET, keepdim: Any = False, *, dtype: Any = None, out: Any = None, axis: Any = UNSET,
-    keepdims: Any = UNSET,
-) -> Any:  # fmt: skip
+def sum(input: Any, dim: Any = UNSET, keepdim: Any = False, *, dtype: Any = None, out: Any = None) -> Any:
     """The sum of all elements, or the sums along ``dim``; integers are summed in int64.
 
     Source: https://docs.pytorch.org/docs/stable/generated/torch.sum.html
     """
     if dim is UNSET:
-        if axis is UNSET:
-            if keepdim is not False or keepdims is not UNSET:
-                raise invalid("sum", "keepdim=bool, ", *_SUM)
-            if dtype is None:
-                return sum_all(input) if out is None else sum_all(input, out=out)
-            return call.call(sum_all.row, (input,), (numpy_dtype(dtype, "sum"),), out)
-        dim = axis
-    if keepdims is not UNSET:
-        keepdim = keepdims
+        if keepdim is not False:
+            raise invalid("sum", "keepdim=bool, ", *_SUM)
+        if dtype is None:
+            return sum_all(input) if out is None else sum_all(input, out=out)
+        return call.call(sum_all.row, (input,), (numpy_dtype(dtype, "sum"),), out)
     if keepdim is not False and keepdim is not True:
         check_keepdim(keepdim, "sum")
     if type(dim) is int and isinstance(input, Tensor) and 0 <= dim < input._array.ndim:
@@ -171,10 +164,7 @@ def _mean_kind(input: Any, dtype: Any) -> Any:
 
 
 @composite()
-def mean(
-    input: Any, dim: Any = UNSET, keepdim: Any = False, *, dtype: Any = None, out: Any = None, axis: Any = UNSET,
-    keepdims: Any = UNSET,
-) -> Any:  # fmt: skip
+def mean(input: Any, dim: Any = UNSET, keepdim: Any = False, *, dtype: Any = None, out: Any = None) -> Any:
     """The mean of all elements, or the means along ``dim``.
 
     Source: https://docs.pytorch.org/docs/stable/generated/torch.mean.html
@@ -182,11 +172,7 @@ def mean(
     if type(input) is not Tensor or dtype is not None or input._array.dtype.kind != "f":
         input = _mean_kind(input, dtype)
     if dim is UNSET:
-        if axis is UNSET:
-            return mean_all(input) if out is None else mean_all(input, out=out)
-        dim = axis
-    if keepdims is not UNSET:
-        keepdim = keepdims
+        return mean_all(input) if out is None else mean_all(input, out=out)
     dim = (dim,) if type(dim) is int and 0 <= dim < input._array.ndim else real_dims(dim, input, "mean")
     return mean_dim(input, dim, keepdim) if out is None else mean_dim(input, dim, keepdim, out=out)
 
@@ -203,13 +189,8 @@ def nanmean(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = 
 
 
 @composite(name="prod")
-def prod(
-    input: Any, dim: Any = UNSET, keepdim: bool = False, *, dtype: Any = None, out: Any = None, axis: Any = UNSET,
-    keepdims: Any = UNSET,
-) -> Any:  # fmt: skip
+def prod(input: Any, dim: Any = UNSET, keepdim: bool = False, *, dtype: Any = None, out: Any = None) -> Any:
     """The product of all elements, or the products along ``dim``."""
-    dim = axis if dim is UNSET else dim
-    keepdim = keepdim if keepdims is UNSET else keepdims
     kind = None if dtype is None else numpy_dtype(dtype, "prod")
     if dim is UNSET:
         if kind is None:
