@@ -25,7 +25,7 @@ FLOORS = {
     "func": 5, "serialization": 5, "amp": 5, "multiprocessing": 5,
     "nn": 6, "optim": 6, "utils": 6, "distributions": 6,
     "compiler": 7, "distributed": 7, "fx": 7, "profiler": 7,
-    "explore": 8,
+    "explore": 8, "watch": 9,
 }  # fmt: skip
 
 #: Rooms for other packages alone: nothing else imports them.

@@ -123,6 +123,8 @@ _PART_OF = {  # names of this namespace that a module brings which not every pro
     "_assert": "overrides",
     **dict.fromkeys(("save", "load"), "serialization"),
     "typename": "tensor.typename",
+    "load_ipython_extension": "watch.notebook",
+    "unload_ipython_extension": "watch.notebook",
 }  # fmt: skip
 
 

@@ -19,7 +19,7 @@ SAFE = "safetensors.torch"  # a part of another package that is torch's
 
 # Parts of glassgrad that are not parts of torch: as torch.x they would shadow functions such as torch.tensor.
 INTERNAL = frozenset(
-    "absent alias cli compile core demo explore families fast ground kernels ops tensor __main__".split()
+    "absent alias cli compile core demo explore families fast ground kernels ops tensor watch why __main__".split()
 )  # fmt: skip
 
 

@@ -26,7 +26,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = _parser()
     options = parser.parse_args(argv)
     if options.command is None:
-        parser.error("a command is missing: run, view, demo or info")
+        parser.error("a command is missing: run, why, check, view, demo or info")
     code: int = options.action(options)
     return code
 
@@ -53,6 +53,26 @@ def _parser() -> argparse.ArgumentParser:
     run.add_argument("script", metavar="SCRIPT", nargs="?", help="the file to run")
     run.add_argument("arguments", metavar="ARGUMENT", nargs=argparse.REMAINDER, help="the script's own arguments")
     run.set_defaults(action=lambda options: _run(run, options))
+
+    for name, purpose in (
+        ("why", "run a script, and name the line by which it failed or learned nothing"),
+        ("check", "the same for CI: exit code 1 where something was found"),
+    ):
+        why = commands.add_parser(
+            name,
+            usage=f"glassgrad {name} [-h] [--glassgrad] [--page FILE] [--json] (SCRIPT | -m MODULE) [ARGUMENT ...]",
+            help=purpose,
+            description="Run a script as `python SCRIPT` would, on the PyTorch that is installed, under a light watch.",
+        )
+        why.add_argument("--glassgrad", action="store_true", help="run on glassgrad, though PyTorch is installed")
+        why.add_argument(
+            "--page", metavar="FILE", default="why.html", help="where the graph is written; '' for nowhere (why.html)"
+        )
+        why.add_argument("--json", action="store_true", help="print what was found as JSON, on standard output")
+        why.add_argument("-m", dest="module", metavar="MODULE", nargs=argparse.REMAINDER, help="run a module")
+        why.add_argument("script", metavar="SCRIPT", nargs="?", help="the file to run")
+        why.add_argument("arguments", metavar="ARGUMENT", nargs=argparse.REMAINDER, help="the script's own arguments")
+        why.set_defaults(action=lambda options, parser=why: _why(parser, options))
 
     view = commands.add_parser(
         "view",
@@ -88,6 +108,18 @@ def _version(distribution: str) -> str:
         return metadata.version(distribution)
     except metadata.PackageNotFoundError:
         return "not installed"
+
+
+def _why(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
+    """Run a script under watch and say what went wrong."""
+    from .watch.command import why
+    from .watch.script import Script
+
+    if not (options.module or options.script):
+        parser.error("a SCRIPT or -m MODULE is missing")
+    target, *arguments = options.module or [options.script, *options.arguments]
+    script = Script(target, arguments, bool(options.module), options.glassgrad)
+    return why(script, as_json=options.json, strict=options.command == "check", page=options.page)
 
 
 def _view(options: argparse.Namespace) -> int:

@@ -75,7 +75,7 @@ def calling_frame() -> FrameType:
     frame: Any = sys._getframe(1)
     while frame.f_code is not heard.__code__:
         frame = frame.f_back
-    while frame.f_globals["__name__"] in between:
+    while frame.f_globals.get("__name__") in between:
         frame = frame.f_back
     return frame  # type: ignore[no-any-return]
 

@@ -1,0 +1,102 @@
+"""``glassgrad why`` and ``glassgrad check``: a script run under watch, and what there is to say of it."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from typing import Any
+
+from ..explore.model import Graph
+from ..explore.source import is_users
+from .again import answers_again
+from .failures import explained
+from .finding import Finding
+from .pages import graph_so_far, written
+from .script import Script, engine
+from .traces import folded
+from .verdict import findings
+from .watch import Watch
+
+MOST = 4  # findings that are told whole
+ASKED_AGAIN = {"in-place", "freed", "no graph"}  # failures of which a recorded graph has more to say
+LINES_WANTED = {"nan", "unreached", "softmax twice", "sigmoid twice", "raw nll", "broadcast"}
+
+
+def why(script: Script, *, as_json: bool = False, strict: bool = False, page: str = "") -> int:
+    """Run a script under watch and say what went wrong; the exit code: the script's own, or with ``strict`` 1.
+
+    ``page`` is the file that the graph of the step is written to, where something was found.
+    """
+    watch = Watch(engine(script.on_glassgrad))
+    code, error = 0, None
+    began = time.monotonic()
+    names: dict[str, Any] = {}
+    with watch:
+        try:
+            names = script.run()  # kept until the verdict, as what lives tells what is kept
+        except SystemExit as end:
+            code = end.code if isinstance(end.code, int) else int(end.code is not None)
+        except BaseException as raised:
+            code, error = 130 if isinstance(raised, KeyboardInterrupt) else 1, raised
+    seconds = time.monotonic() - began
+    if error is not None:
+        _print_error(error)
+    of = _of_run(watch, script, seconds) if error is None else _of_failure(error, watch, script, seconds)
+    said, graph = of
+    names.clear()
+    link = written(graph, said, page) if page and graph is not None and said else ""
+    if as_json:
+        print(json.dumps({"findings": [finding.as_json() for finding in said], "backward": watch.backwards}))
+    else:
+        text = report(said) if said or error is not None else _all_well(watch)
+        text += f"\n  page: {link}" if link else ""
+        print(text, end="\n" if text else "", file=sys.stderr)
+    return 1 if strict and any(finding.weight != "note" for finding in said) else code
+
+
+Answered = tuple[list[Finding], Graph | None]
+
+
+def _of_failure(error: BaseException, watch: Watch, script: Script, seconds: float) -> Answered:
+    finding, graph = explained(error, error.__traceback__, watch), None
+    if finding is None:
+        return [], None
+    if finding.kind in ASKED_AGAIN:
+        watch.answers, graph = answers_again(script, seconds, watch.backwards, max(0, watch.backwards - 2))
+        finding = explained(error, error.__traceback__, watch)
+    return [finding] if finding is not None else [], graph or graph_so_far(error.__traceback__)
+
+
+def _of_run(watch: Watch, script: Script, seconds: float) -> Answered:
+    said, graph = findings(watch), None
+    if watch.backwards and any(finding.kind in LINES_WANTED for finding in said):
+        step = watch.looks.first_bad or min(2, watch.backwards)
+        answers, graph = answers_again(script, seconds, step, step - 1)
+        said = findings(watch, answers) if answers else said
+    return said, graph
+
+
+def _print_error(error: BaseException) -> None:
+    """The traceback as Python prints it, from the script's first frame on; frames of engines are counted."""
+    traceback = error.__traceback__
+    while traceback is not None and not is_users(traceback.tb_frame.f_code):
+        traceback = traceback.tb_next
+    print(folded(error, traceback or error.__traceback__), end="", file=sys.stderr)
+
+
+def report(said: list[Finding]) -> str:
+    """Findings as they are printed: four whole, the rest counted."""
+    lines = []
+    for finding in said[:MOST]:
+        verdict = "glassgrad: why" if finding.weight == "failure" else f"glassgrad: {finding.weight}"
+        lines += finding.lines(verdict)
+    if len(said) > MOST:
+        lines.append(f"glassgrad: and {len(said) - MOST} more")
+    return "\n".join(lines)
+
+
+def _all_well(watch: Watch) -> str:
+    if not watch.backwards:
+        return "glassgrad: the script ran no backward pass."
+    return f"glassgrad: nothing wrong was seen in {watch.backwards:,} backward passes and {watch.steps:,} steps."

@@ -1,0 +1,66 @@
+"""The models and optimizers of a running program, found without being handed in."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Iterator
+from types import FrameType, ModuleType
+from typing import Any
+
+PLAIN = (list, tuple, dict)
+
+
+def living_models(torch: ModuleType) -> tuple[list[Any], list[Any]]:
+    """All modules that are part of no other, and all optimizers that are alive."""
+    modules, optimizers = [], []
+    module_class, optimizer_class = torch.nn.Module, torch.optim.Optimizer
+    for thing in gc.get_objects():
+        kind = type(thing)  # isinstance would ask proxies, whose answers may run code
+        if issubclass(kind, module_class):
+            modules.append(thing)
+        elif issubclass(kind, optimizer_class):
+            optimizers.append(thing)
+    inner = {id(child) for module in modules for child in module._modules.values()}
+    return [module for module in modules if id(module) not in inner], optimizers
+
+
+def names_of(roots: list[Any], frame: FrameType | None) -> dict[int, str]:
+    """The parameters of some models by identity: ``model.fc.weight``, after the variable that holds the model."""
+    variables: dict[int, str] = {}
+    for scope in (frame.f_globals, frame.f_locals) if frame is not None else ():
+        variables.update((id(value), name) for name, value in scope.items() if not name.startswith("_"))
+    several = len(roots) > 1
+    names: dict[int, str] = {}
+    for root in roots:
+        prefix = variables.get(id(root), type(root).__name__)
+        for name, parameter in root.named_parameters():
+            names.setdefault(id(parameter), f"{prefix}.{name}" if several or id(root) in variables else name)
+    for key, name in variables.items():
+        names.setdefault(key, name)
+    return names
+
+
+def modules_in(frames: list[tuple[FrameType, int]]) -> Iterator[tuple[str, Any]]:
+    """The modules that the variables of some frames hold, innermost frame first."""
+    seen: set[int] = set()
+    for frame, _ in reversed(frames):
+        for name, value in {**frame.f_globals, **frame.f_locals}.items():
+            if hasattr(type(value), "named_modules") and id(value) not in seen:
+                seen.add(id(value))
+                yield name, value
+
+
+def loose_layers(root: Any) -> Iterator[tuple[str, str, int]]:
+    """Plain lists, tuples and dicts of layers, which a model does not see into: path, kind and number of layers."""
+    registered = {id(module) for module in root.modules()}
+    for path, module in root.named_modules():
+        for name, value in vars(module).items():
+            if name.startswith("_") or type(value) not in PLAIN:
+                continue
+            layers = [one for one in (value.values() if type(value) is dict else value) if _is_layer(one)]
+            if any(id(layer) not in registered for layer in layers):
+                yield f"{path}.{name}" if path else name, type(value).__name__, len(layers)
+
+
+def _is_layer(value: Any) -> bool:
+    return hasattr(type(value), "named_modules") and next(value.parameters(), None) is not None

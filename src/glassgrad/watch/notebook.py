@@ -1,0 +1,95 @@
+"""The extension for IPython and Jupyter: a cell's error is followed by its cause, in lines of the cell."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from types import TracebackType
+from typing import Any
+
+from ..explore.model import SourceLoc
+from .armed import answer_to, engines
+from .command import report
+from .finding import Finding
+from .watch import Watch
+
+CELL = re.compile(r"ipykernel_\d+|<ipython-input-(\d+)")
+
+
+class Notebook:
+    """The watch over one shell."""
+
+    def __init__(self, shell: Any) -> None:
+        self.shell = shell
+        self.watches = [Watch(engine).start() for engine in engines()]
+        shell.set_custom_exc((Exception,), self.error)
+
+    def stop(self) -> None:
+        """Take all of it off."""
+        for watch in self.watches:
+            watch.stop()
+        self.shell.set_custom_exc((), None)
+
+    def error(
+        self,
+        shell: Any,
+        kind: type[BaseException],
+        error: BaseException,
+        traceback: TracebackType,
+        tb_offset: Any = None,
+    ) -> None:
+        """Show a cell's error as ever, and the cause below it."""
+        shell.showtraceback((kind, error, traceback), tb_offset=tb_offset)
+        said = answer_to(error, traceback, self.watches)
+        if said is None:
+            return
+        said = self._recorded(error) or said
+        print(report([in_cells(said, shell.execution_count)]))
+
+    def _recorded(self, error: BaseException) -> Finding | None:
+        """The cause as a recorded replay of the cell gives it, in a copy of the notebook's names."""
+        source = self.shell.user_ns.get("In", [""])[-1]
+        names = dict(self.shell.user_ns)
+        watches = [Watch(watch.torch, record_from=0) for watch in self.watches]
+        for watch in watches:
+            watch.start()
+        try:
+            exec(compile(self.shell.transform_cell(source), self._file(error), "exec"), names)
+        except Exception as again:
+            return answer_to(again, again.__traceback__, watches) if str(again) == str(error) else None
+        finally:
+            for watch in watches:
+                watch.stop()
+        return None
+
+    def _file(self, error: BaseException) -> str:
+        traceback, file = error.__traceback__, "<cell>"
+        while traceback is not None:
+            if CELL.search(traceback.tb_frame.f_code.co_filename):
+                return traceback.tb_frame.f_code.co_filename
+            traceback = traceback.tb_next
+        return file
+
+
+def in_cells(finding: Finding, number: int) -> Finding:
+    """A finding whose line is told as ``In[6] line 4``."""
+    loc = finding.loc
+    if loc is None or not CELL.search(loc.file):
+        return finding
+    cell = CELL.search(loc.file).group(1) or number  # type: ignore[union-attr]
+    return dataclasses.replace(
+        finding, loc=SourceLoc(f"In[{cell}] line", loc.line, loc.function, loc.expression, loc.code)
+    )
+
+
+_shells: dict[int, Notebook] = {}
+
+
+def load_ipython_extension(shell: Any) -> None:
+    """What ``%load_ext glassgrad`` calls."""
+    _shells.setdefault(id(shell), Notebook(shell))
+
+
+def unload_ipython_extension(shell: Any) -> None:
+    """What ``%unload_ext glassgrad`` calls."""
+    _shells.pop(id(shell)).stop()

@@ -1,0 +1,50 @@
+"""A script and how it is run: in the place of ``__main__``, on the installed PyTorch or on glassgrad."""
+
+from __future__ import annotations
+
+import builtins
+import dataclasses
+import importlib
+import importlib.util
+import os
+import sys
+from types import ModuleType
+from typing import Any
+
+from ..alias import install
+
+
+@dataclasses.dataclass
+class Script:
+    """What ``python TARGET ARGUMENTS`` or ``python -m TARGET ARGUMENTS`` would run, in ``folder``."""
+
+    target: str
+    arguments: list[str]
+    is_module: bool = False
+    on_glassgrad: bool = False
+    folder: str = dataclasses.field(default_factory=os.getcwd)
+
+    def as_json(self) -> dict[str, Any]:
+        """The fields, for another process."""
+        return dataclasses.asdict(self)
+
+    def run(self) -> dict[str, Any]:
+        """Run it; gives its names. FileNotFoundError where there is no such script."""
+        from ..cli import _module_code, _script_code
+
+        main_module = ModuleType("__main__")
+        main_module.__dict__.update(__builtins__=builtins, __annotations__={}, __cached__=None)
+        sys.argv[:] = [self.target, *self.arguments]
+        sys.modules["__main__"] = main_module
+        code = (_module_code if self.is_module else _script_code)(self.target, main_module)
+        if code is None:
+            raise SystemExit(1 if self.is_module else 2)  # the exit codes python gives; the message is out
+        exec(code, main_module.__dict__)
+        return main_module.__dict__
+
+
+def engine(on_glassgrad: bool) -> ModuleType:
+    """The module that ``import torch`` gives the script; glassgrad where PyTorch is not installed."""
+    if on_glassgrad or importlib.util.find_spec("torch") is None:
+        install()
+    return importlib.import_module("torch")

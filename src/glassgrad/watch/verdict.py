@@ -1,0 +1,286 @@
+"""From the evidence of a run to what kept it from learning: each cause with the evidence it takes, and no more."""
+
+from __future__ import annotations
+
+import gc
+import math
+from collections.abc import Iterator
+from typing import Any
+
+from ..explore.answer import listed, plural
+from .asked import Asked
+from .finding import Finding
+from .looks import Evidence
+from .models import loose_layers, names_of
+from .watch import Watch
+
+
+def findings(watch: Watch, answers: dict[str, Asked] | None = None) -> list[Finding]:
+    """What is wrong with a run that has come to its end, the gravest first; empty where all is well.
+
+    ``answers`` are those of the graph of a recorded step, which name lines.
+    """
+    return Verdict(watch, answers or {}).findings()
+
+
+class Verdict:
+    """The findings of one watch."""
+
+    def __init__(self, watch: Watch, answers: dict[str, Asked]) -> None:
+        self.watch, self.looks, self.answers = watch, watch.looks, answers
+        looks = self.looks
+        self.names = names_of(looks.roots, looks.frame)
+        self.optimizers = [o for key, o in looks.optimizers.items() if key in looks.stepped or self._reached(o)]
+        self.in_optimizer = {id(p): p for o in self.optimizers for group in o.param_groups for p in group["params"]}
+        self.in_models = {id(p): p for root in looks.roots for p in root.parameters()}
+
+    def _reached(self, optimizer: Any) -> bool:
+        """Whether a graph that was looked at leads to a parameter of an optimizer: others may be another program's."""
+        return any(
+            id(p) in self.looks.parameters and self.looks.parameters[id(p)].reached
+            for group in optimizer.param_groups for p in group["params"]
+        )  # fmt: skip
+
+    def findings(self) -> list[Finding]:
+        """All of them."""
+        parts = (
+            self._order(), self._losses(), self._rates(), self._reach(), self._optimizer(), self._gradients(),
+            self._graph(), self._modes(), self._warnings(),
+        )  # fmt: skip
+        return [finding for part in parts for finding in part]
+
+    def _name(self, parameter: Any) -> str:
+        return self.names.get(id(parameter), f"a parameter of shape {[int(n) for n in parameter.shape]}")
+
+    def _named(self, parameters: list[Any]) -> str:
+        return listed([self._name(parameter) for parameter in parameters], 4)
+
+    # -- what was called, and in which order ------------------------------------------------------------------------
+
+    def _order(self) -> Iterator[Finding]:
+        watch, looks = self.watch, self.looks
+        if not watch.backwards:
+            if watch.steps:
+                yield Finding(
+                    "no backward", "optimizer.step() was called, and backward() never: there were no gradients.",
+                    looks.step_line, fix="loss.backward() before optimizer.step()",
+                )  # fmt: skip
+            return
+        if looks.leaf_loss is not None:
+            yield Finding(
+                "leaf loss", "backward() was called on a tensor without history: it reaches nothing but itself.",
+                looks.leaf_loss, ("torch.tensor(loss), .data and requires_grad_() on a result give such tensors",),
+                "call backward() on the loss as it was computed",
+            )  # fmt: skip
+        if not watch.steps and self.optimizers and watch.backwards >= 2:
+            yield Finding(
+                "never stepped", "backward() was called, and optimizer.step() never: no parameter was changed.",
+                looks.backward_line, fix="optimizer.step() after loss.backward()",
+            )  # fmt: skip
+        if looks.wiped >= 2:
+            yield Finding(
+                "order", "zero_grad() stands between backward() and step(): each step found no gradient.",
+                looks.step_line, fix="optimizer.zero_grad(); loss.backward(); optimizer.step()",
+            )  # fmt: skip
+        elif looks.stepped_without and watch.steps >= 2:
+            yield Finding(
+                "order", f"{plural(looks.stepped_without, 'step')} found no gradient: step() came before backward().",
+                looks.step_line, fix="optimizer.zero_grad(); loss.backward(); optimizer.step()",
+            )  # fmt: skip
+        if looks.unzeroed >= 2:
+            yield Finding(
+                "zero_grad", "gradients were not zeroed between steps: each step used the sum of all before.",
+                looks.backward_line, (f"so it was before {looks.unzeroed:,} backward passes",),
+                "optimizer.zero_grad() before loss.backward()",
+            )  # fmt: skip
+        if looks.clipped >= 2:
+            yield Finding(
+                "clipped late", "gradients were changed after the step that used them, and then zeroed.",
+                looks.step_line, fix="clip between loss.backward() and optimizer.step()",
+            )  # fmt: skip
+
+    # -- the loss ---------------------------------------------------------------------------------------------------
+
+    def _losses(self) -> Iterator[Finding]:
+        looks = self.looks
+        bad = next((i for i, loss in enumerate(looks.losses) if loss is not None and not math.isfinite(loss)), None)
+        if bad is not None:
+            answer = self.answers.get("nan")
+            yield Finding(
+                "nan", f"the loss is not finite, from step {looks.first_bad or bad + 1:,} on.",
+                answer.loc if answer is not None else looks.backward_line,
+                (answer.verdict, *answer.lines[:2]) if answer is not None else (),
+                answer.advice if answer is not None else "",
+            )  # fmt: skip
+        for kind, (count, loc, text) in looks.patterns.items():
+            if count >= min(2, looks.number):
+                what, fix = text.split("|")
+                asked = self.answers.get(kind)
+                yield Finding(kind, f"{what}.", loc or (asked and asked.loc) or looks.backward_line, fix=fix)
+
+    def _rates(self) -> Iterator[Finding]:
+        looks = self.looks
+        if len(looks.rates) >= 2 and not any(looks.rates):
+            yield Finding(
+                "lr", "the learning rate is 0 in every step that was looked at.", looks.step_line,
+                fix="look at lr= of the optimizer, and at what the scheduler makes of it",
+            )  # fmt: skip
+
+    # -- parameters -------------------------------------------------------------------------------------------------
+
+    def _trained(self) -> list[Evidence]:
+        return [e for e in self.looks.parameters.values() if id(e.parameter) in self.in_optimizer]
+
+    def _reach(self) -> Iterator[Finding]:
+        """Parameters that an optimizer has and no loss leads to."""
+        looks = self.looks
+        if looks.number < 2 and self.watch.backwards >= 2 or not looks.number:
+            return
+        reached = {key for key, evidence in looks.parameters.items() if evidence.reached}
+        if not reached and self.in_optimizer:
+            return  # the loss leads nowhere: said elsewhere
+        missing = [
+            p for key, p in self.in_optimizer.items() if p.requires_grad and key not in reached and p.grad is None
+        ]
+        replaced = self._replaced(missing)
+        if replaced:
+            old, new = replaced[0]
+            yield Finding(
+                "replaced", f"{self._name(new)} is trained by no optimizer: it took the place of a parameter that the "
+                "optimizer was made with.", None, ("the optimizer still has the old one, which nothing uses",),
+                "make the optimizer after the model is complete",
+            )  # fmt: skip
+            gone = {id(old) for old, _ in replaced}
+            missing = [p for p in missing if id(p) not in gone]
+        if not missing:
+            return
+        answer = next((a for a in (self.answers.get(f"why {self._name(p)}") for p in missing) if a is not None), None)
+        cut = answer is not None and answer.loc is not None
+        verb = "is" if len(missing) == 1 else "are"
+        yield Finding(
+            "unreached", f"{self._named(missing)} {verb} never given a gradient: no loss leads back there.",
+            answer.loc if answer is not None else None,
+            answer.lines if answer is not None else (), answer.advice if answer is not None and cut else
+            "use it in forward(), or leave it out of the optimizer", "finding" if cut else "note",
+        )  # fmt: skip
+
+    def _replaced(self, missing: list[Any]) -> list[tuple[Any, Any]]:
+        """Parameters of the optimizer that no model has, with those of their model that no optimizer has."""
+        fresh = [
+            e.parameter for key, e in self.looks.parameters.items()
+            if e.reached and key not in self.in_optimizer and key in self.in_models
+        ]  # fmt: skip
+        pairs = []
+        for parameter in missing:
+            if id(parameter) not in self.in_models:
+                twin = next((p for p in fresh if len(p.shape) == len(parameter.shape)), None)
+                if twin is not None:
+                    pairs.append((parameter, twin))
+        return pairs
+
+    def _optimizer(self) -> Iterator[Finding]:
+        """Parameters that get gradients and belong to no optimizer."""
+        looks = self.looks
+        for root in looks.roots:
+            for path, kind, count in loose_layers(root):
+                yield Finding(
+                    "list", f"{type(root).__name__}.{path} is a {kind} of {plural(count, 'layer')}: the model does not "
+                    "see inside of it, so the optimizer, .to() and state_dict() do not either.",
+                    fix=f"self.{path.rpartition('.')[2]} = nn.{'ModuleDict' if kind == 'dict' else 'ModuleList'}(...)",
+                )  # fmt: skip
+        if not self.watch.steps:
+            return
+        for root in looks.roots:
+            parameters = [p for p in root.parameters() if p.requires_grad]
+            trained = [p for p in parameters if id(p) in self.in_optimizer]
+            left = [
+                p for p in parameters
+                if id(p) not in self.in_optimizer and id(p) in looks.parameters and looks.parameters[id(p)].reached
+            ]  # fmt: skip
+            if not left or (trained and any(id(p) not in self.in_models for p in self.in_optimizer.values())):
+                continue
+            yield Finding(
+                "not in optimizer", f"{self._named(left)} {'gets' if len(left) == 1 else 'get'} gradients, and no "
+                "optimizer has " + ("it." if len(left) == 1 else "them."), None, (),
+                "hand the optimizer model.parameters(); or set requires_grad = False where nothing is to be trained",
+                "finding" if trained else "note",
+            )  # fmt: skip
+
+    # -- gradients --------------------------------------------------------------------------------------------------
+
+    def _gradients(self) -> Iterator[Finding]:
+        looks, trained = self.looks, self._trained()
+        bad = [e.parameter for e in trained if e.bad]
+        if bad:
+            yield Finding(
+                "nan gradient", f"the loss is finite, and the gradient of {self._named(bad)} is not.",
+                looks.backward_line, ("a masked branch, sqrt or norm at 0, or a log of 0 gives such slopes",),
+                "ask glassgrad.explore.trace_nan(loss) where it began",
+            )  # fmt: skip
+        graded = [e for e in trained if e.graded]
+        zero = [e.parameter for e in graded if e.zero == e.graded >= min(3, looks.number) and looks.number >= 2]
+        if zero and not bad:
+            everything = len(zero) == len(graded)
+            who = "every parameter" if everything else self._named(zero)
+            yield Finding(
+                "zero gradients", f"the gradient of {who} is zero in every step that was looked at.",
+                looks.backward_line, fix="glassgrad.explore.observe(loss) names the operation that made them zero",
+                weight="finding" if everything or len(zero) >= 2 else "note",
+            )  # fmt: skip
+        if any(looks.rates):
+            still = [e.parameter for e in trained if e.unchanged >= 2 and e.unchanged == e.stepped - 1]
+            if still:
+                yield Finding(
+                    "unchanged", f"{self._named(still)} had gradients, and no step has changed "
+                    + ("it." if len(still) == 1 else "them."), looks.step_line,
+                    fix="look at the learning rate, and at what is written back into the parameters after the step",
+                )  # fmt: skip
+
+    # -- graph and modes --------------------------------------------------------------------------------------------
+
+    def _graph(self) -> Iterator[Finding]:
+        looks = self.looks
+        sizes = looks.sizes
+        if looks.reaching_back >= 2 and len(sizes) >= 3 and sizes[-1] > sizes[-2] > sizes[-3]:
+            yield Finding(
+                "graph kept", "the graph reaches back into earlier steps and grows: "
+                f"from {sizes[0]:,} to {sizes[-1]:,} operations.", looks.backward_line,
+                fix="detach() what is carried over from one step to the next",
+            )  # fmt: skip
+        kept = self._kept_losses()
+        if kept >= max(3, self.watch.backwards // 2):
+            yield Finding(
+                "losses kept", f"{kept:,} losses are kept with their graphs.", looks.backward_line,
+                ("each holds what its graph saved, or at least its nodes",), "losses.append(loss.item())", "note",
+            )  # fmt: skip
+
+    def _kept_losses(self) -> int:
+        gc.collect()  # what lives in circles is no longer kept by anybody
+        tensor = self.watch.torch.Tensor
+        return sum(
+            issubclass(type(thing), tensor) and thing.grad_fn is not None and thing.numel() == 1
+            for thing in gc.get_objects()
+        )
+
+    def _modes(self) -> Iterator[Finding]:
+        for name in sorted(self.looks.not_training):
+            yield Finding(
+                "eval mode", f"{name} was trained in eval mode: dropout and batch norm do not do their part.",
+                self.looks.backward_line, fix="model.train() before the training loop", weight="note",
+            )  # fmt: skip
+
+    def _warnings(self) -> Iterator[Finding]:
+        seen = set()
+        for message, loc in self.watch.warned:
+            if "Using a target size" in message and "broadcast" not in seen and "broadcast" not in self.looks.patterns:
+                seen.add("broadcast")
+                yield Finding(
+                    "broadcast", "prediction and target have different shapes, and are compared all with all.", loc,
+                    (message.split(". ")[0],), "make the shapes alike: y.unsqueeze(1), or prediction.squeeze(1)",
+                )  # fmt: skip
+            if "lr_scheduler.step()` before `optimizer.step()" in message and "scheduler" not in seen:
+                seen.add("scheduler")
+                yield Finding(
+                    "scheduler", "scheduler.step() came before optimizer.step(): the first rate is skipped.", loc,
+                    fix="optimizer.step(), then scheduler.step()",
+                )  # fmt: skip
