@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+import glassgrad
 from glassgrad.kernels import compiled
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -35,7 +36,9 @@ def test_blocks_run_and_print_what_the_page_says(page, tmp_path, monkeypatch):
     namespace = {"__name__": "__main__"}
     for code, line, promised in python_blocks(page.read_text(encoding="utf-8")):
         printed = io.StringIO()
-        with contextlib.redirect_stdout(printed), compiled.serving(compiled.NEVER):  # programs as NumPy alone runs them
+        home = glassgrad.alias() if "import torch\n" in code else contextlib.nullcontext()  # scripts as they are written
+        # programs as NumPy alone runs them
+        with contextlib.redirect_stdout(printed), compiled.serving(compiled.NEVER), home:
             exec(compile("\n" * line + code, str(page), "exec"), namespace)
         if promised is not None:
             assert printed.getvalue() == promised, f"{page.name}, line {line}"
