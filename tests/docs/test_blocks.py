@@ -36,7 +36,7 @@ def test_blocks_run_and_print_what_the_page_says(page, tmp_path, monkeypatch):
     namespace = {"__name__": "__main__"}
     for code, line, promised in python_blocks(page.read_text(encoding="utf-8")):
         printed = io.StringIO()
-        home = glassgrad.alias() if "import torch\n" in code else contextlib.nullcontext()  # scripts as they are written
+        home = glassgrad.alias() if "import torch\n" in code else contextlib.nullcontext()  # a script as it stands
         # programs as NumPy alone runs them
         with contextlib.redirect_stdout(printed), compiled.serving(compiled.NEVER), home:
             exec(compile("\n" * line + code, str(page), "exec"), namespace)

@@ -6,7 +6,9 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-SHOWN = re.compile(r"<!-- train.py -->\n```python\n(.*?)```.*?```console\n\$ glassgrad why train.py\n(.*?)```", re.DOTALL)
+SHOWN = re.compile(
+    r"<!-- train.py -->\n```python\n(.*?)```.*?```console\n\$ glassgrad why train.py\n(.*?)```", re.DOTALL
+)
 
 
 def test_the_answer_is_the_one_that_readme_shows(tmp_path):

@@ -114,6 +114,32 @@ def test_a_script_that_asks_is_not_run_again(script, tmp_path):
     assert answers_again(again, 61.0, 3, 2) == ({}, None)
 
 
+def test_a_long_script_is_replayed_from_the_loop(script, tmp_path):
+    source = "import subprocess, sys\nsubprocess.run([sys.executable, '--version'])\n" + FAILING["in-place"]
+    code, _, err = call(tmp_path, "why", "--glassgrad", script(source))
+    number = next(i for i, line in enumerate(source.splitlines(), 1) if "#!" in line)
+    assert code == 1 and f"train.py:{number}   h += 1" in err and "page: why.html#node=" in err
+
+
+@pytest.mark.parametrize("statement", ["continue", "break", "yield loss"])
+def test_what_leaves_the_loop_is_not_replayed(script, tmp_path, statement):
+    script("pass\n")
+    body = FAILING["in-place"].partition("for step in range(7):")
+    source = body[0] + "def train():\n    for step in range(7):\n"
+    source += "".join(f"    {line}\n" for line in body[2].splitlines() if line)
+    source = source.replace("        loss = h.sum()", f"        loss = h.sum()\n        if step == 9: {statement}")
+    source += "try:\n    list(train() or ())\nexcept RuntimeError as e:\n    error = e\n"
+    import glassgrad
+    from glassgrad.watch.replay import replayed
+    from glassgrad.watch.watch import Watch
+
+    (tmp_path / "loop.py").write_text(source)
+    names = {"__name__": "loop"}
+    with glassgrad.alias():
+        exec(compile(source, str(tmp_path / "loop.py"), "exec"), names)
+        assert replayed(names["error"], names["error"].__traceback__, Watch(glassgrad)) == ({}, None)
+
+
 def test_a_program_that_imports_it(script, tmp_path):
     here = "import glassgrad.why\nimport glassgrad as torch\n"
     source = here + SILENT["zero_grad"].replace("import torch\n", "").replace(

@@ -13,6 +13,7 @@ from .again import answers_again
 from .failures import explained
 from .finding import Finding
 from .pages import graph_so_far, written
+from .replay import replayed
 from .script import Script, engine
 from .traces import folded
 from .verdict import findings
@@ -64,6 +65,8 @@ def _of_failure(error: BaseException, watch: Watch, script: Script, seconds: flo
         return [], None
     if finding.kind in ASKED_AGAIN:
         watch.answers, graph = answers_again(script, seconds, watch.backwards, max(0, watch.backwards - 2))
+        if not watch.answers:
+            watch.answers, graph = replayed(error, error.__traceback__, watch)
         finding = explained(error, error.__traceback__, watch)
     return [finding] if finding is not None else [], graph or graph_so_far(error.__traceback__)
 
