@@ -7,7 +7,7 @@ reduced; broadcasting does the rest.
 from __future__ import annotations
 
 from functools import lru_cache
-from math import inf
+from math import inf, prod
 from typing import Any
 
 import numpy as np
@@ -189,7 +189,8 @@ def _chosen(a: Any, target: Any, weight: Any, reduction: int, ignore_index: int)
 
 def _in_rows(a: Any) -> Any:
     """A batch of maps (N, C, H, W) as rows of classes."""
-    return np.moveaxis(a, 1, -1).reshape(-1, a.shape[1])
+    moved = np.moveaxis(a, 1, -1)
+    return moved.reshape(prod(moved.shape[:-1]), moved.shape[-1])
 
 
 def _nll_rule(

@@ -389,6 +389,7 @@ def kthvalue(input: Any, k: int, dim: int = -1, keepdim: bool = False, *, out: A
     check_pair(out, "kthvalue")
     dim = one_dim(dim, input._array.ndim, "kthvalue", 3)
     size = input._array.shape[dim] if input._array.ndim else 1
+    ext.refuse_empty("kthvalue", input._array, dim)
     if not 1 <= k <= size:
         raise RuntimeError(f"kthvalue(): selected number k out of range for dimension {dim}")
     return _new(results.kthvalue, ext.kthvalue_dim(input, k, dim, keepdim, out=out))

@@ -87,6 +87,8 @@ def diff(input: Any, n: int = 1, dim: Any = -1, prepend: Any = None, append: Any
     dim = one_dim(dim, input._array.ndim, "diff", 3)
     if n < 0:
         raise RuntimeError(f"order must be non-negative but got {n}")
+    if not n:
+        return input.clone()
     parts = [part for part in (prepend, input, append) if part is not None]
     if len(parts) > 1:
         input = cat(parts, dim)

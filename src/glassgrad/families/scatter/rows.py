@@ -35,10 +35,10 @@ def check_bounds(index: Any, size: int, axis: int, wording: str = BEYOND) -> Non
 def _checked(name: str, self: Any, index: Any, dim: int, src: Any = None) -> int:
     """The dimension meant; PyTorch's errors where index (and source) do not fit."""
     axis = axis_of(dim, self.ndim)
-    if index.dtype.kind != "i" or index.itemsize < 4:
-        raise RuntimeError(f"{name}(): Expected dtype int32/int64 for index")
     if not index.size:
         return axis
+    if index.dtype.kind != "i" or index.itemsize < 4:
+        raise RuntimeError(f"{name}(): Expected dtype int32/int64 for index")
     whose = "input" if name == "gather" else "self"
     if max(index.ndim, 1) != max(self.ndim, 1):
         raise RuntimeError(f"Index tensor must have the same number of dimensions as {whose} tensor")
