@@ -497,7 +497,7 @@ def _is_half(array: Any) -> bool:
     return array.dtype.itemsize == 2 and array.dtype.kind in "fV"
 
 
-@op(node="AddBackward1", public=False)
+@op(node="AddBackward1", public=False, typed="float")
 def add_number(self: Any, /, other: Any) -> Any:
     """``self + other``."""
     return self + _as(self, other)
@@ -506,7 +506,7 @@ def add_number(self: Any, /, other: Any) -> Any:
 add_number.derivative(self=lambda grad: grad)
 
 
-@op(node="SubBackward1", public=False)
+@op(node="SubBackward1", public=False, typed="float")
 def sub_number(self: Any, /, other: Any) -> Any:
     """``self - other``."""
     return self - _as(self, other)
@@ -515,7 +515,7 @@ def sub_number(self: Any, /, other: Any) -> Any:
 sub_number.derivative(self=lambda grad: grad)
 
 
-@op(node="MulBackward1", public=False)
+@op(node="MulBackward1", public=False, typed="float")
 def mul_number(self: Any, /, other: Any) -> Any:
     """``self * other``."""
     if _is_half(self):  # beside half precision a factor counts in float32
@@ -526,7 +526,7 @@ def mul_number(self: Any, /, other: Any) -> Any:
 mul_number.derivative(self=lambda grad, other: mul_number(grad, other))
 
 
-@op(node="DivBackward1", public=False)
+@op(node="DivBackward1", public=False, typed="float")
 def div_number(self: Any, /, other: Any) -> Any:
     """``self / other``."""
     if _is_half(self):  # beside half precision a factor counts in float32

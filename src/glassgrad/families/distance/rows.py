@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ...core.row import op
+from ...core.row import COMPLEX, FLOATS, op
+from ...ground.dtypes import of
 from ..index.rows import fitted
 from ..matrix.rows import scalar_name
 from ..pointwise.limit import conj, real, sgn
@@ -166,7 +167,18 @@ def joined(first: tuple[int, ...], second: tuple[int, ...]) -> tuple[int, ...]:
 # -- distances ---------------------------------------------------------------------------------------------------------
 
 
-@op(typed="promote", holomorphic=False, hidden=("other_sizes", "self_sizes"))
+def _no_norm(self: Any, other: Any, p: Any = 2) -> RuntimeError:
+    return RuntimeError(
+        f"norm(): input dtype should be either floating point or complex. Got {of(self.dtype).scalar_name} instead."
+    )
+
+
+@op(
+    typed="promote",
+    holomorphic=False,
+    hidden=("other_sizes", "self_sizes"),
+    serves=(FLOATS + COMPLEX, _no_norm),
+)
 def dist(self: Any, other: Any, /, p: Any = 2) -> Any:
     """The ``p``-norm of the difference of two tensors."""
     return norm_of(self - other, p, None, False)

@@ -153,7 +153,7 @@ def nansum(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = N
 
 
 def _mean_kind(input: Any, dtype: Any) -> Any:
-    """The input of a mean in the type asked for, or PyTorch's refusal of integers."""
+    """The input of a mean in the type asked for."""
     if dtype is not None:
         dtype = dtypes.demand(dtype, "mean")
         if not (dtype.is_floating_point or dtype.is_complex):
@@ -162,11 +162,6 @@ def _mean_kind(input: Any, dtype: Any) -> Any:
                 f"dtype. Got: {dtype.scalar_name}"
             )
         return input.to(dtype)
-    if isinstance(input, Tensor) and input._array.dtype.kind in "bui":
-        raise RuntimeError(
-            "mean(): could not infer output dtype. Input dtype must be either a floating point or complex dtype. Got: "
-            f"{input.dtype.scalar_name}"
-        )
     return input
 
 

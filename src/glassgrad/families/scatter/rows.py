@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -334,7 +335,7 @@ def _bounds(data: Any, lengths: Any, offsets: Any) -> tuple[Any, Any, Any]:
     layout = lengths if lengths is not None else offsets
     axis = layout.ndim - 1
     count = data.shape[axis]
-    lines = data.reshape(-1, *data.shape[axis + 1 :])
+    lines = data.reshape(prod(data.shape[: axis + 1]), *data.shape[axis + 1 :])
     sizes = lengths if lengths is not None else np.diff(offsets, axis=-1)
     sizes = sizes.reshape(-1, sizes.shape[-1]).astype(np.intp)
     first = offsets[..., :1].reshape(-1, 1) if offsets is not None else 0
