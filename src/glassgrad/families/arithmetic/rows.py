@@ -331,6 +331,11 @@ def _integer_power(self: Any, exponent: Any) -> Any:
     return np.where(down, tiny, size).astype(self.dtype)[()]
 
 
+def _power(base: Any, exponent: Any) -> Any:
+    """A power; complex ones by logarithms, as in PyTorch: NumPy multiplies for whole exponents, until it overflows."""
+    return np.power(base, exponent) if base.dtype.kind != "c" else np.exp(exponent * np.log(base))
+
+
 @op(node="PowBackward0", inplace=True, public=False)
 def pow_number(self: Any, /, exponent: Any) -> Any:
     """The power of each element with one exponent."""
@@ -351,12 +356,14 @@ def pow_number(self: Any, /, exponent: Any) -> Any:
         return np.sqrt(self)
     if exponent == -1:
         return 1 / self
-    if exponent == 4:
+    if exponent == -0.5:
+        return 1 / np.sqrt(self)
+    if exponent == 4 and kind != "c":
         square = self * self
         return square * square
     if exponent == -2:
         return 1 / (self * self)
-    return np.power(self, self.dtype.type(exponent))
+    return _power(self, self.dtype.type(exponent)) if exponent else np.ones_like(self)[()]
 
 
 @pow_number.derivative("self")
@@ -375,7 +382,7 @@ def pow(self: Any, exponent: Any, /) -> Any:
     kind = self.dtype.kind
     if kind == "b":
         raise not_implemented("pow", self)
-    return _integer_power(self, exponent) if kind in "iu" else np.power(self, exponent)
+    return _integer_power(self, exponent) if kind in "iu" else _power(self, exponent)
 
 
 pow.derivative(
@@ -388,7 +395,9 @@ pow.derivative(
 def pow_base(exponent: Any, /, self: Any) -> Any:
     """The powers of one number."""
     base = exponent.dtype.type(self)
-    return _integer_power(base, exponent) if exponent.dtype.kind in "iu" else np.power(base, exponent)
+    if base == 1:
+        return np.ones_like(exponent)[()]
+    return _integer_power(base, exponent) if exponent.dtype.kind in "iu" else _power(base, exponent)
 
 
 pow_base.derivative(
