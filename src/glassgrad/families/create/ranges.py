@@ -472,9 +472,18 @@ def slice_inverse(
 
 
 @composite()
+def as_strided(input: Any, size: Any, stride: Any, storage_offset: int | None = None) -> Tensor:
+    """The view of the same memory with these sizes and strides, from an offset, all in elements."""
+    need_tensor("as_strided", "input", 1, input)
+    layout = window.layout_of(np.asarray(input._array))
+    return window.as_strided(input, size, stride, storage_offset, layout)  # type: ignore[no-any-return]
+
+
+@composite()
 def as_strided_(self: Any, size: Any, stride: Any, storage_offset: int | None = None) -> Tensor:
     """Make the tensor itself the view of its memory with these sizes and strides, from an offset, in elements."""
-    return rearranged(self, window.as_strided, tuple(size), tuple(stride), storage_offset)
+    layout = window.layout_of(np.asarray(self._array))
+    return rearranged(self, window.as_strided, tuple(size), tuple(stride), storage_offset, layout)
 
 
 @composite()
