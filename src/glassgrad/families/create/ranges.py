@@ -328,7 +328,7 @@ def logspace(
 
 
 def _powers(base: Any, start: Any, end: Any, steps: int, kind: np.dtype[Any]) -> Any:
-    """``base`` to the powers of ``steps`` numbers from ``start`` to ``end``, both of which are made of ``kind`` first."""
+    """``base`` to the powers of ``steps`` numbers between two ends, which are made of ``kind`` first."""
     whole_numbers = kind.kind in "iu"
     half = kind.itemsize == 2 and not whole_numbers
     work = np.dtype(np.complex128 if kind.kind == "c" else np.float32 if half else np.float64)

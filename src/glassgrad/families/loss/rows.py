@@ -243,7 +243,8 @@ def nll_loss_backward(
     ignore_index: int = -100,
 ) -> Any:  # fmt: skip
     """The gradient of ``nll_loss``: zeros of ``sizes``, and in each row minus its share where ``target`` points."""
-    if reduction == 1 and weight is None and len(sizes) == 2 and sizes[1] and total_weight == sizes[0]:  # nothing was ignored
+    whole = reduction == 1 and weight is None and len(sizes) == 2 and sizes[1]
+    if whole and total_weight == sizes[0]:  # nothing was ignored
         out = np.zeros(sizes, grad_output.dtype)
         out.put(target + _row_starts(*sizes), grad_output / -sizes[0])
         return out

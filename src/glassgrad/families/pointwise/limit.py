@@ -305,13 +305,22 @@ logaddexp2.derivative(
 @op(inplace=True, typed="float", strict=True)
 def ldexp(self: Any, other: Any, /) -> Any:
     """``self`` times two to the power ``other``."""
-    return self * np.exp2(other)
+    return self * power_of_two.row.kernel(other)
 
 
 ldexp.derivative(
-    self=lambda grad, other: grad * exp2(other),
+    self=lambda grad, other: grad * power_of_two(other),
     other=lambda grad, result: grad * (result * _LN2),
 )
+
+
+@op(public=False)
+def power_of_two(self: Any, /) -> Any:
+    """Two to the power of each element, exact for whole numbers, as ``exp2`` is not."""
+    return np.power(self.dtype.type(2), self)
+
+
+power_of_two.derivative(self=lambda grad, result: grad * (result * _LN2))
 
 
 def _log_of(number: Any) -> Any:

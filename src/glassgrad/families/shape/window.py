@@ -19,7 +19,7 @@ ndarray = np.ndarray
 def as_strided(self: Any, /, size: Any, stride: Any, storage_offset: Any = None, layout: Any = None) -> Any:
     """The view of the same memory with these sizes and strides, from an offset, all in elements.
 
-    ``layout`` are the strides of ``self`` and where it begins; None if it lies dense from the beginning of its memory.
+    ``layout`` is how ``self`` lies in its memory, as ``layout_of`` tells: where gradients go.
     """
     if len(size) != len(stride):
         raise RuntimeError("mismatch in length of strides and shape")
@@ -43,9 +43,12 @@ def as_strided(self: Any, /, size: Any, stride: Any, storage_offset: Any = None,
 @as_strided.derivative("self")
 def _spread(grad: Any, self_sizes: Any, size: Any, stride: Any, storage_offset: Any, layout: Any) -> Any:
     """The gradient of every element that the view shows, added where it lies in memory."""
-    strides, start = layout or (dense(self_sizes), 0)
-    offset = 0 if storage_offset is None else storage_offset - start
-    return embed_window(grad, (tuple(size), tuple(stride), offset), self_sizes, strides)
+    if layout is None:
+        return embed_window(grad, (tuple(size), tuple(stride), storage_offset or 0), self_sizes, dense(self_sizes))
+    strides, start, length = layout
+    offset = start if storage_offset is None else storage_offset
+    memory = embed_window(grad, (tuple(size), tuple(stride), offset), (length,), (1,))
+    return take_window(memory, (self_sizes, strides, start), (1,))
 
 
 def memory_of(array: Any) -> tuple[Any, int]:
@@ -56,13 +59,13 @@ def memory_of(array: Any) -> tuple[Any, int]:
     return root, (array.ctypes.data - root.ctypes.data) // array.itemsize
 
 
-def layout_of(array: Any) -> tuple[tuple[int, ...], int] | None:
-    """The strides of an array and where it begins, in elements; None if it is dense from there, or repeats elements."""
-    start = memory_of(array)[1]
+def layout_of(array: Any) -> tuple[tuple[int, ...], int, int] | None:
+    """An array's strides, its place in memory and the size of that; None if it is dense at the front, or repeats."""
+    root, start = memory_of(array)
     strides = tuple([step // array.itemsize for step in array.strides])
     if not start and strides == dense(array.shape) or 0 in strides or not array.size:
         return None
-    return strides, start
+    return strides, start, root.size
 
 
 @op(public=False)
