@@ -257,7 +257,7 @@ def acosh(self: Any, /) -> Any:
     return np.arccosh(self)
 
 
-acosh.derivative(self=lambda grad, self: grad * rsqrt(self * self - 1))
+acosh.derivative(self=lambda grad, self: grad * (rsqrt(self + 1) * rsqrt(self - 1)))
 
 
 @op("arctanh", inplace=True, typed="float", ufunc=np.arctanh, form="atanh_ufunc(a0)")
