@@ -82,7 +82,7 @@ threshold_backward.derivative(
 )
 
 
-@op(inplace=True, public=False)
+@op(inplace=True, public=False, serves=(REALS, "threshold_cpu"))
 def threshold(self: Any, /, threshold: Any, value: Any) -> Any:
     """The elements above ``threshold``, ``value`` for the others."""
     return choose(self <= threshold, self.dtype.type(value), self)
@@ -544,7 +544,7 @@ _THIRD = 1 / 3
 # -- with parameters -------------------------------------------------------------------------------------------------
 
 
-@op(node="PreluKernelBackward0", typed="promote", public=False, precision="low")
+@op(node="PreluKernelBackward0", typed="promote", public=False, precision="low", serves=(FLOATS, "prelu_cpu"))
 def prelu_kernel(self: Any, weight: Any, /) -> Any:
     """The elements, those not positive times ``weight``."""
     return np.where(self > 0, self, self * weight)[()]

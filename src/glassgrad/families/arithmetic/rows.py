@@ -331,6 +331,11 @@ def _integer_power(self: Any, exponent: Any) -> Any:
     return np.where(down, tiny, size).astype(self.dtype)[()]
 
 
+def _power(base: Any, exponent: Any) -> Any:
+    """A power; complex ones by logarithms, as in PyTorch: NumPy multiplies for whole exponents, until it overflows."""
+    return np.power(base, exponent) if base.dtype.kind != "c" else np.exp(exponent * np.log(base))
+
+
 @op(node="PowBackward0", inplace=True, public=False)
 def pow_number(self: Any, /, exponent: Any) -> Any:
     """The power of each element with one exponent."""
@@ -351,12 +356,14 @@ def pow_number(self: Any, /, exponent: Any) -> Any:
         return np.sqrt(self)
     if exponent == -1:
         return 1 / self
-    if exponent == 4:
+    if exponent == -0.5:
+        return 1 / np.sqrt(self)
+    if exponent == 4 and kind != "c":
         square = self * self
         return square * square
     if exponent == -2:
         return 1 / (self * self)
-    return np.power(self, self.dtype.type(exponent))
+    return _power(self, self.dtype.type(exponent)) if exponent else np.ones_like(self)[()]
 
 
 @pow_number.derivative("self")
@@ -375,7 +382,7 @@ def pow(self: Any, exponent: Any, /) -> Any:
     kind = self.dtype.kind
     if kind == "b":
         raise not_implemented("pow", self)
-    return _integer_power(self, exponent) if kind in "iu" else np.power(self, exponent)
+    return _integer_power(self, exponent) if kind in "iu" else _power(self, exponent)
 
 
 pow.derivative(
@@ -388,7 +395,9 @@ pow.derivative(
 def pow_base(exponent: Any, /, self: Any) -> Any:
     """The powers of one number."""
     base = exponent.dtype.type(self)
-    return _integer_power(base, exponent) if exponent.dtype.kind in "iu" else np.power(base, exponent)
+    if base == 1:
+        return np.ones_like(exponent)[()]
+    return _integer_power(base, exponent) if exponent.dtype.kind in "iu" else _power(base, exponent)
 
 
 pow_base.derivative(
@@ -497,7 +506,7 @@ def _is_half(array: Any) -> bool:
     return array.dtype.itemsize == 2 and array.dtype.kind in "fV"
 
 
-@op(node="AddBackward1", public=False)
+@op(node="AddBackward1", public=False, typed="float")
 def add_number(self: Any, /, other: Any) -> Any:
     """``self + other``."""
     return self + _as(self, other)
@@ -506,7 +515,7 @@ def add_number(self: Any, /, other: Any) -> Any:
 add_number.derivative(self=lambda grad: grad)
 
 
-@op(node="SubBackward1", public=False)
+@op(node="SubBackward1", public=False, typed="float")
 def sub_number(self: Any, /, other: Any) -> Any:
     """``self - other``."""
     return self - _as(self, other)
@@ -515,7 +524,7 @@ def sub_number(self: Any, /, other: Any) -> Any:
 sub_number.derivative(self=lambda grad: grad)
 
 
-@op(node="MulBackward1", public=False)
+@op(node="MulBackward1", public=False, typed="float")
 def mul_number(self: Any, /, other: Any) -> Any:
     """``self * other``."""
     if _is_half(self):  # beside half precision a factor counts in float32
@@ -526,7 +535,7 @@ def mul_number(self: Any, /, other: Any) -> Any:
 mul_number.derivative(self=lambda grad, other: mul_number(grad, other))
 
 
-@op(node="DivBackward1", public=False)
+@op(node="DivBackward1", public=False, typed="float")
 def div_number(self: Any, /, other: Any) -> Any:
     """``self / other``."""
     if _is_half(self):  # beside half precision a factor counts in float32

@@ -32,6 +32,10 @@ def batch_norm(
     eps: float, cudnn_enabled: bool = True,
 ) -> Any:  # fmt: skip
     """Each channel standardised over the batch (``training``) or by running statistics, which training updates."""
+    if isinstance(input, Tensor) and not input._array.size:  # of whatever sizes; the gradients are zeros
+        out = input.clone()
+        out = out if weight is None else out * weight[0]
+        return out if bias is None else out + bias[0]
     return with_statistics(input, weight, bias, running_mean, running_var, training, momentum, eps)[0]
 
 
@@ -184,7 +188,7 @@ def native_group_norm(
     check_kinds(input, weight, bias)
     out, mean, deviation = norm_rows.native_group_norm(input, weight, bias, N, C, HxW, group, eps)
     if input.requires_grad and modes.grad_enabled():  # here the statistics carry gradients, too
-        lines = input.reshape(N, group, -1)
+        lines = input.reshape(N, group, C // group * HxW)
         mean, deviation = lines.mean(2), (lines.var(2, correction=0) + eps).rsqrt()
     return out, mean, deviation
 

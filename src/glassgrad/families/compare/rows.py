@@ -193,6 +193,8 @@ def where(condition: Any, self: Any, other: Any, /) -> Any:
         if not self and condition.shape == other.shape:
             return drop(condition, other)
         self = other.dtype.type(self)
+    elif type(self) is float:
+        self = other.dtype.type(self)
     return choose(condition, self, other)
 
 

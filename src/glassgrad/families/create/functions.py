@@ -20,7 +20,7 @@ from ..sparse.kernels import Carrier
 from .construct import array_of, fresh, mark, numpy_of, tensor_of, warn_of_copy
 
 _EVERYDAY = 2**24  # elements; for more, allocation may fail
-_C_NAMES = {"f4": "float", "f8": "double", "f2": "c10::Half", "V2": "c10::BFloat16", "b1": "bool"}
+_C_NAMES = {"i4": "int", "f4": "float", "f8": "double", "f2": "c10::Half", "V2": "c10::BFloat16", "b1": "bool"}
 _C_NAMES |= {"c8": "c10::complex<float>", "c16": "c10::complex<double>"}
 
 
@@ -110,7 +110,7 @@ def filling(value: Any, kind: np.dtype[Any]) -> Any:
         value = value.real
     if fits and code in "iu":
         info = np.iinfo(kind)
-        least = -info.max if code == "u" else info.min
+        least = -info.max if code == "u" and isinstance(value, int) else info.min
         fits = value == value and least <= value <= info.max
         value = int(value) if fits else 0
     elif fits and code == "f" and isinstance(value, int | float) and math.isfinite(value):

@@ -23,7 +23,7 @@ from ..shape import window
 from ..shape.functions import rearranged
 from ..shape.rows import alias, compact
 from .construct import numpy_of
-from .functions import check_options, check_out, create, number_of, whole
+from .functions import check_options, check_out, create, filling, number_of, whole
 
 _EVERYDAY = 2**24  # numbers; for more, allocation may fail
 _OPTIONS = (
@@ -123,9 +123,10 @@ def _counted(first: Any, last: Any, by: Any, kind: np.dtype[Any], closed: bool) 
         if isinstance(value, complex):
             raise RuntimeError("value cannot be converted to type double without overflow")
     if kind.kind in "iu":
-        if not all(abs(v) < 2**63 for v in (first, last, by) if v == v):
+        read = (first, last, by) if kind.itemsize == 8 or closed else (first, by)  # in int64: the kernel's own numbers
+        if not all(abs(v) < 2**63 for v in read if v == v):
             raise RuntimeError("value cannot be converted to type int64_t without overflow")
-        if by and not int(by) and (by > 0) == (last >= first):
+        if kind.itemsize == 8 and by == by and by and not int(by) and (by > 0) == (last >= first):
             raise ValueError("step must be nonzero")
     if not (by > 0 or by < 0):
         raise RuntimeError("step must be nonzero")
@@ -133,19 +134,24 @@ def _counted(first: Any, last: Any, by: Any, kind: np.dtype[Any], closed: bool) 
         raise RuntimeError(f"unsupported range: {first:g} -> {last:g}")
     if (by > 0) != (last >= first) and first != last:
         raise RuntimeError("upper bound and lower bound inconsistent with step sign")
-    if kind.kind in "iu":
+    if kind.kind in "iu" and (closed or kind.itemsize == 8):
         first, last, by = int(first), int(last), int(by)
         count = (last - first) // by + 1 if closed else -((first - last) // by)
         return first, last, by, max(count, 0)
     size = (last - first) / by
     if not size < 2**63:
         raise RuntimeError("invalid size, possible overflow?")
-    return first, last, by, max(math.floor(size) + 1 if closed else math.ceil(size), 0)
+    count = max(math.floor(size) + 1 if closed else math.ceil(size), 0)
+    if kind.kind in "iu":  # counted as they came, and then made whole
+        return int(first), int(last), int(by), count
+    return first, last, by, count
 
 
 def _steps(first: Any, by: Any, count: int, kind: np.dtype[Any]) -> Any:
     if kind.kind in "iu":
-        return np.arange(first, first + by * count, by).astype(kind, copy=False) if count else np.empty(0, kind)
+        if not by or not count:
+            return np.full(count, first, np.int64).astype(kind, copy=False)
+        return np.arange(first, first + by * count, by).astype(kind, copy=False)
     index = np.arange(count, dtype=np.float64)
     if not math.isfinite(by):
         return np.full(count, first, kind)
@@ -198,30 +204,45 @@ def closed_range(
 
 
 def _spaced(start: Any, end: Any, steps: int, kind: np.dtype[Any]) -> Any:
-    """``steps`` numbers from ``start`` to ``end``, counted from the nearer end, as PyTorch does."""
-    if steps == 1:
-        return np.array([start]).astype(kind)
-    if kind.kind in "fc" and kind.itemsize >= 4:
-        work = kind
-    elif kind.kind in "iu":
-        return _spaced_whole(start, end, steps, kind)
-    else:
-        work = np.dtype(np.float32)
-    first, last = work.type(start), work.type(end)
-    by = (last - first) / work.type(steps - 1)
-    index = np.arange(steps, dtype=work)
-    half = steps // 2
-    values = np.where(np.arange(steps) < half, first + by * index, last - by * (work.type(steps - 1) - index))
-    return values.astype(kind)
+    """``steps`` numbers from ``start`` to ``end``, in ``kind``; whole numbers are counted in float64, then cut off."""
+    if steps < 2:
+        return np.array([filling(start, kind)] * steps, kind)
+    first, last = filling(start, kind), filling(end, kind)
+    if kind.kind not in "iu":
+        by = (last - first) / np.asarray(steps - 1).astype(kind)
+        return _counted_from_ends(first, last, by, steps, _fused)
+    first, last = float(first), float(last)
+    points = _counted_from_ends(first, last, (last - first) / (steps - 1), steps, _fused)
+    return points.astype(np.int64).astype(kind)
 
 
-def _spaced_whole(start: Any, end: Any, steps: int, kind: np.dtype[Any]) -> Any:
-    first, last = int(start), int(end)
-    by = np.float32(last - first) / np.float32(steps - 1) if steps > 1 else np.float32(0)
+def _counted_from_ends(
+    first: Any, last: Any, by: Any, steps: int, fused: Callable[..., Any] = lambda a, b, c: a * b + c
+) -> Any:
+    """``steps`` numbers from ``first`` to ``last``, counted by ``by`` from the nearer end, as PyTorch does."""
     index = np.arange(steps)
-    wide = index.astype(np.float64)
-    values = np.where(index < steps // 2, first + float(by) * wide, last - float(by) * (steps - 1 - wide))
-    return values.astype(np.int64).astype(kind)
+    nearer = index < steps // 2
+    counted = np.where(nearer, index, index - (steps - 1)).astype(np.asarray(by).dtype)
+    return fused(by, counted, np.where(nearer, first, last))
+
+
+def _fused(a: Any, b: Any, c: Any) -> Any:
+    """``a * b + c``, of float64 rounded once: what PyTorch's processors do, and what a whole number may depend on."""
+    product = a * b
+    if product.dtype != np.float64:
+        return product + c
+    (a_high, a_low), (b_high, b_low) = _halves(a), _halves(b)
+    lost = ((a_high * b_high - product) + a_high * b_low + a_low * b_high) + a_low * b_low
+    total = product + c
+    added = total - product
+    return total + (((product - (total - added)) + (c - added)) + lost)
+
+
+def _halves(a: Any) -> tuple[Any, Any]:
+    """``a`` as a sum of two numbers of half its digits each: products of such are exact."""
+    scaled = a * (2.0**27 + 1)
+    high = scaled - (scaled - a)
+    return high, a - high
 
 
 def _ends(function: str, start: Any, end: Any, steps: Any) -> tuple[Any, Any, int]:
@@ -301,10 +322,25 @@ def logspace(
     kind = numpy_of(dtype, "logspace") or _default_kind(first, last)
 
     def make(sizes: Any, kind: Any) -> Any:
-        work = np.dtype(np.complex128 if kind.kind == "c" else np.float64)
-        return np.power(work.type(base), _spaced(first, last, count, work)).astype(kind)
+        return _powers(base, first, last, count, kind)
 
     return create("logspace", make, (count,), kind, device, requires_grad, out, dtype)
+
+
+def _powers(base: Any, start: Any, end: Any, steps: int, kind: np.dtype[Any]) -> Any:
+    """``base`` to the powers of ``steps`` numbers between two ends, which are made of ``kind`` first."""
+    whole_numbers = kind.kind in "iu"
+    half = kind.itemsize == 2 and not whole_numbers
+    work = np.dtype(np.complex128 if kind.kind == "c" else np.float32 if half else np.float64)
+    if steps < 2:
+        powers = np.power(work.type(base), _spaced(start, end, steps, work))
+        return np.array([filling(power.item(), kind) for power in powers], kind)
+    first, last = (filling(value, kind) for value in (start, end))
+    span = last - first if half else work.type(last) - work.type(first)
+    by = work.type(span) / work.type(steps - 1)
+    powers = np.power(work.type(base), _counted_from_ends(work.type(first), work.type(last), by, steps))
+    # as C++ does: what is too large for int32, or no number, is its least number, whose last digits are zeros
+    return (powers.astype(np.int64 if kind.itemsize == 8 else np.int32) if whole_numbers else powers).astype(kind)
 
 
 @composite(method=False)
@@ -436,9 +472,18 @@ def slice_inverse(
 
 
 @composite()
+def as_strided(input: Any, size: Any, stride: Any, storage_offset: int | None = None) -> Tensor:
+    """The view of the same memory with these sizes and strides, from an offset, all in elements."""
+    need_tensor("as_strided", "input", 1, input)
+    layout = window.layout_of(np.asarray(input._array))
+    return window.as_strided(input, size, stride, storage_offset, layout)  # type: ignore[no-any-return]
+
+
+@composite()
 def as_strided_(self: Any, size: Any, stride: Any, storage_offset: int | None = None) -> Tensor:
     """Make the tensor itself the view of its memory with these sizes and strides, from an offset, in elements."""
-    return rearranged(self, window.as_strided, tuple(size), tuple(stride), storage_offset)
+    layout = window.layout_of(np.asarray(self._array))
+    return rearranged(self, window.as_strided, tuple(size), tuple(stride), storage_offset, layout)
 
 
 @composite()

@@ -7,7 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from ...core.row import op
+from ...core.row import COMPLEX, FLOATS, op
+from ...ground.dtypes import of
+from ..compare.rows import where
 from ..index.rows import fitted
 from ..matrix.rows import scalar_name
 from ..pointwise.limit import conj, real, sgn
@@ -105,12 +107,6 @@ norm_dim.derivative(
 )
 
 
-@op(constant=True, public=False)
-def longer(self: Any, /, maxnorm: Any) -> Any:
-    """One where ``self`` is more than ``maxnorm``, else zero."""
-    return (self > maxnorm).astype(self.dtype)
-
-
 def across(ndim: int, dim: int) -> tuple[int, ...]:
     """All dimensions but ``dim``."""
     if not -ndim <= dim < ndim:
@@ -146,7 +142,7 @@ def _renorm_rule(grad: Any, self: Any, self_sizes: Any, p: Any, dim: Any, maxnor
     along_self = sum_dim(real_part(grad * conj(self)), dims, True)
     shrinking = slope_of_norm(along_self, self, length, self_sizes, p, dims, True)
     scaled = (grad - shrinking * inverse) * (inverse * maxnorm)
-    return grad + (scaled - grad) * longer(length, maxnorm)
+    return where(length > maxnorm, scaled, grad)
 
 
 @on_arrays(lambda a: a.real.copy() if a.dtype.kind == "c" else a)
@@ -166,7 +162,18 @@ def joined(first: tuple[int, ...], second: tuple[int, ...]) -> tuple[int, ...]:
 # -- distances ---------------------------------------------------------------------------------------------------------
 
 
-@op(typed="promote", holomorphic=False, hidden=("other_sizes", "self_sizes"))
+def _no_norm(self: Any, other: Any, p: Any = 2) -> RuntimeError:
+    return RuntimeError(
+        f"norm(): input dtype should be either floating point or complex. Got {of(self.dtype).scalar_name} instead."
+    )
+
+
+@op(
+    typed="promote",
+    holomorphic=False,
+    hidden=("other_sizes", "self_sizes"),
+    serves=(FLOATS + COMPLEX, _no_norm),
+)
 def dist(self: Any, other: Any, /, p: Any = 2) -> Any:
     """The ``p``-norm of the difference of two tensors."""
     return norm_of(self - other, p, None, False)

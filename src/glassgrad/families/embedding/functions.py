@@ -146,6 +146,7 @@ def embedding_bag(
     if include_last_offset:
         if not len(starts):
             raise RuntimeError("include_last_offset: number of offset should be at least 1")
+        _check_offsets(starts, n)
         end = int(starts[-1])
         starts = starts[:-1]
         if end < n:  # what follows the last bag belongs to none

@@ -358,8 +358,8 @@ def vander(x: Tensor, *, N: int | None = None) -> Tensor:  # noqa: N803
     Source: https://docs.pytorch.org/docs/stable/generated/torch.linalg.vander.html
     """
     demand("linalg_vander", x=x)
-    sizes = x._array.shape
-    count = N if N is not None else sizes[-1] if sizes else 1
+    sizes = x._array.shape or (1,)
+    count = N if N is not None else sizes[-1]
     if count <= 1:
         raise RuntimeError("N must be greater than 1.")
     kind = x.dtype if x._array.dtype.kind not in "bui" else dtypes.int64

@@ -155,15 +155,9 @@ def slope_of_pinv(grad: Any, result: Any, self: Any) -> Any:
     """Golub, Pereyra (1973), The differentiation of pseudo-inverses, (4.12)."""
     turned, toward = adjoint(result), adjoint(grad)
     back = -times(times(turned, grad), turned)
-    rows, columns = self.shape[-2:]
-    if rows > columns:
-        inner = times(toward, times(result, turned))
-        return back + (inner - times(self, times(result, inner)))
     inner = times(times(turned, result), toward)
     back = back + (inner - times(times(inner, result), self))
-    if rows < columns:
-        return back
-    inner = times(toward, times(result, turned))
+    inner = times(toward, times(result, turned))  # one of the two is zero, unless the matrix lacks rank on both sides
     return back + (inner - times(self, times(result, inner)))
 
 

@@ -7,13 +7,13 @@ reduced; broadcasting does the rest.
 from __future__ import annotations
 
 from functools import lru_cache
-from math import inf
+from math import inf, prod
 from typing import Any
 
 import numpy as np
 
-from ...core.row import op
-from ...kernels.columns import not_implemented
+from ...core.row import COMPLEX, FLOATS, op
+from ...ground.dtypes import of
 from ..norm.rows import shaped
 from ..pointwise.rows import sigmoid
 from ..reduce.extreme import pick, place
@@ -47,15 +47,13 @@ def portion(sizes: tuple[int, ...], reduction: int) -> float:
 # -- squared error -----------------------------------------------------------------------------------------------------
 
 
-@op(typed="promote", public=False, precision="single")
+@op(typed="promote", public=False, precision="single", serves=(FLOATS + COMPLEX, "mse_cpu"))
 def mse_loss(self: Any, target: Any, /, reduction: int = 1) -> Any:
     """The squared differences, reduced."""
     off = self - target
     if reduction and type(off) is ndarray and (off.dtype is F32 or off.dtype is F64):
         flat = off.ravel()
         return flat.dot(flat) / flat.size if reduction == 1 else flat.dot(flat)
-    if off.dtype.kind in "bui":
-        raise not_implemented("mse_cpu", off)
     return reduced(off * off, reduction)
 
 
@@ -87,12 +85,10 @@ mse_loss_backward.derivative(
 # -- absolute error, rounded at its kink -------------------------------------------------------------------------------
 
 
-@op(typed="promote", public=False, precision="single", hidden=("self_sizes",))
+@op(typed="promote", public=False, precision="single", hidden=("self_sizes",), serves=(FLOATS, "smooth_l1_cpu"))
 def smooth_l1_loss(self: Any, target: Any, /, reduction: int = 1, beta: float = 1.0) -> Any:
     """Squares of small differences, absolute values of large ones; reduced."""
     off = np.abs(self - target)
-    if off.dtype.kind in "bui":
-        raise not_implemented("smooth_l1_cpu", off)
     kind = off.dtype.type
     return reduced(np.where(off < beta, kind(0.5) * off * off / kind(beta), off - kind(0.5 * beta))[()], reduction)
 
@@ -103,12 +99,10 @@ def _smooth_rule(grad: Any, self: Any, target: Any, self_sizes: Any, reduction: 
     return back, -back
 
 
-@op(typed="promote", public=False, precision="single", hidden=("self_sizes",))
+@op(typed="promote", public=False, precision="single", hidden=("self_sizes",), serves=(FLOATS, "huber_cpu"))
 def huber_loss(self: Any, target: Any, /, reduction: int = 1, delta: float = 1.0) -> Any:
     """Half the squares of small differences, a straight line for large ones; reduced."""
     off = np.abs(self - target)
-    if off.dtype.kind in "bui":
-        raise not_implemented("huber_cpu", off)
     kind = off.dtype.type
     far = kind(delta) * (off - kind(0.5 * delta))
     return reduced(np.where(off < delta, kind(0.5) * off * off, far)[()], reduction)
@@ -189,7 +183,8 @@ def _chosen(a: Any, target: Any, weight: Any, reduction: int, ignore_index: int)
 
 def _in_rows(a: Any) -> Any:
     """A batch of maps (N, C, H, W) as rows of classes."""
-    return np.moveaxis(a, 1, -1).reshape(-1, a.shape[1])
+    moved = np.moveaxis(a, 1, -1)
+    return moved.reshape(prod(moved.shape[:-1]), moved.shape[-1])
 
 
 def _nll_rule(
@@ -205,6 +200,7 @@ def _nll_rule(
     public=False,
     precision="single",
     hidden=("self_sizes",),
+    serves=(FLOATS, "nll_loss_out_frame"),
 )
 def nll_loss(self: Any, target: Any, weight: Any = None, /, reduction: int = 1, ignore_index: int = -100) -> Any:
     """Minus the element of each row that ``target`` names, weighted and reduced; and the sum of the weights."""
@@ -230,6 +226,7 @@ nll_loss.derivative(self=_nll_rule)
     public=False,
     precision="single",
     hidden=("self_sizes",),
+    serves=(FLOATS, "nll_loss2d_forward_out_frame"),
 )
 def nll_loss2d(self: Any, target: Any, weight: Any = None, /, reduction: int = 1, ignore_index: int = -100) -> Any:
     """``nll_loss`` of maps: classes in dimension 1."""
@@ -246,7 +243,8 @@ def nll_loss_backward(
     ignore_index: int = -100,
 ) -> Any:  # fmt: skip
     """The gradient of ``nll_loss``: zeros of ``sizes``, and in each row minus its share where ``target`` points."""
-    if reduction == 1 and weight is None and len(sizes) == 2 and total_weight == sizes[0]:  # nothing was ignored
+    whole = reduction == 1 and weight is None and len(sizes) == 2 and sizes[1]
+    if whole and total_weight == sizes[0]:  # nothing was ignored
         out = np.zeros(sizes, grad_output.dtype)
         out.put(target + _row_starts(*sizes), grad_output / -sizes[0])
         return out
@@ -307,7 +305,7 @@ def bounded_reciprocal(self: Any, /) -> Any:
 bounded_reciprocal.derivative(self=lambda grad, result: -(grad * result * result))
 
 
-@op(typed="promote", public=False, precision="single", hidden=("self_sizes",))
+@op(typed="promote", public=False, precision="single", hidden=("self_sizes",), serves=(FLOATS, "binary_cross_entropy"))
 def binary_cross_entropy(self: Any, target: Any, weight: Any = None, /, reduction: int = 1) -> Any:
     """Minus the log likelihood of ``target`` under the probabilities ``self``; reduced."""
     if self.size and not (np.min(self) >= 0 and np.max(self) <= 1):
@@ -358,7 +356,7 @@ def softplus_of_minus(self: Any, /) -> Any:
 softplus_of_minus.derivative(self=lambda grad, self: grad * (sigmoid(self) - 1))
 
 
-@op(typed="promote", public=False, precision="single", hidden=("self_sizes",))
+@op(typed="promote", public=False, precision="single", hidden=("self_sizes",), serves=(FLOATS, "log_sigmoid_cpu"))
 def binary_cross_entropy_with_logits(
     self: Any, target: Any, weight: Any = None, pos_weight: Any = None, /, reduction: int = 1
 ) -> Any:
@@ -388,7 +386,12 @@ def _logits_target_rule(grad: Any, self: Any, weight: Any, pos_weight: Any, self
 # -- margins -----------------------------------------------------------------------------------------------------------
 
 
-@op(typed="promote", public=False, precision="single", hidden=("self_sizes",))
+def _no_float_fits(self: Any, target: Any, reduction: int = 1) -> RuntimeError:
+    name = of(self.dtype).scalar_name
+    return RuntimeError(f"result type Float can't be cast to the desired output type {name}")
+
+
+@op(typed="promote", public=False, precision="single", hidden=("self_sizes",), serves=(FLOATS, _no_float_fits))
 def soft_margin_loss(self: Any, target: Any, /, reduction: int = 1) -> Any:
     """``log(1 + exp(-target * self))``, reduced."""
     return reduced(softplus_of_minus.row.kernel(target * self), reduction)
@@ -430,7 +433,13 @@ def as_rows(sizes: tuple[int, ...]) -> tuple[int, int]:
     return (1, sizes[0]) if len(sizes) == 1 else (1, 1) if not sizes else (sizes[0], sizes[1])
 
 
-@op(apart=("target", "weight"), public=False, precision="single", hidden=("self_sizes",))
+@op(
+    apart=("target", "weight"),
+    public=False,
+    precision="single",
+    hidden=("self_sizes",),
+    serves=(FLOATS, "multi_margin_loss_cpu_kernel"),
+)
 def multi_margin_loss(
     self: Any, target: Any, weight: Any = None, /, p: int = 1, margin: float = 1.0, reduction: int = 1
 ) -> Any:
@@ -469,7 +478,13 @@ def _per_row(grad: Any, sizes: Any, reduction: Any) -> Any:
     return grad * portion(as_rows(sizes)[:1], reduction)
 
 
-@op(apart=("target",), public=False, precision="single", hidden=("self_sizes",))
+@op(
+    apart=("target",),
+    public=False,
+    precision="single",
+    hidden=("self_sizes",),
+    serves=(FLOATS, "multilabel_margin_loss_forward_out_frame"),
+)
 def multilabel_margin_loss(self: Any, target: Any, /, reduction: int = 1) -> Any:
     """How far the classes that ``target`` does not list come within one of those it does; reduced."""
     a = self.reshape(as_rows(self.shape))

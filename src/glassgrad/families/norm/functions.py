@@ -13,6 +13,7 @@ from ...ground import modes
 from ...ground.dtypes import called, finfo, float32, float64
 from ...ground.listening import audible
 from ...kernels import compiled
+from ...kernels.columns import not_implemented
 from ...ops.declare import composite, functional
 from ...ops.unfold import FORMS, Form
 from ..arithmetic.rows import add_number, pow_number
@@ -235,6 +236,8 @@ def rms_norm(input: Any, normalized_shape: Any, weight: Any = None, eps: float |
     normalized_shape = tuple(normalized_shape)
     check_normalized(input, normalized_shape, weight, None, "*")
     kind = input.dtype
+    if input._array.dtype.kind in "bui":
+        raise not_implemented("rms_norm", input._array)
     if kind.itemsize == 2:
         input = input.to(float32)
     if eps is None:

@@ -213,7 +213,7 @@ def native_layer_norm(
     """Each sample standardised over its last dimensions, scaled and shifted; its mean and inverse deviation."""
     a = in_single(input)
     n, reduced = count(normalized_shape), _reduced(a.shape, normalized_shape)
-    shape = (a.size // n if n else 0, n)
+    shape = (count(reduced), n)
     lines = a.reshape(shape)
     means = along(lines, 1) / n
     off = lines - _beside(means, shape)

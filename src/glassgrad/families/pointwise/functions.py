@@ -8,6 +8,7 @@ from ...core import write
 from ...core.tensor import Tensor
 from ...ops.declare import composite
 from ..arithmetic.functions import PAIR, is_number, need_tensor, no_match, number_aside, of_two, plain, raised, written
+from ..arithmetic.rows import mul
 from . import limit
 
 # -- limits ----------------------------------------------------------------------------------------------------------
@@ -122,6 +123,15 @@ def copysign(input: Tensor, other: Any, *, out: Any = None) -> Tensor:
 def xlogy(input: Any, other: Any, *, out: Any = None) -> Tensor:
     """``input * log(other)``, zero where ``input`` is zero; one of them may be a number."""
     return of_two("xlogy", limit.xlogy, limit.xlogy_number, limit.xlogy_of_number, input, other, out)
+
+
+@composite()
+def ldexp(input: Any, other: Any, *, out: Any = None) -> Tensor:
+    """``input`` times two to the power ``other``; a power of half precision is rounded to that first."""
+    if isinstance(input, Tensor) and isinstance(other, Tensor) and input.dtype is not other.dtype:
+        if input.dtype.is_floating_point and other.dtype.is_floating_point and other.dtype.itemsize == 2:
+            return mul(input, limit.power_of_two(other), out=out)  # type: ignore[no-any-return]
+    return limit.ldexp(input, other, out=out)
 
 
 @composite()

@@ -10,8 +10,9 @@ import numpy as np
 from ...core.row import op
 from ...kernels.choose import keep
 from ...kernels.columns import not_implemented
-from ..compare.rows import maximum, where, zero_like
-from .rows import exp, exp2, log, single
+from ..compare.rows import where, zero_like
+from ..shape.rows import on_arrays
+from .rows import exp, exp2, log, single, together
 
 _LN2, _NAN = math.log(2), math.nan
 
@@ -84,7 +85,7 @@ def passed_on(grad: Any, self: Any, min: Any, max: Any) -> Any:
         return where(self >= min, grad, 0), where(self < min, grad, 0), None
     inner = where(self >= min, where(self <= max, grad, 0), 0)
     lower = where(self < min, where(min < max, grad, 0), 0)
-    return inner, lower, where(maximum(self, min) > max, grad, 0)
+    return inner, lower, where(self > max, grad, where(max < min, grad, 0))
 
 
 @op(node="ClampMinBackward1", inplace=True, typed="promote", public=False)
@@ -304,13 +305,22 @@ logaddexp2.derivative(
 @op(inplace=True, typed="float", strict=True)
 def ldexp(self: Any, other: Any, /) -> Any:
     """``self`` times two to the power ``other``."""
-    return self * np.exp2(other)
+    return self * power_of_two.row.kernel(other)
 
 
 ldexp.derivative(
-    self=lambda grad, other: grad * exp2(other),
+    self=lambda grad, other: grad * power_of_two(other),
     other=lambda grad, result: grad * (result * _LN2),
 )
+
+
+@op(public=False)
+def power_of_two(self: Any, /) -> Any:
+    """Two to the power of each element, exact for whole numbers, as ``exp2`` is not."""
+    return np.power(self.dtype.type(2), self)
+
+
+power_of_two.derivative(self=lambda grad, result: grad * (result * _LN2))
 
 
 def _log_of(number: Any) -> Any:
@@ -341,13 +351,26 @@ abs.derivative(self=lambda grad, self: grad * sgn(self))
 @op(inplace=True, holomorphic=False)
 def sgn(self: Any, /) -> Any:
     """The sign; of a complex number, the unit number of the same direction."""
+    if self.dtype.kind == "c":
+        size = np.abs(self)
+        size = np.where(size == 0, size.dtype.type(1), size)
+        return together(self.real / size, self.imag / size, self.dtype)
     return np.sign(self) if self.dtype.kind != "b" else self.copy()
 
 
 @sgn.derivative("self")
 def slope_of_sgn(grad: Any, self: Any, result: Any) -> Any:
     """The part of the gradient across the direction, over the size; for real numbers zero."""
-    return where(self == 0, 0, (grad - result * along(result, grad)) / abs(self))
+    if not is_complex(self):
+        return zero_like(grad)
+    zero = self == 0
+    return where(zero, 0, (grad - result * along(result, grad)) / abs(where(zero, 1, self)))
+
+
+@on_arrays(lambda a: a.dtype.kind == "c")
+def is_complex(a: Any) -> bool:
+    """Whether the elements are complex."""
+    return a._array.dtype.kind == "c"  # type: ignore[no-any-return]
 
 
 @op(inplace=True)

@@ -42,10 +42,19 @@ def exp(self: Any, /) -> Any:
 exp.derivative(self=lambda grad, result: grad * result)
 
 
+def together(real: Any, imag: Any, kind: Any) -> Any:
+    """Complex numbers of their parts: a product with i would make NaN of what is infinite."""
+    out = np.empty(np.shape(real), kind)
+    out.real, out.imag = real, imag
+    return out[()]
+
+
 @op(inplace=True, typed="float", ufunc=np.exp2, form="exp2_ufunc(a0)")
 def exp2(self: Any, /) -> Any:
     """Two to the power of each element."""
-    return np.exp2(self) if self.dtype.kind != "c" else np.exp(self * _LN2)
+    if self.dtype.kind != "c":
+        return np.exp2(self)
+    return np.exp(together(self.real * _LN2, self.imag * _LN2, self.dtype))
 
 
 exp2.derivative(self=lambda grad, result: grad * (result * _LN2))
@@ -90,7 +99,12 @@ log10.derivative(self=lambda grad, self: grad / (self * _LN10))
 @op(node="Log1PBackward0", inplace=True, typed="float", ufunc=np.log1p, form="log1p_ufunc(a0)")
 def log1p(self: Any, /) -> Any:
     """The logarithm of one plus each element, exact near zero."""
-    return np.log1p(self)
+    if self.dtype.kind != "c":
+        return np.log1p(self)
+    x, y = self.real, self.imag
+    near = np.log1p(x * (2 + x) + y * y) / 2
+    size = np.where(np.abs(self) < 0.5, near, np.log(np.hypot(x + 1, y)))
+    return together(size, np.arctan2(y, x + 1), self.dtype)
 
 
 log1p.derivative(self=lambda grad, self: grad / (self + 1))

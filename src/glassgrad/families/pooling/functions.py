@@ -403,8 +403,8 @@ def _check_adaptive(function: str, input: Any, dims: int, colon: str) -> None:
         raise RuntimeError(f"{function}(): Expected {dims + 1}D or {dims + 2}D tensor, but got{colon} {list(sizes)}")
 
 
-def _check_filled(function: str, sizes: Sequence[int], dims: int) -> None:
-    for axis in range(len(sizes) - dims, len(sizes)):
+def _check_filled(function: str, sizes: Sequence[int], first: int = 1) -> None:
+    for axis in range(first, len(sizes)):
         if not sizes[axis]:
             raise RuntimeError(
                 f"{function}(): Expected input to have non-zero size for non-batch dimensions, but input has sizes "
@@ -427,7 +427,7 @@ def _adaptive_avg(dims: int, input: Any, output_size: Any) -> Tensor:
     if set(wanted) == {1}:
         return mean(input, tuple(range(-1, -dims - 1, -1)), True)  # type: ignore[no-any-return]
     _check_adaptive(function, input, dims, "")
-    _check_filled(function, input._array.shape, dims)
+    _check_filled(function, input._array.shape, input._array.ndim - 2 if dims == 2 else 1)
     if on_meta(input):
         return sized(input, (*input._array.shape[: input._array.ndim - dims], *wanted))
     return (rows.adaptive_avg_pool2d if dims == 2 else rows.adaptive_avg_pool3d)(input, wanted)  # type: ignore[no-any-return]
@@ -476,7 +476,7 @@ def _adaptive_max(dims: int, input: Any, output_size: Any) -> tuple[Tensor, Tens
     wanted = wanted * dims if len(wanted) == 1 and not isinstance(output_size, (tuple, list)) else wanted
     _check_adaptive(function, input, dims, ":")
     sizes = input._array.shape
-    _check_filled(function, sizes, dims)
+    _check_filled(function, sizes)
     if len(wanted) != dims:
         raise RuntimeError(f"{function}(): internal error: output_size.size() must be {dims}")
     shape = (*sizes[: len(sizes) - dims], *wanted)
@@ -517,7 +517,7 @@ def adaptive_max_pool1d(input: Any, output_size: Any) -> tuple[Tensor, Tensor]:
     Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.adaptive_max_pool1d.html
     """
     wanted = _line_size("adaptive_max_pool1d", input, output_size)
-    _check_filled("adaptive_max_pool1d", input._array.shape, 1)
+    _check_filled("adaptive_max_pool1d", input._array.shape)
     values, places = _adaptive_max(2, unsqueeze(input, -2), (1, *wanted))
     return squeeze_dim(values, -2), squeeze_dim(places, -2)
 

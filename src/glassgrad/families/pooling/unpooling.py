@@ -187,7 +187,7 @@ def _fractional(dims: int, input: Any, kernel_size: Any, output_size: Any, sampl
         raise RuntimeError(f"{function}(): Expected {dims + 1}D or {dims + 2}D tensor, but got: {list(sizes)}")
     where = function if dims == 2 else f"{function}_out"
     first = len(sizes) - dims - 1
-    _check_unpooled(where, sizes if first else (1, *sizes))
+    _check_unpooled(where, sizes)
     for name, n, m, k in zip(("time", "height", "width")[3 - dims :], sizes[first + 1 :], wanted, kernel, strict=True):
         if m + k - 1 > n - (dims == 3):  # one less in volumes, as PyTorch has it
             raise RuntimeError(f"{where}(): pool {name} {k} too large relative to input {name} {n}")

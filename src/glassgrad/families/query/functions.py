@@ -441,7 +441,9 @@ def unravel_index(indices: Tensor, shape: Any) -> tuple[Tensor, ...]:
             raise TypeError(f"expected 'shape' sequence to only contain ints, but got {type(size)}")
     if any(size < 0 for size in sizes):
         raise ValueError(f"'shape' cannot have negative values, but got {tuple(Size(sizes))}")
+    if not sizes:
+        return ()
     steps = [*itertools.accumulate([1, *sizes[:0:-1]], operator.mul)][::-1]
     flat: Any = indices
     parts = [flat.div(step, rounding_mode="floor") % size for step, size in zip(steps, sizes, strict=True)]
-    return stack(parts, -1).unbind(-1) if parts else ()  # type: ignore[attr-defined,no-any-return]
+    return stack(parts, -1).unbind(-1)  # type: ignore[attr-defined,no-any-return]

@@ -201,9 +201,7 @@ def _middle(name: str, a: Any, dim: int, keepdim: bool) -> tuple[Any, Any]:
     """Values and places of the lower medians along ``dim``; a NaN is the ``median``, ``nanmedian`` skips it."""
     if a.ndim == 0:
         return a[()], np.int64(0)
-    if not a.shape[dim]:
-        refuse_empty(name, a, dim)
-        raise IndexError(f"{name}(): Expected reduction dim {dim % a.ndim} to have non-zero size.")
+    refuse_empty(name, a, dim)
     if _sorts_out(a):
         return _ranked(a, (a.shape[dim] - 1) // 2, dim, keepdim)
     order = np.argsort(a, axis=dim, kind="stable")
@@ -243,7 +241,7 @@ nanmedian_dim.derivative(self=_at_indices)
 @op(node="MedianBackward0", public=False)
 def median_all(self: Any, /) -> Any:
     """The lower median of all elements."""
-    return _middle("median", self.reshape(-1), 0, False)[0] if self.size else self.dtype.type(np.nan)
+    return _middle("median", self.reshape(-1), 0, False)[0] if self.size else np.array(np.nan).astype(self.dtype)[()]
 
 
 median_all.derivative(self=lambda grad, self, result: grad * ties(self, result, None, False, True))
@@ -252,7 +250,7 @@ median_all.derivative(self=lambda grad, self, result: grad * ties(self, result, 
 @op(node="NanmedianBackward0", public=False)
 def nanmedian_all(self: Any, /) -> Any:
     """The lower median of all elements that are not NaN."""
-    return _middle("nanmedian", self.reshape(-1), 0, False)[0] if self.size else self.dtype.type(np.nan)
+    return _middle("nanmedian", self.reshape(-1), 0, False)[0] if self.size else np.array(np.nan).astype(self.dtype)[()]
 
 
 nanmedian_all.derivative(self=lambda grad, self, result: grad * ties(self, result, None, False, True))
@@ -276,6 +274,7 @@ def mode_dim(self: Any, /, dim: int, keepdim: bool = False) -> Any:
     """The most frequent elements along ``dim`` (the smallest of several), and the place of the last of each."""
     if self.ndim == 0:
         return self[()], np.int64(0)
+    refuse_empty("mode", self, dim)
     order = np.argsort(self, axis=dim, kind="stable")
     lines = np.moveaxis(np.take_along_axis(self, order, dim), dim, -1)
     n = lines.shape[-1]

@@ -146,7 +146,7 @@ def nansum(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = N
 
 
 def _mean_kind(input: Any, dtype: Any) -> Any:
-    """The input of a mean in the type asked for, or PyTorch's refusal of integers."""
+    """The input of a mean in the type asked for."""
     if dtype is not None:
         dtype = dtypes.demand(dtype, "mean")
         if not (dtype.is_floating_point or dtype.is_complex):
@@ -155,11 +155,6 @@ def _mean_kind(input: Any, dtype: Any) -> Any:
                 f"dtype. Got: {dtype.scalar_name}"
             )
         return input.to(dtype)
-    if isinstance(input, Tensor) and input._array.dtype.kind in "bui":
-        raise RuntimeError(
-            "mean(): could not infer output dtype. Input dtype must be either a floating point or complex dtype. Got: "
-            f"{input.dtype.scalar_name}"
-        )
     return input
 
 
@@ -370,6 +365,7 @@ def kthvalue(input: Any, k: int, dim: int = -1, keepdim: bool = False, *, out: A
     check_pair(out, "kthvalue")
     dim = one_dim(dim, input._array.ndim, "kthvalue", 3)
     size = input._array.shape[dim] if input._array.ndim else 1
+    ext.refuse_empty("kthvalue", input._array, dim)
     if not 1 <= k <= size:
         raise RuntimeError(f"kthvalue(): selected number k out of range for dimension {dim}")
     return _new(results.kthvalue, ext.kthvalue_dim(input, k, dim, keepdim, out=out))

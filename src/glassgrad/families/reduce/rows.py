@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from ...core.row import op
+from ...core.row import COMPLEX, FLOATS, op
+from ...ground.dtypes import of
 from ...kernels import compiled
 from ..scan.rows import others
 
@@ -246,7 +247,18 @@ nansum_dim.derivative(
 # -- means -------------------------------------------------------------------------------------------------------------
 
 
-@op(node="MeanBackward0", shows={"self_sym_numel": ("self_sizes", prod)})
+def _no_mean(self: Any, *_: Any, **settings: Any) -> RuntimeError:
+    return RuntimeError(
+        "mean(): could not infer output dtype. Input dtype must be either a floating point or complex dtype. Got: "
+        f"{of(self.dtype).scalar_name}"
+    )
+
+
+@op(
+    node="MeanBackward0",
+    shows={"self_sym_numel": ("self_sizes", prod)},
+    serves=(FLOATS + COMPLEX, _no_mean),
+)
 def mean(self: Any, /) -> Any:
     """The mean of all elements."""
     d = self.dtype
@@ -262,7 +274,12 @@ def mean(self: Any, /) -> Any:
 mean.derivative(self=lambda grad, self_sizes: spread(grad / count(self_sizes), self_sizes))
 
 
-@op(node="MeanBackward1", public=False, shows={"self_sym_numel": ("self_sizes", prod)})
+@op(
+    node="MeanBackward1",
+    public=False,
+    shows={"self_sym_numel": ("self_sizes", prod)},
+    serves=(FLOATS + COMPLEX, _no_mean),
+)
 def mean_dim(self: Any, /, dim: Any, keepdim: bool = False) -> Any:
     """The means along the dimensions ``dim``."""
     d = self.dtype

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 from itertools import product
-from math import ceil
+from math import ceil, prod
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -197,7 +197,7 @@ def _product(array: Any, axis: int, matrix: Any) -> Any:
     if axis == array.ndim - 1:
         return np.matmul(array, matrix.T)
     after = array.shape[axis + 1 :]
-    lines = array.reshape(*array.shape[: axis + 1], -1)
+    lines = array.reshape(*array.shape[: axis + 1], prod(after))
     return np.matmul(matrix, lines).reshape(*array.shape[:axis], len(matrix), *after)
 
 
@@ -352,7 +352,7 @@ def scatter(
     """The adjoint of ``sample``: images (N, C, *sizes) where each value lies at its taps, weighted and added up."""
     points = Points(grid, sizes, mode, padding, align)
     channels = values.shape[1]
-    lines, weights = np.moveaxis(values, 1, -1).reshape(-1, channels), points.weights(orders)
+    lines, weights = _in_rows(values), points.weights(orders)
     total = np.zeros((points.samples * points.area + 1) * channels, values.dtype)
     number = np.arange(channels)
     for numbers, row in points.taps():
@@ -362,10 +362,16 @@ def scatter(
     return np.ascontiguousarray(np.moveaxis(made, -1, 1))
 
 
+def _in_rows(values: Any) -> Any:
+    """Values (N, C, *sizes) as a matrix, a row of channels for each point."""
+    moved = np.moveaxis(values, 1, -1)
+    return moved.reshape(prod(moved.shape[:-1]), moved.shape[-1])
+
+
 def slopes(values: Any, images: Any, grid: Any, orders: tuple[int, ...], mode: int, padding: int, align: bool) -> Any:
     """For each point and dimension of the grid the derivative of the sum of ``values`` times samples."""
     points = Points(grid, images.shape[2:], mode, padding, align)
-    rows, lines = rows_of(images, points.dims), np.moveaxis(values, 1, -1).reshape(-1, images.shape[1])
+    rows, lines = rows_of(images, points.dims), _in_rows(values)
     moved = [
         points.weights(tuple([order + (place == dim) for place, order in enumerate(orders)]))
         for dim in range(points.dims)

@@ -87,6 +87,8 @@ def diff(input: Any, n: int = 1, dim: Any = -1, prepend: Any = None, append: Any
     dim = one_dim(dim, input._array.ndim, "diff", 3)
     if n < 0:
         raise RuntimeError(f"order must be non-negative but got {n}")
+    if not n:
+        return input.clone()
     parts = [part for part in (prepend, input, append) if part is not None]
     if len(parts) > 1:
         input = cat(parts, dim)
@@ -114,10 +116,17 @@ def _widths(x: Any, y: Any, dim: int) -> Any:
     return _but_first(x, at) - _but_last(x, at)
 
 
+def _refuse_truth(function: str, y: Tensor, x: Any) -> None:
+    named = "`x` or `y`" if isinstance(x, Tensor) else "`y`"
+    if y._array.dtype.kind == "b" or isinstance(x, Tensor) and x._array.dtype.kind == "b":
+        raise RuntimeError(f"{function}: received a bool input for {named}, but bool is not supported")
+
+
 @composite("trapz", method=False)
 def trapezoid(y: Any, x: Any = None, *, dx: Any = 1, dim: Any = -1) -> Any:
     """The area under ``y`` along ``dim`` by trapezoids, sampled at ``x`` or every ``dx``."""
     check_tensor(y, "trapezoid")
+    _refuse_truth("trapezoid", y, x)
     dim = one_dim(dim, y._array.ndim, "trapezoid")
     if y._array.shape[dim] == 0:
         return y.new_zeros([n for i, n in enumerate(y._array.shape) if i != dim])
@@ -133,7 +142,10 @@ def trapezoid(y: Any, x: Any = None, *, dx: Any = 1, dim: Any = -1) -> Any:
 def cumulative_trapezoid(y: Any, x: Any = None, *, dx: Any = 1, dim: Any = -1) -> Any:
     """The areas under ``y`` up to each place along ``dim``."""
     check_tensor(y, "cumulative_trapezoid")
+    _refuse_truth("cumulative_trapezoid", y, x)
     dim = one_dim(dim, y._array.ndim, "cumulative_trapezoid")
+    if y._array.shape[dim] == 0:
+        return y.clone()
     heights = _but_last(y, dim) + _but_first(y, dim)
     if isinstance(x, Tensor):
         return div_number(scan.cumsum(heights * _widths(x, y, dim), dim), 2.0)

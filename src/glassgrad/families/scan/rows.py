@@ -132,8 +132,7 @@ def before(self: Any, /, dim: int | None, reverse: bool) -> Any:
 @before.derivative("self")
 def _before_rule(grad: Any, self: Any, dim: Any, reverse: Any) -> Any:
     """The gradient of each factor: what stands before it, times what is made of it further on."""
-    tail = recur(shifted(grad, dim, not reverse), shifted(self, dim, not reverse), dim, not reverse)
-    return before(self, dim, reverse) * tail
+    return before(self, dim, reverse) * shifted(recur(grad, self, dim, not reverse), dim, not reverse)
 
 
 @op(apart=("result",), public=False)
@@ -147,9 +146,8 @@ def others(self: Any, result: Any, /, dim: int | None, keepdim: bool) -> Any:
 @others.derivative("self")
 def _others_rule(grad: Any, self: Any, dim: Any) -> Any:
     left, right = before(self, dim, False), before(self, dim, True)
-    gl, gr = grad * right, grad * left
-    back = left * recur(shifted(gl, dim, True), shifted(self, dim, True), dim, True)
-    return back + right * recur(shifted(gr, dim, False), shifted(self, dim, False), dim, False)
+    later, earlier = recur(grad * right, self, dim, True), recur(grad * left, self, dim, False)
+    return left * shifted(later, dim, True) + right * shifted(earlier, dim, False)
 
 
 # -- extremes ----------------------------------------------------------------------------------------------------------
@@ -222,10 +220,10 @@ take_along.derivative(self=lambda grad, index, dim: add_along(grad, index, dim))
 
 @op(public=False)
 def decay(self: Any, other: Any, /) -> Any:
-    """``exp(self - other)`` where that is at most one, and zero elsewhere."""
+    """``exp(self - other)`` where that is at most one, zero where it is more, NaN where it is none."""
     with np.errstate(all="ignore"):
         difference = self - other
-        return np.where(difference <= 0, np.exp(difference), self.dtype.type(0)).astype(self.dtype, copy=False)[()]
+        return np.where(difference > 0, self.dtype.type(0), np.exp(difference)).astype(self.dtype, copy=False)[()]
 
 
 decay.derivative(self=lambda grad, result: grad * result, other=lambda grad, result: -(grad * result))
@@ -244,4 +242,15 @@ def logcumsumexp(self: Any, /, dim: int) -> Any:
 @logcumsumexp.derivative("self")
 def _logcumsumexp_rule(grad: Any, self: Any, result: Any, dim: Any) -> Any:
     """Each sum's gradient, faded to the place it reaches: no exponential above one appears."""
-    return decay(self, result) * recur(grad, decay(result, shifted(result, dim, True)), dim, True)
+    sums = finite(result)  # from one infinite sum to the next nothing fades
+    return decay(self, result) * recur(grad, decay(sums, shifted(sums, dim, True)), dim, True)
+
+
+@op(public=False)
+def finite(self: Any, /) -> Any:
+    """The elements, infinite ones replaced by the largest number."""
+    most = np.finfo(self.dtype).max if self.dtype.kind != "V" else self.dtype.type(3.3895313892515355e38)
+    return np.clip(self, -most, most)
+
+
+finite.derivative(self=lambda grad: grad)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -35,10 +36,10 @@ def check_bounds(index: Any, size: int, axis: int, wording: str = BEYOND) -> Non
 def _checked(name: str, self: Any, index: Any, dim: int, src: Any = None) -> int:
     """The dimension meant; PyTorch's errors where index (and source) do not fit."""
     axis = axis_of(dim, self.ndim)
-    if index.dtype.kind != "i" or index.itemsize < 4:
-        raise RuntimeError(f"{name}(): Expected dtype int32/int64 for index")
     if not index.size:
         return axis
+    if index.dtype.kind != "i" or index.itemsize < 4:
+        raise RuntimeError(f"{name}(): Expected dtype int32/int64 for index")
     whose = "input" if name == "gather" else "self"
     if max(index.ndim, 1) != max(self.ndim, 1):
         raise RuntimeError(f"Index tensor must have the same number of dimensions as {whose} tensor")
@@ -334,7 +335,7 @@ def _bounds(data: Any, lengths: Any, offsets: Any) -> tuple[Any, Any, Any]:
     layout = lengths if lengths is not None else offsets
     axis = layout.ndim - 1
     count = data.shape[axis]
-    lines = data.reshape(-1, *data.shape[axis + 1 :])
+    lines = data.reshape(prod(data.shape[: axis + 1]), *data.shape[axis + 1 :])
     sizes = lengths if lengths is not None else np.diff(offsets, axis=-1)
     sizes = sizes.reshape(-1, sizes.shape[-1]).astype(np.intp)
     first = offsets[..., :1].reshape(-1, 1) if offsets is not None else 0

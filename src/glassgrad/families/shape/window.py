@@ -16,16 +16,16 @@ ndarray = np.ndarray
 
 
 @op(view=True)
-def as_strided(self: Any, /, size: Any, stride: Any, storage_offset: Any = None) -> Any:
-    """The view of the same memory with these sizes and strides, from an offset, all in elements."""
+def as_strided(self: Any, /, size: Any, stride: Any, storage_offset: Any = None, layout: Any = None) -> Any:
+    """The view of the same memory with these sizes and strides, from an offset, all in elements.
+
+    ``layout`` is how ``self`` lies in its memory, as ``layout_of`` tells: where gradients go.
+    """
     if len(size) != len(stride):
         raise RuntimeError("mismatch in length of strides and shape")
     if any(step < 0 for step in stride):
         raise RuntimeError(f"as_strided: Negative strides are not supported at the moment, got strides: {list(stride)}")
-    root = self
-    while isinstance(root.base, ndarray) and root.base.dtype == self.dtype:
-        root = root.base
-    here = (self.ctypes.data - root.ctypes.data) // self.itemsize
+    root, here = memory_of(self)
     offset = here if storage_offset is None else storage_offset
     size, stride = tuple(size), tuple(stride)
     needed = 0 if 0 in size else 1 + offset + sum((n - 1) * s for n, s in zip(size, stride, strict=True))
@@ -41,9 +41,31 @@ def as_strided(self: Any, /, size: Any, stride: Any, storage_offset: Any = None)
 
 
 @as_strided.derivative("self")
-def _spread(grad: Any, self_sizes: Any, size: Any, stride: Any, storage_offset: Any) -> Any:
+def _spread(grad: Any, self_sizes: Any, size: Any, stride: Any, storage_offset: Any, layout: Any) -> Any:
     """The gradient of every element that the view shows, added where it lies in memory."""
-    return embed_window(grad, (tuple(size), tuple(stride), storage_offset or 0), self_sizes, dense(self_sizes))
+    if layout is None:
+        return embed_window(grad, (tuple(size), tuple(stride), storage_offset or 0), self_sizes, dense(self_sizes))
+    strides, start, length = layout
+    offset = start if storage_offset is None else storage_offset
+    memory = embed_window(grad, (tuple(size), tuple(stride), offset), (length,), (1,))
+    return take_window(memory, (self_sizes, strides, start), (1,))
+
+
+def memory_of(array: Any) -> tuple[Any, int]:
+    """The array whose memory this one shows, and where in it this one begins, in elements."""
+    root = array
+    while isinstance(root.base, ndarray) and root.base.dtype == array.dtype:
+        root = root.base
+    return root, (array.ctypes.data - root.ctypes.data) // array.itemsize
+
+
+def layout_of(array: Any) -> tuple[tuple[int, ...], int, int] | None:
+    """An array's strides, its place in memory and the size of that; None if it is dense at the front, or repeats."""
+    root, start = memory_of(array)
+    strides = tuple([step // array.itemsize for step in array.strides])
+    if not start and strides == dense(array.shape) or 0 in strides or not array.size:
+        return None
+    return strides, start, root.size
 
 
 @op(public=False)

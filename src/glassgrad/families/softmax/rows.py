@@ -51,7 +51,7 @@ def _softmax_of_short_rows(self: Any, dim: int) -> Any:
         return None
     n = shape[dim]
     ones = ones32.get(n) if d is F32 else ones64.get(n) if d is F64 else None
-    if ones is None:
+    if ones is None or not n and ndim != 2:
         return None
     e = _exp(self) if ndim == 2 else _exp(self.reshape(-1, n))
     sums = e.dot(ones)

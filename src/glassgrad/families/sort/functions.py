@@ -62,6 +62,7 @@ def unique(
         inverse = inverse.reshape(array.shape)
     else:
         axis = axis_of(dim, array.ndim)
+        _check_slices(array.shape, axis)
         if not array.shape[axis]:
             values, inverse, counts = array.copy(), np.zeros(0, np.int64), np.zeros(0, np.int64)
         else:
@@ -79,11 +80,12 @@ def unique_consecutive(
     """The first of every run of equal elements, or slices of ``dim``; on request each element's run, and its length."""
     array = np.asarray(input._array)
     axis = 0 if dim is None else axis_of(dim, array.ndim)
+    if dim is not None:
+        _check_slices(array.shape, axis)
     flat = array.reshape(-1) if dim is None else np.moveaxis(array, axis, 0)
     count = flat.shape[0]
     changes = flat[1:] != flat[:-1]
-    if changes.ndim > 1:
-        changes = changes.reshape(max(count - 1, 0), -1).any(1)
+    changes = changes.any(tuple(range(1, changes.ndim)))
     starts = np.concatenate(([True], changes)) if count else np.zeros(0, bool)
     first = np.flatnonzero(starts)
     inverse = np.cumsum(starts) - 1
@@ -92,6 +94,15 @@ def unique_consecutive(
     if dim is None:
         inverse = inverse.reshape(array.shape)
     return _answers(values, inverse, counts, return_inverse, return_counts)
+
+
+def _check_slices(sizes: tuple[int, ...], axis: int) -> None:
+    """PyTorch's error where slices of a dimension are empty."""
+    empty = sizes.count(0)
+    if not sizes[axis] and empty > 1:
+        raise RuntimeError("Number of zero sized dimensions is more than one, so unique cannot be applied ")
+    if sizes[axis] and empty:
+        raise RuntimeError("There are 0 sized dimensions, and they aren't selected, so unique cannot be applied")
 
 
 def _answers(values: Any, inverse: Any, counts: Any, with_inverse: bool, with_counts: bool) -> Any:

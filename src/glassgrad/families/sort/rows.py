@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -120,7 +121,7 @@ def searchsorted(sorted_sequence: Any, self: Any, /, right: Any = False, out_int
     if sorted_sequence.ndim == 1:
         positions = np.searchsorted(sorted_sequence, self, side)
     else:
-        rows, values = sorted_sequence.reshape(-1, sorted_sequence.shape[-1]), self.reshape(-1, self.shape[-1])
+        rows, values = (a.reshape(prod(a.shape[:-1]), a.shape[-1]) for a in (sorted_sequence, self))
         positions = np.empty(values.shape, np.int64)
         for number, (row, value) in enumerate(zip(rows, values, strict=True)):
             positions[number] = np.searchsorted(row, value, side)

@@ -112,7 +112,8 @@ def sinc(self: Any, /) -> Any:
 def slope_of_sinc(grad: Any, self: Any) -> Any:
     """The gradient times the slope of sinc, zero at zero."""
     x = self * _PI
-    return where(self == 0, 0, grad * ((x * cos(x) - sin(x)) / (x * self)))
+    square = x * self
+    return where(square == 0, 0, grad * ((x * cos(x) - sin(x)) / square))
 
 
 _SLOPE_OF_ERF = 2 / math.sqrt(math.pi)
