@@ -215,7 +215,12 @@ def retain(record: Any, tensor: Any) -> None:
 
 def register_on_leaf(variable: Any, hooks: dict[int, Any], hook: Callable[..., Any]) -> RemovableHandle:
     """Add ``hook`` at a leaf; counted, until it is removed or the leaf is gone."""
+    return register(hooks, hook, count_on_leaf(variable))
+
+
+def count_on_leaf(variable: Any) -> Callable[[], Any]:
+    """Count a hook on a leaf; gives what counts it off, which happens by itself when the leaf is gone."""
     on_leaf(1)
     ended = weakref.finalize(variable, on_leaf, -1)
     ended.atexit = False
-    return register(hooks, hook, ended)
+    return ended

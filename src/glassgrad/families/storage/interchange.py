@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from ...core import write
-from ...core.tensor import LEAF, Tensor, edge_of, new, share, wrap
+from ...core.tensor import LEAF, Tensor, new, share, wrap
 from ...ground import dtypes, modes
 from ...ground.dtypes import called
 from ...ground.meta import blank
@@ -235,8 +235,7 @@ def _reduced(self: Tensor) -> tuple[Any, ...]:
 
 
 def warn_of_hooks(self: Tensor) -> None:
-    extras = getattr(edge_of(self), "_about", None) if self._edge is not None else None
-    hooks: dict[int, Callable[..., Any]] = {} if extras is None else extras.tensor_hooks
+    hooks = self._backward_hooks or {}
     for hook in hooks.values():
         if not hasattr(hook, "__torch_unserializable__"):
             warn(
