@@ -178,8 +178,8 @@ def test_arrays_and_dtypes_agree(kind):
 
 
 READ_ONLY = (
-    "shape grad_fn is_leaf layout device dtype output_nr _version _base ndim T mT H is_cpu nbytes itemsize retains_grad "
-    "name is_sparse is_quantized requires_grad data _backward_hooks"
+    "shape grad_fn is_leaf layout device dtype output_nr _version _base ndim T mT H is_cpu nbytes itemsize "
+    "retains_grad name is_sparse is_quantized requires_grad data _backward_hooks"
 ).split()
 
 

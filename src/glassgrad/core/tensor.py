@@ -1,7 +1,7 @@
 """The Tensor: an array, its version, its place in the graph.  No operation lives here; methods arrive from the table.
 
 ``_array``    the data: a NumPy array, or the scalar that NumPy gives for 0-d results while nobody aliases it
-``_edge``     the place in the graph: None, LEAF, the record that made it, or a View
+``_edge``     the place in the graph: None, LEAF, the record that made it, a View, or the leaf that it stands for
 ``_counter``  the version counter, shared by all aliases; None until the first alias or in-place write
 """
 
@@ -186,14 +186,13 @@ class Tensor:
     @property
     def is_leaf(self) -> bool:
         """Whether the user made this tensor, rather than a recorded operation."""
-        edge = edge_of(self)
-        return edge is None or edge is self
+        return not isinstance(edge_of(self), Record)
 
     @property
     def grad_fn(self) -> Node | None:
         """The node that made this tensor; None for a leaf."""
         edge = edge_of(self)
-        return None if edge is None or edge is self else node_of(edge)
+        return node_of(edge) if isinstance(edge, Record) else None
 
     @property
     def output_nr(self) -> int:
@@ -332,7 +331,7 @@ class Tensor:
     def __repr__(self, *, tensor_contents: str | None = None) -> str:
         try:
             edge = edge_of(self)
-            node = None if edge is None or edge is self else type(node_of(edge)).__name__
+            node = type(node_of(edge)).__name__ if isinstance(edge, Record) else None
         except RuntimeError:  # a view that must not be read again
             edge, node = self._edge, "Invalid"
         return formatting.tensor_repr(
