@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import functools
 import threading
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..core.hooks import RemovableHandle
+from ..core import engine
+from ..core.hooks import RemovableHandle, count_on_leaf
 from ..core.node import Node, SavedTensor, node_of  # noqa: F401  PyTorch has it here too
 from ..core.record import output_number
 from ..core.tensor import Tensor, edge_of, share, wrap
@@ -91,12 +91,31 @@ def disable_saved_tensors_hooks(error_message: str) -> Iterator[None]:
 class _MultiHandle(RemovableHandle):
     """Removes the hooks of several tensors at once."""
 
-    def __init__(self, handles: Sequence[RemovableHandle]) -> None:
-        self.handles = tuple(handles)
+    def __init__(self, handles: Sequence[RemovableHandle], calls: _Calls) -> None:
+        self.handles, self._ended = tuple(handles), count_on_leaf(calls)
 
     def remove(self) -> None:
         for handle in self.handles:
             handle.remove()
+        self._ended()
+
+
+class _Calls:
+    """What a hook of several tensors knows of the backward call that runs."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.task = -1
+        self.grads: dict[int, Tensor] = {}
+        self.expected = 0
+
+    def begin(self) -> bool:
+        """Whether the call that runs now is another than the one before, of which all is forgotten."""
+        task = engine.current_task()
+        is_new = task != self.task
+        if is_new:
+            self.task, self.grads = task, {}
+        return is_new
 
 
 def register_multi_grad_hook(
@@ -108,57 +127,33 @@ def register_multi_grad_hook(
     """
     if mode not in ("all", "any"):
         raise ValueError(f"Expects mode to be one of ('all', 'any') but got {mode}")
-    lock = threading.Lock()
+    calls = _Calls()
     if mode == "any":
-        done: dict[int, bool] = defaultdict(bool)
 
         def first(grad: Tensor) -> None:
-            with lock:
-                task = _task()
-                if done[task]:
-                    return
-                done.clear()
-                done[task] = True
-            fn(grad)
+            with calls.lock:
+                is_new = calls.begin()
+            if is_new:
+                fn(grad)
 
-        return _MultiHandle([tensor.register_hook(first) for tensor in tensors if tensor.requires_grad])
-    wanted = {index for index, tensor in enumerate(tensors) if tensor.requires_grad}
-    nodes = [edge_of(tensor) for tensor in tensors]
-    if None in nodes:
+        return _MultiHandle([tensor.register_hook(first) for tensor in tensors if tensor.requires_grad], calls)
+    edges = [edge_of(tensor) for tensor in tensors]
+    if None in edges:
         raise AssertionError("Expected gradient function to be set")
-    got: dict[int, dict[int, Tensor]] = {}
-    expected: dict[int, int] = {}
 
     def at(index: int) -> Callable[[Tensor], None]:
         def hook(grad: Tensor) -> None:
-            with lock:
-                task = _task()
-                if task not in got:
-                    got.clear()
-                    expected.clear()
-                    got[task] = {}
-                    expected[task] = sum(will_execute(nodes[i]) for i in wanted)
-                got[task][index] = grad
-                complete = len(got[task]) == expected[task]
-            if complete:
-                fn([got[task].get(i) for i in range(len(tensors))])
+            with calls.lock:
+                if calls.begin():
+                    calls.expected = sum(map(engine.will_execute, edges))
+                calls.grads[index] = grad
+                is_complete = len(calls.grads) == calls.expected
+            if is_complete:
+                fn([calls.grads.get(i) for i in range(len(tensors))])
 
         return hook
 
-    return _MultiHandle([tensor.register_hook(at(i)) for i, tensor in enumerate(tensors) if i in wanted])
-
-
-def _task() -> int:
-    from ..core import engine
-
-    return engine.current_task()
-
-
-def will_execute(edge: Any) -> bool:
-    """Whether the backward call that runs now reaches this edge."""
-    from ..core import engine
-
-    return engine.will_execute(edge)
+    return _MultiHandle([tensor.register_hook(at(i)) for i, tensor in enumerate(tensors)], calls)
 
 
 class GradientEdge(NamedTuple):

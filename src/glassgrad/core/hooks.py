@@ -16,7 +16,7 @@ from . import leaf
 from .record import About, Bundle, Record, freed, output_number
 from .record import about as about_of
 
-on_leaves = 0  # hooks alive on leaves; a quick walk calls none
+on_leaves = 0  # alive hooks on leaves, and what asks which backward call runs: a quick walk serves neither
 wrap: Callable[[Any], Any] = NotImplemented  # array -> Tensor, handed in by tensor.py
 _ids = count().__next__
 
@@ -219,7 +219,7 @@ def register_on_leaf(variable: Any, hooks: dict[int, Any], hook: Callable[..., A
 
 
 def count_on_leaf(variable: Any) -> Callable[[], Any]:
-    """Count a hook on a leaf; gives what counts it off, which happens by itself when the leaf is gone."""
+    """Count a hook on a leaf, or who asks for the backward call; gives what counts it off, as its end does."""
     on_leaf(1)
     ended = weakref.finalize(variable, on_leaf, -1)
     ended.atexit = False

@@ -140,8 +140,8 @@ class SavedTensor:
         """Pack what is saved now, and unpack it with ``unpack_hook`` when it is read."""
         if self.unpack_hook is not None:
             raise RuntimeError(
-                "Calling register_hooks on a saved tensor whose hooks have already been set. Hint: only one pair of hooks "
-                "is allowed at a time."
+                "Calling register_hooks on a saved tensor whose hooks have already been set. Hint: only one pair of "
+                "hooks is allowed at a time."
             )
         pack_saved(self._record, self._how, self._slot, (pack_hook, unpack_hook))
 
