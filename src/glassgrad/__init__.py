@@ -109,7 +109,7 @@ _LAZY = {
     "autograd", "nn", "optim", "utils", "explore", "random", "testing", "linalg", "special", "fft", "version", "types",
     "return_types", "func", "compiler", "jit", "overrides", "amp", "torch_version", "hub", "profiler", "distributions",
     "distributed", "multiprocessing", "serialization", "storage", "fx", "futures", "sparse", "signal", "masked",
-    "_dynamo", "_utils", "_C", "functional", "__future__", *_ANSWERED,
+    "_dynamo", "_utils", "_C", "functional", "__future__", "quasirandom", *_ANSWERED,
 }  # fmt: skip
 
 

@@ -113,7 +113,7 @@ def test_what_is_kept():
 
 
 def in_order(torch, show):
-    """Which parts are computed again, and when: of nested ones the outer first, as its inputs are those of the inner."""
+    """Which parts are computed again, and when: the outer first, which gives the inner its inputs."""
     module = importlib.import_module(f"{torch.__name__}.utils.checkpoint")
     checkpoint, order = module.checkpoint, []
 

@@ -178,7 +178,7 @@ class _Enough(Exception):
 
 
 class _Inputs(Function):
-    """The node that saves a part's inputs: packed by the hooks of a checkpoint around it, so that they need not stay."""
+    """The node that saves a part's inputs, packed by the hooks of a checkpoint around it: they need not stay."""
 
     @staticmethod
     def forward(ctx: Any, dummy: Any, *tensors: Any) -> Any:
