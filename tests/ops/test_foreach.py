@@ -42,22 +42,23 @@ def calls(name, torch, dtype):
         yield a, form[: len(form) - bool(keywords)], keywords
 
 
-@pytest.mark.parametrize("dtype", ["float64", "float32", "int64", "bool"])
+@pytest.mark.parametrize("dtype", ["float64", "float32", "int64"])
 @pytest.mark.parametrize("name", NAMES)
 def test_values_and_gradients(name, dtype):
     def program(torch, show):
         function = getattr(torch, name)
         for index, (tensors, args, keywords) in enumerate(calls(name, torch, dtype)):
             if name.endswith("_"):
-                tensors = [tensor * 1 if dtype != "bool" else tensor.clone() for tensor in tensors]
+                tensors = [tensor * 1 for tensor in tensors]
 
             def call(tensors=tensors, args=args, keywords=keywords):
                 answers = function(tensors, *args, **keywords)
                 same = [answer is tensor for answer, tensor in zip(answers, tensors, strict=True)]
                 return [type(answers).__name__, same, *(answer.detach() for answer in answers)]
 
-            words = dtype != "bool"  # the words of refusals are the operations' own
-            show.error(call, f"{index}", words=words)
+            show.error(
+                call, f"{index}", words=not any(word in name for word in ("clamp", "imum"))
+            )  # C++ names types there
         if dtype == "float64" and name not in ("_foreach_copy_", "_foreach_powsum", "_foreach_zero_"):
             for index, (tensors, args, keywords) in enumerate(calls(name, torch, dtype)):
                 written = [tensor * 1 for tensor in tensors] if name.endswith("_") else tensors

@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ...core.tensor import Tensor
+from ...core.write import check_cast
 from ...ground.dtypes import called
 from ...ops.declare import composite
 from ..arithmetic.functions import is_number, no_match
@@ -119,7 +120,10 @@ def _binary(operation: str) -> None:
     def in_place(self: Any, *args: Any, **kwargs: Any) -> list[Any]:
         tensors, beside, settings = columns(names[1], self, args, kwargs)
         if operation in ("maximum", "minimum"):  # which tensors have no method for
-            return list(_each("copy_", tensors, out_of_place(tensors, beside)))
+            results = out_of_place(tensors, beside)
+            for tensor, result in zip(tensors, results, strict=True):
+                check_cast(result._array.dtype, tensor)
+            return list(_each("copy_", tensors, results))
         return list(_each(f"{operation}_", tensors, beside, **settings))
 
     _publish(names[0], f"The results of ``{operation}`` of each tensor and what stands beside it.", out_of_place)
@@ -193,7 +197,11 @@ def _foreach_norm(self: Any, ord: Any = 2, dtype: Any = None) -> tuple[Tensor, .
 @composite(method=False)
 def _foreach_powsum(self: Any, ord: Any = 2, dtype: Any = None) -> tuple[Any, ...]:
     """The sum of the absolute values of each tensor, raised to a power."""
-    return tuple(tensor.abs().pow(ord).sum(dtype=dtype) for tensor in _tensors("_foreach_powsum", self))  # type: ignore[attr-defined]
+    tensors = _tensors("_foreach_powsum", self)
+    for tensor in tensors:
+        if not (tensor.dtype.is_floating_point or tensor.dtype.is_complex):
+            raise NotImplementedError(f"\"powsum_cpu\" not implemented for '{tensor.dtype.scalar_name}'")
+    return tuple(tensor.abs().pow(ord).sum(dtype=dtype) for tensor in tensors)  # type: ignore[attr-defined]
 
 
 @composite(method=False)
