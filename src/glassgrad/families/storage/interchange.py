@@ -44,6 +44,9 @@ _CAPSULE = (
 OWN = ("_gathered", "_grad", "_about", "_inference", "_post_accumulate", "_shared", "_conjugate")
 
 
+_OTHERS = 256  # the numbers of types that NumPy has from other libraries
+
+
 # -- NumPy ------------------------------------------------------------------------------------------------------------
 
 
@@ -51,8 +54,8 @@ def _memory(self: Tensor) -> Any:
     """The tensor's data as an array that sees its later writes."""
     if self._array.dtype.metadata is not None:
         raise TypeError(_META_TO_NUMPY)
-    if self._array.dtype.kind == "V":
-        raise TypeError("Got unsupported ScalarType BFloat16")
+    if self._array.dtype.num >= _OTHERS:
+        raise TypeError(f"Got unsupported ScalarType {self.dtype.scalar_name}")
     share(self)
     return self._array.view()
 
