@@ -1,5 +1,7 @@
 """``torch.autograd.graph`` as PyTorch has it: gradient edges, hooks of several tensors, saved tensors, versions."""
 
+import importlib
+
 import pytest
 
 from tests.agreement import cases, check
@@ -211,6 +213,27 @@ def threads(torch, show):
     with grad_mode.set_multithreading_enabled(False):
         show("within", grad_mode.is_multithreading_enabled())
     show("after", grad_mode.is_multithreading_enabled())
+
+
+def invalid(torch, show):
+    """A view that must not be read again says so where it is printed."""
+    x = torch.ones(2, 2, requires_grad=True)
+    base = x * 1
+    first, _ = base.unbind()
+    with torch.no_grad():
+        row = base[0]
+    base.mul_(2)
+    show("printed", [repr(first), repr(row)])
+    show.error(lambda: first.grad_fn, "asked", words="is a view")
+
+
+def hooks_that_are_left_behind(torch, show):
+    hooks = importlib.import_module(f"{torch.__name__}.utils.hooks")
+    x = torch.ones(2, requires_grad=True)
+    x.register_hook(hooks.unserializable_hook(lambda grad: grad))
+    show.warnings(lambda: hooks.warn_if_has_hooks(x), "none")
+    x.register_hook(print)
+    show.warnings(lambda: hooks.warn_if_has_hooks(x), "one")
 
 
 @pytest.mark.parametrize("program", cases(globals()).values(), ids=cases(globals()))

@@ -39,6 +39,12 @@ class RemovableHandle:
         self.remove()
 
 
+def unserializable_hook(f: Any) -> Any:
+    """A decorator: the hook is left behind without a warning when its tensor is pickled."""
+    f.__torch_unserializable__ = True
+    return f
+
+
 def on_leaf(change: int) -> None:
     """Count hooks on leaves, so that the engine takes the general walk while there are any."""
     global on_leaves

@@ -12,7 +12,9 @@ _MODULES = {
     "tensorboard",
 }  # fmt: skip
 _PART_OF = {"swap_tensors": "swap"}
-_show(f"{__name__}.hooks", f"{__name__.partition('.')[0]}.core.hooks", "RemovableHandle")
+_HOME = __name__.partition(".")[0]
+_show(f"{__name__}.hooks", f"{_HOME}.core.hooks", "RemovableHandle unserializable_hook")
+_show(f"{__name__}.hooks", f"{_HOME}.families.storage.interchange", "warn_if_has_hooks=warn_of_hooks")
 
 
 def __getattr__(name: str) -> Any:

@@ -436,8 +436,8 @@ def hash_tensor(input: Tensor, dim: Any = (), *, keepdim: bool = False, mode: in
     dims = (dim,) if isinstance(dim, int) else tuple(dim or ())
     if not dims and not data.size:
         raise RuntimeError(
-            "hash_tensor: Expected reduction dim to be specified for input.numel() == 0. Specify the reduction dim with "
-            "the 'dim' argument."
+            "hash_tensor: Expected reduction dim to be specified for input.numel() == 0. Specify the reduction dim "
+            "with the 'dim' argument."
         )
     axes = tuple(one_dim(d, data.ndim) for d in dims) or None
     for d, axis in zip(dims, axes or (), strict=True):
