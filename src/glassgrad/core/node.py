@@ -117,6 +117,10 @@ class Node:
 class SavedTensor:
     """A saved tensor before it is unpacked: ``data`` is what is held, ``unpack_hook`` the user's hook, if any."""
 
+    _record: Record
+    _how: str
+    _slot: int
+
     def __init__(self, *args: Any) -> None:
         raise RuntimeError("Trying to create a SavedTensor object from Python is forbidden.")
 
