@@ -445,5 +445,6 @@ def hash_tensor(input: Tensor, dim: Any = (), *, keepdim: bool = False, mode: in
             raise IndexError(f"hash_tensor: Expected reduction dim {d} to have non-zero size.")
     if data.dtype.kind == "c":
         raise NotImplementedError(f"\"xor_sum_cpu\" not implemented for '{input.dtype.scalar_name}'")
-    bits: Any = data.astype(np.float64 if data.dtype.kind in "fV" else np.int64).view(np.uint64)
-    return wrap(np.asarray(np.bitwise_xor.reduce(bits, axis=axes if data.ndim else None, keepdims=keepdim)))
+    bits = data.astype(np.float64 if data.dtype.kind in "fV" else np.int64).view(np.uint64)
+    combined: Any = np.bitwise_xor.reduce(bits, axis=axes if data.ndim else None, keepdims=keepdim)  # type: ignore[call-overload]
+    return wrap(np.asarray(combined))
