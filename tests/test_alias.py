@@ -4,6 +4,7 @@ import copy
 import importlib
 import importlib.util
 import pickle
+import subprocess
 import sys
 from types import ModuleType
 
@@ -57,6 +58,37 @@ def test_torchviz_offers_make_dot():
         from torchviz import make_dot as drawn
 
         assert drawn is make_dot
+
+
+def test_torchviz_has_its_other_names():
+    with glassgrad.alias():
+        import torchviz
+        from torchviz.dot import make_dot
+
+        assert torchviz.make_dot is make_dot
+        with pytest.raises(NotImplementedError, match="has been moved to pytorch core"):
+            torchviz.make_dot_from_trace(None)
+
+
+@pytest.mark.parametrize(
+    ("file", "answer"),
+    [
+        ("torchviz.py", "own"),
+        ("torchviz/__init__.py", "own"),
+        ("torchviz/pictures.txt", "glassgrad"),  # a folder that is no package hides none, as Python has it
+        ("site-packages/torchviz.py", "glassgrad"),
+    ],
+)
+def test_a_torchviz_of_the_programs_own_comes_first(tmp_path, file, answer):
+    (tmp_path / file).parent.mkdir(exist_ok=True)
+    (tmp_path / file).write_text("make_dot = 'own'")
+    (tmp_path / "script.py").write_text(
+        "import sys; sys.path.append(sys.path[0] + '/site-packages')\n"
+        "from torchviz import make_dot; print(getattr(make_dot, '__module__', make_dot))"
+    )
+    line = [sys.executable, "-m", "glassgrad", "run", str(tmp_path / "script.py")]
+    done = subprocess.run(line, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0 and done.stdout.startswith(answer), done
 
 
 def test_what_torch_was_before_is_back():

@@ -45,6 +45,11 @@ from .ground.dtypes import (  # noqa: E402
     double,
     dtype,
     finfo,
+    float8_e4m3fn,
+    float8_e4m3fnuz,
+    float8_e5m2,
+    float8_e5m2fnuz,
+    float8_e8m0fnu,
     float16,
     float32,
     float64,
@@ -109,7 +114,7 @@ _LAZY = {
     "autograd", "nn", "optim", "utils", "explore", "random", "testing", "linalg", "special", "fft", "version", "types",
     "return_types", "func", "compiler", "jit", "overrides", "amp", "torch_version", "hub", "profiler", "distributions",
     "distributed", "multiprocessing", "serialization", "storage", "fx", "futures", "sparse", "signal", "masked",
-    "_dynamo", "_utils", "_C", "functional", *_ANSWERED,
+    "_dynamo", "_utils", "_C", "functional", "__future__", "quasirandom", *_ANSWERED,
 }  # fmt: skip
 
 
@@ -125,6 +130,11 @@ _PART_OF = {  # names of this namespace that a module brings which not every pro
     "typename": "tensor.typename",
     "load_ipython_extension": "watch.notebook",
     "unload_ipython_extension": "watch.notebook",
+    **dict.fromkeys(("_check", "_check_with", "_check_index", "_check_value", "_check_type", "_check_not_implemented",
+                     "_check_is_size", "_check_tensor_all", "_check_tensor_all_with", "_assert_async",
+                     "_assert_scalar"), "tensor.checks"),
+    **dict.fromkeys(("OutOfMemoryError", "AcceleratorError"), "ground.errors"),
+    "get_device_module": "_utils",
 }  # fmt: skip
 
 

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import sys
 from collections import OrderedDict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
 from .amp import autocast_mode
 from .amp.former import FormerScaler, warn_of_name
-from .ground import dtypes
+from .ground import dtypes, errors, processor
 from .ground.absent import Namespace, answer, refuse, refuse_all
 from .ground.device import device as _device
 from .ground.generator import Generator
@@ -352,8 +352,16 @@ class cpu(Namespace):
         def __init__(self, priority: int = -1) -> None:
             self.priority = priority
 
-        def wait_stream(self, stream: Any) -> None:
-            """Accepted without effect."""
+        wait_stream = nothing("(self, stream: Any) -> None")
+        record_event = nothing("(self) -> None")
+        wait_event = nothing("(self, event: Any) -> None")
+
+    class Event:
+        """A mark in a stream, which has come when it is made."""
+
+        query = answer("(self) -> bool", True, "True: the work before it has ended.")
+        record = wait = nothing("(self, stream: Any = None) -> None")
+        synchronize = nothing("(self) -> None")
 
     class StreamContext(Unchanged):
         """A block on another stream, which changes nothing."""
@@ -372,6 +380,11 @@ class cpu(Namespace):
     def current_stream(device: Any = None) -> Stream:
         """The one stream there is."""
         return cpu._only
+
+    @staticmethod
+    def get_capabilities() -> Mapping[str, Any]:
+        """What the processor is and can do, as its system tells; empty where that tells nothing."""
+        return processor.capabilities()
 
     class amp(Namespace):
         """The ``torch.cpu.amp`` namespace: the older names of automatic mixed precision on the CPU."""
@@ -414,11 +427,7 @@ class cuda(Namespace):
     memory_allocated = max_memory_allocated = memory_reserved = max_memory_reserved = memory_cached = \
         max_memory_cached = answer("(device: Any = None) -> int", 0, "0: no memory of a GPU is in use.")  # fmt: skip
 
-    class OutOfMemoryError(RuntimeError):
-        """What a GPU would raise when its memory is full; never raised here."""
-
-    class AcceleratorError(RuntimeError):
-        """What a GPU would raise when its work fails; never raised here."""
+    OutOfMemoryError, AcceleratorError = errors.OutOfMemoryError, errors.AcceleratorError
 
     class Stream:
         """A queue of GPU work, which there is none of."""

@@ -141,10 +141,12 @@ class _Finder:
     def find_spec(self, name: str, path: Sequence[str] | None, target: ModuleType | None = None) -> ModuleSpec | None:
         if not _is_theirs(name):
             return None
+        if name.partition(".")[0] == PICTURES and _is_the_programs():
+            return None
         if name == SAFE:
             module: ModuleType | None = importlib.import_module(f"{OURS}.serialization.safetensors")
         else:
-            module = _torchviz() if name == PICTURES else self.find(name)
+            module = _torchviz() if name in (PICTURES, f"{PICTURES}.dot") else self.find(name)
         if module is None:
             if _is_question():
                 return None
@@ -208,8 +210,27 @@ class _Missing:
                 raise ImportError(_sentence(_theirs(name)), name=name)
 
 
+def _is_the_programs() -> bool:
+    """Whether ``torchviz`` is a module of the program's own, which lies before what is installed."""
+    from importlib.machinery import PathFinder  # not at the top: importing glassgrad should not pay for it
+
+    spec = PathFinder.find_spec(PICTURES)
+    if spec is None or spec.loader is None or spec.origin is None:  # a plain folder hides no package, in Python neither
+        return False
+    return not any(f"{folder}-packages" in spec.origin for folder in ("site", "dist"))
+
+
 def _torchviz() -> ModuleType:
     """The module ``torchviz``, with glassgrad's ``make_dot``."""
     module = ModuleType(PICTURES, "glassgrad's make_dot under the name it has in torchviz.")
-    module.__dict__["make_dot"] = importlib.import_module(f"{OURS}.explore.dot").make_dot
+    names = {"make_dot": importlib.import_module(f"{OURS}.explore.dot").make_dot}
+    module.__dict__.update(names, make_dot_from_trace=make_dot_from_trace, __path__=[])
     return module
+
+
+def make_dot_from_trace(trace: Any) -> Any:
+    """What torchviz has of this: an error that names where it went."""
+    raise NotImplementedError(
+        "This function has been moved to pytorch core and can be found here: "
+        "https://pytorch.org/docs/stable/tensorboard.html"
+    )

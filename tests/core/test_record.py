@@ -114,7 +114,7 @@ def test_a_gradient_has_its_leafs_layout():
 
 
 def test_nodes_cannot_be_made_by_hand():
-    with pytest.raises(TypeError, match="cannot create"):
+    with pytest.raises(TypeError, match="Can.t instantiate abstract class Node"):
         Node()
     with pytest.raises(TypeError, match="cannot create 'AccumulateGrad' instances"):
         AccumulateGrad()

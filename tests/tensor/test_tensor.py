@@ -2,6 +2,7 @@
 
 import gc
 import weakref
+from collections import OrderedDict
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ import pytest
 import glassgrad as torch
 from glassgrad.core.record import Record
 from glassgrad.core.tensor import LEAF, View, alias, edge_of, share, wrap
+from tests.agreement import check
 from tests.autograd.both import both
 
 
@@ -173,3 +175,44 @@ def test_arrays_and_dtypes_agree(kind):
     x = torch.ones(2, dtype=getattr(torch, kind))
     assert x.dtype is getattr(torch, kind)
     assert x.itemsize * 2 == x.nbytes == x._array.nbytes
+
+
+READ_ONLY = (
+    "shape grad_fn is_leaf layout device dtype output_nr _version _base ndim T mT H is_cpu nbytes itemsize "
+    "retains_grad name is_sparse is_quantized requires_grad data _backward_hooks"
+).split()
+
+
+@pytest.mark.torch
+@pytest.mark.once
+@pytest.mark.parametrize("name", READ_ONLY)
+def test_what_tensors_do_not_let_be_set_or_deleted(name):
+    def program(torch, show):
+        x = torch.ones(2, 2, requires_grad=True)
+        show.error(lambda: delattr(x, name), "deleted")
+        show.error(lambda: setattr(x, name, None), "set", words="" if name == "data" else True)
+        show("after", x)
+
+    check(program)
+
+
+@pytest.mark.torch
+def test_backward_hooks_can_be_put_as_one():
+    def program(torch, show):
+        hooks = OrderedDict({1: lambda grad: grad * 5})
+        x = torch.ones(2, requires_grad=True)
+        show("at first", x._backward_hooks)
+        x.register_hook(lambda grad: grad * 3)
+        show("registered", [type(x._backward_hooks).__name__, len(x._backward_hooks)])
+        x._backward_hooks = hooks
+        x.sum().backward()
+        show("put", [x.grad, x._backward_hooks is hooks])
+        x._backward_hooks = None
+        x.sum().backward()
+        show("taken away", [x.grad, x._backward_hooks])
+        y = torch.ones(2)
+        y._backward_hooks = hooks
+        y.requires_grad_().sum().backward()
+        show("put early", y.grad)
+
+    check(program)

@@ -10,7 +10,10 @@ from .function import Function
 from .grad_mode import enable_grad, inference_mode, no_grad, set_grad_enabled, set_multithreading_enabled
 from .gradcheck import gradcheck, gradgradcheck
 
-_HOMES = {"detect_anomaly": "anomaly_mode", "set_detect_anomaly": "anomaly_mode", "Variable": "variable"}
+_HOMES = {
+    "detect_anomaly": "anomaly_mode", "set_detect_anomaly": "anomaly_mode", "Variable": "variable",
+    "SavedTensor": "graph", "is_multithreading_enabled": "grad_mode", "is_view_replay_enabled": "grad_mode",
+}  # fmt: skip
 _MODULES = {"anomaly_mode", "functional", "graph", "profiler", "variable"}
 
 

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from ..core import engine, leaf
-from ..core.record import Record
+from ..core.node import AccumulateGrad, Node
+from ..core.record import OUTPUT, Record, output_number, output_of
 from ..core.row import TABLE
 from ..core.tensor import Tensor, edge_of, wrap
 from ..ground import errors, modes
@@ -75,6 +76,8 @@ def backward(
         for tensor in inputs:
             if isinstance(tensor, Tensor):
                 tensor.retain_grad()
+            elif not _is_single(tensor):
+                raise RuntimeError(_NO_PLACE.format(name=type(tensor).__name__))
     if create_graph:
         warn(errors.CREATE_GRAPH)
     before = modes.set_grad(create_graph)
@@ -82,7 +85,7 @@ def backward(
         if inputs is None and not lifted:
             engine.run(roots, keep=keep)
         else:
-            wanted = None if inputs is None else [edge_of(tensor) for tensor in inputs]
+            wanted = None if inputs is None else [_target(tensor, roots) for tensor in inputs]
             engine.general(roots, keep=keep, lifted=lifted, inputs=wanted)
     finally:
         modes.set_grad(before)
@@ -133,7 +136,7 @@ def grad(
         raise RuntimeError("`inputs` argument to `grad()` cannot be empty.")
     edges = []
     for tensor in wanted:
-        edge = _edge(tensor)
+        edge = _target(tensor, roots)
         if edge is None:
             raise RuntimeError(errors.INPUT_NO_GRAD)
         edges.append(edge)
@@ -151,6 +154,8 @@ def grad(
         if answer is None:
             if not allow_unused:
                 raise RuntimeError(errors.UNUSED.format(index=index))
+            if materialize_grads and not isinstance(tensor, Tensor):
+                raise RuntimeError("materialize_grads cannot be used when the given input is a GradientEdge")
             result.append(_zeros(tensor, create_graph) if materialize_grads else None)
             continue
         if not isinstance(answer, Tensor):
@@ -169,12 +174,47 @@ def _outputs(value: Any) -> tuple[Any, ...]:
     if isinstance(value, Tensor):
         return (value,)
     outputs = (value,) if _is_single(value) else tuple(value)
-    return tuple(getattr(output, "ownership_token", output) for output in outputs)
+    return tuple(output if (token := getattr(output, "ownership_token", None)) is None else token for output in outputs)
 
 
-def _edge(tensor: Any) -> Any:
-    """The edge of a tensor, or the one that a ``GradientEdge`` holds."""
-    return edge_of(getattr(tensor, "ownership_token", tensor))
+def _edge(place: Any) -> Any:
+    """The edge of a tensor, or the one that a ``GradientEdge`` means, as a place to start from."""
+    if isinstance(place, Tensor):
+        return edge_of(place)
+    if place.ownership_token is not None:
+        return edge_of(place.ownership_token)
+    record = _record(place.node)
+    if isinstance(record, Record) and record.kind.outputs > 1:
+        return output_of(record, place.output_nr, record.kind.outputs)
+    return record
+
+
+def _target(place: Any, roots: Sequence[tuple[Any, Any]]) -> Any:
+    """The edge of an input: where a ``GradientEdge`` names one of several outputs, the edge that the graph has."""
+    if not (isinstance(place, Tensor) or _is_single(place)):
+        raise RuntimeError(_NO_PLACE.format(name=type(place).__name__))
+    edge = _edge(place)
+    if isinstance(place, Tensor) or place.ownership_token is not None or not isinstance(edge, Record):
+        return edge
+    if edge.kind is OUTPUT:
+        record, number = edge.edges[0], place.output_nr
+        for other in engine.dependencies([root for root, _ in roots]):
+            if isinstance(other, Record) and other.kind is OUTPUT and other.edges[0] is record:
+                if output_number(other) == number:
+                    return other
+    return edge
+
+
+def _record(node: Any) -> Any:
+    """The record, or the leaf, that a node shows."""
+    if not isinstance(node, Node):
+        raise RuntimeError(f"GradientEdge's first object must be an autograd.graph.Node but got {type(node).__name__}")
+    if isinstance(node, Record):  # the context of a custom Function
+        return node
+    return node.variable if isinstance(node, AccumulateGrad) else node._record
+
+
+_NO_PLACE = "all inputs have to be Tensors or GradientEdges, but got {name}"
 
 
 def _own(array: Any, shown: set[int]) -> Any:
@@ -246,6 +286,8 @@ def _seed(index: int, output: Any, seed: Any) -> Tensor:
         raise TypeError(
             f"gradients can be either Tensors or None, but got {type(seed).__name__}"
         )
+    if not isinstance(output, Tensor):  # a node that somebody named; it does not know its sizes
+        return seed
     if seed._array.shape != output._array.shape:
         raise RuntimeError(
             f"Mismatch in shape: grad_output[{index}] has a shape of {seed.shape} and output[{index}] has a shape of "

@@ -149,11 +149,16 @@ class inference_mode(_Switch):
         modes.set_grad(self.before[1])
 
 
+_multithreading = True
+
+
 class set_multithreading_enabled(_Switch):
-    """Accepted for compatibility: a backward call runs in the thread that makes it."""
+    """Kept for compatibility: a backward call runs in the thread that makes it."""
 
     def __init__(self, mode: bool) -> None:
+        global _multithreading
         self.mode = mode
+        self.before, _multithreading = _multithreading, mode
 
     def clone(self) -> _Switch:
         return type(self)(self.mode)
@@ -162,7 +167,18 @@ class set_multithreading_enabled(_Switch):
         pass
 
     def __exit__(self, *exc: object) -> None:
-        pass
+        global _multithreading
+        _multithreading = self.before
+
+
+def is_multithreading_enabled() -> bool:
+    """What ``set_multithreading_enabled`` set."""
+    return _multithreading
+
+
+def is_view_replay_enabled() -> bool:
+    """False: a view that is read anew is a window of its base."""
+    return False
 
 
 def is_grad_enabled() -> bool:

@@ -7,14 +7,15 @@ from __future__ import annotations
 
 import functools
 import threading
-from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..core.hooks import RemovableHandle
-from ..core.node import Node, node_of
+from ..core import engine
+from ..core.hooks import RemovableHandle, count_on_leaf
+from ..core.node import Node, SavedTensor, node_of  # noqa: F401  PyTorch has it here too
 from ..core.record import output_number
 from ..core.tensor import Tensor, edge_of, share, wrap
 from ..ground import modes
@@ -74,29 +75,47 @@ class _Disabled(threading.local):
 _disabled = _Disabled()
 
 
-class disable_saved_tensors_hooks:
+@contextmanager
+def disable_saved_tensors_hooks(error_message: str) -> Iterator[None]:
     """Inside, entering ``saved_tensors_hooks`` raises RuntimeError with this message."""
-
-    def __init__(self, error_message: str) -> None:
-        self.error_message = error_message
-
-    def __enter__(self) -> None:
-        self._before = _disabled.message
-        _disabled.message = self.error_message
-
-    def __exit__(self, *exc: object) -> None:
-        _disabled.message = self._before
+    before = _disabled.message
+    if modes.local.saved_hooks:
+        raise RuntimeError(error_message)
+    _disabled.message = error_message
+    try:
+        yield
+    finally:
+        _disabled.message = before
 
 
 class _MultiHandle(RemovableHandle):
     """Removes the hooks of several tensors at once."""
 
-    def __init__(self, handles: Sequence[RemovableHandle]) -> None:
-        self.handles = tuple(handles)
+    def __init__(self, handles: Sequence[RemovableHandle], calls: _Calls) -> None:
+        self.handles, self._ended = tuple(handles), count_on_leaf(calls)
 
     def remove(self) -> None:
         for handle in self.handles:
             handle.remove()
+        self._ended()
+
+
+class _Calls:
+    """What a hook of several tensors knows of the backward call that runs."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.task = -1
+        self.grads: dict[int, Tensor] = {}
+        self.expected = 0
+
+    def begin(self) -> bool:
+        """Whether the call that runs now is another than the one before, of which all is forgotten."""
+        task = engine.current_task()
+        is_new = task != self.task
+        if is_new:
+            self.task, self.grads = task, {}
+        return is_new
 
 
 def register_multi_grad_hook(
@@ -108,55 +127,33 @@ def register_multi_grad_hook(
     """
     if mode not in ("all", "any"):
         raise ValueError(f"Expects mode to be one of ('all', 'any') but got {mode}")
-    lock = threading.Lock()
+    calls = _Calls()
     if mode == "any":
-        done: dict[int, bool] = defaultdict(bool)
 
         def first(grad: Tensor) -> None:
-            with lock:
-                task = _task()
-                if done[task]:
-                    return
-                done.clear()
-                done[task] = True
-            fn(grad)
+            with calls.lock:
+                is_new = calls.begin()
+            if is_new:
+                fn(grad)
 
-        return _MultiHandle([tensor.register_hook(first) for tensor in tensors if tensor.requires_grad])
-    wanted = {index for index, tensor in enumerate(tensors) if tensor.requires_grad}
-    nodes = [edge_of(tensor) for tensor in tensors]
-    got: dict[int, dict[int, Tensor]] = {}
-    expected: dict[int, int] = {}
+        return _MultiHandle([tensor.register_hook(first) for tensor in tensors if tensor.requires_grad], calls)
+    edges = [edge_of(tensor) for tensor in tensors]
+    if None in edges:
+        raise AssertionError("Expected gradient function to be set")
 
     def at(index: int) -> Callable[[Tensor], None]:
         def hook(grad: Tensor) -> None:
-            with lock:
-                task = _task()
-                if task not in got:
-                    got.clear()
-                    expected.clear()
-                    got[task] = {}
-                    expected[task] = sum(will_execute(nodes[i]) for i in wanted)
-                got[task][index] = grad
-                complete = len(got[task]) == expected[task]
-            if complete:
-                fn([got[task].get(i) for i in range(len(tensors))])
+            with calls.lock:
+                if calls.begin():
+                    calls.expected = sum(map(engine.will_execute, edges))
+                calls.grads[index] = grad
+                is_complete = len(calls.grads) == calls.expected
+            if is_complete:
+                fn([calls.grads.get(i) for i in range(len(tensors))])
 
         return hook
 
-    return _MultiHandle([tensor.register_hook(at(i)) for i, tensor in enumerate(tensors) if i in wanted])
-
-
-def _task() -> int:
-    from ..core import engine
-
-    return engine.current_task()
-
-
-def will_execute(edge: Any) -> bool:
-    """Whether the backward call that runs now reaches this edge."""
-    from ..core import engine
-
-    return engine.will_execute(edge)
+    return _MultiHandle([tensor.register_hook(at(i)) for i, tensor in enumerate(tensors)], calls)
 
 
 class GradientEdge(NamedTuple):
@@ -169,11 +166,9 @@ class GradientEdge(NamedTuple):
 
 def get_gradient_edge(tensor: Tensor) -> GradientEdge:
     """The edge that gradients of ``tensor`` take."""
+    if not tensor.requires_grad:
+        raise RuntimeError("It is not possible to get the gradient edge for a Tensor that does not require gradients")
     edge = edge_of(tensor)
-    if edge is None:
-        raise RuntimeError(
-            "It is not possible to get the gradient edge for a Tensor that does not require gradients"
-        )
     number = output_number(edge)
     return GradientEdge(node_of(edge), number, tensor if edge is tensor else _stand_in(tensor, edge))
 
@@ -186,21 +181,88 @@ def _stand_in(tensor: Tensor, edge: Any) -> Tensor:
     return out
 
 
-def increment_version(tensor: Tensor | Sequence[Tensor]) -> None:
+def increment_version(tensor: Tensor | Iterable[Tensor]) -> None:
     """Count a tensor (or several) as written, for code that wrote to its memory by other means."""
+    if not isinstance(tensor, Tensor | Iterable):
+        raise RuntimeError("increment_version expect a Iterable[Tensor] as input")
     for written in (tensor,) if isinstance(tensor, Tensor) else tensor:
+        if not isinstance(written, Tensor):
+            raise RuntimeError("increment_version expects each element of the iterable to be a tensor")
         share(written).version += 1
 
 
-class allow_mutation_on_saved_tensors:
-    """Inside, in-place writes to saved tensors are allowed: what was saved is copied."""
+class _AllowMutationOnSavedContext:
+    """The copies that a block of ``allow_mutation_on_saved_tensors`` keeps, until it ends."""
 
-    def __enter__(self) -> None:
-        self._hooks = saved_tensors_hooks(lambda t: t.clone(), lambda t: t)  # type: ignore[attr-defined]
-        self._hooks.__enter__()
+    def __init__(self) -> None:
+        self.cloned: dict[_Handle, Tensor] = {}
 
-    def __exit__(self, *exc: object) -> None:
-        self._hooks.__exit__()
+    def clear(self) -> None:
+        """Let all copies go: what was recorded in the block has no backward from now on."""
+        self.cloned.clear()
+
+    def _pack(self, tensor: Tensor) -> _Handle:
+        handle = _Handle()
+        self.cloned[handle] = tensor.clone()  # type: ignore[attr-defined]
+        return handle
+
+    def _unpack(self, handle: _Handle) -> Tensor:
+        if handle not in self.cloned:
+            raise AssertionError(
+                "Trying to backward outside of the 'allow_mutation_on_saved_tensors' contextin which the graph was "
+                "originally recorded."
+            )
+        return self.cloned[handle]
+
+
+class _Handle:
+    """What stands for a saved tensor in a record: the copy goes with the block."""
+
+    __slots__ = ()
+
+
+class _Mutation(threading.local):
+    allowed = False
+
+
+_mutation = _Mutation()
+
+
+@contextmanager
+def allow_mutation_on_saved_tensors() -> Iterator[_AllowMutationOnSavedContext]:
+    """Inside, in-place writes to saved tensors are allowed: what was saved is copied; backward is run inside too."""
+    if _mutation.allowed:
+        raise RuntimeError("allow_mutation_on_saved_tensors contexts cannot be nested")
+    context = _AllowMutationOnSavedContext()
+    with saved_tensors_hooks(context._pack, context._unpack):
+        _mutation.allowed = True
+        try:
+            yield context
+        finally:
+            _mutation.allowed = False
+            context.clear()
+
+
+def region_activation_memory_budget(budget: float) -> AbstractContextManager[None]:
+    """A block that asks a compiler to save less for backward; it changes nothing in what is not compiled."""
+    if not 0 <= budget <= 1:
+        raise ValueError(f"budget must be in [0, 1], got {budget}")
+    return nullcontext()
+
+
+def _flag(enabled: bool) -> None:
+    if not isinstance(enabled, bool):
+        raise RuntimeError(f"enabled must be a bool, but got {type(enabled).__name__}")
+
+
+def set_warn_on_accumulate_grad_stream_mismatch(enabled: bool) -> None:
+    """Accepted without effect: there are no streams that gradients could come from."""
+    _flag(enabled)
+
+
+def set_override_stale_capture_stream(enabled: bool) -> None:
+    """Accepted without effect: there is no device whose work could be captured."""
+    _flag(enabled)
 
 
 __all__ = [
@@ -210,8 +272,10 @@ __all__ = [
     "disable_saved_tensors_hooks",
     "get_gradient_edge",
     "increment_version",
+    "region_activation_memory_budget",
     "register_multi_grad_hook",
     "save_on_cpu",
     "saved_tensors_hooks",
-    "will_execute",
+    "set_override_stale_capture_stream",
+    "set_warn_on_accumulate_grad_stream_mismatch",
 ]

@@ -28,6 +28,7 @@ from .tensor import Tensor, wrap
 ORDINARY: set[type] = {Tensor, float, int, bool, complex, type(None)}
 NOT_TAKEN = object()
 REQUIRED = object()  # for a setting that was not given
+_FLOAT8 = frozenset(kind.numpy for kind in dtypes.FLOAT8)
 #: ``strangers(row, tensors, settings, out)`` gives an answer, or NOT_TAKEN, and the tensors to go on with.
 strangers: Callable[..., tuple[Any, Sequence[Any]]] = NotImplemented
 #: ``into(row, flat, out, answer)`` puts an answer into ``out=``: handed in by ``write.py``.
@@ -120,8 +121,10 @@ def agree(row: Row, flat: Sequence[Any], written: bool = False) -> Agreed:
         row.check(*flat)
     arrays = arrays_of(row, flat, written)
     if row.typed is None:
+        _check_float8(row, arrays)
         return arrays, None, None
     cast = common_dtype(row, flat)
+    _check_float8(row, arrays)
     if row.single_numbers and cast.itemsize == 2 and not any(a is not None and a.dtype.metadata for a in arrays):
         single = beside_half(arrays, cast)
         if single is not None:
@@ -135,6 +138,13 @@ def agree(row: Row, flat: Sequence[Any], written: bool = False) -> Agreed:
         cast,
         None,
     )
+
+
+def _check_float8(row: Row, arrays: Sequence[Any]) -> None:
+    """Raise PyTorch's kind of error for floats of eight bits where an operation does not take them."""
+    for array in arrays:
+        if array is not None and array.dtype in _FLOAT8 and not row.stores:
+            raise NotImplementedError(f"\"{row.name}_cpu\" not implemented for '{dtypes.of(array.dtype).scalar_name}'")
 
 
 def arrays_of(row: Row, flat: Sequence[Any], written: bool = False) -> list[Any]:

@@ -16,7 +16,7 @@ from . import leaf
 from .record import About, Bundle, Record, freed, output_number
 from .record import about as about_of
 
-on_leaves = 0  # hooks alive on leaves; a quick walk calls none
+on_leaves = 0  # alive hooks on leaves, and what asks which backward call runs: a quick walk serves neither
 wrap: Callable[[Any], Any] = NotImplemented  # array -> Tensor, handed in by tensor.py
 _ids = count().__next__
 
@@ -37,6 +37,12 @@ class RemovableHandle:
 
     def __exit__(self, *exc: object) -> None:
         self.remove()
+
+
+def unserializable_hook(f: Any) -> Any:
+    """A decorator: the hook is left behind without a warning when its tensor is pickled."""
+    f.__torch_unserializable__ = True
+    return f
 
 
 def on_leaf(change: int) -> None:
@@ -215,7 +221,12 @@ def retain(record: Any, tensor: Any) -> None:
 
 def register_on_leaf(variable: Any, hooks: dict[int, Any], hook: Callable[..., Any]) -> RemovableHandle:
     """Add ``hook`` at a leaf; counted, until it is removed or the leaf is gone."""
+    return register(hooks, hook, count_on_leaf(variable))
+
+
+def count_on_leaf(variable: Any) -> Callable[[], Any]:
+    """Count a hook on a leaf, or who asks for the backward call; gives what counts it off, as its end does."""
     on_leaf(1)
     ended = weakref.finalize(variable, on_leaf, -1)
     ended.atexit = False
-    return register(hooks, hook, ended)
+    return ended

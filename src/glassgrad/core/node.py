@@ -18,6 +18,12 @@ pack_saved: Callable[..., None] = NotImplemented
 _alive: weakref.WeakValueDictionary[int, Node] = weakref.WeakValueDictionary()  # id of record -> its node
 
 
+_NO_NODE = (
+    "Can't instantiate abstract class Node with abstract methods _input_metadata, _register_hook_dict, _sequence_nr, "
+    "metadata, name, next_functions, register_hook, register_prehook"
+)
+
+
 class Node:
     """A node of the backward graph: callable, with ``next_functions``, saved values and hooks.
 
@@ -27,7 +33,7 @@ class Node:
     _record: Any
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
-        raise TypeError(f"cannot create '{type(self).__name__}' instances")
+        raise TypeError(_NO_NODE if type(self) is Node else f"cannot create '{type(self).__name__}' instances")
 
     def name(self) -> str:
         """The name of the node, such as ``MulBackward0``."""
@@ -99,18 +105,30 @@ class Node:
             "tensor",
             "result",
         ):
-            return SavedTensor(self._record, *self._record.kind.saved[name[11:]])
+            return SavedTensor._of(self._record, *self._record.kind.saved[name[11:]])
         raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
 
     def __dir__(self) -> list[str]:
-        return [*super().__dir__(), *("_saved_" + name for name in self._record.kind.saved)]
+        saved = self._record.kind.saved
+        raw = [f"_raw_saved_{name}" for name, (how, _) in saved.items() if how in ("tensor", "result")]
+        return [*super().__dir__(), *(f"_saved_{name}" for name in saved), *raw]
 
 
 class SavedTensor:
     """A saved tensor before it is unpacked: ``data`` is what is held, ``unpack_hook`` the user's hook, if any."""
 
-    def __init__(self, record: Record, how: str, slot: int) -> None:
-        self._record, self._how, self._slot = record, how, slot
+    _record: Record
+    _how: str
+    _slot: int
+
+    def __init__(self, *args: Any) -> None:
+        raise RuntimeError("Trying to create a SavedTensor object from Python is forbidden.")
+
+    @classmethod
+    def _of(cls, record: Record, how: str, slot: int) -> SavedTensor:
+        saved = object.__new__(cls)
+        saved._record, saved._how, saved._slot = record, how, slot
+        return saved
 
     def _content(self) -> Any:
         if self._record.run is freed:
@@ -125,7 +143,10 @@ class SavedTensor:
     def register_hooks(self, pack_hook: Callable[[Any], Any], unpack_hook: Callable[[Any], Any]) -> None:
         """Pack what is saved now, and unpack it with ``unpack_hook`` when it is read."""
         if self.unpack_hook is not None:
-            raise RuntimeError("Calling register_hooks on a saved tensor whose hooks have already been set.")
+            raise RuntimeError(
+                "Calling register_hooks on a saved tensor whose hooks have already been set. Hint: only one pair of "
+                "hooks is allowed at a time."
+            )
         pack_saved(self._record, self._how, self._slot, (pack_hook, unpack_hook))
 
     @property

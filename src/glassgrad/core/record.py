@@ -159,7 +159,7 @@ class About:
     __slots__ = ("tensor_hooks", "retain", "pre_hooks", "post_hooks", "metadata", "inner", "home", "outputs")
 
     def __init__(self) -> None:
-        self.tensor_hooks: dict[int, Callable[..., Any]] = {}
+        self.tensor_hooks: dict[int, Callable[..., Any]] | None = None  # until somebody registers one
         self.retain: Any = None
         self.pre_hooks: dict[int, Callable[..., Any]] = {}
         self.post_hooks: dict[int, Callable[..., Any]] = {}

@@ -49,6 +49,7 @@ class Columns(TypedDict, total=False):
     serves: tuple[str, str | Callable[..., Exception]] | None
     #: half precision is computed in float32 and rounded once: "single" as float32 is, "plain" by no faster form
     halves: Literal["single", "plain"] | None
+    stores: bool  #: floats of eight bits are taken too, which are moved and converted, and hardly computed with
     # -- its results
     view: bool  #: the result shares the memory of the first input
     constant: bool  #: the result never carries a gradient
@@ -145,7 +146,7 @@ class Row:
         self.precision = columns.get("precision")
         if self.precision not in (None, "low", "single"):
             raise ValueError(f"row {self.name}: unknown precision {self.precision!r}")
-        self.check = columns.get("refuses")
+        self.check, self.stores = columns.get("refuses"), columns.get("stores", False)
 
         self.view, self.constant = columns.get("view", False), columns.get("constant", False)
         self.outputs = columns.get("outputs", ())

@@ -58,8 +58,8 @@ class _Bare:
 
 
 def lend(tensor: Any, edge: Any) -> Tensor:
-    """A tensor on the same data whose history is ``edge``; a leaf is lent as itself."""
-    if isinstance(edge, Tensor):
+    """A tensor on the same data whose history is ``edge``: a record, or the leaf that it stands for."""
+    if tensor is edge:
         return edge
     out = wrap(tensor._array)
     out._edge, out._counter = edge, tensor._counter

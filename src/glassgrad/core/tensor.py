@@ -1,15 +1,16 @@
 """The Tensor: an array, its version, its place in the graph.  No operation lives here; methods arrive from the table.
 
 ``_array``    the data: a NumPy array, or the scalar that NumPy gives for 0-d results while nobody aliases it
-``_edge``     the place in the graph: None, LEAF, the record that made it, or a View
+``_edge``     the place in the graph: None, LEAF, the record that made it, a View, or the leaf that it stands for
 ``_counter``  the version counter, shared by all aliases; None until the first alias or in-place write
 """
 
 from __future__ import annotations
 
 import warnings
+from collections import OrderedDict
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -178,17 +179,20 @@ class Tensor:
             raise RuntimeError(errors.REQUIRES_GRAD_BOOL)
         require_grad(self, value)
 
+    @requires_grad.deleter
+    def requires_grad(self) -> None:
+        raise RuntimeError(errors.REQUIRES_GRAD_BOOL)
+
     @property
     def is_leaf(self) -> bool:
         """Whether the user made this tensor, rather than a recorded operation."""
-        edge = edge_of(self)
-        return edge is None or edge is self
+        return not isinstance(edge_of(self), Record)
 
     @property
     def grad_fn(self) -> Node | None:
         """The node that made this tensor; None for a leaf."""
         edge = edge_of(self)
-        return None if edge is None or edge is self else node_of(edge)
+        return node_of(edge) if isinstance(edge, Record) else None
 
     @property
     def output_nr(self) -> int:
@@ -236,8 +240,25 @@ class Tensor:
 
     @property
     def _backward_hooks(self) -> dict[int, Any] | None:
-        extras = getattr(edge_of(self), "_about", None)
+        edge = edge_of(self)
+        extras = getattr(self if edge is None else edge, "_about", None)
         return None if extras is None else extras.tensor_hooks
+
+    @_backward_hooks.setter
+    def _backward_hooks(self, value: dict[int, Any] | None) -> None:
+        edge = edge_of(self)
+        owner = self if edge is None else edge  # a leaf keeps them for the time when it wants gradients
+        about(owner).tensor_hooks = value
+        if value is not None:
+            _let_engine_see(self, owner)
+
+    @_backward_hooks.deleter
+    def _backward_hooks(self) -> None:
+        raise RuntimeError("Deletion of _backwards_hooks not allowed!")
+
+    @property
+    def _grad_fn(self) -> Node | None:
+        return self.grad_fn
 
     def _is_view(self) -> bool:
         return type(self._edge) is View
@@ -263,6 +284,10 @@ class Tensor:
         if self._counter is None:
             self._counter = VersionCounter()
 
+    @data.deleter
+    def data(self) -> None:
+        raise RuntimeError("Deleting tensor data is not allowed. Delete tensor instead!")
+
     def retain_grad(self) -> None:
         """Keep the gradient of this non-leaf in ``.grad``."""
         edge = edge_of(self)
@@ -280,12 +305,9 @@ class Tensor:
         if edge is None:
             raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
         extras = about(edge)
-        if edge is self:
-            return hooks.register_on_leaf(self, extras.tensor_hooks, hook)
-        hooks.install(edge)
-        if edge.kind is OUTPUT:
-            hooks.watch_output(edge)
-        return hooks.register(extras.tensor_hooks, hook)
+        if extras.tensor_hooks is None:
+            extras.tensor_hooks = OrderedDict()
+        return hooks.register(extras.tensor_hooks, hook, _let_engine_see(self, edge))
 
     def register_post_accumulate_grad_hook(self, hook: Callable[[Tensor], None]) -> hooks.RemovableHandle:
         """Call ``hook(tensor)`` after a gradient was added into this leaf's ``.grad``."""
@@ -309,7 +331,7 @@ class Tensor:
     def __repr__(self, *, tensor_contents: str | None = None) -> str:
         try:
             edge = edge_of(self)
-            node = None if edge is None or edge is self else type(node_of(edge)).__name__
+            node = type(node_of(edge)).__name__ if isinstance(edge, Record) else None
         except RuntimeError:  # a view that must not be read again
             edge, node = self._edge, "Invalid"
         return formatting.tensor_repr(
@@ -327,6 +349,16 @@ class Tensor:
 
     def __dir__(self) -> list[str]:
         return [*object.__dir__(self)]
+
+
+def _let_engine_see(tensor: Tensor, edge: Any) -> Callable[[], Any] | None:
+    """Let the engine call the hooks of a tensor at its edge; gives what undoes that, where it costs other calls."""
+    if edge is tensor:
+        return hooks.count_on_leaf(tensor)
+    hooks.install(edge)
+    if edge.kind is OUTPUT:
+        hooks.watch_output(edge)
+    return None
 
 
 def carries_gradients(dtype: np.dtype[Any]) -> bool:
@@ -368,5 +400,17 @@ def _check_grad(tensor: Tensor, value: Any) -> None:
         )
 
 
+def read_only(name: str, getter: property) -> property:
+    """A property of tensors that refuses to be set and deleted in PyTorch's words."""
+
+    def refuse(self: Any, value: Any = None) -> NoReturn:
+        raise AttributeError(f"attribute '{name}' of 'torch._C.TensorBase' objects is not writable")
+
+    return property(getter.fget, refuse, refuse, getter.__doc__)
+
+
+for _name, _member in [*vars(Tensor).items()]:
+    if isinstance(_member, property) and _member.fset is None:
+        setattr(Tensor, _name, read_only(_name, _member))
 leaf.Tensor, leaf.wrap = Tensor, wrap
 hooks.wrap = wrap

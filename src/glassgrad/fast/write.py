@@ -25,6 +25,8 @@ def everyday(row: Row, target: Any, others: Sequence[Any], settings: Sequence[An
     if data is None:
         return False
     dtype, silent = data.dtype, modes.off and not modes.grad_enabled()
+    if dtype is I64 and row.typed == "float":
+        return False
     arrays = [data]
     for name, other in zip(row.inputs[1:], others, strict=False):
         kind = type(other)

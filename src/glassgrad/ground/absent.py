@@ -108,6 +108,11 @@ def _move(value: Any, name: str, module: str) -> None:
         value.__name__ = name
     if isinstance(value, (type, FunctionType)):
         value.__module__, value.__qualname__ = module, value.__name__
+    if isinstance(value, type):
+        for member, function in vars(value).items():
+            if isinstance(function, FunctionType) and function.__name__ == _UNNAMED:
+                function.__name__, function.__qualname__ = member, f"{name}.{member}"
+                function.__module__ = module
 
 
 def find_in(table: str, names: Iterable[str]) -> None:

@@ -79,10 +79,10 @@ def _make(name: str, scalar_name: str, kind: str, itemsize: builtins.int) -> dty
     put(instance, "itemsize", itemsize)
     put(instance, "is_complex", kind == "c")
     put(instance, "is_floating_point", kind == "f")
-    put(instance, "is_signed", kind in "ifc")
+    put(instance, "is_signed", kind in "ifc" and not name.endswith("e8m0fnu"))  # which is an exponent alone
     put(instance, "_rank", "buifc".index(kind))
     if name != "complex32":
-        put(instance, "numpy", np.dtype(ml_dtypes.bfloat16 if name == "bfloat16" else name))
+        put(instance, "numpy", np.dtype(getattr(ml_dtypes, name) if "float8" in name or name == "bfloat16" else name))
     return instance
 
 
@@ -107,12 +107,18 @@ ALL: tuple[dtype, ...] = (
     bool, uint8, int8, int16, int32, int64, uint16, uint32, uint64,
     float16, bfloat16, float32, float64, complex32, complex64, complex128,
 )  # fmt: skip
+#: What stores a number in a byte: copied, viewed and converted; there is hardly an operation that computes with it.
+FLOAT8 = tuple(
+    _make(name, name.capitalize(), "f", 1)
+    for name in ("float8_e4m3fn", "float8_e5m2", "float8_e4m3fnuz", "float8_e5m2fnuz", "float8_e8m0fnu")
+)
+float8_e4m3fn, float8_e5m2, float8_e4m3fnuz, float8_e5m2fnuz, float8_e8m0fnu = FLOAT8
 _REAL = {complex32: float16, complex64: float32, complex128: float64}
 _COMPLEX = {float16: complex32, bfloat16: complex64, float32: complex64, float64: complex128}
 
 # --- from NumPy -------------------------------------------------------------------------------------------------------
 
-_OF: dict[np.dtype[Any], dtype] = {known.numpy: known for known in ALL if known is not complex32}
+_OF: dict[np.dtype[Any], dtype] = {known.numpy: known for known in (*ALL, *FLOAT8) if known is not complex32}
 _SUPPORTED = (
     "float64, float32, float16, complex64, complex128, int64, int32, int16, int8, "
     "uint64, uint32, uint16, uint8, and bool."
@@ -172,7 +178,7 @@ def _promoted(a: dtype, b: dtype) -> dtype | None:
 
 PROMOTED: dict[tuple[dtype, dtype], dtype] = {
     (a, b): promoted for a in ALL for b in ALL if (promoted := _promoted(a, b)) is not None
-}
+} | {(kind, kind): kind for kind in FLOAT8}
 
 
 def promote_types(type1: dtype, type2: dtype) -> dtype:
@@ -184,6 +190,11 @@ def promote_types(type1: dtype, type2: dtype) -> dtype:
     promoted = PROMOTED.get((type1, type2))
     if promoted is not None:
         return promoted
+    if type1 in FLOAT8 or type2 in FLOAT8:
+        raise RuntimeError(
+            "Promotion for Float8 Types is not supported, attempted to promote "
+            f"{type1.scalar_name} and {type2.scalar_name}"
+        )
     raise RuntimeError(
         "Promotion for uint16, uint32, uint64 types is not supported, "
         f"attempted to promote {type1.scalar_name} and {type2.scalar_name}"
@@ -303,6 +314,8 @@ def set_default_dtype(d: dtype, /) -> None:
         raise TypeError("invalid dtype object: only floating-point types are supported as the default type")
     if not d.is_floating_point:
         raise TypeError("only floating-point types are supported as the default type")
+    if d in FLOAT8:
+        raise TypeError(f"couldn't find storage object {d.scalar_name}Storage")
     _default, _default_complex = d, _COMPLEX[d]
 
 
@@ -386,6 +399,16 @@ _FLOATS = {  # significand bits, largest exponent, decimal digits
 }
 
 
+#: Where no formula of digits and exponents holds: eps, max, min, tiny.
+_LIMITS = {
+    float8_e4m3fn: (0.125, 448.0, -448.0, 2.0**-6),
+    float8_e5m2: (0.25, 57344.0, -57344.0, 2.0**-14),
+    float8_e4m3fnuz: (0.125, 240.0, -240.0, 2.0**-7),
+    float8_e5m2fnuz: (0.125, 57344.0, -57344.0, 2.0**-15),
+    float8_e8m0fnu: (1.0, 2.0**127, 2.0**-127, 2.0**-127),
+}
+
+
 class _Limits:
     """What finfo and iinfo share: numbers about one dtype, read-only, compared by dtype."""
 
@@ -433,15 +456,19 @@ class finfo(_Limits):
         if type is _MISSING:
             type = _default
         real = demand(type, "finfo", "type", 1).to_real()
-        if real not in _FLOATS:
+        if real in _LIMITS:
+            decimals = 0
+            eps, most, least, tiny = _LIMITS[real]
+        elif real in _FLOATS:
+            digits, exponent, decimals = _FLOATS[real]
+            eps = 2.0**-digits
+            most = (2.0 - eps) * 2.0**exponent
+            least, tiny = -most, 2.0 ** (1 - exponent)
+        else:
             raise TypeError(
                 "torch.finfo() requires a floating point input type. Use torch.iinfo to handle 'torch.finfo'"
             )
-        digits, exponent, decimals = _FLOATS[real]
-        eps = 2.0**-digits
-        most = (2.0 - eps) * 2.0**exponent
-        tiny = 2.0 ** (1 - exponent)
-        self._hold(_kind=real, bits=8 * real.itemsize, eps=eps, max=most, min=-most, tiny=tiny)
+        self._hold(_kind=real, bits=8 * real.itemsize, eps=eps, max=most, min=least, tiny=tiny)
         self._hold(smallest_normal=tiny, resolution=builtins.float(f"1e-{decimals}"), dtype=real.name)
 
     def __repr__(self) -> str:

@@ -1,4 +1,6 @@
-"""PyTorch's sentences for what goes wrong, one constant each."""
+"""PyTorch's sentences for what goes wrong, one constant each, and the errors that are the package's own."""
+
+from .names import OURS
 
 FREED = (
     "Trying to backward through the graph a second time (or directly access saved tensors after they have already "
@@ -84,3 +86,15 @@ GRAD_DTYPE = (
     "and its gradient may break downstream systems that assume they match."
 )
 BROADCAST = "The size of tensor a ({a}) must match the size of tensor b ({b}) at non-singleton dimension {dim}"
+
+
+class OutOfMemoryError(RuntimeError):
+    """What a device raises when its memory is full; none does here: NumPy raises MemoryError."""
+
+
+class AcceleratorError(RuntimeError):
+    """What a device raises when its work fails; there is none here."""
+
+
+for _kind in (OutOfMemoryError, AcceleratorError):
+    _kind.__module__ = OURS  # where pickles find it

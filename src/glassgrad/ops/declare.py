@@ -7,6 +7,7 @@ from collections.abc import Callable
 from types import FunctionType
 from typing import Any
 
+from ..core.tensor import read_only
 from ..ground.listening import Function, audible
 from ..ground.names import OURS
 from ..ground.register import Register
@@ -55,6 +56,8 @@ def composite(
                 func.__name__ = func.__qualname__ = own
                 func.__module__ = OURS
             func = audible(func)
+        if isinstance(func, property) and func.fset is None:
+            func = read_only(own, func)
         other = COMPOSITES.families.get(own)
         if COMPOSITES.is_taken(own) or (other is not None and not home.endswith(other)):
             key = f"{own} ({'method' if method else 'function'})"  # where they differ

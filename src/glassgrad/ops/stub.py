@@ -280,7 +280,8 @@ def _members(body: Iterable[ast.stmt]) -> list[str]:
 
 
 def _is_property(node: ast.FunctionDef) -> bool:
-    return any("property" in ast.unparse(d) or "setter" in ast.unparse(d) for d in node.decorator_list)
+    parts = ("property", "setter", "deleter")
+    return any(part in ast.unparse(decorator) for decorator in node.decorator_list for part in parts)
 
 
 def _is_import(node: ast.stmt) -> bool:

@@ -1,5 +1,6 @@
 """Floor 7: the ``torch.profiler`` namespace: what a program's operations cost, in tables and traces."""
 
+from . import itt
 from .events import EventList, FunctionEvent, FunctionEventAvg
 from .marks import record_function
 from .session import (
@@ -14,5 +15,5 @@ from .session import (
 
 __all__ = [
     "EventList", "ExecutionTraceObserver", "FunctionEvent", "FunctionEventAvg", "ProfilerAction", "ProfilerActivity",
-    "profile", "record_function", "schedule", "supported_activities", "tensorboard_trace_handler",
+    "itt", "profile", "record_function", "schedule", "supported_activities", "tensorboard_trace_handler",
 ]  # fmt: skip

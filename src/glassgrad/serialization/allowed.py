@@ -136,7 +136,7 @@ def globals_by_default() -> dict[str, Any]:
         "torch.storage.UntypedStorage": UntypedStorage,
         "torch.storage.TypedStorage": TypedStorage,
     }
-    known |= {str(dtype): dtype for dtype in dtypes.ALL}
+    known |= {str(dtype): dtype for dtype in (*dtypes.ALL, *dtypes.FLOAT8)}
     known |= {f"torch.{name}": kind for name, kind in TYPES.items()}
     known |= {f"torch.{name}": StorageType(name) for name in NAMES.values()}
     known |= {f"torch._utils.{function.__name__}": function for function in rebuild.REBUILDERS}

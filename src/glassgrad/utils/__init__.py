@@ -8,12 +8,18 @@ from ..ground.importing import load as _load
 from ..ground.paths import show as _show
 
 _MODULES = {
-    "_pytree", "benchmark", "checkpoint", "cpp_extension", "data", "hooks", "model_zoo", "serialization", "tensorboard",
+    "_pytree", "benchmark", "checkpoint", "cpp_extension", "data", "dlpack", "hooks", "model_zoo", "serialization",
+    "tensorboard",
 }  # fmt: skip
-_show(f"{__name__}.hooks", f"{__name__.partition('.')[0]}.core.hooks", "RemovableHandle")
+_PART_OF = {"swap_tensors": "swap"}
+_HOME = __name__.partition(".")[0]
+_show(f"{__name__}.hooks", f"{_HOME}.core.hooks", "RemovableHandle unserializable_hook")
+_show(f"{__name__}.hooks", f"{_HOME}.families.storage.interchange", "warn_if_has_hooks=warn_of_hooks")
 
 
 def __getattr__(name: str) -> Any:
     if name in _MODULES:
         return _load(f"{__name__}.{name}")
+    if name in _PART_OF:
+        return getattr(_load(f"{__name__}.{_PART_OF[name]}"), name)
     raise AttributeError(f"module 'torch.utils' has no attribute '{name}'")

@@ -334,6 +334,12 @@ _DETACHED_VIEW = (
 )
 
 
+@composite(function=False)
+def module_load(self: Tensor, other: Tensor, assign: bool = False) -> Tensor:
+    """What ``load_state_dict`` exchanges this tensor with, where ``torch.__future__`` lets it swap tensors."""
+    return detach(other if assign else copy_(self, other))
+
+
 @composite()
 def detach_(self: Tensor) -> Tensor:
     """Forget the tensor's history; it is a leaf from now on."""

@@ -7,22 +7,37 @@ from typing import Any
 import numpy as np
 
 from ...core.row import op
+from ...ground import dtypes
 from ..compare.rows import zero_like
 
 ndarray = np.ndarray
 
 
-@op(public=False, hidden=("dtype", "source"))
+@op(public=False, hidden=("dtype", "source"), stores=True)
 def to_copy(self: Any, /, dtype: Any, source: Any = None, memory_format: Any = None) -> Any:
     """The elements as a NumPy ``dtype``; ``source`` is the dtype that gradients take on their way back."""
+    if self.dtype.itemsize == 1 and self.dtype.kind in "fV":
+        self = self.astype(np.float32)
     kind = self.dtype.kind
     if kind == "c" and dtype.kind not in "cb":
         self = self.real
     if kind == "f" and dtype.kind in "iu":
         converted = _whole(self, dtype)
+    elif dtype.itemsize == 1 and dtype.kind in "fV":
+        converted = _in_a_byte(self, dtype)
     else:
         converted = self.astype(dtype)
     return converted if memory_format is None else clone.row.kernel(converted, memory_format)
+
+
+def _in_a_byte(a: Any, dtype: Any) -> Any:
+    """The elements as floats of eight bits, as PyTorch rounds those that are beyond the largest, or have no sign."""
+    kind, a = dtypes.of(dtype), np.asarray(a, np.float32)
+    if kind is dtypes.float8_e4m3fn:  # which has no infinity
+        a = np.clip(a, -448, 448)
+    elif kind is dtypes.float8_e8m0fnu:
+        a = np.maximum(np.abs(a), np.float32(2.0**-127))
+    return a.astype(dtype)
 
 
 to_copy.derivative(self=lambda grad, dtype, source: grad if source is None else to_copy(grad, source, dtype))
@@ -60,7 +75,7 @@ def _in_order(array: Any) -> Any:
     return out
 
 
-@op(public=False)
+@op(public=False, stores=True)
 def clone(self: Any, /, memory_format: Any = None) -> Any:
     """A copy; dense memory keeps its order, unless a ``memory_format`` asks for another."""
     if type(self) is not ndarray:
@@ -79,7 +94,7 @@ def clone(self: Any, /, memory_format: Any = None) -> Any:
 clone.derivative(self=lambda grad: grad)
 
 
-@op(node="torch::autograd::CopyBackwards", inplace=True, public=False)
+@op(node="torch::autograd::CopyBackwards", inplace=True, public=False, stores=True)
 def copy(self: Any, src: Any, /) -> Any:
     """``src`` broadcast to the shape of ``self``, in its dtype: what ``copy_`` writes."""
     if src.dtype.kind == "c" and self.dtype.kind not in "cb":
@@ -112,7 +127,7 @@ def fill_tensor(self: Any, value: Any, /) -> Any:
 fill_tensor.derivative(self=lambda grad: zero_like(grad), value=lambda grad: whole_sum(grad))
 
 
-@op(node="FillBackward2", inplace=True, public=False, one_value=True)
+@op(node="FillBackward2", inplace=True, public=False, one_value=True, stores=True)
 def fill_with_number(self: Any, /, value: Any) -> Any:
     """What ``fill_`` writes for a number."""
     return np.broadcast_to(np.asarray(value).astype(self.dtype), self.shape)
@@ -130,7 +145,7 @@ def fill_with_tensor(self: Any, value: Any, /) -> Any:
 fill_with_tensor.derivative(self=lambda grad: zero_like(grad), value=lambda grad: whole_sum(grad))
 
 
-@op(inplace=True, public=False, one_value=True)
+@op(inplace=True, public=False, one_value=True, stores=True)
 def zero(self: Any, /) -> Any:
     """What ``zero_`` writes."""
     return np.broadcast_to(np.zeros((), self.dtype), self.shape)

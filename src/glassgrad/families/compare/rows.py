@@ -22,13 +22,13 @@ def zero_like(self: Any, /) -> Any:
 # -- comparisons -----------------------------------------------------------------------------------------------------
 
 
-@op(operator="eq", constant=True, typed="promote")
+@op(operator="eq", constant=True, typed="promote", stores=True)
 def eq(self: Any, other: Any, /) -> Any:
     """Whether elements are equal."""
     return self == other
 
 
-@op("not_equal", operator="ne", constant=True, typed="promote")
+@op("not_equal", operator="ne", constant=True, typed="promote", stores=True)
 def ne(self: Any, other: Any, /) -> Any:
     """Whether elements differ."""
     return self != other
@@ -126,7 +126,7 @@ def _never(self: Any) -> Any:
     return np.zeros(self.shape, np.bool_) if type(self) is ndarray else np.False_
 
 
-@op(constant=True)
+@op(constant=True, stores=True)
 def isnan(self: Any, /) -> Any:
     """Whether elements are not a number."""
     return self != self
@@ -178,7 +178,7 @@ def signbit(self: Any, /) -> Any:
 # -- choices ---------------------------------------------------------------------------------------------------------
 
 
-@op(typed="promote", apart=("condition",))
+@op(typed="promote", apart=("condition",), stores=True)
 def where(condition: Any, self: Any, other: Any, /) -> Any:
     """``self`` where ``condition`` holds, ``other`` elsewhere, with broadcasting."""
     if condition.dtype.kind != "b":

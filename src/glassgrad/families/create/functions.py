@@ -114,7 +114,7 @@ def filling(value: Any, kind: np.dtype[Any]) -> Any:
         fits = value == value and least <= value <= info.max
         value = int(value) if fits else 0
     elif fits and code == "f" and isinstance(value, int | float) and math.isfinite(value):
-        fits = abs(value) <= float(np.finfo(kind).max)
+        fits = abs(value) <= dtypes.finfo(dtypes.of(kind)).max
     if not fits:
         name = _C_NAMES.get(kind.str[1:], f"{kind.name}_t")
         raise RuntimeError(f"value cannot be converted to type {name} without overflow")

@@ -342,7 +342,7 @@ def refusal(array: Any, key: tuple[Any, ...], error: Exception) -> IndexError:
     return IndexError(text)
 
 
-@op(public=False)
+@op(public=False, stores=True)
 def index(self: Any, /, indices: Any) -> Any:
     """The elements that index tensors name, one for each dimension from the first on; None takes a dimension whole."""
     key = _key(indices)
@@ -501,7 +501,7 @@ masked_fill_tensor.derivative(
 )
 
 
-@op(apart=("mask",), public=False, hidden=("self_sizes", "mask_sizes"))
+@op(apart=("mask",), public=False, hidden=("self_sizes", "mask_sizes"), stores=True)
 def masked_select(self: Any, mask: Any, /) -> Any:
     """The elements where ``mask`` holds, in a row."""
     if self.shape != mask.shape:

@@ -17,7 +17,7 @@ def _along(axis: int, index: Any) -> tuple[Any, ...]:
     return (*(ALL,) * axis, index.reshape(-1))
 
 
-@op(apart=("index",), public=False, shows={"dim": ("dim", unsigned)})
+@op(apart=("index",), public=False, shows={"dim": ("dim", unsigned)}, stores=True)
 def index_select(self: Any, index: Any, /, dim: Any) -> Any:
     """The slices of ``dim`` that ``index`` names."""
     axis = axis_of(dim, self.ndim)

@@ -37,7 +37,7 @@ def _common_axis(tensors: Any, dim: int) -> tuple[int, tuple[int, ...] | None]:
     return axis, first.shape
 
 
-@op(typed="promote", public=False, hidden=("tensors_sizes",), shows={"dim": ("dim", unsigned)})
+@op(typed="promote", public=False, hidden=("tensors_sizes",), shows={"dim": ("dim", unsigned)}, stores=True)
 def cat(tensors: Any, /, dim: Any) -> Any:
     """The tensors one after the other along ``dim``; empty vectors are passed over."""
     try:
@@ -67,7 +67,7 @@ def _portions(grad: Any, tensors_sizes: Any, dim: Any, needs: Any) -> Any:
     return parts
 
 
-@op(typed="promote", public=False, shows={"dim": ("dim", unsigned)})
+@op(typed="promote", public=False, shows={"dim": ("dim", unsigned)}, stores=True)
 def stack(tensors: Any, /, dim: Any) -> Any:
     """The tensors, all of one shape, along a new dimension."""
     first = tensors[0].shape
@@ -239,7 +239,7 @@ def _as_matrix(sizes: tuple[int, ...]) -> tuple[int, ...]:
 BACKWARDS = builtins.slice(None, None, -1)
 
 
-@op(public=False)
+@op(public=False, stores=True)
 def repeat(self: Any, /, repeats: Any) -> Any:
     """The tensor beside itself, so many times along every dimension; new dimensions come in front."""
     if len(repeats) < self.ndim:
@@ -279,7 +279,7 @@ def flip(self: Any, /, dims: Any) -> Any:
 flip.derivative(self=lambda grad, dims: flip(grad, dims))
 
 
-@op(public=False, shows={"dims": ("dims", unsigned), "shifts": ("shifts", unsigned)})
+@op(public=False, shows={"dims": ("dims", unsigned), "shifts": ("shifts", unsigned)}, stores=True)
 def roll(self: Any, /, shifts: Any, dims: Any = ()) -> Any:
     """The tensor with elements moved on, those that fall off coming back at the other end."""
     if not shifts:

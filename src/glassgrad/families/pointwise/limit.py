@@ -337,7 +337,7 @@ _I = 1j
 size_of = abs  # the name is the row's below
 
 
-@op("absolute", inplace=True, holomorphic=False, ufunc=np.absolute)
+@op("absolute", inplace=True, holomorphic=False, ufunc=np.absolute, stores=True)
 def abs(self: Any, /) -> Any:
     """The absolute value."""
     if self.dtype.kind == "b":

@@ -421,13 +421,13 @@ def _truth(ufunc: Any, a: Any, dim: Any, keepdim: bool) -> Any:
     return truth.astype(a.dtype) if a.dtype == np.uint8 else np.asarray(truth)[()]
 
 
-@op(constant=True, public=False)
+@op(constant=True, public=False, stores=True)
 def all_dim(self: Any, /, dim: Any = None, keepdim: bool = False) -> Any:
     """Whether all elements along ``dim`` are nonzero."""
     return _truth(np.logical_and, self, dim, keepdim)
 
 
-@op(constant=True, public=False)
+@op(constant=True, public=False, stores=True)
 def any_dim(self: Any, /, dim: Any = None, keepdim: bool = False) -> Any:
     """Whether any element along ``dim`` is nonzero."""
     return _truth(np.logical_or, self, dim, keepdim)

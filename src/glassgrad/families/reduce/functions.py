@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from ...core import call
-from ...core.tensor import Tensor
+from ...core.tensor import Tensor, wrap
 from ...ground import dtypes
 from ...ground.dtypes import called
 from ...ground.runtime import warn
@@ -397,3 +399,29 @@ def any(input: Any, dim: Any = None, keepdim: bool = False, *, out: Any = None) 
 def count_nonzero(input: Any, dim: Any = None) -> Any:
     """How many elements are nonzero, in the tensor or along ``dim``."""
     return ext.count_nonzero_dim(input, real_dims(dim, input, "count_nonzero"))
+
+
+@composite()
+def hash_tensor(input: Tensor, dim: Any = (), *, keepdim: bool = False, mode: int = 0) -> Tensor:
+    """The bits of all elements, as 64-bit numbers, combined by exclusive or: of all, or along ``dim``.
+
+    Source: https://docs.pytorch.org/docs/stable/generated/torch.hash_tensor.html
+    """
+    if mode != 0:
+        raise RuntimeError(f"Unknown hash_tensor mode: {mode}")
+    data = np.asarray(input._array)
+    dims = (dim,) if isinstance(dim, int) else tuple(dim or ())
+    if not dims and not data.size:
+        raise RuntimeError(
+            "hash_tensor: Expected reduction dim to be specified for input.numel() == 0. Specify the reduction dim "
+            "with the 'dim' argument."
+        )
+    axes = tuple(one_dim(d, data.ndim) for d in dims) or None
+    for d, axis in zip(dims, axes or (), strict=True):
+        if not data.size and not data.shape[axis]:
+            raise IndexError(f"hash_tensor: Expected reduction dim {d} to have non-zero size.")
+    if data.dtype.kind == "c":
+        raise NotImplementedError(f"\"xor_sum_cpu\" not implemented for '{input.dtype.scalar_name}'")
+    bits = data.astype(np.float64 if data.dtype.kind in "fV" else np.int64).view(np.uint64)
+    combined: Any = np.bitwise_xor.reduce(bits, axis=axes if data.ndim else None, keepdims=keepdim)  # type: ignore[call-overload]
+    return wrap(np.asarray(combined))

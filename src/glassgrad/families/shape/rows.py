@@ -191,7 +191,7 @@ def alias(self: Any, /) -> Any:
 alias.derivative(self=lambda grad: grad)
 
 
-@op(constant=True, public=False)
+@op(constant=True, public=False, stores=True)
 def view_dtype(self: Any, /, dtype: Any) -> Any:
     """The same bytes read as another dtype; the last dimension grows or shrinks with the element size.
 

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from ...core import write
-from ...core.tensor import LEAF, Tensor, edge_of, new, share, wrap
+from ...core.tensor import LEAF, Tensor, new, share, wrap
 from ...ground import dtypes, modes
 from ...ground.dtypes import called
 from ...ground.meta import blank
@@ -44,6 +44,9 @@ _CAPSULE = (
 OWN = ("_gathered", "_grad", "_about", "_inference", "_post_accumulate", "_shared", "_conjugate")
 
 
+_OTHERS = 256  # the numbers of types that NumPy has from other libraries
+
+
 # -- NumPy ------------------------------------------------------------------------------------------------------------
 
 
@@ -51,8 +54,8 @@ def _memory(self: Tensor) -> Any:
     """The tensor's data as an array that sees its later writes."""
     if self._array.dtype.metadata is not None:
         raise TypeError(_META_TO_NUMPY)
-    if self._array.dtype.kind == "V":
-        raise TypeError("Got unsupported ScalarType BFloat16")
+    if self._array.dtype.num >= _OTHERS:
+        raise TypeError(f"Got unsupported ScalarType {self.dtype.scalar_name}")
     share(self)
     return self._array.view()
 
@@ -235,8 +238,7 @@ def _reduced(self: Tensor) -> tuple[Any, ...]:
 
 
 def warn_of_hooks(self: Tensor) -> None:
-    extras = getattr(edge_of(self), "_about", None) if self._edge is not None else None
-    hooks: dict[int, Callable[..., Any]] = {} if extras is None else extras.tensor_hooks
+    hooks = self._backward_hooks or {}
     for hook in hooks.values():
         if not hasattr(hook, "__torch_unserializable__"):
             warn(

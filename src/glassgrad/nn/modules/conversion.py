@@ -9,7 +9,17 @@ from typing import Any
 from ...core.tensor import Tensor
 from ...ground import device as devices
 from ...ground import dtypes, modes
+from ...utils.swap import swap_tensors
 from ..parameter import Parameter
+
+
+class _Flags:
+    """How converted parameters come into a module, as ``torch.__future__`` sets it."""
+
+    overwrite = swap = False
+
+
+flags = _Flags()
 
 
 class Conversion:
@@ -24,16 +34,39 @@ class Conversion:
         if recurse:
             for module in self.children():
                 module._apply(fn)
-        for parameter in self._parameters.values():
-            if parameter is not None:
-                grad = parameter._grad
-                parameter.data = _without_grad(fn, parameter)
-                if grad is not None:
-                    grad.data = _without_grad(fn, grad)
+        for name, parameter in self._parameters.items():
+            if parameter is None:
+                continue
+            grad = parameter._grad
+            converted = _without_grad(fn, parameter)
+            if flags.swap:
+                parameter._grad = None
+                self._swap(name, parameter, Parameter(converted, requires_grad=parameter.requires_grad), grad)
+            elif flags.overwrite:
+                parameter = self._parameters[name] = Parameter(converted, requires_grad=parameter.requires_grad)
+            else:
+                parameter.data = converted
+            if grad is not None:
+                converted = _without_grad(fn, grad)
+                if flags.swap:
+                    self._swap(f"{name}.grad", grad, converted.requires_grad_(grad.requires_grad), None)
+                    parameter._grad = grad
+                elif flags.overwrite:
+                    parameter._grad = converted.requires_grad_(grad.requires_grad)
+                else:
+                    grad.data = converted
         for name, buffer in self._buffers.items():
             if buffer is not None:
                 self._buffers[name] = fn(buffer)
         return self
+
+    def _swap(self, name: str, tensor: Tensor, converted: Tensor, grad: Tensor | None) -> None:
+        """Exchange a tensor with its converted form; where that cannot be, it has its gradient again."""
+        try:
+            swap_tensors(tensor, converted)
+        except RuntimeError as error:
+            tensor._grad = grad
+            raise RuntimeError(f"_apply(): Couldn't swap {type(self).__name__}.{name}") from error
 
     def apply(self, fn: Callable[[Any], Any]) -> Any:
         """Call ``fn`` on every module below this one, then on this one."""

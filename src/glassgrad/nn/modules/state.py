@@ -10,8 +10,10 @@ from typing import Any
 
 from ...core.tensor import Tensor
 from ...ground import modes
+from ...utils.swap import swap_tensors
 from ..parameter import Parameter, is_lazy
 from .calls import Handle, _add
+from .conversion import flags
 
 _EXTRA = "_extra_state"
 _NEVER = (
@@ -238,7 +240,9 @@ class State:
             )
         before = modes.set_grad(False)
         try:
-            if not assign:
+            if flags.swap:
+                self._exchange(name, current, loaded, assign)
+            elif not assign:
                 current.copy_(loaded)
             else:
                 if isinstance(current, Parameter):
@@ -254,6 +258,18 @@ class State:
             )
         finally:
             modes.set_grad(before)
+
+    def _exchange(self, name: str, current: Any, loaded: Any, assign: bool) -> None:
+        """Exchange a tensor with what ``module_load`` makes of the loaded one."""
+        new = current.module_load(loaded, assign=assign)
+        if new is current or new is loaded:
+            raise RuntimeError(
+                "module_load returned one of self or other, please .detach() the result if returning one of the inputs "
+                "in module_load"
+            )
+        if isinstance(current, Parameter):
+            new = Parameter(new, requires_grad=current.requires_grad)
+        swap_tensors(current, new)
 
     def register_load_state_dict_pre_hook(self, hook: Callable[..., Any]) -> Handle:
         """Call ``hook(module, state_dict, prefix, local_metadata, strict, missing, unexpected, errors)`` first."""

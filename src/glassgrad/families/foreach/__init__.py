@@ -1,0 +1,1 @@
+"""Operations on lists of tensors, one after the other: ``torch._foreach_add`` and its kin."""
