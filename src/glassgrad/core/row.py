@@ -51,6 +51,10 @@ class Columns(TypedDict, total=False):
     halves: Literal["single", "plain"] | None
     # -- its results
     view: bool  #: the result shares the memory of the first input
+    #: what PyTorch says of an ``out=`` of another dtype (of ``errors.OUT_DTYPE``); ``out=`` may then lie on the inputs.
+    #: Where it is not given, a result is cast as one in place is, and no input may lie partly on ``out=``
+    out: str
+    disjoint: tuple[str, ...]  #: inputs that may share no memory with what is written, be it in place or ``out=``
     constant: bool  #: the result never carries a gradient
     outputs: tuple[str, ...]  #: the names of several
     differentiable: tuple[str, ...]  #: those of them that carry gradients; all, where it is not given
@@ -147,6 +151,8 @@ class Row:
             raise ValueError(f"row {self.name}: unknown precision {self.precision!r}")
         self.check = columns.get("refuses")
 
+        self.out, self.disjoint = columns.get("out", ""), frozenset(columns.get("disjoint", ()))
+        self.castable = not self.out
         self.view, self.constant = columns.get("view", False), columns.get("constant", False)
         self.outputs = columns.get("outputs", ())
         named = columns.get("differentiable", self.outputs)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import weakref
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -83,9 +83,9 @@ def in_place(row: Row, target: Tensor, others: Sequence[Any], settings: Sequence
     arrays, cast, _ = agreed
     edges = history.edges_of(row, flat)
     check_writable(target, bool(edges), row.one_value)
-    for other in others:
+    for name, other in zip(row.inputs[1:], others, strict=False):
         if isinstance(other, Tensor):
-            check_partial_overlap(target, other)
+            check_overlap_with(target, other, name in row.disjoint)
             if other._array.dtype.metadata and not target._array.dtype.metadata:
                 raise NotImplementedError("Cannot copy out of meta tensor; no data!")
     result = call.compute(row, arrays, settings)
@@ -176,16 +176,16 @@ def check_overlap(target: Tensor) -> None:
                 raise RuntimeError(errors.OVERLAP)
 
 
-def check_partial_overlap(target: Tensor, other: Tensor) -> None:
-    """Raise PyTorch's error where a tensor that is read lies partly on the one that is written."""
-    if target is other or target._counter is None or target._counter is not other._counter:
+def check_overlap_with(target: Tensor, other: Tensor, disjoint: bool = False) -> None:
+    """Raise PyTorch's error where a tensor that is read lies partly on the one that is written, or at all."""
+    if target._counter is None or target._counter is not other._counter:
         return
     a, b = target._array, other._array
     if a.size == 0 or b.size == 0 or not (_is_dense(a) and _is_dense(b)):
         return
     start, first = a.ctypes.data, b.ctypes.data
     same = start == first and a.strides == b.strides and a.shape == b.shape
-    if not same and start < first + b.nbytes and first < start + a.nbytes:
+    if (disjoint or not same) and start < first + b.nbytes and first < start + a.nbytes:
         raise RuntimeError(errors.PARTIAL_OVERLAP)
 
 
@@ -194,7 +194,18 @@ def _is_dense(array: Any) -> bool:
     return span == array.nbytes
 
 
-def into(row: Row, flat: Sequence[Any], out: Any, answer: Any) -> Any:
+class Composed(NamedTuple):
+    """What ``out=`` asks of a row, of a function of several: see ``Columns.out``."""
+
+    name: str
+    out: str = errors.OUT_DTYPE
+    castable: bool = False  #: whether ``out`` may have any dtype that the result can be cast to
+    inputs: tuple[str, ...] = ()
+    disjoint: frozenset[str] = frozenset()
+    inplace: bool = False
+
+
+def into(row: Row | Composed, flat: Sequence[Any], out: Any, answer: Any) -> Any:
     """Put the answer of a call into ``out=``, resized if need be; gives ``out``."""
     outs = out if isinstance(out, (tuple, list)) else (out,)
     answers = answer if isinstance(answer, tuple) else (answer,)
@@ -209,16 +220,34 @@ def into(row: Row, flat: Sequence[Any], out: Any, answer: Any) -> Any:
             "arguments requires grad."
         )
     for target, source in zip(outs, answers, strict=True):
-        check_cast(source._array.dtype, target)
-    for target in outs:
-        for operand in flat:
-            if isinstance(operand, Tensor):
-                check_partial_overlap(target, operand)
+        _check_memory(row, flat, target)
+        _check_out(row, target, source)
     for target, source in zip(outs, answers, strict=True):
         if target._array.shape != source._array.shape:
             resize(target, source._array.shape)
         store(target, source._array)
     return out
+
+
+def _check_memory(row: Row | Composed, flat: Sequence[Any], out: Tensor) -> None:
+    """Raise PyTorch's error where ``out`` lies on itself, or on an input that it must not lie on."""
+    check_overlap(out)
+    names = row.inputs if len(row.inputs) == len(flat) else ("",) * len(flat)
+    for name, operand in zip(names, flat, strict=True):
+        if isinstance(operand, Tensor) and (name in row.disjoint or row.inplace or not row.out):
+            check_overlap_with(out, operand, name in row.disjoint)
+
+
+def _check_out(row: Row | Composed, out: Tensor, result: Tensor) -> None:
+    """Raise PyTorch's error where a result is not of the dtype or on the device of ``out``."""
+    kind, wanted = out.dtype, result.dtype
+    if not row.out:
+        check_cast(result._array.dtype, out)
+    elif kind is not wanted and not (row.castable and dtypes.can_cast(wanted, kind)):
+        shown = {"wanted": dtypes.c_name(wanted), "found": dtypes.c_name(kind), "name": row.name}
+        raise RuntimeError(row.out.format(**shown, Wanted=wanted.scalar_name, Found=kind.scalar_name))
+    if (result._array.dtype.metadata is None) is not (out._array.dtype.metadata is None):
+        raise RuntimeError(errors.OUT_DEVICE.format(source=result.device, target=out.device))
 
 
 def resize(out: Tensor, shape: tuple[int, ...]) -> None:

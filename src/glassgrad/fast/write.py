@@ -41,7 +41,10 @@ def everyday(row: Row, target: Any, others: Sequence[Any], settings: Sequence[An
             other = number(other, data)
             if other is None:
                 return False
-        elif other is not target and other._counter is not None and other._counter is target._counter:
+        elif other is target:
+            if row.disjoint:
+                return False
+        elif other._counter is not None and other._counter is target._counter:
             return False  # they may overlap
         if other._array.dtype is not dtype or (other._edge is not None and not silent):
             return False

@@ -190,6 +190,18 @@ def promote_types(type1: dtype, type2: dtype) -> dtype:
     )
 
 
+_C_NAMES = {
+    "Half": "c10::Half", "BFloat16": "c10::BFloat16", "Byte": "unsigned char", "Char": "signed char",
+    "Short": "short int", "Long": "long int",
+    "ComplexFloat": "c10::complex<float>", "ComplexDouble": "c10::complex<double>",
+}  # fmt: skip
+
+
+def c_name(kind: dtype) -> str:
+    """The C++ type that PyTorch's messages name: 'float' for float32."""
+    return _C_NAMES.get(kind.scalar_name, kind.scalar_name.lower())
+
+
 def category(kind: dtype) -> str:
     """What kind of number it is: 'bool', 'int', 'float' or 'complex'."""
     return ("bool", "int", "int", "float", "complex")[kind._rank]

@@ -378,17 +378,13 @@ def _check_lerp(input: Tensor, end: Any, weight: Any) -> None:
             and other._array.dtype != input._array.dtype
             and not (name == "weight" and not other._array.ndim)
         ):
-            raise RuntimeError(f"expected dtype {_word(input)} for `{name}` but got dtype {_word(other)}")
+            raise RuntimeError(
+                f"expected dtype {dtypes.c_name(input.dtype)} for `{name}` but got dtype {dtypes.c_name(other.dtype)}"
+            )
     if input._array.dtype.kind in "biu":
         raise compare.not_implemented(
             "lerp_kernel_tensor" if isinstance(weight, Tensor) else "lerp_kernel_scalar", input._array
         )
-
-
-def _word(tensor: Tensor) -> str:
-    return {"Long": "long int", "ComplexFloat": "c10::complex<float>", "ComplexDouble": "c10::complex<double>"}.get(
-        tensor.dtype.scalar_name, tensor.dtype.scalar_name.lower()
-    )
 
 
 @composite()

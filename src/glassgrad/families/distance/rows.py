@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...core.row import op
+from ...ground import errors
 from ..index.rows import fitted
 from ..matrix.rows import scalar_name
 from ..pointwise.limit import conj, real, sgn
@@ -79,7 +80,7 @@ def slope_of_norm(grad: Any, self: Any, result: Any, sizes: Any, p: Any, dim: An
     return sgn(self) * power_of_size(self, p - 1) * spread_dim(scale, sizes, dim, keepdim)
 
 
-@op(holomorphic=False, public=False, hidden=("self_sizes",))
+@op(holomorphic=False, public=False, hidden=("self_sizes",), out=errors.OUT_DTYPE)
 def linalg_vector_norm(self: Any, /, ord: Any = 2, dim: Any = None, keepdim: bool = False, dtype: Any = None) -> Any:
     """The norms of order ``ord`` along ``dim``, computed in ``dtype``."""
     return norm_of(self if dtype is None else self.astype(dtype), ord, dim, keepdim)

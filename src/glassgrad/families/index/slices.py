@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ...core.row import op
+from ...ground import errors
 from ..scatter.kernels import add_rows, inside
 from ..scatter.rows import BEYOND, check_bounds, name_of, scatter_reduce, shared_out
 from ..shape.rows import axis_of, expand, reshape, sum_to, unsigned, view
@@ -17,7 +18,7 @@ def _along(axis: int, index: Any) -> tuple[Any, ...]:
     return (*(ALL,) * axis, index.reshape(-1))
 
 
-@op(apart=("index",), public=False, shows={"dim": ("dim", unsigned)})
+@op(apart=("index",), public=False, shows={"dim": ("dim", unsigned)}, out=errors.OUT_SAME, disjoint=("self", "index"))
 def index_select(self: Any, index: Any, /, dim: Any) -> Any:
     """The slices of ``dim`` that ``index`` names."""
     axis = axis_of(dim, self.ndim)
@@ -98,6 +99,8 @@ def _slices(self: Any, index: Any, source: Any, dim: int) -> int:
     public=False,
     hidden=("source_sizes",),
     shows={"dim": ("dim", unsigned), "source_dim": ("source_sizes", len)},
+    out=errors.OUT_DTYPE,
+    disjoint=("index", "source"),
 )
 def index_add(self: Any, index: Any, source: Any, /, dim: Any, alpha: Any = 1) -> Any:
     """``self`` with ``alpha`` times the slices of ``source`` added where ``index`` says."""
@@ -123,6 +126,8 @@ index_add.derivative(
     public=False,
     hidden=("source_sizes",),
     shows={"dim": ("dim", unsigned), "source_dim": ("source_sizes", len)},
+    out=errors.OUT_DTYPE,
+    disjoint=("index", "source"),
 )
 def index_copy(self: Any, index: Any, source: Any, /, dim: Any) -> Any:
     """``self`` with its slices replaced by those of ``source`` where ``index`` says."""
@@ -229,6 +234,8 @@ def _line_of(ndim: int, axis: int) -> tuple[int, ...]:
     public=False,
     hidden=("self_sizes", "source_sizes"),
     shows={"dim": ("dim", unsigned)},
+    out=errors.OUT_DTYPE,
+    disjoint=("index", "source"),
 )
 def index_reduce(self: Any, index: Any, source: Any, /, dim: Any, reduce: Any, include_self: Any = True) -> Any:
     """``self`` with the slices of ``source`` reduced into those that ``index`` names."""

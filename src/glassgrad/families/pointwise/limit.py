@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...core.row import op
+from ...ground import errors
 from ...kernels.choose import keep
 from ...kernels.columns import not_implemented
 from ..compare.rows import maximum, where, zero_like
@@ -111,7 +112,7 @@ clamp_max_tensor.derivative(
 )
 
 
-@op(inplace=True)
+@op(inplace=True, out="nan_to_num: dtype of out: {Found} should be same as input: {Wanted}")
 def nan_to_num(self: Any, /, nan: Any = None, posinf: Any = None, neginf: Any = None) -> Any:
     """The elements, NaN and the infinities replaced by numbers: zero and the dtype's limits, unless given."""
     if self.dtype.kind in "biu":
@@ -404,7 +405,12 @@ def complex_from(real: Any, imag: Any, /) -> Any:
 complex_from.derivative(real=lambda grad: real(grad), imag=lambda grad: real(grad * -_I))
 
 
-@op(typed="promote", holomorphic=False, public=False)
+@op(
+    typed="promote",
+    holomorphic=False,
+    public=False,
+    out="Expected object of scalar type {Wanted} but got scalar type {Found} for argument 'out'",
+)
 def polar(abs: Any, angle: Any, /) -> Any:
     """The complex number of a size and an angle."""
     return complex_from.row.kernel(abs * np.cos(angle), abs * np.sin(angle))
@@ -498,7 +504,7 @@ def round(self: Any, /) -> Any:
 round.derivative(self=lambda grad: zero_like(grad))
 
 
-@op(node="RoundBackward1", inplace=True, public=False)
+@op(node="RoundBackward1", inplace=True, public=False, out=errors.OUT_FOUND)
 def round_decimals(self: Any, /, decimals: Any) -> Any:
     """Rounded to so many decimal places, or to tens, hundreds ... for negative ones."""
     if self.dtype.kind != "f" and self.dtype.kind != "V":

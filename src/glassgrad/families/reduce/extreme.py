@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ...core.row import op
+from ...ground import errors
 from ...kernels import compiled
 from ...kernels.columns import not_implemented
 from .rows import kept_sizes, spread_dim
@@ -98,13 +99,13 @@ place.derivative(self=lambda grad, index, dim, keepdim: pick(grad, index, dim, k
 # -- extremes with their places ----------------------------------------------------------------------------------------
 
 
-@op(constant=True)
+@op(constant=True, out=errors.OUT_DTYPE)
 def argmax(self: Any, /, dim: Any = None, keepdim: bool = False) -> Any:
     """The place of the largest element, along ``dim`` or of all elements in row-major order."""
     return _arg_extreme("argmax", self, dim, keepdim)
 
 
-@op(constant=True)
+@op(constant=True, out=errors.OUT_DTYPE)
 def argmin(self: Any, /, dim: Any = None, keepdim: bool = False) -> Any:
     """The place of the smallest element, along ``dim`` or of all elements in row-major order."""
     return _arg_extreme("argmin", self, dim, keepdim)
@@ -258,7 +259,14 @@ def nanmedian_all(self: Any, /) -> Any:
 nanmedian_all.derivative(self=lambda grad, self, result: grad * ties(self, result, None, False, True))
 
 
-@op(node="KthvalueBackward0", outputs=("values", "indices"), differentiable=("values",), public=False)
+@op(
+    node="KthvalueBackward0",
+    outputs=("values", "indices"),
+    differentiable=("values",),
+    public=False,
+    out="output values must be of same type as input",
+    disjoint=("self",),
+)
 def kthvalue_dim(self: Any, /, k: int, dim: int, keepdim: bool = False) -> Any:
     """The ``k``-th smallest elements along ``dim`` and their places."""
     if self.ndim == 0:
@@ -338,11 +346,16 @@ def _compiled(name: str, a: Any, dim: Any) -> Any:
     return None if extremes is None else extremes.reshape(a.shape[:lead])
 
 
+_SAME_OUT = (
+    "Expected the dtype for input and out to match, but got {Wanted} for input's dtype and {Found} for out's dtype."
+)
+
+
 def _shared_among_ties(grad: Any, self: Any, result: Any, self_sizes: Any, dim: Any, keepdim: Any) -> Any:
     return spread_dim(grad, self_sizes, dim, keepdim) * ties(self, result, dim, keepdim)
 
 
-@op(node="AmaxBackward0", public=False, hidden=("self_sizes",))
+@op(node="AmaxBackward0", public=False, hidden=("self_sizes",), out=_SAME_OUT)
 def amax_dim(self: Any, /, dim: Any, keepdim: bool = False) -> Any:
     """The largest elements along the dimensions ``dim``."""
     return _reduced(np.maximum, "max", self, dim, keepdim)
@@ -351,7 +364,7 @@ def amax_dim(self: Any, /, dim: Any, keepdim: bool = False) -> Any:
 amax_dim.derivative(self=_shared_among_ties)
 
 
-@op(node="AminBackward0", public=False, hidden=("self_sizes",))
+@op(node="AminBackward0", public=False, hidden=("self_sizes",), out=_SAME_OUT)
 def amin_dim(self: Any, /, dim: Any, keepdim: bool = False) -> Any:
     """The smallest elements along the dimensions ``dim``."""
     return _reduced(np.minimum, "min", self, dim, keepdim)
@@ -422,13 +435,13 @@ def _truth(ufunc: Any, a: Any, dim: Any, keepdim: bool) -> Any:
     return truth.astype(a.dtype) if a.dtype == np.uint8 else np.asarray(truth)[()]
 
 
-@op(constant=True, public=False)
+@op(constant=True, public=False, out="all only supports bool tensor for result, got: {Found}")
 def all_dim(self: Any, /, dim: Any = None, keepdim: bool = False) -> Any:
     """Whether all elements along ``dim`` are nonzero."""
     return _truth(np.logical_and, self, dim, keepdim)
 
 
-@op(constant=True, public=False)
+@op(constant=True, public=False, out="any only supports bool tensor for result, got: {Found}")
 def any_dim(self: Any, /, dim: Any = None, keepdim: bool = False) -> Any:
     """Whether any element along ``dim`` is nonzero."""
     return _truth(np.logical_or, self, dim, keepdim)
