@@ -46,8 +46,6 @@ def call(row: Row, tensors: Sequence[Any], settings: Sequence[Any], out: Any = N
         flat = tensors[0] if row.listed else tensors
     plan = row.plan
     if row.view:
-        if out is not None:
-            raise TypeError(f"{row.name}() got an unexpected keyword argument 'out'")
         return views.view(row, _tensor_of(row, flat), settings)
     agreed = everyday_arrays(plan, flat)
     if agreed is None and row.fallback is not None:
@@ -257,7 +255,7 @@ def arguments(row: Row, args: Sequence[Any], named: Mapping[str, Any] = {}) -> t
     if len(args) > len(names):
         raise TypeError(f"{row.name}() takes {len(names)} positional arguments but {len(args)} were given")
     named = dict(named)
-    out = named.pop("out", None)
+    out = None if row.out is None else named.pop("out", None)
     values = list(args)
     missing = []
     for position, name in enumerate(names):

@@ -52,10 +52,12 @@ class Columns(TypedDict, total=False):
     # -- its results
     view: bool  #: the result shares the memory of the first input
     #: what PyTorch says of an ``out=`` of another dtype (of ``errors.OUT_DTYPE``); ``out=`` may then lie on the inputs.
-    #: Where it is not given, a result is cast as one in place is, and no input may lie partly on ``out=``
-    out: str
+    #: Where it is not given, a result is cast as one in place is, and no input may lie partly on ``out=``;
+    #: None: there is no ``out=``
+    out: str | None
     disjoint: tuple[str, ...]  #: inputs that may share no memory with what is written, be it in place or ``out=``
     constant: bool  #: the result never carries a gradient
+    truth: bool  #: the result is of truth values, which can be written over any dtype
     outputs: tuple[str, ...]  #: the names of several
     differentiable: tuple[str, ...]  #: those of them that carry gradients; all, where it is not given
     #: ``sizes(*inputs, *settings)`` are those of the result: what meta tensors need, where no stand-ins tell
@@ -151,9 +153,10 @@ class Row:
             raise ValueError(f"row {self.name}: unknown precision {self.precision!r}")
         self.check = columns.get("refuses")
 
-        self.out, self.disjoint = columns.get("out", ""), frozenset(columns.get("disjoint", ()))
-        self.castable = not self.out
         self.view, self.constant = columns.get("view", False), columns.get("constant", False)
+        self.out = None if self.view else columns.get("out", "")
+        self.castable, self.disjoint = not self.out, frozenset(columns.get("disjoint", ()))
+        self.truth = columns.get("truth", False)
         self.outputs = columns.get("outputs", ())
         named = columns.get("differentiable", self.outputs)
         self.differentiable = tuple(map(self.outputs.index, named)) if self.outputs else (0,)

@@ -73,21 +73,24 @@ def in_place(row: Row, target: Tensor, others: Sequence[Any], settings: Sequence
     if type(target._edge) is View and modes.grad_enabled():
         views.check_origin(target._edge)
     flat = (target, *(operand.item() if isinstance(operand, np.generic) else operand for operand in others))
+    edges = history.edges_of(row, flat)
+    check_writable(target, bool(edges), row.constant)  # first histories, then memory, shapes, dtypes, as in PyTorch
+    if not row.one_value:
+        check_overlap(target)
+    for name, other in zip(row.inputs[1:], others, strict=False):
+        if isinstance(other, Tensor):
+            if name in row.disjoint or not row.out:
+                check_overlap_with(target, other, name in row.disjoint)
+            if other._array.dtype.metadata and not target._array.dtype.metadata:
+                raise NotImplementedError("Cannot copy out of meta tensor; no data!")
     agreed = call.everyday_arrays(row.plan, flat)
     if agreed is None:
         agreed = call.agree(row, flat, True)
         cast = agreed[1]
-        if cast is not None and not dtypes.can_cast(dtypes.of(cast), target.dtype):
-            _check_shape(row, agreed[0], target)  # PyTorch looks at the shapes first
+        if not (cast is None or row.truth or dtypes.can_cast(dtypes.of(cast), target.dtype)):
+            _check_shape(row, agreed[0], target)
             check_cast(cast, target)
     arrays, cast, _ = agreed
-    edges = history.edges_of(row, flat)
-    check_writable(target, bool(edges), row.one_value)
-    for name, other in zip(row.inputs[1:], others, strict=False):
-        if isinstance(other, Tensor):
-            check_overlap_with(target, other, name in row.disjoint)
-            if other._array.dtype.metadata and not target._array.dtype.metadata:
-                raise NotImplementedError("Cannot copy out of meta tensor; no data!")
     result = call.compute(row, arrays, settings)
     check_fits(target, result.shape)
     record = None
@@ -150,10 +153,13 @@ def check_cast(cast: np.dtype[Any], target: Tensor) -> None:
         )
 
 
-def check_writable(target: Tensor, recorded: bool, overlapping: bool = False) -> None:
-    """Raise PyTorch's error where ``target`` must not be written in place; its elements may be ``overlapping``."""
+def check_writable(target: Tensor, recorded: bool, constant: bool = False) -> None:
+    """Raise PyTorch's error where the history of ``target`` forbids that it is written in place.
+
+    ``constant`` is an operation that has no gradient.
+    """
     edge = target._edge
-    if modes.grad_enabled() or recorded:
+    if recorded or (modes.grad_enabled() and not constant):
         if edge is LEAF:
             raise RuntimeError(errors.LEAF_INPLACE)
         if type(edge) is View:
@@ -163,21 +169,27 @@ def check_writable(target: Tensor, recorded: bool, overlapping: bool = False) ->
             "Inplace update to inference tensor outside InferenceMode is not allowed.You can make a clone to get a "
             "normal tensor before doing inplace update.See https://github.com/pytorch/rfcs/pull/17 for more details."
         )
-    if not overlapping:
-        check_overlap(target)
 
 
 def check_overlap(target: Tensor) -> None:
     """Raise PyTorch's error where several elements of ``target`` are one place in memory."""
-    data = target._array
-    if type(data) is ndarray and 0 in data.strides and data.size and data.dtype.metadata is None:
-        for size, stride in zip(data.shape, data.strides, strict=True):
-            if stride == 0 and size > 1:
-                raise RuntimeError(errors.OVERLAP)
+    if is_doubled(target._array):
+        raise RuntimeError(errors.OVERLAP)
+
+
+def is_doubled(data: Any) -> bool:
+    """Whether several elements of an array are one place in memory, because it was expanded."""
+    if type(data) is not ndarray or 0 not in data.strides or not data.size or data.dtype.metadata is not None:
+        return False
+    return any(not stride and size > 1 for size, stride in zip(data.shape, data.strides, strict=True))
 
 
 def check_overlap_with(target: Tensor, other: Tensor, disjoint: bool = False) -> None:
     """Raise PyTorch's error where a tensor that is read lies partly on the one that is written, or at all."""
+    if target is other:
+        if disjoint and target._array.size:
+            raise RuntimeError(errors.PARTIAL_OVERLAP)
+        return
     if target._counter is None or target._counter is not other._counter:
         return
     a, b = target._array, other._array

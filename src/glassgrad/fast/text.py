@@ -53,12 +53,18 @@ def _signature(row: Row) -> str:
             parts.append(f"{name}={row.name}_default_{name}")
         else:
             parts.append(name)
-    return ", ".join([*parts, "*", "out=None"])
+    return ", ".join(parts if row.out is None else [*parts, "*", "out=None"])
+
+
+def _watched(row: Row) -> str:
+    """Whether somebody may be listening to a call, or it has an ``out=``."""
+    return "modes.watch" if row.out is None else "modes.watch or out is not None"
 
 
 def _fallback(row: Row, call: str = "call") -> str:
     """What is called instead where the everyday call does not serve; ``watched`` where somebody may be listening."""
-    return f"return {call}({row.name}_row, {_tuple(_public(row))}, {_tuple(row.settings)}, out)"
+    out = "None" if row.out is None else "out"
+    return f"return {call}({row.name}_row, {_tuple(_public(row))}, {_tuple(row.settings)}, {out})"
 
 
 def _tuple(pieces: Any) -> str:
@@ -79,7 +85,7 @@ def _caller(row: Row) -> list[str]:
     name, fallback, public, plan = row.name, _fallback(row), _public(row), row.plan
     lines = [
         f"def {name}({_signature(row)}):",
-        "    if modes.watch or out is not None:",
+        f"    if {_watched(row)}:",
         f"        {_fallback(row, 'watched')}",
     ]
     alike: list[str] = []
@@ -295,7 +301,7 @@ def _viewed(row: Row) -> list[str]:
     return [
         f"def {row.name}({_signature(row)}):",
         f"    t = type({arg})",
-        "    if (t is not Tensor and t is not Parameter) or modes.watch or out is not None:",
+        f"    if (t is not Tensor and t is not Parameter) or {_watched(row)}:",
         f"        {_fallback(row, 'watched')}",
         f"    v = {arg}._counter",
         "    if v is None:",
@@ -357,7 +363,7 @@ def _listed_caller(row: Row) -> list[str]:
     strange = " and ".join(f"d is not {_DTYPES[kind]}" for kind in row.plan.everyday_dtypes)
     return [
         f"def {name}({_signature(row)}):",
-        "    if modes.watch or out is not None or not tensors:",
+        f"    if {_watched(row)} or not tensors:",
         f"        {_fallback(row, 'watched')}",
         "    a = []",
         "    for t in tensors:",

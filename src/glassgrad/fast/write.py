@@ -25,13 +25,15 @@ def everyday(row: Row, target: Any, others: Sequence[Any], settings: Sequence[An
     if data is None:
         return False
     dtype, silent = data.dtype, modes.off and not modes.grad_enabled()
+    if dtype is I64 and row.typed == "float":
+        return False
     arrays = [data]
     for name, other in zip(row.inputs[1:], others, strict=False):
         kind = type(other)
         if name in row.apart:
             if (kind is not Tensor and kind is not Parameter) or other._array.dtype.metadata is not None:
                 return False
-            if other._counter is not None and other._counter is target._counter:
+            if other is target or (other._counter is not None and other._counter is target._counter):
                 return False
             arrays.append(other._array)
             continue

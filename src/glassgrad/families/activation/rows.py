@@ -60,7 +60,7 @@ def _relu_of_floats(self: Any) -> Any:
     return None
 
 
-@op(inplace=True, serves=(REALS, _relu_refusal), quick=_relu_of_floats)
+@op(inplace=True, serves=(REALS, _relu_refusal), quick=_relu_of_floats, out=None)
 def relu(self: Any, /) -> Any:
     """The elements, negative ones replaced by zero."""
     return np.maximum(self, self.dtype.type(0))

@@ -10,6 +10,7 @@ import numpy as np
 
 from ...core.row import op
 from ...core.tensor import Tensor
+from ...ground import errors
 from ...kernels import compiled
 from ...kernels.columns import not_implemented
 from ..compare.rows import where, zero_like
@@ -145,7 +146,7 @@ div.derivative(
 )
 
 
-@op("negative", operator="neg", inplace=True, ufunc=np.negative)
+@op("negative", operator="neg", inplace=True, ufunc=np.negative, out=errors.OUT_FOUND)
 def neg(self: Any, /) -> Any:
     """The elements with the other sign."""
     try:

@@ -167,7 +167,7 @@ def joined(first: tuple[int, ...], second: tuple[int, ...]) -> tuple[int, ...]:
 # -- distances ---------------------------------------------------------------------------------------------------------
 
 
-@op(typed="promote", holomorphic=False, hidden=("other_sizes", "self_sizes"))
+@op(typed="promote", holomorphic=False, hidden=("other_sizes", "self_sizes"), out=None)
 def dist(self: Any, other: Any, /, p: Any = 2) -> Any:
     """The ``p``-norm of the difference of two tensors."""
     return norm_of(self - other, p, None, False)

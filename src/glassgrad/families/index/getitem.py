@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import math
 from collections.abc import Iterator
 from typing import Any
 
@@ -326,6 +327,41 @@ def prepared(array: Any, indices: list[Any]) -> Indices:
     return Indices(checked)
 
 
+_EXPANDED = {
+    "index_put_": ("tensor[indices] = tensor", 976),
+    "index_fill_": ("tensor[mask] = scalar", 1913),
+    "masked_fill_": ("tensor[mask] = scalar", 2450),
+}
+
+
+def expanded_warning(function: str) -> str:
+    """PyTorch's warning where elements that share memory are written."""
+    example, line = _EXPANDED[function]
+    return (
+        f"Use of {function} on expanded tensors is deprecated. Please clone() the tensor before performing this "
+        f"operation. This also applies to advanced indexing e.g. {example} (Triggered internally at "
+        f"/__w/pytorch/pytorch/aten/src/ATen/native/TensorAdvancedIndexing.cpp:{line}.)"
+    )
+
+
+def put_in_place(function: str, target: Tensor, indices: Indices, values: Tensor, accumulate: bool = False) -> None:
+    """Put, or add, ``values`` where index tensors point; of elements that share memory the last one counts."""
+    for index in indices:
+        if index is not None:
+            write.check_overlap_with(target, index, True)
+    write.check_overlap_with(target, values, True)
+    array = target._array
+    if write.is_doubled(array):
+        warn(expanded_warning(function))
+        for axis, step in enumerate(array.strides):
+            if not step:
+                target = slice(target, axis, 0, 1)
+        once = target._array.shape
+        positions = np.broadcast_to(np.arange(math.prod(once)).reshape(once), array.shape)[indices.parts]
+        indices = Indices([wrap(index) for index in np.unravel_index(positions, once)])
+    write.in_place(index_put.row, target, (values,), (indices, accumulate))
+
+
 # -- writing -----------------------------------------------------------------------------------------------------------
 
 
@@ -355,7 +391,7 @@ def setitem(self: Tensor, key: Any, value: Any) -> None:
     if indices:
         if value._array.ndim == 0 and value._array.dtype != self._array.dtype and value._edge is None:
             value = wrap(value._array.astype(self._array.dtype))
-        write.in_place(index_put.row, part, (_shed(value),), (prepared(part, indices), False))
+        put_in_place("index_put_", part, prepared(part, indices), _shed(value))
     elif value._array.shape == sizes:
         part.copy_(value)  # type: ignore[attr-defined]
     elif value._array.ndim == 0:

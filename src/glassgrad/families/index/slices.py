@@ -197,7 +197,7 @@ def _filled(self: Any, index: Any, dim: int, value: Any) -> Any:
     return out
 
 
-@op(inplace=True, apart=("index",), public=False, shows={"dim": ("dim", unsigned)})
+@op(inplace=True, apart=("index",), public=False, shows={"dim": ("dim", unsigned)}, disjoint=("index",))
 def index_fill(self: Any, index: Any, /, dim: Any, value: Any) -> Any:
     """``self`` with the slices that ``index`` names filled with a number."""
     return _filled(self, index, dim, np.asarray(value).astype(self.dtype))
@@ -206,7 +206,14 @@ def index_fill(self: Any, index: Any, /, dim: Any, value: Any) -> Any:
 index_fill.derivative(self=lambda grad, index, dim: index_fill(grad, index, dim, 0))
 
 
-@op(node="IndexFillBackward1", inplace=True, apart=("index", "value"), public=False, shows={"dim": ("dim", unsigned)})
+@op(
+    node="IndexFillBackward1",
+    inplace=True,
+    apart=("index", "value"),
+    public=False,
+    shows={"dim": ("dim", unsigned)},
+    disjoint=("index",),
+)
 def index_fill_tensor(self: Any, index: Any, value: Any, /, dim: Any) -> Any:
     """``self`` with the slices that ``index`` names filled with a 0-d tensor's value."""
     return _filled(self, index, dim, value.astype(self.dtype))

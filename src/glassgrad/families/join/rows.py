@@ -312,7 +312,7 @@ def _rolled(array: Any, shift: int, axis: int) -> Any:
     return out
 
 
-@op()
+@op(out=None)
 def rot90(self: Any, /, k: Any = 1, dims: Any = (0, 1)) -> Any:
     """The tensor turned ``k`` times by 90 degrees in the plane of two dimensions."""
     if len(dims) != 2:

@@ -123,7 +123,7 @@ def each_transposed_by(mat1: Any, grad: Any) -> Any:
 # -- matrices in other ways -------------------------------------------------------------------------------------------
 
 
-@op(precision="single")
+@op(precision="single", out=None)
 def trace(self: Any, /) -> Any:
     """The sum of a matrix's diagonal; integers add up as int64."""
     if self.ndim != 2:

@@ -129,10 +129,6 @@ def heaviside(input: Tensor, values: Tensor, *, out: Any = None) -> Tensor:
     """The step: zero below zero, one above, ``values`` at zero; not differentiable."""
     need_tensor("heaviside", "input", 1, input)
     need_tensor("heaviside", "values", 2, values)
-    if input._array.dtype.kind == "c" or values._array.dtype.kind == "c":
-        raise RuntimeError("heaviside is not yet implemented for complex tensors.")
-    if input._array.dtype != values._array.dtype:
-        raise RuntimeError("heaviside is not yet implemented for tensors with different dtypes.")
     return limit.heaviside(input, values, out=out)
 
 

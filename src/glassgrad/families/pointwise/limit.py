@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...core.row import op
+from ...core.tensor import Tensor
 from ...ground import errors
 from ...kernels.choose import keep
 from ...kernels.columns import not_implemented
@@ -222,7 +223,25 @@ def refuse_heaviside(grad: Any) -> Any:
     raise RuntimeError("derivative for aten::heaviside is not implemented")
 
 
-@op(node="torch::autograd::NotImplemented", inplace=True, typed="promote", strict=True)
+_UNLIKE = "heaviside is not yet implemented for tensors with different dtypes."
+
+
+def _check_heaviside(*tensors: Any) -> None:
+    kinds = {operand._array.dtype for operand in tensors if isinstance(operand, Tensor)}
+    if any(kind.kind == "c" for kind in kinds):
+        raise RuntimeError("heaviside is not yet implemented for complex tensors.")
+    if len(kinds) > 1:
+        raise RuntimeError(_UNLIKE)
+
+
+@op(
+    node="torch::autograd::NotImplemented",
+    inplace=True,
+    typed="promote",
+    strict=True,
+    refuses=_check_heaviside,
+    out=_UNLIKE,
+)
 def heaviside(self: Any, values: Any, /) -> Any:
     """The step: zero below zero, one above, ``values`` at zero; not differentiable."""
     kind = self.dtype.type
@@ -328,7 +347,7 @@ _I = 1j
 size_of = abs  # the name is the row's below
 
 
-@op("absolute", inplace=True, holomorphic=False, ufunc=np.absolute)
+@op("absolute", inplace=True, holomorphic=False, ufunc=np.absolute, out=errors.OUT_FOUND)
 def abs(self: Any, /) -> Any:
     """The absolute value."""
     if self.dtype.kind == "b":
@@ -339,7 +358,7 @@ def abs(self: Any, /) -> Any:
 abs.derivative(self=lambda grad, self: grad * sgn(self))
 
 
-@op(inplace=True, holomorphic=False)
+@op(inplace=True, holomorphic=False, out=errors.OUT_FOUND)
 def sgn(self: Any, /) -> Any:
     """The sign; of a complex number, the unit number of the same direction."""
     return np.sign(self) if self.dtype.kind != "b" else self.copy()
@@ -351,7 +370,7 @@ def slope_of_sgn(grad: Any, self: Any, result: Any) -> Any:
     return where(self == 0, 0, (grad - result * along(result, grad)) / abs(self))
 
 
-@op(inplace=True)
+@op(inplace=True, out=errors.OUT_FOUND)
 def sign(self: Any, /) -> Any:
     """The sign: -1, 0 or 1."""
     kind = self.dtype.kind
@@ -385,7 +404,7 @@ def conj(self: Any, /) -> Any:
 conj.derivative(self=lambda grad: conj(grad))
 
 
-@op(inplace=True, holomorphic=False)
+@op(inplace=True, holomorphic=False, out=errors.OUT_FOUND)
 def conj_physical(self: Any, /) -> Any:
     """The complex conjugate."""
     return np.conj(self) if self.dtype.kind == "c" else self.copy()
@@ -468,7 +487,7 @@ _floor, _ceil = _rounding(np.floor, "floor_vml_cpu"), _rounding(np.ceil, "ceil_v
 _trunc, _rint = _rounding(np.trunc, "trunc_vml_cpu"), _rounding(np.rint, "round_vml_cpu")
 
 
-@op(inplace=True)
+@op(inplace=True, out=errors.OUT_FOUND)
 def floor(self: Any, /) -> Any:
     """The greatest integer not above."""
     return _floor(self)
@@ -477,7 +496,7 @@ def floor(self: Any, /) -> Any:
 floor.derivative(self=lambda grad: zero_like(grad))
 
 
-@op(inplace=True)
+@op(inplace=True, out=errors.OUT_FOUND)
 def ceil(self: Any, /) -> Any:
     """The least integer not below."""
     return _ceil(self)
@@ -486,7 +505,7 @@ def ceil(self: Any, /) -> Any:
 ceil.derivative(self=lambda grad: zero_like(grad))
 
 
-@op("fix", inplace=True)
+@op("fix", inplace=True, out=errors.OUT_FOUND)
 def trunc(self: Any, /) -> Any:
     """The integer part."""
     return _trunc(self)
@@ -495,7 +514,7 @@ def trunc(self: Any, /) -> Any:
 trunc.derivative(self=lambda grad: zero_like(grad))
 
 
-@op(inplace=True)
+@op(inplace=True, out=errors.OUT_FOUND)
 def round(self: Any, /) -> Any:
     """The nearest integer; halves go to the even one."""
     return _rint(self)
@@ -518,7 +537,7 @@ def round_decimals(self: Any, /, decimals: Any) -> Any:
 round_decimals.derivative(self=lambda grad: zero_like(grad))
 
 
-@op(inplace=True)
+@op(inplace=True, out=errors.OUT_FOUND)
 def frac(self: Any, /) -> Any:
     """The part behind the point, with the sign of the number."""
     if self.dtype.kind in "biuc":

@@ -329,6 +329,7 @@ def _over(
     check_generator(function, generator)
     if target._array.dtype.metadata is not None:
         write.check_writable(target, False)
+        write.check_overlap(target)
         share(target).version += 1
         return target
     return write.in_place(row.row, target, others, (*settings, generator))

@@ -14,9 +14,10 @@ from ...kernels.columns import not_implemented
 from ...ops.declare import composite
 from ..arithmetic.functions import need_tensor
 from ..index import slices
-from ..index.getitem import fits_number
+from ..index.getitem import fits_number, prepared, put_in_place
 from ..index.rows import blank, masked_fill
 from ..shape.functions import whole
+from ..shape.rows import axis_of
 from . import rows
 from .rows import segmented
 
@@ -196,6 +197,11 @@ def index_fill(input: Tensor, dim: int, index: Tensor, value: Any) -> Tensor:
 def index_fill_(self: Tensor, dim: int, index: Tensor, value: Any) -> Tensor:
     """In-place :func:`index_fill`."""
     row, others, settings = _filling(self, dim, index, value)
+    if write.is_doubled(self._array):
+        everywhere = [None] * axis_of(dim, self._array.ndim)
+        filling = value if isinstance(value, Tensor) else wrap(np.asarray(value).astype(self._array.dtype))
+        put_in_place("index_fill_", self, prepared(self, [*everywhere, index]), filling)
+        return self
     return write.in_place(row.row, self, others, settings)
 
 

@@ -312,7 +312,7 @@ def take(self: Any, index: Any, /) -> Any:
 take.derivative(self=lambda grad, index, self_sizes: put(blank(grad, self_sizes), index, grad, True))
 
 
-@op(inplace=True, apart=("index",), public=False, hidden=("source_sizes",))
+@op(inplace=True, apart=("index",), public=False, hidden=("source_sizes",), disjoint=("index", "source"))
 def put(self: Any, index: Any, source: Any, /, accumulate: Any = False) -> Any:
     """``self`` with the elements of ``source`` put, or added, where ``index`` says, counted as if in one row."""
     if source.dtype != self.dtype:
