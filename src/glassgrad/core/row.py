@@ -36,6 +36,9 @@ class Columns(TypedDict, total=False):
     operator: str | None  #: the Python operator it stands behind ("mul" for ``*``)
     inplace: bool  #: whether ``name_`` exists
     public: bool  #: False: for rules and composites only, neither a function nor a method of the public namespace
+    formerly: tuple[
+        str, ...
+    ]  #: settings that PyTorch once took as numbers in front of what they scale, and still takes
     # -- its inputs
     typed: Literal["promote", "float"] | None  #: made of one dtype; with "float" integers become the default dtype
     strict: bool  #: Python numbers are refused, though the inputs agree on a dtype
@@ -134,7 +137,7 @@ class Row:
         parts = self.name.split("_")
         self.node_name = columns.get("node") or "".join(part.capitalize() for part in parts) + "Backward0"
         self.operator, self.inplace = columns.get("operator"), columns.get("inplace", False)
-        self.public = columns.get("public", True)
+        self.public, self.formerly = columns.get("public", True), columns.get("formerly", ())
 
         self.inputs = names[:n_inputs]
         self.optional = {name for name in self.inputs if name in default_of}

@@ -98,8 +98,11 @@ def _caller(row: Row) -> list[str]:
         lines.append(f"{pad}if t is not Tensor and t is not Parameter:")
         takes_numbers = row.typed is not None and position > 0 and not row.strict
         if takes_numbers and position not in plan.apart and position not in plan.optional:
+            strange = "t is not float and t is not int"
+            if row.formerly:  # the number may be a setting, and the setting a tensor
+                strange += f" or {row.settings[0]} is not {name}_default_{row.settings[0]}"
             lines += [
-                f"{pad}    if t is not float and t is not int:",
+                f"{pad}    if {strange}:",
                 f"{pad}        {fallback}",
                 f"{pad}    t = number({arg}, a0)",
                 f"{pad}    if t is None:",

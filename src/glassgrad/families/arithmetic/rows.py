@@ -68,7 +68,7 @@ def _rounded(self: Any, alpha: Any) -> Any:
     return float(self.dtype.type(alpha)) if self.dtype.kind in "fV" and isinstance(alpha, float) else alpha
 
 
-@op(operator="add", inplace=True, typed="promote", ufunc=np.add, form="a0 + a1")
+@op(operator="add", inplace=True, typed="promote", ufunc=np.add, form="a0 + a1", formerly=("alpha",))
 def add(self: Any, other: Any, /, alpha: Any = 1) -> Any:
     """The elementwise sum ``self + alpha * other``, with broadcasting."""
     if alpha == 1:
@@ -86,7 +86,15 @@ def no_single_bool(a: Any, b: Any) -> None:
         raise RuntimeError(TWO_BOOLS if len(bools) == 2 else ONE_BOOL)
 
 
-@op("subtract", operator="sub", inplace=True, typed="promote", ufunc=np.subtract, refuses=no_single_bool)
+@op(
+    "subtract",
+    operator="sub",
+    inplace=True,
+    typed="promote",
+    ufunc=np.subtract,
+    refuses=no_single_bool,
+    formerly=("alpha",),
+)
 def sub(self: Any, other: Any, /, alpha: Any = 1) -> Any:
     """The elementwise difference ``self - alpha * other``, with broadcasting."""
     try:
@@ -421,7 +429,7 @@ def _times(array: Any, value: Any) -> Any:
     return array if value == 1 else array * array.dtype.type(value)
 
 
-@op(inplace=True, typed="promote")
+@op(inplace=True, typed="promote", formerly=("value",))
 def addcmul(self: Any, tensor1: Any, tensor2: Any, /, value: Any = 1) -> Any:
     """``self + value * tensor1 * tensor2``, elementwise."""
     if self.dtype.itemsize <= 2 and self.dtype.kind in "fV":
@@ -436,7 +444,7 @@ addcmul.derivative(
 )
 
 
-@op(inplace=True, typed="promote")
+@op(inplace=True, typed="promote", formerly=("value",))
 def addcdiv(self: Any, tensor1: Any, tensor2: Any, /, value: Any = 1) -> Any:
     """``self + value * tensor1 / tensor2``, elementwise."""
     if self.dtype.itemsize <= 2 and self.dtype.kind in "fV":

@@ -50,7 +50,7 @@ def check_batches(batch1: Any, batch2: Any) -> None:
         raise RuntimeError(f"Expected size for first two dimensions of batch2 tensor to be: {wanted} but got: {got}.")
 
 
-@op(inplace=True, precision="low", hidden=("self_sizes",), out=errors.OUT_DTYPE)
+@op(inplace=True, precision="low", hidden=("self_sizes",), out=errors.OUT_DTYPE, formerly=("beta", "alpha"))
 def baddbmm(self: Any, batch1: Any, batch2: Any, /, beta: Any = 1, alpha: Any = 1) -> Any:
     """``beta * self + alpha * (batch1 @ batch2)``; ``self`` broadcasts to the product."""
     for array in (batch1, batch2):
@@ -79,6 +79,7 @@ baddbmm.derivative(
     precision="low",
     hidden=("batch1_sizes", "batch2_sizes", "self_sizes"),
     out="self and mat2 must have the same dtype, but got {Found} and {Wanted}",
+    formerly=("beta", "alpha"),
 )
 def addbmm(self: Any, batch1: Any, batch2: Any, /, beta: Any = 1, alpha: Any = 1) -> Any:
     """``beta * self + alpha * (batch1 @ batch2).sum(0)``; ``self`` broadcasts to the sum."""

@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 from ...core import write
+from ...core.call import former
 from ...core.tensor import Tensor, wrap
 from ...ground import dtypes, errors, modes
 from ...ground.listening import audible
@@ -213,7 +214,9 @@ def _in_place(row: Any, sizes_of: Any) -> None:
     """Publish ``name_`` for a row whose ``self`` must have the size of the result."""
     name = row.name
 
-    def method(self: Tensor, first: Tensor, second: Tensor, *, beta: Any = 1, alpha: Any = 1) -> Tensor:
+    def method(self: Tensor, first: Any, second: Any, *more: Tensor, beta: Any = 1, alpha: Any = 1) -> Tensor:
+        if more:
+            (_, first, second), (beta, alpha) = former(row, (self, first, second, *more))
         wanted = sizes_of(first._array.shape, second._array.shape)
         if wanted is not None and self._array.shape != wanted and name in ("addmm", "baddbmm"):
             raise RuntimeError(

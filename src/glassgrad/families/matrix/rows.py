@@ -258,6 +258,7 @@ def check_addmm(self: Any, mat1: Any, mat2: Any) -> None:
         "mat2_sym_strides": ("mat2", _strides),
     },
     out=errors.OUT_DTYPE,
+    formerly=("beta", "alpha"),
 )
 def addmm(self: Any, mat1: Any, mat2: Any, /, beta: Any = 1, alpha: Any = 1) -> Any:
     """``beta * self + alpha * (mat1 @ mat2)``; ``self`` broadcasts to the product."""
@@ -377,7 +378,7 @@ def vdot(self: Any, other: Any, /) -> Any:
 vdot.derivative(self=lambda grad, other: conjugate(grad) * other, other=lambda grad, self: grad * self)
 
 
-@op(inplace=True, hidden=("self_sizes",), out=errors.OUT_DTYPE)
+@op(inplace=True, hidden=("self_sizes",), out=errors.OUT_DTYPE, formerly=("beta", "alpha"))
 def addmv(self: Any, mat: Any, vec: Any, /, beta: Any = 1, alpha: Any = 1) -> Any:
     """``beta * self + alpha * (mat @ vec)``; ``self`` broadcasts to the product."""
     check_mv(self, mat, vec)
@@ -391,7 +392,7 @@ addmv.derivative(
 )
 
 
-@op(inplace=True, typed="promote")
+@op(inplace=True, typed="promote", formerly=("beta", "alpha"), strict=True)
 def addr(self: Any, vec1: Any, vec2: Any, /, beta: Any = 1, alpha: Any = 1) -> Any:
     """``beta * self + alpha * outer(vec1, vec2)``; ``self`` broadcasts to the outer product."""
     for name, array in (("vec1", vec1), ("vec2", vec2)):
