@@ -10,7 +10,7 @@ import numpy as np
 
 from ...core.row import op
 from ...core.tensor import Tensor
-from ...ground import errors
+from ...ground import dtypes, errors
 from ...kernels import compiled
 from ...kernels.columns import not_implemented
 from ..compare.rows import where, zero_like
@@ -65,6 +65,7 @@ def _fused(self: Any, other: Any, factor: Any) -> Any:
 
 def _rounded(self: Any, alpha: Any) -> Any:
     """A factor as PyTorch's sums keep it beside half precision: rounded to it."""
+    dtypes.check_number(alpha, self.dtype)
     return float(self.dtype.type(alpha)) if self.dtype.kind in "fV" and isinstance(alpha, float) else alpha
 
 
@@ -127,6 +128,8 @@ def rsub_number(self: Any, /, other: Any, alpha: Any = 1) -> Any:
     """A number minus ``alpha * self``."""
     if self.dtype.kind == "V":  # bfloat16 is no weak type's equal
         other = self.dtype.type(other)
+    elif self.dtype.kind in "iu":  # what does not fit wraps round
+        other = np.asarray(other).astype(self.dtype)
     return other - self if alpha == 1 else other - scaled(self, alpha)
 
 
@@ -355,7 +358,8 @@ def pow_number(self: Any, /, exponent: Any) -> Any:
     if kind in "iub":
         if exponent < 0:
             raise RuntimeError("Integers to negative integer powers are not allowed.")
-        return np.power(self, self.dtype.type(exponent))
+        dtypes.check_number(exponent, self.dtype)
+        return np.power(self, np.asarray(exponent).astype(self.dtype))
     if exponent == 0.5:
         return np.sqrt(self)
     if exponent == -1:
@@ -396,7 +400,7 @@ pow.derivative(
 @op(node="PowBackward2", public=False)
 def pow_base(exponent: Any, /, self: Any) -> Any:
     """The powers of one number."""
-    base = exponent.dtype.type(self)
+    base = np.asarray(self).astype(exponent.dtype)[()]
     return _integer_power(base, exponent) if exponent.dtype.kind in "iu" else np.power(base, exponent)
 
 
@@ -426,7 +430,10 @@ def _log_of_number(base: Any) -> Any:
 
 
 def _times(array: Any, value: Any) -> Any:
-    return array if value == 1 else array * array.dtype.type(value)
+    if value == 1:
+        return array
+    dtypes.check_number(value, array.dtype)
+    return array * array.dtype.type(value)
 
 
 @op(inplace=True, typed="promote", formerly=("value",))

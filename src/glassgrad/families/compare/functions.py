@@ -52,7 +52,11 @@ def where(condition: Tensor, input: Any = None, other: Any = None, *, out: Any =
     if is_number(input) and is_number(other):
         both = dtypes.result_dtype((), (), (type(plain(input)), type(plain(other))))
         input = wrap(np.asarray(plain(input)).astype(both.numpy))
-    return compare.where(condition, plain(input), plain(other), out=out)
+    input, other = plain(input), plain(other)
+    for tensor, number in ((input, other), (other, input)):
+        if type(number) is int and isinstance(tensor, Tensor):
+            dtypes.check_number(number, tensor._array.dtype)
+    return compare.where(condition, input, other, out=out)
 
 
 @composite(function=False, name="where")

@@ -15,7 +15,7 @@ from ...ops.declare import composite
 from ..scatter.functions import gather
 from ..shape.rows import axis_of, expand, reshape
 from . import rows
-from .getitem import expanded_warning, fits_number, prepared, put_in_place
+from .getitem import expanded_warning, prepared, put_in_place
 
 composite(function=False)(rows.unfold)
 
@@ -150,7 +150,7 @@ def _filling(function: str, input: Tensor, mask: Any, value: Any) -> tuple[Any, 
                 "dimension(s)."
             )
         return rows.masked_fill_tensor, (mask, value), ()
-    fits_number(function, input, value)
+    dtypes.check_number(value, input._array.dtype)
     return rows.masked_fill, (mask,), (value,)
 
 

@@ -25,6 +25,7 @@ from .rows import index as index_row
 ndarray = np.ndarray
 _PLAIN = (Tensor, Parameter)
 _HUGE = 2**63 - 1
+_I64 = np.dtype(np.int64)
 
 _SCALAR = (
     "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or `tensor.item<T>()` in C++ to convert a 0-dim "
@@ -418,25 +419,13 @@ def _check_number(self: Tensor, value: Any) -> None:
     if kind is int:
         if not -_HUGE - 1 <= value <= _HUGE:
             raise ValueError("Overflow when unpacking long long")
+        if self._array.dtype is not _I64:
+            dtypes.check_number(value, self._array.dtype)
     elif kind is complex:
-        fits_number("setitem", self, value)
+        dtypes.check_number(value, self._array.dtype)
     else:
         name = kind.__name__ if kind.__module__ in ("builtins", "__main__") else f"{kind.__module__}.{kind.__name__}"
         raise TypeError(f"can't assign a {name} to a torch.{self.dtype.scalar_name}Tensor")
-
-
-def fits_number(function: str, input: Tensor, value: Any) -> None:
-    """Raise PyTorch's error where a complex number is to go into a real tensor."""
-    if type(value) is complex and input._array.dtype.kind != "c":
-        raise RuntimeError(f"value cannot be converted to type {C_NAMES[input.dtype.name]} without overflow")
-
-
-#: The C++ types behind dtypes, which some of PyTorch's messages name.
-C_NAMES = {
-    "float32": "float", "float64": "double", "int64": "int64_t", "int32": "int", "int16": "int16_t", "int8": "int8_t",
-    "uint8": "uint8_t", "float16": "c10::Half", "bfloat16": "c10::BFloat16", "bool": "bool", "uint16": "uint16_t",
-    "uint32": "uint32_t", "uint64": "uint64_t",
-}  # fmt: skip
 
 
 def _direct(self: Tensor, key: tuple[Any, ...], value: Any) -> bool:
