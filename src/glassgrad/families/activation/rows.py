@@ -82,7 +82,7 @@ threshold_backward.derivative(
 )
 
 
-@op(inplace=True, public=False)
+@op(inplace=True, public=False, serves=(REALS, "threshold_cpu"))
 def threshold(self: Any, /, threshold: Any, value: Any) -> Any:
     """The elements above ``threshold``, ``value`` for the others."""
     return choose(self <= threshold, self.dtype.type(value), self)
@@ -91,7 +91,7 @@ def threshold(self: Any, /, threshold: Any, value: Any) -> Any:
 threshold.derivative(self=lambda grad, self, threshold: threshold_backward(grad, self, threshold))
 
 
-@op(node="ThresholdBackward1", inplace=True, public=False)
+@op(node="ThresholdBackward1", inplace=True, public=False, serves=(REALS, "threshold_cpu"))
 def threshold_written(self: Any, /, threshold: Any, value: Any) -> Any:
     """What ``threshold_`` writes."""
     return choose(self <= threshold, self.dtype.type(value), self)
@@ -544,7 +544,7 @@ _THIRD = 1 / 3
 # -- with parameters -------------------------------------------------------------------------------------------------
 
 
-@op(node="PreluKernelBackward0", typed="promote", public=False, precision="low")
+@op(node="PreluKernelBackward0", typed="promote", public=False, precision="low", serves=(FLOATS, "prelu_cpu"))
 def prelu_kernel(self: Any, weight: Any, /) -> Any:
     """The elements, those not positive times ``weight``."""
     return np.where(self > 0, self, self * weight)[()]

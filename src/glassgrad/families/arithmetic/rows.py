@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ...core.row import op
+from ...core.row import COMPLEX, REALS, op
 from ...core.tensor import Tensor
 from ...ground import dtypes, errors
 from ...kernels import compiled
@@ -436,7 +436,7 @@ def _times(array: Any, value: Any) -> Any:
     return array * array.dtype.type(value)
 
 
-@op(inplace=True, typed="promote", formerly=("value",))
+@op(inplace=True, typed="promote", formerly=("value",), serves=(REALS + COMPLEX, "addcmul_cpu_out"))
 def addcmul(self: Any, tensor1: Any, tensor2: Any, /, value: Any = 1) -> Any:
     """``self + value * tensor1 * tensor2``, elementwise."""
     if self.dtype.itemsize <= 2 and self.dtype.kind in "fV":

@@ -184,7 +184,7 @@ def _dist_rule(
     return fitted(back, self_sizes) if needs[0] else None, fitted(-back, other_sizes) if needs[1] else None
 
 
-@op(node="CdistBackward0", typed="promote", public=False, hidden=("x1_sizes", "x2_sizes"))
+@op(node="CdistBackward0", typed="promote", public=False, hidden=("x1_sizes", "x2_sizes"), serves=("fd", "cdist"))
 def cdist_forward(x1: Any, x2: Any, /, p: Any = 2.0) -> Any:
     """The ``p``-norm distances of every row of ``x1`` from every row of ``x2``."""
     if p == 2 and min(x1.shape[-2], x2.shape[-2]) > 25:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ...core.row import op
+from ...core.row import REALS, op
 from ...ground import errors
 from ..scatter.kernels import add_rows, inside
 from ..scatter.rows import BEYOND, check_bounds, name_of, scatter_reduce, shared_out
@@ -243,6 +243,7 @@ def _line_of(ndim: int, axis: int) -> tuple[int, ...]:
     shows={"dim": ("dim", unsigned)},
     out=errors.OUT_DTYPE,
     disjoint=("index", "source"),
+    serves=(REALS, "index_func_"),
 )
 def index_reduce(self: Any, index: Any, source: Any, /, dim: Any, reduce: Any, include_self: Any = True) -> Any:
     """``self`` with the slices of ``source`` reduced into those that ``index`` names."""

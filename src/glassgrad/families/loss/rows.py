@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ...core.row import op
+from ...core.row import FLOATS, REALS, op
 from ...kernels.columns import not_implemented
 from ..norm.rows import shaped
 from ..pointwise.rows import sigmoid
@@ -47,7 +47,7 @@ def portion(sizes: tuple[int, ...], reduction: int) -> float:
 # -- squared error -----------------------------------------------------------------------------------------------------
 
 
-@op(typed="promote", public=False, precision="single")
+@op(typed="promote", public=False, precision="single", serves=(REALS, "mse_cpu"))
 def mse_loss(self: Any, target: Any, /, reduction: int = 1) -> Any:
     """The squared differences, reduced."""
     off = self - target
@@ -87,7 +87,7 @@ mse_loss_backward.derivative(
 # -- absolute error, rounded at its kink -------------------------------------------------------------------------------
 
 
-@op(typed="promote", public=False, precision="single", hidden=("self_sizes",))
+@op(typed="promote", public=False, precision="single", hidden=("self_sizes",), serves=(REALS, "smooth_l1_cpu"))
 def smooth_l1_loss(self: Any, target: Any, /, reduction: int = 1, beta: float = 1.0) -> Any:
     """Squares of small differences, absolute values of large ones; reduced."""
     off = np.abs(self - target)
@@ -103,7 +103,7 @@ def _smooth_rule(grad: Any, self: Any, target: Any, self_sizes: Any, reduction: 
     return back, -back
 
 
-@op(typed="promote", public=False, precision="single", hidden=("self_sizes",))
+@op(typed="promote", public=False, precision="single", hidden=("self_sizes",), serves=(REALS, "huber_cpu"))
 def huber_loss(self: Any, target: Any, /, reduction: int = 1, delta: float = 1.0) -> Any:
     """Half the squares of small differences, a straight line for large ones; reduced."""
     off = np.abs(self - target)
@@ -205,6 +205,7 @@ def _nll_rule(
     public=False,
     precision="single",
     hidden=("self_sizes",),
+    serves=(FLOATS, "nll_loss_out_frame"),
 )
 def nll_loss(self: Any, target: Any, weight: Any = None, /, reduction: int = 1, ignore_index: int = -100) -> Any:
     """Minus the element of each row that ``target`` names, weighted and reduced; and the sum of the weights."""
@@ -230,6 +231,7 @@ nll_loss.derivative(self=_nll_rule)
     public=False,
     precision="single",
     hidden=("self_sizes",),
+    serves=(FLOATS, "nll_loss2d_forward_out_frame"),
 )
 def nll_loss2d(self: Any, target: Any, weight: Any = None, /, reduction: int = 1, ignore_index: int = -100) -> Any:
     """``nll_loss`` of maps: classes in dimension 1."""
@@ -307,7 +309,7 @@ def bounded_reciprocal(self: Any, /) -> Any:
 bounded_reciprocal.derivative(self=lambda grad, result: -(grad * result * result))
 
 
-@op(typed="promote", public=False, precision="single", hidden=("self_sizes",))
+@op(typed="promote", public=False, precision="single", hidden=("self_sizes",), serves=(FLOATS, "binary_cross_entropy"))
 def binary_cross_entropy(self: Any, target: Any, weight: Any = None, /, reduction: int = 1) -> Any:
     """Minus the log likelihood of ``target`` under the probabilities ``self``; reduced."""
     if self.size and not (np.min(self) >= 0 and np.max(self) <= 1):
@@ -430,7 +432,13 @@ def as_rows(sizes: tuple[int, ...]) -> tuple[int, int]:
     return (1, sizes[0]) if len(sizes) == 1 else (1, 1) if not sizes else (sizes[0], sizes[1])
 
 
-@op(apart=("target", "weight"), public=False, precision="single", hidden=("self_sizes",))
+@op(
+    apart=("target", "weight"),
+    public=False,
+    precision="single",
+    hidden=("self_sizes",),
+    serves=("fd", "multi_margin_loss_cpu_kernel"),
+)
 def multi_margin_loss(
     self: Any, target: Any, weight: Any = None, /, p: int = 1, margin: float = 1.0, reduction: int = 1
 ) -> Any:
@@ -469,7 +477,13 @@ def _per_row(grad: Any, sizes: Any, reduction: Any) -> Any:
     return grad * portion(as_rows(sizes)[:1], reduction)
 
 
-@op(apart=("target",), public=False, precision="single", hidden=("self_sizes",))
+@op(
+    apart=("target",),
+    public=False,
+    precision="single",
+    hidden=("self_sizes",),
+    serves=("fd", "multilabel_margin_loss_forward_out_frame"),
+)
 def multilabel_margin_loss(self: Any, target: Any, /, reduction: int = 1) -> Any:
     """How far the classes that ``target`` does not list come within one of those it does; reduced."""
     a = self.reshape(as_rows(self.shape))

@@ -9,6 +9,7 @@ import numpy as np
 from ...core import write
 from ...core.tensor import Tensor
 from ...ground import dtypes
+from ...kernels.columns import not_implemented
 from ...ops.declare import composite
 from ..arithmetic.functions import PAIR, is_number, need_tensor, no_match, number_aside, of_two, plain, raised, written
 from . import limit
@@ -42,6 +43,8 @@ def _clamp_row(name: str, input: Any, min: Any, max: Any) -> tuple[Any, Tensor, 
     if all(is_number(end) for end in ends):
         for end in ends:
             input = raised(input, plain(end))
+        if input._array.dtype.kind == "b":
+            raise not_implemented("clamp_cpu", input._array)
         return limit.clamp_numbers, input, (), (_end(min, input), _end(max, input))
     if all(isinstance(end, Tensor) for end in ends):
         return limit.clamp_tensors, input, (min, max), ()

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ...core.row import op
+from ...core.row import REALS, op
 from ...core.tensor import Tensor
 from ...ground import errors
 from ...kernels.choose import keep
@@ -307,7 +307,7 @@ logaddexp.derivative(
 )
 
 
-@op(typed="promote", strict=True)
+@op(typed="promote", strict=True, serves=(REALS + "?", "logaddexp2_cpu"))
 def logaddexp2(self: Any, other: Any, /) -> Any:
     """The logarithm to base 2 of the sum of two powers of two."""
     if self.dtype.kind in "biu":
@@ -429,6 +429,7 @@ complex_from.derivative(real=lambda grad: real(grad), imag=lambda grad: real(gra
     holomorphic=False,
     public=False,
     out="Expected object of scalar type {Wanted} but got scalar type {Found} for argument 'out'",
+    serves=("fd", "polar_cpu"),
 )
 def polar(abs: Any, angle: Any, /) -> Any:
     """The complex number of a size and an angle."""

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import lru_cache
 from math import prod
 from typing import Any
 
 import numpy as np
 
-from ...core.row import op
+from ...core.row import REALS, op
 from ...ground import errors
 from ...kernels import compiled
 from ...kernels.columns import not_implemented
@@ -34,6 +35,11 @@ def refuse_empty(name: str, a: Any, dim: Any) -> None:
     for d in (dim,) if type(dim) is int else dim:
         if a.ndim and not a.shape[d]:
             raise IndexError(f"{name}(): Expected reduction dim {d % a.ndim} to have non-zero size.")
+
+
+def _no_complex(name: str) -> Callable[..., Exception]:
+    """What makes PyTorch's error of an extreme of complex numbers."""
+    return lambda *arguments, **settings: RuntimeError(f"{name}(): does not support complex input")
 
 
 # -- one element of each line ------------------------------------------------------------------------------------------
@@ -148,7 +154,13 @@ def _at_indices(grad: Any, indices: Any, self_sizes: Any, dim: Any, keepdim: Any
     return place(grad, indices, self_sizes, dim, keepdim)
 
 
-@op(node="MaxBackward0", outputs=("values", "indices"), differentiable=("values",), public=False)
+@op(
+    node="MaxBackward0",
+    outputs=("values", "indices"),
+    differentiable=("values",),
+    public=False,
+    serves=(REALS + "?", _no_complex("max")),
+)
 def max_dim(self: Any, /, dim: int, keepdim: bool = False) -> Any:
     """The largest elements along ``dim`` and the places of the first of them."""
     return _extreme("max", self, dim, keepdim)
@@ -157,7 +169,13 @@ def max_dim(self: Any, /, dim: int, keepdim: bool = False) -> Any:
 max_dim.derivative(self=_at_indices)
 
 
-@op(node="MinBackward0", outputs=("values", "indices"), differentiable=("values",), public=False)
+@op(
+    node="MinBackward0",
+    outputs=("values", "indices"),
+    differentiable=("values",),
+    public=False,
+    serves=(REALS + "?", _no_complex("min")),
+)
 def min_dim(self: Any, /, dim: int, keepdim: bool = False) -> Any:
     """The smallest elements along ``dim`` and the places of the first of them."""
     return _extreme("min", self, dim, keepdim)
@@ -223,7 +241,13 @@ def _middle(name: str, a: Any, dim: int, keepdim: bool) -> tuple[Any, Any]:
     return (np.expand_dims(values, dim), np.expand_dims(index, dim)) if keepdim else (values, index)
 
 
-@op(node="MedianBackward1", outputs=("values", "indices"), differentiable=("values",), public=False)
+@op(
+    node="MedianBackward1",
+    outputs=("values", "indices"),
+    differentiable=("values",),
+    public=False,
+    serves=(REALS, "median_out"),
+)
 def median_dim(self: Any, /, dim: int, keepdim: bool = False) -> Any:
     """The lower medians along ``dim`` and their places."""
     return _middle("median", self, dim, keepdim)
@@ -232,7 +256,13 @@ def median_dim(self: Any, /, dim: int, keepdim: bool = False) -> Any:
 median_dim.derivative(self=_at_indices)
 
 
-@op(node="NanmedianBackward1", outputs=("values", "indices"), differentiable=("values",), public=False)
+@op(
+    node="NanmedianBackward1",
+    outputs=("values", "indices"),
+    differentiable=("values",),
+    public=False,
+    serves=(REALS, "median_out"),
+)
 def nanmedian_dim(self: Any, /, dim: int, keepdim: bool = False) -> Any:
     """The lower medians along ``dim`` of what is not NaN, and their places."""
     return _middle("nanmedian", self, dim, keepdim)
@@ -241,7 +271,7 @@ def nanmedian_dim(self: Any, /, dim: int, keepdim: bool = False) -> Any:
 nanmedian_dim.derivative(self=_at_indices)
 
 
-@op(node="MedianBackward0", public=False)
+@op(node="MedianBackward0", public=False, serves=(REALS, "median_cpu"))
 def median_all(self: Any, /) -> Any:
     """The lower median of all elements."""
     return _middle("median", self.reshape(-1), 0, False)[0] if self.size else self.dtype.type(np.nan)
@@ -250,7 +280,7 @@ def median_all(self: Any, /) -> Any:
 median_all.derivative(self=lambda grad, self, result: grad * ties(self, result, None, False, True))
 
 
-@op(node="NanmedianBackward0", public=False)
+@op(node="NanmedianBackward0", public=False, serves=(REALS, "median_cpu"))
 def nanmedian_all(self: Any, /) -> Any:
     """The lower median of all elements that are not NaN."""
     return _middle("nanmedian", self.reshape(-1), 0, False)[0] if self.size else self.dtype.type(np.nan)
@@ -266,6 +296,7 @@ nanmedian_all.derivative(self=lambda grad, self, result: grad * ties(self, resul
     public=False,
     out="output values must be of same type as input",
     disjoint=("self",),
+    serves=(REALS, "kthvalue_cpu"),
 )
 def kthvalue_dim(self: Any, /, k: int, dim: int, keepdim: bool = False) -> Any:
     """The ``k``-th smallest elements along ``dim`` and their places."""
@@ -279,7 +310,13 @@ def kthvalue_dim(self: Any, /, k: int, dim: int, keepdim: bool = False) -> Any:
 kthvalue_dim.derivative(self=_at_indices)
 
 
-@op(node="ModeBackward0", outputs=("values", "indices"), differentiable=("values",), public=False)
+@op(
+    node="ModeBackward0",
+    outputs=("values", "indices"),
+    differentiable=("values",),
+    public=False,
+    serves=(REALS + "?", "mode_cpu"),
+)
 def mode_dim(self: Any, /, dim: int, keepdim: bool = False) -> Any:
     """The most frequent elements along ``dim`` (the smallest of several), and the place of the last of each."""
     if self.ndim == 0:

@@ -114,10 +114,17 @@ def _widths(x: Any, y: Any, dim: int) -> Any:
     return _but_first(x, at) - _but_last(x, at)
 
 
+def _no_bools(name: str, y: Any, x: Any) -> None:
+    samples, named = (x, "`x` or `y`") if isinstance(x, Tensor) else (y, "`y`")
+    if "b" in (samples._array.dtype.kind, y._array.dtype.kind):
+        raise RuntimeError(f"{name}: received a bool input for {named}, but bool is not supported")
+
+
 @composite("trapz", method=False)
 def trapezoid(y: Any, x: Any = None, *, dx: Any = 1, dim: Any = -1) -> Any:
     """The area under ``y`` along ``dim`` by trapezoids, sampled at ``x`` or every ``dx``."""
     check_tensor(y, "trapezoid")
+    _no_bools("trapezoid", y, x)
     dim = one_dim(dim, y._array.ndim, "trapezoid")
     if y._array.shape[dim] == 0:
         return y.new_zeros([n for i, n in enumerate(y._array.shape) if i != dim])
@@ -133,6 +140,7 @@ def trapezoid(y: Any, x: Any = None, *, dx: Any = 1, dim: Any = -1) -> Any:
 def cumulative_trapezoid(y: Any, x: Any = None, *, dx: Any = 1, dim: Any = -1) -> Any:
     """The areas under ``y`` up to each place along ``dim``."""
     check_tensor(y, "cumulative_trapezoid")
+    _no_bools("cumulative_trapezoid", y, x)
     dim = one_dim(dim, y._array.ndim, "cumulative_trapezoid")
     heights = _but_last(y, dim) + _but_first(y, dim)
     if isinstance(x, Tensor):

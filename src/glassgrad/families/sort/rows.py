@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ...core.row import op
+from ...core.row import REALS, op
 from ...ground import dtypes, errors
 from ...kernels import compiled
 from ..index.rows import ALL, blank
@@ -129,7 +129,7 @@ def nonzero(self: Any, /) -> Any:
     return np.array(self.nonzero(), np.int64).T
 
 
-@op(constant=True, public=False)
+@op(constant=True, public=False, serves=(REALS, "searchsorted_out_cpu"))
 def searchsorted(sorted_sequence: Any, self: Any, /, right: Any = False, out_int32: Any = False) -> Any:
     """Where each value would be put into sorted rows so that they stay sorted."""
     side: Any = "right" if right else "left"
