@@ -215,25 +215,36 @@ class Composed(NamedTuple):
     inputs: tuple[str, ...] = ()
     disjoint: frozenset[str] = frozenset()
     inplace: bool = False
+    constant: bool = False
 
 
 def into(row: Row | Composed, flat: Sequence[Any], out: Any, answer: Any) -> Any:
     """Put the answer of a call into ``out=``, resized if need be; gives ``out``."""
     outs = out if isinstance(out, (tuple, list)) else (out,)
     answers = answer if isinstance(answer, tuple) else (answer,)
-    if len(outs) != len(answers):
+    if len(outs) != len(answers) or (isinstance(out, list) and not isinstance(answer, tuple)):
+        if not isinstance(answer, tuple):
+            raise TypeError(f"{row.name}(): argument 'out' must be Tensor, not {type(out).__name__}")
         raise TypeError(f"{row.name}(): argument 'out' must be tuple of Tensors, not {type(out).__name__}")
     for target in outs:
         if not isinstance(target, Tensor):
             raise TypeError(f"{row.name}(): argument 'out' must be Tensor, not {type(target).__name__}")
-    if modes.grad_enabled() and any(isinstance(t, Tensor) and t.requires_grad for t in (*flat, *outs)):
+    if (
+        not row.constant
+        and modes.grad_enabled()
+        and any(isinstance(t, Tensor) and t.requires_grad for t in (*flat, *outs))
+    ):
+        name = row.name.removesuffix("_dim")
         raise RuntimeError(
-            f"{row.name}(): functions with out=... arguments don't support automatic differentiation, but one of the "
+            f"{name}(): functions with out=... arguments don't support automatic differentiation, but one of the "
             "arguments requires grad."
         )
     for target, source in zip(outs, answers, strict=True):
+        if row.out:  # such a function looks at dtypes before it looks at memory
+            _check_out(row, target, source)
         _check_memory(row, flat, target)
-        _check_out(row, target, source)
+        if not row.out:
+            _check_out(row, target, source)
     for target, source in zip(outs, answers, strict=True):
         if target._array.shape != source._array.shape:
             resize(target, source._array.shape)

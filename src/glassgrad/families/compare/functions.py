@@ -54,8 +54,10 @@ def where(condition: Tensor, input: Any = None, other: Any = None, *, out: Any =
         input = wrap(np.asarray(plain(input)).astype(both.numpy))
     input, other = plain(input), plain(other)
     for tensor, number in ((input, other), (other, input)):
-        if type(number) is int and isinstance(tensor, Tensor):
-            dtypes.check_number(number, tensor._array.dtype)
+        if isinstance(tensor, Tensor) and isinstance(number, int | float):
+            kind = tensor._array.dtype
+            integers = kind.kind in "biu" and type(number) is float
+            dtypes.check_number(number, dtypes.get_default_dtype().numpy if integers else kind)
     return compare.where(condition, input, other, out=out)
 
 

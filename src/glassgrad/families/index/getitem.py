@@ -25,7 +25,6 @@ from .rows import index as index_row
 ndarray = np.ndarray
 _PLAIN = (Tensor, Parameter)
 _HUGE = 2**63 - 1
-_I64 = np.dtype(np.int64)
 
 _SCALAR = (
     "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or `tensor.item<T>()` in C++ to convert a 0-dim "
@@ -414,13 +413,14 @@ def _shed(value: Tensor) -> Tensor:
 def _check_number(self: Tensor, value: Any) -> None:
     """Raise PyTorch's error unless ``value`` is a number that the tensor can hold."""
     kind = type(value)
-    if kind is float or kind is bool:
+    if kind is bool or ((kind is float or kind is int) and -128 < value < 128):
         return
-    if kind is int:
+    if kind is float:
+        dtypes.check_number(value, self._array.dtype)
+    elif kind is int:
         if not -_HUGE - 1 <= value <= _HUGE:
             raise ValueError("Overflow when unpacking long long")
-        if self._array.dtype is not _I64:
-            dtypes.check_number(value, self._array.dtype)
+        dtypes.check_number(value, self._array.dtype)
     elif kind is complex:
         dtypes.check_number(value, self._array.dtype)
     else:
@@ -447,7 +447,7 @@ def _direct(self: Tensor, key: tuple[Any, ...], value: Any) -> bool:
                 return False
             plain.append(part)
         elif kind is Tensor and len(key) == 1 and part._array.ndim and _may_index(part._array):
-            if part._array.dtype.kind == "i" and part._array.itemsize < 4:
+            if part._counter is self._counter or (part._array.dtype.kind == "i" and part._array.itemsize < 4):
                 return False
             if part._array.dtype.kind == "b" and part._array.shape != data.shape[: part._array.ndim]:
                 return False

@@ -75,7 +75,11 @@ def matmul(input: Any, other: Any, *, out: Any = None) -> Any:
     if modes.watch:
         input, other = low(input, other)
     product = _matmul(input, other, n, m, out is not None)
-    return product if out is None else into("matmul", (input, other), out, product, errors.OUT_MATCH)
+    return (
+        product
+        if out is None
+        else into("matmul", (input, other), out, product, errors.OUT_DTYPE if product._array.ndim else errors.OUT_MATCH)
+    )
 
 
 def _matmul(input: Tensor, other: Tensor, n: int, m: int, has_out: bool) -> Tensor:
@@ -504,7 +508,7 @@ def linalg_inv(A: Tensor, *, out: Any = None) -> Tensor:  # noqa: N803
     """The inverse of a square matrix, or of each of a batch."""
     _square("linalg.inv", A)
     inverted = inverse_of(A)
-    return inverted if out is None else into("linalg_inv", (A,), out, inverted)
+    return inverted if out is None else into("linalg_inv_ex", (A,), out, inverted)
 
 
 @composite()

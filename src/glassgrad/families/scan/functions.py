@@ -6,6 +6,7 @@ from typing import Any
 
 from ...core import call, write
 from ...core.tensor import Tensor
+from ...ground import dtypes
 from ...ops import return_types as results
 from ...ops.declare import composite
 from ..arithmetic.rows import div_number, mul_number
@@ -120,11 +121,16 @@ def _no_bools(name: str, y: Any, x: Any) -> None:
         raise RuntimeError(f"{name}: received a bool input for {named}, but bool is not supported")
 
 
+def _of_floats(y: Any) -> Any:
+    return y.to(dtypes.get_default_dtype()) if y._array.dtype.kind in "iu" else y
+
+
 @composite("trapz", method=False)
 def trapezoid(y: Any, x: Any = None, *, dx: Any = 1, dim: Any = -1) -> Any:
     """The area under ``y`` along ``dim`` by trapezoids, sampled at ``x`` or every ``dx``."""
     check_tensor(y, "trapezoid")
     _no_bools("trapezoid", y, x)
+    y = _of_floats(y)
     dim = one_dim(dim, y._array.ndim, "trapezoid")
     if y._array.shape[dim] == 0:
         return y.new_zeros([n for i, n in enumerate(y._array.shape) if i != dim])
@@ -141,6 +147,7 @@ def cumulative_trapezoid(y: Any, x: Any = None, *, dx: Any = 1, dim: Any = -1) -
     """The areas under ``y`` up to each place along ``dim``."""
     check_tensor(y, "cumulative_trapezoid")
     _no_bools("cumulative_trapezoid", y, x)
+    y = _of_floats(y)
     dim = one_dim(dim, y._array.ndim, "cumulative_trapezoid")
     heights = _but_last(y, dim) + _but_first(y, dim)
     if isinstance(x, Tensor):
