@@ -56,20 +56,18 @@ def test_overlapping_windows():
     """Windows of one memory, written by operations that read others of them."""
     chance = random.Random(3)
     writes = (
-        "w.add_(r)", "w.copy_(r)", "w.addcmul_(r, r)", "w.lerp_(r, 0.5)", "torch.mul(r, r, out=w)",
-        "torch.neg(r, out=w)",
-        "w.maximum(r)", "torch.maximum(r, r, out=w)", "w.index_add_(0, k, r)", "w.index_copy_(0, k, r)", "w.lt_(r)",
-        "w.index_put_((k,), r)", "w.masked_fill_(r > 2, 1.0)", "w.clamp_(r)", "w.pow_(r)",
-        "w.where(r > 1, r)", "torch.sort(r, out=(w, torch.zeros_like(k)))", "w.sigmoid_()",
+        "w.add_(r)", "w.copy_(r)", "w.addcmul_(r, r)", "w.lerp_(r, 0.5)", "w.maximum(r)", "w.lt_(r)", "w.clamp_(r)",
+        "w.masked_fill_(r > 2, 1.0)", "w.pow_(r)", "w.where(r > 1, r)", "w.sigmoid_()",
+        "torch.mul(r, r, out=w)", "torch.neg(r, out=w)", "torch.maximum(r, r, out=w)",
     )  # fmt: skip
-    windows = ("x[{0}]", "x[{0}:{1}]", "x[{0}:{1}].flip(0)", "x[{0}].expand({2})", "x", "x[::2][:{2}]")
+    dense = ("x[{0}:{1}]", "x[{0}:{1}].flip(0)")  # of others PyTorch cannot tell, and computes what comes of it
+    windows = (*dense, "x[{0}].expand({2})", "x")
     for _ in range(150):
-        n = chance.randint(1, 4)
+        n, write = chance.randint(1, 4), chance.choice(writes)
         w, r = (
-            chance.choice(shapes).format(start := chance.randint(0, 3), start + n, n) if chance.random() < 0.9 else "x"
-            for shapes in (windows[1:], windows)
+            chance.choice(shapes).format(start := chance.randint(0, 3), start + n, n)
+            for shapes in (dense if "out=" in write else windows, dense)
         )
-        write = chance.choice(writes)
         same(f"(lambda x: ((lambda w, r, k: {write})({w}, {r}, torch.arange({n})), x))(torch.arange(8.))")
 
 
