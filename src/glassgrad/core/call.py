@@ -16,6 +16,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from ..ground import dtypes, errors, listening, meta, modes
+from ..ground.runtime import warn_once
 from ..ground.synonyms import in_pytorchs_words
 from . import anomaly, history, views
 from . import row as rows
@@ -49,10 +50,10 @@ def call(row: Row, tensors: Sequence[Any], settings: Sequence[Any], out: Any = N
         flat = tensors[0] if row.listed else tensors
     plan = row.plan
     if row.view:
-        if out is not None:
-            raise TypeError(f"{row.name}() got an unexpected keyword argument 'out'")
         return views.view(row, _tensor_of(row, flat), settings)
     agreed = everyday_arrays(plan, flat)
+    if agreed is None and row.formerly and any([isinstance(setting, Tensor) for setting in settings]):
+        return call(row, *former(row, (*tensors, *settings)), out)
     if agreed is None and row.fallback is not None:
         return row.fallback(*tensors, *settings)
     is_everyday = agreed is not None
@@ -269,7 +270,7 @@ def arguments(row: Row, args: Sequence[Any], named: Mapping[str, Any] = {}) -> t
     if len(args) > len(names):
         raise TypeError(f"{row.name}() takes {len(names)} positional arguments but {len(args)} were given")
     named = in_pytorchs_words(named, row.plan.synonyms) if row.plan.synonyms else dict(named)
-    out = named.pop("out", None)
+    out = None if row.out is None else named.pop("out", None)
     values = list(args)
     missing = []
     for position, name in enumerate(names):
@@ -298,7 +299,7 @@ def arguments_by_name(
     row: Row, tensors: Sequence[Any], settings: Sequence[Any], out: Any, named: Mapping[str, Any]
 ) -> tuple[Any, Any, Any]:
     """The same of a call whose settings may have come under NumPy's names, ``named``, or not at all."""
-    named = {**named, "out": out}
+    named = dict(named) if out is None else {**named, "out": out}
     for name, value in zip(row.settings, settings, strict=True):
         if value is not row.defaults.get(name, REQUIRED):
             named[name] = value
@@ -321,6 +322,22 @@ def _is_same(value: Any, default: Any) -> bool:
     return value is default or (
         type(value) is type(default) and isinstance(value, (bool, int, float, str, tuple)) and value == default
     )
+
+
+def former(row: Row, values: Sequence[Any]) -> tuple[Sequence[Any], Sequence[Any]]:
+    """Inputs and settings of a call as PyTorch once took them: numbers in front of what they scale."""
+    tensors = [value for value in values if isinstance(value, Tensor)]
+    numbers = [value for value in values if not isinstance(value, Tensor)]
+    if len(tensors) != len(row.inputs) or not 0 < len(numbers) <= len(row.formerly):
+        raise TypeError(wrong_type(row, values[: len(row.inputs)]))
+    names = ", ".join(f"Tensor {'input' if name == 'self' else name}" for name in row.inputs)
+    later = ", ".join(f"Number {name} = 1" for name in row.formerly)
+    warn_once(
+        f"This overload of {row.name} is deprecated:\n\tnumbers stand before the tensors that they scale\n"
+        f"Consider using one of the following signatures instead:\n\t{row.name}({names}, *, {later})"
+    )
+    named = {**row.defaults, **dict(zip(row.formerly, numbers, strict=False))}
+    return tensors, [named[name] for name in row.settings]
 
 
 # -- refusals ---------------------------------------------------------------------------------------------------------

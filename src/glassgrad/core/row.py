@@ -36,6 +36,9 @@ class Columns(TypedDict, total=False):
     operator: str | None  #: the Python operator it stands behind ("mul" for ``*``)
     inplace: bool  #: whether ``name_`` exists
     public: bool  #: False: for rules and composites only, neither a function nor a method of the public namespace
+    formerly: tuple[
+        str, ...
+    ]  #: settings that PyTorch once took as numbers in front of what they scale, and still takes
     # -- its inputs
     typed: Literal["promote", "float"] | None  #: made of one dtype; with "float" integers become the default dtype
     strict: bool  #: Python numbers are refused, though the inputs agree on a dtype
@@ -52,7 +55,13 @@ class Columns(TypedDict, total=False):
     stores: bool  #: floats of eight bits are taken too, which are moved and converted, and hardly computed with
     # -- its results
     view: bool  #: the result shares the memory of the first input
+    #: what PyTorch says of an ``out=`` of another dtype (of ``errors.OUT_DTYPE``); ``out=`` may then lie on the inputs.
+    #: Where it is not given, a result is cast as one in place is, and no input may lie partly on ``out=``;
+    #: None: there is no ``out=``
+    out: str | None
+    disjoint: tuple[str, ...]  #: inputs that may share no memory with what is written, be it in place or ``out=``
     constant: bool  #: the result never carries a gradient
+    truth: bool  #: the result is of truth values, which can be written over any dtype
     outputs: tuple[str, ...]  #: the names of several
     differentiable: tuple[str, ...]  #: those of them that carry gradients; all, where it is not given
     #: ``sizes(*inputs, *settings)`` are those of the result: what meta tensors need, where no stand-ins tell
@@ -129,7 +138,7 @@ class Row:
         parts = self.name.split("_")
         self.node_name = columns.get("node") or "".join(part.capitalize() for part in parts) + "Backward0"
         self.operator, self.inplace = columns.get("operator"), columns.get("inplace", False)
-        self.public = columns.get("public", True)
+        self.public, self.formerly = columns.get("public", True), columns.get("formerly", ())
 
         self.inputs = names[:n_inputs]
         self.optional = {name for name in self.inputs if name in default_of}
@@ -149,6 +158,9 @@ class Row:
         self.check, self.stores = columns.get("refuses"), columns.get("stores", False)
 
         self.view, self.constant = columns.get("view", False), columns.get("constant", False)
+        self.out = None if self.view else columns.get("out", "")
+        self.castable, self.disjoint = not self.out, frozenset(columns.get("disjoint", ()))
+        self.truth = columns.get("truth", False)
         self.outputs = columns.get("outputs", ())
         named = columns.get("differentiable", self.outputs)
         self.differentiable = tuple(map(self.outputs.index, named)) if self.outputs else (0,)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import weakref
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -73,21 +73,24 @@ def in_place(row: Row, target: Tensor, others: Sequence[Any], settings: Sequence
     if type(target._edge) is View and modes.grad_enabled():
         views.check_origin(target._edge)
     flat = (target, *(operand.item() if isinstance(operand, np.generic) else operand for operand in others))
+    edges = history.edges_of(row, flat)
+    check_writable(target, bool(edges), row.constant)  # first histories, then memory, shapes, dtypes, as in PyTorch
+    if not row.one_value:
+        check_overlap(target)
+    for name, other in zip(row.inputs[1:], others, strict=False):
+        if isinstance(other, Tensor):
+            if name in row.disjoint or not row.out:
+                check_overlap_with(target, other, name in row.disjoint)
+            if other._array.dtype.metadata and not target._array.dtype.metadata:
+                raise NotImplementedError("Cannot copy out of meta tensor; no data!")
     agreed = call.everyday_arrays(row.plan, flat)
     if agreed is None:
         agreed = call.agree(row, flat, True)
         cast = agreed[1]
-        if cast is not None and not dtypes.can_cast(dtypes.of(cast), target.dtype):
-            _check_shape(row, agreed[0], target)  # PyTorch looks at the shapes first
+        if not (cast is None or row.truth or dtypes.can_cast(dtypes.of(cast), target.dtype)):
+            _check_shape(row, agreed[0], target)
             check_cast(cast, target)
     arrays, cast, _ = agreed
-    edges = history.edges_of(row, flat)
-    check_writable(target, bool(edges), row.one_value)
-    for other in others:
-        if isinstance(other, Tensor):
-            check_partial_overlap(target, other)
-            if other._array.dtype.metadata and not target._array.dtype.metadata:
-                raise NotImplementedError("Cannot copy out of meta tensor; no data!")
     result = call.compute(row, arrays, settings)
     check_fits(target, result.shape)
     record = None
@@ -150,10 +153,13 @@ def check_cast(cast: np.dtype[Any], target: Tensor) -> None:
         )
 
 
-def check_writable(target: Tensor, recorded: bool, overlapping: bool = False) -> None:
-    """Raise PyTorch's error where ``target`` must not be written in place; its elements may be ``overlapping``."""
+def check_writable(target: Tensor, recorded: bool, constant: bool = False) -> None:
+    """Raise PyTorch's error where the history of ``target`` forbids that it is written in place.
+
+    ``constant`` is an operation that has no gradient.
+    """
     edge = target._edge
-    if modes.grad_enabled() or recorded:
+    if recorded or (modes.grad_enabled() and not constant):
         if edge is LEAF:
             raise RuntimeError(errors.LEAF_INPLACE)
         if type(edge) is View:
@@ -163,29 +169,35 @@ def check_writable(target: Tensor, recorded: bool, overlapping: bool = False) ->
             "Inplace update to inference tensor outside InferenceMode is not allowed.You can make a clone to get a "
             "normal tensor before doing inplace update.See https://github.com/pytorch/rfcs/pull/17 for more details."
         )
-    if not overlapping:
-        check_overlap(target)
 
 
 def check_overlap(target: Tensor) -> None:
     """Raise PyTorch's error where several elements of ``target`` are one place in memory."""
-    data = target._array
-    if type(data) is ndarray and 0 in data.strides and data.size and data.dtype.metadata is None:
-        for size, stride in zip(data.shape, data.strides, strict=True):
-            if stride == 0 and size > 1:
-                raise RuntimeError(errors.OVERLAP)
+    if is_doubled(target._array):
+        raise RuntimeError(errors.OVERLAP)
 
 
-def check_partial_overlap(target: Tensor, other: Tensor) -> None:
-    """Raise PyTorch's error where a tensor that is read lies partly on the one that is written."""
-    if target is other or target._counter is None or target._counter is not other._counter:
+def is_doubled(data: Any) -> bool:
+    """Whether several elements of an array are one place in memory, because it was expanded."""
+    if type(data) is not ndarray or 0 not in data.strides or not data.size or data.dtype.metadata is not None:
+        return False
+    return any(not stride and size > 1 for size, stride in zip(data.shape, data.strides, strict=True))
+
+
+def check_overlap_with(target: Tensor, other: Tensor, disjoint: bool = False) -> None:
+    """Raise PyTorch's error where a tensor that is read lies partly on the one that is written, or at all."""
+    if target is other:
+        if disjoint and target._array.size:
+            raise RuntimeError(errors.PARTIAL_OVERLAP)
+        return
+    if target._counter is None or target._counter is not other._counter:
         return
     a, b = target._array, other._array
     if a.size == 0 or b.size == 0 or not (_is_dense(a) and _is_dense(b)):
         return
     start, first = a.ctypes.data, b.ctypes.data
     same = start == first and a.strides == b.strides and a.shape == b.shape
-    if not same and start < first + b.nbytes and first < start + a.nbytes:
+    if (disjoint or not same) and start < first + b.nbytes and first < start + a.nbytes:
         raise RuntimeError(errors.PARTIAL_OVERLAP)
 
 
@@ -194,31 +206,71 @@ def _is_dense(array: Any) -> bool:
     return span == array.nbytes
 
 
-def into(row: Row, flat: Sequence[Any], out: Any, answer: Any) -> Any:
+class Composed(NamedTuple):
+    """What ``out=`` asks of a row, of a function of several: see ``Columns.out``."""
+
+    name: str
+    out: str = errors.OUT_DTYPE
+    castable: bool = False  #: whether ``out`` may have any dtype that the result can be cast to
+    inputs: tuple[str, ...] = ()
+    disjoint: frozenset[str] = frozenset()
+    inplace: bool = False
+    constant: bool = False
+
+
+def into(row: Row | Composed, flat: Sequence[Any], out: Any, answer: Any) -> Any:
     """Put the answer of a call into ``out=``, resized if need be; gives ``out``."""
     outs = out if isinstance(out, (tuple, list)) else (out,)
     answers = answer if isinstance(answer, tuple) else (answer,)
-    if len(outs) != len(answers):
+    if len(outs) != len(answers) or (isinstance(out, list) and not isinstance(answer, tuple)):
+        if not isinstance(answer, tuple):
+            raise TypeError(f"{row.name}(): argument 'out' must be Tensor, not {type(out).__name__}")
         raise TypeError(f"{row.name}(): argument 'out' must be tuple of Tensors, not {type(out).__name__}")
     for target in outs:
         if not isinstance(target, Tensor):
             raise TypeError(f"{row.name}(): argument 'out' must be Tensor, not {type(target).__name__}")
-    if modes.grad_enabled() and any(isinstance(t, Tensor) and t.requires_grad for t in (*flat, *outs)):
+    if (
+        not row.constant
+        and modes.grad_enabled()
+        and any(isinstance(t, Tensor) and t.requires_grad for t in (*flat, *outs))
+    ):
+        name = row.name.removesuffix("_dim")
         raise RuntimeError(
-            f"{row.name}(): functions with out=... arguments don't support automatic differentiation, but one of the "
+            f"{name}(): functions with out=... arguments don't support automatic differentiation, but one of the "
             "arguments requires grad."
         )
     for target, source in zip(outs, answers, strict=True):
-        check_cast(source._array.dtype, target)
-    for target in outs:
-        for operand in flat:
-            if isinstance(operand, Tensor):
-                check_partial_overlap(target, operand)
+        if row.out:  # such a function looks at dtypes before it looks at memory
+            _check_out(row, target, source)
+        _check_memory(row, flat, target)
+        if not row.out:
+            _check_out(row, target, source)
     for target, source in zip(outs, answers, strict=True):
         if target._array.shape != source._array.shape:
             resize(target, source._array.shape)
         store(target, source._array)
     return out
+
+
+def _check_memory(row: Row | Composed, flat: Sequence[Any], out: Tensor) -> None:
+    """Raise PyTorch's error where ``out`` lies on itself, or on an input that it must not lie on."""
+    check_overlap(out)
+    names = row.inputs if len(row.inputs) == len(flat) else ("",) * len(flat)
+    for name, operand in zip(names, flat, strict=True):
+        if isinstance(operand, Tensor) and (name in row.disjoint or row.inplace or not row.out):
+            check_overlap_with(out, operand, name in row.disjoint)
+
+
+def _check_out(row: Row | Composed, out: Tensor, result: Tensor) -> None:
+    """Raise PyTorch's error where a result is not of the dtype or on the device of ``out``."""
+    kind, wanted = out.dtype, result.dtype
+    if not row.out:
+        check_cast(result._array.dtype, out)
+    elif kind is not wanted and not (row.castable and dtypes.can_cast(wanted, kind)):
+        shown = {"wanted": dtypes.c_name(wanted), "found": dtypes.c_name(kind), "name": row.name}
+        raise RuntimeError(row.out.format(**shown, Wanted=wanted.scalar_name, Found=kind.scalar_name))
+    if (result._array.dtype.metadata is None) is not (out._array.dtype.metadata is None):
+        raise RuntimeError(errors.OUT_DEVICE.format(source=result.device, target=out.device))
 
 
 def resize(out: Tensor, shape: tuple[int, ...]) -> None:

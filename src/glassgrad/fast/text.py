@@ -53,27 +53,29 @@ def _signature(row: Row) -> str:
             parts.append(f"{name}={row.name}_default_{name}")
         else:
             parts.append(f"{name}=REQUIRED" if row.plan.synonyms else name)
-    return ", ".join([*parts, "*", "out=None", *(["**named"] if row.plan.synonyms else [])])
+    parts += [] if row.out is None else ["*", "out=None"]
+    return ", ".join([*parts, *(["**named"] if row.plan.synonyms else [])])
 
 
 def _general_if(row: Row) -> str:
     """When a call is none for the everyday text: listeners, ``out=``, and of NumPy's names what they stand for."""
-    if not row.plan.synonyms:
-        return "modes.watch or out is not None"
-    required = [f"{name} is REQUIRED" for name in row.settings if name not in row.defaults]
-    return " or ".join(["modes.watch or out is not None or named", *required])
+    conditions = ["modes.watch"] if row.out is None else ["modes.watch or out is not None"]
+    if row.plan.synonyms:
+        conditions += ["named", *(f"{name} is REQUIRED" for name in row.settings if name not in row.defaults)]
+    return " or ".join(conditions)
 
 
 def _general_call(row: Row) -> str:
     if not row.plan.synonyms:
         return _fallback(row, "watched")
-    settings = f"{_tuple(_public(row))}, {_tuple(row.settings)}, out, named"
+    settings = f"{_tuple(_public(row))}, {_tuple(row.settings)}, {'None' if row.out is None else 'out'}, named"
     return f"return watched({row.name}_row, *arguments_by_name({row.name}_row, {settings}))"
 
 
 def _fallback(row: Row, call: str = "call") -> str:
     """What is called instead where the everyday call does not serve; ``watched`` where somebody may be listening."""
-    return f"return {call}({row.name}_row, {_tuple(_public(row))}, {_tuple(row.settings)}, out)"
+    out = "None" if row.out is None else "out"
+    return f"return {call}({row.name}_row, {_tuple(_public(row))}, {_tuple(row.settings)}, {out})"
 
 
 def _tuple(pieces: Any) -> str:
@@ -107,8 +109,11 @@ def _caller(row: Row) -> list[str]:
         lines.append(f"{pad}if t is not Tensor and t is not Parameter:")
         takes_numbers = row.typed is not None and position > 0 and not row.strict
         if takes_numbers and position not in plan.apart and position not in plan.optional:
+            strange = "t is not float and t is not int"
+            if row.formerly:  # the number may be a setting, and the setting a tensor
+                strange += f" or {row.settings[0]} is not {name}_default_{row.settings[0]}"
             lines += [
-                f"{pad}    if t is not float and t is not int:",
+                f"{pad}    if {strange}:",
                 f"{pad}        {fallback}",
                 f"{pad}    t = number({arg}, a0)",
                 f"{pad}    if t is None:",
@@ -372,7 +377,7 @@ def _listed_caller(row: Row) -> list[str]:
     strange = " and ".join(f"d is not {_DTYPES[kind]}" for kind in row.plan.everyday_dtypes)
     return [
         f"def {name}({_signature(row)}):",
-        "    if modes.watch or out is not None or not tensors:",
+        f"    if {_general_if(row)} or not tensors:",
         f"        {_fallback(row, 'watched')}",
         "    a = []",
         "    for t in tensors:",

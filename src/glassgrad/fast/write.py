@@ -33,7 +33,7 @@ def everyday(row: Row, target: Any, others: Sequence[Any], settings: Sequence[An
         if name in row.apart:
             if (kind is not Tensor and kind is not Parameter) or other._array.dtype.metadata is not None:
                 return False
-            if other._counter is not None and other._counter is target._counter:
+            if other is target or (other._counter is not None and other._counter is target._counter):
                 return False
             arrays.append(other._array)
             continue
@@ -43,7 +43,10 @@ def everyday(row: Row, target: Any, others: Sequence[Any], settings: Sequence[An
             other = number(other, data)
             if other is None:
                 return False
-        elif other is not target and other._counter is not None and other._counter is target._counter:
+        elif other is target:
+            if row.disjoint:
+                return False
+        elif other._counter is not None and other._counter is target._counter:
             return False  # they may overlap
         if other._array.dtype is not dtype or (other._edge is not None and not silent):
             return False

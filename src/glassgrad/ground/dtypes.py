@@ -201,6 +201,41 @@ def promote_types(type1: dtype, type2: dtype) -> dtype:
     )
 
 
+_C_NAMES = {
+    "Half": "c10::Half", "BFloat16": "c10::BFloat16", "Byte": "unsigned char", "Char": "signed char",
+    "Short": "short int", "Long": "long int",
+    "ComplexFloat": "c10::complex<float>", "ComplexDouble": "c10::complex<double>",
+}  # fmt: skip
+
+
+def c_name(kind: dtype) -> str:
+    """The C++ type that PyTorch's messages name: 'float' for float32."""
+    return _C_NAMES.get(kind.scalar_name, kind.scalar_name.lower())
+
+
+_STORED = {"f8": "double", "f4": "float", "f2": "c10::Half", "V2": "c10::BFloat16", "i4": "int"}
+
+
+def check_number(value: Any, kind: np.dtype[Any]) -> None:
+    """Raise PyTorch's error where a Python number does not fit into elements of a NumPy dtype.
+
+    A negative number fits into unsigned elements, where it wraps round, down to the negative of the largest.
+    """
+    if isinstance(value, builtins.int) and not -(2**63) <= value < 2**64:
+        raise OverflowError("int too big to convert")
+    if kind.kind in "bc":
+        return
+    fits = not isinstance(value, complex) or not value.imag
+    if fits and kind.kind in "iu":
+        info = np.iinfo(kind)
+        fits = (-info.max if kind.kind == "u" else info.min) <= value.real <= info.max
+    elif fits and np.isfinite(value):
+        fits = abs(value) <= builtins.float(ml_dtypes.finfo(kind).max)
+    if not fits:
+        name = _STORED.get(kind.str[1:], f"{kind.name}_t")
+        raise RuntimeError(f"value cannot be converted to type {name} without overflow")
+
+
 def category(kind: dtype) -> str:
     """What kind of number it is: 'bool', 'int', 'float' or 'complex'."""
     return ("bool", "int", "int", "float", "complex")[kind._rank]

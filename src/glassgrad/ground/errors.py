@@ -60,6 +60,12 @@ PARTIAL_OVERLAP = (
     "unsupported operation: some elements of the input tensor and the written-to tensor refer to a single memory "
     "location. Please clone() the tensor before performing the operation."
 )
+OUT_DTYPE = "Expected out tensor to have dtype {wanted}, but got {found} instead"
+OUT_FOUND = "Found dtype {Found} but expected {Wanted}"
+OUT_MATCH = "result dtype {Found} does not match input dtype {Wanted}"
+OUT_SAME = "{name}(): self and result must have the same scalar type"
+OUT_SAFELY = "{name}: Expected result to be safely castable from {Wanted} dtype, but got result with dtype {Found}"
+OUT_DEVICE = "Attempting to copy from device {source} to device {target}, but cross-device copies are not allowed!"
 ONLY_FLOATS = "only Tensors of floating point and complex dtype can require gradients"
 NON_LEAF_GRAD = (
     "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its .grad attribute won't be "

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core import write
+from ..core import call, write
 from ..core.row import TABLE, Row
 from ..core.tensor import Tensor
 from ..ground.listening import audible
@@ -99,6 +99,9 @@ def writer(row: Row) -> Callable[..., Any]:
                 return write.in_place(row, self, args, usual)
             kwargs = in_pytorchs_words(kwargs, synonyms)
             values = list(args)
+            if row.formerly and any([isinstance(value, Tensor) for value in args[n_inputs - 1 :]]):
+                tensors, former_settings = call.former(row, (self, *args))
+                return write.in_place(row, self, tensors[1:], former_settings)
             for name in row.inputs[1 + len(values) : n_inputs]:
                 values.append(kwargs.pop(name) if name in kwargs or name not in row.optional else None)
             others, setting_values = values[: n_inputs - 1], values[n_inputs - 1 :]

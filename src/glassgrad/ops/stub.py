@@ -138,9 +138,11 @@ def methods() -> dict[str, list[str]]:
     for row in TABLE.values():
         if row.public and row.inputs and row.inputs[0] == "self":
             for name in (row.name, *row.aliases):
-                members[name] = _def(name, ["self", *_row_parameters(row, True)], _row_answer(row), row.kernel.__doc__)
+                members[name] = _def(
+                    name, ["self", *_row_parameters(row, row.out is not None)], _row_answer(row), row.kernel.__doc__
+                )
                 if row.inplace:
-                    members[f"{name}_"] = _def(f"{name}_", ["self", *_row_parameters(row, False)[:-1]], "Tensor", None)
+                    members[f"{name}_"] = _def(f"{name}_", ["self", *_row_parameters(row, False)], "Tensor", None)
         if row.operator is not None:
             members.update(_operators(row.operator, row.inplace, len(row.inputs)))
     for composite in COMPOSITES.values():
@@ -161,9 +163,11 @@ def functions() -> dict[str, list[str]]:
     for row in TABLE.values():
         if row.public:
             for name in (row.name, *row.aliases):
-                texts[name] = _def(name, _row_parameters(row, True, True), _row_answer(row), row.kernel.__doc__)
+                texts[name] = _def(
+                    name, _row_parameters(row, row.out is not None, True), _row_answer(row), row.kernel.__doc__
+                )
                 if row.inplace:
-                    texts[f"{name}_"] = _def(f"{name}_", _row_parameters(row, False, True)[:-1], "Tensor", None)
+                    texts[f"{name}_"] = _def(f"{name}_", _row_parameters(row, False, True), "Tensor", None)
     for composite in COMPOSITES.values():
         for name in composite.names if composite.is_function else ():
             if isinstance(composite.function, type) or not inspect.isfunction(composite.function):
@@ -189,7 +193,7 @@ def _row_parameters(row: Row, out: bool, with_first: bool = False) -> list[str]:
         kind = _words(row.kernel.__annotations__.get(name))
         default = f" = {_shown(row.defaults[name])}" if name in row.defaults else " = ..." if late else ""
         parts.append(f"{name}: {kind}{default}")
-    return [*parts, "*", "out: Any = None"] if out else [*parts, "*"]
+    return [*parts, "*", "out: Any = None"] if out else parts
 
 
 def _row_answer(row: Row) -> str:
@@ -220,7 +224,7 @@ def _member(name: str, member: Any) -> list[str]:
         return ["@property", f"def {name}(self) -> {answer}: ..."]
     row = getattr(member, "row", None)  # a caller's own signature shows at its first call only
     if row is not None:
-        return _def(name, ["self", *_row_parameters(row, True)], _row_answer(row), member.__doc__)
+        return _def(name, ["self", *_row_parameters(row, row.out is not None)], _row_answer(row), member.__doc__)
     parameters, answer = _signature(name, member)
     first = parameters.pop(0) if parameters and parameters[0] not in ("*", "/") else ""
     if first.startswith("*"):

@@ -9,6 +9,7 @@ import numpy as np
 from ...core import write
 from ...core.row import FLOATS
 from ...core.tensor import Tensor, wrap
+from ...ground import dtypes
 from ...ground.generator import default_generator
 from ...ground.listening import audible
 from ...kernels.columns import not_implemented
@@ -241,7 +242,8 @@ def prelu(input: Tensor, weight: Tensor) -> Tensor:
     need_tensor("prelu", "input", 1, input)
     need_tensor("prelu", "weight", 2, weight)
     if input._array.dtype != weight._array.dtype:
-        raise RuntimeError(f"prelu: Type promoting not supported. Got {_c_name(input)} and {_c_name(weight)}")
+        own, given = dtypes.c_name(input.dtype), dtypes.c_name(weight.dtype)
+        raise RuntimeError(f"prelu: Type promoting not supported. Got {own} and {given}")
     shape = input._array.shape
     if weight._array.size != 1:
         if not shape:
@@ -260,12 +262,6 @@ def prelu(input: Tensor, weight: Tensor) -> Tensor:
         size = weight._array.size
         weight = weight.view((1, size) + (1,) * (len(shape) - 2) if len(shape) > 1 else (size,) * len(shape))  # type: ignore[attr-defined]
     return rows.prelu_kernel(input, weight)
-
-
-def _c_name(tensor: Tensor) -> str:
-    return {"Half": "c10::Half", "BFloat16": "c10::BFloat16", "Long": "long int"}.get(
-        tensor.dtype.scalar_name, tensor.dtype.scalar_name.lower()
-    )
 
 
 @audible

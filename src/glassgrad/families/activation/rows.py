@@ -60,7 +60,7 @@ def _relu_of_floats(self: Any) -> Any:
     return None
 
 
-@op(inplace=True, serves=(REALS, _relu_refusal), quick=_relu_of_floats)
+@op(inplace=True, serves=(REALS, _relu_refusal), quick=_relu_of_floats, out=None)
 def relu(self: Any, /) -> Any:
     """The elements, negative ones replaced by zero."""
     return np.maximum(self, self.dtype.type(0))
@@ -91,7 +91,7 @@ def threshold(self: Any, /, threshold: Any, value: Any) -> Any:
 threshold.derivative(self=lambda grad, self, threshold: threshold_backward(grad, self, threshold))
 
 
-@op(node="ThresholdBackward1", inplace=True, public=False)
+@op(node="ThresholdBackward1", inplace=True, public=False, serves=(REALS, "threshold_cpu"))
 def threshold_written(self: Any, /, threshold: Any, value: Any) -> Any:
     """What ``threshold_`` writes."""
     return choose(self <= threshold, self.dtype.type(value), self)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...core import write
+from ...core.call import former
 from ...core.tensor import Tensor
 from ...ground import dtypes
 from ...ground.dtypes import called
@@ -338,35 +339,43 @@ def _integers(*tensors: Tensor) -> bool:
 def _three_tensors(name: str, input: Any, tensor1: Any, tensor2: Any) -> None:
     for position, (argument, value) in enumerate((("input", input), ("tensor1", tensor1), ("tensor2", tensor2)), 1):
         need_tensor(name, argument, position, value)
-    if name == "addcdiv" and _integers(tensor1, tensor2):
+    if name.startswith("addcdiv") and _integers(tensor1, tensor2):
         raise RuntimeError(arithmetic.INTEGER_ADDCDIV)
 
 
 @composite()
-def addcmul(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Any = 1, out: Any = None) -> Tensor:
+def addcmul(input: Tensor, tensor1: Any, tensor2: Tensor, *more: Tensor, value: Any = 1, out: Any = None) -> Tensor:
     """``input + value * tensor1 * tensor2``."""
+    if more:
+        (input, tensor1, tensor2), (value,) = former(arithmetic.addcmul.row, (input, tensor1, tensor2, *more))
     _three_tensors("addcmul", input, tensor1, tensor2)
     return arithmetic.addcmul(input, tensor1, tensor2, value, out=out)
 
 
 @composite(function=False)
-def addcmul_(self: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Any = 1) -> Tensor:
+def addcmul_(self: Tensor, tensor1: Any, tensor2: Tensor, *more: Tensor, value: Any = 1) -> Tensor:
     """In-place :func:`addcmul`."""
+    if more:
+        (_, tensor1, tensor2), (value,) = former(arithmetic.addcmul.row, (self, tensor1, tensor2, *more))
     _three_tensors("addcmul_", self, tensor1, tensor2)
     return written(arithmetic.addcmul, self, tensor1, tensor2, settings=(value,))
 
 
 @composite()
-def addcdiv(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Any = 1, out: Any = None) -> Tensor:
+def addcdiv(input: Tensor, tensor1: Any, tensor2: Tensor, *more: Tensor, value: Any = 1, out: Any = None) -> Tensor:
     """``input + value * tensor1 / tensor2``."""
+    if more:
+        (input, tensor1, tensor2), (value,) = former(arithmetic.addcdiv.row, (input, tensor1, tensor2, *more))
     _three_tensors("addcdiv", input, tensor1, tensor2)
     return arithmetic.addcdiv(input, tensor1, tensor2, value, out=out)
 
 
 @composite(function=False)
-def addcdiv_(self: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Any = 1) -> Tensor:
+def addcdiv_(self: Tensor, tensor1: Any, tensor2: Tensor, *more: Tensor, value: Any = 1) -> Tensor:
     """In-place :func:`addcdiv`."""
-    _three_tensors("addcdiv", self, tensor1, tensor2)
+    if more:
+        (_, tensor1, tensor2), (value,) = former(arithmetic.addcdiv.row, (self, tensor1, tensor2, *more))
+    _three_tensors("addcdiv_", self, tensor1, tensor2)
     return written(arithmetic.addcdiv, self, tensor1, tensor2, settings=(value,))
 
 
@@ -378,17 +387,13 @@ def _check_lerp(input: Tensor, end: Any, weight: Any) -> None:
             and other._array.dtype != input._array.dtype
             and not (name == "weight" and not other._array.ndim)
         ):
-            raise RuntimeError(f"expected dtype {_word(input)} for `{name}` but got dtype {_word(other)}")
+            raise RuntimeError(
+                f"expected dtype {dtypes.c_name(input.dtype)} for `{name}` but got dtype {dtypes.c_name(other.dtype)}"
+            )
     if input._array.dtype.kind in "biu":
         raise compare.not_implemented(
             "lerp_kernel_tensor" if isinstance(weight, Tensor) else "lerp_kernel_scalar", input._array
         )
-
-
-def _word(tensor: Tensor) -> str:
-    return {"Long": "long int", "ComplexFloat": "c10::complex<float>", "ComplexDouble": "c10::complex<double>"}.get(
-        tensor.dtype.scalar_name, tensor.dtype.scalar_name.lower()
-    )
 
 
 @composite()

@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from ...core.row import op
+from ...core.row import COMPLEX, REALS, op
 from ...core.tensor import Tensor
+from ...ground import dtypes, errors
 from ...kernels import compiled
 from ...kernels.columns import not_implemented
 from ..compare.rows import where, zero_like
@@ -64,10 +65,11 @@ def _fused(self: Any, other: Any, factor: Any) -> Any:
 
 def _rounded(self: Any, alpha: Any) -> Any:
     """A factor as PyTorch's sums keep it beside half precision: rounded to it."""
+    dtypes.check_number(alpha, self.dtype)
     return float(self.dtype.type(alpha)) if self.dtype.kind in "fV" and isinstance(alpha, float) else alpha
 
 
-@op(operator="add", inplace=True, typed="promote", ufunc=np.add, form="a0 + a1")
+@op(operator="add", inplace=True, typed="promote", ufunc=np.add, form="a0 + a1", formerly=("alpha",))
 def add(self: Any, other: Any, /, alpha: Any = 1) -> Any:
     """The elementwise sum ``self + alpha * other``, with broadcasting."""
     if alpha == 1:
@@ -85,7 +87,15 @@ def no_single_bool(a: Any, b: Any) -> None:
         raise RuntimeError(TWO_BOOLS if len(bools) == 2 else ONE_BOOL)
 
 
-@op("subtract", operator="sub", inplace=True, typed="promote", ufunc=np.subtract, refuses=no_single_bool)
+@op(
+    "subtract",
+    operator="sub",
+    inplace=True,
+    typed="promote",
+    ufunc=np.subtract,
+    refuses=no_single_bool,
+    formerly=("alpha",),
+)
 def sub(self: Any, other: Any, /, alpha: Any = 1) -> Any:
     """The elementwise difference ``self - alpha * other``, with broadcasting."""
     try:
@@ -118,6 +128,8 @@ def rsub_number(self: Any, /, other: Any, alpha: Any = 1) -> Any:
     """A number minus ``alpha * self``."""
     if self.dtype.kind == "V":  # bfloat16 is no weak type's equal
         other = self.dtype.type(other)
+    elif self.dtype.kind in "iu":  # what does not fit wraps round
+        other = np.asarray(other).astype(self.dtype)
     return other - self if alpha == 1 else other - scaled(self, alpha)
 
 
@@ -145,7 +157,7 @@ div.derivative(
 )
 
 
-@op("negative", operator="neg", inplace=True, ufunc=np.negative)
+@op("negative", operator="neg", inplace=True, ufunc=np.negative, out=errors.OUT_FOUND)
 def neg(self: Any, /) -> Any:
     """The elements with the other sign."""
     try:
@@ -351,7 +363,8 @@ def pow_number(self: Any, /, exponent: Any) -> Any:
     if kind in "iub":
         if exponent < 0:
             raise RuntimeError("Integers to negative integer powers are not allowed.")
-        return np.power(self, self.dtype.type(exponent))
+        dtypes.check_number(exponent, self.dtype)
+        return np.power(self, np.asarray(exponent).astype(self.dtype))
     if exponent == 0.5:
         return np.sqrt(self)
     if exponent == -1:
@@ -394,7 +407,7 @@ pow.derivative(
 @op(node="PowBackward2", public=False)
 def pow_base(exponent: Any, /, self: Any) -> Any:
     """The powers of one number."""
-    base = exponent.dtype.type(self)
+    base = np.asarray(self).astype(exponent.dtype)[()]
     if base == 1:
         return np.ones_like(exponent)[()]
     return _integer_power(base, exponent) if exponent.dtype.kind in "iu" else _power(base, exponent)
@@ -426,10 +439,13 @@ def _log_of_number(base: Any) -> Any:
 
 
 def _times(array: Any, value: Any) -> Any:
-    return array if value == 1 else array * array.dtype.type(value)
+    if value == 1:
+        return array
+    dtypes.check_number(value, array.dtype)
+    return array * array.dtype.type(value)
 
 
-@op(inplace=True, typed="promote")
+@op(inplace=True, typed="promote", formerly=("value",), serves=(REALS + COMPLEX, "addcmul_cpu_out"))
 def addcmul(self: Any, tensor1: Any, tensor2: Any, /, value: Any = 1) -> Any:
     """``self + value * tensor1 * tensor2``, elementwise."""
     if self.dtype.itemsize <= 2 and self.dtype.kind in "fV":
@@ -444,7 +460,7 @@ addcmul.derivative(
 )
 
 
-@op(inplace=True, typed="promote")
+@op(inplace=True, typed="promote", formerly=("value",))
 def addcdiv(self: Any, tensor1: Any, tensor2: Any, /, value: Any = 1) -> Any:
     """``self + value * tensor1 / tensor2``, elementwise."""
     if self.dtype.itemsize <= 2 and self.dtype.kind in "fV":

@@ -254,22 +254,6 @@ def copy_(self: Tensor, src: Any, non_blocking: bool = False) -> Tensor:
     return write.in_place(cast.copy.row, self, (src,), ())
 
 
-def _fits(value: Any, kind: np.dtype[Any]) -> None:
-    """Raise PyTorch's error where a number cannot be stored in a dtype."""
-    name = {"f2": "at::Half", "f4": "float", "f8": "double", "i8": "int64_t", "i4": "int", "b1": "bool"}.get(
-        kind.str[1:], f"{kind.name}_t"
-    )
-    if isinstance(value, int) and not -(2**63) <= value < 2**64:
-        raise OverflowError("int too big to convert")
-    bad = isinstance(value, complex) and kind.kind != "c" and value.imag != 0
-    if not bad and kind.kind in "iu" and not isinstance(value, complex):
-        limits = np.iinfo(kind)
-        low = -int(limits.max) if kind.kind == "u" else int(limits.min)
-        bad = value != value or not low <= int(value) <= int(limits.max) if abs(value) != float("inf") else True
-    if bad:
-        raise RuntimeError(f"value cannot be converted to type {name} without overflow")
-
-
 def _filling(self: Tensor, value: Any, with_number: Any, with_tensor: Any, name: str) -> tuple[Any, Any, Any]:
     if isinstance(value, Tensor):
         if value._array.ndim:
@@ -284,7 +268,7 @@ def _filling(self: Tensor, value: Any, with_number: Any, with_tensor: Any, name:
             f" * (Tensor value)\n{why} * (Number value)\n{why}"
         )
     value = plain(value)
-    _fits(value, self._array.dtype)
+    dtypes.check_number(value, self._array.dtype)
     return with_number, (), (value,)
 
 

@@ -52,7 +52,13 @@ def where(condition: Tensor, input: Any = None, other: Any = None, *, out: Any =
     if is_number(input) and is_number(other):
         both = dtypes.result_dtype((), (), (type(plain(input)), type(plain(other))))
         input = wrap(np.asarray(plain(input)).astype(both.numpy))
-    return compare.where(condition, plain(input), plain(other), out=out)
+    input, other = plain(input), plain(other)
+    for tensor, number in ((input, other), (other, input)):
+        if isinstance(tensor, Tensor) and isinstance(number, int | float):
+            kind = tensor._array.dtype
+            integers = kind.kind in "biu" and type(number) is float
+            dtypes.check_number(number, dtypes.get_default_dtype().numpy if integers else kind)
+    return compare.where(condition, input, other, out=out)
 
 
 @composite(function=False, name="where")

@@ -79,7 +79,7 @@ def _written(compared: Any, node: str, with_number: bool) -> Any:
 
     kernel.__name__ = f"{compared.row.name}_{'number_' if with_number else ''}written"
     kernel.__doc__ = compared.row.kernel.__doc__
-    row = op(node=node, public=False, typed=None if with_number else "promote")(kernel)
+    row = op(node=node, public=False, typed=None if with_number else "promote", truth=True)(kernel)
     row.derivative(self=lambda grad: zero_like(grad))
     if not with_number:
         row.derivative(other=lambda grad: zero_like(grad))
@@ -95,19 +95,19 @@ WRITTEN = {
 # -- logic -----------------------------------------------------------------------------------------------------------
 
 
-@op(inplace=True, constant=True, typed="promote", strict=True)
+@op(inplace=True, constant=True, truth=True, typed="promote", strict=True)
 def logical_and(self: Any, other: Any, /) -> Any:
     """Whether both elements are nonzero."""
     return np.logical_and(self, other)
 
 
-@op(inplace=True, constant=True, typed="promote", strict=True)
+@op(inplace=True, constant=True, truth=True, typed="promote", strict=True)
 def logical_or(self: Any, other: Any, /) -> Any:
     """Whether at least one of the elements is nonzero."""
     return np.logical_or(self, other)
 
 
-@op(inplace=True, constant=True, typed="promote", strict=True)
+@op(inplace=True, constant=True, truth=True, typed="promote", strict=True)
 def logical_xor(self: Any, other: Any, /) -> Any:
     """Whether just one of the elements is nonzero."""
     return np.logical_xor(self, other)
@@ -122,29 +122,32 @@ def logical_not(self: Any, /) -> Any:
 # -- kinds of numbers ------------------------------------------------------------------------------------------------
 
 
+_ONLY_BOOLEAN = "{name} does not support non-boolean outputs."
+
+
 def _never(self: Any) -> Any:
     return np.zeros(self.shape, np.bool_) if type(self) is ndarray else np.False_
 
 
-@op(constant=True, stores=True)
+@op(constant=True, stores=True, out=None)
 def isnan(self: Any, /) -> Any:
     """Whether elements are not a number."""
     return self != self
 
 
-@op(constant=True)
+@op(constant=True, out=None)
 def isinf(self: Any, /) -> Any:
     """Whether elements are infinite."""
     return np.isinf(self)
 
 
-@op(constant=True)
+@op(constant=True, out=None)
 def isfinite(self: Any, /) -> Any:
     """Whether elements are finite numbers."""
     return np.isfinite(self)
 
 
-@op(constant=True)
+@op(constant=True, out=_ONLY_BOOLEAN)
 def isposinf(self: Any, /) -> Any:
     """Whether elements are positive infinity."""
     if self.dtype.kind == "c":
@@ -152,7 +155,7 @@ def isposinf(self: Any, /) -> Any:
     return _never(self) if self.dtype.kind in "biu" else self == np.inf
 
 
-@op(constant=True)
+@op(constant=True, out=_ONLY_BOOLEAN)
 def isneginf(self: Any, /) -> Any:
     """Whether elements are negative infinity."""
     if self.dtype.kind == "c":
@@ -160,13 +163,13 @@ def isneginf(self: Any, /) -> Any:
     return _never(self) if self.dtype.kind in "biu" else self == -np.inf
 
 
-@op(constant=True)
+@op(constant=True, out=None)
 def isreal(self: Any, /) -> Any:
     """Whether elements have no imaginary part."""
     return self.imag == 0 if self.dtype.kind == "c" else np.logical_not(_never(self))
 
 
-@op(constant=True)
+@op(constant=True, out=_ONLY_BOOLEAN)
 def signbit(self: Any, /) -> Any:
     """Whether the sign bit is set: negative numbers and -0.0."""
     kind = self.dtype.kind

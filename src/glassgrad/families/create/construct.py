@@ -441,6 +441,5 @@ def scalar_tensor(
 ) -> Tensor:
     """A 0-d tensor of a number, in the default dtype unless told."""
     kind = numpy_of(dtype, "scalar_tensor") or dtypes.get_default_dtype().numpy
-    if isinstance(s, complex) and kind.kind != "c":
-        raise RuntimeError("value cannot be converted to type float without overflow")
+    dtypes.check_number(s, kind)
     return tensor_of(converted(s, kind), device, requires_grad)

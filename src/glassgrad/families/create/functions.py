@@ -20,8 +20,6 @@ from ..sparse.kernels import Carrier
 from .construct import array_of, fresh, mark, numpy_of, tensor_of, warn_of_copy
 
 _EVERYDAY = 2**24  # elements; for more, allocation may fail
-_C_NAMES = {"i4": "int", "f4": "float", "f8": "double", "f2": "c10::Half", "V2": "c10::BFloat16", "b1": "bool"}
-_C_NAMES |= {"c8": "c10::complex<float>", "c16": "c10::complex<double>"}
 
 
 # -- arguments --------------------------------------------------------------------------------------------------------
@@ -105,19 +103,11 @@ def filling(value: Any, kind: np.dtype[Any]) -> Any:
     code = kind.kind
     if code == "b":
         return np.bool_(bool(value))
-    fits = code == "c" or not isinstance(value, complex) or not value.imag
-    if fits and isinstance(value, complex) and code != "c":
+    dtypes.check_number(value, kind)
+    if isinstance(value, complex) and code != "c":
         value = value.real
-    if fits and code in "iu":
-        info = np.iinfo(kind)
-        least = -info.max if code == "u" and isinstance(value, int) else info.min
-        fits = value == value and least <= value <= info.max
-        value = int(value) if fits else 0
-    elif fits and code == "f" and isinstance(value, int | float) and math.isfinite(value):
-        fits = abs(value) <= dtypes.finfo(dtypes.of(kind)).max
-    if not fits:
-        name = _C_NAMES.get(kind.str[1:], f"{kind.name}_t")
-        raise RuntimeError(f"value cannot be converted to type {name} without overflow")
+    if code in "iu":
+        value = int(value)
     return np.asarray(value).astype(kind)[()]
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...core.row import COMPLEX, FLOATS, op
+from ...ground import errors
 from ...ground.dtypes import of
 from ..compare.rows import where
 from ..index.rows import fitted
@@ -81,7 +82,7 @@ def slope_of_norm(grad: Any, self: Any, result: Any, sizes: Any, p: Any, dim: An
     return sgn(self) * power_of_size(self, p - 1) * spread_dim(scale, sizes, dim, keepdim)
 
 
-@op(holomorphic=False, public=False, hidden=("self_sizes",))
+@op(holomorphic=False, public=False, hidden=("self_sizes",), out=errors.OUT_DTYPE)
 def linalg_vector_norm(self: Any, /, ord: Any = 2, dim: Any = None, keepdim: bool = False, dtype: Any = None) -> Any:
     """The norms of order ``ord`` along ``dim``, computed in ``dtype``."""
     return norm_of(self if dtype is None else self.astype(dtype), ord, dim, keepdim)
@@ -173,6 +174,7 @@ def _no_norm(self: Any, other: Any, p: Any = 2) -> RuntimeError:
     holomorphic=False,
     hidden=("other_sizes", "self_sizes"),
     serves=(FLOATS + COMPLEX, _no_norm),
+    out=None,
 )
 def dist(self: Any, other: Any, /, p: Any = 2) -> Any:
     """The ``p``-norm of the difference of two tensors."""
@@ -190,7 +192,7 @@ def _dist_rule(
     return fitted(back, self_sizes) if needs[0] else None, fitted(-back, other_sizes) if needs[1] else None
 
 
-@op(node="CdistBackward0", typed="promote", public=False, hidden=("x1_sizes", "x2_sizes"))
+@op(node="CdistBackward0", typed="promote", public=False, hidden=("x1_sizes", "x2_sizes"), serves=("fd", "cdist"))
 def cdist_forward(x1: Any, x2: Any, /, p: Any = 2.0) -> Any:
     """The ``p``-norm distances of every row of ``x1`` from every row of ``x2``."""
     if p == 2 and min(x1.shape[-2], x2.shape[-2]) > 25:

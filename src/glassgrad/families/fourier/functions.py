@@ -97,9 +97,9 @@ def _into_out(function: str, input: Any, out: Any, result: Tensor) -> Tensor:
     """The result, put into ``out=`` where that is given."""
     if out is None:
         return result
-    if result.dtype.is_complex and isinstance(out, Tensor) and not out.dtype.is_complex:
-        raise RuntimeError(f"{function} expects a complex output tensor, but got {out.dtype.scalar_name}")
-    return into(f"fft_{function}", (input,), out, result)  # type: ignore[no-any-return]
+    kind = "complex" if result.dtype.is_complex else "floating point"
+    refusal = f"{function} expects a {kind} output tensor, but got {{Found}}"
+    return into(f"fft_{function}", (input,), out, result, refusal, True)  # type: ignore[no-any-return]
 
 
 # -- one dimension ----------------------------------------------------------------------------------------------------

@@ -12,7 +12,6 @@ from ...core.tensor import Tensor
 from ...ground import dtypes
 from ...ops.declare import COMPOSITES, composite
 from ..create.functions import number_of, whole
-from ..matrix.rows import c_type
 from ..special.rows import i0
 
 # -- periodic unless told, of any floating dtype ----------------------------------------------------------------------
@@ -44,7 +43,7 @@ def _kind(function: str, length: Any, dtype: Any, layout: Any) -> Any:
 
 
 def _c_name(kind: Any, dtype: Any) -> str:
-    return c_type(kind.scalar_name) + (" (default)" if dtype is None else "")
+    return dtypes.c_name(kind) + (" (default)" if dtype is None else "")
 
 
 def _window(values: Any, length: int, kind: Any, options: dict[str, Any]) -> Tensor:

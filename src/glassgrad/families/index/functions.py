@@ -15,7 +15,7 @@ from ...ops.declare import composite
 from ..scatter.functions import gather
 from ..shape.rows import axis_of, expand, reshape
 from . import rows
-from .getitem import fits_number, prepared
+from .getitem import expanded_warning, prepared, put_in_place
 
 composite(function=False)(rows.unfold)
 
@@ -150,7 +150,7 @@ def _filling(function: str, input: Tensor, mask: Any, value: Any) -> tuple[Any, 
                 "dimension(s)."
             )
         return rows.masked_fill_tensor, (mask, value), ()
-    fits_number(function, input, value)
+    dtypes.check_number(value, input._array.dtype)
     return rows.masked_fill, (mask,), (value,)
 
 
@@ -166,19 +166,14 @@ def masked_fill_(self: Tensor, mask: Tensor, value: Any) -> Tensor:
     """In-place :func:`masked_fill`."""
     row, others, settings = _filling("masked_fill_", self, mask, value)
     rows.together(self._array.shape, mask._array.shape)
-    strides = self._array.strides
-    if 0 in strides and any(n > 1 and not step for n, step in zip(self._array.shape, strides, strict=True)):
+    if write.is_doubled(self._array):
         others = (_shared(self, mask), *others[1:])
     return write.in_place(row.row, self, others, settings)
 
 
 def _shared(target: Tensor, mask: Tensor) -> Tensor:
     """The mask of an expanded tensor: elements that share memory are filled together."""
-    warn(
-        "Use of masked_fill_ on expanded tensors is deprecated. Please clone() the tensor before performing this "
-        "operation. This also applies to advanced indexing e.g. tensor[mask] = scalar (Triggered internally at "
-        "/__w/pytorch/pytorch/aten/src/ATen/native/TensorAdvancedIndexing.cpp:2450.)"
-    )
+    warn(expanded_warning("masked_fill_"))
     axes = tuple(i for i, stride in enumerate(target._array.strides) if not stride)
     merged = np.broadcast_to(mask._array, target._array.shape).any(axis=axes, keepdims=True)
     return wrap(np.broadcast_to(merged, target._array.shape))
@@ -231,7 +226,8 @@ def index_put(input: Tensor, indices: Any, values: Tensor, accumulate: bool = Fa
 def index_put_(input: Tensor, indices: Any, values: Tensor, accumulate: bool = False) -> Tensor:
     """In-place :func:`index_put`."""
     checked = _indices("index_put_", input, indices, values)
-    return write.in_place(rows.index_put.row, input, (values,), (checked, accumulate))
+    put_in_place("index_put_", input, checked, values, accumulate)
+    return input
 
 
 @composite()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import math
 from collections.abc import Iterator
 from typing import Any
 
@@ -326,6 +327,41 @@ def prepared(array: Any, indices: list[Any]) -> Indices:
     return Indices(checked)
 
 
+_EXPANDED = {
+    "index_put_": ("tensor[indices] = tensor", 976),
+    "index_fill_": ("tensor[mask] = scalar", 1913),
+    "masked_fill_": ("tensor[mask] = scalar", 2450),
+}
+
+
+def expanded_warning(function: str) -> str:
+    """PyTorch's warning where elements that share memory are written."""
+    example, line = _EXPANDED[function]
+    return (
+        f"Use of {function} on expanded tensors is deprecated. Please clone() the tensor before performing this "
+        f"operation. This also applies to advanced indexing e.g. {example} (Triggered internally at "
+        f"/__w/pytorch/pytorch/aten/src/ATen/native/TensorAdvancedIndexing.cpp:{line}.)"
+    )
+
+
+def put_in_place(function: str, target: Tensor, indices: Indices, values: Tensor, accumulate: bool = False) -> None:
+    """Put, or add, ``values`` where index tensors point; of elements that share memory the last one counts."""
+    for index in indices:
+        if index is not None:
+            write.check_overlap_with(target, index, True)
+    write.check_overlap_with(target, values, True)
+    array = target._array
+    if write.is_doubled(array):
+        warn(expanded_warning(function))
+        for axis, step in enumerate(array.strides):
+            if not step:
+                target = slice(target, axis, 0, 1)
+        once = target._array.shape
+        positions = np.broadcast_to(np.arange(math.prod(once)).reshape(once), array.shape)[indices.parts]
+        indices = Indices([wrap(index) for index in np.unravel_index(positions, once)])
+    write.in_place(index_put.row, target, (values,), (indices, accumulate))
+
+
 # -- writing -----------------------------------------------------------------------------------------------------------
 
 
@@ -355,7 +391,7 @@ def setitem(self: Tensor, key: Any, value: Any) -> None:
     if indices:
         if value._array.ndim == 0 and value._array.dtype != self._array.dtype and value._edge is None:
             value = wrap(value._array.astype(self._array.dtype))
-        write.in_place(index_put.row, part, (_shed(value),), (prepared(part, indices), False))
+        put_in_place("index_put_", part, prepared(part, indices), _shed(value))
     elif value._array.shape == sizes:
         part.copy_(value)  # type: ignore[attr-defined]
     elif value._array.ndim == 0:
@@ -377,30 +413,19 @@ def _shed(value: Tensor) -> Tensor:
 def _check_number(self: Tensor, value: Any) -> None:
     """Raise PyTorch's error unless ``value`` is a number that the tensor can hold."""
     kind = type(value)
-    if kind is float or kind is bool:
+    if kind is bool or ((kind is float or kind is int) and -128 < value < 128):
         return
-    if kind is int:
+    if kind is float:
+        dtypes.check_number(value, self._array.dtype)
+    elif kind is int:
         if not -_HUGE - 1 <= value <= _HUGE:
             raise ValueError("Overflow when unpacking long long")
+        dtypes.check_number(value, self._array.dtype)
     elif kind is complex:
-        fits_number("setitem", self, value)
+        dtypes.check_number(value, self._array.dtype)
     else:
         name = kind.__name__ if kind.__module__ in ("builtins", "__main__") else f"{kind.__module__}.{kind.__name__}"
         raise TypeError(f"can't assign a {name} to a torch.{self.dtype.scalar_name}Tensor")
-
-
-def fits_number(function: str, input: Tensor, value: Any) -> None:
-    """Raise PyTorch's error where a complex number is to go into a real tensor."""
-    if type(value) is complex and input._array.dtype.kind != "c":
-        raise RuntimeError(f"value cannot be converted to type {C_NAMES[input.dtype.name]} without overflow")
-
-
-#: The C++ types behind dtypes, which some of PyTorch's messages name.
-C_NAMES = {
-    "float32": "float", "float64": "double", "int64": "int64_t", "int32": "int", "int16": "int16_t", "int8": "int8_t",
-    "uint8": "uint8_t", "float16": "c10::Half", "bfloat16": "c10::BFloat16", "bool": "bool", "uint16": "uint16_t",
-    "uint32": "uint32_t", "uint64": "uint64_t",
-}  # fmt: skip
 
 
 def _direct(self: Tensor, key: tuple[Any, ...], value: Any) -> bool:
@@ -422,7 +447,7 @@ def _direct(self: Tensor, key: tuple[Any, ...], value: Any) -> bool:
                 return False
             plain.append(part)
         elif kind is Tensor and len(key) == 1 and part._array.ndim and _may_index(part._array):
-            if part._array.dtype.kind == "i" and part._array.itemsize < 4:
+            if part._counter is self._counter or (part._array.dtype.kind == "i" and part._array.itemsize < 4):
                 return False
             if part._array.dtype.kind == "b" and part._array.shape != data.shape[: part._array.ndim]:
                 return False

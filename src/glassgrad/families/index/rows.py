@@ -146,7 +146,9 @@ def diagonal_backward(grad_output: Any, /, sizes: Any, offset: Any, dim1: Any, d
 diagonal_backward.derivative(grad_output=lambda grad, offset, dim1, dim2: diagonal(grad, offset, dim1, dim2))
 
 
-@op(shows={"dim1": ("dim1", unsigned), "dim2": ("dim2", unsigned), "offset": ("offset", unsigned)})
+@op(
+    shows={"dim1": ("dim1", unsigned), "dim2": ("dim2", unsigned), "offset": ("offset", unsigned)}, out=errors.OUT_DTYPE
+)
 def diag_embed(self: Any, /, offset: Any = 0, dim1: Any = -2, dim2: Any = -1) -> Any:
     """Matrices in the dimensions ``dim1`` and ``dim2`` that hold the last dimension on a diagonal."""
     ndim = self.ndim + 1
@@ -501,7 +503,14 @@ masked_fill_tensor.derivative(
 )
 
 
-@op(apart=("mask",), public=False, hidden=("self_sizes", "mask_sizes"), stores=True)
+@op(
+    apart=("mask",),
+    public=False,
+    hidden=("self_sizes", "mask_sizes"),
+    stores=True,
+    out=errors.OUT_SAME,
+    disjoint=("self", "mask"),
+)
 def masked_select(self: Any, mask: Any, /) -> Any:
     """The elements where ``mask`` holds, in a row."""
     if self.shape != mask.shape:

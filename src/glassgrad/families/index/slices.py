@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from ...core.row import op
+from ...core.row import REALS, op
+from ...ground import errors
 from ..scatter.kernels import add_rows, inside
 from ..scatter.rows import BEYOND, check_bounds, name_of, scatter_reduce, shared_out
 from ..shape.rows import axis_of, expand, reshape, sum_to, unsigned, view
@@ -17,7 +18,14 @@ def _along(axis: int, index: Any) -> tuple[Any, ...]:
     return (*(ALL,) * axis, index.reshape(-1))
 
 
-@op(apart=("index",), public=False, shows={"dim": ("dim", unsigned)}, stores=True)
+@op(
+    apart=("index",),
+    public=False,
+    shows={"dim": ("dim", unsigned)},
+    stores=True,
+    out=errors.OUT_SAME,
+    disjoint=("self", "index"),
+)
 def index_select(self: Any, index: Any, /, dim: Any) -> Any:
     """The slices of ``dim`` that ``index`` names."""
     axis = axis_of(dim, self.ndim)
@@ -98,6 +106,8 @@ def _slices(self: Any, index: Any, source: Any, dim: int) -> int:
     public=False,
     hidden=("source_sizes",),
     shows={"dim": ("dim", unsigned), "source_dim": ("source_sizes", len)},
+    out=errors.OUT_DTYPE,
+    disjoint=("index", "source"),
 )
 def index_add(self: Any, index: Any, source: Any, /, dim: Any, alpha: Any = 1) -> Any:
     """``self`` with ``alpha`` times the slices of ``source`` added where ``index`` says."""
@@ -123,6 +133,8 @@ index_add.derivative(
     public=False,
     hidden=("source_sizes",),
     shows={"dim": ("dim", unsigned), "source_dim": ("source_sizes", len)},
+    out=errors.OUT_DTYPE,
+    disjoint=("index", "source"),
 )
 def index_copy(self: Any, index: Any, source: Any, /, dim: Any) -> Any:
     """``self`` with its slices replaced by those of ``source`` where ``index`` says."""
@@ -192,7 +204,7 @@ def _filled(self: Any, index: Any, dim: int, value: Any) -> Any:
     return out
 
 
-@op(inplace=True, apart=("index",), public=False, shows={"dim": ("dim", unsigned)})
+@op(inplace=True, apart=("index",), public=False, shows={"dim": ("dim", unsigned)}, disjoint=("index",))
 def index_fill(self: Any, index: Any, /, dim: Any, value: Any) -> Any:
     """``self`` with the slices that ``index`` names filled with a number."""
     return _filled(self, index, dim, np.asarray(value).astype(self.dtype))
@@ -201,7 +213,14 @@ def index_fill(self: Any, index: Any, /, dim: Any, value: Any) -> Any:
 index_fill.derivative(self=lambda grad, index, dim: index_fill(grad, index, dim, 0))
 
 
-@op(node="IndexFillBackward1", inplace=True, apart=("index", "value"), public=False, shows={"dim": ("dim", unsigned)})
+@op(
+    node="IndexFillBackward1",
+    inplace=True,
+    apart=("index", "value"),
+    public=False,
+    shows={"dim": ("dim", unsigned)},
+    disjoint=("index",),
+)
 def index_fill_tensor(self: Any, index: Any, value: Any, /, dim: Any) -> Any:
     """``self`` with the slices that ``index`` names filled with a 0-d tensor's value."""
     return _filled(self, index, dim, value.astype(self.dtype))
@@ -229,6 +248,9 @@ def _line_of(ndim: int, axis: int) -> tuple[int, ...]:
     public=False,
     hidden=("self_sizes", "source_sizes"),
     shows={"dim": ("dim", unsigned)},
+    out=errors.OUT_DTYPE,
+    disjoint=("index", "source"),
+    serves=(REALS, "index_func_"),
 )
 def index_reduce(self: Any, index: Any, source: Any, /, dim: Any, reduce: Any, include_self: Any = True) -> Any:
     """``self`` with the slices of ``source`` reduced into those that ``index`` names."""

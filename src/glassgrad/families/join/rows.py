@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ...core.row import op
+from ...ground import errors
 from ..index.rows import ALL, blank, fitted, slice
 from ..shape.rows import axes_of, axis_of, reshape, unsigned
 
@@ -311,7 +312,7 @@ def _rolled(array: Any, shift: int, axis: int) -> Any:
     return out
 
 
-@op()
+@op(out=None)
 def rot90(self: Any, /, k: Any = 1, dims: Any = (0, 1)) -> Any:
     """The tensor turned ``k`` times by 90 degrees in the plane of two dimensions."""
     if len(dims) != 2:
@@ -349,7 +350,7 @@ def _side(name: str, self: Any, diagonal: int) -> Any:
     return _below(rows, columns, max(-rows, min(columns, diagonal)))
 
 
-@op(inplace=True)
+@op(inplace=True, out=errors.OUT_DTYPE)
 def tril(self: Any, /, diagonal: Any = 0) -> Any:
     """Matrices with zeros above a diagonal."""
     return np.ascontiguousarray(np.where(_side("tril", self, diagonal), self, np.zeros((), self.dtype)))
@@ -358,7 +359,7 @@ def tril(self: Any, /, diagonal: Any = 0) -> Any:
 tril.derivative(self=lambda grad, diagonal: tril(grad, diagonal))
 
 
-@op(inplace=True)
+@op(inplace=True, out=errors.OUT_DTYPE)
 def triu(self: Any, /, diagonal: Any = 0) -> Any:
     """Matrices with zeros below a diagonal."""
     return np.ascontiguousarray(np.where(_side("triu", self, diagonal - 1), np.zeros((), self.dtype), self))

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ...core.tensor import Tensor, wrap
-from ...ground import dtypes
+from ...ground import dtypes, errors
 from ...ground.listening import audible
 from ...ops.declare import COMPOSITES, composite
 from ..matrix.functions import broadcast, check_equation, demand, into, linalg_inv
@@ -100,7 +100,11 @@ def solve_triangular(
     square("linalg.solve_triangular", input)
     fits("linalg.solve_triangular", input, B, left)
     solved = substitute(input, B, upper, left, unitriangular)
-    return solved if out is None else into("linalg_solve_triangular", (input, B), out, solved)
+    return (
+        solved
+        if out is None
+        else into("linalg_solve_triangular", (input, B), out, solved, "expected scalar type {Wanted} but found {Found}")
+    )
 
 
 @audible
@@ -210,7 +214,7 @@ def pinv(
     if hermitian and input._array.size:
         square("linalg.eigh", input)
     inverse = linalg_pinv(input, *_tolerances(input, atol, rcond if rtol is None else rtol), hermitian)
-    return inverse if out is None else into("linalg_pinv", (input,), out, inverse)
+    return inverse if out is None else into("linalg.pinv", (input,), out, inverse, errors.OUT_SAFELY, True)
 
 
 @composite()
@@ -238,7 +242,7 @@ def matrix_rank(
     largest = values.max(-1, initial=0)
     least = np.maximum(absolute._array, relative._array * largest)[..., None]
     ranks = wrap(np.asarray((values > least).sum(-1), np.int64)[()])
-    return ranks if out is None else into("linalg_matrix_rank", (free,), out, ranks)
+    return ranks if out is None else into("linalg_matrix_rank", (free,), out, ranks, "")
 
 
 @audible
@@ -267,7 +271,7 @@ def cond(input: Tensor, p: Any = None, *, out: Any = None) -> Tensor:
             inverse, info = inv_ex(input)
             inverse = inverse.masked_fill(info.unsqueeze(-1).unsqueeze(-1) != 0, math.inf)
             ratio = (matrix_norm(input, p) * matrix_norm(inverse, p)).nan_to_num(math.inf, math.inf, -math.inf)
-    return ratio if out is None else into("linalg_cond", (input,), out, ratio)
+    return ratio if out is None else into("linalg.cond", (input,), out, ratio, errors.OUT_SAFELY, True)
 
 
 def abs_order(p: Any) -> Any:
@@ -322,7 +326,7 @@ def tensorsolve(input: Tensor, other: Tensor, dims: Any = None, *, out: Any = No
         )
     flat = reshape(moved, (other._array.size, math.prod(columns)))
     solved = reshape(solution(flat, reshape(other, (other._array.size,)), True), columns)
-    return solved if out is None else into("linalg_tensorsolve", (input, other), out, solved)
+    return solved if out is None else into("tensorsolve", (input, other), out, solved, errors.OUT_SAFELY, True)
 
 
 # -- functions of matrices --------------------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...core.tensor import Tensor, wrap
-from ...ground import modes
+from ...ground import errors, modes
 from ...ground.listening import audible
 from ...kernels.columns import not_implemented
 from ...ops import return_types as results
@@ -264,7 +264,11 @@ def householder_product(input: Tensor, tau: Tensor, *, out: Any = None) -> Tenso
             f"{tau._array.ndim} and input.ndim is equal to {len(sizes)}"
         )
     product = linalg_householder_product(input, tau)
-    return product if out is None else into("linalg_householder_product", (input, tau), out, product)
+    return (
+        product
+        if out is None
+        else into("torch.linalg.householder_product", (input, tau), out, product, errors.OUT_SAFELY, True)
+    )
 
 
 # -- singular values --------------------------------------------------------------------------------------------------
@@ -330,7 +334,13 @@ def eigvals(input: Tensor, *, out: Any = None) -> Tensor:
     demand("linalg_eigvals", input=input)
     _general(input)
     values = linalg_eig(input, recorded(input), not input.dtype.is_complex)[0]
-    return values if out is None else into("linalg_eigvals", (input,), out, values)
+    return (
+        values
+        if out is None
+        else into(
+            "torch.linalg.eigvals", (input,), out, values, errors.OUT_SAFELY.replace("result", "eigenvalues"), True
+        )
+    )
 
 
 def _symmetric(A: Any, UPLO: Any) -> None:  # noqa: N803

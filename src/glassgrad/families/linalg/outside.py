@@ -7,7 +7,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from ...core.tensor import Tensor, wrap
-from ...ground import dtypes
+from ...ground import dtypes, errors
 from ...ops.declare import COMPOSITES, composite
 from ..matrix.functions import broadcast, demand, into, matmul
 from ..shape.rows import transpose, unsqueeze
@@ -28,7 +28,7 @@ def cholesky_inverse(input: Tensor, upper: bool = False, *, out: Any = None) -> 
     """
     square("cholesky_inverse", input)
     inverse = triangular.cholesky_inverse(input, upper)
-    return inverse if out is None else into("cholesky_inverse", (input,), out, inverse)
+    return inverse if out is None else into("cholesky_inverse", (input,), out, inverse, errors.OUT_SAFELY, True)
 
 
 @composite()
@@ -45,7 +45,7 @@ def cholesky_solve(input: Tensor, input2: Tensor, upper: bool = False, *, out: A
             )
     sides_fit("cholesky_solve", input, input2)
     solved = triangular.cholesky_solve(input, input2, upper)
-    return solved if out is None else into("cholesky_solve", (input, input2), out, solved)
+    return solved if out is None else into("cholesky_solve", (input, input2), out, solved, errors.OUT_SAFELY, True)
 
 
 def sides_fit(function: str, b: Tensor, A: Tensor) -> None:  # noqa: N803  PyTorch's name
@@ -97,7 +97,10 @@ def ormqr(
     if other[side] != vectors[-2]:
         raise RuntimeError(f"torch.ormqr: other.shape[{side}] must be equal to input.shape[-2]")
     product = orthogonal.ormqr(input, input2, input3, left, transpose)
-    return product if out is None else into("ormqr", (input, input2, input3), out, product)
+    refusal = (
+        "torch.ormqr: Expected input and result to have the same dtype, but input has dtype{Wanted} and result has "
+    )
+    return product if out is None else into("ormqr", (input, input2, input3), out, product, refusal + "dtype {Found}")
 
 
 @composite()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, NoReturn
 
 from ...core.tensor import Tensor
+from ...ground import errors
 from ...ground.runtime import warn_once
 from ...ops import return_types as results
 from ...ops.declare import composite
@@ -96,7 +97,7 @@ def cholesky(input: Tensor, upper: bool = False, *, out: Any = None) -> Tensor:
     _warn_of("cholesky")
     square("cholesky", input)
     root = triangular.cholesky(input, upper)
-    return root if out is None else into("cholesky", (input,), out, root)
+    return root if out is None else into("cholesky", (input,), out, root, errors.OUT_SAFELY, True)
 
 
 @composite()
@@ -122,7 +123,7 @@ def lu(A: Tensor, pivot: bool = True, get_infos: bool = False, out: Any = None) 
         raise TypeError(f"expected tuple of {2 + get_infos} elements but got {count}")
     factors = tuple(linalg.factored("torch.linalg.lu_factor", A, pivot, False))[: 2 + get_infos]
     if out is not None:
-        return into("lu", (A,), out, factors)
+        return into("lu", (A,), out, factors, "")
     return tuple.__new__(results._lu_with_info, factors) if get_infos else factors
 
 

@@ -429,8 +429,9 @@ def functional_binary_cross_entropy_with_logits(
 @composite(method=False)
 def kl_div(input: Any, target: Any, reduction: int = 1, *, log_target: bool = False) -> Any:
     """The Kullback-Leibler divergence of ``target`` from the log probabilities ``input``, elementwise, reduced."""
-    if input._array.dtype.kind in "bui" or target._array.dtype.kind in "bui":
-        raise RuntimeError("kl_div: Integral inputs not supported.")
+    for kinds, named in (("biu", "Integral"), ("c", "Complex")):
+        if input._array.dtype.kind in kinds or target._array.dtype.kind in kinds:
+            raise RuntimeError(f"kl_div: {named} inputs not supported.")
     if log_target:
         values = mul(exp(target), target - input)
     else:

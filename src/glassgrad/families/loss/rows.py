@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ...core.row import COMPLEX, FLOATS, op
+from ...core.row import FLOATS, op
 from ...ground.dtypes import of
 from ..norm.rows import shaped
 from ..pointwise.rows import sigmoid
@@ -47,7 +47,7 @@ def portion(sizes: tuple[int, ...], reduction: int) -> float:
 # -- squared error -----------------------------------------------------------------------------------------------------
 
 
-@op(typed="promote", public=False, precision="single", serves=(FLOATS + COMPLEX, "mse_cpu"))
+@op(typed="promote", public=False, precision="single", serves=(FLOATS, "mse_cpu"))
 def mse_loss(self: Any, target: Any, /, reduction: int = 1) -> Any:
     """The squared differences, reduced."""
     off = self - target
@@ -438,7 +438,7 @@ def as_rows(sizes: tuple[int, ...]) -> tuple[int, int]:
     public=False,
     precision="single",
     hidden=("self_sizes",),
-    serves=(FLOATS, "multi_margin_loss_cpu_kernel"),
+    serves=("fd", "multi_margin_loss_cpu_kernel"),
 )
 def multi_margin_loss(
     self: Any, target: Any, weight: Any = None, /, p: int = 1, margin: float = 1.0, reduction: int = 1
@@ -483,7 +483,7 @@ def _per_row(grad: Any, sizes: Any, reduction: Any) -> Any:
     public=False,
     precision="single",
     hidden=("self_sizes",),
-    serves=(FLOATS, "multilabel_margin_loss_forward_out_frame"),
+    serves=("fd", "multilabel_margin_loss_forward_out_frame"),
 )
 def multilabel_margin_loss(self: Any, target: Any, /, reduction: int = 1) -> Any:
     """How far the classes that ``target`` does not list come within one of those it does; reduced."""

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ...core.row import op
+from ...ground import errors
 from ..shape.rows import expand, on_arrays, transpose
 from .rows import (
     c_name,
@@ -23,7 +24,7 @@ from .rows import (
 )
 
 
-@op(precision="low")
+@op(precision="low", out=errors.OUT_DTYPE)
 def bmm(self: Any, mat2: Any, /) -> Any:
     """The product of each pair of matrices in two batches."""
     check_batches(self, mat2)
@@ -49,7 +50,7 @@ def check_batches(batch1: Any, batch2: Any) -> None:
         raise RuntimeError(f"Expected size for first two dimensions of batch2 tensor to be: {wanted} but got: {got}.")
 
 
-@op(inplace=True, precision="low", hidden=("self_sizes",))
+@op(inplace=True, precision="low", hidden=("self_sizes",), out=errors.OUT_DTYPE, formerly=("beta", "alpha"))
 def baddbmm(self: Any, batch1: Any, batch2: Any, /, beta: Any = 1, alpha: Any = 1) -> Any:
     """``beta * self + alpha * (batch1 @ batch2)``; ``self`` broadcasts to the product."""
     for array in (batch1, batch2):
@@ -73,7 +74,13 @@ baddbmm.derivative(
 )
 
 
-@op(inplace=True, precision="low", hidden=("batch1_sizes", "batch2_sizes", "self_sizes"))
+@op(
+    inplace=True,
+    precision="low",
+    hidden=("batch1_sizes", "batch2_sizes", "self_sizes"),
+    out="self and mat2 must have the same dtype, but got {Found} and {Wanted}",
+    formerly=("beta", "alpha"),
+)
 def addbmm(self: Any, batch1: Any, batch2: Any, /, beta: Any = 1, alpha: Any = 1) -> Any:
     """``beta * self + alpha * (batch1 @ batch2).sum(0)``; ``self`` broadcasts to the sum."""
     check_expands(self, (batch1.shape[1], batch2.shape[-1]))
@@ -117,7 +124,7 @@ def each_transposed_by(mat1: Any, grad: Any) -> Any:
 # -- matrices in other ways -------------------------------------------------------------------------------------------
 
 
-@op(precision="single")
+@op(precision="single", out=None)
 def trace(self: Any, /) -> Any:
     """The sum of a matrix's diagonal; integers add up as int64."""
     if self.ndim != 2:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from types import SimpleNamespace
 from typing import Any
 
 from ...core import write
+from ...core.call import former
 from ...core.tensor import Tensor, wrap
-from ...ground import dtypes, modes
+from ...ground import dtypes, errors, modes
 from ...ground.listening import audible
 from ...ground.runtime import warn
 from ...ops.autocast import low
@@ -42,9 +42,18 @@ def demand(function: str, **tensors: Any) -> None:
             )
 
 
-def into(function: str, inputs: Any, out: Any, result: Any) -> Any:
+_TENSORDOT_OUT = (
+    "tensordot: Expected the output tensor to have dtype {Wanted}, but got an output tensor with dtype {Found}"
+)
+_VECDOT_OUT = "linalg.vecdot: Expected out of dtype{Wanted} but found {Found}"
+_MULTI_DOT_OUT = "multi_dot(): expected out tensor to have dtype {wanted} but got {found}"
+
+
+def into(
+    function: str, inputs: Any, out: Any, result: Any, refusal: str = errors.OUT_DTYPE, castable: bool = False
+) -> Any:
     """The result of a function of several rows put into its ``out=``; gives ``out``."""
-    return write.into(SimpleNamespace(name=function), inputs, out, result)  # type: ignore[arg-type]
+    return write.into(write.Composed(function, refusal, castable), inputs, out, result)
 
 
 # -- matmul -----------------------------------------------------------------------------------------------------------
@@ -66,7 +75,11 @@ def matmul(input: Any, other: Any, *, out: Any = None) -> Any:
     if modes.watch:
         input, other = low(input, other)
     product = _matmul(input, other, n, m, out is not None)
-    return product if out is None else into("matmul", (input, other), out, product)
+    return (
+        product
+        if out is None
+        else into("matmul", (input, other), out, product, errors.OUT_DTYPE if product._array.ndim else errors.OUT_MATCH)
+    )
 
 
 def _matmul(input: Tensor, other: Tensor, n: int, m: int, has_out: bool) -> Tensor:
@@ -205,7 +218,9 @@ def _in_place(row: Any, sizes_of: Any) -> None:
     """Publish ``name_`` for a row whose ``self`` must have the size of the result."""
     name = row.name
 
-    def method(self: Tensor, first: Tensor, second: Tensor, *, beta: Any = 1, alpha: Any = 1) -> Tensor:
+    def method(self: Tensor, first: Any, second: Any, *more: Tensor, beta: Any = 1, alpha: Any = 1) -> Tensor:
+        if more:
+            (_, first, second), (beta, alpha) = former(row, (self, first, second, *more))
         wanted = sizes_of(first._array.shape, second._array.shape)
         if wanted is not None and self._array.shape != wanted and name in ("addmm", "baddbmm"):
             raise RuntimeError(
@@ -261,7 +276,7 @@ def outer(input: Tensor, vec2: Tensor, *, out: Any = None) -> Tensor:
         if tensor._array.ndim != 1:
             raise RuntimeError(f"outer: Expected 1-D argument {name}, but got {tensor._array.ndim}-D")
     product = view(input, (input._array.shape[0], 1)) * vec2  # type: ignore[operator]
-    return product if out is None else into("outer", (input, vec2), out, product)
+    return product if out is None else into("outer", (input, vec2), out, product, "")
 
 
 @composite()
@@ -278,7 +293,7 @@ def inner(input: Tensor, other: Tensor, *, out: Any = None) -> Tensor:
         )
     else:
         product = tensordot(input, other, [[-1], [-1]])
-    return product if out is None else into("inner", (input, other), out, product)
+    return product if out is None else into("inner", (input, other), out, product, _TENSORDOT_OUT)
 
 
 @composite(method=False)
@@ -302,7 +317,7 @@ def tensordot(a: Tensor, b: Tensor, dims: Any = 2, out: Any = None) -> Tensor:
     if a._array.dtype != b._array.dtype:
         raise RuntimeError("both inputs should have same dtype")
     product = _contracted(a, b, axes_of(first, a._array.ndim), axes_of(second, b._array.ndim))
-    return product if out is None else into("tensordot", (a, b), out, product)
+    return product if out is None else into("tensordot", (a, b), out, product, _TENSORDOT_OUT)
 
 
 def _contracted(a: Tensor, b: Tensor, first: tuple[int, ...], second: tuple[int, ...]) -> Tensor:
@@ -344,7 +359,7 @@ def kron(input: Tensor, other: Tensor, *, out: Any = None) -> Tensor:
     left = unsafe_view(input, tuple(n for size in a for n in (size, 1)))
     right = unsafe_view(other, tuple(n for size in b for n in (1, size)))
     product = unsafe_view(left * right, tuple(n * m for n, m in zip(a, b, strict=True)))  # type: ignore[operator]
-    return product if out is None else into("kron", (input, other), out, product)
+    return product if out is None else into("kron", (input, other), out, product, "")
 
 
 @composite()
@@ -404,7 +419,7 @@ def multi_dot(tensors: Any, *, out: Any = None) -> Tensor:
             )
     sizes = (() if first else (tensors[0]._array.shape[0],)) + (() if last else (tensors[-1]._array.shape[1],))
     product = view(_multiplied(tensors), sizes)
-    return product if out is None else into("multi_dot", tensors, out, product)
+    return product if out is None else into("multi_dot", tensors, out, product, _MULTI_DOT_OUT)
 
 
 def _check_multi(tensors: list[Any]) -> None:
@@ -493,7 +508,7 @@ def linalg_inv(A: Tensor, *, out: Any = None) -> Tensor:  # noqa: N803
     """The inverse of a square matrix, or of each of a batch."""
     _square("linalg.inv", A)
     inverted = inverse_of(A)
-    return inverted if out is None else into("linalg_inv", (A,), out, inverted)
+    return inverted if out is None else into("linalg_inv_ex", (A,), out, inverted)
 
 
 @composite()
@@ -546,7 +561,7 @@ def vecdot(x: Tensor, y: Tensor, *, dim: int = -1, out: Any = None) -> Tensor:
     x, y = low(x, y)
     first = x.conj() if x.dtype.is_complex else x  # type: ignore[attr-defined]
     sums = (first * y).sum(dim)  # type: ignore[operator]
-    return sums if out is None else into("linalg_vecdot", (x, y), out, sums)
+    return sums if out is None else into("linalg_vecdot", (x, y), out, sums, _VECDOT_OUT)
 
 
 @composite()
@@ -561,7 +576,7 @@ def matrix_power(input: Tensor, n: int, *, out: Any = None) -> Tensor:
             f"{sizes[-2]} by {sizes[-1]} matrices"
         )
     power = _power(input, n)
-    return power if out is None else into("matrix_power", (input,), out, power)
+    return power if out is None else into("matrix_power", (input,), out, power, errors.OUT_SAFELY, True)
 
 
 def _power(input: Any, n: int) -> Any:

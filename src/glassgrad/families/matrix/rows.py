@@ -11,18 +11,13 @@ import numpy as np
 from ...core.record import Record, freed
 from ...core.row import TABLE, op
 from ...core.tensor import Tensor, wrap
-from ...ground import dtypes
+from ...ground import dtypes, errors
 from ...kernels import compiled
 from ..reduce.rows import ones32, ones64
 from ..shape.rows import expand, on_arrays, sum_to, t, unsqueeze, view
 
 F32, F64 = np.dtype(np.float32), np.dtype(np.float64)
 _HALVES = (np.dtype(np.float16), np.dtype(ml_dtypes.bfloat16))
-_C_NAMES = {
-    "Half": "c10::Half", "BFloat16": "c10::BFloat16", "Float": "float", "Double": "double", "Byte": "unsigned char",
-    "Char": "signed char", "Short": "short int", "Int": "int", "Long": "long int", "Bool": "bool",
-    "ComplexFloat": "c10::complex<float>", "ComplexDouble": "c10::complex<double>",
-}  # fmt: skip
 
 
 def scalar_name(array: Any) -> str:
@@ -32,12 +27,7 @@ def scalar_name(array: Any) -> str:
 
 def c_name(array: Any) -> str:
     """The name of the C++ type: 'float'."""
-    return c_type(scalar_name(array))
-
-
-def c_type(name: str) -> str:
-    """The C++ type that PyTorch's messages give for a scalar type: 'float' for 'Float'."""
-    return _C_NAMES.get(name, name)
+    return dtypes.c_name(dtypes.of(array.dtype))
 
 
 # -- one product for every dtype --------------------------------------------------------------------------------------
@@ -223,6 +213,7 @@ def check_mm(self: Any, mat2: Any) -> None:
         "mat2_sym_sizes": ("mat2", _sizes),
         "mat2_sym_strides": ("mat2", _strides),
     },
+    out=errors.OUT_DTYPE,
 )
 def mm(self: Any, mat2: Any, /) -> Any:
     """The product of two matrices."""
@@ -266,6 +257,8 @@ def check_addmm(self: Any, mat1: Any, mat2: Any) -> None:
         "mat1_sym_strides": ("mat1", _strides),
         "mat2_sym_strides": ("mat2", _strides),
     },
+    out=errors.OUT_DTYPE,
+    formerly=("beta", "alpha"),
 )
 def addmm(self: Any, mat1: Any, mat2: Any, /, beta: Any = 1, alpha: Any = 1) -> Any:
     """``beta * self + alpha * (mat1 @ mat2)``; ``self`` broadcasts to the product."""
@@ -311,7 +304,10 @@ column_sums.derivative(self=lambda grad, self_sizes: expand(grad, self_sizes))
 # -- vectors ----------------------------------------------------------------------------------------------------------
 
 
-@op(refuses=on_tensors(lambda self, vec: check_mv(None, self, vec)))
+@op(
+    refuses=on_tensors(lambda self, vec: check_mv(None, self, vec)),
+    out="addmv input tensors must have the same dtype, but got {Found}, {Wanted}, and {Wanted}",
+)
 def mv(self: Any, vec: Any, /) -> Any:
     """The product of a matrix and a vector."""
     if self.ndim == 2 and vec.ndim == 1:
@@ -357,7 +353,7 @@ def check_dot(self: Any, other: Any) -> None:
     refuse_bools(self, "dot")
 
 
-@op(refuses=on_tensors(check_dot))
+@op(refuses=on_tensors(check_dot), out=errors.OUT_MATCH)
 def dot(self: Any, tensor: Any, /) -> Any:
     """The sum of the products of two vectors' elements."""
     if self.ndim == 1 == tensor.ndim:
@@ -372,7 +368,7 @@ def dot(self: Any, tensor: Any, /) -> Any:
 dot.derivative(self=lambda grad, tensor: grad * tensor, tensor=lambda grad, self: grad * self)
 
 
-@op(holomorphic=False)
+@op(holomorphic=False, out=errors.OUT_MATCH)
 def vdot(self: Any, other: Any, /) -> Any:
     """The sum of the products of two vectors' elements, the first conjugated."""
     check_dot(self, other)
@@ -382,7 +378,7 @@ def vdot(self: Any, other: Any, /) -> Any:
 vdot.derivative(self=lambda grad, other: conjugate(grad) * other, other=lambda grad, self: grad * self)
 
 
-@op(inplace=True, hidden=("self_sizes",))
+@op(inplace=True, hidden=("self_sizes",), out=errors.OUT_DTYPE, formerly=("beta", "alpha"))
 def addmv(self: Any, mat: Any, vec: Any, /, beta: Any = 1, alpha: Any = 1) -> Any:
     """``beta * self + alpha * (mat @ vec)``; ``self`` broadcasts to the product."""
     check_mv(self, mat, vec)
@@ -396,7 +392,7 @@ addmv.derivative(
 )
 
 
-@op(inplace=True, typed="promote")
+@op(inplace=True, typed="promote", formerly=("beta", "alpha"), strict=True)
 def addr(self: Any, vec1: Any, vec2: Any, /, beta: Any = 1, alpha: Any = 1) -> Any:
     """``beta * self + alpha * outer(vec1, vec2)``; ``self`` broadcasts to the outer product."""
     for name, array in (("vec1", vec1), ("vec2", vec2)):

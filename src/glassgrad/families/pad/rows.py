@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ...core.row import op
+from ...core.row import COMPLEX, REALS, op
 
 
 def spans(pad: Any, ndim: int) -> list[tuple[int, int]]:
@@ -109,7 +109,7 @@ def pad_backward(grad_output: Any, /, sizes: Any, padding: Any, mode: Any) -> An
 pad_backward.derivative(grad_output=lambda grad, padding, mode: pad_by(grad, padding, mode))
 
 
-@op(node="ReflectionPad1DBackward0", public=False, hidden=("self_sizes",))
+@op(node="ReflectionPad1DBackward0", public=False, hidden=("self_sizes",), serves=(REALS + COMPLEX, "reflection_pad1d"))
 def reflection_pad1d(self: Any, /, padding: Any) -> Any:
     """The last dimension within a border of its mirror image."""
     return _padded(self, padding, "reflect")
@@ -118,7 +118,7 @@ def reflection_pad1d(self: Any, /, padding: Any) -> Any:
 reflection_pad1d.derivative(self=lambda grad, self_sizes, padding: pad_backward(grad, self_sizes, padding, "reflect"))
 
 
-@op(node="ReflectionPad2DBackward0", public=False, hidden=("self_sizes",))
+@op(node="ReflectionPad2DBackward0", public=False, hidden=("self_sizes",), serves=(REALS + COMPLEX, "reflection_pad2d"))
 def reflection_pad2d(self: Any, /, padding: Any) -> Any:
     """The last two dimensions within a border of their mirror image."""
     return _padded(self, padding, "reflect")
@@ -127,7 +127,7 @@ def reflection_pad2d(self: Any, /, padding: Any) -> Any:
 reflection_pad2d.derivative(self=lambda grad, self_sizes, padding: pad_backward(grad, self_sizes, padding, "reflect"))
 
 
-@op(node="ReflectionPad3DBackward0", public=False, hidden=("self_sizes",))
+@op(node="ReflectionPad3DBackward0", public=False, hidden=("self_sizes",), serves=(REALS + COMPLEX, "reflection_pad3d"))
 def reflection_pad3d(self: Any, /, padding: Any) -> Any:
     """The last three dimensions within a border of their mirror image."""
     return _padded(self, padding, "reflect")
@@ -136,7 +136,12 @@ def reflection_pad3d(self: Any, /, padding: Any) -> Any:
 reflection_pad3d.derivative(self=lambda grad, self_sizes, padding: pad_backward(grad, self_sizes, padding, "reflect"))
 
 
-@op(node="ReplicationPad1DBackward0", public=False, hidden=("self_sizes",))
+@op(
+    node="ReplicationPad1DBackward0",
+    public=False,
+    hidden=("self_sizes",),
+    serves=(REALS + COMPLEX, "replication_pad1d"),
+)
 def replication_pad1d(self: Any, /, padding: Any) -> Any:
     """The last dimension within a border of its outermost elements."""
     return _padded(self, padding, "replicate")
@@ -147,7 +152,12 @@ replication_pad1d.derivative(
 )
 
 
-@op(node="ReplicationPad2DBackward0", public=False, hidden=("self_sizes",))
+@op(
+    node="ReplicationPad2DBackward0",
+    public=False,
+    hidden=("self_sizes",),
+    serves=(REALS + COMPLEX, "replication_pad2d"),
+)
 def replication_pad2d(self: Any, /, padding: Any) -> Any:
     """The last two dimensions within a border of their outermost elements."""
     return _padded(self, padding, "replicate")
@@ -158,7 +168,12 @@ replication_pad2d.derivative(
 )
 
 
-@op(node="ReplicationPad3DBackward0", public=False, hidden=("self_sizes",))
+@op(
+    node="ReplicationPad3DBackward0",
+    public=False,
+    hidden=("self_sizes",),
+    serves=(REALS + COMPLEX, "replication_pad3d"),
+)
 def replication_pad3d(self: Any, /, padding: Any) -> Any:
     """The last three dimensions within a border of their outermost elements."""
     return _padded(self, padding, "replicate")

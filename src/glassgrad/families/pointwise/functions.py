@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from ...core import write
 from ...core.tensor import Tensor
+from ...ground import dtypes
+from ...kernels.columns import not_implemented
 from ...ops.declare import composite
 from ..arithmetic.functions import PAIR, is_number, need_tensor, no_match, number_aside, of_two, plain, raised, written
 from ..arithmetic.rows import mul
@@ -20,6 +24,15 @@ _CLAMPS = (
 )
 
 
+def _end(number: Any, tensor: Tensor) -> Any:
+    """The end of a range in a tensor's dtype: unsigned ones wrap round; PyTorch's error where it does not fit."""
+    if number is None:
+        return None
+    number, kind = plain(number), tensor._array.dtype
+    dtypes.check_number(number, kind)
+    return np.asarray(number).astype(kind).item() if kind.kind == "u" else number
+
+
 def _clamp_row(name: str, input: Any, min: Any, max: Any) -> tuple[Any, Tensor, tuple[Any, ...], tuple[Any, ...]]:
     """The row that clamps by numbers or by tensors, with its inputs and settings."""
     need_tensor(name, "input", 1, input)
@@ -31,7 +44,9 @@ def _clamp_row(name: str, input: Any, min: Any, max: Any) -> tuple[Any, Tensor, 
     if all(is_number(end) for end in ends):
         for end in ends:
             input = raised(input, plain(end))
-        return limit.clamp_numbers, input, (), (plain(min), plain(max))
+        if input._array.dtype.kind == "b":
+            raise not_implemented("clamp_cpu", input._array)
+        return limit.clamp_numbers, input, (), (_end(min, input), _end(max, input))
     if all(isinstance(end, Tensor) for end in ends):
         return limit.clamp_tensors, input, (min, max), ()
     raise no_match(name, [x for x in (input, min, max) if x is not None], *_CLAMPS)
@@ -65,14 +80,15 @@ def _one_sided(name: str, with_number: Any, with_tensor: Any) -> tuple[Any, Any]
         if input._array.dtype.kind == "c":
             raise NotImplementedError("clamp is not supported for complex types")
         if is_number(limit):
-            return with_number(raised(input, plain(limit)), plain(limit), out=out)
+            input = raised(input, plain(limit))
+            return with_number(input, _end(limit, input), out=out)
         need_tensor(name, end, 2, limit)
         return with_tensor(input, limit, out=out)
 
     def in_place(self: Tensor, limit: Any) -> Tensor:
         if is_number(limit):
             write.check_cast(raised(self, plain(limit))._array.dtype, self)
-            return written(with_number, self, settings=(plain(limit),))
+            return written(with_number, self, settings=(_end(limit, self),))
         return written(with_tensor, self, limit)
 
     return function, in_place
@@ -139,10 +155,6 @@ def heaviside(input: Tensor, values: Tensor, *, out: Any = None) -> Tensor:
     """The step: zero below zero, one above, ``values`` at zero; not differentiable."""
     need_tensor("heaviside", "input", 1, input)
     need_tensor("heaviside", "values", 2, values)
-    if input._array.dtype.kind == "c" or values._array.dtype.kind == "c":
-        raise RuntimeError("heaviside is not yet implemented for complex tensors.")
-    if input._array.dtype != values._array.dtype:
-        raise RuntimeError("heaviside is not yet implemented for tensors with different dtypes.")
     return limit.heaviside(input, values, out=out)
 
 

@@ -7,7 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from ...core.row import op
+from ...core.row import REALS, op
+from ...core.tensor import Tensor
+from ...ground import errors
 from ...kernels.choose import keep
 from ...kernels.columns import not_implemented
 from ..compare.rows import where, zero_like
@@ -112,7 +114,7 @@ clamp_max_tensor.derivative(
 )
 
 
-@op(inplace=True)
+@op(inplace=True, out="nan_to_num: dtype of out: {Found} should be same as input: {Wanted}")
 def nan_to_num(self: Any, /, nan: Any = None, posinf: Any = None, neginf: Any = None) -> Any:
     """The elements, NaN and the infinities replaced by numbers: zero and the dtype's limits, unless given."""
     if self.dtype.kind in "biu":
@@ -222,7 +224,25 @@ def refuse_heaviside(grad: Any) -> Any:
     raise RuntimeError("derivative for aten::heaviside is not implemented")
 
 
-@op(node="torch::autograd::NotImplemented", inplace=True, typed="promote", strict=True)
+_UNLIKE = "heaviside is not yet implemented for tensors with different dtypes."
+
+
+def _check_heaviside(*tensors: Any) -> None:
+    kinds = {operand._array.dtype for operand in tensors if isinstance(operand, Tensor)}
+    if any(kind.kind == "c" for kind in kinds):
+        raise RuntimeError("heaviside is not yet implemented for complex tensors.")
+    if len(kinds) > 1:
+        raise RuntimeError(_UNLIKE)
+
+
+@op(
+    node="torch::autograd::NotImplemented",
+    inplace=True,
+    typed="promote",
+    strict=True,
+    refuses=_check_heaviside,
+    out=_UNLIKE,
+)
 def heaviside(self: Any, values: Any, /) -> Any:
     """The step: zero below zero, one above, ``values`` at zero; not differentiable."""
     kind = self.dtype.type
@@ -288,7 +308,7 @@ logaddexp.derivative(
 )
 
 
-@op(typed="promote", strict=True)
+@op(typed="promote", strict=True, serves=(REALS + "?", "logaddexp2_cpu"))
 def logaddexp2(self: Any, other: Any, /) -> Any:
     """The logarithm to base 2 of the sum of two powers of two."""
     if self.dtype.kind in "biu":
@@ -337,7 +357,7 @@ _I = 1j
 size_of = abs  # the name is the row's below
 
 
-@op("absolute", inplace=True, holomorphic=False, ufunc=np.absolute, stores=True)
+@op("absolute", inplace=True, holomorphic=False, ufunc=np.absolute, stores=True, out=errors.OUT_FOUND)
 def abs(self: Any, /) -> Any:
     """The absolute value."""
     if self.dtype.kind == "b":
@@ -348,7 +368,7 @@ def abs(self: Any, /) -> Any:
 abs.derivative(self=lambda grad, self: grad * sgn(self))
 
 
-@op(inplace=True, holomorphic=False)
+@op(inplace=True, holomorphic=False, out=errors.OUT_FOUND)
 def sgn(self: Any, /) -> Any:
     """The sign; of a complex number, the unit number of the same direction."""
     if self.dtype.kind == "c":
@@ -373,7 +393,7 @@ def is_complex(a: Any) -> bool:
     return a._array.dtype.kind == "c"  # type: ignore[no-any-return]
 
 
-@op(inplace=True)
+@op(inplace=True, out=errors.OUT_FOUND)
 def sign(self: Any, /) -> Any:
     """The sign: -1, 0 or 1."""
     kind = self.dtype.kind
@@ -407,7 +427,7 @@ def conj(self: Any, /) -> Any:
 conj.derivative(self=lambda grad: conj(grad))
 
 
-@op(inplace=True, holomorphic=False)
+@op(inplace=True, holomorphic=False, out=errors.OUT_FOUND)
 def conj_physical(self: Any, /) -> Any:
     """The complex conjugate."""
     return np.conj(self) if self.dtype.kind == "c" else self.copy()
@@ -427,7 +447,13 @@ def complex_from(real: Any, imag: Any, /) -> Any:
 complex_from.derivative(real=lambda grad: real(grad), imag=lambda grad: real(grad * -_I))
 
 
-@op(typed="promote", holomorphic=False, public=False)
+@op(
+    typed="promote",
+    holomorphic=False,
+    public=False,
+    out="Expected object of scalar type {Wanted} but got scalar type {Found} for argument 'out'",
+    serves=("fd", "polar_cpu"),
+)
 def polar(abs: Any, angle: Any, /) -> Any:
     """The complex number of a size and an angle."""
     return complex_from.row.kernel(abs * np.cos(angle), abs * np.sin(angle))
@@ -485,7 +511,7 @@ _floor, _ceil = _rounding(np.floor, "floor_vml_cpu"), _rounding(np.ceil, "ceil_v
 _trunc, _rint = _rounding(np.trunc, "trunc_vml_cpu"), _rounding(np.rint, "round_vml_cpu")
 
 
-@op(inplace=True)
+@op(inplace=True, out=errors.OUT_FOUND)
 def floor(self: Any, /) -> Any:
     """The greatest integer not above."""
     return _floor(self)
@@ -494,7 +520,7 @@ def floor(self: Any, /) -> Any:
 floor.derivative(self=lambda grad: zero_like(grad))
 
 
-@op(inplace=True)
+@op(inplace=True, out=errors.OUT_FOUND)
 def ceil(self: Any, /) -> Any:
     """The least integer not below."""
     return _ceil(self)
@@ -503,7 +529,7 @@ def ceil(self: Any, /) -> Any:
 ceil.derivative(self=lambda grad: zero_like(grad))
 
 
-@op("fix", inplace=True)
+@op("fix", inplace=True, out=errors.OUT_FOUND)
 def trunc(self: Any, /) -> Any:
     """The integer part."""
     return _trunc(self)
@@ -512,7 +538,7 @@ def trunc(self: Any, /) -> Any:
 trunc.derivative(self=lambda grad: zero_like(grad))
 
 
-@op(inplace=True)
+@op(inplace=True, out=errors.OUT_FOUND)
 def round(self: Any, /) -> Any:
     """The nearest integer; halves go to the even one."""
     return _rint(self)
@@ -521,7 +547,7 @@ def round(self: Any, /) -> Any:
 round.derivative(self=lambda grad: zero_like(grad))
 
 
-@op(node="RoundBackward1", inplace=True, public=False)
+@op(node="RoundBackward1", inplace=True, public=False, out=errors.OUT_FOUND)
 def round_decimals(self: Any, /, decimals: Any) -> Any:
     """Rounded to so many decimal places, or to tens, hundreds ... for negative ones."""
     if self.dtype.kind != "f" and self.dtype.kind != "V":
@@ -535,7 +561,7 @@ def round_decimals(self: Any, /, decimals: Any) -> Any:
 round_decimals.derivative(self=lambda grad: zero_like(grad))
 
 
-@op(inplace=True)
+@op(inplace=True, out=errors.OUT_FOUND)
 def frac(self: Any, /) -> Any:
     """The part behind the point, with the sign of the number."""
     if self.dtype.kind in "biuc":

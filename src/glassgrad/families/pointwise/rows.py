@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...core.row import op
+from ...ground import errors
 from ...kernels import compiled
 from ...kernels.columns import not_implemented
 from ..compare.rows import where, zero_like
@@ -358,7 +359,7 @@ def bitwise_xor(self: Any, other: Any, /) -> Any:
     return self ^ other
 
 
-@op(inplace=True, constant=True)
+@op(inplace=True, constant=True, out=errors.OUT_FOUND)
 def bitwise_not(self: Any, /) -> Any:
     """The bits that are not set."""
     _whole(self, "bitwise_not_cpu")
@@ -411,7 +412,13 @@ def lcm(self: Any, other: Any, /) -> Any:
     return np.lcm(self, other)
 
 
-@op(node="FrexpBackward0", outputs=("mantissa", "exponent"), differentiable=("mantissa",), public=False)
+@op(
+    node="FrexpBackward0",
+    outputs=("mantissa", "exponent"),
+    differentiable=("mantissa",),
+    public=False,
+    out="torch.frexp() expects mantissa to have dtype {wanted} but got {found}",
+)
 def frexp_parts(self: Any, /) -> Any:
     """A mantissa from a half to one, and the power of two that it is to be multiplied with."""
     if self.dtype.kind not in "fV":

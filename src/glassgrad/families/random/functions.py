@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -180,7 +179,7 @@ def normal(
     check_generator("normal", generator)
     if isinstance(mean, Tensor) or isinstance(std, Tensor):
         result = _normal_of(mean, std, generator)
-        return result if out is None else write.into(_named("normal"), (mean, std), out, result)
+        return result if out is None else write.into(write.Composed("normal", ""), (mean, std), out, result)
     if size is None:
         raise no_match(
             "normal",
@@ -198,10 +197,6 @@ def normal(
         return draws.normal(source(generator), sizes, kind, float(mean), float(std))
 
     return create("normal", make, sizes, kind, device, requires_grad, out, dtype)
-
-
-def _named(function: str) -> Any:
-    return SimpleNamespace(name=function)
 
 
 def _normal_of(mean: Any, std: Any, generator: Any) -> Any:
@@ -307,7 +302,7 @@ def bernoulli(input: Tensor, p: Any = None, *, generator: Any = None, out: Any =
         result = rows.bernoulli_like(input, generator)
     else:
         result = bernoulli_(wrap(np.empty_like(input._array)), p, generator=generator)
-    return result if out is None else write.into(_named("bernoulli"), (input,), out, result)
+    return result if out is None else write.into(write.Composed("bernoulli", ""), (input,), out, result)
 
 
 @composite()
@@ -320,7 +315,8 @@ def multinomial(
     if input._array.dtype.metadata is not None:
         return input.new_empty((*input.shape[:-1], num_samples), dtype=dtypes.int64)  # type: ignore[attr-defined, no-any-return]
     result = wrap(draws.multinomial(source(generator), np.asarray(input._array), int(num_samples), bool(replacement)))
-    return result if out is None else write.into(_named("multinomial"), (), out, result)
+    refusal = "multinomial expects Long tensor out, got: {Found}"
+    return result if out is None else write.into(write.Composed("multinomial", refusal), (), out, result)
 
 
 # -- in place ---------------------------------------------------------------------------------------------------------
@@ -333,6 +329,7 @@ def _over(
     check_generator(function, generator)
     if target._array.dtype.metadata is not None:
         write.check_writable(target, False)
+        write.check_overlap(target)
         share(target).version += 1
         return target
     return write.in_place(row.row, target, others, (*settings, generator))

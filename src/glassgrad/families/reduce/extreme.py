@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import lru_cache
 from math import prod
 from typing import Any
 
 import numpy as np
 
-from ...core.row import op
+from ...core.row import REALS, op
+from ...ground import errors
 from ...kernels import compiled
 from ...kernels.columns import not_implemented
 from .rows import kept_sizes, spread_dim
@@ -33,6 +35,11 @@ def refuse_empty(name: str, a: Any, dim: Any) -> None:
     for d in (dim,) if type(dim) is int else dim:
         if a.ndim and not a.shape[d]:
             raise IndexError(f"{name}(): Expected reduction dim {d % a.ndim} to have non-zero size.")
+
+
+def _no_complex(name: str) -> Callable[..., Exception]:
+    """What makes PyTorch's error of an extreme of complex numbers."""
+    return lambda *arguments, **settings: RuntimeError(f"{name}(): does not support complex input")
 
 
 # -- one element of each line ------------------------------------------------------------------------------------------
@@ -98,13 +105,13 @@ place.derivative(self=lambda grad, index, dim, keepdim: pick(grad, index, dim, k
 # -- extremes with their places ----------------------------------------------------------------------------------------
 
 
-@op(constant=True)
+@op(constant=True, out=errors.OUT_DTYPE)
 def argmax(self: Any, /, dim: Any = None, keepdim: bool = False) -> Any:
     """The place of the largest element, along ``dim`` or of all elements in row-major order."""
     return _arg_extreme("argmax", self, dim, keepdim)
 
 
-@op(constant=True)
+@op(constant=True, out=errors.OUT_DTYPE)
 def argmin(self: Any, /, dim: Any = None, keepdim: bool = False) -> Any:
     """The place of the smallest element, along ``dim`` or of all elements in row-major order."""
     return _arg_extreme("argmin", self, dim, keepdim)
@@ -147,7 +154,13 @@ def _at_indices(grad: Any, indices: Any, self_sizes: Any, dim: Any, keepdim: Any
     return place(grad, indices, self_sizes, dim, keepdim)
 
 
-@op(node="MaxBackward0", outputs=("values", "indices"), differentiable=("values",), public=False)
+@op(
+    node="MaxBackward0",
+    outputs=("values", "indices"),
+    differentiable=("values",),
+    public=False,
+    serves=(REALS + "?", _no_complex("max")),
+)
 def max_dim(self: Any, /, dim: int, keepdim: bool = False) -> Any:
     """The largest elements along ``dim`` and the places of the first of them."""
     return _extreme("max", self, dim, keepdim)
@@ -156,7 +169,13 @@ def max_dim(self: Any, /, dim: int, keepdim: bool = False) -> Any:
 max_dim.derivative(self=_at_indices)
 
 
-@op(node="MinBackward0", outputs=("values", "indices"), differentiable=("values",), public=False)
+@op(
+    node="MinBackward0",
+    outputs=("values", "indices"),
+    differentiable=("values",),
+    public=False,
+    serves=(REALS + "?", _no_complex("min")),
+)
 def min_dim(self: Any, /, dim: int, keepdim: bool = False) -> Any:
     """The smallest elements along ``dim`` and the places of the first of them."""
     return _extreme("min", self, dim, keepdim)
@@ -220,7 +239,13 @@ def _middle(name: str, a: Any, dim: int, keepdim: bool) -> tuple[Any, Any]:
     return (np.expand_dims(values, dim), np.expand_dims(index, dim)) if keepdim else (values, index)
 
 
-@op(node="MedianBackward1", outputs=("values", "indices"), differentiable=("values",), public=False)
+@op(
+    node="MedianBackward1",
+    outputs=("values", "indices"),
+    differentiable=("values",),
+    public=False,
+    serves=(REALS, "median_out"),
+)
 def median_dim(self: Any, /, dim: int, keepdim: bool = False) -> Any:
     """The lower medians along ``dim`` and their places."""
     return _middle("median", self, dim, keepdim)
@@ -229,7 +254,13 @@ def median_dim(self: Any, /, dim: int, keepdim: bool = False) -> Any:
 median_dim.derivative(self=_at_indices)
 
 
-@op(node="NanmedianBackward1", outputs=("values", "indices"), differentiable=("values",), public=False)
+@op(
+    node="NanmedianBackward1",
+    outputs=("values", "indices"),
+    differentiable=("values",),
+    public=False,
+    serves=(REALS, "median_out"),
+)
 def nanmedian_dim(self: Any, /, dim: int, keepdim: bool = False) -> Any:
     """The lower medians along ``dim`` of what is not NaN, and their places."""
     return _middle("nanmedian", self, dim, keepdim)
@@ -238,7 +269,7 @@ def nanmedian_dim(self: Any, /, dim: int, keepdim: bool = False) -> Any:
 nanmedian_dim.derivative(self=_at_indices)
 
 
-@op(node="MedianBackward0", public=False)
+@op(node="MedianBackward0", public=False, serves=(REALS, "median_cpu"))
 def median_all(self: Any, /) -> Any:
     """The lower median of all elements."""
     return _middle("median", self.reshape(-1), 0, False)[0] if self.size else np.array(np.nan).astype(self.dtype)[()]
@@ -247,7 +278,7 @@ def median_all(self: Any, /) -> Any:
 median_all.derivative(self=lambda grad, self, result: grad * ties(self, result, None, False, True))
 
 
-@op(node="NanmedianBackward0", public=False)
+@op(node="NanmedianBackward0", public=False, serves=(REALS, "median_cpu"))
 def nanmedian_all(self: Any, /) -> Any:
     """The lower median of all elements that are not NaN."""
     return _middle("nanmedian", self.reshape(-1), 0, False)[0] if self.size else np.array(np.nan).astype(self.dtype)[()]
@@ -256,7 +287,15 @@ def nanmedian_all(self: Any, /) -> Any:
 nanmedian_all.derivative(self=lambda grad, self, result: grad * ties(self, result, None, False, True))
 
 
-@op(node="KthvalueBackward0", outputs=("values", "indices"), differentiable=("values",), public=False)
+@op(
+    node="KthvalueBackward0",
+    outputs=("values", "indices"),
+    differentiable=("values",),
+    public=False,
+    out="output values must be of same type as input",
+    disjoint=("self",),
+    serves=(REALS, "kthvalue_cpu"),
+)
 def kthvalue_dim(self: Any, /, k: int, dim: int, keepdim: bool = False) -> Any:
     """The ``k``-th smallest elements along ``dim`` and their places."""
     if self.ndim == 0:
@@ -269,7 +308,13 @@ def kthvalue_dim(self: Any, /, k: int, dim: int, keepdim: bool = False) -> Any:
 kthvalue_dim.derivative(self=_at_indices)
 
 
-@op(node="ModeBackward0", outputs=("values", "indices"), differentiable=("values",), public=False)
+@op(
+    node="ModeBackward0",
+    outputs=("values", "indices"),
+    differentiable=("values",),
+    public=False,
+    serves=(REALS + "?", "mode_cpu"),
+)
 def mode_dim(self: Any, /, dim: int, keepdim: bool = False) -> Any:
     """The most frequent elements along ``dim`` (the smallest of several), and the place of the last of each."""
     if self.ndim == 0:
@@ -337,11 +382,16 @@ def _compiled(name: str, a: Any, dim: Any) -> Any:
     return None if extremes is None else extremes.reshape(a.shape[:lead])
 
 
+_SAME_OUT = (
+    "Expected the dtype for input and out to match, but got {Wanted} for input's dtype and {Found} for out's dtype."
+)
+
+
 def _shared_among_ties(grad: Any, self: Any, result: Any, self_sizes: Any, dim: Any, keepdim: Any) -> Any:
     return spread_dim(grad, self_sizes, dim, keepdim) * ties(self, result, dim, keepdim)
 
 
-@op(node="AmaxBackward0", public=False, hidden=("self_sizes",))
+@op(node="AmaxBackward0", public=False, hidden=("self_sizes",), out=_SAME_OUT)
 def amax_dim(self: Any, /, dim: Any, keepdim: bool = False) -> Any:
     """The largest elements along the dimensions ``dim``."""
     return _reduced(np.maximum, "max", self, dim, keepdim)
@@ -350,7 +400,7 @@ def amax_dim(self: Any, /, dim: Any, keepdim: bool = False) -> Any:
 amax_dim.derivative(self=_shared_among_ties)
 
 
-@op(node="AminBackward0", public=False, hidden=("self_sizes",))
+@op(node="AminBackward0", public=False, hidden=("self_sizes",), out=_SAME_OUT)
 def amin_dim(self: Any, /, dim: Any, keepdim: bool = False) -> Any:
     """The smallest elements along the dimensions ``dim``."""
     return _reduced(np.minimum, "min", self, dim, keepdim)
@@ -421,13 +471,13 @@ def _truth(ufunc: Any, a: Any, dim: Any, keepdim: bool) -> Any:
     return truth.astype(a.dtype) if a.dtype == np.uint8 else np.asarray(truth)[()]
 
 
-@op(constant=True, public=False, stores=True)
+@op(constant=True, public=False, stores=True, out="all only supports bool tensor for result, got: {Found}")
 def all_dim(self: Any, /, dim: Any = None, keepdim: bool = False) -> Any:
     """Whether all elements along ``dim`` are nonzero."""
     return _truth(np.logical_and, self, dim, keepdim)
 
 
-@op(constant=True, public=False, stores=True)
+@op(constant=True, public=False, stores=True, out="any only supports bool tensor for result, got: {Found}")
 def any_dim(self: Any, /, dim: Any = None, keepdim: bool = False) -> Any:
     """Whether any element along ``dim`` is nonzero."""
     return _truth(np.logical_or, self, dim, keepdim)

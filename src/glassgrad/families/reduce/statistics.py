@@ -10,7 +10,7 @@ import numpy as np
 
 from ...core import write
 from ...core.tensor import Tensor, wrap
-from ...ground.dtypes import called
+from ...ground.dtypes import c_name, called
 from ...ground.runtime import warn
 from ...ops import return_types as results
 from ...ops.declare import composite
@@ -124,12 +124,6 @@ def corrcoef(input: Any) -> Tensor:
 
 # -- histograms --------------------------------------------------------------------------------------------------------
 
-_WORD = {"Long": "long int", "Short": "short int", "Byte": "unsigned char", "Char": "signed char"}
-
-
-def _word(tensor: Tensor) -> str:
-    return _WORD.get(tensor.dtype.scalar_name, tensor.dtype.scalar_name.lower())
-
 
 def _ends(columns: Any, bounds: Any) -> list[tuple[float, float]]:
     """The ends of each dimension's histogram: as asked for, or the smallest and largest element."""
@@ -163,7 +157,7 @@ def _edges(input: Tensor, columns: Any, bins: Sequence[Any], bounds: Any) -> lis
             if edges._array.dtype != input._array.dtype:
                 raise RuntimeError(
                     "torch.histogramdd: input tensor and bins tensors should have the same dtype, but got input with "
-                    f"dtype {_word(input)} and bins for dimension {dim} with dtype {_word(edges)}"
+                    f"dtype {c_name(input.dtype)} and bins for dimension {dim} with dtype {c_name(edges.dtype)}"
                 )
             if edges._array.ndim != 1:
                 raise RuntimeError(
@@ -198,7 +192,7 @@ def _counted(
         if weight._array.dtype != input._array.dtype:
             raise RuntimeError(
                 "torch.histogramdd: if weight tensor is provided, input tensor and weight tensor should have the same "
-                f"dtype, but got input({_word(input)}), and weight({_word(weight)})"
+                f"dtype, but got input({c_name(input.dtype)}), and weight({c_name(weight.dtype)})"
             )
         if weight._array.shape != array.shape[:-1]:
             raise RuntimeError(
@@ -373,4 +367,5 @@ def nanquantile(
 
 
 def _into(name: str, input: Any, out: Any, values: Tensor) -> Any:
-    return write.into(gather.row, (input,), out, values)
+    refusal = "quantile() out tensor must be same dtype as the input tensor"
+    return write.into(write.Composed("quantile", refusal), (input,), out, values)

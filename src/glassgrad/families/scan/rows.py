@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ...core.row import op
+from ...core.row import REALS, op
 from ...ground import dtypes
 from ...kernels import compiled
 
@@ -169,7 +169,13 @@ def _extremes(ufunc: Any, a: Any, dim: int) -> tuple[Any, Any]:
     return values, np.maximum.accumulate(np.where(mask, positions, 0), axis=dim)
 
 
-@op(node="CummaxBackward0", outputs=("values", "indices"), differentiable=("values",), public=False)
+@op(
+    node="CummaxBackward0",
+    outputs=("values", "indices"),
+    differentiable=("values",),
+    public=False,
+    serves=(REALS + "?", "cummax_cpu"),
+)
 def cummax_dim(self: Any, /, dim: int) -> Any:
     """The largest of everything up to each place along ``dim``, and where it stands."""
     return _extremes(np.maximum, self, dim)
@@ -178,7 +184,13 @@ def cummax_dim(self: Any, /, dim: int) -> Any:
 cummax_dim.derivative(self=lambda grad, indices, dim: add_along(grad, indices, dim))
 
 
-@op(node="CumminBackward0", outputs=("values", "indices"), differentiable=("values",), public=False)
+@op(
+    node="CumminBackward0",
+    outputs=("values", "indices"),
+    differentiable=("values",),
+    public=False,
+    serves=(REALS + "?", "cummin_cpu"),
+)
 def cummin_dim(self: Any, /, dim: int) -> Any:
     """The smallest of everything up to each place along ``dim``, and where it stands."""
     return _extremes(np.minimum, self, dim)

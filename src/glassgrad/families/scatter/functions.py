@@ -8,15 +8,17 @@ import numpy as np
 
 from ...core import write
 from ...core.tensor import Tensor, wrap
+from ...ground import dtypes
 from ...ground.dtypes import called
 from ...ground.runtime import warn
 from ...kernels.columns import not_implemented
 from ...ops.declare import composite
 from ..arithmetic.functions import need_tensor
 from ..index import slices
-from ..index.getitem import fits_number
+from ..index.getitem import prepared, put_in_place
 from ..index.rows import blank, masked_fill
 from ..shape.functions import whole
+from ..shape.rows import axis_of
 from . import rows
 from .rows import segmented
 
@@ -82,7 +84,7 @@ def _placing(input: Tensor, dim: int, index: Any, src: Any, value: Any, reduce: 
         return rows.scatter_reduce, (index, source), (dim, kind, True)
     if isinstance(source, Tensor):
         return rows.scatter, (index, source), (dim,)
-    fits_number("scatter", input, source)
+    dtypes.check_number(source, input._array.dtype)
     return rows.scatter_value, (index,), (dim, source)
 
 
@@ -182,6 +184,7 @@ def _filling(input: Tensor, dim: int, index: Any, value: Any) -> tuple[Any, Any,
         return slices.index_fill_tensor, (index, value), (dim,)
     if type(value) is complex and input._array.dtype.kind != "c":
         raise RuntimeError("index_fill_(): Converting complex Scalar to non-complex type is not supported")
+    dtypes.check_number(value, input._array.dtype)
     return slices.index_fill, (index,), (dim, value)
 
 
@@ -196,6 +199,11 @@ def index_fill(input: Tensor, dim: int, index: Tensor, value: Any) -> Tensor:
 def index_fill_(self: Tensor, dim: int, index: Tensor, value: Any) -> Tensor:
     """In-place :func:`index_fill`."""
     row, others, settings = _filling(self, dim, index, value)
+    if write.is_doubled(self._array):
+        everywhere = [None] * axis_of(dim, self._array.ndim)
+        filling = value if isinstance(value, Tensor) else wrap(np.asarray(value).astype(self._array.dtype))
+        put_in_place("index_fill_", self, prepared(self, [*everywhere, index]), filling)
+        return self
     return write.in_place(row.row, self, others, settings)
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ...core.row import op
-from ...ground import dtypes
+from ...ground import dtypes, errors
 from ...kernels.columns import not_implemented
 from ..index.rows import blank, masked_fill
 from ..shape.rows import axis_of, reshape, unsigned
@@ -23,6 +23,9 @@ def name_of(array: Any) -> str:
     return dtypes.of(array.dtype).scalar_name
 
 
+_TAKE_OUT = (
+    "take(): self and out expected to have the same dtype, but got self.dtype = {Wanted} and out.dtype = {Found}"
+)
 BEYOND = "index {} is out of bounds for dimension {} with size {}"
 
 
@@ -77,6 +80,8 @@ def _checked(name: str, self: Any, index: Any, dim: int, src: Any = None) -> int
     public=False,
     hidden=("self_sizes",),
     shows={"dim": ("dim", unsigned), "sparse_grad": ("dim", lambda dim: False)},
+    out=errors.OUT_DTYPE,
+    disjoint=("self", "index"),
 )
 def gather(self: Any, index: Any, /, dim: Any, sparse_grad: Any = False) -> Any:
     """The elements that ``index`` names along ``dim``, in the shape of ``index``."""
@@ -126,7 +131,15 @@ def _fetch(grad: Any, index: Any, index_sizes: Any, src_sizes: Any, dim: Any) ->
     return gradient if index_sizes == src_sizes else corner_backward(gradient, src_sizes)
 
 
-@op(inplace=True, apart=("index",), public=False, hidden=("index_sizes", "src_sizes"), shows={"dim": ("dim", unsigned)})
+@op(
+    inplace=True,
+    apart=("index",),
+    public=False,
+    hidden=("index_sizes", "src_sizes"),
+    shows={"dim": ("dim", unsigned)},
+    out=errors.OUT_DTYPE,
+    disjoint=("index", "src"),
+)
 def scatter(self: Any, index: Any, src: Any, /, dim: Any) -> Any:
     """``self`` with the elements of ``src`` where ``index`` points along ``dim``."""
     axis = _checked("scatter", self, index, dim, src)
@@ -140,7 +153,15 @@ def scatter(self: Any, index: Any, src: Any, /, dim: Any) -> Any:
 scatter.derivative(src=_fetch, self=lambda grad, index, dim: scatter_value(grad, index, dim, 0))
 
 
-@op(node="ScatterBackward1", inplace=True, apart=("index",), public=False, shows={"dim": ("dim", unsigned)})
+@op(
+    node="ScatterBackward1",
+    inplace=True,
+    apart=("index",),
+    public=False,
+    shows={"dim": ("dim", unsigned)},
+    out=errors.OUT_DTYPE,
+    disjoint=("index",),
+)
 def scatter_value(self: Any, index: Any, /, dim: Any, value: Any) -> Any:
     """``self`` with a number where ``index`` points along ``dim``."""
     axis = _checked("scatter", self, index, dim)
@@ -153,7 +174,15 @@ def scatter_value(self: Any, index: Any, /, dim: Any, value: Any) -> Any:
 scatter_value.derivative(self=lambda grad, index, dim: scatter_value(grad, index, dim, 0))
 
 
-@op(inplace=True, apart=("index",), public=False, hidden=("index_sizes", "src_sizes"), shows={"dim": ("dim", unsigned)})
+@op(
+    inplace=True,
+    apart=("index",),
+    public=False,
+    hidden=("index_sizes", "src_sizes"),
+    shows={"dim": ("dim", unsigned)},
+    out=errors.OUT_DTYPE,
+    disjoint=("index", "src"),
+)
 def scatter_add(self: Any, index: Any, src: Any, /, dim: Any) -> Any:
     """``self`` with the elements of ``src`` added where ``index`` points along ``dim``."""
     axis = _checked("scatter", self, index, dim, src)
@@ -187,6 +216,8 @@ def _neutral(reduce: str, dtype: Any) -> Any:
     public=False,
     hidden=("self_sizes", "index_sizes", "src_sizes"),
     shows={"dim": ("dim", unsigned)},
+    out=errors.OUT_DTYPE,
+    disjoint=("index", "src"),
 )
 def scatter_reduce(self: Any, index: Any, src: Any, /, dim: Any, reduce: Any, include_self: Any = True) -> Any:
     """``self`` with what ``src`` sends to each place reduced into it: sum, prod, mean, amax or amin."""
@@ -273,7 +304,7 @@ def _counted(name: str, self: Any, index: Any) -> Any:
     return index
 
 
-@op(apart=("index",), hidden=("self_sizes",))
+@op(apart=("index",), hidden=("self_sizes",), out=_TAKE_OUT, disjoint=("self", "index"))
 def take(self: Any, index: Any, /) -> Any:
     """The elements that ``index`` names, counted as if the tensor were one row."""
     return self.reshape(-1)[_counted("take", self, index)]
@@ -282,7 +313,7 @@ def take(self: Any, index: Any, /) -> Any:
 take.derivative(self=lambda grad, index, self_sizes: put(blank(grad, self_sizes), index, grad, True))
 
 
-@op(inplace=True, apart=("index",), public=False, hidden=("source_sizes",))
+@op(inplace=True, apart=("index",), public=False, hidden=("source_sizes",), disjoint=("index", "source"))
 def put(self: Any, index: Any, source: Any, /, accumulate: Any = False) -> Any:
     """``self`` with the elements of ``source`` put, or added, where ``index`` says, counted as if in one row."""
     if source.dtype != self.dtype:

@@ -10,7 +10,7 @@ import numpy as np
 
 from ...core import fit
 from ...core.row import op
-from ...ground import dtypes
+from ...ground import dtypes, errors
 
 ndarray = np.ndarray
 as_strided = np.lib.stride_tricks.as_strided
@@ -173,7 +173,7 @@ def reshape(input: Any, sizes: tuple[int, ...]) -> Any:
     return unsafe_view(compact(input), wanted)
 
 
-@op(node="CloneBackward0", public=False)
+@op(node="CloneBackward0", public=False, out=errors.OUT_DTYPE)
 def compact(self: Any, /) -> Any:
     """A copy that lies in memory row by row."""
     return np.array(self, order="C")

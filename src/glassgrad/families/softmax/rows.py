@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ...core.row import FLOATS, op
+from ...ground import errors
 from ...kernels import compiled
 from ...kernels.columns import not_implemented
 from ..pointwise.rows import exp
@@ -117,6 +118,7 @@ def _log_softmax_backward_of_few_rows(grad_output: Any, output: Any, dim: int) -
     halves="plain",
     native=lambda self, dim: compiled.softmax.forward(self, dim),
     quick=_softmax_of_short_rows,
+    out=errors.OUT_DTYPE,
 )
 def softmax(self: Any, /, dim: int) -> Any:
     """Exponentials along ``dim``, scaled to sum to one."""
@@ -155,6 +157,7 @@ softmax_backward.derivative(
     halves="plain",
     native=lambda self, dim: compiled.softmax.log_forward(self, dim),
     quick=_log_softmax_of_short_rows,
+    out=errors.OUT_DTYPE,
 )
 def log_softmax(self: Any, /, dim: int) -> Any:
     """The logarithm of ``softmax``, without its rounding."""

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ...core.tensor import Tensor, wrap
+from ...kernels.columns import not_implemented
 from ...ops import return_types as results
 from ...ops.declare import composite
 from ..index.rows import select
@@ -44,6 +45,11 @@ def topk(input: Tensor, k: int, dim: int = -1, largest: bool = True, sorted: boo
     return _new(results.topk, rows.topk(input, k if type(k) is int else k.__index__(), dim, largest, sorted, out=out))
 
 
+def _no_complex(input: Tensor, name: str) -> None:
+    if input._array.dtype.kind == "c":
+        raise not_implemented(name, input._array)
+
+
 # -- different elements ------------------------------------------------------------------------------------------------
 
 
@@ -56,6 +62,7 @@ def unique(
     dim: int | None = None,
 ) -> Any:
     """The different elements, or slices of ``dim``, in order; on request where each element went, and how often."""
+    _no_complex(input, "unique" if dim is None else "unique_dim")
     array = rows.comparable(np.asarray(input._array))
     if dim is None:
         values, inverse, counts = np.unique(array, return_inverse=True, return_counts=True, equal_nan=False)
@@ -78,6 +85,7 @@ def unique_consecutive(
     input: Tensor, return_inverse: bool = False, return_counts: bool = False, dim: int | None = None
 ) -> Any:
     """The first of every run of equal elements, or slices of ``dim``; on request each element's run, and its length."""
+    _no_complex(input, "unique" if dim is None else "unique_dim")
     array = np.asarray(input._array)
     axis = 0 if dim is None else axis_of(dim, array.ndim)
     if dim is not None:
@@ -207,5 +215,8 @@ def bincount(input: Tensor, weights: Tensor | None = None, minlength: int = 0) -
 @composite()
 def isin(elements: Any, test_elements: Any, *, assume_unique: bool = False, invert: bool = False) -> Tensor:
     """Whether each element is among the test elements."""
+    for side in (elements, test_elements):
+        if isinstance(side, Tensor) and side._array.dtype.kind in "bc":
+            raise RuntimeError(f"Unsupported input type encountered for isin(): {side.dtype.scalar_name}")
     arrays = [np.asarray(side._array if isinstance(side, Tensor) else side) for side in (elements, test_elements)]
     return wrap(np.isin(arrays[0], arrays[1], invert=invert))

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from ...core.row import op
-from ...ground import dtypes
+from ...core.row import REALS, op
+from ...ground import dtypes, errors
 from ...kernels import compiled
 from ..index.rows import ALL, blank
 from ..scatter.rows import along_axis, scatter
@@ -41,7 +41,13 @@ def _laid_as(array: Any, like: Any) -> Any:
     return out
 
 
-@op(outputs=("values", "indices"), differentiable=("values",), public=False, shows={"dim": ("dim", unsigned)})
+@op(
+    outputs=("values", "indices"),
+    differentiable=("values",),
+    public=False,
+    shows={"dim": ("dim", unsigned)},
+    out=errors.OUT_DTYPE,
+)
 def sort(self: Any, /, dim: Any = -1, descending: Any = False) -> Any:
     """The elements in order along ``dim``, and where they were."""
     axis = axis_of(dim, self.ndim)
@@ -74,7 +80,13 @@ def sort_stable(self: Any, /, dim: Any = -1, descending: Any = False) -> Any:
 sort_stable.derivative(self=lambda grad, indices, self_sizes, dim: scatter(blank(grad, self_sizes), indices, grad, dim))
 
 
-@op(outputs=("values", "indices"), differentiable=("values",), public=False, shows={"dim": ("dim", unsigned)})
+@op(
+    outputs=("values", "indices"),
+    differentiable=("values",),
+    public=False,
+    shows={"dim": ("dim", unsigned)},
+    out=errors.OUT_DTYPE,
+)
 def topk(self: Any, /, k: Any, dim: Any = -1, largest: Any = True, sorted: Any = True) -> Any:
     """The ``k`` largest (or smallest) elements along ``dim`` in order, and where they are."""
     axis = axis_of(dim, self.ndim)
@@ -106,7 +118,11 @@ topk.derivative(self=lambda grad, indices, self_sizes, dim: scatter(blank(grad, 
 # -- counting: no gradients --------------------------------------------------------------------------------------------
 
 
-@op(constant=True, public=False)
+@op(
+    constant=True,
+    public=False,
+    out="nonzero: Expected out tensor to have scalar type {Wanted} but got scalar type{Found}",
+)
 def nonzero(self: Any, /) -> Any:
     """The indices of all elements that are not zero, one in a row."""
     if not self.ndim:
@@ -114,7 +130,7 @@ def nonzero(self: Any, /) -> Any:
     return np.array(self.nonzero(), np.int64).T
 
 
-@op(constant=True, public=False)
+@op(constant=True, public=False, serves=(REALS, "searchsorted_out_cpu"))
 def searchsorted(sorted_sequence: Any, self: Any, /, right: Any = False, out_int32: Any = False) -> Any:
     """Where each value would be put into sorted rows so that they stay sorted."""
     side: Any = "right" if right else "left"
@@ -146,7 +162,11 @@ def bincount(self: Any, weights: Any = None, /, minlength: Any = 0) -> Any:
     return sums.astype(np.float32) if weights.dtype == np.float32 else sums
 
 
-@op(constant=True)
+@op(
+    constant=True,
+    out="torch.histogram: input tensor and hist tensor should have the same dtype, but got input {wanted} and hist "
+    "{found}",
+)
 def histc(self: Any, /, bins: Any = 100, min: Any = 0, max: Any = 0) -> Any:
     """How many elements fall into each of ``bins`` equal parts of the range from ``min`` to ``max``."""
     if self.dtype.kind not in "fV":

@@ -1,0 +1,179 @@
+"""What is refused, what is taken, and in which words: out=, overlapping memory, numbers out of range, old calls."""
+
+import random
+
+import pytest
+
+import glassgrad
+from tests.outcome import outcome
+from tests.torch_reference import torch
+
+pytestmark = pytest.mark.torch
+
+DTYPES = ("float32", "float64", "float16", "int64", "int32", "bool", "complex64")
+
+
+def same(expression):
+    assert outcome(expression, glassgrad) == outcome(expression, torch), expression
+
+
+OUT = [  # calls of each kind of function that has out=, and its result's shape
+    ("torch.add(a, a, out={})", "(3, 3)"),
+    ("torch.exp(a, out={})", "(3, 3)"),
+    ("torch.abs(a, out={})", "(3, 3)"),
+    ("torch.signbit(a, out={})", "(3, 3)"),
+    ("torch.isnan(a, out={})", "(3, 3)"),
+    ("torch.relu(a, out={})", "(3, 3)"),
+    ("torch.logical_and(a, a, out={})", "(3, 3)"),
+    ("torch.nan_to_num(a, out={})", "(3, 3)"),
+    ("torch.mm(a, a, out={})", "(3, 3)"),
+    ("torch.addmm(a, a, a, out={})", "(3, 3)"),
+    ("torch.matmul(a, a, out={})", "(3, 3)"),
+    ("torch.gather(a, 0, i, out={})", "(3, 3)"),
+    ("torch.scatter(a, 0, i, a, out={})", "(3, 3)"),
+    ("torch.index_select(a, 0, i[0], out={})", "(3, 3)"),
+    ("torch.take(a, i, out={})", "(3, 3)"),
+    ("torch.masked_select(a, a > 0, out={})", "(9,)"),
+    ("torch.argmax(a, 1, out={})", "(3,)"),
+    ("torch.amax(a, (0, 1), out={})", "()"),
+    ("torch.polar(a, a, out={})", "(3, 3)"),
+]
+
+
+@pytest.mark.parametrize(("call", "shape"), OUT, ids=[call[6:25] for call, _ in OUT])
+def test_out(call, shape):
+    outs = [f"torch.zeros({shape}, dtype=torch.{dtype})" for dtype in DTYPES]
+    outs += [f"torch.zeros({shape}, requires_grad=True)", "torch.zeros(7)", "torch.zeros(0)"]
+    outs += [f"torch.zeros(()).expand({shape})", "b[1:10].view(3, 3)"]
+    for out in outs:
+        same(
+            f"(lambda b: (lambda a, i: {call.format(out)})(b[:9].view(3, 3), torch.zeros(3, 3, dtype=torch.int64)))"
+            "(torch.linspace(0.5, 2, 20))"
+        )
+
+
+def test_overlapping_windows():
+    """Windows of one memory, written by operations that read others of them."""
+    chance = random.Random(3)
+    writes = (
+        "w.add_(r)", "w.copy_(r)", "w.addcmul_(r, r)", "w.lerp_(r, 0.5)", "w.maximum(r)", "w.lt_(r)", "w.clamp_(r)",
+        "w.masked_fill_(r > 2, 1.0)", "w.pow_(r)", "w.where(r > 1, r)", "w.sigmoid_()",
+        "torch.mul(r, r, out=w)", "torch.neg(r, out=w)", "torch.maximum(r, r, out=w)",
+    )  # fmt: skip
+    dense = ("x[{0}:{1}]", "x[{0}:{1}].flip(0)")  # of others PyTorch cannot tell, and computes what comes of it
+    windows = (*dense, "x[{0}].expand({2})", "x")
+    for _ in range(150):
+        n, write = chance.randint(1, 4), chance.choice(writes)
+        w, r = (
+            chance.choice(shapes).format(start := chance.randint(0, 3), start + n, n)
+            for shapes in (dense if "out=" in write else windows, dense)
+        )
+        same(f"(lambda x: ((lambda w, r, k: {write})({w}, {r}, torch.arange({n})), x))(torch.arange(8.))")
+
+
+EXPANDED = [
+    "x.index_fill_(0, torch.tensor([0]), 5.0)",
+    "x.index_put_((torch.tensor([0, 1]),), torch.tensor([5.0, 6.0]))",
+    "x.index_put_((torch.tensor([0, 1]),), torch.tensor([5.0, 6.0]), accumulate=True)",
+    "x.__setitem__(torch.tensor([0, 2]), 4.0)",
+    "x.__setitem__(torch.tensor([True, False, False]), torch.tensor([3.0]))",
+    "x.masked_fill_(torch.tensor([True, False, False]), 2.0)",
+    "x.fill_(1.0)",
+    "x.add_(1)",
+    "x.__setitem__(slice(2), 1.0)",
+    "x.copy_(torch.ones(3))",
+    "x.scatter_(0, torch.zeros(3, dtype=torch.int64), 1.0)",
+    "x.unsqueeze_(0)",
+]
+
+
+@pytest.mark.parametrize("write", EXPANDED)
+def test_expanded(write):
+    same(f"(lambda x: ({write}, x))(torch.zeros(1).expand(3))")
+
+
+INDICES = [
+    "i.index_fill_(0, i, 1)", "i.scatter_(0, i, i)", "i.scatter_(0, i, 1)", "i.scatter_add_(0, i, i)", "i.put_(i, i)",
+    "i.index_put_((i,), i)", "i.index_add_(0, i[:1], i[1:2])", "i.index_copy_(0, i, i)", "i.__setitem__(i, 3)",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("write", INDICES)
+def test_indices_in_what_is_written(write):
+    same(f"(lambda i: ({write}, i))(torch.arange(6))")
+
+
+@pytest.mark.parametrize("name", ["eq", "ne", "lt", "le", "gt", "ge", "logical_and", "logical_or", "logical_xor"])
+def test_truth_over_any_dtype(name):
+    for mine in DTYPES[:-1]:
+        for theirs in DTYPES[:-1]:
+            same(f"torch.ones(2, dtype=torch.{mine}).{name}_(torch.tensor([0, 2]).to(torch.{theirs}))")
+        same(f"torch.ones(2, dtype=torch.{mine}).{name}_(torch.tensor([0, 2, 3]))")
+    if name.startswith("logical"):
+        same(f"torch.ones(2, requires_grad=True).{name}_(torch.ones(2))")
+
+
+NUMBERS = ("300", "-1", "-300", "2**40", "2**70", "1e10", "1e40", "1.5", "1j", "float('inf')", "float('nan')")
+TAKES_A_NUMBER = (
+    "torch.full((2,), {n}, dtype=x.dtype)", "x.fill_({n})", "x.__setitem__(0, {n})", "x + {n}", "x - {n}", "{n} - x",
+    "x * {n}", "x < {n}", "x == {n}", "x.pow({n})", "x.masked_fill(x > 0, {n})", "torch.where(x > 0, x, {n})",
+    "x.scatter(0, torch.tensor([0]), {n})", "x.index_fill(0, torch.tensor([0]), {n})", "x.new_full((2,), {n})",
+    "torch.full_like(x, {n})",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("call", TAKES_A_NUMBER)
+@pytest.mark.parametrize("dtype", ["uint8", "int8", "int32", "int64"])
+def test_number_out_of_range(call, dtype):
+    for n in NUMBERS:
+        if not (n == "2**70" and call in ("x + {n}", "x - {n}", "x * {n}", "{n} - x", "x < {n}", "x == {n}")):
+            same(f"(lambda x: ({call.format(n=n)}, x))(torch.ones(2, dtype=torch.{dtype}))")
+
+
+@pytest.mark.parametrize("n", ["300", "-1", "2**40", "-3"])
+def test_ends_out_of_range(n):
+    for dtype in ("uint8", "int32", "int64"):
+        for call in ("clamp(0, {})", "clamp({})", "clamp_min({})", "clamp_max({})", "clamp_({})"):
+            same(f"torch.ones(2, dtype=torch.{dtype}).{call.format(n)}")
+
+
+FORMER = [
+    "torch.addcmul(v, 2, v, v)", "v.addcmul(2, v, v)", "v.addcmul_(2, v, v)", "torch.addcdiv(v, 2, v, v)",
+    "v.addcdiv_(2, v, v)", "torch.add(v, 2, v)", "v.add(2, v)", "v.add_(2, v)", "torch.sub(v, 2, v)", "v.sub_(2, v)",
+    "torch.addmm(2, m, m, m)", "torch.addmm(2, m, 3, m, m)", "m.addmm(2, 3, m, m)", "m.addmm_(2, m, m + 0)",
+    "torch.addmv(2, v, 3, m, v)", "v.addmv(2, m, v)", "torch.addr(2, m, 3, v, v)", "m.addr_(2, v, v)",
+    "torch.addbmm(2, m, 3, b, b)", "m.addbmm_(2, 3, b, b)", "torch.baddbmm(2, b, 3, b, b)", "b.baddbmm(2, b, b)",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("call", FORMER)
+def test_former_overload(call):
+    same(f"(lambda v, m, b: {call})(torch.ones(2), torch.ones(2, 2), torch.ones(2, 2, 2))")
+
+
+def test_former_overload_warns_and_has_a_gradient():
+    x = glassgrad.ones(2, requires_grad=True)
+    glassgrad.set_warn_always(True)
+    try:
+        with pytest.warns(UserWarning, match="This overload of addcmul is deprecated"):
+            y = glassgrad.addcmul(x, 3, x, x)
+    finally:
+        glassgrad.set_warn_always(False)
+    y.sum().backward()
+    assert x.grad.tolist() == [7.0, 7.0]
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "cummax(x, 0)", "cummin(x, 0)", "median(x)", "kthvalue(x, 1)", "mode(x)", "max(x, 0)",
+        "nanmedian(x)", "sort(x)", "argmax(x)", "bucketize(x, x)", "unique(x)", "isin(x, x)", "clamp(x, 0, 1)",
+        "trapezoid(x)", "heaviside(x, x)", "heaviside(x, x.double())", "floor(x)", "lt(x, x)", "polar(x, x)",
+        "nn.functional.threshold(x, 0, 1)", "nn.functional.mse_loss(x, x)", "nn.functional.huber_loss(x, x)",
+        "nn.functional.kl_div(x, x)", "nn.functional.pad(x.view(1, 1, 3), (1, 1), 'reflect')", "pdist(x.view(3, 1))",
+        "cdist(x.view(3, 1), x.view(3, 1))", "Tensor.reciprocal_(x.long())",
+    ],
+)  # fmt: skip
+def test_dtype(call):
+    for dtype in ("complex64", "bool", "int64"):
+        same(f"(lambda x: torch.{call})(torch.tensor([1, 0, 1]).to(torch.{dtype}))")
