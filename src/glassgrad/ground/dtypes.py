@@ -219,7 +219,7 @@ _STORED = {"f8": "double", "f4": "float", "f2": "c10::Half", "V2": "c10::BFloat1
 def check_number(value: Any, kind: np.dtype[Any]) -> None:
     """Raise PyTorch's error where a Python number does not fit into elements of a NumPy dtype.
 
-    A negative number fits into unsigned elements, where it wraps round, down to the negative of the largest.
+    A negative integer fits into unsigned elements, where it wraps round, down to the negative of the largest.
     """
     if isinstance(value, builtins.int) and not -(2**63) <= value < 2**64:
         raise OverflowError("int too big to convert")
@@ -228,7 +228,8 @@ def check_number(value: Any, kind: np.dtype[Any]) -> None:
     fits = not isinstance(value, complex) or not value.imag
     if fits and kind.kind in "iu":
         info = np.iinfo(kind)
-        fits = (-info.max if kind.kind == "u" else info.min) <= value.real <= info.max
+        least = -info.max if kind.kind == "u" and isinstance(value, builtins.int) else info.min
+        fits = least <= value.real <= info.max
     elif fits and np.isfinite(value):
         fits = abs(value) <= builtins.float(ml_dtypes.finfo(kind).max)
     if not fits:
