@@ -26,25 +26,46 @@ import glassgrad
 OWN_ERRORS = (pickle.UnpicklingError, RuntimeError, EOFError)  # these classes, and none that inherit from them
 MEMORY = 256 << 20  # bytes that a load may ask for beyond what the process has
 SECONDS = 10  # that a load may take; what takes longer ends the process, with a traceback
-NUMBERS = [0, 1, 2, 3, 6, 7, -1, -2, 63, 64, 65, 255, 2**16, 2**31 - 1, 2**31, 2**32, 2**40, 2**62, 2**63, -(2**63), 2**70]
+NUMBERS = [
+    0,
+    1,
+    2,
+    3,
+    6,
+    7,
+    -1,
+    -2,
+    63,
+    64,
+    65,
+    255,
+    2**16,
+    2**31 - 1,
+    2**31,
+    2**32,
+    2**40,
+    2**62,
+    2**63,
+    -(2**63),
+    2**70,
+]
 TEXTS = [
     "storage", "cpu", "meta", "cuda:0", "mps", "cuda:99999999999999999999", "0", "1", "../version", "data.pkl", "", "x",
-    "latin1", "utf-8", "torch.sparse_coo", "torch.sparse_csr", "torch.strided", "_array", "__class__", "\ud800", "é" * 20,
+    "latin1", "utf-8", "torch.sparse_coo", "torch.sparse_csr", "torch.strided", "_array", "__class__", "shape", "data",
+    "grad", "requires_grad", "\ud800", "é" * 20,
 ]  # fmt: skip
-GLOBALS = [
-    "torch._utils _rebuild_tensor", "torch._utils _rebuild_tensor_v2", "torch._utils _rebuild_tensor_v3",
-    "torch._utils _rebuild_sparse_tensor", "torch._utils _rebuild_meta_tensor_no_storage", "torch._utils _rebuild_qtensor",
-    "torch._utils _rebuild_nested_tensor", "torch._utils _rebuild_parameter", "torch._utils _rebuild_wrapper_subclass",
-    "torch._utils _rebuild_parameter_with_state", "torch._utils _rebuild_device_tensor_from_numpy",
-    "torch._utils _rebuild_device_tensor_from_cpu_tensor", "torch._tensor _rebuild_from_type_v2", "torch Tensor",
-    "torch.nn.parameter Parameter", "torch.serialization _get_layout", "torch Size", "torch device", "torch float32",
-    "torch int64", "torch bool", "torch complex64", "torch FloatStorage", "torch LongStorage", "torch ByteStorage",
-    "torch.storage UntypedStorage", "torch.storage TypedStorage", "torch FloatTensor", "torch per_tensor_affine",
-    "torch QInt8Storage", "collections OrderedDict", "collections Counter", "_codecs encode", "__builtin__ set",
-    "__builtin__ bytearray", "__builtin__ complex", "os system", "torch sparse_coo", "numpy.core.multiarray _reconstruct",
-]  # fmt: skip
+GLOBALS = """torch._utils _rebuild_tensor;torch._utils _rebuild_tensor_v2;torch._utils _rebuild_tensor_v3
+torch._utils _rebuild_sparse_tensor;torch._utils _rebuild_meta_tensor_no_storage;torch._utils _rebuild_qtensor
+torch._utils _rebuild_nested_tensor;torch._utils _rebuild_parameter;torch._utils _rebuild_wrapper_subclass
+torch._utils _rebuild_parameter_with_state;torch._utils _rebuild_device_tensor_from_numpy
+torch._utils _rebuild_device_tensor_from_cpu_tensor;torch._tensor _rebuild_from_type_v2;torch Tensor
+torch.nn.parameter Parameter;torch.serialization _get_layout;torch Size;torch device;torch float32;torch int64
+torch bool;torch complex64;torch FloatStorage;torch LongStorage;torch ByteStorage;torch.storage UntypedStorage
+torch.storage TypedStorage;torch FloatTensor;torch per_tensor_affine;torch QInt8Storage;torch sparse_coo
+collections OrderedDict;collections Counter;_codecs encode;__builtin__ set;__builtin__ bytearray;__builtin__ complex
+os system;numpy.core.multiarray _reconstruct""".replace("\n", ";").split(";")
 OPCODES = [b")", b"}", b"]", b"(", b"t", b"R", b"\x81", b"b", b"Q", b"a", b"e", b"s", b"u", b"\x85", b"\x86", b"\x87",
-           b"N", b"\x88", b"\x89", b"\x8f", b".", b"h\x00", b"h\x01", b"h\x03", b"h\x05", b"h\x08", b"q\x01", b"\x80\x02"]  # fmt: skip
+           b"N", b"\x88", b"\x89", b"\x8f", b".", b"h\x00", b"h\x01", b"h\x03", b"h\x05", b"q\x01"]  # fmt: skip
 
 
 def integer(value):
@@ -141,21 +162,38 @@ def specimens():
     records = {"data/0": floats, "data/1": whole, "byteorder": b"little", "version": b"3\n"}
     index = dense(storage("Long", "1"), (2, 3), (3, 1))
     short = dense(storage("Long", "1"), (4,), (1,))
+    values = dense(storage(), (3,), (1,))
+    rebuild, plain = named("torch._utils _rebuild_tensor_v2"), named("torch Tensor")
+    place = tuple_of(storage(), integer(0), tuple_of(integer(6)), tuple_of(integer(1)), b"\x89", b"}")
+    parts = tuple_of(
+        call("torch.serialization _get_layout", text("torch.sparse_coo")),
+        tuple_of(index, values, tuple_of(integer(8), integer(8))),
+    )
+    huge = [dense(storage("Long", "1"), (2**40 + 1,), (0,)), dense(storage(), (2**40,), (0,))]
     crafted = [
-        sparse("coo", (8, 8), index, dense(storage(), (3,), (1,))),
-        sparse("coo", (2**40,), dense(storage("Long", "1"), (1, 2**40), (0, 0)), dense(storage(), (2**40,), (0,))),
+        sparse("coo", (8, 8), index, values),
+        sparse("coo", (2**40,), dense(storage("Long", "1"), (1, 2**40), (0, 0)), huge[1]),
         sparse("coo", (2**40,), meta((1, 2**40), (2**40, 1)), meta((2**40,), (1,), "float32")),
-        sparse("csr", (3, 4), short, dense(storage("Long", "1"), (3,), (1,)), dense(storage(), (3,), (1,))),
-        sparse("csr", (2**40, 4), dense(storage("Long", "1"), (2**40 + 1,), (0,)), short, dense(storage(), (4,), (1,))),
-        call("torch._utils _rebuild_device_tensor_from_cpu_tensor", meta((9,), (1,)), named("torch int64"), text("cpu"), b"\x89"),
+        sparse("csr", (3, 4), short, dense(storage("Long", "1"), (3,), (1,)), values),
+        sparse("csr", (2**40, 4), huge[0], short, dense(storage(), (4,), (1,))),
+        call(
+            "torch._utils _rebuild_device_tensor_from_cpu_tensor",
+            *(meta((9,), (1,)), named("torch int64"), text("cpu"), b"\x89"),
+        ),
         call("torch.nn.parameter Parameter", dense(storage(), (6,), (1,)), b"\x88"),
-        call("torch._tensor _rebuild_from_type_v2", named("torch._utils _rebuild_tensor_v2"), named("torch Tensor"),
-             tuple_of(storage(), integer(0), tuple_of(integer(6)), tuple_of(integer(1)), b"\x89", b"}"), b"}" + text("note") + b"Ns"),
-        call("torch._utils _rebuild_tensor_v2", storage("ComplexFloat", count=3), integer(0), tuple_of(integer(3)),
-             tuple_of(integer(1)), b"\x89", b"}", b"}" + text("conj") + b"\x88s"),
-        named("torch FloatTensor") + b")R" + tuple_of(storage(), integer(0), tuple_of(integer(6)), tuple_of(integer(1))) + b"b",
+        call("torch._tensor _rebuild_from_type_v2", rebuild, plain, place, b"}" + text("note") + b"Ns"),
+        call(
+            "torch._tensor _rebuild_from_type_v2",
+            *(named("torch._utils _rebuild_sparse_tensor"), plain, parts, b"}" + text("shape") + b"Ns"),
+        ),
+        call(
+            "torch._utils _rebuild_tensor_v2",
+            *(storage("ComplexFloat", count=3), integer(0), tuple_of(integer(3)), tuple_of(integer(1)), b"\x89", b"}"),
+            b"}" + text("conj") + b"\x88s",
+        ),
+        named("torch FloatTensor") + b")R" + place[: -len(b"\x89}t")] + b"tb",
         named("torch FloatTensor") + b")R" + tuple_of(meta((9,), (1,), "float32"), b"N", b"}", b"\x88", b"}") + b"b",
-    ]  # fmt: skip
+    ]
     for content in crafted:
         pickled = b"\x80\x02" + content + b"."
         yield pickled, records, archive(pickled, records)
@@ -192,7 +230,12 @@ def changed_pickle(content, dice, others):
         elif choice < 0.6:
             ops[at] = dice.choice(OPCODES)
         elif choice < 0.7:
-            ops.insert(at, dice.choice([*OPCODES, integer(dice.choice(NUMBERS)), text(dice.choice(TEXTS)), named(dice.choice(GLOBALS))]))
+            ops.insert(
+                at,
+                dice.choice(
+                    [*OPCODES, integer(dice.choice(NUMBERS)), text(dice.choice(TEXTS)), named(dice.choice(GLOBALS))]
+                ),
+            )
         elif choice < 0.78:
             del ops[at : at + dice.choice([1, 1, 3])]
             ops = ops or [b"."]

@@ -8,6 +8,7 @@ from __future__ import annotations
 import copyreg
 import math
 from collections.abc import Callable
+from inspect import getattr_static
 from pickle import UnpicklingError
 from types import BuiltinFunctionType, FunctionType
 from typing import Any, NoReturn
@@ -172,7 +173,8 @@ def adopt(out: Tensor, state: Any) -> None:
     for part in parts:
         spend(ITEM * len(part or ()))
         for name, value in (part or {}).items():
-            if type(name) is not str or name in reserved or name.startswith("__"):
+            is_free = type(name) is str and name not in reserved and not name.startswith("__")
+            if not is_free or hasattr(getattr_static(Tensor, name, None), "__set__"):  # a property: shape, data, grad
                 raise UnpicklingError(f"a checkpoint may not set the attribute {shown(name)} of a tensor")
             setattr(out, name, value)
 

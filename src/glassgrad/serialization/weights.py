@@ -40,10 +40,13 @@ def globals_in(content: bytes) -> set[str]:
     import pickletools
 
     names: set[str] = set()
-    for opcode, argument, _ in pickletools.genops(content):
-        if opcode.name == "GLOBAL":
-            module, _, name = str(argument).partition(" ")
-            names.add(".".join(_present_name(module, name)))
+    try:
+        for opcode, argument, _ in pickletools.genops(content):
+            if opcode.name == "GLOBAL":
+                module, _, name = str(argument).partition(" ")
+                names.add(".".join(_present_name(module, name)))
+    except ValueError as error:
+        raise UnpicklingError(f"the pickle is damaged ({error})") from error
     return names
 
 
@@ -92,7 +95,7 @@ class Unpickler:
     # -- what can go wrong --------------------------------------------------------------------------------------------
 
     def _spend(self, amount: int) -> None:
-        """Count the memory or work that an opcode asks for beyond its own length; what was read till now pays for it."""
+        """Count the memory or work that an opcode asks for beyond its own length; what was read so far pays for it."""
         at = self.file.tell()
         self.budget.earn(PICKLED * (at - self.paid))
         self.paid = at
@@ -117,7 +120,7 @@ class Unpickler:
             return  # said where it is used
         counts = self.hashes.setdefault(id(target), (target, Counter()))[1]  # kept, so that nothing else gets its id
         counts[value] += 1
-        self._spend(ITEM + parts * counts[value])  # it is compared with all of them
+        self._spend(ITEM + 8 * parts * counts[value])  # it is compared with all of them
 
     def _check_keys(self, items: Any, pairs: bool) -> None:
         """The same for what a set or a dictionary is to be made of."""
