@@ -124,19 +124,21 @@ def test_values_that_share_one_place_are_read():
 
 
 def test_places_are_checked_in_whatever_shares_them():
-    """In the old format they are looked at when their storages are there, also where a parameter took them over."""
+    """In the old format they are looked at when their storages are there, also where another tensor took them over."""
     places = dense(storage("Long", "1", 1), (1, 1), (1, 1)).replace(b"tQ", b"NtQ")
     values = dense(storage("Float", "0", 1), (1,), (1,)).replace(b"tQ", b"NtQ")
     head = b"".join(pickle.dumps(part, 2) for part in (0x1950A86A20F9469CFC6C, 1001, {"little_endian": True}))
-    parts = sparse("coo", (5,), places, values), b"\x88", b"}"
-    pickled = b"\x80\x02" + call("torch._utils _rebuild_parameter", *parts) + b"."
+    layout = call("torch.serialization _get_layout", text("torch.sparse_coo"))
+    parts = tuple_of(layout, tuple_of(places, values, tuple_of(integer(5))))
+    rebuild = named("torch._utils _rebuild_sparse_tensor"), named("torch Tensor"), parts, b"}" + text("note") + b"Ns"
+    pickled = b"\x80\x02" + call("torch._tensor _rebuild_from_type_v2", *rebuild) + b"."
     for place, good in ((3, True), (7, False)):
         data = struct.pack("<qfqq", 1, 2.0, 1, place)
         content = io.BytesIO(head + pickled + pickle.dumps(["0", "1"], 2) + data)
         if good:
-            parameter = glassgrad.load(content)
-            assert parameter.detach().to_dense().tolist() == [0.0, 0.0, 0.0, 2.0, 0.0]
-            assert parameter._indices().tolist() == [[3]]
+            tensor = glassgrad.load(content)
+            assert tensor.note is None and tensor.layout is glassgrad.sparse_coo
+            assert tensor.to_dense().tolist() == [0.0, 0.0, 0.0, 2.0, 0.0]
         else:
             with pytest.raises(pickle.UnpicklingError, match="outside"):
                 glassgrad.load(content)

@@ -155,7 +155,7 @@ def _rebuild_from_type_v2(func: Any, new_type: Any, args: Any, state: Any) -> An
     if not (isinstance(new_type, type) and issubclass(new_type, Tensor)):
         raise UnpicklingError(f"a tensor's class must inherit from Tensor, but got {shown(new_type)}")
     out = func(*args)
-    if type(out) is not new_type:
+    if new_type is not Tensor and type(out) is not new_type:  # a sparse one has a class of its own
         out = out.as_subclass(new_type)
     if new_type.__setstate__ is not Tensor.__setstate__:
         out.__setstate__(state)
