@@ -28,8 +28,8 @@ SECONDS = 20  # that a graph may take; what takes longer ends the process, with 
 STRANGE = [
     None, True, False, 0, 1, -1, 2, 7, 10**6, 2**31, 2**53, 2**63, -(2**63), 10**400, 0.5, -0.0, 1e308, 5e-324,
     float("nan"), float("inf"), "", "x", "nan", "-inf", "op", "leaf", "cut", "view", "AccumulateGrad", "AddBackward0",
-    "\ud800", "a\udfffb", "\x00\x01", "\u202e\u2028", "]]>", "</script><script>", "<!--DATA-->", "&amp;", '"\\', "x" * 3000,
-    "é" * 50, [], {}, [[]], [None], [0], {"index": 0}, [[["x"] * 3] * 3], {"": None}, [1] * 200,
+    "\ud800", "a\udfffb", "\x00\x01", "\u202e\u2028", "]]>", "</script><script>", "<!--DATA-->", "&amp;", '"\\',
+    "x" * 3000, "é" * 50, [], {}, [[]], [None], [0], {"index": 0}, [[["x"] * 3] * 3], {"": None}, [1] * 200,
 ]  # fmt: skip
 
 
@@ -87,7 +87,18 @@ def texts(seed):
     """Changed JSON texts without end."""
     dice, good = random.Random(seed), specimens()
     yield from (json.dumps(document).encode() for document in good)
-    yield from (b"", b"[", b"null", b"3", b'"x"', b"{}", b"[]", b'{"nodes": 3}', b'{"nodes": [], "version": 1}', b"\xff\xfe")
+    yield from (
+        b"",
+        b"[",
+        b"null",
+        b"3",
+        b'"x"',
+        b"{}",
+        b"[]",
+        b'{"nodes": 3}',
+        b'{"nodes": [], "version": 1}',
+        b"\xff\xfe",
+    )
     yield from (b"[" * 200_000, b'{"nodes":' * 100_000, b"9" * 5000, b"\xef\xbb\xbf{}", b'{"version":true,"nodes":[]}')
     yield json.dumps({**good[0], "events": []}).replace(" ", "\n").encode("utf-16")
     while True:

@@ -213,10 +213,10 @@ def _record_reader(kind: type) -> _Reader:
         except ValueError as error:
             if str(error).startswith("from_json()"):  # the innermost record tells
                 raise
-            raise ValueError(f"from_json(): the {name!r} of a {kind.__name__} {error}") from None
+            raise ValueError(f"from_json(): {kind.__name__}.{name} {error}") from None
         for name in needed:
             if name not in arguments:
-                raise ValueError(f"from_json(): a {kind.__name__} has no {name!r}")
+                raise ValueError(f"from_json(): {kind.__name__}.{name} is missing")
         return kind(**arguments)
 
     return read

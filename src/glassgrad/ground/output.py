@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import IO
 
-
 _HALF = re.compile("[\ud800-\udfff]")
 
 
