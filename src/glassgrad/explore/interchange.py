@@ -69,7 +69,7 @@ def from_json(text: str | bytes | Mapping[str, Any]) -> Graph:
 def _plain(value: Any, home: str) -> dict[str, Any]:
     kind = type(value)
     mapping: dict[str, Any] = {}
-    for name, default in _defaults(kind):
+    for name, default in _defaults(kind):  # type: ignore[arg-type]
         content = getattr(value, name)
         if default is not MISSING and content == default:
             continue
@@ -249,8 +249,8 @@ def _check(graph: Graph) -> None:
             raise ValueError(f"from_json(): scope {scope.index} must come after the one it is in")
     for cut in graph.cuts:
         demand([*cut.sources, *cut.used_by], nodes, "node")
-    for thing in (*graph.events, *graph.problems, *graph.parameters):
-        demand([thing.node], nodes, "node")
+    for things in (graph.events, graph.problems, graph.parameters):
+        demand([thing.node for thing in things], nodes, "node")  # type: ignore[attr-defined]
     demand([problem.scope for problem in graph.problems], scopes, "scope")
     _check_circles(nodes, [(edge.src, edge.dst) for edge in graph.edges if edge.kind != "cut"])
 

@@ -235,13 +235,13 @@ def _rebuild_sparse_tensor(layout: Any, data: Any) -> Any:
         raise UnpicklingError("the places of a sparse tensor must be integers")
     if any(size < 0 for size in sizes) or math.prod(sizes) >= 1 << 63:
         raise RuntimeError("numel: integer multiplication overflow")
-    carrier: Any
     if layout is dtypes.sparse_csr:
-        carrier, check = Csr(*indices, values, sizes), _check_csr
-    else:
-        carrier, check = Coo(*indices, values, sizes, len(data) > 3 and data[3] is True), _check_coo
-    _when_filled(lambda: check(carrier))
-    return wrap(carrier)
+        rows = Csr(indices[0], indices[1], values, sizes)
+        _when_filled(lambda: _check_csr(rows))
+        return wrap(rows)
+    places = Coo(indices[0], values, sizes, len(data) > 3 and data[3] is True)
+    _when_filled(lambda: _check_coo(places))
+    return wrap(places)
 
 
 def _check_csr(array: Csr) -> None:

@@ -96,10 +96,8 @@ class Unpickler:
 
     def _spend(self, amount: int) -> None:
         """Count the memory or work that an opcode asks for beyond its own length; what was read so far pays for it."""
-        at = self.file.tell()
-        self.budget.earn(PICKLED * (at - self.paid))
-        self.paid = at
-        self.budget.spend(amount)
+        before, self.paid = self.paid, self.file.tell()
+        self.budget.spend(amount - PICKLED * (self.paid - before))
 
     def _check_key(self, key: Any, target: Any) -> None:
         """Refuse a key whose hash would take forever, or more stack than there is, or that very many keys share."""
@@ -178,14 +176,14 @@ class Unpickler:
             if not callable(function) or not _is_among(function, allowed.globals_by_user()):
                 raise UnpicklingError(f"Trying to call reduce for unrecognized function {rebuild.shown(function)}")
             return function(*args)
-        self._spend(CALL)
-        for argument in args:
-            if isinstance(argument, (list, tuple, dict, set)):
-                self._spend(ITEM * len(argument))
-            elif isinstance(argument, (str, bytes)):
-                self._spend(4 * len(argument))
-            if isinstance(argument, (list, tuple)) and checked in _HASHING:
-                self._check_keys(argument, pairs=checked is allowed._ordered)
+        sizes = [
+            len(part) * (4 if isinstance(part, (str, bytes)) else ITEM) for part in args if isinstance(part, _SIZED)
+        ]
+        self._spend(CALL + sum(sizes))
+        if checked in _HASHING:
+            for argument in args:
+                if isinstance(argument, (list, tuple)):
+                    self._check_keys(argument, pairs=checked is allowed._ordered)
         try:
             return checked(*args)
         except (TypeError, ValueError, OverflowError, NotImplementedError) as error:
@@ -368,6 +366,7 @@ def _is_among(thing: Any, known: dict[str, Any]) -> bool:
 
 
 _CALLABLE = (type, FunctionType, BuiltinFunctionType)  # whose hash is their identity
+_SIZED = (tuple, str, list, dict, set, bytes)
 _HASHING = (allowed._set, allowed._ordered, allowed._counter)
 
 
