@@ -249,8 +249,9 @@ def _check(graph: Graph) -> None:
             raise ValueError(f"from_json(): scope {scope.index} must come after the one it is in")
     for cut in graph.cuts:
         demand([*cut.sources, *cut.used_by], nodes, "node")
-    for things in (graph.events, graph.problems, graph.parameters):
-        demand([thing.node for thing in things], nodes, "node")  # type: ignore[attr-defined]
+    demand([event.node for event in graph.events], nodes, "node")
+    demand([parameter.node for parameter in graph.parameters], nodes, "node")
+    demand([problem.node for problem in graph.problems], nodes, "node")
     demand([problem.scope for problem in graph.problems], scopes, "scope")
     _check_circles(nodes, [(edge.src, edge.dst) for edge in graph.edges if edge.kind != "cut"])
 
