@@ -6,6 +6,7 @@ import subprocess
 import sys
 import textwrap
 import tomllib
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -16,12 +17,13 @@ ROOT = Path(__file__).resolve().parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 
 
-def python(*arguments, cwd=None):
+def python(*arguments, cwd=None, stdin=None):
     """A finished Python process that can import the glassgrad under test."""
     path = os.pathsep.join(filter(None, [str(Path(glassgrad.__file__).parents[1]), os.environ.get("PYTHONPATH")]))
     return subprocess.run(
         [sys.executable, *map(str, arguments)],
         cwd=cwd,
+        stdin=stdin,
         env={**os.environ, "PYTHONPATH": path, "PYTHONIOENCODING": "utf-8"},
         capture_output=True,
         text=True,
@@ -31,8 +33,8 @@ def python(*arguments, cwd=None):
     )
 
 
-def command(*arguments, cwd=None):
-    return python("-m", "glassgrad", *arguments, cwd=cwd)
+def command(*arguments, cwd=None, stdin=None):
+    return python("-m", "glassgrad", *arguments, cwd=cwd, stdin=stdin)
 
 
 @pytest.fixture
@@ -226,3 +228,82 @@ def test_children_of_multiprocessing_inherit_the_alias(method, script):
     )
     done = command("run", path)
     assert (done.returncode, done.stdout) == (0, "[('glassgrad', 2.0), ('glassgrad', 3.0)]\n"), done.stderr
+
+
+# -- folders, zip files, the standard input ----------------------------------------------------------------------------
+
+MAIN = """
+    import os, sys, helper
+    print(sys.argv, sys.path[0], __name__, repr(__package__), __file__, type(__loader__).__name__, helper.name)
+    print(__spec__.name, repr(__spec__.parent), __spec__.origin, sys.modules["__main__"].__dict__ is globals())
+    try:
+        from . import helper
+    except ImportError as error:
+        print(error)
+    sys.exit(4)
+    """
+
+
+@pytest.fixture
+def app(script, tmp_path):
+    """A folder with a program in it, the same as a zip file, and a folder without one."""
+    (tmp_path / "app").mkdir()
+    (tmp_path / "empty").mkdir()
+    script(MAIN, "app/__main__.py")
+    script("name = 'helper'", "app/helper.py")
+    with zipfile.ZipFile(tmp_path / "app.zip", "w") as out:
+        for name in ("__main__.py", "helper.py"):
+            out.write(tmp_path / "app" / name, name)
+    return tmp_path
+
+
+@pytest.mark.parametrize("flags", [(), ("-P",)], ids=["", "safe path"])
+@pytest.mark.parametrize("target", ["app", "app/", "./app", "app.zip", "empty", "absent"])
+def test_run_of_a_folder_or_zip_file_does_what_python_does(target, flags, app):
+    arguments = [target, "-h", "--flag", "--", "last"]
+    plain = python(*flags, *arguments, cwd=app)
+    ours = python(*flags, "-m", "glassgrad", "run", *arguments, cwd=app)
+    words = plain.stderr.replace(f"{sys.executable}:", "glassgrad:")
+    assert (ours.returncode, ours.stdout, ours.stderr) == (plain.returncode, plain.stdout, words)
+
+
+@pytest.mark.parametrize("name", [name for name in SCRIPTS if name != "place"])
+def test_run_of_the_standard_input_does_what_python_does(name, script):
+    path = script(SCRIPTS[name])
+    arguments = ["-", "-h", "--flag", "--", "last"]
+    with path.open("rb") as plain, path.open("rb") as ours:
+        plain = python(*arguments, cwd=path.parent, stdin=plain)
+        ours = command("run", *arguments, cwd=path.parent, stdin=ours)
+    assert (ours.returncode, ours.stdout, ours.stderr) == (plain.returncode, plain.stdout, plain.stderr)
+
+
+def test_run_of_the_standard_input_is_in_its_place(script):
+    source = "import sys\nprint(sys.argv, repr(sys.path[0]), __name__, __spec__, __file__, __loader__)"
+    path = script(f"{source}\nprint(repr(sys.stdin.read()))")
+    with path.open("rb") as plain, path.open("rb") as ours:
+        plain = python("-", "x", cwd=path.parent, stdin=plain)
+        ours = command("run", "-", "x", cwd=path.parent, stdin=ours)
+    assert ours.stdout == plain.stdout and ours.stdout.endswith("''\n")
+
+
+def test_a_name_that_is_not_utf_8(tmp_path):
+    """Pages, pictures and messages of a script and of a graph whose names are bytes."""
+    script = os.fsencode(tmp_path) + b"/s\xff.py"
+    try:
+        with open(script, "w", encoding="utf-8") as file:
+            file.write("import torch\nx = torch.ones(2, requires_grad=True)\n(x * x).sum().backward()\n")
+    except OSError:
+        pytest.skip("names of files are UTF-8 here")
+    for form in ("html", "svg", "dot", "json"):
+        out = os.fsencode(tmp_path) + b"/o\xff." + form.encode()
+        done = command("run", "--explore", os.fsdecode(out), os.fsdecode(script))
+        assert done.returncode == 0, done.stderr
+        with open(out, encoding="utf-8") as file:
+            assert "\ud8ff" not in file.read()
+        assert "is explored in" in done.stderr
+    line = [sys.executable, "-m", "glassgrad", "view", os.fsencode(tmp_path) + b"/o\xff.json"]
+    environment = {**os.environ, "PYTHONPATH": str(Path(glassgrad.__file__).parents[1]), "PYTHONUTF8": "1"}
+    done = subprocess.run(line, capture_output=True, env=environment)
+    assert (done.returncode, done.stdout) == (0, os.fsencode(tmp_path) + b"/o\xff.html\n"), done.stderr
+    with open(os.fsencode(tmp_path) + b"/o\xff.html", encoding="utf-8") as file:
+        assert "<title>o\ufffd \u2013 glassgrad</title>" in file.read()

@@ -11,7 +11,7 @@ import os
 import platform
 import sys
 from collections.abc import Callable, Sequence
-from importlib.machinery import SourceFileLoader
+from importlib.machinery import BuiltinImporter, SourceFileLoader
 from pathlib import Path
 from types import CodeType, ModuleType, TracebackType
 from typing import Any
@@ -41,7 +41,7 @@ def _parser() -> argparse.ArgumentParser:
 
     run = commands.add_parser(
         "run",
-        usage="glassgrad run [-h] [--explore FILE] [--torch] (SCRIPT | -m MODULE) [ARGUMENT ...]",
+        usage="glassgrad run [-h] [--explore FILE] [--torch] (SCRIPT | -m MODULE | -) [ARGUMENT ...]",
         help="run a PyTorch script unchanged, on glassgrad",
         description="Run a script in which `import torch` gives glassgrad, as `python SCRIPT` would run it.",
     )
@@ -50,7 +50,12 @@ def _parser() -> argparse.ArgumentParser:
     )
     run.add_argument("--torch", action="store_true", help="run on the real PyTorch instead, to explore its graph")
     run.add_argument("-m", dest="module", metavar="MODULE", nargs=argparse.REMAINDER, help="run a module, not a file")
-    run.add_argument("script", metavar="SCRIPT", nargs="?", help="the file to run")
+    run.add_argument(
+        "script",
+        metavar="SCRIPT",
+        nargs="?",
+        help="the file to run, or a folder or zip file with a __main__.py; - reads it from the standard input",
+    )
     run.add_argument("arguments", metavar="ARGUMENT", nargs=argparse.REMAINDER, help="the script's own arguments")
     run.set_defaults(action=lambda options: _run(run, options))
 
@@ -124,13 +129,19 @@ def _why(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
 
 def _view(options: argparse.Namespace) -> int:
     """Write what was asked for and print where it is."""
+    from .explore.letters import printable
     from .explore.page.view import view
 
     try:
-        print(view(options.graph, options.out))
-    except (OSError, ValueError) as error:
-        print(f"glassgrad view: {error}", file=sys.stderr)
+        path = view(options.graph, options.out)
+    except (OSError, ValueError, ImportError, MemoryError) as error:
+        print(f"glassgrad view: {printable(str(error) or 'the graph is too large')}", file=sys.stderr)
         return 1
+    try:
+        print(path)
+    except UnicodeEncodeError:  # a name that is not UTF-8
+        sys.stdout.flush()
+        sys.stdout.buffer.write(os.fsencode(path) + b"\n")
     return 0
 
 
@@ -186,13 +197,13 @@ def _blas_threads() -> str:
 
 def _run(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
     """Run a script or module in the place of ``__main__``, ``torch`` being glassgrad."""
-    find: Callable[[str, ModuleType], CodeType | None]
+    find: Callable[[str, ModuleType], CodeType | int]
     if options.module is not None:
         if not options.module:
             parser.error("argument -m: a module's name is missing")
-        find, missing, (target, *arguments) = _module_code, 1, options.module
+        find, (target, *arguments) = _module_code, options.module
     elif options.script is not None:
-        find, missing, target, arguments = _script_code, 2, options.script, options.arguments
+        find, target, arguments = _script_code, options.script, options.arguments
     else:
         parser.error("a SCRIPT or -m MODULE is missing")
     if not options.torch:
@@ -203,8 +214,8 @@ def _run(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
     sys.modules["__main__"] = main_module
     try:
         code = find(target, main_module)
-        if code is None:
-            return missing  # the exit code python gives
+        if isinstance(code, int):
+            return code
         if options.explore is None:
             exec(code, main_module.__dict__)
         else:
@@ -240,23 +251,61 @@ def _explored(code: CodeType, main_module: ModuleType, options: argparse.Namespa
             print(f"glassgrad: backward pass {watched.steps:,} is explored in {path}", file=sys.stderr)
 
 
-def _script_code(path: str, main_module: ModuleType) -> CodeType | None:
-    """The code of the file at ``path``; None, after a message, where it cannot be read."""
+def _script_code(path: str, main_module: ModuleType) -> CodeType | int:
+    """The code of a file, of a folder or zip file, or of ``-``; after a message the exit code that Python has."""
+    from pkgutil import get_importer
+
+    if path == "-":
+        return _input_code(main_module)
+    full = os.path.join(os.getcwd(), path)
+    if (importer := get_importer(full)) is not None:
+        return _folder_code(full, importer, main_module)
     full = os.path.abspath(path)
     try:
         with io.open_code(full) as file:
             source = file.read()
     except OSError as error:
         print(f"glassgrad: can't open file {full!r}: [Errno {error.errno}] {error.strerror}", file=sys.stderr)
-        return None
+        return 2
     _lead_path(os.path.dirname(os.path.realpath(path)))
     main_module.__file__ = full
     main_module.__loader__ = SourceFileLoader("__main__", full)
     return compile(source, full, "exec", dont_inherit=True)
 
 
-def _module_code(name: str, main_module: ModuleType) -> CodeType | None:
-    """The code of the module (of a package: its ``__main__``); None, after a message, where there is none."""
+def _input_code(main_module: ModuleType) -> CodeType:
+    """The code that the standard input holds, to its end; what is typed there line by line is run at once."""
+    _lead_path("")
+    main_module.__file__, main_module.__loader__ = "<stdin>", BuiltinImporter
+    if sys.stdin.isatty():
+        from code import interact
+
+        interact(local=main_module.__dict__)
+        return compile("", "<stdin>", "exec")
+    return compile(sys.stdin.buffer.read(), "<stdin>", "exec", dont_inherit=True)
+
+
+def _folder_code(full: str, importer: Any, main_module: ModuleType) -> CodeType | int:
+    """The code of ``__main__`` in a folder or zip file; 1, after a message, where there is none."""
+    _lead_path(full, always=True)
+    spec = importer.find_spec("__main__")
+    code = _spec_code(spec, main_module) if spec else None
+    if code is None:
+        print(f"glassgrad: can't find '__main__' module in {full!r}", file=sys.stderr)
+        return 1
+    return code
+
+
+def _spec_code(spec: Any, main_module: ModuleType) -> CodeType | None:
+    """The code that an import would run; ``main_module`` is told where it is from."""
+    main_module.__spec__, main_module.__loader__, main_module.__package__ = spec, spec.loader, spec.parent
+    main_module.__file__, main_module.__dict__["__cached__"] = spec.origin, spec.cached
+    code: CodeType | None = getattr(spec.loader, "get_code", lambda name: None)(spec.name)
+    return code
+
+
+def _module_code(name: str, main_module: ModuleType) -> CodeType | int:
+    """The code of the module (of a package: its ``__main__``); 1, after a message, where there is none."""
     _lead_path(os.getcwd())
     try:
         spec = importlib.util.find_spec(name)
@@ -267,20 +316,20 @@ def _module_code(name: str, main_module: ModuleType) -> CodeType | None:
         if not error.name or not f"{name}.".startswith(f"{error.name}."):
             raise
         spec = None
-    code = getattr(spec.loader, "get_code", lambda name: None)(name) if spec else None
+    code = _spec_code(spec, main_module) if spec else None
     if spec is None or code is None:
         print(f"glassgrad: No module named {name}", file=sys.stderr)
-        return None
-    main_module.__spec__, main_module.__loader__, main_module.__package__ = spec, spec.loader, spec.parent
-    main_module.__file__, main_module.__dict__["__cached__"] = spec.origin, spec.cached
+        return 1
     sys.argv[0] = spec.origin or name
     return code
 
 
-def _lead_path(folder: str) -> None:
+def _lead_path(folder: str, always: bool = False) -> None:
     """Put ``folder`` where Python puts the script's own: in front, instead of ours."""
     if not sys.flags.safe_path:
         sys.path[:1] = [folder]
+    elif always:  # what is asked for by name may be imported from, as Python has it
+        sys.path.insert(0, folder)
 
 
 def _without_runner(hook: Callable[..., Any]) -> Callable[..., Any]:

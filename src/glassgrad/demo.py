@@ -13,6 +13,7 @@ from .explore.dot import make_dot
 from .explore.explain import explain
 from .explore.paths import paths
 from .explore.text import graph_text
+from .ground.output import replacing
 
 __all__ = ["demo"]
 
@@ -152,7 +153,8 @@ def _loss_curve(losses: list[float], file: Path) -> Path:
     axes = figure.add_subplot(xlabel="epoch", ylabel="cross-entropy", title="Loss on the training scans", yscale="log")
     axes.plot(range(1, len(losses) + 1), losses, marker=".")
     axes.grid(visible=True, alpha=0.3)
-    figure.savefig(file)
+    with replacing(file) as picture:
+        figure.savefig(picture, format="svg")
     return file
 
 

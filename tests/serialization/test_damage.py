@@ -75,7 +75,8 @@ def test_a_failure_leaves_the_old_file(tmp_path, monkeypatch):
             glassgrad.save([glassgrad.ones(5), Breaks()], path, **how)
         assert path.read_bytes() == before and os.listdir(tmp_path) == ["x.pt"]
 
-    from glassgrad.serialization import archive, atomic
+    from glassgrad.ground import output
+    from glassgrad.serialization import archive
 
     def full(self, content, put=archive.Writer._put):
         if self.at > 500:
@@ -87,7 +88,7 @@ def test_a_failure_leaves_the_old_file(tmp_path, monkeypatch):
         with pytest.raises(OSError, match="No space left"):
             glassgrad.save(state(), path)
     with monkeypatch.context() as patch:
-        patch.setattr(atomic.os, "replace", lambda *names: (_ for _ in ()).throw(KeyboardInterrupt))
+        patch.setattr(output.os, "replace", lambda *names: (_ for _ in ()).throw(KeyboardInterrupt))
         with pytest.raises(KeyboardInterrupt):
             glassgrad.save(state(), path)
     assert path.read_bytes() == before and os.listdir(tmp_path) == ["x.pt"]

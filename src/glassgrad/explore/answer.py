@@ -6,6 +6,7 @@ import html
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from ..ground.output import whole_letters
 from .model import SourceLoc
 from .record import Recording
 
@@ -26,7 +27,7 @@ class Answer:
 
     def __str__(self) -> str:
         said = [self.verdict, *(f"  {line}" for line in self.lines)]
-        return "\n".join([*said, f"  -> {self.advice}"] if self.advice else said)
+        return whole_letters("\n".join([*said, f"  -> {self.advice}"] if self.advice else said))
 
     __repr__ = __str__
 
@@ -40,7 +41,7 @@ class Answer:
             f"<div style='white-space:pre-wrap;margin-left:1em'>{html.escape(line)}</div>" for line in self.lines
         )
         advice = f"<div style='margin-left:1em'>&rarr; {html.escape(self.advice)}</div>" if self.advice else ""
-        return (
+        return whole_letters(
             f"<div style='border-left:4px solid {colour};padding:4px 10px;font-family:monospace'>"
             f"<b>{html.escape(self.verdict)}</b>{rows}{advice}</div>"
         )

@@ -13,6 +13,7 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import Any, cast, get_args
 
+from ..ground.output import utf8, write
 from .layout import Direction
 from .picture import FILL, Arrow, Box, Picture, picture
 from .png import raster
@@ -99,10 +100,7 @@ class Dot:
 
     def save(self, filename: str | PathLike[str] | None = None, directory: str | PathLike[str] | None = None) -> str:
         """Write the DOT source to a file, making its folders, and return its path."""
-        path = self._path(filename, directory)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(self.source, encoding="utf-8")
-        return str(path)
+        return write(str(self._path(filename, directory)), self.source)
 
     def render(
         self,
@@ -120,7 +118,7 @@ class Dot:
         data = self._drawn(format)  # before anything is written
         source = self.save(filename, directory)
         target = f"{source}.{format}"
-        Path(target).write_bytes(data)
+        write(target, data)
         if cleanup:
             Path(source).unlink()
         if view:
@@ -141,9 +139,9 @@ class Dot:
     def _drawn(self, format: str) -> bytes:
         name = format.lower()
         if name in TEXT:
-            return self.source.encode()
+            return utf8(self.source)
         if name == "svg":
-            return self._repr_svg_().encode()
+            return utf8(self._repr_svg_())
         if name in RASTER:
             return raster(sheet(self.picture, self._direction()), name, background=self._background())
         if name not in GRAPHVIZ:
@@ -152,7 +150,7 @@ class Dot:
         program = shutil.which("dot")
         if program is None:
             raise ValueError(NEEDS_GRAPHVIZ.format(format=format))
-        done = subprocess.run([program, f"-T{name}"], input=self.source.encode(), capture_output=True, check=False)
+        done = subprocess.run([program, f"-T{name}"], input=utf8(self.source), capture_output=True, check=False)
         if done.returncode:
             raise RuntimeError(f"dot failed with status {done.returncode}: {done.stderr.decode(errors='replace')}")
         return done.stdout

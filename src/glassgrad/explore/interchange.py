@@ -1,7 +1,8 @@
 """The neutral model as JSON and back, floor 8: strict about the version, tolerant of fields it does not know.
 
 A record is written as an object of its fields that differ from their defaults. Numbers that JSON has no word for are
-written as the strings ``"nan"``, ``"inf"`` and ``"-inf"``.
+written as the strings ``"nan"``, ``"inf"`` and ``"-inf"``. What is read may come from anybody: each field must be what
+the model says that it is, and each number of a node that of a node.
 """
 
 from __future__ import annotations
@@ -9,10 +10,11 @@ from __future__ import annotations
 import json
 import math
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import MISSING, fields
-from types import MappingProxyType
-from typing import Any
+from functools import cache
+from types import MappingProxyType, NoneType, UnionType
+from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from .model import (
     VERSION,
@@ -32,27 +34,10 @@ from .model import (
 
 __all__ = ["from_json", "to_json"]
 
-#: Fields that hold records, by class: the record's class; a tuple of them where the name is plural.
-_INNER: dict[type, dict[str, type]] = {
-    TensorInfo: {"stats": Stats},
-    Saved: {"tensor": TensorInfo},
-    Node: {
-        "tensor": TensorInfo, "saved": Saved, "loc": SourceLoc, "outputs": TensorInfo, "grad": TensorInfo,
-        "grads_in": TensorInfo,
-    },
-    Edge: {"grad": TensorInfo},
-    Cut: {"loc": SourceLoc, "tensor": TensorInfo},
-    Event: {"loc": SourceLoc},
-    Problem: {"loc": SourceLoc},
-    Held: {"tensor": TensorInfo},
-    Graph: {
-        "nodes": Node, "edges": Edge, "scopes": Scope, "cuts": Cut, "events": Event, "problems": Problem,
-        "parameters": Held,
-    },
-}  # fmt: skip
-_NUMBERS = {Stats: ("low", "high", "mean", "norm"), Node: ("ms",)}
+_RECORDS = frozenset({Cut, Edge, Event, Graph, Held, Node, Problem, Saved, Scope, SourceLoc, Stats, TensorInfo})
 _WORDS = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
-_known: dict[type, list[tuple[str, Any]]] = {}
+_LARGEST = 1 << 63  # beyond it no count or size lies
+_Reader = Callable[[Any], Any]
 
 
 def to_json(graph: Graph, indent: int | None = None) -> str:
@@ -64,75 +49,223 @@ def to_json(graph: Graph, indent: int | None = None) -> str:
 
 
 def from_json(text: str | bytes | Mapping[str, Any]) -> Graph:
-    """The graph of a JSON text; ValueError where it is none, or of another version of the model."""
-    document = text if isinstance(text, Mapping) else json.loads(text)
+    """The graph of a JSON text; ValueError where it is none, is damaged, or of another version of the model."""
+    try:
+        document = text if isinstance(text, Mapping) else json.loads(text)
+    except RecursionError:
+        raise ValueError("from_json(): this is not the JSON of a graph: it is nested too deeply") from None
     if not isinstance(document, Mapping) or "nodes" not in document:
         raise ValueError("from_json(): this is not the JSON of a graph: it has no nodes")
     version = document.get("version")
-    if version != VERSION:
+    if type(version) is not int or version != VERSION:
         raise ValueError(
-            f"from_json(): the graph is of version {version!r} of the model, but this is version {VERSION}"
+            f"from_json(): the graph is of version {_shown(version)} of the model, but this is version {VERSION}"
         )
-    return _record(Graph, document)
-
-
-def _fields(kind: type) -> list[tuple[str, Any]]:
-    """A class's fields, each with its default."""
-    pairs = _known.get(kind)
-    if pairs is None:
-        pairs = []
-        for one in fields(kind):
-            default = one.default
-            if default is MISSING and one.default_factory is not MISSING:
-                default = one.default_factory()
-            pairs.append((one.name, default))
-        _known[kind] = pairs
-    return pairs
+    graph: Graph = _reader(Graph)(document)
+    _check(graph)
+    return graph
 
 
 def _plain(value: Any, home: str) -> dict[str, Any]:
     kind = type(value)
-    inner = _INNER.get(kind, {})
     mapping: dict[str, Any] = {}
-    for name, default in _fields(kind):
+    for name, default in _defaults(kind):  # type: ignore[arg-type]
         content = getattr(value, name)
         if default is not MISSING and content == default:
             continue
-        if name in inner:
-            if isinstance(content, tuple):
-                content = [None if piece is None else _plain(piece, home) for piece in content]
-            elif content is not None:
-                content = _plain(content, home)
+        what = type(content)
+        if what is str or what is int:
+            pass
+        elif what in _RECORDS:
+            content = _plain(content, home)
+        elif what is tuple:
+            content = [_plain(piece, home) if type(piece) in _RECORDS else piece for piece in content]
         elif isinstance(content, float) and not math.isfinite(content):
             content = "nan" if math.isnan(content) else "inf" if content > 0 else "-inf"
         elif isinstance(content, Mapping):
             content = dict(content)
-        elif kind is SourceLoc and name == "file" and home and content.startswith((home + "/", home + "\\")):
-            content = "~" + content[len(home) :].replace("\\", "/")
         mapping[name] = content
+    if kind is SourceLoc and home and value.file.startswith((home + "/", home + "\\")):
+        mapping["file"] = "~" + value.file[len(home) :].replace("\\", "/")
     return mapping
 
 
-def _record(kind: type, mapping: Mapping[str, Any]) -> Any:
-    inner = _INNER.get(kind, {})
-    numbers = _NUMBERS.get(kind, ())
-    arguments: dict[str, Any] = {}
-    for name, default in _fields(kind):
-        if name not in mapping:
-            if default is MISSING:
-                raise ValueError(f"from_json(): a {kind.__name__} has no {name!r}")
-            continue
-        content = mapping[name]
-        if name in inner:
-            if isinstance(content, list):
-                content = tuple(None if piece is None else _record(inner[name], piece) for piece in content)
-            elif content is not None:
-                content = _record(inner[name], content)
-        elif name in numbers and isinstance(content, str):
-            content = _WORDS[content]
-        elif isinstance(content, list):
-            content = tuple(tuple(piece) if isinstance(piece, list) else piece for piece in content)
-        elif isinstance(content, dict):
-            content = MappingProxyType(content)
-        arguments[name] = content
-    return kind(**arguments)
+@cache
+def _defaults(kind: type) -> list[tuple[str, Any]]:
+    """A class's fields, each with its default."""
+    return [
+        (one.name, one.default if one.default_factory is MISSING else one.default_factory()) for one in fields(kind)
+    ]
+
+
+# -- reading: each type of the model has a reader that demands what the type says --------------------------------------
+
+
+def _shown(content: Any) -> str:
+    """A short name of what stands in a file."""
+    if isinstance(content, (str, int, float, NoneType)):
+        text = ascii(content) if not isinstance(content, int) or abs(content) < _LARGEST else "a huge number"
+        return text if len(text) <= 40 else f"{text[:40]}..."
+    return "a list" if isinstance(content, list) else "an object"
+
+
+def _demand(holds: bool, what: str, content: Any) -> None:
+    if not holds:
+        raise ValueError(f"must be {what}, but is {_shown(content)}")
+
+
+@cache
+def _reader(kind: Any) -> _Reader:
+    """What makes a value of a type of the model out of JSON, or raises ValueError."""
+    if kind in _RECORDS:
+        return _record_reader(kind)
+    origin, args = get_origin(kind), get_args(kind)
+    if origin in (Union, UnionType):
+        (inner,) = (_reader(one) for one in args if one is not NoneType)
+        return _optional(inner)
+    if origin is Literal:
+        return _word_reader(args)
+    if origin is tuple and args[-1] is Ellipsis:
+        return _list_reader(_reader(args[0]))
+    if origin is tuple:
+        return _row_reader([_reader(one) for one in args])
+    if origin is Mapping:
+        return _mapping_reader(_reader(args[1]))
+    if kind is float:
+        return _read_float
+    return {int: _read_int, str: _read_text, bool: _read_bool}[kind]
+
+
+def _optional(inner: _Reader) -> _Reader:
+    return lambda content: None if content is None else inner(content)
+
+
+def _read_int(content: Any) -> Any:
+    if type(content) is not int or not -_LARGEST < content < _LARGEST:
+        _demand(False, "an integer of 64 bits", content)
+    return content
+
+
+def _read_text(content: Any) -> Any:
+    if type(content) is not str:
+        _demand(False, "text", content)
+    return content
+
+
+def _read_bool(content: Any) -> Any:
+    _demand(type(content) is bool, "true or false", content)
+    return content
+
+
+def _word_reader(words: tuple[str, ...]) -> _Reader:
+    def read(content: Any) -> Any:
+        _demand(type(content) is str and content in words, f"one of {', '.join(words)}", content)
+        return content
+
+    return read
+
+
+def _read_float(content: Any) -> Any:
+    if type(content) is str and content in _WORDS:
+        return _WORDS[content]
+    is_number = type(content) is float or type(content) is int and -_LARGEST < content < _LARGEST
+    _demand(is_number, "a number", content)
+    return content
+
+
+def _list_reader(inner: _Reader) -> _Reader:
+    def read(content: Any) -> Any:
+        _demand(isinstance(content, (list, tuple)), "a list", content)
+        return tuple(map(inner, content))
+
+    return read
+
+
+def _row_reader(inner: list[_Reader]) -> _Reader:
+    def read(content: Any) -> Any:
+        _demand(isinstance(content, (list, tuple)) and len(content) == len(inner), f"a list of {len(inner)}", content)
+        return tuple(one(piece) for one, piece in zip(inner, content, strict=True))
+
+    return read
+
+
+def _mapping_reader(inner: _Reader) -> _Reader:
+    def read(content: Any) -> Any:
+        _demand(isinstance(content, Mapping), "an object", content)
+        return MappingProxyType({str(name): inner(value) for name, value in content.items()})
+
+    return read
+
+
+def _record_reader(kind: type) -> _Reader:
+    hints = get_type_hints(kind)
+    readers = {name: _reader(hints[name]) for name, _ in _defaults(kind)}
+    needed = [name for name, default in _defaults(kind) if default is MISSING]
+
+    def read(content: Any) -> Any:
+        _demand(isinstance(content, Mapping), "an object", content)
+        arguments: dict[str, Any] = {}
+        name = ""
+        try:
+            for name, part in content.items():
+                if name in readers:
+                    arguments[name] = readers[name](part)
+        except ValueError as error:
+            if str(error).startswith("from_json()"):  # the innermost record tells
+                raise
+            raise ValueError(f"from_json(): {kind.__name__}.{name} {error}") from None
+        for name in needed:
+            if name not in arguments:
+                raise ValueError(f"from_json(): {kind.__name__}.{name} is missing")
+        return kind(**arguments)
+
+    return read
+
+
+def _check(graph: Graph) -> None:
+    """ValueError where a number says a node, a scope or a cut that is not there, or edges go round in a circle."""
+
+    def demand(numbers: Iterable[int | None], count: int, what: str) -> None:
+        for number in numbers:
+            if number is not None and not 0 <= number < count:
+                raise ValueError(f"from_json(): the graph names {what} {number}, but has {count} of them")
+
+    nodes, scopes = len(graph.nodes), len(graph.scopes)
+    for things, what in ((graph.nodes, "node"), (graph.scopes, "scope"), (graph.cuts, "cut")):
+        if any(thing.index != i for i, thing in enumerate(things)):  # type: ignore[attr-defined]
+            raise ValueError(f"from_json(): each {what} must have its own place in the list as its index")
+    demand(graph.outputs, nodes, "node")
+    for node in graph.nodes:
+        demand([node.scope], scopes, "scope")
+        demand([saved.leaf for saved in node.saved], nodes, "node")
+        if any(saved.state == "ok" and saved.tensor is None for saved in node.saved):
+            raise ValueError("from_json(): a saved value that is 'ok' needs its 'tensor'")
+    for edge in graph.edges:
+        demand([edge.src, edge.dst], nodes, "node")
+        if edge.src_output < 0 or edge.dst_input < 0:
+            raise ValueError("from_json(): an output and an input of an edge are counted from 0")
+    for scope in graph.scopes:
+        if scope.parent is not None and not 0 <= scope.parent < scope.index:
+            raise ValueError(f"from_json(): scope {scope.index} must come after the one it is in")
+    for cut in graph.cuts:
+        demand([*cut.sources, *cut.used_by], nodes, "node")
+    demand([event.node for event in graph.events], nodes, "node")
+    demand([parameter.node for parameter in graph.parameters], nodes, "node")
+    demand([problem.node for problem in graph.problems], nodes, "node")
+    demand([problem.scope for problem in graph.problems], scopes, "scope")
+    _check_circles(nodes, [(edge.src, edge.dst) for edge in graph.edges if edge.kind != "cut"])
+
+
+def _check_circles(count: int, edges: list[tuple[int, int]]) -> None:
+    owed, users = [0] * count, [list[int]() for _ in range(count)]
+    for src, dst in edges:
+        owed[dst] += 1
+        users[src].append(dst)
+    ready = [i for i in range(count) if not owed[i]]
+    for i in ready:  # grows while it is read
+        for user in users[i]:
+            owed[user] -= 1
+            if not owed[user]:
+                ready.append(user)
+    if len(ready) < count:
+        raise ValueError("from_json(): the edges of the graph go round in a circle")

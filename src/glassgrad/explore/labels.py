@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from itertools import count
 from typing import Any
 
+from ..ground.output import whole_letters
 from .read import as_tensors
 from .walk import SINK, Walk, op_name
 
@@ -22,7 +23,8 @@ class Labels:
     """
 
     def __init__(self, walked: Walk, names: Names = None) -> None:
-        self.tensors = list(names.items() if isinstance(names, Mapping) else names or ())
+        pairs = names.items() if isinstance(names, Mapping) else names or ()
+        self.tensors = [(whole_letters(f"{name}"), tensor) for name, tensor in pairs]
         as_tensors([tensor for _, tensor in self.tensors], "names")
         self.results: dict[tuple[Any, int], str] = {}
         self.memory: dict[Any, str] = {}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from xml.sax.saxutils import escape, quoteattr
 
+from .letters import printable
 from .sheet import INK, Line, Panel, Sheet, Text
 
 FACES = "Helvetica, Arial, 'Liberation Sans', 'DejaVu Sans', sans-serif"
@@ -59,7 +60,7 @@ def _way(points: Sequence[tuple[float, float]], sideways: bool) -> str:
 
 def _panel(panel: Panel) -> str:
     dashed = ' stroke-dasharray="3 2"' if panel.dashed else ""
-    tip = f"<title>{escape(panel.tip)}</title>" if panel.tip else ""
+    tip = f"<title>{escape(printable(panel.tip))}</title>" if panel.tip else ""
     x, y, width, height = map(number, (panel.x, panel.y, panel.width, panel.height))
     rule = ""
     if panel.rule is not None:

@@ -7,6 +7,7 @@ from collections import defaultdict
 from enum import IntEnum
 from typing import Any
 
+from ..ground.output import replacing, utf8
 from .table import build_table, scaled_time
 
 
@@ -230,21 +231,22 @@ class EventList(list[Any]):
 
     def export_chrome_trace(self, path: str) -> None:
         """Write the events as a list that ``chrome://tracing`` and Perfetto read."""
-        with open(path, "w", encoding="utf-8") as file:
-            json.dump([{**trace_entry(event), "pid": "CPU functions", "args": {}} for event in self], file)
+        entries = [{**trace_entry(event), "pid": "CPU functions", "args": {}} for event in self]
+        with replacing(path) as file:
+            file.write(json.dumps(entries).encode())
 
     def export_stacks(self, path: str, metric: str = "self_cpu_time_total") -> None:
         """Write lines of "outer;inner weight", as programs that draw flame graphs read them."""
         if metric not in ("self_cpu_time_total", "self_cuda_time_total", "self_xpu_time_total"):
             raise ValueError(f"metric should be one of: {['self_cpu_time_total', 'self_cuda_time_total']}")
         spaces = str.maketrans(" ;\t\n", "____")
-        with open(path, "w", encoding="utf-8") as file:
-            for event in self:
-                if event.stack:
-                    weight = int(getattr(event, metric))
-                    if weight > 0:
-                        line = ";".join(entry.translate(spaces) for entry in reversed(event.stack))
-                        file.write(f"{line} {weight}\n")
+        lines = []
+        for event in self:
+            weight = int(getattr(event, metric))
+            if event.stack and weight > 0:
+                lines.append(f"{';'.join(entry.translate(spaces) for entry in reversed(event.stack))} {weight}\n")
+        with replacing(path) as file:
+            file.write(utf8("".join(lines)))
 
 
 def trace_entry(event: FunctionEvent) -> dict[str, Any]:

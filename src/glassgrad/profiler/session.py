@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable
 from enum import Enum
 from typing import Any
 
+from ..ground.output import replacing
 from .events import EventList, trace_entry
 from .marks import record_function
 from .recorder import USER, Recorder
@@ -283,9 +284,7 @@ class profile:  # noqa: N801  PyTorch's name
         ]
         for thread in sorted({event.thread for event in events}):
             named = {"name": f"thread {thread} ({threading.main_thread().name})" if thread == 1 else f"thread {thread}"}
-            entries.append(
-                {"ph": "M", "name": "thread_name", "ts": 0, "pid": process, "tid": thread, "args": named}
-            )
+            entries.append({"ph": "M", "name": "thread_name", "ts": 0, "pid": process, "tid": thread, "args": named})
         for event in events:
             details: dict[str, Any] = {"External id": event.id}
             if event.input_shapes:
@@ -310,9 +309,9 @@ class profile:  # noqa: N801  PyTorch's name
             "traceEvents": entries,
             "traceName": path,
         }
-        opened = gzip.open(path, "wt", encoding="utf-8") if path.endswith(".gz") else open(path, "w", encoding="utf-8")
-        with opened as file:
-            json.dump(whole, file)
+        content = json.dumps(whole).encode()
+        with replacing(path) as file:
+            file.write(gzip.compress(content) if path.endswith(".gz") else content)
 
     def export_memory_timeline(self, path: str, device: str | None = None) -> None:
         """Not to be had: when tensors are freed is not recorded."""

@@ -60,14 +60,15 @@ def _demand(holds: bool, name: str, args: tuple[Any, ...]) -> None:
 
 
 def _encode(*args: Any) -> bytes:
-    fits = len(args) == 2 and type(args[0]) is str and args[1] in ("latin1", "latin-1", "utf-8", "utf8", "ascii")
+    fits = len(args) == 2 and all(type(a) is str for a in args)
+    fits = fits and args[1] in ("latin1", "latin-1", "utf-8", "utf8", "ascii")
     _demand(fits, "_codecs.encode", args)
     return encode(*args)
 
 
 def _bytearray(*args: Any) -> bytearray:
     fits = not args or type(args[0]) is bytes and len(args) == 1
-    text = len(args) == 2 and type(args[0]) is str and args[1] in ("latin1", "latin-1")
+    text = len(args) == 2 and all(type(a) is str for a in args) and args[1] in ("latin1", "latin-1")
     _demand(fits or text, "bytearray", args)  # of a number it would be memory that the file does not hold
     return bytearray(*args)
 

@@ -17,8 +17,9 @@ ALIGNMENT = 64
 HUGE = 0xFFFFFFFF  # sizes and places from here on have 64-bit fields of their own
 _ELSEWHERE = 0xFFFFFFFF  # what a 32-bit field says then
 MAX_VERSION = 10
-#: How much may come out of compressed records together; PyTorch compresses nothing, so only tools make such files.
-MAX_INFLATED = 1 << 30
+#: How much may come out of compressed records together, for each byte of the file and at any rate; and out of a pickle,
+#: whose bytes stand for more. PyTorch compresses nothing, so only tools make such files.
+INFLATED, INFLATED_FREE, PICKLE_FREE = 8, 64 << 20, 1 << 20
 _LOCAL = struct.Struct("<4s5H3I2H")
 _CENTRAL = struct.Struct("<4s6H3I5H2I")
 _END64 = struct.Struct("<4sQ2H2I4Q")
@@ -233,9 +234,12 @@ class Reader:
     def _allow(self, name: str, size: int) -> None:
         """Count what compressed records claim to hold, before it is made room for."""
         self.inflated += size
-        if self.inflated > MAX_INFLATED:
+        free = PICKLE_FREE if name.endswith(".pkl") else INFLATED_FREE
+        if self.inflated > INFLATED * self.length + free:
             raise broken(
-                f"reading file {name}", f"compressed records that hold more than {MAX_INFLATED >> 20} MiB are not read"
+                f"reading file {name}",
+                f"compressed records that hold more than {INFLATED} times the file's size and {free >> 20} MiB are not "
+                "read",
             )
 
     def _inflate(self, name: str, entry: zipfile.ZipInfo, start: int) -> bytes:
@@ -244,7 +248,7 @@ class Reader:
         self._fill(name, memoryview(packed))
         inflater = zlib.decompressobj(-15)
         try:
-            content = inflater.decompress(packed.tobytes(), entry.file_size + 1)
+            content = inflater.decompress(packed, entry.file_size + 1)
         except zlib.error as error:
             raise broken(f"reading file {name}", "decompression failed or archive is corrupted") from error
         if len(content) != entry.file_size:

@@ -18,7 +18,9 @@ from ..ground import dtypes
 from ..ground.names import OURS
 from ..tensor.typename import typename
 from . import options
+from .budget import earn
 from .location import restorer
+from .rebuild import shown
 
 MAGIC = 0x1950A86A20F9469CFC6C
 PROTOCOL = 1001
@@ -114,11 +116,12 @@ def read(file: IO[bytes], map_location: Any, make: Any, arguments: dict[str, Any
     def part() -> Any:
         return make(file, refuse, **arguments).load()
 
-    if part() != MAGIC:
+    magic = part()
+    if type(magic) is not int or magic != MAGIC:
         raise RuntimeError("Invalid magic number; corrupt file?")
     version = part()
-    if version != PROTOCOL:
-        raise RuntimeError(f"Invalid protocol version: {version}")
+    if type(version) is not int or version != PROTOCOL:
+        raise RuntimeError(f"Invalid protocol version: {shown(version)}")
     system = part()
     storages = _Storages(map_location, length - file.tell())
     before, options.here.unfilled = options.here.unfilled, []
@@ -137,8 +140,8 @@ def _filled(file: IO[bytes], storages: _Storages, result: Any, part: Any, system
         swap = isinstance(system, dict) and system.get("little_endian") is (sys.byteorder != "little")
         for key in keys:
             storages.fill(file, key, swap)
-        for fill in options.here.unfilled or ():
-            fill()
+    for fill in options.here.unfilled or ():
+        fill()
     return result
 
 
@@ -176,6 +179,7 @@ class _Storages:
             self.room -= size
             if self.room < 0:
                 raise RuntimeError(f"unexpected EOF, expected {-self.room} more bytes. The file might be corrupted.")
+            earn(size)
             owner = np.zeros(count, dtype.numpy)
             self.raw[key] = owner, dtype
             self.known[key] = self._typed(self.restore(storage_of(owner), tag), dtype)
@@ -200,8 +204,8 @@ class _Storages:
 
     def fill(self, file: IO[bytes], key: Any, swap: bool) -> None:
         """Read the bytes of a storage: the number of its elements, then these."""
-        if key not in self.raw:
-            raise UnpicklingError(f"storage key {key!s:.80} not found in deserialized_objects")
+        if type(key) is not str or key not in self.raw:
+            raise UnpicklingError(f"storage key {shown(key)} not found in deserialized_objects")
         owner, dtype = self.raw[key]
         head = file.read(8)
         if len(head) != 8:

@@ -89,6 +89,7 @@ class _Here(threading.local):
     skip = False
     map_location: Any = None
     unfilled: list[Any] | None = None  # what is to be done once the storages of a pickle are read, which come after it
+    budget: Any = None  # what the file of a stranger may still ask for
 
 
 here = _Here()

@@ -18,6 +18,7 @@ from ..families.storage.typed import TypedStorage
 from ..ground import dtypes
 from . import allowed, names, options, weights
 from .archive import Reader
+from .budget import Budget, earn
 from .location import is_meta, restorer
 from .writing import _check_dill
 
@@ -142,7 +143,10 @@ def _load(
 ) -> Any:
     is_path = file is not f
     make = _restricted if weights_only else _trusting(pickle_module or pickle)
-    before, options.here.map_location = options.here.map_location, map_location
+    here = options.here
+    before, here.map_location, here.budget = (here.map_location, here.budget), map_location, None
+    if weights_only:
+        here.budget = Budget()
     try:
         if _is_zip(file):
             return _read_zip(file, f, map_location, make, weights_only, bool(mmap), arguments, is_path)
@@ -160,7 +164,7 @@ def _load(
             raise
         raise pickle.UnpicklingError(_explained(str(error))) from None
     finally:
-        options.here.map_location = before
+        here.map_location, here.budget = before
 
 
 def _is_zip(file: IO[bytes]) -> bool:
@@ -283,6 +287,7 @@ class _ZipStorages:
             )
         if self.meta:
             return UntypedStorage(size, device="meta")
+        earn(size)
         if options.here.skip:
             return UntypedStorage(np.zeros(size, np.uint8))
         if self.mapping is not None and self.archive.is_stored(name):
@@ -312,7 +317,7 @@ def checked_id(pid: Any, length: int) -> tuple[Any, ...]:
     if type(pid) is not tuple or len(pid) != length:
         raise pickle.UnpicklingError(f"a storage is named by a tuple of {length} parts, but got {type(pid).__name__}")
     word, kind, key, tag, count = (weights.plain(part) for part in pid[:5])
-    if word != "storage":
+    if type(word) is not str or word != "storage":
         raise pickle.UnpicklingError(f"Unknown typename for persistent_load, expected 'storage' but got '{word!s:.80}'")
     if kind is not UntypedStorage and not isinstance(kind, allowed.StorageType):
         raise pickle.UnpicklingError(f"a storage must be of a storage type, but got {type(kind).__name__}")

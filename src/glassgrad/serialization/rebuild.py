@@ -6,6 +6,9 @@ They trust nothing: whatever sizes, strides and offsets say, a tensor lies insid
 from __future__ import annotations
 
 import copyreg
+import math
+from collections.abc import Callable
+from inspect import getattr_static
 from pickle import UnpicklingError
 from types import BuiltinFunctionType, FunctionType
 from typing import Any, NoReturn
@@ -22,9 +25,11 @@ from ..families.storage.typed import TypedStorage, looking_at
 from ..ground import device as devices
 from ..ground import dtypes
 from ..tensor.parameter import Parameter
+from .budget import ITEM, spend
 from .options import here
 
 _MOST_DIMENSIONS = 64  # NumPy's limit
+_OUTSIDE = "the places of a sparse tensor lie outside of it"
 _SPARSE = {dtypes.sparse_coo: 2, dtypes.sparse_csr: 3}  # of how many tensors these are made
 
 
@@ -32,15 +37,17 @@ def shown(thing: Any) -> str:
     """A short name for a thing out of a file in a message: its parts may be endless, so only plain things are shown."""
     if isinstance(thing, (type, FunctionType, BuiltinFunctionType, dtypes.dtype)):
         return repr(thing)
+    if type(thing) is int and thing.bit_length() < 64:
+        return repr(thing)
     return repr(thing[:80]) if type(thing) is str else f"an object of type {type(thing).__name__}"
 
 
 def _whole(values: Any, what: str) -> tuple[int, ...]:
     """A tuple of plain integers, or UnpicklingError."""
+    if isinstance(values, (tuple, list)) and len(values) > _MOST_DIMENSIONS:
+        raise UnpicklingError(f"{len(values)} dimensions are beyond the {_MOST_DIMENSIONS} that NumPy allows")
     if not isinstance(values, (tuple, list)) or any(type(value) is not int for value in values):
         raise UnpicklingError(f"the {what} of a tensor must be integers, but got {shown(values)}")
-    if len(values) > _MOST_DIMENSIONS:
-        raise UnpicklingError(f"{len(values)} dimensions are beyond the {_MOST_DIMENSIONS} that NumPy allows")
     return tuple(values)
 
 
@@ -56,13 +63,13 @@ def _placed(storage: Any, kind: Any, offset: Any, size: Any, stride: Any, requir
         out: Tensor = empty_strided(sizes, strides, dtype=kind, device="meta")
     else:
         untyped._lent = True
-        marks = tuple(bool(isinstance(metadata, dict) and metadata.get(mark)) for mark in ("conj", "neg"))
+        marks = tuple(isinstance(metadata, dict) and metadata.get(mark) is True for mark in ("conj", "neg"))
         owner = _resolved(untyped, kind, marks) if any(marks) else untyped._owner
         out = wrap(looking_at(owner, kind.numpy, offset, sizes, strides))
         share(out)
         if marks[0]:
             out.__dict__["_conjugate"] = True
-    if requires_grad:
+    if requires_grad is True:
         tensors.require_grad(out, True)
     return out
 
@@ -73,9 +80,24 @@ def _resolved(untyped: Any, kind: Any, marks: tuple[bool, ...]) -> Any:
     if (kind, marks) not in known:
         content = untyped._bytes()
         flat = content[: len(content) // kind.itemsize * kind.itemsize].view(kind.numpy)
-        flat = np.conjugate(flat) if marks[0] else flat
-        known[kind, marks] = np.negative(flat) if marks[1] else flat
+        spend(flat.nbytes)
+        resolved = known[kind, marks] = np.empty_like(flat)
+
+        def fill() -> None:
+            np.conjugate(flat, resolved) if marks[0] else np.copyto(resolved, flat)
+            if marks[1]:
+                np.negative(resolved, resolved)
+
+        _when_filled(fill)
     return known[kind, marks]
+
+
+def _when_filled(fill: Callable[[], None]) -> None:
+    """Do now what needs the contents of storages, or once they are read where they come after the pickle."""
+    if here.unfilled is None:
+        fill()
+    else:
+        here.unfilled.append(fill)
 
 
 def _typed(storage: Any) -> Any:
@@ -118,7 +140,7 @@ def _rebuild_tensor_v3(
 def _rebuild_parameter(data: Any, requires_grad: Any, backward_hooks: Any) -> Parameter:
     if not isinstance(data, Tensor):
         raise UnpicklingError(f"a parameter must be made of a tensor, but got {type(data).__name__}")
-    return Parameter(data, bool(requires_grad))  # type: ignore[no-any-return]
+    return Parameter(data, requires_grad is True)  # type: ignore[no-any-return]
 
 
 def _rebuild_parameter_with_state(data: Any, requires_grad: Any, backward_hooks: Any, state: Any) -> Parameter:
@@ -133,7 +155,7 @@ def _rebuild_from_type_v2(func: Any, new_type: Any, args: Any, state: Any) -> An
     if not (isinstance(new_type, type) and issubclass(new_type, Tensor)):
         raise UnpicklingError(f"a tensor's class must inherit from Tensor, but got {shown(new_type)}")
     out = func(*args)
-    if type(out) is not new_type:
+    if new_type is not Tensor and type(out) is not new_type:  # a sparse one has a class of its own
         out = out.as_subclass(new_type)
     if new_type.__setstate__ is not Tensor.__setstate__:
         out.__setstate__(state)
@@ -149,8 +171,10 @@ def adopt(out: Tensor, state: Any) -> None:
         raise RuntimeError(f"Invalid serialized state: {shown(state)}")
     reserved = {*OWN, *copyreg._slotnames(Tensor), "_backward_hooks"}  # type: ignore[attr-defined]
     for part in parts:
+        spend(ITEM * len(part or ()))
         for name, value in (part or {}).items():
-            if type(name) is not str or name in reserved or name.startswith("__"):
+            is_free = type(name) is str and name not in reserved and not name.startswith("__")
+            if not is_free or hasattr(getattr_static(Tensor, name, None), "__set__"):  # a property: shape, data, grad
                 raise UnpicklingError(f"a checkpoint may not set the attribute {shown(name)} of a tensor")
             setattr(out, name, value)
 
@@ -159,12 +183,12 @@ def _rebuild_meta_tensor_no_storage(dtype: Any, size: Any, stride: Any, requires
     sizes, strides = _whole(size, "sizes"), _whole(stride, "strides")
     if not isinstance(dtype, dtypes.dtype):
         raise UnpicklingError(f"the dtype of a tensor must be a torch.dtype, but got {type(dtype).__name__}")
-    out: Tensor = empty_strided(sizes, strides, dtype=dtype, device="meta", requires_grad=bool(requires_grad))
+    out: Tensor = empty_strided(sizes, strides, dtype=dtype, device="meta", requires_grad=requires_grad is True)
     return out
 
 
 def _rebuild_device_tensor_from_cpu_tensor(data: Any, dtype: Any, device: Any, requires_grad: Any) -> Tensor:
-    if not isinstance(data, Tensor) or not data.is_contiguous():  # type: ignore[attr-defined]
+    if type(data) is not Tensor or not data.is_contiguous():  # type: ignore[attr-defined]
         raise UnpicklingError("a tensor of another device is saved as a contiguous tensor")
     if data.dtype is not dtype:
         raise UnpicklingError(f"a tensor of another device is saved in its own dtype, {shown(dtype)}")
@@ -188,7 +212,7 @@ def _moved(data: Any, dtype: Any, device: Any, requires_grad: Any) -> Tensor:
             "Callable map_location not supported with _rebuild_wrapper_subclass or _rebuild_device_tensor_from_numpy"
         )
     out: Tensor = data.to(dtype=dtype, device=where)
-    if requires_grad:
+    if requires_grad is True:
         tensors.require_grad(out, True)
     return out
 
@@ -204,36 +228,39 @@ def _rebuild_sparse_tensor(layout: Any, data: Any) -> Any:
     if len(data) < n + 1 or not all(type(part) is Tensor for part in data[:n]):
         raise UnpicklingError("a sparse tensor must be made of tensors and a size")
     sizes = _whole(data[n], "sizes")
-    if here.unfilled is None:
-        return wrap(_sparse(layout, data, n, sizes))
-    # Its storages are still to be read: until then it holds what they will be.
     *indices, values = [part._array for part in data[:n]]
-    carrier = Coo(indices[0], values, sizes) if n == 2 else Csr(indices[0], indices[1], values, sizes)
-    tensor = wrap(carrier)
-
-    def fill() -> None:
-        tensor._array = _sparse(layout, data, n, sizes)
-
-    here.unfilled.append(fill)
-    return tensor
-
-
-def _sparse(layout: Any, data: Any, n: int, sizes: Any) -> Csr | Coo:
-    """The carrier of a sparse tensor made of ``n`` tensors and a size; UnpicklingError where they do not fit."""
-    indices, values = [part._array for part in data[: n - 1]], data[n - 1]._array
+    if any(part.dtype.metadata is not None for part in (*indices, values)):
+        _unknown("a sparse tensor without data", "load it without map_location='meta'")
     if any(index.dtype.kind != "i" for index in indices):
         raise UnpicklingError("the places of a sparse tensor must be integers")
+    if any(size < 0 for size in sizes) or math.prod(sizes) >= 1 << 63:
+        raise RuntimeError("numel: integer multiplication overflow")
     if layout is dtypes.sparse_csr:
-        crow, col = indices
-        fits = len(sizes) == 2 and crow.shape == (sizes[0] + 1,) and col.shape == values.shape == (len(col),)
-        if not fits or crow[0] != 0 or crow[-1] != len(col) or (np.diff(crow) < 0).any() or not _within(col, sizes[1]):
-            raise UnpicklingError("the places of a sparse tensor lie outside of it")
-        return Csr(crow, col, values, sizes)
-    (at,) = indices
-    fits = at.ndim == 2 and values.shape == (at.shape[1], *sizes[len(at) :]) and len(at) <= len(sizes)
-    if not fits or not all(_within(row, size) for row, size in zip(at, sizes, strict=False)):
-        raise UnpicklingError("the places of a sparse tensor lie outside of it")
-    return Coo(at.astype(np.int64), values, sizes, len(data) > 3 and data[3] is True)
+        rows = Csr(indices[0], indices[1], values, sizes)
+        _when_filled(lambda: _check_csr(rows))
+        return wrap(rows)
+    places = Coo(indices[0], values, sizes, len(data) > 3 and data[3] is True)
+    _when_filled(lambda: _check_coo(places))
+    return wrap(places)
+
+
+def _check_csr(array: Csr) -> None:
+    """UnpicklingError where places lie outside, before anything is walked that the file does not hold."""
+    crow, col, sizes = array.crow, array.col, array.shape
+    fits = len(sizes) == 2 and crow.shape == (sizes[0] + 1,) and col.ndim == 1 and col.shape == array.values.shape
+    spend(crow.nbytes + col.nbytes)
+    if not fits or crow[0] != 0 or crow[-1] != len(col) or (np.diff(crow) < 0).any() or not _within(col, sizes[1]):
+        raise UnpicklingError(_OUTSIDE)
+
+
+def _check_coo(array: Coo) -> None:
+    """The same; the places get memory of their own."""
+    indices, sizes = array.indices, array.shape
+    fits = indices.ndim == 2 and array.values.shape == (indices.shape[1], *sizes[len(indices) :])
+    spend(indices.nbytes)
+    if not fits or len(indices) > len(sizes) or not all(map(_within, indices, sizes)):
+        raise UnpicklingError(_OUTSIDE)
+    array.indices = indices.astype(np.int64)
 
 
 def _within(indices: Any, size: int) -> bool:
@@ -255,7 +282,7 @@ def _rebuild_wrapper_subclass(*args: Any) -> NoReturn:
 def _get_layout(name: Any) -> Any:
     """The memory layout that a string names."""
     for known in (dtypes.strided, *_SPARSE):
-        if name == repr(known):
+        if type(name) is str and name == repr(known):
             return known
     _unknown(f"the layout {shown(name)}", "save strided tensors instead")
 

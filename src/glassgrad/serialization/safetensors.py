@@ -15,7 +15,7 @@ import numpy as np
 from ..core.tensor import Tensor, share, wrap
 from ..families.storage.functions import owner_of
 from ..ground import dtypes
-from .atomic import replacing
+from ..ground.output import replacing
 
 _TYPES: dict[str, dtypes.dtype] = {
     "F64": dtypes.float64, "F32": dtypes.float32, "F16": dtypes.float16, "BF16": dtypes.bfloat16, "I64": dtypes.int64,

@@ -1,13 +1,14 @@
 """The unpickler for files that nobody vouches for: it reads plain data and tensors, and calls what is allowed.
 
 It knows the opcodes that PyTorch's does, keeps its own stack, so that no nesting is too deep for it, and counts the
-work that repetition can ask for: a file of a kilobyte cannot make it build gigabytes.
+work that repetition can ask for (``budget.py``): a file of a kilobyte cannot make it build gigabytes.
 """
 
 from __future__ import annotations
 
 import pickle
 import struct
+import sys
 import warnings
 from _compat_pickle import IMPORT_MAPPING, NAME_MAPPING
 from collections import Counter, OrderedDict
@@ -22,9 +23,14 @@ from ..families.storage.typed import tensortype
 from ..ground.size import Size
 from ..tensor.parameter import Parameter
 from . import allowed, rebuild
+from .budget import CALL, ITEM, PICKLED, Budget
+from .options import here
 
 _MARK = object()
 _MOST_KEY_PARTS = 1000  # a tuple of tuples of tuples ... used as a key is hashed part by part
+_PRIME = sys.hash_info.modulus  # integers below it have hashes of their own
+_EMPTY_SET = sys.getsizeof(set())
+_FEW = 4096
 _DAMAGE = (IndexError, KeyError, struct.error, UnicodeError, RecursionError)
 _SHORT = "Ran out of input: the pickle ends in the middle"
 
@@ -34,10 +40,13 @@ def globals_in(content: bytes) -> set[str]:
     import pickletools
 
     names: set[str] = set()
-    for opcode, argument, _ in pickletools.genops(content):
-        if opcode.name == "GLOBAL":
-            module, _, name = str(argument).partition(" ")
-            names.add(".".join(_present_name(module, name)))
+    try:
+        for opcode, argument, _ in pickletools.genops(content):
+            if opcode.name == "GLOBAL":
+                module, _, name = str(argument).partition(" ")
+                names.add(".".join(_present_name(module, name)))
+    except ValueError as error:
+        raise UnpicklingError(f"the pickle is damaged ({error})") from error
     return names
 
 
@@ -53,18 +62,18 @@ class Unpickler:
 
     persistent_load: Callable[[Any], Any]
 
-    def __init__(self, file: Any, *, encoding: str = "bytes", budget: int | None = None) -> None:
+    def __init__(self, file: Any, *, encoding: str = "bytes") -> None:
         self.file, self.encoding = file, encoding
-        self.budget = budget
+        self.budget: Budget = here.budget or Budget()
         self.stack: list[Any] = []
         self.memo: dict[int, Any] = {}
+        self.hashes: dict[int, tuple[Any, Counter[int]]] = {}
 
     def load(self) -> Any:
         """The object of the pickle; EOFError where it stops short, UnpicklingError where it is damaged or refused."""
-        if self.budget is None:
-            here = self.file.tell()
-            self.budget = 8 * (self.file.seek(0, 2) - here) + 65536
-            self.file.seek(here)
+        self.paid = self.file.tell()
+        self.end = self.file.seek(0, 2)
+        self.file.seek(self.paid)
         read, steps = self.file.read, _STEPS
         try:
             while True:
@@ -86,32 +95,39 @@ class Unpickler:
     # -- what can go wrong --------------------------------------------------------------------------------------------
 
     def _spend(self, amount: int) -> None:
-        """Count work that a call or a repetition makes: an honest file spells out whatever it builds."""
-        assert self.budget is not None
-        self.budget -= amount
-        if self.budget < 0:
-            raise UnpicklingError("the pickle asks for far more than it holds")
+        """Count the memory or work that an opcode asks for beyond its own length; what was read so far pays for it."""
+        before, self.paid = self.paid, self.file.tell()
+        self.budget.spend(amount - PICKLED * (self.paid - before))
 
-    def _check_key(self, key: Any) -> None:
-        """Refuse a key whose hash would take forever, or more stack than there is."""
-        if type(key) not in (tuple, Size):
-            return
-        waiting, parts = [key], 0
-        while waiting:
+    def _check_key(self, key: Any, target: Any) -> None:
+        """Refuse a key whose hash would take forever, or more stack than there is, or that very many keys share."""
+        kind = type(key)
+        if kind is str or kind is int and -_PRIME < key < _PRIME or kind not in (int, complex, tuple, Size):
+            return  # hashes that nobody can choose, or that few share
+        waiting, parts = [key], 1
+        while waiting and kind is not int and kind is not complex:
             for part in waiting.pop():
                 parts += 1
                 if parts > _MOST_KEY_PARTS:
                     raise UnpicklingError("the pickle uses a tuple of very many parts as a key")
                 if type(part) in (tuple, Size):
                     waiting.append(part)
-        self._spend(parts)
+        try:
+            value = hash(key)
+        except TypeError:
+            return  # said where it is used
+        counts = self.hashes.setdefault(id(target), (target, Counter()))[1]  # kept, so that nothing else gets its id
+        counts[value] += 1
+        self._spend(ITEM + 8 * parts * counts[value])  # it is compared with all of them
 
     def _check_keys(self, items: Any, pairs: bool) -> None:
         """The same for what a set or a dictionary is to be made of."""
         for item in items:
-            self._check_key(item[0] if pairs and isinstance(item, (list, tuple)) and len(item) == 2 else item)
+            self._check_key(item[0] if pairs and isinstance(item, (list, tuple)) and len(item) == 2 else item, items)
 
     def _bytes(self, count: int) -> bytes:
+        if count > _FEW and count > self.end - self.file.tell():  # a file makes room first and reads then
+            raise EOFError(_SHORT)
         content: bytes = self.file.read(count)
         if len(content) != count:
             raise EOFError(_SHORT)
@@ -160,14 +176,17 @@ class Unpickler:
             if not callable(function) or not _is_among(function, allowed.globals_by_user()):
                 raise UnpicklingError(f"Trying to call reduce for unrecognized function {rebuild.shown(function)}")
             return function(*args)
-        for argument in args:
-            if isinstance(argument, (list, tuple, dict, set, str, bytes)):
-                self._spend(len(argument))
-            if isinstance(argument, (list, tuple)) and checked in _HASHING:
-                self._check_keys(argument, pairs=checked is allowed._ordered)
+        sizes = [
+            len(part) * (4 if isinstance(part, (str, bytes)) else ITEM) for part in args if isinstance(part, _SIZED)
+        ]
+        self._spend(CALL + sum(sizes))
+        if checked in _HASHING:
+            for argument in args:
+                if isinstance(argument, (list, tuple)):
+                    self._check_keys(argument, pairs=checked is allowed._ordered)
         try:
             return checked(*args)
-        except (TypeError, ValueError, OverflowError) as error:
+        except (TypeError, ValueError, OverflowError, NotImplementedError) as error:
             raise UnpicklingError(f"{getattr(function, '__name__', function)}: {error}") from error
 
     def newobj(self) -> None:
@@ -194,6 +213,7 @@ class Unpickler:
         elif type(instance) is OrderedDict:
             if type(state) is not dict or any(type(name) is not str for name in state):
                 raise UnpicklingError("the state of an OrderedDict must be a dictionary of attributes")
+            self._spend(CALL + ITEM * len(state))
             instance.__dict__.update(state)
         elif _is_among(type(instance), allowed.globals_by_user()):
             if hasattr(instance, "__setstate__"):
@@ -233,7 +253,7 @@ class Unpickler:
         pid = self._pop()
         if type(pid) is not tuple and type(pid) is not int:
             raise UnpicklingError(f"persistent_load id must be tuple or int, but got {type(pid)}")
-        if type(pid) is tuple and pid and plain(pid[0]) != "storage":
+        if type(pid) is tuple and pid and (type(plain(pid[0])) is not str or plain(pid[0]) != "storage"):
             raise UnpicklingError(f"Only persistent_load of storage is allowed, but got {type(pid[0])}")
         self.stack.append(self.persistent_load(pid))
 
@@ -273,11 +293,16 @@ class Unpickler:
         if len(items) % 2:
             raise UnpicklingError("a key without a value")
         for key, value in zip(items[::2], items[1::2], strict=True):
-            self._check_key(key)
+            self._check_key(key, target)
             try:
                 target[key] = value
             except TypeError as error:
                 raise UnpicklingError(str(error)) from error
+
+    def empty_set(self) -> None:
+        """A set, which is large for an opcode of one byte."""
+        self._spend(_EMPTY_SET)
+        self.stack.append(set())
 
     def tuple_(self) -> None:
         """A tuple of what came since the mark."""
@@ -341,6 +366,7 @@ def _is_among(thing: Any, known: dict[str, Any]) -> bool:
 
 
 _CALLABLE = (type, FunctionType, BuiltinFunctionType)  # whose hash is their identity
+_SIZED = (tuple, str, list, dict, set, bytes)
 _HASHING = (allowed._set, allowed._ordered, allowed._counter)
 
 
@@ -369,7 +395,7 @@ _STEPS: dict[bytes, Callable[[Unpickler], None]] = {
     pickle.EMPTY_TUPLE: _push(tuple),
     pickle.EMPTY_LIST: _push(list),
     pickle.EMPTY_DICT: _push(dict),
-    pickle.EMPTY_SET: _push(set),
+    pickle.EMPTY_SET: Unpickler.empty_set,
     pickle.BININT: lambda self: self.stack.append(self._number("<i", 4)),
     pickle.BININT1: lambda self: self.stack.append(self._bytes(1)[0]),
     pickle.BININT2: lambda self: self.stack.append(self._number("<H", 2)),

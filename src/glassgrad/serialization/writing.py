@@ -22,12 +22,12 @@ from ..families.storage.typed import CLASSES, NAMES, TypedStorage
 from ..ground import dtypes
 from ..ground.generator import Generator
 from ..ground.names import OURS, torch_name
+from ..ground.output import replacing
 from ..ground.size import Size
 from ..tensor.parameter import Parameter
 from ..tensor.sparse import SparseTensor
 from . import options, rebuild
 from .archive import Writer
-from .atomic import replacing
 from .location import location_tag
 
 DEFAULT_PROTOCOL = 2

@@ -5,6 +5,7 @@ from __future__ import annotations
 from os import PathLike
 from pathlib import Path
 
+from ...ground import output
 from ..dot import Dot
 from ..interchange import from_json, to_json
 from ..model import Graph
@@ -17,11 +18,14 @@ FORMS = ("html", "svg", "png", "dot", "json")
 def view(source: str | PathLike[str], out: str | PathLike[str] | None = None) -> str:
     """Write the graph saved in the JSON file ``source`` to ``out`` (by default beside it, as HTML); gives its path.
 
-    See :func:`write` for the forms; ValueError also for a file that holds no graph.
+    See :func:`write` for the forms; ValueError also for a file that holds no graph. What is written beside the source
+    takes the place of a symbolic link: whoever sent the folder may have put one there.
     """
     target = Path(source).with_suffix(".html") if out is None else Path(out)
+    if out is None and target == Path(source):
+        raise ValueError(f"{str(source)!r} is named as its page would be: say where to write it")
     form_of(target)
-    return write(from_json(Path(source).read_text(encoding="utf-8")), target, title=Path(source).stem)
+    return write(from_json(Path(source).read_bytes()), target, title=Path(source).stem, follow=out is not None)
 
 
 def form_of(path: Path) -> str:
@@ -32,7 +36,7 @@ def form_of(path: Path) -> str:
     return form
 
 
-def write(graph: Graph, out: str | PathLike[str], title: str = "") -> str:
+def write(graph: Graph, out: str | PathLike[str], title: str = "", *, follow: bool = True) -> str:
     """Write a graph to ``out`` in the form that its ending tells; gives its path.
 
     ``.html`` is the interactive page, ``.svg`` a still picture, ``.png`` the same in pixels (with Pillow), ``.dot`` a
@@ -41,15 +45,5 @@ def write(graph: Graph, out: str | PathLike[str], title: str = "") -> str:
     target = Path(out)
     form = form_of(target)
     if form == "html":
-        return Page(graph, title).save(target)
-    target.parent.mkdir(parents=True, exist_ok=True)
-    if form == "png":
-        target.write_bytes(Dot(picture(graph)).pipe("png"))
-        return str(target)
-    if form == "json":
-        text = to_json(graph)
-    else:
-        drawing = Dot(picture(graph))
-        text = drawing.source if form == "dot" else drawing.pipe("svg", encoding="utf-8")
-    target.write_text(text, encoding="utf-8")
-    return str(target)
+        return Page(graph, title).save(target, follow=follow)
+    return output.write(str(target), to_json(graph) if form == "json" else Dot(picture(graph)).pipe(form), follow)

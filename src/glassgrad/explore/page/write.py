@@ -6,18 +6,21 @@ import base64
 import gc
 import html
 import json
+import os
 import re
 import tempfile
 import webbrowser
 import zlib
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cache
 from importlib.resources import files
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
+from ...ground.output import utf8, write
+from ..letters import printable
 from ..model import Graph
 from ..picture import picture
 from ..sheet import sheet
@@ -84,7 +87,14 @@ class Page:
     def path(self) -> str:
         """Where the file is; it is written to a temporary folder if it was not saved before."""
         if self._path is None:
-            self.save(Path(tempfile.mkdtemp(prefix="glassgrad-")) / "graph.html")
+            text = self.html  # before there is a folder
+            folder = tempfile.mkdtemp(prefix="glassgrad-")
+            try:
+                self._path = write(os.path.join(folder, "graph.html"), text)
+            except BaseException:
+                with suppress(OSError):
+                    os.rmdir(folder)
+                raise
         assert self._path is not None
         return self._path
 
@@ -95,12 +105,9 @@ class Page:
             self._html = page_html(self.graph, self.title)
         return self._html
 
-    def save(self, path: str | PathLike[str]) -> str:
-        """Write the file, making its folders, and return its path."""
-        target = Path(path)
-        target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_text(self.html, encoding="utf-8")
-        self._path = str(target)
+    def save(self, path: str | PathLike[str], *, follow: bool = True) -> str:
+        """Write the file, making its folders, and return its path; without ``follow`` a link there is replaced."""
+        self._path = write(str(Path(path)), self.html, follow)
         return self._path
 
     def open(self) -> None:
@@ -136,9 +143,9 @@ def page_html(graph: Graph, title: str = "") -> str:
     """The page of ``graph`` as text: the viewer, and the graph as compressed JSON. Equal graphs give equal text."""
     with _collector_at_rest():
         data = json.dumps(contents(graph, title), separators=(",", ":"), ensure_ascii=False, allow_nan=False)
-    packed = base64.b64encode(zlib.compress(data.encode("utf-8", "replace"), 6)).decode("ascii")
+    packed = base64.b64encode(zlib.compress(utf8(data), 6)).decode("ascii")
     frame, style, script = viewer()
-    name = f"{title} \u2013 glassgrad" if title else "glassgrad explorer"
+    name = f"{printable(title)} \u2013 glassgrad" if title else "glassgrad explorer"
     filling = {"TITLE": html.escape(name), "STYLE": style, "DATA": packed, "SCRIPT": script}
     return "".join(filling.get(part, part) for part in re.split(r"<!--(TITLE|STYLE|DATA|SCRIPT)-->", frame))
 
