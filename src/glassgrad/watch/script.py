@@ -37,8 +37,8 @@ class Script:
         sys.argv[:] = [self.target, *self.arguments]
         sys.modules["__main__"] = main_module
         code = (_module_code if self.is_module else _script_code)(self.target, main_module)
-        if code is None:
-            raise SystemExit(1 if self.is_module else 2)  # the exit codes python gives; the message is out
+        if isinstance(code, int):
+            raise SystemExit(code)  # the one that python gives; the message is out
         exec(code, main_module.__dict__)
         return main_module.__dict__
 
