@@ -74,6 +74,7 @@ def call(row: Row, tensors: Sequence[Any], settings: Sequence[Any], out: Any = N
 
 def _mark(outs: Sequence[Tensor]) -> None:
     """Note what anomaly detection and inference mode want to know of results."""
+    modes.settle()
     for out in outs:
         if modes.local.anomaly and isinstance(out._edge, Record):
             anomaly.mark(out._edge.edges[0] if out._edge.kind is OUTPUT else out._edge)

@@ -312,15 +312,18 @@ class Elementwise(WithSettings):
 
     def _step_by_tensors(self, group: dict[str, Any], numbers: Any, param: Any, grad: Any, kept: list[Any]) -> None:
         """The same step in operations."""
-        before = modes.set_grad(bool(group.get("differentiable")))
+        before = modes.local.grad
         try:
+            modes.set_grad(bool(group.get("differentiable")))
             tensors = [param, grad, *kept]
             if param.is_complex():
                 tensors = [view_as_real(tensor) for tensor in tensors]
             p, g, *kept = tensors
             self._rule(group, numbers, p, decayed(group, p, g), *kept)
         finally:
-            modes.set_grad(before)
+            modes.off |= modes.local.me
+            modes.local.grad = before
+            modes.settle()
 
 
 def direction(group: dict[str, Any]) -> tuple[float, float]:

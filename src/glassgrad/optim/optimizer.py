@@ -286,11 +286,14 @@ def _use_grad_for_differentiable(step: Callable[..., Any]) -> Callable[..., Any]
 
     @functools.wraps(step)
     def recorded_if_asked(self: Optimizer, *args: Any, **kwargs: Any) -> Any:
-        before = modes.set_grad(bool(self.defaults["differentiable"]))
+        before = modes.local.grad
         try:
+            modes.set_grad(bool(self.defaults["differentiable"]))
             return step(self, *args, **kwargs)
         finally:
-            modes.set_grad(before)
+            modes.off |= modes.local.me
+            modes.local.grad = before
+            modes.settle()
 
     return recorded_if_asked
 
@@ -299,11 +302,14 @@ def evaluated(closure: Callable[[], Any] | None) -> Any:
     """The loss that ``closure`` computes, recorded whatever the mode; None without one."""
     if closure is None:
         return None
-    before = modes.set_grad(True)
+    before = modes.local.grad
     try:
+        modes.set_grad(True)
         return closure()
     finally:
-        modes.set_grad(before)
+        modes.off |= modes.local.me
+        modes.local.grad = before
+        modes.settle()
 
 
 def _fitted(value: Any, param: Tensor, as_float32: bool, key: Any) -> Any:

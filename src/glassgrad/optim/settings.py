@@ -72,8 +72,9 @@ class ByParameter(WithSettings):
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
         """Change the parameters once; gives the loss that ``closure`` computed."""
         loss = evaluated(closure)
-        before = modes.set_grad(False)
+        before = modes.local.grad
         try:
+            modes.set_grad(False)
             for group in self.param_groups:
                 for param in group["params"]:
                     if param.grad is None:
@@ -84,7 +85,8 @@ class ByParameter(WithSettings):
                         raise RuntimeError(f"{self._name} does not support sparse gradients")
                     self._step(group, self.state[param], param)
         finally:
-            modes.set_grad(before)
+            modes.local.grad = before
+            modes.settle()
         return loss
 
     def _step(self, group: dict[str, Any], state: dict[str, Any], param: Any) -> None:

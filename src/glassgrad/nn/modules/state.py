@@ -236,8 +236,9 @@ class State:
                 "to their corresponding key in the module instead of copying them in place?)",
                 stacklevel=2,
             )
-        before = modes.set_grad(False)
+        before = modes.local.grad
         try:
+            modes.set_grad(False)
             if not assign:
                 current.copy_(loaded)
             else:
@@ -253,7 +254,8 @@ class State:
                 f"whose dimensions in the checkpoint are {loaded.shape}, an exception occurred : {error.args}."
             )
         finally:
-            modes.set_grad(before)
+            modes.local.grad = before
+            modes.settle()
 
     def register_load_state_dict_pre_hook(self, hook: Callable[..., Any]) -> Handle:
         """Call ``hook(module, state_dict, prefix, local_metadata, strict, missing, unexpected, errors)`` first."""
