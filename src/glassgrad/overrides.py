@@ -58,8 +58,7 @@ def handle_torch_function(public_api: Any, relevant_args: Iterable[Any], *args: 
     overloaded = _overloaded(relevant_args)
     types = tuple(map(type, overloaded))
     if _modes.stack:
-        with _innermost() as mode:
-            answer = mode.__torch_function__(public_api, types, args, kwargs)
+        answer = _ask_innermost(public_api, types, args, kwargs)
         if answer is not NotImplemented:
             return answer
     for arg in overloaded:
@@ -202,14 +201,19 @@ class BaseTorchFunctionMode(TorchFunctionMode):
 
 
 def _answer(function: Any, proceed: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    stack = _modes.stack
-    if not stack:
+    if not _modes.stack:
         return proceed(*args, **kwargs)
     public = _of_operator().get(id(function), function)
     types = tuple(dict.fromkeys(type(arg) for arg in args if _overrides(arg)))
+    return _ask_innermost(public, types, args, kwargs)
+
+
+def _ask_innermost(function: Any, types: Any, args: Any, kwargs: Any) -> Any:
+    """What the innermost mode answers; what it calls goes to the mode outside, and within the last runs as it is."""
+    stack = _modes.stack
     try:
-        _modes.stack = stack[:-1]  # what it calls goes to the mode outside, and within the last one runs as it is
-        return stack[-1].__torch_function__(public, types, args, kwargs)
+        _modes.stack = stack[:-1]
+        return stack[-1].__torch_function__(function, types, args, kwargs)
     finally:
         _modes.stack = stack
 

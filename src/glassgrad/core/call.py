@@ -74,7 +74,6 @@ def call(row: Row, tensors: Sequence[Any], settings: Sequence[Any], out: Any = N
 
 def _mark(outs: Sequence[Tensor]) -> None:
     """Note what anomaly detection and inference mode want to know of results."""
-    modes.settle()
     for out in outs:
         if modes.local.anomaly and isinstance(out._edge, Record):
             anomaly.mark(out._edge.edges[0] if out._edge.kind is OUTPUT else out._edge)
@@ -235,6 +234,7 @@ def watched(row: Row, tensors: Sequence[Any], settings: Sequence[Any], out: Any)
     """Call a row while somebody may be listening: listeners are asked first."""
     if listening.listeners:
         return listening.heard(row.caller, row.unheard, *spelled(row, tensors, settings, out))
+    modes.settle()  # an interrupted block may have left this thread among the watched
     return call(row, tensors, settings, out)
 
 
@@ -242,6 +242,7 @@ def watched_operator(row: Row, tensors: Sequence[Any], settings: Sequence[Any], 
     """The same of a Python operator."""
     if listening.listeners:
         return listening.heard(row.operate, row.operate_unheard, *spelled(row, tensors, settings, out))
+    modes.settle()
     return call_operator(row, tensors, settings, out)
 
 

@@ -69,6 +69,6 @@ def settle() -> None:
     """Have this thread's calls be everyday ones again, as far as its switches are."""
     if local.grad:
         off.difference_update(local.me)
-    if unusual and not (local.inference or local.anomaly or local.autocast is not None or local.saved_hooks):
+    if watch and not (local.inference or local.anomaly or local.autocast is not None or local.saved_hooks):
         unusual.difference_update(local.me)
         watch.difference_update(local.me)

@@ -29,35 +29,31 @@ def replacing(path: str) -> Iterator[IO[bytes]]:
         return
     if before is not None and not os.access(target, os.W_OK):
         raise PermissionError(13, "Permission denied", path)
+    folder, name = os.path.split(target)
+    beside = os.path.join(folder, f".{name[:100]}.{secrets.token_hex(8)}.tmp")
     try:
-        file = _beside(target)
-    except PermissionError:
-        if before is None:
-            raise
-        with open(target, "wb") as direct:  # a folder in which nothing can be made: the file itself can be written
-            yield direct
-        return
-    try:
+        try:  # a new file gets the permissions that an ordinary new file gets
+            file = open(beside, "xb")
+        except PermissionError:
+            if before is None:
+                raise
+            with open(target, "wb") as direct:  # a folder in which nothing can be made: the file itself can be written
+                yield direct
+            return
         with file:
             yield file
             file.flush()
             os.fsync(file.fileno())
         if before is not None:
-            os.chmod(file.name, stat.S_IMODE(before.st_mode))
+            os.chmod(beside, stat.S_IMODE(before.st_mode))
             with suppress(OSError, AttributeError):
-                os.chown(file.name, before.st_uid, before.st_gid)
-        os.replace(file.name, target)
+                os.chown(beside, before.st_uid, before.st_gid)
+        os.replace(beside, target)
     except BaseException:
         with suppress(OSError):
-            os.unlink(file.name)
+            os.unlink(beside)
         raise
-    _settle(os.path.dirname(target))
-
-
-def _beside(target: str) -> IO[bytes]:
-    """A new file in the target's folder, with the permissions that an ordinary new file gets."""
-    folder, name = os.path.split(target)
-    return open(os.path.join(folder, f".{name[:100]}.{secrets.token_hex(8)}.tmp"), "xb")
+    _settle(folder)
 
 
 def _settle(folder: str) -> None:
