@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from ...core.row import op
+from ...ground.index import IS_NARROW
 from ...kernels.columns import not_implemented
 from ..norm.rows import shaped
 from ..pointwise.rows import sigmoid
@@ -248,7 +249,8 @@ def nll_loss_backward(
     """The gradient of ``nll_loss``: zeros of ``sizes``, and in each row minus its share where ``target`` points."""
     if reduction == 1 and weight is None and len(sizes) == 2 and total_weight == sizes[0]:  # nothing was ignored
         out = np.zeros(sizes, grad_output.dtype)
-        out.put(target + _row_starts(*sizes), grad_output / -sizes[0])
+        positions = target + _row_starts(*sizes)
+        out.put(positions.astype(np.intp) if IS_NARROW else positions, grad_output / -sizes[0])
         return out
     return _placed(grad_output, target, weight, total_weight, sizes, reduction, ignore_index)
 
@@ -274,7 +276,8 @@ def _placed(
         return np.zeros(sizes, grad.dtype)
     share = -(grad / total_weight) if reduction == 1 else -grad
     if weight is None and (total_weight == rows and reduction):  # nothing was ignored
-        out.put(target.ravel() + _row_starts(rows, width), share)
+        positions = target.ravel() + _row_starts(rows, width)
+        out.put(positions.astype(np.intp) if IS_NARROW else positions, share)
     else:
         flat = target.reshape(-1).astype(np.int64)
         counted = flat != ignore_index
