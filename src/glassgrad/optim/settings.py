@@ -179,6 +179,9 @@ class Counts:
 
     def change(self) -> None:
         """Make the changes."""
+        if not self.shared:
+            at_once(map(setattr, self.plain, repeat("_array"), self.numbers))
+            return
         counters: list[Any] = [count._counter for count in self.shared]
         at_once(
             map(setattr, self.plain, repeat("_array"), self.numbers),
