@@ -57,7 +57,7 @@ def interrupted_at(moment, act):
         return error
     finally:
         signal.signal(signal.SIGINT, before)
-    return None
+    return None if left[0] > 0 else Interrupted()  # of a finalizer, say, which Python lets nothing leave
 
 
 def is_excused(error):
@@ -309,7 +309,7 @@ def sweep(name, every=1, first=1):
             return faults, count, excused
         count += 1
         is_allowed = is_excused(error)
-        *_, place, _ = [None, *traceback.extract_tb(error.__traceback__)]  # the last is the handler
+        *_, place, _ = [None, None, *traceback.extract_tb(error.__traceback__)]  # the last is the handler
         del error  # with all that its frames hold
         try:
             check_modes()

@@ -1,4 +1,4 @@
-"""Signals at random moments of first uses, and forks while threads are at work: a few of what ``storm`` does by hand."""
+"""Signals at random moments of first uses, and forks while threads are at work: a little of ``storm``."""
 
 import os
 import signal
