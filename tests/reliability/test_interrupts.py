@@ -22,4 +22,4 @@ def test_interrupted(name):
     faults, count, excused = interrupts.sweep(name, every, first=random.randrange(1, every))
     assert faults == []
     assert count >= 5
-    assert excused <= count // 10
+    assert excused <= 2 + count // 10
