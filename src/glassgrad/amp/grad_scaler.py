@@ -238,7 +238,7 @@ class GradScaler:
         self._growth_interval = state_dict["growth_interval"]
         self._init_growth_tracker = state_dict["_growth_tracker"]
         if self._scale is not None and self._growth_tracker is not None:
-            changes = {self._scale: np.float32(self._init_scale)}
+            changes: dict[Tensor, Any] = {self._scale: np.float32(self._init_scale)}
             changes[self._growth_tracker] = np.int32(self._init_growth_tracker)
             at_once(*_puts(changes))
 

@@ -183,7 +183,7 @@ def update_bn(loader: Iterable[Any], model: Module, device: Any = None) -> None:
     if not momenta:
         return
     was_training = model.training
-    momenta_back = map(setitem, map(vars, momenta), repeat("momentum"), momenta.values())
+    momenta_back = map(setitem, [vars(module) for module in momenta], repeat("momentum"), momenta.values())
     try:
         model.train()
         for module in momenta:

@@ -173,7 +173,7 @@ class DataLoader(Generic[_T_co]):
         if self.num_workers == 0:
             return _SingleProcessDataLoaderIter(self)
         self.check_worker_number_rationality()
-        generator = self.generator or default_generator
+        generator: Any = self.generator or default_generator
         state = generator.get_state()
         try:
             from .parallel import _MultiProcessingDataLoaderIter
