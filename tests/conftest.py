@@ -37,6 +37,6 @@ def _plain_modes():
 
     yield
     assert modes.grad_enabled(), "a test left recording switched off"
-    assert modes.off == 0
-    assert modes.watch == 0
+    assert not modes.off
+    assert not modes.watch
     glassgrad.set_default_dtype(glassgrad.float32)

@@ -58,8 +58,7 @@ def handle_torch_function(public_api: Any, relevant_args: Iterable[Any], *args: 
     overloaded = _overloaded(relevant_args)
     types = tuple(map(type, overloaded))
     if _modes.stack:
-        with _innermost() as mode:
-            answer = mode.__torch_function__(public_api, types, args, kwargs)
+        answer = _ask_innermost(public_api, types, args, kwargs)
         if answer is not NotImplemented:
             return answer
     for arg in overloaded:
@@ -155,8 +154,7 @@ def resolve_name(f: Any) -> str | None:
 class _Modes(threading.local):
     """The modes that are on in a thread, innermost last."""
 
-    def __init__(self) -> None:
-        self.stack: list[TorchFunctionMode] = []
+    stack: tuple[TorchFunctionMode, ...] = ()
 
 
 _modes = _Modes()
@@ -178,11 +176,11 @@ class TorchFunctionMode:
     def __enter__(self) -> TorchFunctionMode:
         if not _modes.stack:
             listening.start(_answer, _public())
-        _modes.stack.append(self)
+        _modes.stack = (*_modes.stack, self)
         return self
 
     def __exit__(self, *error: Any) -> None:
-        _modes.stack.pop()
+        _modes.stack = _modes.stack[:-1]
         if not _modes.stack:
             listening.stop(_answer)
 
@@ -202,22 +200,22 @@ class BaseTorchFunctionMode(TorchFunctionMode):
         return func(*args, **(kwargs or {}))
 
 
-@contextmanager
-def _innermost() -> Iterator[TorchFunctionMode]:
-    mode = _modes.stack.pop()
-    try:
-        yield mode
-    finally:
-        _modes.stack.append(mode)
-
-
 def _answer(function: Any, proceed: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     if not _modes.stack:
         return proceed(*args, **kwargs)
     public = _of_operator().get(id(function), function)
     types = tuple(dict.fromkeys(type(arg) for arg in args if _overrides(arg)))
-    with _innermost() as mode:  # what it calls goes to the mode outside, and within the last one runs as it is
-        return mode.__torch_function__(public, types, args, kwargs)
+    return _ask_innermost(public, types, args, kwargs)
+
+
+def _ask_innermost(function: Any, types: Any, args: Any, kwargs: Any) -> Any:
+    """What the innermost mode answers; what it calls goes to the mode outside, and within the last runs as it is."""
+    stack = _modes.stack
+    try:
+        _modes.stack = stack[:-1]
+        return stack[-1].__torch_function__(function, types, args, kwargs)
+    finally:
+        _modes.stack = stack
 
 
 @functools.cache

@@ -66,7 +66,7 @@ test_same_as_torch = both(switches, inference)
 
 @pytest.mark.parametrize("switch", ["no_grad", "inference_mode", "enable_grad"])
 def test_everything_is_put_back(switch):
-    before = (modes.local.grad, modes.local.inference, modes.off, modes.watch)
+    before = (modes.local.grad, modes.local.inference, set(modes.off), set(modes.watch))
     block = getattr(glassgrad, switch)
     with block(), block():
         pass

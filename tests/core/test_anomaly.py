@@ -70,7 +70,7 @@ def test_the_mode_ends_with_its_block():
             assert not modes.local.anomaly
         assert modes.local.anomaly
     assert not modes.local.anomaly
-    assert modes.watch == 0
+    assert not modes.watch
 
 
 def test_check_looks_at_arrays_and_tensors():

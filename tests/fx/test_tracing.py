@@ -317,7 +317,7 @@ def test_nothing_is_left_behind():
     assert (Module.__getattribute__, Module.__call__, math.sqrt) == before
     assert not listening.listeners
     assert "__getattribute__" not in vars(Module) and "__call__" not in vars(Module)
-    assert modes.watch == modes.unusual == 0
+    assert not modes.watch and not modes.unusual
 
 
 def test_wrap(tmp_path, monkeypatch):

@@ -62,7 +62,7 @@ def test_the_last_to_come_is_asked_first_and_may_answer_for_the_others():
             assert doubled(1) == [4, "second", "first"]
     with listening.listening(first, [doubled]), listening.listening(lambda *asked: "mine", [doubled]):
         assert doubled(1) == "mine"
-    assert doubled(1) == 2 and not listening.listeners and modes.watch == 0
+    assert doubled(1) == 2 and not listening.listeners and not modes.watch
 
 
 def test_an_error_ends_the_block():
@@ -71,7 +71,7 @@ def test_an_error_ends_the_block():
 
     with pytest.raises(ValueError), listening.listening(listen, [doubled]):
         doubled(1)
-    assert doubled(1) == 2 and not listening.listeners and modes.watch == modes.unusual == 0
+    assert doubled(1) == 2 and not listening.listeners and not modes.watch and not modes.unusual
 
 
 def test_every_thread_is_heard(told):

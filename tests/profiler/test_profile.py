@@ -159,7 +159,7 @@ def test_nothing_is_left_behind():
     trained(glassgrad)  # after which the rows that it takes have their short paths
     functions = [*table_functions()]
     before = [function.__code__ for function in functions]
-    watch, unusual = modes.watch, modes.unusual
+    watch, unusual = set(modes.watch), set(modes.unusual)
     trained(glassgrad)
     with pytest.raises(ZeroDivisionError), glassgrad.profiler.profile():
         1 / 0  # noqa: B018

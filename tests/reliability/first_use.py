@@ -30,7 +30,7 @@ from itertools import starmap
 SIGNAL = getattr(signal, "SIGUSR1", None)
 CASES = 30  # lines of one way at which it is disturbed
 ONLY_FILES = "families" in sys.argv  # whether the lines of functions do not count: all then goes faster
-PATIENCE = 20  # seconds for a case that takes some hundredths of one
+PATIENCE = 120  # seconds for a case that takes some hundredths of one
 HOME = os.path.join("src", "glassgrad") + os.sep
 
 

@@ -298,7 +298,7 @@ def test_a_failed_write_changes_nothing(name):
     assert state(t) == before
     if base is not None:
         assert state(base[0]) == base[1]
-    assert torch.is_grad_enabled() and modes.off == 0
+    assert torch.is_grad_enabled() and not modes.off
 
 
 @pytest.mark.parametrize("name", [name for name, (make, _) in FAILING.items() if make().requires_grad])
@@ -316,7 +316,7 @@ def test_no_grad_ends_with_what_was_raised():
         with pytest.raises(KeyboardInterrupt), switch():
             raise KeyboardInterrupt
         assert torch.is_grad_enabled()
-        assert modes.off == 0 and modes.watch == 0
+        assert not modes.off and not modes.watch
 
 
 def test_a_pack_hook_that_raises():
@@ -332,7 +332,7 @@ def test_a_pack_hook_that_raises():
             y.exp()
         with pytest.raises(ValueError):
             y.mul_(y)
-    assert modes.watch == 0
+    assert not modes.watch
     assert torch.is_grad_enabled()
     assert y.tolist() == [1.0, 1.0]
     assert y._version == 0
@@ -354,4 +354,4 @@ def test_a_forward_that_raises():
     with pytest.raises(ValueError):
         Fails.apply(x)
     assert torch.is_grad_enabled()
-    assert modes.off == 0
+    assert not modes.off

@@ -54,19 +54,22 @@ class autocast:  # noqa: N801  PyTorch's name
             self._enabled = False
         elif self.device != "cpu":
             self._enabled = False
-        self._before: list[Policy | None] = []
+        self._before: tuple[Policy | None, ...] = ()
 
     def __enter__(self) -> autocast:
         before = modes.local.autocast
-        self._before.append(before)
+        policy = before
         if self.device == "cpu":
-            modes.set_autocast(
-                Policy(self.fast_dtype, self._cache_enabled, before) if self._enabled else None
-            )
+            policy = Policy(self.fast_dtype, self._cache_enabled, before) if self._enabled else None
+        modes.expect_unusual()
+        self._before = (*self._before, before)
+        modes.local.autocast = policy
         return self
 
     def __exit__(self, *exception: object) -> None:
-        modes.set_autocast(self._before.pop())
+        modes.local.autocast = self._before[-1]
+        self._before = self._before[:-1]
+        modes.settle()
 
     def __call__(self, func: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(func)
@@ -145,7 +148,9 @@ def is_autocast_cpu_enabled() -> bool:
 def set_autocast_enabled(device_type: Any, enabled: bool = True) -> None:
     """Switch autocast on or off for a device type."""
     if device_type == "cpu":
-        modes.set_autocast(Policy(get_autocast_dtype("cpu"), True, modes.local.autocast) if enabled else None)
+        modes.expect_unusual()
+        modes.local.autocast = Policy(get_autocast_dtype("cpu"), True, modes.local.autocast) if enabled else None
+        modes.settle()
 
 
 def get_autocast_dtype(device_type: str) -> Any:

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from enum import Enum
+from itertools import repeat
+from operator import imul, setitem
 from typing import Any
 
 import numpy as np
 
 from ..core.tensor import Tensor, share, wrap
 from ..ground import dtypes
+from ..ground.at_once import at_once
 
 
 class OptState(Enum):
@@ -100,7 +103,6 @@ class GradScaler:
         if progress.stage is OptState.STEPPED:
             raise RuntimeError("unscale_() is being called after step().")
         _unscale(optimizer, np.float32(1.0 / float(scale._array)), progress)
-        progress.stage = OptState.UNSCALED
 
     def step(self, optimizer: Any, *args: Any, **kwargs: Any) -> Any:
         """``optimizer.step()``, unless a gradient is infinite or NaN; unscales first where that was not done."""
@@ -126,26 +128,23 @@ class GradScaler:
             return
         scale, tracker = self._begun("update")
         if new_scale is not None:
-            _put(scale, self._checked_scale(new_scale))
+            changes = {scale: self._checked_scale(new_scale)}
         else:
             checked = [progress for progress in self._progress.values() if progress.checked]
             if not checked:
                 raise AssertionError("No inf checks were recorded prior to update.")
-            self._adapt(scale, tracker, any(progress.found_inf for progress in checked))
-        self._progress = {}
+            changes = self._adapted(scale, tracker, any(progress.found_inf for progress in checked))
+        at_once(*_puts(changes), map(setattr, [self], ["_progress"], [{}]))
 
-    def _adapt(self, scale: Tensor, tracker: Tensor, found_inf: bool) -> None:
+    def _adapted(self, scale: Tensor, tracker: Tensor, found_inf: bool) -> dict[Tensor, Any]:
+        """What the scale and the count of steps become."""
         if found_inf:
-            _put(scale, np.float32(float(scale._array) * self._backoff_factor))
-            _put(tracker, np.int32(0))
-            return
+            return {scale: np.float32(float(scale._array) * self._backoff_factor), tracker: np.int32(0)}
         steps = int(tracker._array) + 1
-        if steps == self._growth_interval:
-            grown = np.float32(float(scale._array) * self._growth_factor)
-            if np.isfinite(grown):
-                _put(scale, grown)
-            steps = 0
-        _put(tracker, np.int32(steps))
+        if steps < self._growth_interval:
+            return {tracker: np.int32(steps)}
+        grown = np.float32(float(scale._array) * self._growth_factor)
+        return {scale: grown if np.isfinite(grown) else scale._array, tracker: np.int32(0)}
 
     def _checked_scale(self, new_scale: Any) -> np.float32:
         if isinstance(new_scale, float):
@@ -238,10 +237,10 @@ class GradScaler:
         self._growth_factor, self._backoff_factor = state_dict["growth_factor"], state_dict["backoff_factor"]
         self._growth_interval = state_dict["growth_interval"]
         self._init_growth_tracker = state_dict["_growth_tracker"]
-        if self._scale is not None:
-            _put(self._scale, np.float32(self._init_scale))
-        if self._growth_tracker is not None:
-            _put(self._growth_tracker, np.int32(self._init_growth_tracker))
+        if self._scale is not None and self._growth_tracker is not None:
+            changes: dict[Tensor, Any] = {self._scale: np.float32(self._init_scale)}
+            changes[self._growth_tracker] = np.int32(self._init_growth_tracker)
+            at_once(*_puts(changes))
 
     def __getstate__(self) -> dict[str, Any]:
         state = dict(self.__dict__)
@@ -259,15 +258,20 @@ class GradScaler:
         self.__dict__.update(state)
 
 
-def _put(tensor: Tensor, value: Any) -> None:
-    """Write into a tensor of one element, as ``fill_`` would."""
-    version = share(tensor)
-    tensor._array[...] = value
-    version.version += 1
+def _puts(changes: dict[Tensor, Any]) -> tuple[Iterable[Any], Iterable[Any]]:
+    """What writes into tensors of one element, as ``fill_`` would, given to ``at_once``."""
+    counters = [share(tensor) for tensor in changes]
+    return map(setitem, [tensor._array for tensor in changes], repeat(...), changes.values()), _counting(counters)
+
+
+def _counting(counters: Sequence[Any]) -> Iterable[Any]:
+    """What counts a write to each tensor, given their version counters."""
+    return map(setattr, counters, repeat("version"), [counter.version + 1 for counter in counters])
 
 
 def _unscale(optimizer: Any, inverse: np.float32, progress: _Progress) -> None:
-    """Multiply every gradient by ``inverse``, and note whether one is not finite."""
+    """Multiply every gradient by ``inverse``, and note that, and whether one is not finite."""
+    counters, arrays = [], []
     for group in optimizer.param_groups:
         for param in group["params"]:
             grad = param.grad
@@ -276,9 +280,10 @@ def _unscale(optimizer: Any, inverse: np.float32, progress: _Progress) -> None:
             if grad.dtype is dtypes.float16:
                 raise ValueError("Attempting to unscale FP16 gradients.")
             progress.checked = True
-            version = share(grad)
-            data = grad._array
-            if not np.isfinite(data).all():
+            counters.append(share(grad))
+            arrays.append(grad._array)
+            if not np.isfinite(grad._array).all():
                 progress.found_inf = True
-            data *= data.dtype.type(inverse)
-            version.version += 1
+    factors = [array.dtype.type(inverse) for array in arrays]
+    noted = map(setattr, [progress], ["stage"], [OptState.UNSCALED])
+    at_once(map(imul, arrays, factors), _counting(counters), noted)

@@ -28,23 +28,27 @@ class detect_anomaly:
         _warn()
 
     def __enter__(self) -> None:
-        self.before = modes.set_anomaly(True, self.check_nan)
+        self.before = (modes.local.anomaly, modes.local.anomaly_check_nan)
+        modes.set_anomaly(True, self.check_nan)
 
     def __exit__(self, *exc: object) -> None:
-        modes.set_anomaly(*self.before)
+        modes.local.anomaly, modes.local.anomaly_check_nan = self.before
+        modes.settle()
 
 
 class set_detect_anomaly:
     """Switch anomaly detection by ``mode``: at once as a function, until the end as a context manager."""
 
     def __init__(self, mode: bool, check_nan: bool = True) -> None:
-        self.before = modes.set_anomaly(mode, check_nan)
+        self.before = (modes.local.anomaly, modes.local.anomaly_check_nan)
+        modes.set_anomaly(mode, check_nan)
 
     def __enter__(self) -> None:
         pass
 
     def __exit__(self, *exc: object) -> None:
-        modes.set_anomaly(*self.before)
+        modes.local.anomaly, modes.local.anomaly_check_nan = self.before
+        modes.settle()
 
 
 def is_anomaly_enabled() -> bool:

@@ -80,15 +80,18 @@ def backward(
                 raise RuntimeError(_NO_PLACE.format(name=type(tensor).__name__))
     if create_graph:
         warn(errors.CREATE_GRAPH)
-    before = modes.set_grad(create_graph)
+    before = modes.local.grad
     try:
+        modes.set_grad(create_graph)
         if inputs is None and not lifted:
             engine.run(roots, keep=keep)
         else:
             wanted = None if inputs is None else [_target(tensor, roots) for tensor in inputs]
             engine.general(roots, keep=keep, lifted=lifted, inputs=wanted)
     finally:
-        modes.set_grad(before)
+        modes.off |= modes.local.me
+        modes.local.grad = before
+        modes.settle()
 
 
 _backward = backward  # who hears ``Tensor.backward`` need not hear this too
@@ -140,12 +143,15 @@ def grad(
         if edge is None:
             raise RuntimeError(errors.INPUT_NO_GRAD)
         edges.append(edge)
-    before = modes.set_grad(create_graph)
+    before = modes.local.grad
     try:
+        modes.set_grad(create_graph)
         unique = list(dict.fromkeys(edges))
         answers = engine.general(roots, keep=keep, lifted=lifted, inputs=unique, accumulate=False)
     finally:
-        modes.set_grad(before)
+        modes.off |= modes.local.me
+        modes.local.grad = before
+        modes.settle()
     by_edge = dict(zip(unique, answers, strict=True))
     result: list[Tensor | None] = []
     shown: set[int] = set()

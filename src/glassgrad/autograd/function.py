@@ -234,8 +234,9 @@ class Function(FunctionCtx, metaclass=FunctionMeta):
         ctx._is_tensor = [isinstance(a, Tensor) for a in args]
         ctx.needs_input_grad = tuple(isinstance(a, Tensor) and a.requires_grad for a in args)
         ctx._input_meta = [(tensor._array.shape, tensor._array.dtype) for tensor in tensors]
-        before = modes.set_grad(False)
+        before = modes.local.grad
         try:
+            modes.set_grad(False)
             if separate:
                 outputs = cls.forward(*args, **kwargs)
                 bound = args
@@ -249,7 +250,8 @@ class Function(FunctionCtx, metaclass=FunctionMeta):
             else:
                 outputs = cls.forward(ctx, *args, **kwargs)
         finally:
-            modes.set_grad(before)
+            modes.local.grad = before
+            modes.settle()
         return _finish(cls, ctx, tensors, outputs, recorded)
 
 
@@ -399,11 +401,13 @@ def _save(ctx: Any, results: Sequence[Any], outs: Sequence[Any]) -> None:
 
 
 def _run(record: Any, grad: Any, keep: bool) -> Any:
-    before = modes.set_grad(False)
+    before = modes.local.grad
     try:
+        modes.set_grad(False)
         return _backward(record, grad, keep, False)
     finally:
-        modes.set_grad(before)
+        modes.local.grad = before
+        modes.settle()
 
 
 def _run_lifted(record: Any, grad: Any, keep: bool) -> Any:
@@ -482,11 +486,13 @@ def once_differentiable(fn: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(fn)
     def wrapper(ctx: Any, *args: Any) -> Any:
-        before = modes.set_grad(False)
+        before = modes.local.grad
         try:
+            modes.set_grad(False)
             outputs = fn(ctx, *args)
         finally:
-            modes.set_grad(before)
+            modes.local.grad = before
+            modes.settle()
         if not modes.grad_enabled() or not any(isinstance(a, Tensor) and a.requires_grad for a in args):
             return outputs
         results = outputs if isinstance(outputs, tuple) else (outputs,)

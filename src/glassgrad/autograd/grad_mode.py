@@ -86,17 +86,21 @@ class no_grad(_Switch):
         self.before = False
 
     def __enter__(self) -> None:
-        self.before = modes.set_grad(False)
+        self.before = modes.local.grad
+        modes.set_grad(False)
 
     def __exit__(self, *exc: object) -> None:
-        modes.set_grad(self.before)
+        modes.off |= modes.local.me
+        modes.local.grad = self.before
+        modes.settle()
 
 
 class enable_grad(no_grad):
     """Record inside, even within ``no_grad``."""
 
     def __enter__(self) -> None:
-        self.before = modes.set_grad(True)
+        self.before = modes.local.grad
+        modes.set_grad(True)
 
 
 class set_grad_enabled(_Switch):
@@ -108,7 +112,8 @@ class set_grad_enabled(_Switch):
                 f"set_grad_enabled(): argument 'enabled' (position 1) must be bool, not {type(mode).__name__}"
             )
         self.mode = mode
-        self.before = modes.set_grad(mode)
+        self.before = modes.local.grad
+        modes.set_grad(mode)
 
     def clone(self) -> _Switch:
         return type(self)(self.mode)
@@ -117,10 +122,14 @@ class set_grad_enabled(_Switch):
         modes.set_grad(self.mode)
 
     def __exit__(self, *exc: object) -> None:
-        modes.set_grad(self.before)
+        modes.off |= modes.local.me
+        modes.local.grad = self.before
+        modes.settle()
 
     def __call__(self, function: Callable[..., Any]) -> Any:
-        modes.set_grad(self.before)
+        modes.off |= modes.local.me
+        modes.local.grad = self.before
+        modes.settle()
         return super().__call__(function)
 
     def __repr__(self) -> str:
@@ -142,11 +151,15 @@ class inference_mode(_Switch):
         return type(self)(self.mode)
 
     def __enter__(self) -> None:
-        self.before = modes.set_inference(self.mode), modes.set_grad(not self.mode and modes.grad_enabled())
+        self.before = modes.local.inference, modes.local.grad
+        modes.expect_unusual()
+        modes.off |= modes.local.me
+        modes.local.inference, modes.local.grad = self.mode, not self.mode and self.before[1]
 
     def __exit__(self, *exc: object) -> None:
-        modes.set_inference(self.before[0])
-        modes.set_grad(self.before[1])
+        modes.off |= modes.local.me
+        modes.local.inference, modes.local.grad = self.before
+        modes.settle()
 
 
 _multithreading = True

@@ -24,18 +24,22 @@ from ..ground import modes
 class saved_tensors_hooks:
     """Inside, tensors saved for backward pass ``pack_hook``; ``unpack_hook`` gives them back when they are read."""
 
+    _depths: tuple[int, ...] = ()  # how many pairs of hooks there were when it was entered
+
     def __init__(self, pack_hook: Callable[[Tensor], Any], unpack_hook: Callable[[Any], Tensor]) -> None:
         self.pack_hook, self.unpack_hook = pack_hook, unpack_hook
 
     def __enter__(self) -> None:
         if _disabled.message is not None:
             raise RuntimeError(_disabled.message)
-        modes.local.saved_hooks.append((self.pack_hook, self.unpack_hook))
-        modes.watching(1)
+        modes.expect_unusual()
+        self._depths = (*self._depths, len(modes.local.saved_hooks))
+        modes.local.saved_hooks = (*modes.local.saved_hooks, (self.pack_hook, self.unpack_hook))
 
     def __exit__(self, *exc: object) -> None:
-        modes.local.saved_hooks.pop()
-        modes.watching(-1)
+        modes.local.saved_hooks = modes.local.saved_hooks[: self._depths[-1]]
+        self._depths = self._depths[:-1]
+        modes.settle()
 
     def __call__(self, function: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(function)

@@ -213,11 +213,13 @@ def unrecorded(function: Any) -> Any:
     """A function whose calls record no gradients: the program has a way back of its own."""
 
     def call(*args: Any, **kwargs: Any) -> Any:
-        before = modes.set_grad(False)
+        before = modes.local.grad
         try:
+            modes.set_grad(False)
             return function(*args, **kwargs)
         finally:
-            modes.set_grad(before)
+            modes.local.grad = before
+            modes.settle()
 
     return call
 

@@ -56,11 +56,14 @@ class Passes(Calls):
                         self.give_up(str(reason))
 
     def _walk(self, roots: list[tuple[Any, Any]], edges: list[Any], keep: bool, recorded: bool = False) -> list[Any]:
-        before = modes.set_grad(recorded)
+        before = modes.local.grad
         try:
+            modes.set_grad(recorded)
             return engine.general(roots, keep=keep, lifted=True, inputs=edges, accumulate=False)
         finally:
-            modes.set_grad(before)
+            modes.off |= modes.local.me
+            modes.local.grad = before
+            modes.settle()
 
     def _roots(self, outputs: Any, seeds: Any) -> list[tuple[Any, Any]]:
         """Where a backward pass starts, with gradients that are known: those given, or ones."""

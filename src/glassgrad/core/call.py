@@ -247,6 +247,7 @@ def watched(row: Row, tensors: Sequence[Any], settings: Sequence[Any], out: Any)
     """Call a row while somebody may be listening: listeners are asked first."""
     if listening.listeners:
         return listening.heard(row.caller, row.unheard, *spelled(row, tensors, settings, out))
+    modes.settle()  # an interrupted block may have left this thread among the watched
     return call(row, tensors, settings, out)
 
 
@@ -254,6 +255,7 @@ def watched_operator(row: Row, tensors: Sequence[Any], settings: Sequence[Any], 
     """The same of a Python operator."""
     if listening.listeners:
         return listening.heard(row.operate, row.operate_unheard, *spelled(row, tensors, settings, out))
+    modes.settle()
     return call_operator(row, tensors, settings, out)
 
 

@@ -59,11 +59,13 @@ def run(roots: Sequence[tuple[Any, Any]], *, keep: bool) -> None:
     if quick_walk is not None and len(roots) == 1 and not hooks.on_leaves and not modes.unusual:
         if quick_walk(*roots[0], keep):
             return
-    before = modes.set_grad(False)  # for the hooks
+    before = modes.local.grad
     try:
+        modes.set_grad(False)  # for the hooks
         general(roots, keep=keep)
     finally:
-        modes.set_grad(before)
+        modes.local.grad = before
+        modes.settle()
 
 
 def general(

@@ -61,15 +61,17 @@ def install(record: Any) -> None:
 
 def _hooked(record: Record, grad: Any, keep: bool) -> Any:
     about = record._about
-    before_mode = modes.set_grad(False)
+    before_mode = modes.local.grad
     try:
+        modes.set_grad(False)
         if isinstance(grad, Bundle):
             at_outputs(about, grad, False)
         else:
             grad = before(record, about, grad, False)
         return around(record, about, grad, keep, False)
     finally:
-        modes.set_grad(before_mode)
+        modes.local.grad = before_mode
+        modes.settle()
 
 
 def bare(record: Record, about: About | None, grad: Any, keep: bool, lifted: bool) -> Any:

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Literal, ParamSpec, Protocol, TypedDict, TypeVar, Unpack, overload
 
+from ..ground.index import IS_NARROW, wide
 from ..ground.register import Register
 from .plan import Plan
 
@@ -64,6 +65,7 @@ class Columns(TypedDict, total=False):
     truth: bool  #: the result is of truth values, which can be written over any dtype
     outputs: tuple[str, ...]  #: the names of several
     differentiable: tuple[str, ...]  #: those of them that carry gradients; all, where it is not given
+    indices: bool  #: the result is indices, which are int64 on every machine; so is an output of that name
     #: ``sizes(*inputs, *settings)`` are those of the result: what meta tensors need, where no stand-ins tell
     sizes: Callable[..., tuple[int, ...]] | None
     # -- its rules and its node
@@ -129,6 +131,9 @@ class Row:
         n_inputs = code.co_posonlyargcount
         defaults = kernel.__defaults__ or ()
         default_of = dict(zip(names[len(names) - len(defaults) :], defaults, strict=True))
+        outputs = columns.get("outputs", ())
+        if IS_NARROW and ("indices" in outputs or columns.get("indices")):
+            kernel = wide(kernel, outputs)
         self.plain, self.name, self.aliases = kernel, kernel.__name__, aliases
         self.native, self.quick = columns.get("native"), columns.get("quick")
         self.serves, self.halves = columns.get("serves"), columns.get("halves")

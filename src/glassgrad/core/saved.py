@@ -21,11 +21,13 @@ class Packed:
     def __init__(self, tensor: Tensor, edge: Any, is_result: bool, pair: tuple[Any, Any]) -> None:
         pack, self.unpack = pair
         version = 0 if tensor._counter is None else tensor._counter.version
-        before = modes.set_grad(False)
+        before = modes.local.grad
         try:
+            modes.set_grad(False)
             self.payload = pack(tensor)
         finally:
-            modes.set_grad(before)
+            modes.local.grad = before
+            modes.settle()
         self.edge, self.is_result = edge, is_result
         if is_result and self.payload is tensor:  # whose history is the record that keeps this: a cycle
             self.payload = _Bare(tensor)

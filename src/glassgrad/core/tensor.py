@@ -81,9 +81,11 @@ def share(tensor: Tensor) -> VersionCounter:
     if version is None:
         record = tensor._edge if isinstance(tensor._edge, Record) else None
         # Another tensor of the same record, read out of what it saved, may have been shared before.
-        version = tensor._counter = (None if record is None else record.counter) or VersionCounter()
-        if type(tensor._array) is not ndarray and type(tensor._array) not in carried_by:
-            tensor._array = np.array(tensor._array)
+        version = (None if record is None else record.counter) or VersionCounter()
+        array = tensor._array
+        if type(array) is not ndarray and type(array) not in carried_by:
+            array = np.array(array)
+        tensor._counter, tensor._array = version, array  # with no call between them, before which Ctrl-C could come
         if record is not None:
             record.counter = version
     return version

@@ -6,7 +6,6 @@ The next record stays in a local variable, and the heap is touched only where th
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterable
 from heapq import heappop, heappush
 from typing import Any
@@ -15,22 +14,26 @@ from ..core import engine, leaf
 from ..core.record import Record
 from ..core.tensor import LEAF
 
-_slots = threading.Lock()  # whoever holds it may gather gradients in the records' own slots
+_walking: dict[str, Any] = {}  # the walk that gathers gradients in the records' own slots, by its list of leaves
 
 
 def everyday(root: Any, grad: Any, keep: bool) -> bool:
     """Walk from one root, if that is a record and nobody else is walking; whether it was done."""
-    if not isinstance(root, Record) or not _slots.acquire(False):
+    if not isinstance(root, Record):
         return False
+    reached: list[Any] = []
     try:
-        _walk(root, grad, keep)
-    finally:
-        _slots.release()
+        if _walking.setdefault("slots", reached) is not reached:
+            return False
+        _walk(root, grad, keep, reached)
+    finally:  # no call, before which Ctrl-C could come
+        if "slots" in _walking and _walking["slots"] is reached:
+            del _walking["slots"]
     return True
 
 
-def _walk(root: Record, grad: Any, keep: bool) -> None:
-    reached: list[Any] = []  # leaves, in the order their first gradient came
+def _walk(root: Record, grad: Any, keep: bool, reached: list[Any]) -> None:
+    """Gather gradients from ``root`` down; ``reached`` are the leaves, in the order their first gradient came."""
     heap: list[tuple[float, Record]] = []
     record: Record | None = root
     first: Any

@@ -86,24 +86,23 @@ def start(listener: Listener, functions: Iterable[Any]) -> None:
     ear = _Ear(listener, functions)
     with _lock:
         listeners = (*listeners, ear)
-    modes.watching(1, listening=True)
+    modes.watch.add(ear)
 
 
 def stop(listener: Listener) -> None:
     """Let ``listener`` hear no more."""
     global listeners
     with _lock:
-        ears = [*listeners]
-        ears.remove(next(ear for ear in reversed(ears) if ear.listener == listener))
-        listeners = tuple(ears)
-    modes.watching(-1, listening=True)
+        last = next((ear for ear in reversed(listeners) if ear.listener == listener), None)
+        listeners = tuple(ear for ear in listeners if ear is not last)
+    modes.watch.discard(last)
 
 
 @contextmanager
 def listening(listener: Listener, functions: Iterable[Any]) -> Iterator[None]:
     """A block in which ``listener`` hears calls of these functions."""
-    start(listener, functions)
     try:
+        start(listener, functions)
         yield
     finally:
         stop(listener)

@@ -1,19 +1,23 @@
 """The switches of the house: gradient mode, inference mode, and who is listening; knows no Tensor.
 
-Each thread has its own switches.  The hot path reads two plain counters and asks the thread only when one is not zero:
-``off`` says how many threads record no gradients now, ``watch`` how many unusual modes are active and how many listen
-to calls; ``unusual`` counts the modes alone, as who is only listened to computes in the everyday way.
+Each thread has its own switches.  The hot path reads two plain sets and asks the thread only when one is not empty:
+``off`` has the threads that may be recording no gradients now, ``watch`` those with unusual modes and all who listen
+to calls; ``unusual`` has no listeners, as who is only listened to computes in the everyday way.
+
+Ctrl-C may come at any call, also at that of a function which would put a switch back.  So a switch is put back by a
+plain store, ``modes.local.grad = before``, where recording was on inside after ``modes.off |= modes.local.me``, and
+``settle`` is called then.  The sets may name a thread too many, never one too few.
 """
 
 from __future__ import annotations
 
 import threading
+from threading import get_ident
 from typing import Any
 
-off = 0
-watch = 0
-unusual = 0
-_lock = threading.Lock()
+off: set[int] = set()
+watch: set[Any] = set()
+unusual: set[Any] = set()
 
 
 class _Switches(threading.local):
@@ -24,10 +28,10 @@ class _Switches(threading.local):
     anomaly = False
     anomaly_check_nan = True
     autocast: Any = None  # the policy of the innermost autocast block
+    saved_hooks: tuple[tuple[Any, Any], ...] = ()
 
     def __init__(self) -> None:
-        self.saved_hooks: list[tuple[Any, Any]] = []
-        self.function_modes: list[Any] = []
+        self.me = {get_ident()}
 
 
 local = _Switches()
@@ -35,50 +39,36 @@ local = _Switches()
 
 def grad_enabled() -> bool:
     """Whether this thread records what is computed."""
-    return local.grad
+    if local.grad:
+        off.difference_update(local.me)  # an interrupted block may have left it there
+        return True
+    return False
 
 
-def set_grad(enabled: bool) -> bool:
-    """Switch recording on or off in this thread; gives the setting before."""
+def set_grad(enabled: bool) -> None:
+    """Switch recording on or off in this thread; ``local.grad = before`` puts it back."""
     global off
-    before = local.grad
-    if before != enabled:
-        local.grad = enabled
-        with _lock:
-            off += -1 if enabled else 1
-    return before
+    if not enabled:
+        off |= local.me
+    local.grad = enabled
 
 
-def watching(change: int, listening: bool = False) -> None:
-    """Count one more (or one fewer) unusual mode, for which calls are not everyday; or one that is listening."""
-    global watch, unusual
-    with _lock:
-        watch += change
-        unusual += 0 if listening else change
+def set_anomaly(enabled: bool, check_nan: bool) -> None:
+    """Switch anomaly detection in this thread."""
+    expect_unusual()
+    local.anomaly, local.anomaly_check_nan = enabled, check_nan
 
 
-def set_inference(enabled: bool) -> bool:
-    """Switch inference mode in this thread; gives the setting before."""
-    before = local.inference
-    if before != enabled:
-        local.inference = enabled
-        watching(1 if enabled else -1)
-    return before
+def expect_unusual() -> None:
+    """Have calls of this thread ask for its modes, one of which is about to be an unusual one."""
+    watch.update(local.me)
+    unusual.update(local.me)
 
 
-def set_autocast(policy: Any) -> None:
-    """Set this thread's autocast policy; None switches it off."""
-    before = local.autocast
-    local.autocast = policy
-    if (before is None) != (policy is None):
-        watching(-1 if policy is None else 1)
-
-
-def set_anomaly(enabled: bool, check_nan: bool = True) -> tuple[bool, bool]:
-    """Switch anomaly detection in this thread; gives the settings before."""
-    before = local.anomaly, local.anomaly_check_nan
-    if before[0] != enabled:
-        local.anomaly = enabled
-        watching(1 if enabled else -1)
-    local.anomaly_check_nan = check_nan
-    return before
+def settle() -> None:
+    """Have this thread's calls be everyday ones again, as far as its switches are."""
+    if local.grad:
+        off.difference_update(local.me)
+    if watch and not (local.inference or local.anomaly or local.autocast is not None or local.saved_hooks):
+        unusual.difference_update(local.me)
+        watch.difference_update(local.me)

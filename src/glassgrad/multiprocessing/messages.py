@@ -113,8 +113,13 @@ class Outbox:
     def put(self, pieces: Sequence[Any]) -> None:
         """Have a message sent."""
         if self.thread is None:
-            self.thread = threading.Thread(target=self._run, name="outbox", daemon=True)
-            self.thread.start()
+            thread = threading.Thread(target=self._run, name="outbox", daemon=True)
+            try:
+                thread.start()
+            except RuntimeError:  # the system gives no more threads: whoever puts waits
+                send(self.connection, pieces)
+                return
+            self.thread = thread
         self.waiting.put(pieces)
 
     def _run(self) -> None:

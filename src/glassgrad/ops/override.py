@@ -24,7 +24,7 @@ def strangers(row: Row, tensors: Sequence[Any], settings: Sequence[Any], out: An
     flat = tensors[0] if row.listed else tensors
     if not any(isinstance(t, Tensor) for t in flat) and any(isinstance(t, (np.ndarray, np.generic)) for t in flat):
         return row.kernel(*tensors, *settings), tensors  # a rule at work on arrays
-    if (modes.watch and modes.local.function_modes) or any(map(_overrides, flat)):
+    if any(map(_overrides, flat)):
         answer = dispatch(row, tensors, settings, out)
         if answer is not NOT_TAKEN:
             return answer, tensors
@@ -36,18 +36,11 @@ def strangers(row: Row, tensors: Sequence[Any], settings: Sequence[Any], out: An
 
 
 def dispatch(row: Row, tensors: Sequence[Any], settings: Sequence[Any], out: Any) -> Any:
-    """What the innermost function mode, or an argument's ``__torch_function__``, answers."""
+    """What an argument's ``__torch_function__`` answers."""
     args = (*tensors, *settings)
     kwargs = {} if out is None else {"out": out}
     flat = tensors[0] if row.listed else tensors
     types = tuple(dict.fromkeys(type(value) for value in flat if _overrides(value)))
-    stack = modes.local.function_modes
-    if stack:
-        mode = stack.pop()
-        try:
-            return mode.__torch_function__(row.caller, types, args, kwargs)
-        finally:
-            stack.append(mode)
     for value in sorted((value for value in flat if _overrides(value)), key=lambda value: -len(type(value).__mro__)):
         answer = type(value).__torch_function__(row.caller, types, args, kwargs)
         if answer is not NotImplemented:

@@ -36,11 +36,14 @@ def _on_arrays(
     name: str, cotangents: Sequence[Any], arrays: Sequence[Any], with_grad: Sequence[bool], needs: Sequence[bool],
     settings: tuple[Any, ...],
 ) -> list[Any]:  # fmt: skip
-    before = modes.set_grad(True)
+    before = modes.local.grad
     try:
+        modes.set_grad(True)
         return _twice(name, cotangents, [wrap(array) for array in arrays], with_grad, needs, settings, False)
     finally:
-        modes.set_grad(before)
+        modes.off |= modes.local.me
+        modes.local.grad = before
+        modes.settle()
 
 
 @on_arrays(_on_arrays)
@@ -101,11 +104,14 @@ def unfolding(name: str, settings: tuple[str, ...] = ()) -> Callable[[Record], N
         leaves: dict[Tensor, Tensor] = {}
         inputs = _stand_ins(record, leaves) if is_freed else _inputs(record)
         start = tick()
-        before = modes.set_grad(True)
+        before = modes.local.grad
         try:
+            modes.set_grad(True)
             results = FORMS[name].function(*inputs, *[record.settings[positions[key]] for key in settings])
         finally:
-            modes.set_grad(before)
+            modes.off |= modes.local.me
+            modes.local.grad = before
+            modes.settle()
         edges = tuple(edge_of(out) for out in results)
         for inner in _renumbered(edges, start, record.sequence):
             if is_freed:

@@ -48,23 +48,19 @@ class Adafactor(ByParameter):
         check_least("Clipping threshold d", settings["d"], 1)
         check_least("weight_decay", settings["weight_decay"])
 
-    def _start(self, group: dict[str, Any], state: dict[str, Any], grad: Any) -> None:
-        state["step"] = scalar(0.0, group)
-        if grad.dim() > 1:
-            state["row_var"] = grad.new_zeros([*grad.shape[:-1], 1])
-            state["col_var"] = grad.new_zeros([*grad.shape[:-2], 1, grad.shape[-1]])
-        else:
-            state["variance"] = filled(grad, 0)
+    def _started(self, group: dict[str, Any], param: Any) -> dict[str, Any]:
+        grad, step = param.grad, scalar(0.0, group)
+        if grad.dim() < 2:
+            return {"step": step, "variance": filled(grad, 0)}
+        rows, columns = [*grad.shape[:-1], 1], [*grad.shape[:-2], 1, grad.shape[-1]]
+        return {"step": step, "row_var": grad.new_zeros(rows), "col_var": grad.new_zeros(columns)}
 
     def _step(self, group: dict[str, Any], state: dict[str, Any], param: Any) -> None:
-        if not state:
-            self._start(group, state, param.grad)
         grad = -param.grad if group["maximize"] else param.grad
         lr, decay = number(group["lr"]), group["weight_decay"]
         eps, least = group["eps"]
         if eps is None:
             eps = dtypes.finfo(param.dtype).eps
-        state["step"] += 1
         step = state["step"].item()
         fresh = step ** group["beta2_decay"]
         size = max(least, param.norm(2).item() / param.numel() ** 0.5) * min(lr, 1 / step**0.5)

@@ -9,7 +9,7 @@ for all parameters in one call.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from inspect import Parameter, Signature
 from typing import Any, ClassVar
 
@@ -21,7 +21,7 @@ from ..ground import dtypes, modes
 from ..kernels import compiled
 from ..tensor.sparse import SparseTensor
 from .optimizer import evaluated
-from .settings import F32, F64, WithSettings, filled, number, scalar, unheard, writable
+from .settings import F32, F64, Counts, WithSettings, filled, number, scalar, unheard, writable
 from .values import BLOCK, Narrow, Room, Values
 
 ndarray = np.ndarray
@@ -40,11 +40,12 @@ CAPTURABLE = (
 class _Batch:
     """Parameters of one dtype that have come equally far: what their numbers were and become, and their arrays."""
 
-    __slots__ = ("before", "after", "numbers", "versions", "arrays")
+    __slots__ = ("before", "after", "numbers", "counts", "versions", "arrays")
 
     def __init__(self, before: Any, after: Any, numbers: Any) -> None:
         self.before = before  # kept alive, for their identities
         self.after, self.numbers = after, numbers
+        self.counts: list[Any] = []  # of those that share their number with one before them
         self.versions: list[Any] = []
         self.arrays: list[list[Any]] = []
 
@@ -77,11 +78,13 @@ class Elementwise(WithSettings):
         return tuple(name for name in self._arrays if name not in self._only or group[self._only[name]])
 
     def _start(self, group: dict[str, Any], state: dict[str, Any], param: Tensor) -> None:
-        """Fill the empty state of a parameter."""
+        """Fill the empty state of a parameter, all of it or nothing."""
+        whole = {}
         for name in (*self._scalars, *self._kept(group)):
             first = self._first.get(name, 0)
             first = number(group[first]) if isinstance(first, str) else first
-            state[name] = scalar(first, group) if name in self._scalars else filled(param, first)
+            whole[name] = scalar(first, group) if name in self._scalars else filled(param, first)
+        state.update(whole)
 
     def _step_sparse(self, group: dict[str, Any], param: Any, grad: Any) -> None:
         """One step of a parameter with a sparse gradient; RuntimeError where the optimizer has none."""
@@ -112,6 +115,7 @@ class Elementwise(WithSettings):
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
         """Change the parameters once; gives the loss that ``closure`` computed."""
         loss = None if closure is None else evaluated(closure)
+        groups = []
         for group in self.param_groups:
             todo = []
             for param in group["params"]:
@@ -124,18 +128,45 @@ class Elementwise(WithSettings):
                     if not state:
                         self._start(group, state, param)
                     todo.append((param, grad, state))
-            self._step_all(group, todo)
+            groups.append((group, todo))
+        if not self._repeats:
+            self._step_all(groups)
+        else:  # each time counts
+            for group, todo in groups:
+                for each in todo:
+                    self._step_all([(group, [each])])
         return loss
 
-    def _step_all(self, group: dict[str, Any], todo: Collection[tuple[Any, Any, dict[str, Any]]]) -> None:
-        """One step of parameters with their gradients and states."""
+    def _step_all(self, groups: Iterable[tuple[dict[str, Any], Collection[Any]]]) -> None:
+        """One step of groups, each with its parameters, their gradients and states: they all count it or none does."""
+        counts = Counts()
+        prepared = [(group, *self._prepared(group, todo, counts)) for group, todo in groups]
+        counts.change()
+        for group, by_tensors, batches in prepared:
+            for arguments in by_tensors:
+                self._step_by_tensors(group, *arguments)
+            for batch in batches:
+                if not batch.arrays:
+                    continue
+                weight = _EACH * len(batch.arrays)
+                if weight < compiled.least:
+                    weight += sum([arrays[0].size for arrays in batch.arrays])  # in less time than without the list
+                if weight < compiled.least or not self._step_compiled(group, batch):
+                    self._step_arrays(group, batch)
+
+    def _prepared(
+        self, group: dict[str, Any], todo: Collection[tuple[Any, Any, dict[str, Any]]], step_counts: Counts
+    ) -> tuple[list[Any], Iterable[_Batch]]:
+        """The parameters of a group that are stepped by tensors, with what this takes, and the batches of others."""
         if todo and group.get("capturable") and not group.get("fused"):
             raise AssertionError(CAPTURABLE.format(*self._placed))
         names, kept = self._scalars, self._kept(group)
-        by_tensors = group.get("differentiable", False)
+        differentiable = group.get("differentiable", False)
+        by_tensors: list[Any] = []
         batches: dict[Any, _Batch] = {}
         same: dict[Any, _Batch] = {}  # the same, by the identities of numbers: after a step, parameters share them
         only = names[0] if len(names) == 1 else None
+        counted: list[Any] = []
         batch: Any = None
         latest = latest_dtype = None  # the number and the dtype that the last batch was found by
         for param, grad, state in todo:
@@ -156,19 +187,16 @@ class Elementwise(WithSettings):
                         same[identity] = batch
                 if len(names) < 2:
                     latest, latest_dtype = None if count is None else count._array, dtype
+                    counted = batch.counts
                 for count, after in zip(counts, batch.after, strict=True):
-                    if count._counter is None:
-                        count._array = after
-                    else:
-                        count._array[...] = after
-                        count._counter.version += 1
+                    step_counts.add(count, after)
             elif count is not None:
-                count._array = batch.after[0]
+                counted.append(count)
             version, g = param._counter, grad._array
             if version is None:
                 version = share(param)
                 data = param._array
-            by_itself = by_tensors or g.dtype is not dtype
+            by_itself = differentiable or g.dtype is not dtype
             arrays = [data, g if type(g) is ndarray else np.asarray(g)]
             for name in kept:
                 tensor = state[name]
@@ -179,18 +207,14 @@ class Elementwise(WithSettings):
                     by_itself = True
                 arrays.append(array)
             if by_itself:
-                self._step_by_tensors(group, batch.numbers, param, grad, [state[name] for name in kept])
+                by_tensors.append((batch.numbers, param, grad, [state[name] for name in kept]))
             else:
                 batch.versions.append(version)
                 batch.arrays.append(arrays)
         for batch in batches.values():
-            if not batch.arrays:
-                continue
-            weight = _EACH * len(batch.arrays)
-            if weight < compiled.least:
-                weight += sum(arrays[0].size for arrays in batch.arrays)
-            if weight < compiled.least or not self._step_compiled(group, batch):
-                self._step_arrays(group, batch)
+            step_counts.plain += batch.counts
+            step_counts.numbers += batch.after[:1] * len(batch.counts)
+        return by_tensors, batches.values()
 
     def _step_compiled(self, group: dict[str, Any], batch: _Batch) -> bool:
         """One step of a batch, all in one call; False where there is none."""
@@ -312,15 +336,18 @@ class Elementwise(WithSettings):
 
     def _step_by_tensors(self, group: dict[str, Any], numbers: Any, param: Any, grad: Any, kept: list[Any]) -> None:
         """The same step in operations."""
-        before = modes.set_grad(bool(group.get("differentiable")))
+        before = modes.local.grad
         try:
+            modes.set_grad(bool(group.get("differentiable")))
             tensors = [param, grad, *kept]
             if param.is_complex():
                 tensors = [view_as_real(tensor) for tensor in tensors]
             p, g, *kept = tensors
             self._rule(group, numbers, p, decayed(group, p, g), *kept)
         finally:
-            modes.set_grad(before)
+            modes.off |= modes.local.me
+            modes.local.grad = before
+            modes.settle()
 
 
 def direction(group: dict[str, Any]) -> tuple[float, float]:
@@ -383,7 +410,7 @@ def functional(kind: type[Elementwise], lists: str, optional: str, required: str
         if not all(isinstance(count, Tensor) for count in by_name["step"]):
             raise RuntimeError("API has changed, `state_steps` argument must contain a list of singleton tensors")
         states = [dict(zip(names, row, strict=True)) for row in zip(*(by_name[name] for name in names), strict=True)]
-        optimizer._step_all(group, list(zip(params, grads, states, strict=True)))
+        optimizer._step_all([(group, list(zip(params, grads, states, strict=True)))])
 
     step.__name__ = step.__qualname__ = kind.__name__.lower()
     step.__module__, step.__doc__ = kind.__module__, f"One step of {kind.__name__}, given the state as lists."

@@ -52,11 +52,13 @@ class LBFGS(WithSettings):
         """Up to ``max_iter`` steps; gives the loss before them. ``closure`` computes it and its gradients anew."""
         if len(self.param_groups) != 1:
             raise AssertionError(f"Expected exactly one param_group, but got {len(self.param_groups)}")
-        before = modes.set_grad(False)
+        before = modes.local.grad
         try:
+            modes.set_grad(False)
             return self._iterate(closure)
         finally:
-            modes.set_grad(before)
+            modes.local.grad = before
+            modes.settle()
 
     def _iterate(self, closure: Callable[[], Any]) -> Any:
         group = self.param_groups[0]

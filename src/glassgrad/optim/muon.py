@@ -51,9 +51,10 @@ class Muon(ByParameter):
         if settings["adjust_lr_fn"] not in (None, "original", "match_rms_adamw"):
             raise ValueError(f"Adjust learning rate function {settings['adjust_lr_fn']} is not supported")
 
+    def _started(self, group: dict[str, Any], param: Any) -> dict[str, Any]:
+        return {"momentum_buffer": filled(param.grad, 0)}
+
     def _step(self, group: dict[str, Any], state: dict[str, Any], param: Any) -> None:
-        if "momentum_buffer" not in state:
-            state["momentum_buffer"] = filled(param.grad, 0)
         buffer = state["momentum_buffer"]
         grad, lr, momentum = param.grad, number(group["lr"]), group["momentum"]
         if grad.ndim != 2:

@@ -47,6 +47,7 @@ class Optimizer:
     defaults: dict[str, Any]
     state: defaultdict[Any, Any]
     param_groups: list[dict[str, Any]]
+    _repeats = False  # whether a group has a parameter twice
     _optimizer_step_pre_hooks: OrderedDict[int, Callable[..., Any]]
     _optimizer_step_post_hooks: OrderedDict[int, Callable[..., Any]]
     _optimizer_state_dict_pre_hooks: OrderedDict[int, Callable[..., Any]]
@@ -85,6 +86,7 @@ class Optimizer:
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
+        self._repeats = any(map(_has_repeats, self.param_groups))
         self._prepare()
         self.defaults.setdefault("differentiable", False)
 
@@ -145,7 +147,8 @@ class Optimizer:
             if default is required and name not in param_group:
                 raise ValueError(f"parameter group didn't specify a value of required optimization parameter {name}")
             param_group.setdefault(name, default)
-        if len(params) != len(set(params)):
+        if _has_repeats(param_group):
+            self._repeats = True
             warnings.warn(
                 "optimizer contains a parameter group with duplicate parameters; in future, this will cause an error; "
                 "see github.com/pytorch/pytorch/issues/40967 for more information",
@@ -248,6 +251,10 @@ class Optimizer:
         return _add(self._optimizer_load_state_dict_post_hooks, hook, prepend=prepend)
 
 
+def _has_repeats(group: dict[str, Any]) -> bool:
+    return len(set(group["params"])) < len(group["params"])
+
+
 def register_optimizer_step_pre_hook(hook: Callable[..., Any]) -> Handle:
     """Call ``hook(optimizer, args, kwargs)`` before each step of every optimizer."""
     return _add(_before_all, hook)
@@ -286,11 +293,14 @@ def _use_grad_for_differentiable(step: Callable[..., Any]) -> Callable[..., Any]
 
     @functools.wraps(step)
     def recorded_if_asked(self: Optimizer, *args: Any, **kwargs: Any) -> Any:
-        before = modes.set_grad(bool(self.defaults["differentiable"]))
+        before = modes.local.grad
         try:
+            modes.set_grad(bool(self.defaults["differentiable"]))
             return step(self, *args, **kwargs)
         finally:
-            modes.set_grad(before)
+            modes.off |= modes.local.me
+            modes.local.grad = before
+            modes.settle()
 
     return recorded_if_asked
 
@@ -299,11 +309,14 @@ def evaluated(closure: Callable[[], Any] | None) -> Any:
     """The loss that ``closure`` computes, recorded whatever the mode; None without one."""
     if closure is None:
         return None
-    before = modes.set_grad(True)
+    before = modes.local.grad
     try:
+        modes.set_grad(True)
         return closure()
     finally:
-        modes.set_grad(before)
+        modes.off |= modes.local.me
+        modes.local.grad = before
+        modes.settle()
 
 
 def _fitted(value: Any, param: Tensor, as_float32: bool, key: Any) -> Any:

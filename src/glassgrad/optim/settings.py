@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import repeat
 from math import inf
+from operator import setitem
 from typing import Any, ClassVar
 
 import numpy as np
 
 from ..core.tensor import Tensor, share, wrap
 from ..ground import dtypes, modes
+from ..ground.at_once import at_once
 from .optimizer import Optimizer, evaluated
 
 F32, F64 = np.dtype("f4"), np.dtype("f8")
@@ -72,8 +75,10 @@ class ByParameter(WithSettings):
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
         """Change the parameters once; gives the loss that ``closure`` computed."""
         loss = evaluated(closure)
-        before = modes.set_grad(False)
+        before = modes.local.grad
         try:
+            modes.set_grad(False)
+            todo = []
             for group in self.param_groups:
                 for param in group["params"]:
                     if param.grad is None:
@@ -82,10 +87,26 @@ class ByParameter(WithSettings):
                         raise RuntimeError(f"{self._name} does not support complex parameters")
                     if param.grad.is_sparse:
                         raise RuntimeError(f"{self._name} does not support sparse gradients")
-                    self._step(group, self.state[param], param)
+                    state = self.state[param]
+                    if not state:
+                        state.update(self._started(group, param))
+                    todo.append((group, state, param))
+            counts = Counts()
+            for _, state, _ in todo:
+                for count in map(state.get, self._scalars):
+                    steps = count._array[()]
+                    counts.add(count, type(steps)(steps + 1))
+            counts.change()
+            for group, state, param in todo:
+                self._step(group, state, param)
         finally:
-            modes.set_grad(before)
+            modes.local.grad = before
+            modes.settle()
         return loss
+
+    def _started(self, group: dict[str, Any], param: Any) -> dict[str, Any]:
+        """The state of a parameter before its first step."""
+        raise NotImplementedError
 
     def _step(self, group: dict[str, Any], state: dict[str, Any], param: Any) -> None:
         raise NotImplementedError
@@ -137,6 +158,36 @@ def scalar(value: float, group: dict[str, Any]) -> Tensor:
     """A number of the state: a tensor of the default dtype, but float32 where that is narrower or the step is fused."""
     wide = dtypes.get_default_dtype() is dtypes.float64 and not group.get("fused")
     return wrap(np.float64(value) if wide else np.float32(value))
+
+
+class Counts:
+    """Numbers of the state, and what they become: all of them or none, wherever Ctrl-C comes."""
+
+    __slots__ = ("plain", "numbers", "shared", "written")
+
+    def __init__(self) -> None:
+        self.plain: list[Tensor] = []  # tensors that get other numbers
+        self.numbers: list[Any] = []
+        self.shared: list[Tensor] = []  # those whose memory others see
+        self.written: list[Any] = []
+
+    def add(self, count: Tensor, value: Any) -> None:
+        """Have a tensor become another number."""
+        tensors, numbers = (self.plain, self.numbers) if count._counter is None else (self.shared, self.written)
+        tensors.append(count)
+        numbers.append(value)
+
+    def change(self) -> None:
+        """Make the changes."""
+        if not self.shared:
+            at_once(map(setattr, self.plain, repeat("_array"), self.numbers))
+            return
+        counters: list[Any] = [count._counter for count in self.shared]
+        at_once(
+            map(setattr, self.plain, repeat("_array"), self.numbers),
+            map(setitem, [count._array for count in self.shared], repeat(...), self.written),
+            map(setattr, counters, repeat("version"), [counter.version + 1 for counter in counters]),
+        )
 
 
 def filled(param: Tensor, value: Any) -> Tensor:

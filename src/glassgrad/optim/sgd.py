@@ -87,7 +87,7 @@ class SGD(Elementwise):
                     dtype = data.dtype
                     if dtype is not F32 and dtype is not F64:
                         dtype = None
-                        self._step_all(group, [(param, grad, {})])
+                        self._step_all([(group, [(param, grad, {})])])
                         continue
                     rate = np.array(lr, dtype)  # of the right dtype: NumPy need not convert it each time
                 if data.size >= least:
@@ -100,7 +100,7 @@ class SGD(Elementwise):
                 subtract(data, grad._array * rate, data)
                 version.version += 1
             if large:
-                self._step_all(group, large)
+                self._step_all([(group, large)])
         return loss
 
     def _step_with_settings(self, group: dict[str, Any]) -> None:
@@ -117,13 +117,12 @@ class SGD(Elementwise):
                 continue
             state = self.state[param] if moved else {}
             if moved and state.get("momentum_buffer") is None:
-                state["momentum_buffer"] = filled(param, 0)
-                fresh.append((param, grad, state))
+                fresh.append((param, grad, {"momentum_buffer": filled(param, 0)}))
             else:
                 known.append((param, grad, state))
-        if fresh:
-            self._step_all({**group, "fresh": True}, fresh)
-        self._step_all(group, known)
+        self._step_all([({**group, "fresh": True}, fresh), (group, known)])
+        for param, _, state in fresh:  # a buffer is one after its first step
+            self.state[param].update(state)
 
     def _step_sparse(self, group: dict[str, Any], param: Any, grad: Any) -> None:
         g = grad.detach()
@@ -195,4 +194,4 @@ def sgd(
         if fresh:
             momentum_buffer_list[index] = filled(param, 0)
         state = {"momentum_buffer": momentum_buffer_list[index]} if momentum != 0 else {}
-        stepper._step_all({**group, "fresh": fresh}, [(param, grad, state)])
+        stepper._step_all([({**group, "fresh": fresh}, [(param, grad, state)])])

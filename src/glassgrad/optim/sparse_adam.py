@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable
+from itertools import repeat
+from operator import setitem
 from typing import Any
 
 import numpy as np
 
 from ..core.tensor import share
 from ..families.sparse.kernels import coalesced
+from ..ground.at_once import at_once
 from ..tensor.sparse import CooTensor
 from .optimizer import evaluated
 from .settings import WithSettings, check, check_one_element, filled, invalid, writable
@@ -57,6 +60,7 @@ class SparseAdam(WithSettings):
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
         """Change the elements that have gradients once; gives the loss that ``closure`` computed."""
         loss = evaluated(closure)
+        work: list[Any] = []
         for group in self.param_groups:
             todo = [param for param in group["params"] if param._grad is not None]
             if not all(isinstance(param._grad, CooTensor) for param in todo):
@@ -64,10 +68,12 @@ class SparseAdam(WithSettings):
             for param in todo:
                 state = self.state[param]
                 if not state:
-                    state["step"] = 0
-                    state["exp_avg"], state["exp_avg_sq"] = filled(param, 0), filled(param, 0)
-                state["step"] += 1
-                _step(group, param, param._grad._array, state)
+                    state.update(step=0, exp_avg=filled(param, 0), exp_avg_sq=filled(param, 0))
+                work.append((group, param, param._grad._array, state))
+        states = [state for _, _, _, state in work]
+        at_once(map(setitem, states, repeat("step"), [state["step"] + 1 for state in states]))
+        for arguments in work:
+            _step(*arguments)
         return loss
 
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-import itertools
 import math
+from collections import deque
 from collections.abc import Callable, Iterable
 from copy import deepcopy
+from itertools import chain, repeat
+from operator import setitem
 from typing import Any
 
 from ..autograd.grad_mode import no_grad
@@ -143,8 +145,8 @@ class AveragedModel(Module):
         ours: Any = self.parameters()
         theirs: Any = model.parameters()
         if self.use_buffers:
-            ours = itertools.chain(self.module.parameters(), self.module.buffers())
-            theirs = itertools.chain(model.parameters(), model.buffers())
+            ours = chain(self.module.parameters(), self.module.buffers())
+            theirs = chain(model.parameters(), model.buffers())
         pairs = [(mine.detach(), new.detach().to(mine.device)) for mine, new in zip(ours, theirs, strict=False)]
         if self.n_averaged == 0:
             for average, current in pairs:
@@ -181,16 +183,18 @@ def update_bn(loader: Iterable[Any], model: Module, device: Any = None) -> None:
     if not momenta:
         return
     was_training = model.training
-    model.train()
-    for module in momenta:
-        module.momentum = None
-    for batch in loader:
-        if isinstance(batch, (list, tuple)):
-            batch = batch[0]
-        model(batch if device is None else batch.to(device))
-    for module, momentum in momenta.items():
-        module.momentum = momentum
-    model.train(was_training)
+    momenta_back = map(setitem, [vars(module) for module in momenta], repeat("momentum"), momenta.values())
+    try:
+        model.train()
+        for module in momenta:
+            module.momentum = None
+        for batch in loader:
+            if isinstance(batch, (list, tuple)):
+                batch = batch[0]
+            model(batch if device is None else batch.to(device))
+    finally:
+        deque(momenta_back, 0)  # one call, as Ctrl-C may come before a second
+        model.train(was_training)
 
 
 class SWALR(LRScheduler):

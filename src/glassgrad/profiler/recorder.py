@@ -92,12 +92,14 @@ class Recorder:
             optimizer.register_optimizer_step_post_hook(self._after_step),
         ]
         engine.listener = self._node
-        modes.watching(1)
+        modes.watch.add(self)
+        modes.unusual.add(self)
 
     def stop(self) -> None:
         """Listen no more."""
         global active
-        modes.watching(-1)
+        modes.watch.discard(self)
+        modes.unusual.discard(self)
         engine.listener = None
         for handle in self.handles:
             handle.remove()

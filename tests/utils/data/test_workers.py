@@ -290,12 +290,10 @@ def test_errors_without_a_name_and_batches_without_a_pickle(children):
 
 
 def test_time_runs_out():
-    loader = data.DataLoader(Deadly(lambda: time.sleep(1.5)), num_workers=2, timeout=0.3, **FORK)
+    loader = data.DataLoader(Deadly(lambda: time.sleep(600)), num_workers=2, timeout=0.3, **FORK)
     iterator = iter(loader)
-    started = time.monotonic()
     with pytest.raises(RuntimeError, match="^DataLoader timed out after 0.3 seconds$"):
         list(iterator)
-    assert time.monotonic() - started < 1.5
     del iterator
 
 
@@ -398,7 +396,7 @@ def test_workers_end_with_the_program(tmp_path, how, code):
         assert ("ValueError: in the main process" in err) if how == "error" else not err
         assert out == ("interrupted\n" if how == "interrupt" else "")
         assert len(workers) == 2
-        deadline = time.monotonic() + 8
+        deadline = time.monotonic() + 60
         while not all(map(gone, workers)) and time.monotonic() < deadline:
             time.sleep(0.05)
         assert all(map(gone, workers))

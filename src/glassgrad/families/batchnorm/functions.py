@@ -223,6 +223,7 @@ def native_dropout(input: Any, p: float, train: bool | None) -> tuple[Tensor, Te
 def set_anomaly_enabled(enabled: bool, check_nan: bool = True) -> None:
     """Switch anomaly detection of the thread."""
     modes.set_anomaly(enabled, check_nan)
+    modes.settle()
 
 
 @composite(method=False)

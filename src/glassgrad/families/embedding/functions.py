@@ -60,11 +60,13 @@ def functional_embedding(
 
 
 def _shorten(weight: Any, input: Any, max_norm: float, norm_type: float) -> None:
-    before = modes.set_grad(False)
+    before = modes.local.grad
     try:
+        modes.set_grad(False)
         embedding_renorm_(weight, input, max_norm, norm_type)
     finally:
-        modes.set_grad(before)
+        modes.local.grad = before
+        modes.settle()
 
 
 @composite(method=False)

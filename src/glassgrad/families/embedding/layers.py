@@ -35,11 +35,13 @@ class _Table(Module):
 
     def _fill_padding_idx_with_zero(self) -> None:
         if self.padding_idx is not None:
-            before = modes.set_grad(False)
+            before = modes.local.grad
             try:
+                modes.set_grad(False)
                 self.weight[self.padding_idx].fill_(0)  # type: ignore[index]
             finally:
-                modes.set_grad(before)
+                modes.local.grad = before
+                modes.settle()
 
 
 def _place(name: str, padding_idx: int | None, rows: int) -> int | None:

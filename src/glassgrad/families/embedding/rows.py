@@ -40,7 +40,7 @@ def _shares(index: Any, padding_idx: int, by_frequency: bool, kind: Any) -> Any:
         return None
     share = (index != padding_idx).astype(kind)
     if by_frequency and index.size:
-        share = share / np.bincount(index.reshape(-1))[index].astype(kind)
+        share = share / np.bincount(np.asarray(index.reshape(-1), np.intp))[index].astype(kind)
     return share[..., None]
 
 
@@ -128,7 +128,7 @@ def lengths_of(offsets: Any, n: int) -> Any:
 
 def bags_of(offsets: Any, n: int) -> Any:
     """For each of ``n`` indices, the number of its bag."""
-    return np.arange(len(offsets)).repeat(lengths_of(offsets, n))
+    return np.arange(len(offsets)).repeat(np.asarray(lengths_of(offsets, n), np.intp))
 
 
 def _gathered(ufunc: Any, rows: Any, offsets: Any, empty: float) -> Any:
@@ -231,7 +231,7 @@ def _frequencies(indices: Any) -> Any:
     one; so does this, for the same gradients.
     """
     distinct, places = np.unique(indices, return_inverse=True)
-    counts = np.bincount(indices)
+    counts = np.bincount(np.asarray(indices, np.intp))
     return counts[np.sort(indices)[: len(distinct)]][places]
 
 
@@ -242,7 +242,7 @@ def bag_shares(like: Any, indices: Any, offsets: Any, /, mode: int, padding_idx:
     share = (indices != padding_idx).astype(kind)
     bags = bags_of(offsets, len(indices))
     if mode == 1:
-        share /= np.maximum(np.bincount(bags, share, len(offsets)), 1).astype(kind)[bags]
+        share /= np.maximum(np.bincount(np.asarray(bags, np.intp), share, len(offsets)), 1).astype(kind)[bags]
     if by_frequency and indices.size:
         share /= _frequencies(indices).astype(kind)
     return share.astype(like.dtype)
@@ -269,7 +269,7 @@ def bag_peaks_table(grad_output: Any, places: Any, sizes: Any, /, num_weights: i
     """The gradient of ``bag_peaks`` by its table of ``num_weights`` rows."""
     width = grad_output.shape[1]
     full = sizes > 0
-    flat = (places * width + np.arange(width))[full].reshape(-1)
+    flat = (places * width + np.arange(width))[full].reshape(-1).astype(np.intp, copy=False)
     sums = np.bincount(flat, grad_output[full].reshape(-1).astype(np.float64, copy=False), num_weights * width)
     return sums.reshape(num_weights, width).astype(grad_output.dtype)
 
@@ -314,7 +314,8 @@ def embedding_bag(
     mask = indices != padding_idx if padded else None
     if padded or mode:
         bags = bags_of(offsets, n)
-        sizes = np.bincount(bags if mask is None else bags[mask], minlength=len(offsets))
+        within = np.asarray(bags if mask is None else bags[mask], np.intp)
+        sizes = np.bincount(within, minlength=len(offsets)).astype(np.int64, copy=False)
     else:
         bags = np.empty(0, np.int64) if weight.dtype != np.float64 else bags_of(offsets, n)
         sizes = np.zeros(len(offsets), np.int64)

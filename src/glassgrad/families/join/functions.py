@@ -349,7 +349,7 @@ def _spread(repeats: Tensor, times: Any, output_size: int | None) -> Any:
         raise NotImplementedError(f"\"repeat_interleave_cpu\" not implemented for '{name}'")
     if times.size and times.min() < 0:
         raise RuntimeError("repeats can not be negative")
-    indices = np.repeat(np.arange(times.size), times)
+    indices = np.repeat(np.arange(times.size, dtype=np.int64), np.asarray(times, np.intp))
     if output_size is not None and output_size != indices.size:
         raise RuntimeError("allocated size does not match required size")
     return indices

@@ -254,9 +254,11 @@ def _broadcasts(input: Any, var: Any) -> bool:
 def _at_least(var: Any, eps: float) -> Tensor:
     """A copy of ``var`` of at least ``eps``; its gradient knows no bound."""
     copy = var.clone()
-    before = modes.set_grad(False)
+    before = modes.local.grad
     try:
+        modes.set_grad(False)
         copy.clamp_(min=eps)
     finally:
-        modes.set_grad(before)
+        modes.local.grad = before
+        modes.settle()
     return copy

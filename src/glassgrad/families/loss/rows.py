@@ -14,6 +14,7 @@ import numpy as np
 
 from ...core.row import FLOATS, op
 from ...ground.dtypes import of
+from ...ground.index import IS_NARROW
 from ..norm.rows import shaped
 from ..pointwise.rows import sigmoid
 from ..reduce.extreme import pick, place
@@ -246,7 +247,8 @@ def nll_loss_backward(
     whole = reduction == 1 and weight is None and len(sizes) == 2 and sizes[1]
     if whole and total_weight == sizes[0]:  # nothing was ignored
         out = np.zeros(sizes, grad_output.dtype)
-        out.put(target + _row_starts(*sizes), grad_output / -sizes[0])
+        positions = target + _row_starts(*sizes)
+        out.put(positions.astype(np.intp) if IS_NARROW else positions, grad_output / -sizes[0])
         return out
     return _placed(grad_output, target, weight, total_weight, sizes, reduction, ignore_index)
 
@@ -272,7 +274,8 @@ def _placed(
         return np.zeros(sizes, grad.dtype)
     share = -(grad / total_weight) if reduction == 1 else -grad
     if weight is None and (total_weight == rows and reduction):  # nothing was ignored
-        out.put(target.ravel() + _row_starts(rows, width), share)
+        positions = target.ravel() + _row_starts(rows, width)
+        out.put(positions.astype(np.intp) if IS_NARROW else positions, share)
     else:
         flat = target.reshape(-1).astype(np.int64)
         counted = flat != ignore_index

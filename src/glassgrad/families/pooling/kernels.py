@@ -169,7 +169,7 @@ def largest(array: Any, axes: tuple[Windows, ...]) -> tuple[Any, Any]:
             return found
     if all([plan.whole for plan in axes]):
         lines = array.reshape(*array.shape[: array.ndim - len(axes)], -1)
-        places = lines.argmax(-1)
+        places = lines.argmax(-1).astype(np.int64, copy=False)
         values = np.take_along_axis(lines, places[..., None], -1)
         if not np.isnan(values).any():
             shape = (*values.shape[:-1], *(1,) * len(axes))

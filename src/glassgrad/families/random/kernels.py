@@ -199,9 +199,9 @@ def _by_race(gen: Generator, rows: np.ndarray, num_samples: int) -> np.ndarray:
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         quotients = rows / exponential(gen, rows.shape, rows.dtype)
     if num_samples == 1:
-        return quotients.argmax(axis=1)
+        return quotients.argmax(axis=1).astype(np.int64, copy=False)
     wide = quotients.astype(np.float64) if rows.dtype.itemsize < 4 else quotients
-    return np.argsort(-wide, axis=1, kind="stable")[:, :num_samples]
+    return np.argsort(-wide, axis=1, kind="stable")[:, :num_samples].astype(np.int64, copy=False)
 
 
 def _by_bisection(gen: Generator, rows: np.ndarray, num_samples: int) -> np.ndarray:
@@ -219,7 +219,7 @@ def _by_bisection(gen: Generator, rows: np.ndarray, num_samples: int) -> np.ndar
     sums /= sums[:, -1:].copy()
     sums[:, -1] = 1
     draws = unit64(gen, len(rows) * num_samples).reshape(len(rows), num_samples)
-    return np.stack([np.searchsorted(edges, row) for edges, row in zip(sums, draws, strict=True)])
+    return np.stack([np.searchsorted(edges, row) for edges, row in zip(sums, draws, strict=True)], dtype=np.int64)
 
 
 # -- Bell-shaped numbers as PyTorch's CPU kernels draw them: knows generators and arrays, no tensors.

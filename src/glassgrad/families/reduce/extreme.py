@@ -11,6 +11,7 @@ import numpy as np
 
 from ...core.row import REALS, op
 from ...ground import errors
+from ...ground.index import IS_NARROW
 from ...kernels import compiled
 from ...kernels.columns import not_implemented
 from .rows import kept_sizes, spread_dim
@@ -89,7 +90,8 @@ def place(self: Any, index: Any, /, sizes: tuple[int, ...], dim: int, keepdim: b
     """Zeros of ``sizes`` that hold ``self`` at ``index``, one element in each line along ``dim``."""
     if len(sizes) == 2 and dim == 1 and not keepdim and index.size < 4096:
         out = np.zeros(sizes, self.dtype)
-        out.put(_kept_offsets(sizes, 1) + index, self)
+        positions = _kept_offsets(sizes, 1) + index
+        out.put(positions.astype(np.intp) if IS_NARROW else positions, self)
         return out
     if not sizes:
         return self + 0
@@ -105,13 +107,13 @@ place.derivative(self=lambda grad, index, dim, keepdim: pick(grad, index, dim, k
 # -- extremes with their places ----------------------------------------------------------------------------------------
 
 
-@op(constant=True, out=errors.OUT_DTYPE)
+@op(constant=True, indices=True, out=errors.OUT_DTYPE)
 def argmax(self: Any, /, dim: Any = None, keepdim: bool = False) -> Any:
     """The place of the largest element, along ``dim`` or of all elements in row-major order."""
     return _arg_extreme("argmax", self, dim, keepdim)
 
 
-@op(constant=True, out=errors.OUT_DTYPE)
+@op(constant=True, indices=True, out=errors.OUT_DTYPE)
 def argmin(self: Any, /, dim: Any = None, keepdim: bool = False) -> Any:
     """The place of the smallest element, along ``dim`` or of all elements in row-major order."""
     return _arg_extreme("argmin", self, dim, keepdim)

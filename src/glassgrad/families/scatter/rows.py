@@ -434,7 +434,7 @@ def segment_reduce_backward(
     lines, starts, ends = _bounds(data, lengths, offsets)
     sizes = ends - starts
     where = np.concatenate([np.arange(a, b) for a, b in zip(starts, ends, strict=True)] or [np.zeros(0, np.intp)])
-    owner = np.repeat(np.arange(len(sizes)), sizes)
+    owner = np.repeat(np.arange(len(sizes)), np.asarray(sizes, np.intp))
     grads = grad.reshape(-1, *lines.shape[1:])[owner]
     results = result.reshape(-1, *lines.shape[1:])[owner]
     own = lines[where]

@@ -157,8 +157,8 @@ def bincount(self: Any, weights: Any = None, /, minlength: Any = 0) -> Any:
     if weights is not None and weights.shape != self.shape:
         raise RuntimeError("weights should be 1-d and have the same length as input")
     if weights is None:
-        return np.bincount(self, minlength=minlength)
-    sums = np.bincount(self, weights, minlength)
+        return np.bincount(np.asarray(self, np.intp), minlength=minlength).astype(np.int64, copy=False)
+    sums = np.bincount(np.asarray(self, np.intp), weights, minlength)
     return sums.astype(np.float32) if weights.dtype == np.float32 else sums
 
 
@@ -184,6 +184,6 @@ def histc(self: Any, /, bins: Any = 100, min: Any = 0, max: Any = 0) -> Any:
         raise RuntimeError("torch.histc: max must be larger than min")
     values = self.reshape(-1)
     values = values[(values >= low) & (values <= high)]
-    indices = ((values - low) / (high - low) * bins).astype(np.int64)
+    indices = ((values - low) / (high - low) * bins).astype(np.intp)
     indices[indices == bins] = bins - 1
     return np.bincount(indices, minlength=bins).astype(self.dtype)

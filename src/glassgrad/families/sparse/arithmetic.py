@@ -147,9 +147,10 @@ def _index_select(self: Any, index: Any, dim: int) -> Any:
         coo.refuse("index_select along a dense dimension")
     n = coo.shape[dim]
     order = np.argsort(coo.indices[dim], kind="stable")
-    counts = np.bincount(coo.indices[dim], minlength=n)
+    counts = np.bincount(np.asarray(coo.indices[dim], np.intp), minlength=n)
     wanted = np.where(index._array < 0, index._array + n, index._array).reshape(-1)
     ends, lengths = np.cumsum(counts), counts[wanted]
+    lengths = np.asarray(lengths, np.intp)
     at = np.repeat((ends - counts)[wanted] - np.cumsum(lengths) + lengths, lengths) + np.arange(lengths.sum())
     entries = order[at]
     indices = coo.indices[:, entries]

@@ -152,14 +152,14 @@ class Csr(Carrier):
 
     def coo(self) -> Coo:
         """The same by coordinates."""
-        rows = np.repeat(np.arange(self.shape[0]), np.diff(self.crow))
+        rows = np.repeat(np.arange(self.shape[0]), np.asarray(np.diff(self.crow), np.intp))
         return Coo(np.stack([rows, self.col.astype(np.int64)]), self.values, self.shape, True)
 
 
 def csr_of(array: Coo) -> Csr:
     """A matrix by compressed rows."""
     array = coalesced(array)
-    counts = np.bincount(array.indices[0], minlength=array.shape[0])
+    counts = np.bincount(np.asarray(array.indices[0], np.intp), minlength=array.shape[0])
     return Csr(np.concatenate(([0], np.cumsum(counts))), array.indices[1].copy(), array.values, array.shape)
 
 
@@ -358,9 +358,10 @@ def matmul(one: Any, two: Any) -> Any:
         values = one.values if picked.ndim == 1 else one.values[:, None]
         return summed_at(picked * values, one.indices[0], one.shape[0], one.coalesced)
     one, two = coalesced(one), coalesced(two)
-    counts = np.bincount(two.indices[0], minlength=two.shape[0])
+    counts = np.bincount(np.asarray(two.indices[0], np.intp), minlength=two.shape[0])
     ends = np.cumsum(counts)
     reach = counts[one.indices[1]]  # how many values of the second each value of the first meets
+    reach = np.asarray(reach, np.intp)
     from_one = np.repeat(np.arange(len(one.values)), reach)
     begins = np.repeat((ends - counts)[one.indices[1]] - np.cumsum(reach) + reach, reach)
     from_two = begins + np.arange(len(from_one))

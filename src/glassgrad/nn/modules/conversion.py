@@ -180,11 +180,13 @@ def _absent(kind: type[Exception], words: str) -> Tensor:
 
 
 def _without_grad(fn: Callable[[Any], Tensor], tensor: Tensor) -> Tensor:
-    before = modes.set_grad(False)
+    before = modes.local.grad
     try:
+        modes.set_grad(False)
         return fn(tensor)
     finally:
-        modes.set_grad(before)
+        modes.local.grad = before
+        modes.settle()
 
 
 def _parse(*args: Any, **kwargs: Any) -> tuple[Any, Any, Any]:

@@ -238,8 +238,9 @@ class State:
                 "to their corresponding key in the module instead of copying them in place?)",
                 stacklevel=2,
             )
-        before = modes.set_grad(False)
+        before = modes.local.grad
         try:
+            modes.set_grad(False)
             if flags.swap:
                 self._exchange(name, current, loaded, assign)
             elif not assign:
@@ -257,7 +258,8 @@ class State:
                 f"whose dimensions in the checkpoint are {loaded.shape}, an exception occurred : {error.args}."
             )
         finally:
-            modes.set_grad(before)
+            modes.local.grad = before
+            modes.settle()
 
     def _exchange(self, name: str, current: Any, loaded: Any, assign: bool) -> None:
         """Exchange a tensor with what ``module_load`` makes of the loaded one."""

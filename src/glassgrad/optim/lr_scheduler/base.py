@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import functools
 import weakref
-from collections.abc import Iterable
+from collections import deque
+from collections.abc import Callable, Iterable
 from types import FunctionType
 from typing import Any
 
@@ -37,6 +38,31 @@ _RESUMED = (
 )
 
 
+def _undivided(step: Callable[..., None]) -> Callable[..., None]:
+    """A step that is undone where it does not come to its end, be it by Ctrl-C: the next goes on from there."""
+
+    @functools.wraps(step)
+    def whole(self: LRScheduler, *args: Any, **kwargs: Any) -> None:
+        changing = [vars(schedule) for schedule in _with_inner(self)]
+        changing += self.optimizer.param_groups
+        undo = map(dict.update, changing, [one.copy() for one in changing])
+        try:
+            step(self, *args, **kwargs)
+        except BaseException:
+            deque(undo, 0)  # one call of C: no signal is served in its midst
+            raise
+
+    return whole
+
+
+def _with_inner(schedule: LRScheduler) -> list[LRScheduler]:
+    """A schedule and those that it consists of."""
+    schedules = [schedule]
+    for one in schedules:
+        schedules += getattr(one, "_schedulers", ())
+    return schedules
+
+
 class LRScheduler:
     """The base of schedules: a subclass says in ``get_lr`` what the rates become, one for each group.
 
@@ -53,7 +79,7 @@ class LRScheduler:
     def __init_subclass__(cls, **settings: Any) -> None:
         super().__init_subclass__(**settings)
         if "step" in vars(cls):
-            cls.step = audible(cls.step)  # type: ignore[method-assign]
+            cls.step = audible(_undivided(cls.step))  # type: ignore[method-assign]
 
     def __init__(self, optimizer: Optimizer, last_epoch: int = -1) -> None:
         check_optimizer(optimizer)
@@ -93,6 +119,7 @@ class LRScheduler:
         raise NotImplementedError
 
     @audible
+    @_undivided
     def step(self, epoch: int | None = None) -> None:
         """Go to the next epoch and set its rates; to be called after the optimizer's ``step``."""
         if self._step_count == 1:

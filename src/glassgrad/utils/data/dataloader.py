@@ -7,6 +7,7 @@ import warnings
 from collections.abc import Callable, Iterable
 from typing import Any, Generic, TypeVar
 
+from ...ground.generator import default_generator
 from ._utils.collate import default_collate, default_convert
 from ._utils.fetch import _IterableDatasetFetcher, _MapDatasetFetcher
 from ._utils.worker import get_worker_info
@@ -171,10 +172,23 @@ class DataLoader(Generic[_T_co]):
     def _get_iterator(self) -> _BaseDataLoaderIter:
         if self.num_workers == 0:
             return _SingleProcessDataLoaderIter(self)
-        from .parallel import _MultiProcessingDataLoaderIter
-
         self.check_worker_number_rationality()
-        return _MultiProcessingDataLoaderIter(self)
+        generator: Any = self.generator or default_generator
+        state = generator.get_state()
+        try:
+            from .parallel import _MultiProcessingDataLoaderIter
+
+            return _MultiProcessingDataLoaderIter(self)
+        except (ImportError, OSError, RuntimeError, AttributeError) as error:
+            if not _is_of_the_system(error):
+                raise
+            warnings.warn(
+                f"DataLoader cannot start its {self.num_workers} workers here ({type(error).__name__}: {error}): "
+                "it loads in this process.",
+                stacklevel=3,
+            )
+        generator.set_state(state)
+        return _SingleProcessDataLoaderIter(self)
 
     @property
     def multiprocessing_context(self) -> Any:
@@ -256,6 +270,13 @@ def _check_stream(shuffle: Any, sampler: Any, batch_sampler: Any) -> None:
             raise ValueError(
                 f"DataLoader with IterableDataset: expected unspecified {name} option, but got {name}={argument}"
             )
+
+
+def _is_of_the_system(error: Exception) -> bool:
+    """Whether it says that the system starts no processes or threads, or has none."""
+    if isinstance(error, RuntimeError):
+        return "start new thread" in str(error)
+    return not isinstance(error, AttributeError) or not hasattr(os, "fork")
 
 
 def _context(context: Any) -> Any:

@@ -1,0 +1,25 @@
+"""Ctrl-C within training leaves modes, step counts, schedules, scales and files as if a call had been made or not."""
+
+import random
+import sys
+import threading
+
+import pytest
+
+from tests.reliability import interrupts
+
+EVERY = 211  # instructions; all of them are a run by hand
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.skipif(sys.platform == "win32", reason="signals arrive otherwise there")
+@pytest.mark.parametrize("name", interrupts.CASES)
+def test_interrupted(name):
+    if threading.current_thread() is not threading.main_thread():
+        pytest.skip("signals are for the main thread")
+    few = name in ("backward", "decorated") or name.endswith(("LR", "Scheduler"))
+    every = 17 if few else EVERY
+    faults, count, excused = interrupts.sweep(name, every, first=random.randrange(1, every))
+    assert faults == []
+    assert count >= 5
+    assert excused <= 2 + count // 10
