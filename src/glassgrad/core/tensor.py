@@ -19,6 +19,7 @@ from ..ground.counter import VersionCounter
 from ..ground.device import device
 from ..ground.listening import audible
 from ..ground.size import Size, unchecked
+from ..ground.window import has_strides, vacant
 from . import hooks, leaf
 from .node import Node, node_of, pair_of
 from .record import OUTPUT, Record, about
@@ -81,8 +82,12 @@ def share(tensor: Tensor) -> VersionCounter:
         record = tensor._edge if isinstance(tensor._edge, Record) else None
         # Another tensor of the same record, read out of what it saved, may have been shared before.
         version = tensor._counter = (None if record is None else record.counter) or VersionCounter()
-        if type(tensor._array) is not ndarray and type(tensor._array) not in carried_by:
-            tensor._array = np.array(tensor._array)
+        array = tensor._array
+        if type(array) is not ndarray:
+            if type(array) not in carried_by:
+                tensor._array = np.array(array)
+        elif not array.size and array.dtype.metadata is None and not has_strides(array):
+            tensor._array = vacant(array)
         if record is not None:
             record.counter = version
     return version

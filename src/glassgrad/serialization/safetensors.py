@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from ..core.tensor import Tensor, share, wrap
-from ..families.storage.functions import owner_of
 from ..ground import dtypes
+from ..ground.window import owner_of
 from .atomic import replacing
 
 _TYPES: dict[str, dtypes.dtype] = {

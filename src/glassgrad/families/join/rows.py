@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ...core.row import op
+from ...ground.window import empty_slice
 from ..index.rows import ALL, blank, fitted, slice
 from ..shape.rows import axes_of, axis_of, reshape, unsigned
 
@@ -110,7 +111,8 @@ def _pieces(self: Any, sizes: Any, axis: int) -> tuple[Any, ...]:
     pieces, at = [], 0
     lead = (ALL,) * axis
     for size in sizes:
-        pieces.append(self[(*lead, builtins.slice(at, at + size))])
+        piece = self[(*lead, builtins.slice(at, at + size))]
+        pieces.append(piece if size else empty_slice(self, axis, at))
         at += size
     return tuple(pieces)
 

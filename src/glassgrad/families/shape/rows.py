@@ -121,11 +121,16 @@ def view(self: Any, /, sizes: Any) -> Any:
         except ValueError:
             inferred(sizes, self.size)
             raise
-        if reshaped.shape != sizes and min(sizes) < -1:
-            inferred(sizes, self.size)
+        if reshaped.shape != sizes:  # one of them is -1
+            if min(sizes) < -1:
+                inferred(sizes, self.size)
+            if not self.size and reshaped.shape == self.shape:
+                return self[...]
+        if 1 in self.shape and self.size and (self.strides[-1] != self.itemsize or reshaped.shape == self.shape):
+            return strided(self, reshaped.shape, steps(self.shape, self.strides, reshaped.shape))
         return reshaped
     wanted = inferred(sizes, self.size)
-    strides = ndarray(wanted, self.dtype).strides if not self.size else steps(self.shape, self.strides, wanted)
+    strides = steps(self.shape, self.strides, wanted)
     if strides is None:
         raise RuntimeError(
             "view size is not compatible with input tensor's size and stride (at least one dimension spans across two "
@@ -366,7 +371,7 @@ def unsqueeze(self: Any, /, dim: Any) -> Any:
     at = dim + len(shape) + 1 if dim < 0 else dim
     if not 0 <= at <= len(shape):
         axis_of(dim, len(shape) + 1)
-    if self.flags.c_contiguous and 1 not in shape:
+    if 0 not in shape and 1 not in shape and self.flags.c_contiguous:
         return self.reshape((*shape[:at], 1, *shape[at:]))
     step = shape[at] * strides[at] if at < len(shape) else self.itemsize
     return strided(self, (*shape[:at], 1, *shape[at:]), (*strides[:at], step, *strides[at:]))

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ...core.row import op
-from ...ground.window import dense, empty, flat, indices, laid_out, look, overlaps
+from ...ground.window import dense, empty, flat, indices, laid_out, look, overlaps, owner_of
 
 ndarray = np.ndarray
 
@@ -22,22 +22,18 @@ def as_strided(self: Any, /, size: Any, stride: Any, storage_offset: Any = None)
         raise RuntimeError("mismatch in length of strides and shape")
     if any(step < 0 for step in stride):
         raise RuntimeError(f"as_strided: Negative strides are not supported at the moment, got strides: {list(stride)}")
-    root = self
-    while isinstance(root.base, ndarray) and root.base.dtype == self.dtype:
-        root = root.base
-    here = (self.ctypes.data - root.ctypes.data) // self.itemsize
+    memory = owner_of(self)
+    here = (self.ctypes.data - memory.ctypes.data) // self.itemsize
     offset = here if storage_offset is None else storage_offset
     size, stride = tuple(size), tuple(stride)
     needed = 0 if 0 in size else 1 + offset + sum((n - 1) * s for n, s in zip(size, stride, strict=True))
-    if needed > root.size:
+    if needed * self.itemsize > memory.nbytes:
         raise RuntimeError(
             f"setStorage: sizes {list(size)}, strides {list(stride)}, storage offset {offset}, and itemsize "
             f"{self.itemsize} requiring a storage size of {needed * self.itemsize} are out of bounds for storage of "
-            f"size {root.nbytes}"
+            f"size {memory.nbytes}"
         )
-    return look(
-        root if root.flags.c_contiguous else self, (size, stride, offset if root.flags.c_contiguous else offset - here)
-    )
+    return look(self, (size, stride, offset - here))
 
 
 @as_strided.derivative("self")

@@ -23,17 +23,6 @@ _KEEPS = (
 )
 
 
-def owner_of(array: Any) -> Any:
-    """The array that owns the memory which ``array`` looks at."""
-    while True:
-        base = getattr(array.base, "keeper", array.base)
-        if not isinstance(base, np.ndarray):
-            base = getattr(base, "base", None)  # what ``as_strided`` puts between a view and its array
-        if not isinstance(base, np.ndarray):
-            return array
-        array = base
-
-
 def as_bytes(owner: Any) -> Any:
     """The memory of an array that owns it, as a flat array of bytes."""
     return owner.reshape(-1, order="A").view(np.uint8)
