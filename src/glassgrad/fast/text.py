@@ -141,6 +141,14 @@ def _caller(row: Row) -> list[str]:
         "    except ValueError as error:",
         f"        shape_error({name}_row, {_tuple(_arrays(row))}, error)",
     ]
+    if row.layout is not None:
+        first = "r[0]" if row.outputs else "r"
+        may_differ = {
+            "plain": f"{first}.ndim > 1 and not {first}.flags.c_contiguous",
+            "elementwise": "not a0.flags.c_contiguous",
+            "channels": "a0.ndim > 3",
+        }
+        lines += [f"    if {may_differ[row.layout]}:", f"        r = {name}_laid(r, {', '.join(_arrays(row))})"]
     return lines + (_several_outputs(row) if row.outputs else _one_output(row))
 
 

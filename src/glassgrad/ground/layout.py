@@ -6,7 +6,8 @@ its questions another.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,15 @@ Numbers = tuple[int, ...]
 
 #: The dimensions of formats that have channels last, from the innermost to the outermost.
 CHANNELS_LAST = {"channels_last": (1, 3, 2, 0), "channels_last_3d": (1, 4, 3, 2, 0)}
+
+
+def format_name(memory_format: Any, rank: int) -> str:
+    """What a memory format is called; PyTorch's RuntimeError where tensors of this rank cannot have it."""
+    name = repr(memory_format).removeprefix("torch.")
+    wanted = len(CHANNELS_LAST.get(name, ()))
+    if wanted and wanted != rank:
+        raise RuntimeError(f"required rank {wanted} tensor to use {name} format")
+    return name
 
 
 def format_strides(sizes: Numbers, name: str) -> Numbers:
@@ -120,16 +130,14 @@ def _side_by_side(sizes: Numbers, order: Sequence[int]) -> Numbers:
 
 def unfilled(sizes: Numbers, strides: Numbers, dtype: Any) -> Any:
     """An uninitialised array of dense strides."""
-    if 0 in sizes:
-        return look(np.empty(0, dtype), (sizes, strides, 0))
-    return ndarray(sizes, dtype, strides=[stride * dtype.itemsize for stride in strides])  # type: ignore[arg-type]
+    return look(np.empty(math.prod(sizes), dtype), (sizes, strides, 0))
 
 
 def dense_like(array: Any, dtype: Any) -> Any:
     """An uninitialised array that lies as ``array`` does, without gaps or repetitions."""
     if type(array) is not ndarray:
         return np.empty((), dtype)
-    if array.flags.c_contiguous and 0 not in array.shape and 1 not in array.shape:
+    if array.base is None and array.flags.c_contiguous:
         return np.empty(array.shape, dtype)
     return unfilled(array.shape, closed(array.shape, strides_of(array)), dtype)
 
@@ -162,3 +170,42 @@ def _stretched(array: Any, sizes: Numbers) -> Numbers:
     lead = len(sizes) - array.ndim
     own = zip(array.shape, strides_of(array), sizes[lead:], strict=True)
     return (0,) * lead + tuple([0 if size == 1 != wide else stride for size, stride, wide in own])
+
+
+# -- where results lie, by the name in a row's column ``layout`` -------------------------------------------------------
+
+
+def _row_by_row(results: Sequence[Any], inputs: Sequence[Any]) -> list[Any]:
+    return [result if strides_of(result) == dense(result.shape) else np.array(result, order="C") for result in results]
+
+
+def _as_operands(results: Sequence[Any], inputs: Sequence[Any]) -> list[Any]:
+    strides = elementwise([array for array in inputs if array is not None])
+    return [result if strides_of(result) == strides else laid(result, strides) for result in results]
+
+
+def _channels_last(results: Sequence[Any], inputs: Sequence[Any]) -> Sequence[Any]:
+    first = inputs[0]
+    for array in inputs:
+        if array is None or array.ndim < 4 or array.strides[1] > array.strides[-1] or array.dtype is not first.dtype:
+            continue  # indices have no say
+        name = suggested(array.shape, strides_of(array))
+        if name != "contiguous_format":
+            rank = array.ndim
+            return [laid(r, format_strides(r.shape, name)) if r.ndim == rank else r for r in results]
+    return results if first.flags.c_contiguous else _row_by_row(results, inputs)
+
+
+_RULES = {"plain": _row_by_row, "elementwise": _as_operands, "channels": _channels_last}
+
+
+def arranged(rule: str) -> Callable[..., Any]:
+    """The function that lays what a kernel gave for its inputs, one array or several, as a rule says."""
+    arrange = _RULES[rule]
+
+    def lay(result: Any, *inputs: Any) -> Any:
+        if type(result) is tuple:
+            return tuple(arrange(result, inputs))
+        return arrange((result,), inputs)[0]
+
+    return lay

@@ -26,7 +26,7 @@ def dense(sizes: tuple[int, ...]) -> tuple[int, ...]:
 
 def strides_of(array: Any) -> tuple[int, ...]:
     """How far apart neighbours lie along each dimension, in elements."""
-    if array.dtype.metadata is None and has_strides(array):
+    if array.dtype.metadata is None and (array.size or has_strides(array)):
         item = array.itemsize
         return tuple([step // item for step in array.strides])
     return dense(array.shape)
@@ -154,6 +154,13 @@ def owner_of(array: Any) -> Any:
         if not isinstance(base, ndarray):
             return array
         array = base
+
+
+def as_bytes(owner: Any) -> Any:
+    """The memory of an array that owns it, as a flat array of bytes."""
+    if not owner.flags.forc:
+        owner = owner.transpose(sorted(range(owner.ndim), key=lambda axis: -owner.strides[axis]))
+    return owner.reshape(-1, order="A").view(np.uint8)
 
 
 def indices(window: Window) -> Any:

@@ -11,8 +11,8 @@ from ...core.tensor import Tensor, View, alias, share, wrap
 from ...ground import device as devices
 from ...ground import dtypes, modes
 from ...ground.device import device as device_type
-from ...ground.dtypes import called, memory_format
-from ...ground.layout import is_laid, suggested
+from ...ground.dtypes import called, memory_format, preserve_format
+from ...ground.layout import format_name, is_laid, suggested
 from ...ground.meta import blank
 from ...ground.runtime import warn_once
 from ...ground.window import strides_of
@@ -180,13 +180,7 @@ def _layout(wanted: Any, self: Tensor) -> str | None:
         return None
     if not isinstance(wanted, memory_format):
         raise TypeError(f"argument 'memory_format' must be torch.memory_format, not {called(wanted)}")
-    name = repr(wanted).removeprefix("torch.")
-    if name == "preserve_format":
-        return None
-    rank = {"channels_last": 4, "channels_last_3d": 5}.get(name)
-    if rank is not None and self._array.ndim != rank:
-        raise RuntimeError(f"required rank {rank} tensor to use {name} format")
-    return name
+    return None if wanted is preserve_format else format_name(wanted, self._array.ndim)
 
 
 @composite()

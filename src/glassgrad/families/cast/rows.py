@@ -25,7 +25,7 @@ def to_copy(self: Any, /, dtype: Any, source: Any = None, memory_format: Any = N
     else:
         converted = self.astype(dtype)
     if memory_format is None:
-        if type(self) is not ndarray or self.flags.forc and 1 not in self.shape:
+        if type(self) is not ndarray or self.base is None:
             return converted
         sizes, strides = self.shape, strides_of(self)
         if not layout.is_dense(sizes, strides):
@@ -52,9 +52,9 @@ def clone(self: Any, /, memory_format: Any = None) -> Any:
         return self
     if memory_format is not None:
         return layout.laid(self, layout.format_strides(self.shape, memory_format))
-    copy = layout.dense_like(self, self.dtype)
-    copy[...] = self
-    return copy
+    if self.size and self.flags.c_contiguous and (copy := self.copy()).strides == self.strides:
+        return copy
+    return layout.laid(self, layout.closed(self.shape, strides_of(self)))
 
 
 clone.derivative(self=lambda grad: grad)

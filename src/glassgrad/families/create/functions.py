@@ -13,7 +13,7 @@ from ...core.tensor import Tensor, wrap
 from ...ground import device as devices
 from ...ground import dtypes, modes
 from ...ground.dtypes import called
-from ...ground.layout import CHANNELS_LAST, dense_like, format_strides, unfilled
+from ...ground.layout import dense_like, format_name, format_strides, unfilled
 from ...ground.meta import blank
 from ...ground.window import look
 from ...ops.declare import composite
@@ -255,11 +255,8 @@ def laid_out(new: Tensor, memory_format: Any) -> Tensor:
         raise RuntimeError("unsupported memory format Preserve")
     if memory_format is dtypes.contiguous_format:
         return new
-    name = repr(memory_format).removeprefix("torch.")
-    sizes, rank = new._array.shape, len(CHANNELS_LAST[name])
-    if len(sizes) != rank:
-        raise RuntimeError(f"required rank {rank} tensor to use {name} format")
-    new._array = unfilled(sizes, format_strides(sizes, name), new._array.dtype)
+    sizes = new._array.shape
+    new._array = unfilled(sizes, format_strides(sizes, format_name(memory_format, len(sizes))), new._array.dtype)
     return new
 
 

@@ -22,7 +22,7 @@ def _full(sizes: Any, value: Any, dtype: Any) -> Any:
     return np.full(sizes, np.asarray(value).astype(dtype), dtype) if value else np.zeros(sizes, dtype)
 
 
-@op()
+@op(layout="channels")
 def constant_pad_nd(self: Any, /, pad: Any, value: Any = 0) -> Any:
     """The tensor within a border of one value; negative widths cut off.  ``pad`` counts from the last dimension."""
     if len(pad) % 2:
@@ -118,7 +118,7 @@ def reflection_pad1d(self: Any, /, padding: Any) -> Any:
 reflection_pad1d.derivative(self=lambda grad, self_sizes, padding: pad_backward(grad, self_sizes, padding, "reflect"))
 
 
-@op(node="ReflectionPad2DBackward0", public=False, hidden=("self_sizes",))
+@op(node="ReflectionPad2DBackward0", public=False, hidden=("self_sizes",), layout="channels")
 def reflection_pad2d(self: Any, /, padding: Any) -> Any:
     """The last two dimensions within a border of their mirror image."""
     return _padded(self, padding, "reflect")
@@ -127,7 +127,7 @@ def reflection_pad2d(self: Any, /, padding: Any) -> Any:
 reflection_pad2d.derivative(self=lambda grad, self_sizes, padding: pad_backward(grad, self_sizes, padding, "reflect"))
 
 
-@op(node="ReflectionPad3DBackward0", public=False, hidden=("self_sizes",))
+@op(node="ReflectionPad3DBackward0", public=False, hidden=("self_sizes",), layout="channels")
 def reflection_pad3d(self: Any, /, padding: Any) -> Any:
     """The last three dimensions within a border of their mirror image."""
     return _padded(self, padding, "reflect")
@@ -147,7 +147,7 @@ replication_pad1d.derivative(
 )
 
 
-@op(node="ReplicationPad2DBackward0", public=False, hidden=("self_sizes",))
+@op(node="ReplicationPad2DBackward0", public=False, hidden=("self_sizes",), layout="channels")
 def replication_pad2d(self: Any, /, padding: Any) -> Any:
     """The last two dimensions within a border of their outermost elements."""
     return _padded(self, padding, "replicate")
@@ -158,7 +158,7 @@ replication_pad2d.derivative(
 )
 
 
-@op(node="ReplicationPad3DBackward0", public=False, hidden=("self_sizes",))
+@op(node="ReplicationPad3DBackward0", public=False, hidden=("self_sizes",), layout="channels")
 def replication_pad3d(self: Any, /, padding: Any) -> Any:
     """The last three dimensions within a border of their outermost elements."""
     return _padded(self, padding, "replicate")

@@ -293,8 +293,10 @@ def formatted(self: Tensor, format_spec: str) -> str:
 @composite(function=False)
 def is_set_to(self: Tensor, tensor: Tensor) -> bool:
     """Whether both look at the same memory with the same sizes and strides."""
+    share(self), share(tensor)
     a, b = self._array, tensor._array
-    return self is tensor or (data_ptr(self) == data_ptr(tensor) and a.shape == b.shape and a.strides == b.strides)
+    alike = a.shape == b.shape and strides_of(a) == strides_of(b) and _address(a) == _address(b)
+    return alike and owner_of(a) is owner_of(b)
 
 
 # -- What tensors are not here but may be in PyTorch (sparse, nested, elsewhere), and what they can be taken for.

@@ -147,7 +147,7 @@ def _at_indices(grad: Any, indices: Any, self_sizes: Any, dim: Any, keepdim: Any
     return place(grad, indices, self_sizes, dim, keepdim)
 
 
-@op(node="MaxBackward0", outputs=("values", "indices"), differentiable=("values",), public=False)
+@op(node="MaxBackward0", outputs=("values", "indices"), differentiable=("values",), public=False, layout="plain")
 def max_dim(self: Any, /, dim: int, keepdim: bool = False) -> Any:
     """The largest elements along ``dim`` and the places of the first of them."""
     return _extreme("max", self, dim, keepdim)
@@ -156,7 +156,7 @@ def max_dim(self: Any, /, dim: int, keepdim: bool = False) -> Any:
 max_dim.derivative(self=_at_indices)
 
 
-@op(node="MinBackward0", outputs=("values", "indices"), differentiable=("values",), public=False)
+@op(node="MinBackward0", outputs=("values", "indices"), differentiable=("values",), public=False, layout="plain")
 def min_dim(self: Any, /, dim: int, keepdim: bool = False) -> Any:
     """The smallest elements along ``dim`` and the places of the first of them."""
     return _extreme("min", self, dim, keepdim)
@@ -342,7 +342,7 @@ def _shared_among_ties(grad: Any, self: Any, result: Any, self_sizes: Any, dim: 
     return spread_dim(grad, self_sizes, dim, keepdim) * ties(self, result, dim, keepdim)
 
 
-@op(node="AmaxBackward0", public=False, hidden=("self_sizes",))
+@op(node="AmaxBackward0", public=False, hidden=("self_sizes",), layout="plain")
 def amax_dim(self: Any, /, dim: Any, keepdim: bool = False) -> Any:
     """The largest elements along the dimensions ``dim``."""
     return _reduced(np.maximum, "max", self, dim, keepdim)
@@ -351,7 +351,7 @@ def amax_dim(self: Any, /, dim: Any, keepdim: bool = False) -> Any:
 amax_dim.derivative(self=_shared_among_ties)
 
 
-@op(node="AminBackward0", public=False, hidden=("self_sizes",))
+@op(node="AminBackward0", public=False, hidden=("self_sizes",), layout="plain")
 def amin_dim(self: Any, /, dim: Any, keepdim: bool = False) -> Any:
     """The smallest elements along the dimensions ``dim``."""
     return _reduced(np.minimum, "min", self, dim, keepdim)
@@ -390,7 +390,7 @@ def min_all(self: Any, /) -> Any:
 min_all.derivative(self=lambda grad, self, result: grad * ties(self, result, None, False, True))
 
 
-@op(node="AminmaxBackward0", outputs=("min", "max"), public=False, hidden=("self_sizes",))
+@op(node="AminmaxBackward0", outputs=("min", "max"), public=False, hidden=("self_sizes",), layout="plain")
 def aminmax_dim(self: Any, /, dim: Any = None, keepdim: bool = False) -> Any:
     """The smallest and the largest elements, along ``dim`` or of all."""
     if self.ndim and not self.size:
@@ -422,19 +422,19 @@ def _truth(ufunc: Any, a: Any, dim: Any, keepdim: bool) -> Any:
     return truth.astype(a.dtype) if a.dtype == np.uint8 else np.asarray(truth)[()]
 
 
-@op(constant=True, public=False)
+@op(constant=True, public=False, layout="plain")
 def all_dim(self: Any, /, dim: Any = None, keepdim: bool = False) -> Any:
     """Whether all elements along ``dim`` are nonzero."""
     return _truth(np.logical_and, self, dim, keepdim)
 
 
-@op(constant=True, public=False)
+@op(constant=True, public=False, layout="plain")
 def any_dim(self: Any, /, dim: Any = None, keepdim: bool = False) -> Any:
     """Whether any element along ``dim`` is nonzero."""
     return _truth(np.logical_or, self, dim, keepdim)
 
 
-@op(constant=True, public=False)
+@op(constant=True, public=False, layout="plain")
 def count_nonzero_dim(self: Any, /, dim: Any = None) -> Any:
     """How many elements along ``dim`` are nonzero."""
     nonzero = self != 0

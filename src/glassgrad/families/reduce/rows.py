@@ -176,7 +176,7 @@ def sum(self: Any, /, dtype: Any = None) -> Any:
 sum.derivative(self=lambda grad, self_sizes: spread(grad, self_sizes))
 
 
-@op(node="SumBackward1", public=False)
+@op(node="SumBackward1", public=False, layout="plain")
 def sum_dim(self: Any, /, dim: Any, keepdim: bool = False, dtype: Any = None) -> Any:
     """The sums along the dimensions ``dim``."""
     if dtype is None:
@@ -232,7 +232,7 @@ def present(self: Any, /) -> Any:
     return (self == self).astype(self.dtype)
 
 
-@op(node="NansumBackward0", public=False, hidden=("self_sizes",))
+@op(node="NansumBackward0", public=False, hidden=("self_sizes",), layout="plain")
 def nansum_dim(self: Any, /, dim: Any = None, keepdim: bool = False) -> Any:
     """The sums along ``dim`` of what is not NaN."""
     return along(self if self.dtype.kind in "bui" else np.where(self == self, self, self.dtype.type(0)), dim, keepdim)
@@ -262,7 +262,7 @@ def mean(self: Any, /) -> Any:
 mean.derivative(self=lambda grad, self_sizes: spread(grad / count(self_sizes), self_sizes))
 
 
-@op(node="MeanBackward1", public=False, shows={"self_sym_numel": ("self_sizes", prod)})
+@op(node="MeanBackward1", public=False, shows={"self_sym_numel": ("self_sizes", prod)}, layout="plain")
 def mean_dim(self: Any, /, dim: Any, keepdim: bool = False) -> Any:
     """The means along the dimensions ``dim``."""
     d = self.dtype
@@ -312,7 +312,7 @@ def prod_all(self: Any, /, dtype: Any = None) -> Any:
 prod_all.derivative(self=lambda grad, self, result: grad * others(self, result, None, False))
 
 
-@op(node="ProdBackward1", public=False, precision="single", hidden=("self_sizes",))
+@op(node="ProdBackward1", public=False, precision="single", hidden=("self_sizes",), layout="plain")
 def prod_dim(self: Any, /, dim: int, keepdim: bool = False, dtype: Any = None) -> Any:
     """The products along ``dim``."""
     return _product(self if dtype is None else self.astype(dtype), dim, keepdim)
@@ -381,7 +381,7 @@ def _slope(sizes: tuple[int, ...], dim: Any, correction: Any) -> float:
     return 2 / degrees if degrees else inf
 
 
-@op(node="VarBackward0", holomorphic=False, public=False, hidden=("self_sizes",))
+@op(node="VarBackward0", holomorphic=False, public=False, hidden=("self_sizes",), layout="plain")
 def var_dim(self: Any, /, dim: Any = None, correction: Any = None, keepdim: bool = False) -> Any:
     """The variances along ``dim``."""
     return _as_self(self, _variance(self, dim, correction, keepdim)[0])
@@ -393,7 +393,7 @@ def _var_rule(grad: Any, self: Any, self_sizes: Any, dim: Any, correction: Any, 
     return spread_dim(grad * slope, self_sizes, dim, keepdim) * (self - mean_dim(self, dim, True))
 
 
-@op(node="StdBackward0", holomorphic=False, public=False, hidden=("self_sizes",))
+@op(node="StdBackward0", holomorphic=False, public=False, hidden=("self_sizes",), layout="plain")
 def std_dim(self: Any, /, dim: Any = None, correction: Any = None, keepdim: bool = False) -> Any:
     """The standard deviations along ``dim``."""
     return _as_self(self, np.sqrt(_variance(self, dim, correction, keepdim)[0]))
@@ -405,7 +405,14 @@ def _std_rule(grad: Any, self: Any, self_sizes: Any, result: Any, dim: Any, corr
     return spread_dim(half, self_sizes, dim, keepdim) * (self - mean_dim(self, dim, True))
 
 
-@op(node="VarMeanBackward0", outputs=("result0", "result1"), holomorphic=False, public=False, hidden=("self_sizes",))
+@op(
+    node="VarMeanBackward0",
+    outputs=("result0", "result1"),
+    holomorphic=False,
+    public=False,
+    hidden=("self_sizes",),
+    layout="plain",
+)
 def var_mean_dim(self: Any, /, dim: Any = None, correction: Any = None, keepdim: bool = False) -> Any:
     """The variances and the means along ``dim``."""
     return _as_self(self, *_variance(self, dim, correction, keepdim))
@@ -424,7 +431,14 @@ def _var_mean_rule(grads: Any, self: Any, self_sizes: Any, dim: Any, correction:
     return back
 
 
-@op(node="StdMeanBackward0", outputs=("result0", "result1"), holomorphic=False, public=False, hidden=("self_sizes",))
+@op(
+    node="StdMeanBackward0",
+    outputs=("result0", "result1"),
+    holomorphic=False,
+    public=False,
+    hidden=("self_sizes",),
+    layout="plain",
+)
 def std_mean_dim(self: Any, /, dim: Any = None, correction: Any = None, keepdim: bool = False) -> Any:
     """The standard deviations and the means along ``dim``."""
     variance, means = _variance(self, dim, correction, keepdim)

@@ -47,7 +47,7 @@ def as_input(turned: Any, dim: int | None, reverse: bool, sizes: tuple[int, ...]
 # -- sums --------------------------------------------------------------------------------------------------------------
 
 
-@op(inplace=True)
+@op(inplace=True, layout="plain")
 def cumsum(self: Any, /, dim: int, dtype: Any = None) -> Any:
     """The sums of everything up to each place along ``dim``."""
     return running(np.add, self, dim, dtype)
@@ -109,7 +109,7 @@ recur.derivative(
 # -- products ----------------------------------------------------------------------------------------------------------
 
 
-@op(inplace=True)
+@op(inplace=True, layout="plain")
 def cumprod(self: Any, /, dim: int, dtype: Any = None) -> Any:
     """The products of everything up to each place along ``dim``."""
     return running(np.multiply, self, dim, dtype)
@@ -171,7 +171,7 @@ def _extremes(ufunc: Any, a: Any, dim: int) -> tuple[Any, Any]:
     return values, np.maximum.accumulate(np.where(mask, positions, 0), axis=dim)
 
 
-@op(node="CummaxBackward0", outputs=("values", "indices"), differentiable=("values",), public=False)
+@op(node="CummaxBackward0", outputs=("values", "indices"), differentiable=("values",), public=False, layout="plain")
 def cummax_dim(self: Any, /, dim: int) -> Any:
     """The largest of everything up to each place along ``dim``, and where it stands."""
     return _extremes(np.maximum, self, dim)
@@ -180,7 +180,7 @@ def cummax_dim(self: Any, /, dim: int) -> Any:
 cummax_dim.derivative(self=lambda grad, indices, dim: add_along(grad, indices, dim))
 
 
-@op(node="CumminBackward0", outputs=("values", "indices"), differentiable=("values",), public=False)
+@op(node="CumminBackward0", outputs=("values", "indices"), differentiable=("values",), public=False, layout="plain")
 def cummin_dim(self: Any, /, dim: int) -> Any:
     """The smallest of everything up to each place along ``dim``, and where it stands."""
     return _extremes(np.minimum, self, dim)
@@ -231,7 +231,7 @@ def decay(self: Any, other: Any, /) -> Any:
 decay.derivative(self=lambda grad, result: grad * result, other=lambda grad, result: -(grad * result))
 
 
-@op()
+@op(layout="plain")
 def logcumsumexp(self: Any, /, dim: int) -> Any:
     """The logarithms of the running sums of exponentials along ``dim``."""
     if self.dtype.kind in "bui":

@@ -76,6 +76,7 @@ def _checked(name: str, self: Any, index: Any, dim: int, src: Any = None) -> int
     public=False,
     hidden=("self_sizes",),
     shows={"dim": ("dim", unsigned), "sparse_grad": ("dim", lambda dim: False)},
+    layout="plain",
 )
 def gather(self: Any, index: Any, /, dim: Any, sparse_grad: Any = False) -> Any:
     """The elements that ``index`` names along ``dim``, in the shape of ``index``."""

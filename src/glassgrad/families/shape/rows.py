@@ -124,10 +124,12 @@ def view(self: Any, /, sizes: Any) -> Any:
         if reshaped.shape != sizes:  # one of them is -1
             if min(sizes) < -1:
                 inferred(sizes, self.size)
-            if not self.size and reshaped.shape == self.shape:
+            sizes = reshaped.shape
+            if sizes == self.shape and not self.size:
                 return self[...]
-        if 1 in self.shape and self.size and (self.strides[-1] != self.itemsize or reshaped.shape == self.shape):
-            return strided(self, reshaped.shape, steps(self.shape, self.strides, reshaped.shape))
+        shape = self.shape
+        if 1 in shape and (sizes == shape or self.strides[-1] != self.itemsize) and self.size:
+            return strided(self, sizes, steps(shape, self.strides, sizes))
         return reshaped
     wanted = inferred(sizes, self.size)
     strides = steps(self.shape, self.strides, wanted)
@@ -291,7 +293,7 @@ def _negative_lead(sizes: Any, lead: int) -> None:
     )
 
 
-@op(node="SumBackward1", public=False)
+@op(node="SumBackward1", public=False, layout="plain")
 def sum_to(self: Any, /, sizes: Any) -> Any:
     """The sum over the dimensions that broadcasting ``sizes`` to the tensor's own would stretch."""
     if self.shape == sizes:

@@ -117,6 +117,7 @@ def _log_softmax_backward_of_few_rows(grad_output: Any, output: Any, dim: int) -
     halves="plain",
     native=lambda self, dim: compiled.softmax.forward(self, dim),
     quick=_softmax_of_short_rows,
+    layout="plain",
 )
 def softmax(self: Any, /, dim: int) -> Any:
     """Exponentials along ``dim``, scaled to sum to one."""
@@ -155,6 +156,7 @@ softmax_backward.derivative(
     halves="plain",
     native=lambda self, dim: compiled.softmax.log_forward(self, dim),
     quick=_log_softmax_of_short_rows,
+    layout="plain",
 )
 def log_softmax(self: Any, /, dim: int) -> Any:
     """The logarithm of ``softmax``, without its rounding."""
@@ -187,7 +189,7 @@ log_softmax_backward.derivative(
 # -- log-sum-exp -------------------------------------------------------------------------------------------------------
 
 
-@op(node="LogsumexpBackward0", public=False, halves="single", hidden=("self_sizes",))
+@op(node="LogsumexpBackward0", public=False, halves="single", hidden=("self_sizes",), layout="plain")
 def logsumexp_dim(self: Any, /, dim: Any, keepdim: bool = False) -> Any:
     """The logarithms of the sums of exponentials along ``dim``."""
     if self.ndim == 0:

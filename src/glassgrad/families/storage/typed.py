@@ -16,13 +16,13 @@ from ...ground import dtypes, modes
 from ...ground.dtypes import called
 from ...ground.runtime import warn
 from ...ground.size import Size
-from ...ground.window import dense, look, owner_of
+from ...ground.window import as_bytes, dense, look, owner_of
 from ...ops.declare import composite
 from ..create.construct import array_of, tensor_of
 from ..create.functions import allocate, is_size
 from ..matrix.rows import c_name
 from ..shape.rows import alias
-from .functions import Conversions, UntypedStorage, as_bytes, mapped, storage_of
+from .functions import Conversions, UntypedStorage, mapped, storage_of
 
 REMOVAL = (
     "TypedStorage is deprecated. It will be removed in the future and UntypedStorage will be the only storage class. "
@@ -398,7 +398,11 @@ def set_(self: Tensor, source: Any = None, storage_offset: Any = 0, size: Any = 
         share(source)
         array = source._array
         if size is not None:
-            array = looking_at(owner_of(array), kind, storage_offset, size, dense(size) if stride is None else stride)
+            if not array.flags.c_contiguous:
+                raise RuntimeError("passed in tensor to be used as storage must be contiguous")
+            memory, steps = owner_of(array), dense(size) if stride is None else stride
+            before = (array.ctypes.data - memory.ctypes.data) // array.itemsize
+            array = looking_at(memory, kind, before + storage_offset, size, steps)
     elif source is None:
         array = np.empty(0, kind)
     else:
