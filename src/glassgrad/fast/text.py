@@ -143,10 +143,11 @@ def _caller(row: Row) -> list[str]:
     ]
     if row.layout is not None:
         first = "r[0]" if row.outputs else "r"
-        may_differ = {
+        images = [f"a{at}" for at, name in enumerate(row.inputs) if name not in row.optional]
+        may_differ = {  # asked in few steps: whether the rule, which asks in many, is worth a call
             "plain": f"{first}.ndim > 1 and not {first}.flags.c_contiguous",
-            "elementwise": "not a0.flags.c_contiguous",
-            "channels": "a0.ndim > 3",
+            "elementwise": "a0.ndim > 1 and not a0.flags.c_contiguous",
+            "channels": " or ".join(f"(s := {image}.strides)[1:2] <= s[-1:]" for image in images),
         }
         lines += [f"    if {may_differ[row.layout]}:", f"        r = {name}_laid(r, {', '.join(_arrays(row))})"]
     return lines + (_several_outputs(row) if row.outputs else _one_output(row))

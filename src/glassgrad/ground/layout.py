@@ -137,7 +137,7 @@ def dense_like(array: Any, dtype: Any) -> Any:
     """An uninitialised array that lies as ``array`` does, without gaps or repetitions."""
     if type(array) is not ndarray:
         return np.empty((), dtype)
-    if array.base is None and array.flags.c_contiguous:
+    if array.flags.c_contiguous and 0 not in array.shape and 1 not in array.shape:
         return np.empty(array.shape, dtype)
     return unfilled(array.shape, closed(array.shape, strides_of(array)), dtype)
 

@@ -25,7 +25,7 @@ def to_copy(self: Any, /, dtype: Any, source: Any = None, memory_format: Any = N
     else:
         converted = self.astype(dtype)
     if memory_format is None:
-        if type(self) is not ndarray or self.base is None:
+        if type(self) is not ndarray or self.base is None or self.flags.forc and 1 not in self.shape:
             return converted
         sizes, strides = self.shape, strides_of(self)
         if not layout.is_dense(sizes, strides):

@@ -13,8 +13,8 @@ from ...core.tensor import Tensor, new, share
 from ...ground import dtypes
 from ...ground.dtypes import called
 from ...ground.runtime import warn_once
-from ...ground.window import owner_of, strides_of
 from ...ground.size import Size, unchecked
+from ...ground.window import owner_of, strides_of
 from ...ops.declare import composite
 from ..arithmetic.functions import need_tensor, plain
 from ..join.functions import stack

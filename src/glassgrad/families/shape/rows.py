@@ -112,6 +112,16 @@ def inferred(sizes: Any, count: int) -> tuple[int, ...]:
     return (*sizes[:open_at], count // known, *sizes[open_at + 1 :])
 
 
+def _viewed(view: Any, reshaped: Any) -> Any:
+    """What NumPy made of a view, with PyTorch's strides where sizes of 1 or 0 leave a choice."""
+    sizes, shape = reshaped.shape, view.shape
+    if not view.size:
+        return view[...] if sizes == shape else reshaped
+    if 1 in shape and (sizes == shape or view.strides[-1] != view.itemsize):
+        return strided(view, sizes, steps(shape, view.strides, sizes))
+    return reshaped
+
+
 @op(view=True, public=False)
 def view(self: Any, /, sizes: Any) -> Any:
     """The view with other sizes; one of them may be -1.  RuntimeError where only a copy can have them."""
@@ -121,16 +131,10 @@ def view(self: Any, /, sizes: Any) -> Any:
         except ValueError:
             inferred(sizes, self.size)
             raise
-        if reshaped.shape != sizes:  # one of them is -1
-            if min(sizes) < -1:
-                inferred(sizes, self.size)
-            sizes = reshaped.shape
-            if sizes == self.shape and not self.size:
-                return self[...]
+        if reshaped.shape != sizes and min(sizes) < -1:
+            inferred(sizes, self.size)
         shape = self.shape
-        if 1 in shape and (sizes == shape or self.strides[-1] != self.itemsize) and self.size:
-            return strided(self, sizes, steps(shape, self.strides, sizes))
-        return reshaped
+        return _viewed(self, reshaped) if 1 in shape or 0 in shape else reshaped
     wanted = inferred(sizes, self.size)
     strides = steps(self.shape, self.strides, wanted)
     if strides is None:

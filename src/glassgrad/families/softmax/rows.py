@@ -50,6 +50,8 @@ def _softmax_of_short_rows(self: Any, dim: int) -> Any:
     if not ndim or dim != ndim - 1:
         return None
     n = shape[dim]
+    if self.strides[dim] != self.itemsize:
+        return None
     ones = ones32.get(n) if d is F32 else ones64.get(n) if d is F64 else None
     if ones is None:
         return None
@@ -79,7 +81,7 @@ def _log_softmax_of_short_rows(self: Any, dim: int) -> Any:
     shape = self.shape
     if self.dtype is not F32:
         return None
-    if dim == 1 and len(shape) == 2 and self.size <= SMALL and shape[1] in ones32:
+    if dim == 1 and len(shape) == 2 and self.strides[1] == 4 and self.size <= SMALL and shape[1] in ones32:
         if self.size <= 256 and shape[1] in _SQUARES:
             spread = _exp(self).dot(_SQUARES[shape[1]])
             if _between(spread[:, 0], 1e-3, 1e3):
