@@ -52,8 +52,8 @@ def clone(self: Any, /, memory_format: Any = None) -> Any:
         return self
     if memory_format is not None:
         return layout.laid(self, layout.format_strides(self.shape, memory_format))
-    if self.size and self.flags.c_contiguous and (copy := self.copy()).strides == self.strides:
-        return copy
+    if self.flags.c_contiguous and (self.base is None or 1 not in self.shape and 0 not in self.shape):
+        return self.copy()
     return layout.laid(self, layout.closed(self.shape, strides_of(self)))
 
 

@@ -346,7 +346,7 @@ def _product(array: Any, axis: int, matrix: Any) -> Any:
     """``matrix`` applied to every line along ``axis``."""
     if axis == array.ndim - 1:
         return np.matmul(array, matrix.T)
-    lines = array.reshape(*array.shape[: axis + 1], -1)
+    lines = array.reshape(*array.shape[: axis + 1], prod(array.shape[axis + 1 :]))
     return np.matmul(matrix, lines).reshape(*array.shape[:axis], len(matrix), *array.shape[axis + 1 :])
 
 

@@ -133,8 +133,9 @@ def view(self: Any, /, sizes: Any) -> Any:
             raise
         if reshaped.shape != sizes and min(sizes) < -1:
             inferred(sizes, self.size)
-        shape = self.shape
-        return _viewed(self, reshaped) if 1 in shape or 0 in shape else reshaped
+        if self.base is None or 1 not in self.shape and 0 not in self.shape:
+            return reshaped
+        return _viewed(self, reshaped)
     wanted = inferred(sizes, self.size)
     strides = steps(self.shape, self.strides, wanted)
     if strides is None:

@@ -50,10 +50,8 @@ def _softmax_of_short_rows(self: Any, dim: int) -> Any:
     if not ndim or dim != ndim - 1:
         return None
     n = shape[dim]
-    if self.strides[dim] != self.itemsize:
-        return None
     ones = ones32.get(n) if d is F32 else ones64.get(n) if d is F64 else None
-    if ones is None:
+    if ones is None or self.strides[dim] != self.itemsize:
         return None
     e = _exp(self) if ndim == 2 else _exp(self.reshape(-1, n))
     sums = e.dot(ones)
