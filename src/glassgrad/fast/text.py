@@ -154,9 +154,9 @@ def _laid_out(row: Row) -> list[str]:
     first = "r[0]" if row.outputs else "r"
     images = [array for array, name in zip(_arrays(row), row.inputs, strict=True) if name not in row.optional]
     may_differ = {
-        "plain": f"{first}.ndim > 1 and not {first}.flags.c_contiguous",
+        "plain": f"{first}.ndim > 1 and not a0.flags.c_contiguous",
         "elementwise": "a0.ndim > 1 and not a0.flags.c_contiguous",
-        "channels": " or ".join(f"(s := {image}.strides)[1:2] <= s[-1:]" for image in images),
+        "channels": " or ".join(f"not (s := {a}.strides)[:1] >= s[1:2] >= s[2:3] >= s[3:4]" for a in images),
     }
     return [f"if {may_differ[row.layout]}:", f"    r = {row.name}_laid(r, {', '.join(_arrays(row))})"]
 

@@ -377,7 +377,8 @@ def looking_at(owner: Any, kind: Any, offset: int, sizes: Any, strides: Any) -> 
         except ValueError as error:  # the other sizes are beyond NumPy
             raise RuntimeError("numel: integer multiplication overflow") from error
     steps = [step * kind.itemsize for step in strides]
-    return np.ndarray(sizes, kind, owner, offset * kind.itemsize, steps)  # type: ignore[arg-type]
+    memory = owner if owner.flags.forc else as_bytes(owner)
+    return np.ndarray(sizes, kind, memory, offset * kind.itemsize, steps)  # type: ignore[arg-type]
 
 
 @composite(function=False)
