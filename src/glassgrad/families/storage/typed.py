@@ -401,7 +401,7 @@ def set_(self: Tensor, source: Any = None, storage_offset: Any = 0, size: Any = 
         if size is not None:
             if not array.flags.c_contiguous:
                 raise RuntimeError("passed in tensor to be used as storage must be contiguous")
-            memory, steps = owner_of(array), dense(size) if stride is None else stride
+            memory, steps = owner_of(array), dense(tuple(size)) if stride is None else stride
             before = (array.ctypes.data - memory.ctypes.data) // array.itemsize
             array = looking_at(memory, kind, before + storage_offset, size, steps)
     elif source is None:
