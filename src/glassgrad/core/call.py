@@ -201,7 +201,8 @@ def compute(row: Row, arrays: Sequence[Any], settings: Sequence[Any]) -> Any:
         if array is not None and array.dtype.metadata is not None:
             return shapes_only(row, operands, settings)
     try:
-        return row.kernel(*operands, *settings)
+        result = row.kernel(*operands, *settings)
+        return result if row.laid is None else row.laid(result, *operands)
     except ValueError as error:
         shape_error(row, arrays, error)
 

@@ -10,6 +10,8 @@ import numpy as np
 
 from ..ground import errors
 from ..ground.counter import VersionCounter
+from ..ground.layout import is_dense, laid
+from ..ground.window import strides_of
 
 ndarray = np.ndarray
 adding = threading.RLock()  # whoever holds it may change the gradients of leaves
@@ -117,9 +119,10 @@ _OF_BASE = _base_references()
 
 def _own(grad: Any, data: Any) -> Any:
     """A copy of ``grad``, laid out as the leaf's data where that is dense, else row by row."""
-    copy = np.empty_like(data, dtype=grad.dtype) if type(data) is ndarray else np.empty(grad.shape, grad.dtype)
-    np.copyto(copy, grad)
-    return copy
+    strides = strides_of(data)
+    if data.flags.c_contiguous or not is_dense(data.shape, strides):
+        return np.array(grad, order="C")
+    return laid(grad, strides)
 
 
 def accumulate_lifted(leaf: Any, grad: Any) -> None:

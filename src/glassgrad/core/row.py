@@ -12,6 +12,7 @@ from collections.abc import Callable
 from typing import Any, Literal, ParamSpec, Protocol, TypedDict, TypeVar, Unpack, overload
 
 from ..ground.index import IS_NARROW, wide
+from ..ground.layout import arranged
 from ..ground.register import Register
 from .plan import Plan
 
@@ -68,6 +69,9 @@ class Columns(TypedDict, total=False):
     indices: bool  #: the result is indices, which are int64 on every machine; so is an output of that name
     #: ``sizes(*inputs, *settings)`` are those of the result: what meta tensors need, where no stand-ins tell
     sizes: Callable[..., tuple[int, ...]] | None
+    #: where it lies in memory, where NumPy would have it elsewhere: row by row, in the order of the operands, or in
+    #: that of the first input whose channels are last
+    layout: Literal["plain", "elementwise", "channels"] | None
     # -- its rules and its node
     holomorphic: bool  #: False: the rules conjugate on their own, else they are those of a holomorphic function
     hidden: tuple[str, ...]  #: what is saved, and not shown as ``_saved_`` name
@@ -139,6 +143,8 @@ class Row:
         self.serves, self.halves = columns.get("serves"), columns.get("halves")
         if self.halves not in (None, "single", "plain"):
             raise ValueError(f"row {self.name}: unknown treatment of halves {self.halves!r}")
+        self.layout = columns.get("layout")
+        self.laid = None if self.layout is None else arranged(self.layout)
         self.kernel = kernel_of(self)
         parts = self.name.split("_")
         self.node_name = columns.get("node") or "".join(part.capitalize() for part in parts) + "Backward0"

@@ -20,6 +20,7 @@ from ..ground.counter import VersionCounter
 from ..ground.device import device
 from ..ground.listening import audible
 from ..ground.size import Size, unchecked
+from ..ground.window import has_strides, vacant
 from . import hooks, leaf
 from .node import Node, node_of, pair_of
 from .record import OUTPUT, Record, about
@@ -83,8 +84,11 @@ def share(tensor: Tensor) -> VersionCounter:
         # Another tensor of the same record, read out of what it saved, may have been shared before.
         version = (None if record is None else record.counter) or VersionCounter()
         array = tensor._array
-        if type(array) is not ndarray and type(array) not in carried_by:
-            array = np.array(array)
+        if type(array) is not ndarray:
+            if type(array) not in carried_by:
+                array = np.array(array)
+        elif not array.size and array.dtype.metadata is None and not has_strides(array):
+            array = vacant(array)
         tensor._counter, tensor._array = version, array  # with no call between them, before which Ctrl-C could come
         if record is not None:
             record.counter = version

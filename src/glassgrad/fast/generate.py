@@ -115,6 +115,8 @@ def ready(row: Row) -> None:
     exec(compile(text, filename, "exec"), NAMES, functions)
     NAMES[f"{row.name}_plain"], NAMES[f"{row.name}_quick"] = row.plain, row.quick
     NAMES[f"{row.name}_native"] = row.native
+    if row.layout is not None:
+        NAMES[f"{row.name}_laid"] = row.laid
     if row.ufunc is not None:
         NAMES[f"{row.name}_ufunc"], NAMES[f"{row.name}_large"] = row.ufunc, functions[f"{row.name}_large"]
     if has_run(row):

@@ -150,11 +150,14 @@ def _caller(row: Row) -> list[str]:
     attempt = [f"r = {kernel}"]
     if row.kernel is not row.plain:  # spares the call that looks at dtype and size
         attempt = [f"r = {kernel.replace('_kernel(', '_plain(')}"]
-        if row.quick is not None:
-            attempt = [f"r = {kernel.replace('_kernel(', '_quick(')}", "if r is None:", f"    {attempt[0]}"]
+        if row.quick is not None:  # gives nothing that would have to be laid out
+            otherwise = ["    " + line for line in (*attempt, *_laid_out(row))]
+            attempt = [f"r = {kernel.replace('_kernel(', '_quick(')}", "if r is None:", *otherwise]
         if row.native is not None:
             native = f"r = None if a0.size < compiled.least else {kernel.replace('_kernel(', '_native(')}"
             attempt = [native, "if r is None:", *("    " + line for line in attempt)]
+    if row.quick is None:
+        attempt += _laid_out(row)
     lines += [
         "    try:",
         *("        " + line for line in attempt),
@@ -162,6 +165,20 @@ def _caller(row: Row) -> list[str]:
         f"        shape_error({name}_row, {_tuple(_arrays(row))}, error)",
     ]
     return lines + (_several_outputs(row) if row.outputs else _one_output(row))
+
+
+def _laid_out(row: Row) -> list[str]:
+    """What lays a result out as the row's column says, after a question of few steps whether that is worth a call."""
+    if row.layout is None:
+        return []
+    first = "r[0]" if row.outputs else "r"
+    images = [array for array, name in zip(_arrays(row), row.inputs, strict=True) if name not in row.optional]
+    may_differ = {
+        "plain": f"{first}.ndim > 1 and not a0.flags.c_contiguous",
+        "elementwise": "a0.ndim > 1 and not a0.flags.c_contiguous",
+        "channels": " or ".join(f"not (s := {a}.strides)[:1] >= s[1:2] >= s[2:3] >= s[3:4]" for a in images),
+    }
+    return [f"if {may_differ[row.layout]}:", f"    r = {row.name}_laid(r, {', '.join(_arrays(row))})"]
 
 
 def _at_defaults(row: Row) -> str:

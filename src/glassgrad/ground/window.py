@@ -24,6 +24,14 @@ def dense(sizes: tuple[int, ...]) -> tuple[int, ...]:
     return tuple(reversed(strides))
 
 
+def strides_of(array: Any) -> tuple[int, ...]:
+    """How far apart neighbours lie along each dimension, in elements."""
+    if array.dtype.metadata is None and (array.size or has_strides(array)):
+        item = array.itemsize
+        return tuple([step // item for step in array.strides])
+    return dense(array.shape)
+
+
 def window_of(array: Any, base: Any) -> Window:
     """Sizes, strides and offset of a view in its base, in elements; RuntimeError where its memory is not the base's."""
     item = array.itemsize
@@ -38,10 +46,7 @@ def _check_inside(array: Any, window: Window) -> None:
     sizes, strides, offset = window
     if 0 in sizes or array.dtype.metadata is not None:  # nothing to look at, or no memory
         return
-    root = _root(array)
-    while isinstance(root.base, _Memory):
-        root = _root(root.base.keeper)
-    low, high = byte_bounds(root)
+    low, high = byte_bounds(owner_of(array))
     reach = [(size - 1) * stride for size, stride in zip(sizes, strides, strict=True)]
     start = array.ctypes.data + offset * array.itemsize
     first = start + sum([step for step in reach if step < 0]) * array.itemsize
@@ -57,10 +62,33 @@ def look(array: Any, window: Window) -> Any:
     """The view of ``array``'s memory at ``window``."""
     sizes, strides, offset = window
     item = array.itemsize
-    if not array.size or 0 in sizes:
-        return np.empty(sizes, array.dtype)
     _check_inside(array, window)
     return _from_memory(array, sizes, tuple(stride * item for stride in strides), offset * item)
+
+
+def vacant(array: Any) -> Any:
+    """An empty array with strides that its views can have theirs from: NumPy gives it none."""
+    return _from_memory(array, array.shape, tuple(step * array.itemsize for step in dense(array.shape)), 0)
+
+
+def has_strides(array: Any) -> bool:
+    """Whether an array's strides tell how it lies: those of an empty array that NumPy made do not."""
+    while not array.size and not any(array.strides):
+        if not isinstance(array.base, ndarray):
+            return array.base is not None
+        array = array.base
+    return True
+
+
+def empty_slice(array: Any, axis: int, start: int, step: int = 1) -> Any:
+    """No elements of an axis, from ``start`` on: NumPy's own empty slices all begin at 0."""
+    sizes, strides = array.shape, array.strides
+    return _from_memory(
+        array,
+        (*sizes[:axis], 0, *sizes[axis + 1 :]),
+        (*strides[:axis], strides[axis] * step, *strides[axis + 1 :]),
+        start * strides[axis],
+    )
 
 
 class _Memory:
@@ -91,8 +119,7 @@ def laid_out(grad: Any, sizes: tuple[int, ...], strides: tuple[int, ...]) -> Any
 def empty(sizes: tuple[int, ...], strides: tuple[int, ...], dtype: Any) -> Any:
     """Zeros in a memory layout of ``strides`` (in elements) where that is possible, else row by row."""
     span = 1 + sum((size - 1) * stride for size, stride in zip(sizes, strides, strict=True)) if 0 not in sizes else 0
-    buffer = np.zeros(span, dtype)
-    return look(buffer, (sizes, strides, 0)) if buffer.size else np.empty(sizes, dtype)
+    return look(np.zeros(span, dtype), (sizes, strides, 0))
 
 
 def overlaps(window: Window) -> bool:
@@ -116,6 +143,24 @@ def _root(array: Any) -> Any:
     while isinstance(array.base, ndarray):
         array = array.base
     return array
+
+
+def owner_of(array: Any) -> Any:
+    """The array that owns the memory which ``array`` looks at."""
+    while True:
+        base = getattr(array.base, "keeper", array.base)
+        if not isinstance(base, ndarray):
+            base = getattr(base, "base", None)  # what ``as_strided`` puts between a view and its array
+        if not isinstance(base, ndarray):
+            return array
+        array = base
+
+
+def as_bytes(owner: Any) -> Any:
+    """The memory of an array that owns it, as a flat array of bytes."""
+    if not owner.flags.forc:
+        owner = owner.transpose(sorted(range(owner.ndim), key=lambda axis: -owner.strides[axis]))
+    return owner.reshape(-1, order="A").view(np.uint8)
 
 
 def indices(window: Window) -> Any:

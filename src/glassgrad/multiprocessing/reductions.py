@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from ..core.tensor import Tensor
-from ..families.storage.functions import owner_of
 from ..families.storage.interchange import rebuild, share_memory_, warn_of_hooks
 from ..ground.dtypes import dtype
 from ..ground.shared import Shared, register
+from ..ground.window import owner_of
 from ..tensor.parameter import Parameter
 
 _NOT_A_LEAF = (
@@ -44,7 +44,12 @@ def reduce_tensor(tensor: Any) -> tuple[Any, ...]:
 
 
 def rebuild_tensor(
-    cls: type, memory: Any, offset: int, sizes: tuple[int, ...], strides: tuple[int, ...], kind: dtype,
+    cls: type,
+    memory: Any,
+    offset: int,
+    sizes: tuple[int, ...],
+    strides: tuple[int, ...],
+    kind: dtype,
     requires_grad: bool,
 ) -> Any:
     """The tensor that was sent, on memory that came with it or is shared; ``memory`` None: one without data."""

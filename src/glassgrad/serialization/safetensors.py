@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 
 from ..core.tensor import Tensor, share, wrap
-from ..families.storage.functions import owner_of
 from ..ground import dtypes
 from ..ground.output import replacing
+from ..ground.window import owner_of
 
 _TYPES: dict[str, dtypes.dtype] = {
     "F64": dtypes.float64, "F32": dtypes.float32, "F16": dtypes.float16, "BF16": dtypes.bfloat16, "I64": dtypes.int64,

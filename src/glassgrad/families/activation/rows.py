@@ -165,7 +165,7 @@ hardtanh_backward.derivative(
 )
 
 
-@op(serves=(FLOATS, "hardshrink_cpu"))
+@op(serves=(FLOATS, "hardshrink_cpu"), layout="elementwise")
 def hardshrink(self: Any, /, lambd: Any = 0.5) -> Any:
     """The elements, those within ``lambd`` of zero replaced by zero."""
     return drop(np.logical_and(self >= -lambd, self <= lambd), self)
@@ -286,8 +286,7 @@ def bends_of_elu(
 
 # -- units of the normal distribution --------------------------------------------------------------------------------
 
-_ROOT_HALF = math.sqrt(0.5)
-_ROOT_2PI = math.sqrt(2 * math.pi)
+_ROOT_HALF, _ROOT_2PI = math.sqrt(0.5), math.sqrt(2 * math.pi)
 _TANH_SCALE, _CUBIC = math.sqrt(2 / math.pi), 0.044715
 
 
@@ -296,6 +295,7 @@ _TANH_SCALE, _CUBIC = math.sqrt(2 / math.pi), 0.044715
     native=lambda self, approximate="none": compiled.activation.gelu(self, approximate),
     serves=(FLOATS, "GeluKernelImpl"),
     halves="single",
+    layout="elementwise",
 )
 def gelu(self: Any, /, approximate: Any = "none") -> Any:
     """x times the normal distribution function of x, exact or by a hyperbolic tangent."""
@@ -458,6 +458,7 @@ def bends_of_softplus(grad: Any, grad_output: Any, self: Any, beta: Any, thresho
     native=lambda self: compiled.activation.logsigmoid(self),
     serves=(FLOATS, "log_sigmoid_cpu"),
     halves="single",
+    layout="plain",
 )
 def logsigmoid(self: Any, /) -> Any:
     """The logarithm of the logistic function."""

@@ -11,9 +11,11 @@ from ...core.tensor import Tensor, View, alias, share, wrap
 from ...ground import device as devices
 from ...ground import dtypes, modes
 from ...ground.device import device as device_type
-from ...ground.dtypes import called, memory_format
+from ...ground.dtypes import called, memory_format, preserve_format
+from ...ground.layout import format_name, is_laid, suggested
 from ...ground.meta import blank
 from ...ground.runtime import warn_once
+from ...ground.window import strides_of
 from ...ops.declare import composite
 from ..arithmetic.functions import is_number, need_tensor, plain
 from ..index.rows import select
@@ -46,7 +48,7 @@ def as_dtype(self: Tensor, kind: _dtype, copy: bool = False, layout: str | None 
 
 def _method(name: str, kind: _dtype) -> Any:
     def convert(self: Tensor, memory_format: Any = None) -> Tensor:
-        return as_dtype(self, kind)
+        return as_dtype(self, kind) if memory_format is None else to(self, kind, memory_format=memory_format)
 
     convert.__name__ = convert.__qualname__ = name
     convert.__doc__ = f"The tensor as {kind!r}."
@@ -115,7 +117,7 @@ def to(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
         if moved is not None:
             return moved
     out = as_dtype(self, kind or self.dtype, bool(arguments.get("copy")), layout)
-    if out is self and layout is not None and not is_laid(self._array, layout):
+    if out is self and layout is not None and suggested(self._array.shape, strides_of(self._array)) != layout:
         return to_copy(self, self._array.dtype, self._array.dtype, layout)
     return out
 
@@ -136,7 +138,7 @@ def _moved(self: Tensor, device: Any, kind: _dtype | None) -> Tensor | None:
 @composite(function=False)
 def cpu(self: Tensor, memory_format: Any = None) -> Tensor:
     """The tensor in main memory."""
-    return to(self, "cpu")
+    return to(self, "cpu", memory_format=memory_format)
 
 
 @composite(function=False)
@@ -178,21 +180,7 @@ def _layout(wanted: Any, self: Tensor) -> str | None:
         return None
     if not isinstance(wanted, memory_format):
         raise TypeError(f"argument 'memory_format' must be torch.memory_format, not {called(wanted)}")
-    name = repr(wanted).removeprefix("torch.")
-    if name == "preserve_format":
-        return None
-    rank = {"channels_last": 4, "channels_last_3d": 5}.get(name)
-    if rank is not None and self._array.ndim != rank:
-        raise RuntimeError(f"required rank {rank} tensor to use {name} format")
-    return name
-
-
-def is_laid(data: Any, layout: str) -> bool:
-    """Whether an array's memory has a layout."""
-    if layout == "contiguous_format":
-        return bool(data.flags.c_contiguous)
-    axes = {"channels_last": (0, 2, 3, 1), "channels_last_3d": (0, 2, 3, 4, 1)}[layout]
-    return data.ndim == len(axes) and bool(data.transpose(axes).flags.c_contiguous)
+    return None if wanted is preserve_format else format_name(wanted, self._array.ndim)
 
 
 @composite()

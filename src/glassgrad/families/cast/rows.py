@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from ...core.row import op
-from ...ground import dtypes
+from ...ground import dtypes, layout
+from ...ground.window import strides_of
 from ..compare.rows import zero_like
 
 ndarray = np.ndarray
@@ -27,7 +28,15 @@ def to_copy(self: Any, /, dtype: Any, source: Any = None, memory_format: Any = N
         converted = _in_a_byte(self, dtype)
     else:
         converted = self.astype(dtype)
-    return converted if memory_format is None else clone.row.kernel(converted, memory_format)
+    if memory_format is None:
+        if type(self) is not ndarray or self.base is None or self.flags.forc and 1 not in self.shape:
+            return converted
+        sizes, strides = self.shape, strides_of(self)
+        if not layout.is_dense(sizes, strides):
+            strides = layout.format_strides(sizes, layout.suggested(sizes, strides))
+    else:
+        strides = layout.format_strides(self.shape, memory_format)
+    return converted if strides_of(converted) == strides else layout.laid(converted, strides)
 
 
 def _in_a_byte(a: Any, dtype: Any) -> Any:
@@ -50,45 +59,16 @@ def _whole(self: Any, dtype: Any) -> Any:
     return self.astype(dtype)
 
 
-_CHANNELS_LAST = {"channels_last": (0, 2, 3, 1), "channels_last_3d": (0, 2, 3, 4, 1)}
-
-
-def _in_order(array: Any) -> Any:
-    """A dense copy whose dimensions lie in memory in the order of the array's strides, as PyTorch sorts them."""
-    shape, strides = array.shape, array.strides
-    order = list(range(array.ndim))[::-1]  # innermost first
-    for start in range(1, len(order)):
-        current = start
-        for before in range(start - 1, -1, -1):
-            inner, outer = order[before], order[current]
-            a, b = strides[inner], strides[outer]
-            if a == 0 or b == 0:
-                continue  # a repeated dimension may lie anywhere
-            if a > b or (a == b and shape[inner] > shape[outer]):
-                order[before], order[current] = outer, inner
-                current = before
-            elif a < b:
-                break
-    axes = order[::-1]
-    out = np.empty([shape[axis] for axis in axes], array.dtype).transpose(np.argsort(axes))
-    out[...] = array
-    return out
-
-
 @op(public=False, stores=True)
 def clone(self: Any, /, memory_format: Any = None) -> Any:
     """A copy; dense memory keeps its order, unless a ``memory_format`` asks for another."""
     if type(self) is not ndarray:
         return self
-    if memory_format is None:
-        return self.copy() if self.flags.c_contiguous else _in_order(self)
-    if memory_format == "contiguous_format":
+    if memory_format is not None:
+        return layout.laid(self, layout.format_strides(self.shape, memory_format))
+    if self.flags.c_contiguous and (self.base is None or 1 not in self.shape and 0 not in self.shape):
         return self.copy()
-    axes = _CHANNELS_LAST[memory_format]
-    laid = np.empty([self.shape[axis] for axis in axes], self.dtype)
-    out = laid.transpose(np.argsort(axes))
-    out[...] = self
-    return out
+    return layout.laid(self, layout.closed(self.shape, strides_of(self)))
 
 
 clone.derivative(self=lambda grad: grad)

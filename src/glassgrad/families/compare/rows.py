@@ -163,7 +163,7 @@ def isneginf(self: Any, /) -> Any:
     return _never(self) if self.dtype.kind in "biu" else self == -np.inf
 
 
-@op(constant=True, out=None)
+@op(constant=True, out=None, layout="elementwise")
 def isreal(self: Any, /) -> Any:
     """Whether elements have no imaginary part."""
     return self.imag == 0 if self.dtype.kind == "c" else np.logical_not(_never(self))

@@ -51,6 +51,7 @@ def refuse_kinds(input: Any, transposed: bool, dilation: Any) -> None:
     ),
     hidden=("input_sizes", "weight_sizes", "bias_sizes"),
     shows={"bias_sym_sizes_opt": ("bias_sizes", lambda sizes: (0,) if sizes is None else tuple(sizes))},
+    layout="channels",
 )
 def convolution(
     input: Any, weight: Any, bias: Any = None, /, stride: Any = (1,), padding: Any = (0,), dilation: Any = (1,),

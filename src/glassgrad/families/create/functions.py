@@ -13,7 +13,9 @@ from ...core.tensor import Tensor, wrap
 from ...ground import device as devices
 from ...ground import dtypes, modes
 from ...ground.dtypes import called
+from ...ground.layout import dense_like, format_name, format_strides, unfilled
 from ...ground.meta import blank
+from ...ground.window import look
 from ...ops.declare import composite
 from ..arithmetic.functions import need_tensor
 from ..sparse.kernels import Carrier
@@ -243,12 +245,8 @@ def laid_out(new: Tensor, memory_format: Any) -> Tensor:
         raise RuntimeError("unsupported memory format Preserve")
     if memory_format is dtypes.contiguous_format:
         return new
-    rank = 4 if memory_format is dtypes.channels_last else 5
-    if new._array.ndim != rank:
-        name = "channels_last" if rank == 4 else "channels_last_3d"
-        raise RuntimeError(f"required rank {rank} tensor to use {name} format")
-    order = (0, *range(2, rank), 1)
-    new._array = np.ascontiguousarray(new._array.transpose(order)).transpose((0, rank - 1, *range(1, rank - 1)))
+    sizes = new._array.shape
+    new._array = unfilled(sizes, format_strides(sizes, format_name(memory_format, len(sizes))), new._array.dtype)
     return new
 
 
@@ -310,9 +308,7 @@ def empty_strided(
     if on_meta(device, "empty_strided"):
         return tensor_of(blank(sizes, kind), "meta", requires_grad)
     span = 0 if 0 in sizes else 1 + sum((n - 1) * step for n, step in zip(sizes, strides, strict=True))
-    buffer = allocate(np.empty, (max(span, 1),), kind, "empty")
-    array = np.ndarray(sizes, kind, buffer, 0, tuple(step * kind.itemsize for step in strides))
-    result = fresh(array)
+    result = fresh(look(allocate(np.empty, (span,), kind, "empty"), (sizes, strides, 0)))
     if requires_grad:
         mark(result)
     return result
@@ -338,32 +334,6 @@ def empty_permuted(
 
 
 # -- like another -----------------------------------------------------------------------------------------------------
-
-
-def dense_like(array: Any, kind: Any) -> Any:
-    """An empty array with the order of dimensions that ``array`` has in memory, without gaps or repetitions."""
-    if type(array) is not np.ndarray:
-        return np.empty((), kind)
-    if 0 not in array.strides or array.ndim < 2:
-        return np.empty_like(array, kind)
-    order = _in_memory(array.shape, array.strides)
-    return np.empty([array.shape[dim] for dim in order], kind).transpose(np.argsort(order))
-
-
-def _in_memory(sizes: tuple[int, ...], strides: tuple[int, ...]) -> list[int]:
-    """The dimensions from the outermost in memory to the innermost; stretched ones stay beside their neighbours."""
-    order = list(range(len(sizes)))
-    for index in range(1, len(order)):
-        at = index
-        for before in range(index - 1, -1, -1):
-            here, there = order[at], order[before]
-            if not strides[here] or not strides[there]:
-                continue
-            if strides[there] > strides[here] or strides[there] == strides[here] and sizes[there] >= sizes[here]:
-                break
-            order[at], order[before] = there, here
-            at = before
-    return order
 
 
 def like(

@@ -82,7 +82,7 @@ def slope_of_norm(grad: Any, self: Any, result: Any, sizes: Any, p: Any, dim: An
     return sgn(self) * power_of_size(self, p - 1) * spread_dim(scale, sizes, dim, keepdim)
 
 
-@op(holomorphic=False, public=False, hidden=("self_sizes",), out=errors.OUT_DTYPE)
+@op(holomorphic=False, public=False, hidden=("self_sizes",), out=errors.OUT_DTYPE, layout="plain")
 def linalg_vector_norm(self: Any, /, ord: Any = 2, dim: Any = None, keepdim: bool = False, dtype: Any = None) -> Any:
     """The norms of order ``ord`` along ``dim``, computed in ``dtype``."""
     return norm_of(self if dtype is None else self.astype(dtype), ord, dim, keepdim)
@@ -95,7 +95,7 @@ linalg_vector_norm.derivative(
 )
 
 
-@op(node="NormBackward1", holomorphic=False, public=False, hidden=("self_sizes",))
+@op(node="NormBackward1", holomorphic=False, public=False, hidden=("self_sizes",), layout="plain")
 def norm_dim(self: Any, /, p: Any, dim: Any, keepdim: bool = False) -> Any:
     """The ``p``-norms along ``dim``, as distances need them."""
     return norm_of(self, p, dim, keepdim)
@@ -115,7 +115,7 @@ def across(ndim: int, dim: int) -> tuple[int, ...]:
     return tuple([i for i in range(ndim) if i != dim % ndim])
 
 
-@op(inplace=True, holomorphic=False, hidden=("self_sizes",))
+@op(inplace=True, holomorphic=False, hidden=("self_sizes",), layout="plain")
 def renorm(self: Any, /, p: Any, dim: Any, maxnorm: Any) -> Any:
     """Each slice along ``dim`` whose ``p``-norm is more than ``maxnorm``, scaled down to that."""
     if not p > 0:
@@ -192,7 +192,14 @@ def _dist_rule(
     return fitted(back, self_sizes) if needs[0] else None, fitted(-back, other_sizes) if needs[1] else None
 
 
-@op(node="CdistBackward0", typed="promote", public=False, hidden=("x1_sizes", "x2_sizes"), serves=("fd", "cdist"))
+@op(
+    node="CdistBackward0",
+    typed="promote",
+    public=False,
+    hidden=("x1_sizes", "x2_sizes"),
+    serves=("fd", "cdist"),
+    layout="plain",
+)
 def cdist_forward(x1: Any, x2: Any, /, p: Any = 2.0) -> Any:
     """The ``p``-norm distances of every row of ``x1`` from every row of ``x2``."""
     if p == 2 and min(x1.shape[-2], x2.shape[-2]) > 25:

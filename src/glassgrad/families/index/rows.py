@@ -11,6 +11,7 @@ import numpy as np
 from ...core import fit, saved
 from ...core.row import op
 from ...ground import dtypes, errors
+from ...ground.window import empty_slice
 from ..scatter.kernels import add_rows
 from ..shape.rows import axis_of, on_arrays, strided, sum_to, unsigned
 
@@ -71,8 +72,15 @@ select_backward.derivative(grad_output=lambda grad, dim, index: select(grad, dim
 def slice(self: Any, /, dim: Any, start: Any = None, end: Any = None, step: Any = 1) -> Any:
     """The view of every ``step``-th index of ``dim`` from ``start`` up to ``end``."""
     if dim == 0:
-        return self[start:end:step]
-    return self[(ALL,) * (dim if dim > 0 else axis_of(dim, self.ndim)) + (builtins.slice(start, end, step),)]
+        part = self[start:end:step]
+    else:
+        part = self[(ALL,) * (dim if dim > 0 else axis_of(dim, self.ndim)) + (builtins.slice(start, end, step),)]
+    if part.size:
+        return part
+    axis = axis_of(dim, self.ndim)
+    if part.shape[axis]:
+        return part
+    return empty_slice(self, axis, builtins.slice(start, end, step).indices(self.shape[axis])[0], step)
 
 
 slice.derivative(
@@ -109,6 +117,8 @@ def diagonal(self: Any, /, offset: Any = 0, dim1: Any = 0, dim2: Any = 1) -> Any
     if first == second:
         raise RuntimeError(f"diagonal dimensions cannot be identical {dim1}, {dim2}")
     window = self.diagonal(offset, first, second)
+    if not window.shape[-1]:  # PyTorch's begins where the tensor does
+        return strided(self, window.shape, window.strides)
     window.flags.writeable = self.flags.writeable
     return window
 

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from ...core.row import op
-from ...ground import errors
+from ...ground import errors, layout
+from ...ground.window import empty_slice, strides_of
 from ..index.rows import ALL, blank, fitted, slice
 from ..shape.rows import axes_of, axis_of, reshape, unsigned
 
@@ -43,7 +44,11 @@ def cat(tensors: Any, /, dim: Any) -> Any:
     """The tensors one after the other along ``dim``; empty vectors are passed over."""
     try:
         joined = np.concatenate(tensors, axis=dim)
-        return joined if joined.flags.c_contiguous else joined.copy(order="C")
+        if joined.flags.c_contiguous:
+            return joined
+        formats = {layout.suggested(tensor.shape, strides_of(tensor)) for tensor in tensors if tensor.shape != (0,)}
+        shared = formats.pop() if len(formats) == 1 else "contiguous_format"
+        return layout.laid(joined, layout.format_strides(joined.shape, shared))
     except ValueError:
         axis, shape = _common_axis(tensors, dim)
         if shape is None:
@@ -111,7 +116,8 @@ def _pieces(self: Any, sizes: Any, axis: int) -> tuple[Any, ...]:
     pieces, at = [], 0
     lead = (ALL,) * axis
     for size in sizes:
-        pieces.append(self[(*lead, builtins.slice(at, at + size))])
+        piece = self[(*lead, builtins.slice(at, at + size))]
+        pieces.append(piece if size else empty_slice(self, axis, at))
         at += size
     return tuple(pieces)
 

@@ -22,7 +22,7 @@ def _full(sizes: Any, value: Any, dtype: Any) -> Any:
     return np.full(sizes, np.asarray(value).astype(dtype), dtype) if value else np.zeros(sizes, dtype)
 
 
-@op()
+@op(layout="channels")
 def constant_pad_nd(self: Any, /, pad: Any, value: Any = 0) -> Any:
     """The tensor within a border of one value; negative widths cut off.  ``pad`` counts from the last dimension."""
     if len(pad) % 2:
@@ -118,7 +118,13 @@ def reflection_pad1d(self: Any, /, padding: Any) -> Any:
 reflection_pad1d.derivative(self=lambda grad, self_sizes, padding: pad_backward(grad, self_sizes, padding, "reflect"))
 
 
-@op(node="ReflectionPad2DBackward0", public=False, hidden=("self_sizes",), serves=(REALS + COMPLEX, "reflection_pad2d"))
+@op(
+    node="ReflectionPad2DBackward0",
+    public=False,
+    hidden=("self_sizes",),
+    serves=(REALS + COMPLEX, "reflection_pad2d"),
+    layout="channels",
+)
 def reflection_pad2d(self: Any, /, padding: Any) -> Any:
     """The last two dimensions within a border of their mirror image."""
     return _padded(self, padding, "reflect")
@@ -127,7 +133,13 @@ def reflection_pad2d(self: Any, /, padding: Any) -> Any:
 reflection_pad2d.derivative(self=lambda grad, self_sizes, padding: pad_backward(grad, self_sizes, padding, "reflect"))
 
 
-@op(node="ReflectionPad3DBackward0", public=False, hidden=("self_sizes",), serves=(REALS + COMPLEX, "reflection_pad3d"))
+@op(
+    node="ReflectionPad3DBackward0",
+    public=False,
+    hidden=("self_sizes",),
+    serves=(REALS + COMPLEX, "reflection_pad3d"),
+    layout="channels",
+)
 def reflection_pad3d(self: Any, /, padding: Any) -> Any:
     """The last three dimensions within a border of their mirror image."""
     return _padded(self, padding, "reflect")
@@ -157,6 +169,7 @@ replication_pad1d.derivative(
     public=False,
     hidden=("self_sizes",),
     serves=(REALS + COMPLEX, "replication_pad2d"),
+    layout="channels",
 )
 def replication_pad2d(self: Any, /, padding: Any) -> Any:
     """The last two dimensions within a border of their outermost elements."""
@@ -173,6 +186,7 @@ replication_pad2d.derivative(
     public=False,
     hidden=("self_sizes",),
     serves=(REALS + COMPLEX, "replication_pad3d"),
+    layout="channels",
 )
 def replication_pad3d(self: Any, /, padding: Any) -> Any:
     """The last three dimensions within a border of their outermost elements."""

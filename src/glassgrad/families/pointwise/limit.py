@@ -436,7 +436,7 @@ def conj_physical(self: Any, /) -> Any:
 conj_physical.derivative(self=lambda grad: conj_physical(grad))
 
 
-@op(node="ComplexBackward0", typed="promote", holomorphic=False, public=False)
+@op(node="ComplexBackward0", typed="promote", holomorphic=False, public=False, layout="elementwise")
 def complex_from(real: Any, imag: Any, /) -> Any:
     """The complex number of a real and an imaginary part."""
     out = np.empty(np.broadcast_shapes(real.shape, imag.shape), np.result_type(real.dtype, np.complex64))
@@ -453,6 +453,7 @@ complex_from.derivative(real=lambda grad: real(grad), imag=lambda grad: real(gra
     public=False,
     out="Expected object of scalar type {Wanted} but got scalar type {Found} for argument 'out'",
     serves=("fd", "polar_cpu"),
+    layout="elementwise",
 )
 def polar(abs: Any, angle: Any, /) -> Any:
     """The complex number of a size and an angle."""

@@ -86,6 +86,7 @@ def _max_pool_rule(
     differentiable=("result0",),
     public=False,
     serves=(REALS, "max_pool2d"),
+    layout="channels",
 )
 def max_pool2d_with_indices(
     self: Any, /, kernel_size: Any, stride: Any, padding: Any, dilation: Any, ceil_mode: bool
@@ -104,6 +105,7 @@ max_pool2d_with_indices.derivative(self=_max_pool_rule)
     public=False,
     precision="single",
     serves=(REALS, "max_pool3d"),
+    layout="channels",
 )
 def max_pool3d_with_indices(
     self: Any, /, kernel_size: Any, stride: Any, padding: Any, dilation: Any, ceil_mode: bool
@@ -119,6 +121,7 @@ max_pool3d_with_indices.derivative(self=_max_pool_rule)
     constant=True,
     public=False,
     serves=(REALS, lambda self, kernel_size, *others: not_implemented(f"max_pool{len(kernel_size)}d", self)),
+    layout="channels",
 )
 def max_pool_values(self: Any, /, kernel_size: Any, stride: Any, padding: Any, dilation: Any, ceil_mode: bool) -> Any:
     """The largest element of each window, where nobody asks for places or gradients."""
@@ -138,6 +141,7 @@ def _adaptive_max_pool_rule(grad: Any, self: Any, result1: Any, output_size: Any
     public=False,
     hidden=("output_size",),
     serves=(FLOATS, "adaptive_max_pool2d"),
+    layout="channels",
 )
 def adaptive_max_pool2d(self: Any, /, output_size: Any) -> Any:
     """The largest elements of windows that cover the last two dimensions evenly, and their places."""
@@ -155,6 +159,7 @@ adaptive_max_pool2d.derivative(self=_adaptive_max_pool_rule)
     precision="single",
     hidden=("output_size",),
     serves=(FLOATS, "adaptive_max_pool3d_cpu"),
+    layout="plain",
 )
 def adaptive_max_pool3d(self: Any, /, output_size: Any) -> Any:
     """The largest elements of windows that cover the last three dimensions evenly, and their places."""
@@ -221,7 +226,14 @@ def _unpooled(self: Any, indices: Any, output_size: Any) -> Any:
     return windows.put(self, indices, tuple(output_size), True)
 
 
-@op(node="MaxUnpool2DBackward0", apart=("indices",), public=False, precision="single", serves=(FLOATS, "max_unpool2d"))
+@op(
+    node="MaxUnpool2DBackward0",
+    apart=("indices",),
+    public=False,
+    precision="single",
+    serves=(FLOATS, "max_unpool2d"),
+    layout="channels",
+)
 def max_unpool2d(self: Any, indices: Any, /, output_size: Any) -> Any:
     """Planes of zeros that hold each element at its place; of several at one place the last stays."""
     return _unpooled(self, indices, output_size)
@@ -270,7 +282,7 @@ def _avg_pool_rule(
     )
 
 
-@op(node="AvgPool2DBackward0", public=False, serves=(FLOATS + _WHOLE, "avg_pool2d"), halves="single")
+@op(node="AvgPool2DBackward0", public=False, serves=(FLOATS + _WHOLE, "avg_pool2d"), halves="single", layout="channels")
 def avg_pool2d(
     self: Any, /, kernel_size: Any, stride: Any, padding: Any, ceil_mode: bool, count_include_pad: bool,
     divisor_override: Any,
@@ -283,7 +295,13 @@ def avg_pool2d(
 avg_pool2d.derivative(self=_avg_pool_rule)
 
 
-@op(node="AvgPool3DBackward0", public=False, precision="single", serves=("fd" + _WHOLE, "avg_pool3d_out_frame"))
+@op(
+    node="AvgPool3DBackward0",
+    public=False,
+    precision="single",
+    serves=("fd" + _WHOLE, "avg_pool3d_out_frame"),
+    layout="plain",
+)
 def avg_pool3d(
     self: Any, /, kernel_size: Any, stride: Any, padding: Any, ceil_mode: bool, count_include_pad: bool,
     divisor_override: Any,
@@ -325,6 +343,7 @@ def _adaptive_avg_pool_rule(grad: Any, self: Any, output_size: Any) -> Any:
     hidden=("output_size",),
     serves=(FLOATS, "adaptive_avg_pool2d"),
     halves="single",
+    layout="channels",
 )
 def adaptive_avg_pool2d(self: Any, /, output_size: Any) -> Any:
     """The averages of windows that cover the last two dimensions evenly."""
@@ -341,6 +360,7 @@ adaptive_avg_pool2d.derivative(self=_adaptive_avg_pool_rule)
     hidden=("output_size",),
     serves=(FLOATS, "adaptive_avg_pool3d_cpu"),
     halves="single",
+    layout="plain",
 )
 def adaptive_avg_pool3d(self: Any, /, output_size: Any) -> Any:
     """The averages of windows that cover the last three dimensions evenly."""

@@ -14,11 +14,11 @@ from ...ground import dtypes
 from ...ground.dtypes import called
 from ...ground.runtime import warn_once
 from ...ground.size import Size, unchecked
+from ...ground.window import owner_of, strides_of
 from ...ops.declare import composite
 from ..arithmetic.functions import need_tensor, plain
 from ..join.functions import stack
 from ..shape.rows import alias
-from ..storage.functions import owner_of
 
 # -- sizes -----------------------------------------------------------------------------------------------------------
 
@@ -46,14 +46,7 @@ def size(self: Tensor, dim: int | None = None) -> Size | int:
 def stride(self: Tensor, dim: int | None = None) -> tuple[int, ...] | int:
     """How far apart neighbours along all dimensions (or one) lie, in elements."""
     data = self._array
-    if (data.size or any(data.strides)) and data.dtype.metadata is None or data.ndim == 0:
-        item = data.itemsize
-        strides = tuple([step // item for step in data.strides])
-    else:
-        steps = [1]
-        for length in data.shape[:0:-1]:
-            steps.append(steps[-1] * max(length, 1))
-        strides = tuple(reversed(steps))
+    strides = strides_of(data)
     return strides if dim is None else strides[_dim(dim, data.ndim, "stride")]
 
 
@@ -72,7 +65,7 @@ def data_ptr(self: Tensor) -> int:
 def storage_offset(self: Tensor) -> int:
     """How many elements of its memory lie before the first element."""
     data = self._array
-    if type(data) is not np.ndarray or not data.size or data.dtype.metadata is not None:
+    if type(data) is not np.ndarray or data.dtype.metadata is not None:
         return 0
     return (_address(data) - _address(owner_of(data))) // data.itemsize
 
@@ -300,8 +293,10 @@ def formatted(self: Tensor, format_spec: str) -> str:
 @composite(function=False)
 def is_set_to(self: Tensor, tensor: Tensor) -> bool:
     """Whether both look at the same memory with the same sizes and strides."""
+    share(self), share(tensor)
     a, b = self._array, tensor._array
-    return self is tensor or (data_ptr(self) == data_ptr(tensor) and a.shape == b.shape and a.strides == b.strides)
+    alike = a.shape == b.shape and strides_of(a) == strides_of(b) and _address(a) == _address(b)
+    return alike and owner_of(a) is owner_of(b)
 
 
 # -- What tensors are not here but may be in PyTorch (sparse, nested, elsewhere), and what they can be taken for.

@@ -12,11 +12,12 @@ from ...core.tensor import Tensor, share, wrap
 from ...ground import dtypes
 from ...ground.dtypes import called, get_default_dtype
 from ...ground.generator import Generator, default_generator
+from ...ground.layout import dense_like
 from ...ops.declare import composite
 from ..arithmetic.functions import is_number, need_tensor, no_match, plain
 from ..arithmetic.rows import div_number, mul_number
 from ..create.construct import numpy_of
-from ..create.functions import check_options, checked_sizes, create, dense_like, like, quick, read_size, whole
+from ..create.functions import check_options, checked_sizes, create, like, quick, read_size, whole
 from ..index.rows import slice as piece
 from ..join.rows import cat
 from ..reduce.functions import one_dim

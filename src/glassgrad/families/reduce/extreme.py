@@ -162,6 +162,7 @@ def _at_indices(grad: Any, indices: Any, self_sizes: Any, dim: Any, keepdim: Any
     differentiable=("values",),
     public=False,
     serves=(REALS + "?", _no_complex("max")),
+    layout="plain",
 )
 def max_dim(self: Any, /, dim: int, keepdim: bool = False) -> Any:
     """The largest elements along ``dim`` and the places of the first of them."""
@@ -177,6 +178,7 @@ max_dim.derivative(self=_at_indices)
     differentiable=("values",),
     public=False,
     serves=(REALS + "?", _no_complex("min")),
+    layout="plain",
 )
 def min_dim(self: Any, /, dim: int, keepdim: bool = False) -> Any:
     """The smallest elements along ``dim`` and the places of the first of them."""
@@ -393,7 +395,7 @@ def _shared_among_ties(grad: Any, self: Any, result: Any, self_sizes: Any, dim: 
     return spread_dim(grad, self_sizes, dim, keepdim) * ties(self, result, dim, keepdim)
 
 
-@op(node="AmaxBackward0", public=False, hidden=("self_sizes",), out=_SAME_OUT)
+@op(node="AmaxBackward0", public=False, hidden=("self_sizes",), out=_SAME_OUT, layout="plain")
 def amax_dim(self: Any, /, dim: Any, keepdim: bool = False) -> Any:
     """The largest elements along the dimensions ``dim``."""
     return _reduced(np.maximum, "max", self, dim, keepdim)
@@ -402,7 +404,7 @@ def amax_dim(self: Any, /, dim: Any, keepdim: bool = False) -> Any:
 amax_dim.derivative(self=_shared_among_ties)
 
 
-@op(node="AminBackward0", public=False, hidden=("self_sizes",), out=_SAME_OUT)
+@op(node="AminBackward0", public=False, hidden=("self_sizes",), out=_SAME_OUT, layout="plain")
 def amin_dim(self: Any, /, dim: Any, keepdim: bool = False) -> Any:
     """The smallest elements along the dimensions ``dim``."""
     return _reduced(np.minimum, "min", self, dim, keepdim)
@@ -441,7 +443,7 @@ def min_all(self: Any, /) -> Any:
 min_all.derivative(self=lambda grad, self, result: grad * ties(self, result, None, False, True))
 
 
-@op(node="AminmaxBackward0", outputs=("min", "max"), public=False, hidden=("self_sizes",))
+@op(node="AminmaxBackward0", outputs=("min", "max"), public=False, hidden=("self_sizes",), layout="plain")
 def aminmax_dim(self: Any, /, dim: Any = None, keepdim: bool = False) -> Any:
     """The smallest and the largest elements, along ``dim`` or of all."""
     if self.ndim and not self.size:
@@ -473,19 +475,31 @@ def _truth(ufunc: Any, a: Any, dim: Any, keepdim: bool) -> Any:
     return truth.astype(a.dtype) if a.dtype == np.uint8 else np.asarray(truth)[()]
 
 
-@op(constant=True, public=False, stores=True, out="all only supports bool tensor for result, got: {Found}")
+@op(
+    constant=True,
+    public=False,
+    stores=True,
+    out="all only supports bool tensor for result, got: {Found}",
+    layout="plain",
+)
 def all_dim(self: Any, /, dim: Any = None, keepdim: bool = False) -> Any:
     """Whether all elements along ``dim`` are nonzero."""
     return _truth(np.logical_and, self, dim, keepdim)
 
 
-@op(constant=True, public=False, stores=True, out="any only supports bool tensor for result, got: {Found}")
+@op(
+    constant=True,
+    public=False,
+    stores=True,
+    out="any only supports bool tensor for result, got: {Found}",
+    layout="plain",
+)
 def any_dim(self: Any, /, dim: Any = None, keepdim: bool = False) -> Any:
     """Whether any element along ``dim`` is nonzero."""
     return _truth(np.logical_or, self, dim, keepdim)
 
 
-@op(constant=True, public=False)
+@op(constant=True, public=False, layout="plain")
 def count_nonzero_dim(self: Any, /, dim: Any = None) -> Any:
     """How many elements along ``dim`` are nonzero."""
     nonzero = self != 0

@@ -177,7 +177,7 @@ def sum(self: Any, /, dtype: Any = None) -> Any:
 sum.derivative(self=lambda grad, self_sizes: spread(grad, self_sizes))
 
 
-@op(node="SumBackward1", public=False)
+@op(node="SumBackward1", public=False, layout="plain")
 def sum_dim(self: Any, /, dim: Any, keepdim: bool = False, dtype: Any = None) -> Any:
     """The sums along the dimensions ``dim``."""
     if dtype is None:
@@ -233,7 +233,7 @@ def present(self: Any, /) -> Any:
     return (self == self).astype(self.dtype)
 
 
-@op(node="NansumBackward0", public=False, hidden=("self_sizes",))
+@op(node="NansumBackward0", public=False, hidden=("self_sizes",), layout="plain")
 def nansum_dim(self: Any, /, dim: Any = None, keepdim: bool = False) -> Any:
     """The sums along ``dim`` of what is not NaN."""
     return along(self if self.dtype.kind in "bui" else np.where(self == self, self, self.dtype.type(0)), dim, keepdim)
@@ -279,6 +279,7 @@ mean.derivative(self=lambda grad, self_sizes: spread(grad / count(self_sizes), s
     public=False,
     shows={"self_sym_numel": ("self_sizes", prod)},
     serves=(FLOATS + COMPLEX, _no_mean),
+    layout="plain",
 )
 def mean_dim(self: Any, /, dim: Any, keepdim: bool = False) -> Any:
     """The means along the dimensions ``dim``."""
@@ -329,7 +330,7 @@ def prod_all(self: Any, /, dtype: Any = None) -> Any:
 prod_all.derivative(self=lambda grad, self, result: grad * others(self, result, None, False))
 
 
-@op(node="ProdBackward1", public=False, precision="single", hidden=("self_sizes",))
+@op(node="ProdBackward1", public=False, precision="single", hidden=("self_sizes",), layout="plain")
 def prod_dim(self: Any, /, dim: int, keepdim: bool = False, dtype: Any = None) -> Any:
     """The products along ``dim``."""
     return _product(self if dtype is None else self.astype(dtype), dim, keepdim)
@@ -398,7 +399,7 @@ def _slope(sizes: tuple[int, ...], dim: Any, correction: Any) -> float:
     return 2 / degrees if degrees else inf
 
 
-@op(node="VarBackward0", holomorphic=False, public=False, hidden=("self_sizes",))
+@op(node="VarBackward0", holomorphic=False, public=False, hidden=("self_sizes",), layout="plain")
 def var_dim(self: Any, /, dim: Any = None, correction: Any = None, keepdim: bool = False) -> Any:
     """The variances along ``dim``."""
     return _as_self(self, _variance(self, dim, correction, keepdim)[0])
@@ -410,7 +411,7 @@ def _var_rule(grad: Any, self: Any, self_sizes: Any, dim: Any, correction: Any, 
     return spread_dim(grad * slope, self_sizes, dim, keepdim) * (self - mean_dim(self, dim, True))
 
 
-@op(node="StdBackward0", holomorphic=False, public=False, hidden=("self_sizes",))
+@op(node="StdBackward0", holomorphic=False, public=False, hidden=("self_sizes",), layout="plain")
 def std_dim(self: Any, /, dim: Any = None, correction: Any = None, keepdim: bool = False) -> Any:
     """The standard deviations along ``dim``."""
     return _as_self(self, np.sqrt(_variance(self, dim, correction, keepdim)[0]))
@@ -422,7 +423,14 @@ def _std_rule(grad: Any, self: Any, self_sizes: Any, result: Any, dim: Any, corr
     return spread_dim(half, self_sizes, dim, keepdim) * (self - mean_dim(self, dim, True))
 
 
-@op(node="VarMeanBackward0", outputs=("result0", "result1"), holomorphic=False, public=False, hidden=("self_sizes",))
+@op(
+    node="VarMeanBackward0",
+    outputs=("result0", "result1"),
+    holomorphic=False,
+    public=False,
+    hidden=("self_sizes",),
+    layout="plain",
+)
 def var_mean_dim(self: Any, /, dim: Any = None, correction: Any = None, keepdim: bool = False) -> Any:
     """The variances and the means along ``dim``."""
     return _as_self(self, *_variance(self, dim, correction, keepdim))
@@ -441,7 +449,14 @@ def _var_mean_rule(grads: Any, self: Any, self_sizes: Any, dim: Any, correction:
     return back
 
 
-@op(node="StdMeanBackward0", outputs=("result0", "result1"), holomorphic=False, public=False, hidden=("self_sizes",))
+@op(
+    node="StdMeanBackward0",
+    outputs=("result0", "result1"),
+    holomorphic=False,
+    public=False,
+    hidden=("self_sizes",),
+    layout="plain",
+)
 def std_mean_dim(self: Any, /, dim: Any = None, correction: Any = None, keepdim: bool = False) -> Any:
     """The standard deviations and the means along ``dim``."""
     variance, means = _variance(self, dim, correction, keepdim)

@@ -20,7 +20,7 @@ from ..create.ranges import linspace
 from ..norm.rows import shaped
 from ..pointwise.limit import complex_from
 from ..scatter.rows import gather
-from ..shape.rows import squeeze_dim, transpose, unsqueeze, view
+from ..shape.rows import reshape, squeeze_dim, transpose, unsqueeze
 from ..sort.rows import sort
 from .functions import check_tensor, one_dim
 
@@ -323,7 +323,7 @@ def _quantile(name: str, input: Any, q: Any, dim: Any, keepdim: bool, interpolat
         lines = input.flatten() if not sizes else lines
     ordered = sort(lines, lines._array.ndim - 1)[0]
     n = ordered._array.shape[-1]
-    ordered = view(ordered, (ordered._array.size // n, n))
+    ordered = reshape(ordered, (ordered._array.size // n, n))
     missing = np.isnan(ordered._array)
     wanted = fractions.reshape(1, -1)
     if skip_nan:

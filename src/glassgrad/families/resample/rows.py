@@ -92,7 +92,7 @@ upsample_nearest1d.derivative(
 )
 
 
-@op(node="UpsampleNearest2DBackward0", public=False)
+@op(node="UpsampleNearest2DBackward0", public=False, layout="channels")
 def upsample_nearest2d(self: Any, /, output_size: Any, scales_h: Any, scales_w: Any) -> Any:
     """Each result in a plane the element above and to the left of it."""
     return _made(self, "nearest", output_size, False, scales_h, scales_w)
@@ -105,7 +105,7 @@ upsample_nearest2d.derivative(
 )
 
 
-@op(node="UpsampleNearest3DBackward0", public=False)
+@op(node="UpsampleNearest3DBackward0", public=False, layout="channels")
 def upsample_nearest3d(self: Any, /, output_size: Any, scales_d: Any, scales_h: Any, scales_w: Any) -> Any:
     """Each result in a volume the element before it in every direction."""
     return _made(self, "nearest", output_size, False, scales_d, scales_h, scales_w)
@@ -131,7 +131,7 @@ upsample_nearest_exact1d.derivative(
 )
 
 
-@op(node="UpsampleNearestExact2DBackward0", public=False)
+@op(node="UpsampleNearestExact2DBackward0", public=False, layout="channels")
 def upsample_nearest_exact2d(self: Any, /, output_size: Any, scales_h: Any, scales_w: Any) -> Any:
     """Each result in a plane the element with the nearest centre."""
     return _made(self, "exact", output_size, False, scales_h, scales_w)
@@ -144,7 +144,7 @@ upsample_nearest_exact2d.derivative(
 )
 
 
-@op(node="UpsampleNearestExact3DBackward0", public=False)
+@op(node="UpsampleNearestExact3DBackward0", public=False, layout="channels")
 def upsample_nearest_exact3d(self: Any, /, output_size: Any, scales_d: Any, scales_h: Any, scales_w: Any) -> Any:
     """Each result in a volume the element with the nearest centre."""
     return _made(self, "exact", output_size, False, scales_d, scales_h, scales_w)
@@ -173,7 +173,7 @@ upsample_linear1d.derivative(
 )
 
 
-@op(node="UpsampleTrilinear3DBackward0", public=False)
+@op(node="UpsampleTrilinear3DBackward0", public=False, layout="channels")
 def upsample_trilinear3d(
     self: Any, /, output_size: Any, align_corners: bool, scales_d: Any, scales_h: Any, scales_w: Any
 ) -> Any:
@@ -195,7 +195,7 @@ def _planes(method: str) -> Any:
     )
 
 
-@op(node="UpsampleBilinear2DBackward0", public=False)
+@op(node="UpsampleBilinear2DBackward0", public=False, layout="channels")
 def upsample_bilinear2d(self: Any, /, output_size: Any, align_corners: bool, scales_h: Any, scales_w: Any) -> Any:
     """Each result in a plane between its four neighbours."""
     return _made(self, "linear", output_size, align_corners, scales_h, scales_w)
@@ -204,7 +204,7 @@ def upsample_bilinear2d(self: Any, /, output_size: Any, align_corners: bool, sca
 upsample_bilinear2d.derivative(self=_planes("linear"))
 
 
-@op(node="UpsampleBicubic2DBackward0", public=False)
+@op(node="UpsampleBicubic2DBackward0", public=False, layout="channels")
 def upsample_bicubic2d(self: Any, /, output_size: Any, align_corners: bool, scales_h: Any, scales_w: Any) -> Any:
     """Each result in a plane on cubics through its sixteen neighbours."""
     return _made(self, "cubic", output_size, align_corners, scales_h, scales_w)
@@ -213,7 +213,7 @@ def upsample_bicubic2d(self: Any, /, output_size: Any, align_corners: bool, scal
 upsample_bicubic2d.derivative(self=_planes("cubic"))
 
 
-@op(node="UpsampleBilinear2DAaBackward0", public=False)
+@op(node="UpsampleBilinear2DAaBackward0", public=False, layout="channels")
 def upsample_bilinear2d_aa(self: Any, /, output_size: Any, align_corners: bool, scales_h: Any, scales_w: Any) -> Any:
     """Each result in a plane the average of what it covers, by a triangle as wide as its step."""
     return _made(self, "linear aa", output_size, align_corners, scales_h, scales_w)
@@ -222,7 +222,7 @@ def upsample_bilinear2d_aa(self: Any, /, output_size: Any, align_corners: bool, 
 upsample_bilinear2d_aa.derivative(self=_planes("linear aa"))
 
 
-@op(node="UpsampleBicubic2DAaBackward0", public=False)
+@op(node="UpsampleBicubic2DAaBackward0", public=False, layout="channels")
 def upsample_bicubic2d_aa(self: Any, /, output_size: Any, align_corners: bool, scales_h: Any, scales_w: Any) -> Any:
     """Each result in a plane the average of what it covers, by a cubic as wide as its step."""
     return _made(self, "cubic aa", output_size, align_corners, scales_h, scales_w)
@@ -231,7 +231,7 @@ def upsample_bicubic2d_aa(self: Any, /, output_size: Any, align_corners: bool, s
 upsample_bicubic2d_aa.derivative(self=_planes("cubic aa"))
 
 
-@op(node="UpsampleLanczos2DAaBackward0", public=False)
+@op(node="UpsampleLanczos2DAaBackward0", public=False, layout="channels")
 def upsample_lanczos2d_aa(self: Any, /, output_size: Any, align_corners: bool, scales_h: Any, scales_w: Any) -> Any:
     """Each result in a plane the average of what it covers, by Lanczos' window as wide as its step."""
     return _made(self, "lanczos aa", output_size, align_corners, scales_h, scales_w)
@@ -243,7 +243,7 @@ upsample_lanczos2d_aa.derivative(self=_planes("lanczos aa"))
 # -- between channels and places ---------------------------------------------------------------------------------------
 
 
-@op(public=False)
+@op(public=False, layout="channels")
 def pixel_shuffle(self: Any, /, upscale_factor: int) -> Any:
     """Channels laid out as squares of elements: (*, C r r, H, W) as (*, C, H r, W r)."""
     *lead, channels, height, width = self.shape
@@ -256,7 +256,7 @@ def pixel_shuffle(self: Any, /, upscale_factor: int) -> Any:
 pixel_shuffle.derivative(self=lambda grad, upscale_factor: pixel_unshuffle(grad, upscale_factor))
 
 
-@op(public=False)
+@op(public=False, layout="channels")
 def pixel_unshuffle(self: Any, /, downscale_factor: int) -> Any:
     """Squares of elements gathered into channels: (*, C, H r, W r) as (*, C r r, H, W)."""
     *lead, channels, height, width = self.shape
@@ -275,7 +275,7 @@ def _shuffled(self: Any, groups: int) -> Any:
     return np.array(parts.swapaxes(1, 2), order="C").reshape(self.shape)
 
 
-@op(public=False)
+@op(public=False, layout="channels")
 def channel_shuffle(self: Any, /, groups: int) -> Any:
     """Channels dealt out: the first of each group, then the second of each."""
     return _shuffled(self, groups)
@@ -288,7 +288,7 @@ def _no_derivative(grad: Any, groups: Any) -> Any:
     raise RuntimeError("derivative for aten::native_channel_shuffle is not implemented")
 
 
-@op(node="torch::autograd::NotImplemented", public=False)
+@op(node="torch::autograd::NotImplemented", public=False, layout="channels")
 def native_channel_shuffle(self: Any, /, groups: int) -> Any:
     """Channels dealt out, by the kernel that has no derivative."""
     return _shuffled(self, groups)

@@ -47,7 +47,7 @@ def as_input(turned: Any, dim: int | None, reverse: bool, sizes: tuple[int, ...]
 # -- sums --------------------------------------------------------------------------------------------------------------
 
 
-@op(inplace=True)
+@op(inplace=True, layout="plain")
 def cumsum(self: Any, /, dim: int, dtype: Any = None) -> Any:
     """The sums of everything up to each place along ``dim``."""
     return running(np.add, self, dim, dtype)
@@ -109,7 +109,7 @@ recur.derivative(
 # -- products ----------------------------------------------------------------------------------------------------------
 
 
-@op(inplace=True)
+@op(inplace=True, layout="plain")
 def cumprod(self: Any, /, dim: int, dtype: Any = None) -> Any:
     """The products of everything up to each place along ``dim``."""
     return running(np.multiply, self, dim, dtype)
@@ -175,6 +175,7 @@ def _extremes(ufunc: Any, a: Any, dim: int) -> tuple[Any, Any]:
     differentiable=("values",),
     public=False,
     serves=(REALS + "?", "cummax_cpu"),
+    layout="plain",
 )
 def cummax_dim(self: Any, /, dim: int) -> Any:
     """The largest of everything up to each place along ``dim``, and where it stands."""
@@ -190,6 +191,7 @@ cummax_dim.derivative(self=lambda grad, indices, dim: add_along(grad, indices, d
     differentiable=("values",),
     public=False,
     serves=(REALS + "?", "cummin_cpu"),
+    layout="plain",
 )
 def cummin_dim(self: Any, /, dim: int) -> Any:
     """The smallest of everything up to each place along ``dim``, and where it stands."""
@@ -241,7 +243,7 @@ def decay(self: Any, other: Any, /) -> Any:
 decay.derivative(self=lambda grad, result: grad * result, other=lambda grad, result: -(grad * result))
 
 
-@op()
+@op(layout="plain")
 def logcumsumexp(self: Any, /, dim: int) -> Any:
     """The logarithms of the running sums of exponentials along ``dim``."""
     if self.dtype.kind in "bui":

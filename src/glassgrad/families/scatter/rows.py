@@ -82,6 +82,7 @@ def _checked(name: str, self: Any, index: Any, dim: int, src: Any = None) -> int
     shows={"dim": ("dim", unsigned), "sparse_grad": ("dim", lambda dim: False)},
     out=errors.OUT_DTYPE,
     disjoint=("self", "index"),
+    layout="plain",
 )
 def gather(self: Any, index: Any, /, dim: Any, sparse_grad: Any = False) -> Any:
     """The elements that ``index`` names along ``dim``, in the shape of ``index``."""

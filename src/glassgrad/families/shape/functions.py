@@ -9,10 +9,13 @@ import numpy as np
 
 from ...core import history, write
 from ...core.tensor import Tensor, View, share
+from ...ground import dtypes
 from ...ground.dtypes import called
 from ...ground.dtypes import dtype as dtype_type
+from ...ground.layout import format_name, format_strides, suggested
 from ...ground.runtime import warn_once
 from ...ground.size import Size, unchecked
+from ...ground.window import as_bytes, dense, look, owner_of, strides_of
 from ...ops.declare import composite
 from ..index import rows as part
 from . import rows
@@ -493,7 +496,7 @@ def atleast_3d(tensor: Tensor) -> Tensor:
 def rearranged(target: Tensor, row: Any, *settings: Any) -> Tensor:
     """Make ``target`` itself the view that ``row`` gives of it."""
     edges = history.edges_of(row.row, (target,))
-    write.check_writable(target, bool(edges))
+    write.check_writable(target, bool(edges), overlapping=True)
     version = share(target)
     old = target._array
     moved = row.row.kernel(old, *settings)
@@ -545,22 +548,22 @@ def resize_(self: Tensor, *sizes: Any, memory_format: Any = None) -> Tensor:
     wanted = sizes_of("resize_", sizes, {})
     if self.requires_grad:
         raise RuntimeError("cannot resize variables that require grad")
+    if memory_format is dtypes.preserve_format:
+        raise RuntimeError("Unsupported memory formatPreserve")
     share(self)
     old = self._array
+    strides = strides_of(old) if wanted == old.shape else dense(wanted)
+    if memory_format is not None:
+        strides = format_strides(wanted, format_name(memory_format, len(wanted)))
+    memory = owner_of(old)
+    offset = (old.ctypes.data - memory.ctypes.data) // old.itemsize
     count = math.prod(wanted)
-    root = old
-    while isinstance(root.base, np.ndarray) and root.base.dtype == old.dtype and root.base.flags.c_contiguous:
-        root = root.base
-    if root.flags.c_contiguous:
-        start = (old.ctypes.data - root.ctypes.data) // old.itemsize if old.size else 0
-        flat = root.reshape(-1)[start:]
+    if count and (offset + count) * old.itemsize > memory.nbytes:
+        grown = np.empty(offset + count, old.dtype)
+        grown.view(np.uint8)[: memory.nbytes] = as_bytes(memory)
+        self._array = look(grown, (wanted, strides, offset))
     else:
-        flat = old.reshape(-1)
-    if flat.size < count:
-        grown = np.empty(count, old.dtype)
-        grown[: flat.size] = flat
-        flat = grown
-    self._array = flat[:count].reshape(wanted)
+        self._array = look(old, (wanted, strides, 0))
     share(self).version += 1
     return self
 
@@ -568,4 +571,7 @@ def resize_(self: Tensor, *sizes: Any, memory_format: Any = None) -> Tensor:
 @composite(function=False)
 def resize_as_(self: Tensor, the_template: Tensor, *, memory_format: Any = None) -> Tensor:
     """Give the tensor the sizes of another."""
-    return resize_(self, tuple(the_template._array.shape))
+    template = the_template._array
+    if memory_format is dtypes.preserve_format:
+        memory_format = getattr(dtypes, suggested(template.shape, strides_of(template)))
+    return resize_(self, tuple(template.shape), memory_format=memory_format)

@@ -112,6 +112,16 @@ def inferred(sizes: Any, count: int) -> tuple[int, ...]:
     return (*sizes[:open_at], count // known, *sizes[open_at + 1 :])
 
 
+def _viewed(view: Any, reshaped: Any) -> Any:
+    """What NumPy made of a view, with PyTorch's strides where sizes of 1 or 0 leave a choice."""
+    sizes, shape = reshaped.shape, view.shape
+    if not view.size:
+        return view[...] if sizes == shape else reshaped
+    if 1 in shape and (sizes == shape or view.strides[-1] != view.itemsize):
+        return strided(view, sizes, steps(shape, view.strides, sizes))
+    return reshaped
+
+
 @op(view=True, public=False)
 def view(self: Any, /, sizes: Any) -> Any:
     """The view with other sizes; one of them may be -1.  RuntimeError where only a copy can have them."""
@@ -123,9 +133,11 @@ def view(self: Any, /, sizes: Any) -> Any:
             raise
         if reshaped.shape != sizes and min(sizes) < -1:
             inferred(sizes, self.size)
-        return reshaped
+        if self.base is None or 1 not in self.shape and 0 not in self.shape:
+            return reshaped
+        return _viewed(self, reshaped)
     wanted = inferred(sizes, self.size)
-    strides = ndarray(wanted, self.dtype).strides if not self.size else steps(self.shape, self.strides, wanted)
+    strides = steps(self.shape, self.strides, wanted)
     if strides is None:
         raise RuntimeError(
             "view size is not compatible with input tensor's size and stride (at least one dimension spans across two "
@@ -286,7 +298,7 @@ def _negative_lead(sizes: Any, lead: int) -> None:
     )
 
 
-@op(node="SumBackward1", public=False)
+@op(node="SumBackward1", public=False, layout="plain")
 def sum_to(self: Any, /, sizes: Any) -> Any:
     """The sum over the dimensions that broadcasting ``sizes`` to the tensor's own would stretch."""
     if self.shape == sizes:
@@ -366,7 +378,7 @@ def unsqueeze(self: Any, /, dim: Any) -> Any:
     at = dim + len(shape) + 1 if dim < 0 else dim
     if not 0 <= at <= len(shape):
         axis_of(dim, len(shape) + 1)
-    if self.flags.c_contiguous and 1 not in shape:
+    if 0 not in shape and 1 not in shape and self.flags.c_contiguous:
         return self.reshape((*shape[:at], 1, *shape[at:]))
     step = shape[at] * strides[at] if at < len(shape) else self.itemsize
     return strided(self, (*shape[:at], 1, *shape[at:]), (*strides[:at], step, *strides[at:]))

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ...core.row import op
-from ...ground.window import dense, empty, flat, indices, laid_out, look, overlaps
+from ...ground.window import dense, empty, flat, indices, laid_out, look, overlaps, owner_of
 
 ndarray = np.ndarray
 
@@ -29,15 +29,13 @@ def as_strided(self: Any, /, size: Any, stride: Any, storage_offset: Any = None,
     offset = here if storage_offset is None else storage_offset
     size, stride = tuple(size), tuple(stride)
     needed = 0 if 0 in size else 1 + offset + sum((n - 1) * s for n, s in zip(size, stride, strict=True))
-    if needed > root.size:
+    if needed * self.itemsize > root.nbytes:
         raise RuntimeError(
             f"setStorage: sizes {list(size)}, strides {list(stride)}, storage offset {offset}, and itemsize "
             f"{self.itemsize} requiring a storage size of {needed * self.itemsize} are out of bounds for storage of "
             f"size {root.nbytes}"
         )
-    return look(
-        root if root.flags.c_contiguous else self, (size, stride, offset if root.flags.c_contiguous else offset - here)
-    )
+    return look(self, (size, stride, offset - here))
 
 
 @as_strided.derivative("self")
@@ -52,10 +50,8 @@ def _spread(grad: Any, self_sizes: Any, size: Any, stride: Any, storage_offset: 
 
 
 def memory_of(array: Any) -> tuple[Any, int]:
-    """The array whose memory this one shows, and where in it this one begins, in elements."""
-    root = array
-    while isinstance(root.base, ndarray) and root.base.dtype == array.dtype:
-        root = root.base
+    """The array that owns the memory which this one shows, and where in it this one begins, in elements."""
+    root = owner_of(array)
     return root, (array.ctypes.data - root.ctypes.data) // array.itemsize
 
 
@@ -65,7 +61,7 @@ def layout_of(array: Any) -> tuple[tuple[int, ...], int, int] | None:
     strides = tuple([step // array.itemsize for step in array.strides])
     if not start and strides == dense(array.shape) or 0 in strides or not array.size:
         return None
-    return strides, start, root.size
+    return strides, start, root.nbytes // array.itemsize
 
 
 @op(public=False)

@@ -52,7 +52,7 @@ def _softmax_of_short_rows(self: Any, dim: int) -> Any:
         return None
     n = shape[dim]
     ones = ones32.get(n) if d is F32 else ones64.get(n) if d is F64 else None
-    if ones is None or not n and ndim != 2:
+    if ones is None or self.strides[dim] != self.itemsize or not n and ndim != 2:
         return None
     e = _exp(self) if ndim == 2 else _exp(self.reshape(-1, n))
     sums = e.dot(ones)
@@ -80,7 +80,7 @@ def _log_softmax_of_short_rows(self: Any, dim: int) -> Any:
     shape = self.shape
     if self.dtype is not F32:
         return None
-    if dim == 1 and len(shape) == 2 and self.size <= SMALL and shape[1] in ones32:
+    if dim == 1 and len(shape) == 2 and self.strides[1] == 4 and self.size <= SMALL and shape[1] in ones32:
         if self.size <= 256 and shape[1] in _SQUARES:
             spread = _exp(self).dot(_SQUARES[shape[1]])
             if _between(spread[:, 0], 1e-3, 1e3):
@@ -119,6 +119,7 @@ def _log_softmax_backward_of_few_rows(grad_output: Any, output: Any, dim: int) -
     native=lambda self, dim: compiled.softmax.forward(self, dim),
     quick=_softmax_of_short_rows,
     out=errors.OUT_DTYPE,
+    layout="plain",
 )
 def softmax(self: Any, /, dim: int) -> Any:
     """Exponentials along ``dim``, scaled to sum to one."""
@@ -158,6 +159,7 @@ softmax_backward.derivative(
     native=lambda self, dim: compiled.softmax.log_forward(self, dim),
     quick=_log_softmax_of_short_rows,
     out=errors.OUT_DTYPE,
+    layout="plain",
 )
 def log_softmax(self: Any, /, dim: int) -> Any:
     """The logarithm of ``softmax``, without its rounding."""
@@ -190,7 +192,7 @@ log_softmax_backward.derivative(
 # -- log-sum-exp -------------------------------------------------------------------------------------------------------
 
 
-@op(node="LogsumexpBackward0", public=False, halves="single", hidden=("self_sizes",))
+@op(node="LogsumexpBackward0", public=False, halves="single", hidden=("self_sizes",), layout="plain")
 def logsumexp_dim(self: Any, /, dim: Any, keepdim: bool = False) -> Any:
     """The logarithms of the sums of exponentials along ``dim``."""
     if self.ndim == 0:

@@ -134,8 +134,8 @@ def nonzero(self: Any, /) -> Any:
 def searchsorted(sorted_sequence: Any, self: Any, /, right: Any = False, out_int32: Any = False) -> Any:
     """Where each value would be put into sorted rows so that they stay sorted."""
     side: Any = "right" if right else "left"
-    if sorted_sequence.ndim == 1:
-        positions = np.searchsorted(sorted_sequence, self, side)
+    if sorted_sequence.ndim == 1 or not self.size:
+        positions = np.searchsorted(sorted_sequence.reshape(-1), self, side)
     else:
         rows, values = (a.reshape(prod(a.shape[:-1]), a.shape[-1]) for a in (sorted_sequence, self))
         positions = np.empty(values.shape, np.int64)

@@ -34,7 +34,7 @@ _erf, _erfc, _erfinv = (_floats(f, f"{f.__name__}_vml_cpu") for f in (special.er
 _lgamma, _digamma = _floats(special.lgamma, "lgamma_vml_cpu"), _floats(special.digamma, "digamma")
 
 
-@op(inplace=True, typed="float")
+@op(inplace=True, typed="float", layout="elementwise")
 def erf(self: Any, /) -> Any:
     """The error function."""
     return _erf(self)
@@ -43,7 +43,7 @@ def erf(self: Any, /) -> Any:
 erf.derivative(self=lambda grad, self: grad * (exp(-(self * self)) * _SLOPE_OF_ERF))
 
 
-@op(inplace=True, typed="float")
+@op(inplace=True, typed="float", layout="elementwise")
 def erfc(self: Any, /) -> Any:
     """One minus the error function."""
     return _erfc(self)
@@ -52,7 +52,7 @@ def erfc(self: Any, /) -> Any:
 erfc.derivative(self=lambda grad, self: grad * (exp(-(self * self)) * -_SLOPE_OF_ERF))
 
 
-@op(inplace=True, typed="float")
+@op(inplace=True, typed="float", layout="elementwise")
 def erfinv(self: Any, /) -> Any:
     """The inverse of the error function."""
     return _erfinv(self)
@@ -61,7 +61,7 @@ def erfinv(self: Any, /) -> Any:
 erfinv.derivative(self=lambda grad, self: grad * (exp(erfinv(self) ** 2) * _SLOPE_OF_ERFINV))
 
 
-@op(inplace=True, typed="float")
+@op(inplace=True, typed="float", layout="elementwise")
 def lgamma(self: Any, /) -> Any:
     """The logarithm of the absolute value of the gamma function."""
     return _lgamma(self)
@@ -70,7 +70,7 @@ def lgamma(self: Any, /) -> Any:
 lgamma.derivative(self=lambda grad, self: grad * digamma(self))
 
 
-@op(inplace=True, typed="float")
+@op(inplace=True, typed="float", layout="elementwise")
 def digamma(self: Any, /) -> Any:
     """The logarithmic derivative of the gamma function."""
     return _digamma(self)
@@ -98,7 +98,7 @@ def polygamma_of(self: Any, /, order: Any) -> Any:
 polygamma_of.derivative(self=lambda grad, self, order: grad * polygamma_of(self, order + 1))
 
 
-@op(inplace=True, typed="float")
+@op(inplace=True, typed="float", layout="elementwise")
 def sinc(self: Any, /) -> Any:
     """sin(pi x) / (pi x), one at zero."""
     if self.dtype.itemsize == 2:
@@ -131,7 +131,7 @@ def _full(function: Any, name: str, self: Any) -> Any:
     return function(self)
 
 
-@op(typed="float", public=False)
+@op(typed="float", public=False, layout="elementwise")
 def special_entr(self: Any, /) -> Any:
     """``-x log(x)``, zero at zero and minus infinity below.
 
@@ -150,7 +150,7 @@ def special_entr(self: Any, /) -> Any:
 special_entr.derivative(self=lambda grad, self: grad * (-1 - log(self)))
 
 
-@op(typed="float", public=False)
+@op(typed="float", public=False, layout="elementwise")
 def special_erfcx(self: Any, /) -> Any:
     """The scaled complementary error function ``exp(x^2) erfc(x)``.
 
@@ -162,7 +162,7 @@ def special_erfcx(self: Any, /) -> Any:
 special_erfcx.derivative(self=lambda grad, self, result: grad * (2 * self * result - _TWO_OVER_ROOT_PI))
 
 
-@op(typed="float", public=False)
+@op(typed="float", public=False, layout="elementwise")
 def special_log_ndtr(self: Any, /) -> Any:
     """The logarithm of the normal distribution function.
 
@@ -174,7 +174,7 @@ def special_log_ndtr(self: Any, /) -> Any:
 special_log_ndtr.derivative(self=lambda grad, self, result: grad / (exp(self * self / 2 + result) * _ROOT_TWO_PI))
 
 
-@op(typed="float", public=False)
+@op(typed="float", public=False, layout="elementwise")
 def special_ndtri(self: Any, /) -> Any:
     """The quantiles of the normal distribution.
 
@@ -460,7 +460,7 @@ def _flat(name: str, kernel: Any, doc: str, argument: str = "self") -> Any:
         f"{doc}; no derivative.\n\n"
         f"    Source: https://docs.pytorch.org/docs/stable/special.html#torch.special.{name}\n    "
     )
-    return op(public=False, typed="float", constant=True)(function)
+    return op(public=False, typed="float", constant=True, layout="elementwise")(function)
 
 
 special_bessel_j0 = _flat("bessel_j0", scipy_special.j0, "The Bessel function of the first kind, order 0")
@@ -505,7 +505,7 @@ def _row_of(name: str, kernel: Callable[[Any, Any], Any], doc: str) -> Any:
         f"{doc} of degree ``n``; no derivative.\n\n"
         f"    Source: https://docs.pytorch.org/docs/stable/special.html#torch.special.{name}\n    "
     )
-    return op(public=False, typed="float", constant=True)(function)
+    return op(public=False, typed="float", constant=True, layout="elementwise")(function)
 
 
 #: name in torch.special -> row

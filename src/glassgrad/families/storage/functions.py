@@ -15,28 +15,13 @@ import numpy as np
 from ...ground import device as devices
 from ...ground import dtypes
 from ...ground.shared import Shared
+from ...ground.window import as_bytes
 from ...ops.declare import composite
 
 _KEEPS = (
     "the memory of a tensor keeps its size: {had} bytes cannot become {wanted} in place. Resize the tensor itself "
     "(Tensor.resize_), or copy the storage (storage.clone()) and resize the copy"
 )
-
-
-def owner_of(array: Any) -> Any:
-    """The array that owns the memory which ``array`` looks at."""
-    while True:
-        base = getattr(array.base, "keeper", array.base)
-        if not isinstance(base, np.ndarray):
-            base = getattr(base, "base", None)  # what ``as_strided`` puts between a view and its array
-        if not isinstance(base, np.ndarray):
-            return array
-        array = base
-
-
-def as_bytes(owner: Any) -> Any:
-    """The memory of an array that owns it, as a flat array of bytes."""
-    return owner.reshape(-1, order="A").view(np.uint8)
 
 
 def storage_of(owner: Any, is_meta: bool = False, lent: bool = True) -> UntypedStorage:

@@ -21,11 +21,11 @@ from ...ground.dtypes import called
 from ...ground.meta import blank
 from ...ground.runtime import warn
 from ...ground.shared import Shared, allocate
+from ...ground.window import owner_of
 from ...ops.declare import composite
 from ...tensor.parameter import Parameter
 from ..create.construct import from_numpy
 from ..shape.rows import expand
-from .functions import owner_of
 
 _NEEDS_DETACH = "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead."
 _META_TO_NUMPY = (

@@ -16,12 +16,13 @@ from ...ground import dtypes, modes
 from ...ground.dtypes import called
 from ...ground.runtime import warn
 from ...ground.size import Size
+from ...ground.window import as_bytes, dense, look, owner_of
 from ...ops.declare import composite
 from ..create.construct import array_of, tensor_of
 from ..create.functions import allocate, is_size
 from ..matrix.rows import c_name
 from ..shape.rows import alias
-from .functions import Conversions, UntypedStorage, mapped, owner_of, storage_of
+from .functions import Conversions, UntypedStorage, mapped, storage_of
 
 REMOVAL = (
     "TypedStorage is deprecated. It will be removed in the future and UntypedStorage will be the only storage class. "
@@ -372,19 +373,12 @@ def looking_at(owner: Any, kind: Any, offset: int, sizes: Any, strides: Any) -> 
     demand_room(sizes, strides, offset, kind.itemsize, owner.nbytes)
     if 0 in sizes:
         try:
-            return np.empty(sizes, kind)
+            return look(as_bytes(owner)[:0].view(kind), (tuple(sizes), tuple(strides), offset))
         except ValueError as error:  # the other sizes are beyond NumPy
             raise RuntimeError("numel: integer multiplication overflow") from error
     steps = [step * kind.itemsize for step in strides]
-    return np.ndarray(sizes, kind, owner, offset * kind.itemsize, steps)  # type: ignore[arg-type]
-
-
-def rows(sizes: Any) -> list[int]:
-    """The strides of a dense array of these sizes, row by row, in elements."""
-    steps = [1]
-    for n in sizes[:0:-1]:
-        steps.append(steps[-1] * max(n, 1))
-    return steps[::-1] if sizes else []
+    memory = owner if owner.flags.forc else as_bytes(owner)
+    return np.ndarray(sizes, kind, memory, offset * kind.itemsize, steps)  # type: ignore[arg-type]
 
 
 @composite(function=False)
@@ -405,7 +399,11 @@ def set_(self: Tensor, source: Any = None, storage_offset: Any = 0, size: Any = 
         share(source)
         array = source._array
         if size is not None:
-            array = looking_at(owner_of(array), kind, storage_offset, size, rows(size) if stride is None else stride)
+            if not array.flags.c_contiguous:
+                raise RuntimeError("passed in tensor to be used as storage must be contiguous")
+            memory, steps = owner_of(array), dense(tuple(size)) if stride is None else stride
+            before = (array.ctypes.data - memory.ctypes.data) // array.itemsize
+            array = looking_at(memory, kind, before + storage_offset, size, steps)
     elif source is None:
         array = np.empty(0, kind)
     else:
@@ -417,7 +415,7 @@ def set_(self: Tensor, source: Any = None, storage_offset: Any = 0, size: Any = 
         untyped = source.untyped()
         untyped._lent = True
         sizes = (untyped.nbytes() // kind.itemsize,) if size is None else tuple(map(operator.index, size))
-        array = looking_at(untyped._owner, kind, storage_offset, sizes, rows(sizes) if stride is None else stride)
+        array = looking_at(untyped._owner, kind, storage_offset, sizes, dense(sizes) if stride is None else stride)
     self._array = array
     share(self).version += 1
     return self
