@@ -101,8 +101,8 @@ class _Memory:
 
 
 def _from_memory(array: Any, sizes: tuple[int, ...], strides: tuple[int, ...], offset: int) -> Any:
-    native = array.dtype.kind != "V"
-    kind = array.dtype if native else np.dtype(np.uint16)
+    native = array.dtype.isbuiltin != 2  # what NumPy's interface has a word for
+    kind = array.dtype if native else np.dtype(f"u{array.dtype.itemsize}")
     address, locked = array.ctypes.data + offset, not array.flags.writeable
     interface = {"shape": sizes, "strides": strides, "typestr": kind.str, "data": (address, locked), "version": 3}
     numbers = np.asarray(_Memory(array, interface))
