@@ -8,10 +8,11 @@ from typing import Any
 from .answer import Answer, plural, recording_of, where
 from .measure import is_finite
 from .model import Graph, Problem
+from .opaque import opaque_nodes, remedy
 from .read import as_tensors
-from .survey import survey
+from .survey import _survey
 from .walk import SINK
-from .why import ASK, why
+from .why import ASK, closed_lines, why
 
 __all__ = ["Check", "check"]
 
@@ -37,7 +38,7 @@ def check(loss: Any, *, record: Any = None, model: Any = None) -> Check:
     """
     as_tensors((loss,), "check")
     record = recording_of((loss,), record)
-    graph = survey(loss, None, model=model, record=record, caller="check")
+    graph, walked = _survey(loss, None, model, record, "check")
     problems: list[Problem] = []
     lines: list[str] = []
     advice = ""
@@ -94,12 +95,11 @@ def check(loss: Any, *, record: Any = None, model: Any = None) -> Check:
             f"backward() will work: {plural(ops, 'operation')}, {plural(graph.totals['leaves'], 'leaf', 'leaves')}."
         )
         hooked = sum(s.state == "hooked" for node in graph.nodes for s in node.saved)
-        more = (
-            (f"{plural(hooked, 'saved value is', 'saved values are')} packed by hooks and left alone.",)
-            if hooked
-            else ()
-        )
-        return Check(verdict, (), graph, more, "", True)
+        if hooked:
+            lines.append(f"{plural(hooked, 'saved value is', 'saved values are')} packed by hooks and left alone.")
+        hiding = opaque_nodes(walked.nodes)
+        lines += closed_lines(hiding, record)
+        return Check(verdict, (), graph, tuple(lines), remedy(hiding[0]) if hiding else "", True)
     only_nan = all(p.kind == "nan" for p in problems)
     verdict = "backward() will run, but give no finite gradients." if only_nan else "backward() will fail."
     return Check(verdict, tuple(problems), graph, tuple(lines), advice)

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from .labels import Labels, Names, family_of
+from .opaque import in_words, is_opaque
 from .read import as_tensors
 from .walk import SINK, op_name, walk
 
@@ -188,7 +189,7 @@ def _operation(node: Any, labels: Labels, texts: Texts) -> str:
     fixed = [labels.operand(node, slot) for slot, (n, _) in enumerate(node.next_functions) if n is None]
     if fixed and sign:
         sentence += f" None comes from {_list(fixed)}, which needs no gradient."
-    return sentence
+    return f"{sentence} {in_words(node)}" if is_opaque(node) else sentence
 
 
 def _root(y: Any, name: str, labels: Labels) -> str:

@@ -103,7 +103,7 @@ def flow(model: Any) -> Flow:
 def _gradients(model: Any) -> Iterable[tuple[str, Stats | None, int]]:
     if isinstance(model, Graph):
         paths = {h.node: h.path for h in model.parameters if h.node is not None}
-        unused = [h for h in model.parameters if h.node is None and h.requires_grad]
+        unused = [h for h in model.parameters if h.node is None and h.requires_grad and not h.hidden]
         named = paths or {n.index: n.name or f"leaf {n.index}" for n in model.nodes if n.kind == "leaf"}
         order = {h.path: i for i, h in enumerate(model.parameters)}
         pieces = []

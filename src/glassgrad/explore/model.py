@@ -193,12 +193,16 @@ class Problem:
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """One parameter of the model: its name, the index of its leaf (None where the graph does not use it)."""
+    """One parameter of the model: its name, the index of its leaf (None where the graph does not use it).
+
+    ``hidden`` says that a node which cannot be seen through may use it.
+    """
 
     path: str
     node: int | None
     tensor: TensorInfo
     requires_grad: bool
+    hidden: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,9 +9,10 @@ from typing import Any
 from .answer import Answer, recording_of, where
 from .model import Graph, SourceLoc
 from .observe import first_bad, watched, with_gradients
+from .opaque import opaque_nodes, tensors_held
 from .read import as_tensors, is_tensor
 from .record import Recording
-from .survey import _survey
+from .survey import _survey, parameters_of
 from .walk import SINK, op_name
 
 __all__ = ["TraceNan", "trace_nan"]
@@ -137,6 +138,11 @@ def _has_values(record: Any) -> bool:
 def _on_the_side(loss: Any, graph: Graph, walked: Any, record: Any) -> Graph:
     """The graph with the gradients of a backward pass that leaves ``.grad`` as it was."""
     leaves = [node.variable for node in walked.nodes if op_name(node) == SINK]
+    if hiding := opaque_nodes(walked.nodes):  # leaves inside are reached too
+        inside = {id(t): t for node in hiding for t in tensors_held(node).values()}
+        inside |= {id(t): t for t in parameters_of(record.model if record is not None else None).values()}
+        leaves = list({**{id(leaf): leaf for leaf in leaves}, **inside}.values())
+        leaves = [leaf for leaf in leaves if leaf.is_leaf]
     before = [leaf.grad for leaf in leaves]
     for leaf in leaves:
         leaf.grad = None

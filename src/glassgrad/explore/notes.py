@@ -265,6 +265,8 @@ class Notes:
             heard.how = how_cut(spec.name, str(outs[0].dtype), listener.is_on(), listener.inference())
         if spec.name == "detach_":
             heard.how = "detach"
+        if spec.name == "CheckpointFunction" and outs and not (wants or gives) and listener.is_on():
+            heard.how = "checkpoint"
 
     def _taken(self, heard: Heard, result: Any, array: Any, wants: bool) -> None:
         """A call gave no tensor: perhaps a number or an array was taken out of the graph."""

@@ -15,6 +15,7 @@ from heapq import heappop, heappush
 from typing import Any
 
 from .labels import Labels, Names, as_text, family_of, outputs_of
+from .opaque import in_words, is_opaque, remedy
 from .read import as_tensors
 from .walk import SINK, Walk, engine_of, op_name, walk
 
@@ -231,6 +232,8 @@ class _Slopes:
         """The gradients of the node's inputs when only this output has one."""
         position, output = place
         node = self.walked.nodes[position]
+        if is_opaque(node):  # asked for its derivative it would add to .grad
+            raise RuntimeError(f"paths(): {in_words(node)} {remedy(node)}")
         grads = [None] * outputs_of(node)
         grads[output] = grad
         call = node if callable(node) else node.apply  # torch's node of a custom Function has only apply

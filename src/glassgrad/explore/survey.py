@@ -12,6 +12,7 @@ from .labels import Labels
 from .measure import info_of
 from .memory import Memories
 from .model import Cut, Edge, Event, Graph, Held, Node, Problem, Scope, TensorInfo
+from .opaque import opaque_nodes
 from .place import scopes_of
 from .read import as_tensors, contents, ends_of, names_by_id
 from .rules import rule_of
@@ -124,8 +125,15 @@ def _survey(var: Any, params: Mapping[str, Any] | None, model: Any, record: Any,
     cuts, more_nodes, more_edges = _cuts(record, results, calls, len(whole), names, walked)
     whole, edges = (*whole, *more_nodes), [*edges, *more_edges]
     whole, scopes, cuts = _used_scopes(whole, scopes, cuts)
+    closed = bool(opaque_nodes(walked.nodes))
     parameters = tuple(
-        Held(path, ends.get(id(t)), info_of(t, storage=memories.of(t)), bool(t.requires_grad))
+        Held(
+            path,
+            ends.get(id(t)),
+            info_of(t, storage=memories.of(t)),
+            bool(t.requires_grad),
+            closed and id(t) not in ends,
+        )  # fmt: skip
         for path, t in known_parameters.items()
     )
     graph = Graph(
@@ -379,6 +387,6 @@ def _problems(graph: Graph) -> tuple[Problem, ...]:
                 words = f"{node.op} gave {word} in the forward pass"
                 problems.append(Problem(kind, node.index, node.scope, words, node.loc))  # type: ignore[arg-type]
     for parameter in graph.parameters:
-        if parameter.requires_grad and parameter.node is None:
+        if parameter.requires_grad and parameter.node is None and not parameter.hidden:
             problems.append(Problem("unused", None, None, f"{parameter.path} is not used in this graph", None))
     return tuple(problems)

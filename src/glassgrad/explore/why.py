@@ -6,11 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from .answer import Answer, listed, recording_of, where
+from .answer import Answer, listed, once, recording_of, where
 from .model import Cut
+from .opaque import in_words, opaque_nodes, remedy, tensors_held
 from .read import as_tensors
 from .survey import _how, parameters_of
-from .walk import SINK, op_name, walk
+from .walk import SINK, op_name, sequence, walk
 from .words import REMEDIES
 
 __all__ = ["Why", "why"]
@@ -107,7 +108,38 @@ def _of_parameter(loss: Any, param: Any, name: str, record: Any, names: Mapping[
         answer = _of_loss(loss, record)
         verdict = f"{_first(name)} gets no gradient, because the loss requires none."
         return Why(answer.kind, verdict, answer.lines, answer.advice, False, answer.cuts)
-    return _apart(loss, param, name, record, walked, names)
+    hiding = opaque_nodes(walked.nodes) if walked is not None else []
+    answer = _apart(loss, param, name, record, walked, names) if not hiding or record is not None else None
+    if hiding and (answer is None or answer.kind in ("unused", "apart") or _holding(hiding, param)):
+        return _inside(param, name, hiding, record)
+    return answer  # type: ignore[return-value]  # asked wherever nothing hides it
+
+
+def _holding(hiding: list[Any], param: Any) -> Any:
+    """The opaque node that holds ``param``; None where none is seen to."""
+    return next((node for node in hiding if id(param) in tensors_held(node)), None)
+
+
+def _inside(param: Any, name: str, hiding: list[Any], record: Any) -> Why:
+    """A leaf that is not in the graph, where a part of the graph cannot be seen."""
+    node = _holding(hiding, param)
+    place = place_of(node or hiding[0], record)
+    if node is not None:
+        verdict = f"{_first(name)} is used inside {op_name(node)}, whose backward computes its gradient."
+        return Why("opaque", verdict, (in_words(node, place),), remedy(node), True)
+    verdict = f"{_first(name)} is not in the graph that is seen, and whether it gets a gradient cannot be told."
+    return Why("opaque", verdict, (in_words(hiding[0], place),), remedy(hiding[0]))
+
+
+def place_of(node: Any, record: Any) -> str:
+    """Where a node was made, as sentences name it; empty where it was not recorded."""
+    call = record.of_age(sequence(node), "") if record is not None else None
+    return where(call.loc) if call is not None else ""
+
+
+def closed_lines(hiding: list[Any], record: Any) -> list[str]:
+    """What is said of opaque nodes: those of one name and place once, with their number."""
+    return once(in_words(node, place_of(node, record)) for node in hiding)
 
 
 def _connected(param: Any, name: str) -> Why:
@@ -241,7 +273,7 @@ def _cut(index: int, call: Any) -> Cut:
 
 
 def _cut_lines(cuts: Any) -> tuple[str, ...]:
-    return tuple(f"{cut.how} {where(cut.loc)}: {cut.reason}." for cut in cuts)
+    return tuple(once(f"{cut.how} {where(cut.loc)}: {cut.reason}." for cut in cuts))
 
 
 def _remedy(cuts: Any) -> str:

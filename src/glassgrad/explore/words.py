@@ -54,6 +54,8 @@ REASONS = {
     "argmax": "an index is a whole number, which carries no gradient",
     "copy": "making a new tensor out of values copies them without their history",
     "constant": "the operation has no derivative",
+    "checkpoint": "reentrant checkpointing gives a result without a graph where none of its inputs requires a gradient, "
+    "whatever parameters are used inside",
 }  # fmt: skip
 
 #: What to do about it.
@@ -70,6 +72,8 @@ REMEDIES = {
     "argmax": "use softmax, or the largest value itself (max) in its place",
     "copy": "use torch.stack or torch.cat for tensors that have a history",
     "constant": "use an operation that has a derivative",
+    "checkpoint": "give checkpoint() use_reentrant=False, or an input that requires a gradient "
+    "(enable_input_require_grads() in Hugging Face models)",
 }
 
 
