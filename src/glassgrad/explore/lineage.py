@@ -22,12 +22,12 @@ class Call:
     """One call that was heard, or (``name`` empty) a tensor that came from outside.
 
     ``inputs`` are the calls that made its arguments, ``start`` and ``stop`` bound the ages of the nodes it made,
-    ``how`` says what kind of cut it is, ``buffer`` numbers the memory of its result, ``writes`` that it changed it.
+    ``how`` says what kind of cut it is, ``given`` what it was given where its result is not finite, ``buffer`` numbers the memory of its result, ``writes`` that it changed it.
     """
 
     __slots__ = (
         "index", "name", "start", "stop", "seat", "step", "module", "inputs", "grads", "how", "wants", "buffer",
-        "writes", "raw", "_info", "ref", "place",
+        "writes", "raw", "_info", "given", "ref", "place",
     )  # fmt: skip
 
     index: int
@@ -45,6 +45,7 @@ class Call:
     writes: bool
     raw: Any
     _info: TensorInfo | None
+    given: tuple[tuple[int, TensorInfo], ...]
     ref: Any
     place: Place | None
 
@@ -178,6 +179,7 @@ class Lineage:
         call.start = call.stop = call.step = -1
         call.how = call.raw = call._info = call.ref = call.place = call.seat = call.module = None
         call.wants = call.writes = False
+        call.given = ()
         call.buffer = call.index
         self.calls.append(call)
         return call
@@ -236,7 +238,7 @@ class Lineage:
         call.index, call.name, call.inputs, call.grads = index, _, _, _ = len(self.calls), spec.name, tuple(inputs), ()
         call.start, call.stop, call.seat, call.step, call.module = start, stop, seat, step, module
         call.how = call._info = call.place = None
-        call.wants, call.writes = True, False
+        call.wants, call.writes, call.given = True, False, ()
         call.raw = None if shape is None else (shape, dtype, None)
         call.buffer = index
         self.calls.append(call)
@@ -280,6 +282,8 @@ class Lineage:
                 call.buffer = self.calls[inputs[0]].buffer
             self._own(out, call)
         call.raw, call._info = heard.raw, heard.info
+        if heard.given:
+            call.given = tuple((at, known) for (at, _), known in zip(sources, heard.given, strict=True))
         return call.index
 
     def _written(self, target: Any, before: int, call: Call) -> None:

@@ -87,7 +87,7 @@ class Listener:
             notes.inside = False
         edge: Any = result._edge if type(result) is Tensor else None
         view = type(edge) is View and result.requires_grad
-        if not (view or type(edge) is Record) or "out" in kwargs:
+        if not (view or type(edge) is Record) or "out" in kwargs or (args and result is args[0]):
             notes.tell(self, spec, start, stop, frame, operands, kwargs, result)
             return result
         base = ref(edge.base) if view else None

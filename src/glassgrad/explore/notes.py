@@ -47,7 +47,7 @@ Seat: TypeAlias = "tuple[int, CodeType, Seat | None, int]"
 class Heard:
     """A call that could not be told briefly: everything that is to be known of it."""
 
-    __slots__ = ("tensors", "numbers", "outs", "target", "raw", "info", "how", "taken")
+    __slots__ = ("tensors", "numbers", "outs", "target", "raw", "info", "given", "how", "taken")
 
     def __init__(self) -> None:
         self.tensors: list[Any] = []  # (reference, wants a gradient, reference to its base)
@@ -56,6 +56,7 @@ class Heard:
         self.target: Any = None
         self.raw: Any = None
         self.info: Any = None
+        self.given: Any = ()  # what the numbers it was given are like, where what it gave is not finite
         self.how: str | None = None
         self.taken: Any = None  # a reference to the array that was taken out, or True for numbers
 
@@ -208,6 +209,10 @@ class Notes:
             target = args[0] if args and isinstance(args[0], tensor) else None
         elif kwargs and kwargs.get("out") is not None:
             target = kwargs["out"] if isinstance(kwargs["out"], tensor) else None
+        elif outs and (start != stop or kwargs.get("inplace")):  # F.relu(x, inplace=True) gives back what it was given
+            target = next((value for value in (*args, *kwargs.values()) if value is outs[0]), None)
+            if target is not None:
+                spec = Spec(f"{name}(inplace=True)", spec.owner)
         heard = Heard()
         array = None
         if not outs and target is None and name != "backward":
@@ -234,12 +239,12 @@ class Notes:
             if name != "backward":
                 self._taken(heard, result, array, wants)
         else:
-            self._note_results(listener, heard, spec, args, outs, target, wants)
+            self._note_results(listener, heard, spec, tensors, outs, target, wants)
         seat = self.seat if frame is self.top else self.sit(frame)
         self.log.append((spec, start, stop, seat, frame.f_lasti, self.scope, heard))
 
     def _note_results(
-        self, listener: Any, heard: Heard, spec: Spec, args: Any, outs: list[Any], target: Any, wants: bool
+        self, listener: Any, heard: Heard, spec: Spec, tensors: list[Any], outs: list[Any], target: Any, wants: bool
     ) -> None:
         if target is not None:
             base = getattr(target, "_base", None)
@@ -257,6 +262,8 @@ class Notes:
                 inside, self.inside = self.inside, True
                 try:
                     heard.info = info_of(first, stats=True, value=True)
+                    if heard.info.stats is not None and not heard.info.stats.finite:
+                        heard.given = [info_of(one, stats=True, value=True) for one in tensors]
                 finally:
                     self.inside = inside
             else:

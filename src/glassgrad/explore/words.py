@@ -37,7 +37,7 @@ _PLAIN = {
     "as_complex": "complex", "truth": "bool", "truediv": "div", "rtruediv": "div", "radd": "add", "rmul": "mul",
     "rsub": "rsub", "iadd": "add_", "isub": "sub_", "imul": "mul_", "itruediv": "div_", "ipow": "pow_",
     "length": "len", "iterate": "unbind", "linear_2d": "linear", "floordiv": "floor_divide", "rpow": "pow",
-    "rmatmul": "matmul",
+    "rmatmul": "matmul", "power_operator": "pow", "reflected_div": "rdiv",
 }  # fmt: skip
 
 #: What is said of a cut, by how it came about.
@@ -54,8 +54,8 @@ REASONS = {
     "argmax": "an index is a whole number, which carries no gradient",
     "copy": "making a new tensor out of values copies them without their history",
     "constant": "the operation has no derivative",
-    "checkpoint": "reentrant checkpointing gives a result without a graph where none of its inputs requires a gradient, "
-    "whatever parameters are used inside",
+    "checkpoint": "reentrant checkpointing gives a result without a graph where none of its inputs requires a "
+    "gradient, whatever parameters are used inside",
 }  # fmt: skip
 
 #: What to do about it.
