@@ -213,3 +213,275 @@ def test_without_a_recording_the_graph_tells_what_it_kept(engine):
     assert trace_nan((x * 1000).exp().sum()).op == "ExpBackward0"
     answer = trace_nan((x - INF).sum() + INF)  # a sum keeps nothing: no operation is blamed
     assert answer.op == "" and "to blame" in answer.verdict and "function" in answer.advice
+
+
+# -- changes in place by inplace=True ---------------------------------------------------------------------------------
+
+INPLACE = {
+    "nn.ReLU": lambda t, h: t.nn.ReLU(inplace=True)(h),
+    "relu": lambda t, h: t.nn.functional.relu(h, inplace=True),
+    "leaky_relu": lambda t, h: t.nn.functional.leaky_relu(h, 0.1, True),
+    "elu": lambda t, h: t.nn.functional.elu(h, inplace=True),
+    "dropout": lambda t, h: t.nn.functional.dropout(h, 0.5, True, True),
+    "nn.Dropout": lambda t, h: t.nn.Dropout(inplace=True)(h),
+    "nn.Hardtanh": lambda t, h: t.nn.Hardtanh(inplace=True)(h),
+    "input=": lambda t, h: t.nn.functional.silu(input=h, inplace=True),
+    "in a model": lambda t, h: t.nn.Sequential(t.nn.Identity(), t.nn.ReLU(inplace=True))(h),
+}
+
+
+@pytest.mark.parametrize("values", [False, True])
+@pytest.mark.parametrize("case", INPLACE)
+def test_changes_by_inplace_true_have_a_name_and_a_line(engine, case, values):
+    w = engine.ones(3, requires_grad=True)
+    with record(values=values):
+        hidden = w.exp()
+        loss = INPLACE[case](engine, hidden).sum()
+    answer = check(loss)
+    assert not answer and "(inplace=True)" in str(answer) and "leave inplace=True out" in answer.advice
+    assert f"test_answers.py:{line_of_case(case)}" in str(answer) and "hidden was changed in place" in str(answer)
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        loss.backward()
+
+
+def test_a_dropout_that_does_nothing_changes_nothing(engine):
+    w = engine.ones(3, requires_grad=True)
+    with record() as r:
+        loss = engine.nn.functional.dropout(w.exp(), 0.5, False, True).sum()
+    assert check(loss) and not r.inplace
+
+
+def test_a_step_between_forward_and_backward_is_moved_not_rewritten(engine):
+    model = mlp(engine)
+    optimizer = engine.optim.SGD(model.parameters(), lr=0.1)
+    with record(model):
+        first, second = (model(engine.ones(2, 3, requires_grad=True)).sum() for _ in range(2))
+        second.backward()
+        optimizer.step()
+    answer = check(first)
+    assert not answer and "SGD.step" in str(answer) and "0.weight was changed in place" in str(answer)
+    assert answer.advice.startswith("call backward() before the optimizer's step()")
+
+
+# -- a loss that is a leaf --------------------------------------------------------------------------------------------
+
+LEAVES = {
+    "tensor(loss)": ("copy", lambda t, y: t.tensor(y, requires_grad=True)),
+    "tensor(item)": ("item", lambda t, y: t.tensor(y.item(), requires_grad=True)),
+    "detach": ("detach", lambda t, y: y.detach().requires_grad_()),
+    "data.clone": ("data", lambda t, y: y.data.clone().requires_grad_()),
+    "Variable": ("data", lambda t, y: t.autograd.Variable(y.data, requires_grad=True)),
+    "no_grad": ("comparison", lambda t, y: (y > 0).float().requires_grad_()),
+}
+
+
+@pytest.mark.parametrize("case", LEAVES)
+@pytest.mark.filterwarnings("ignore:To copy construct")
+def test_a_loss_that_is_a_leaf_reaches_nothing(engine, case):
+    how, function = LEAVES[case]
+    w = engine.ones(3, requires_grad=True)
+    with record():
+        y = (w * 2).sum()
+        loss = function(engine, y)
+        loss = loss * 1 if case == "never" else loss
+    assert loss.is_leaf and loss.requires_grad
+    answer = check(loss)
+    assert not answer and "reach nothing" in answer.verdict
+    for one in (why(loss), why(loss, w)):
+        assert not one and [cut.how for cut in one.cuts] == [how] and one.advice, one
+        assert f"test_answers.py:{line_of_case(case)}" in str(one) and str(one.cuts[0].loc) in str(answer)
+    assert not unused(loss, {"w": w})
+    parameter = engine.nn.Parameter(engine.ones(()))
+    assert "parameter" in str(why(parameter, record=record()))
+
+
+def test_what_a_cut_leaf_is_used_for_knows_the_cut(engine):
+    w = engine.ones(3, requires_grad=True)
+    with record():
+        y = engine.autograd.Variable((w * 2).data, requires_grad=True)
+        loss = (y * y).sum()
+    assert [cut.how for cut in why(loss, w).cuts] == ["data"] and check(loss)
+
+
+# -- indices, whole numbers, draws ------------------------------------------------------------------------------------
+
+WHOLE = {
+    "topk": ("argmax", lambda t, v: v.topk(2).indices.float().sum()),
+    "topk[1]": ("argmax", lambda t, v: t.topk(v, 2)[1].float().sum()),
+    "sort": ("argmax", lambda t, v: v.sort()[1].float().sum()),
+    "argsort": ("argmax", lambda t, v: v.argsort().float().sum()),
+    "argmax": ("argmax", lambda t, v: v.argmax().float()),
+    "max(dim)": ("argmax", lambda t, v: v.max(0)[1].float()),
+    "min(dim)": ("argmax", lambda t, v: v.min(0).indices * 1.0),
+    "pool": ("argmax", lambda t, v: t.nn.functional.max_pool1d(v[None, None], 2, return_indices=True)[1].float().sum()),
+    "one_hot": ("argmax", lambda t, v: t.nn.functional.one_hot(v.argmax(), 3).float().sum()),
+    "long": ("integer", lambda t, v: v.long().float().sum()),
+    "int": ("integer", lambda t, v: v.int().sum().float()),
+    "to": ("integer", lambda t, v: v.to(t.int64).float().sum()),
+    "type": ("integer", lambda t, v: v.type(t.int32).float().sum()),
+    "bool": ("comparison", lambda t, v: v.bool().float().sum()),
+    "Normal": ("sample", lambda t, v: t.distributions.Normal(v, 1.0).sample().sum()),
+    "Categorical": ("sample", lambda t, v: t.distributions.Categorical(logits=v).sample().float()),
+    "Bernoulli": ("sample", lambda t, v: t.distributions.Bernoulli(logits=v).sample().sum()),
+    "multinomial": ("sample", lambda t, v: t.multinomial(v, 1).float().sum()),
+}
+
+
+@pytest.mark.parametrize("case", WHOLE)
+def test_indices_whole_numbers_and_draws_are_cuts(engine, case):
+    how, function = WHOLE[case]
+    w = engine.ones(3, requires_grad=True)
+    with record():
+        loss = function(engine, w * 2)
+    for answer in (why(loss), why(loss, w)):
+        assert {cut.how for cut in answer.cuts} == {how} and answer.advice
+        assert f"test_answers.py:{line_of_case(case)}" in str(answer)
+    assert "Nothing was cut" not in str(check(loss))
+    assert how != "sample" or "rsample()" in why(loss).advice and "log_prob()" in why(loss).advice
+
+
+def test_values_beside_indices_keep_their_gradient(engine):
+    w = engine.ones(3, requires_grad=True)
+    with record() as r:
+        values, indices = (w * 2).topk(2)
+        loss = (values * indices).sum()
+    assert why(loss, w) and check(loss) and len(r.cuts) == 1
+
+
+# -- advice that fits the cause ---------------------------------------------------------------------------------------
+
+
+def test_a_gradient_penalty_without_create_graph(engine):
+    critic = engine.nn.Linear(3, 1)
+    x = engine.ones(2, 3, requires_grad=True)
+
+    def penalty(create):
+        slope = engine.autograd.grad(critic(x).sum(), x, create_graph=create)[0]  # the cut
+        return ((slope.norm(dim=1) - 1) ** 2).mean()
+
+    with record():
+        alone = penalty(False)
+        joined = critic(x).mean() + penalty(False)
+        right = critic(x).mean() + penalty(True)
+    for answer in (why(alone), check(alone), why(alone, critic.weight), check(joined)):
+        assert "create_graph=True" in answer.advice and names_line(answer, penalty, "# the cut")
+    assert [cut.how for cut in why(alone).cuts] == ["grad"]
+    assert check(joined) and check(right) and not check(right).advice
+
+
+def test_recording_that_was_switched_off(engine):
+    w = engine.ones(3, requires_grad=True)
+
+    def forward():
+        return (w * 2).sum()
+
+    def left_off():
+        engine.set_grad_enabled(False)
+        with record():
+            loss = forward()
+        engine.set_grad_enabled(True)
+        return loss
+
+    answer = why(left_off())
+    assert [cut.how for cut in answer.cuts] == ["set_grad_enabled"] and "set_grad_enabled(True)" in answer.advice
+    assert names_line(answer, forward, "w * 2")
+
+    def around():
+        with engine.no_grad(), record():
+            return forward()
+
+    answer = why(around())
+    assert [cut.how for cut in answer.cuts] == ["no_grad"]
+    assert f"no_grad stands in line {line_of(around, 'no_grad()')}" in str(answer)
+
+
+def test_a_way_through_numpy(engine):
+    import numpy
+
+    w, v = (engine.ones(3, requires_grad=True) for _ in range(2))
+
+    def away():
+        return numpy.exp((w * 2).detach().numpy())  # the cut
+
+    for loss_of in (lambda y: engine.from_numpy(y).sum(), lambda y: (engine.tensor(y) * v).sum()):
+        with record():
+            loss = loss_of(away())
+        answer = why(loss, w)
+        assert not answer and answer.cuts and names_line(answer, away, "# the cut")
+        assert "in place of the array" in answer.advice and "detach() out" not in answer.advice
+
+
+@pytest.mark.filterwarnings("ignore:.*weight_norm")
+def test_computed_weights_name_the_parameters_behind(engine):
+    utils = engine.nn.utils
+    for wrap, names in (
+        (
+            utils.parametrizations.weight_norm,
+            ["parametrizations.weight.original0", "parametrizations.weight.original1"],
+        ),
+        (utils.parametrizations.spectral_norm, ["parametrizations.weight.original"]),
+        (utils.weight_norm, ["weight_g", "weight_v"]),
+    ):
+        layer = wrap(engine.nn.Linear(3, 2))
+        with record(layer):
+            loss = layer(engine.ones(2, 3)).sum()
+        for answer in (why(loss, layer.weight), why(loss, "weight", model=layer)):
+            assert answer.kind == "not a leaf" and "retain_grad" not in answer.advice
+            assert all(name in answer.advice for name in names)
+    with pytest.raises(ValueError, match="no parameter 'wieght_g'; is it 'weight_g'"):
+        why(loss, "wieght_g", model=layer)
+
+
+def test_functional_call_uses_the_tensors_it_is_given(engine):
+    layer = engine.nn.Linear(3, 1)
+    weights = {name: p.detach().requires_grad_() for name, p in layer.named_parameters()}
+    with record(layer):
+        loss = engine.func.functional_call(layer, weights, (engine.ones(2, 3),)).sum()
+    answer = why(loss, layer.weight)
+    assert not answer and "functional_call" in answer.advice and "weights['bias']" in str(answer)
+    assert why(loss, weights["weight"])
+
+
+@pytest.mark.torch
+def test_transforms_of_torch_func():
+    from tests.torch_reference import torch
+
+    layer = torch.nn.Linear(3, 1)
+    weights = dict(layer.named_parameters())
+    inside = []
+
+    def loss_of(weights):
+        loss = torch.func.functional_call(layer, weights, (torch.ones(2, 3),)).sum()
+        inside.extend([why(loss), check(loss), why(loss, weights["weight"])])
+        return loss
+
+    with record():
+        loss = torch.func.grad(loss_of)(weights)["weight"].sum()
+    assert all("transform" in answer.verdict and answer for answer in inside)
+    answer = why(loss, layer.weight)
+    assert answer.kind == "transform" and "requires_grad=True on" not in str(answer)
+    assert names_line(answer, test_transforms_of_torch_func, "torch.func.grad(loss_of)")
+    with record():
+        loss = torch.func.vmap(lambda a: a * layer.weight[0])(torch.ones(2, 3)).sum()
+    assert why(loss, layer.weight) and check(loss)
+
+
+# -- unfrozen after the forward pass ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("recorded", [False, True])
+def test_a_parameter_that_was_unfrozen_too_late(engine, recorded):
+    model = mlp(engine)
+    model[2].weight.requires_grad_(False)
+    with record(model) as r:
+        loss = model(engine.ones(2, 3)).sum()
+    r = r if recorded else record()
+    model[2].weight.requires_grad_(True)
+    answer = why(loss, "2.weight", model=model, record=r)
+    assert answer.kind == "frozen" and "forward pass again" in answer.advice
+    assert unused(loss, model, record=r).reasons == {"2.weight": "it required no gradient when the loss was computed"}
+    w, v = engine.ones(3), engine.ones(3, requires_grad=True)
+    with record() as r:
+        loss = (w * v).sum()
+    w.requires_grad_()
+    assert why(loss, w, record=r if recorded else record()).kind == "frozen"

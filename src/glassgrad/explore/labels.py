@@ -96,7 +96,10 @@ def memory_key(tensor: Any) -> tuple[Any, ...]:
     """Equal for a tensor and for the copy of it that a node hands out: same memory, shape and dtype."""
     if getattr(tensor, "_counter", 0) is None and not tensor.shape:  # glassgrad's: its address would move it
         return id(tensor._array), (), str(tensor.dtype)
-    return tensor.data_ptr(), tuple(tensor.shape), str(tensor.dtype)
+    try:
+        return tensor.data_ptr(), tuple(tensor.shape), str(tensor.dtype)
+    except RuntimeError:  # a tensor without memory of its own, as inside of a transform
+        return id(tensor), (), ""
 
 
 def as_text(value: Any) -> str:

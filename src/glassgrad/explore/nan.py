@@ -13,6 +13,7 @@ from .model import Graph, Node, SourceLoc
 from .naming import Names, callers_variables, given_names
 from .observe import first_bad, watched, with_gradients
 from .opaque import custom_class, opaque_nodes, tensors_held
+from .place import module_of
 from .read import as_tensors, is_tensor, slots_of, unpack
 from .record import Recording
 from .survey import _survey, parameters_of
@@ -155,7 +156,7 @@ def _mask(info: Any) -> bool:
 def _from_outside(record: Any, call: Any, at: int, info: Any, known: Names, graph: Graph) -> TraceNan:
     """The answer where a tensor that no recorded operation spoiled was bad when it was used."""
     name = known.of_call(at) or f"a tensor of shape {list(info.shape)}"
-    stats, scope = info.stats, _module(call.place)
+    stats, scope = info.stats, module_of(call.place)
     count = stats.nan or stats.inf
     verdict = f"{name[:1].upper()}{name[1:]}" if " " in name else name
     verdict += f" had {_word(stats)} in it before the forward pass used it: {count:,} of its {stats.count:,} numbers."
@@ -185,7 +186,7 @@ def _from_call(call: Any, stats: Any, known: Names, graph: Graph) -> TraceNan:
     words, advice = forward_reason(call.name, [i.stats for _, i in call.given if i.stats is not None], stats)
     if words:
         lines.append(f"The reason: {words}.")
-    scope = _module(call.place)
+    scope = module_of(call.place)
     if scope:
         lines.append(f"It was done in {scope}.")
     return TraceNan(verdict, "forward", call.name, call.loc, scope, graph, tuple(lines), advice)
@@ -282,9 +283,3 @@ def _on_the_side(loss: Any, graph: Graph, walked: Any, record: Any) -> Graph:
 
 def _word(stats: Any) -> str:
     return "NaN" if stats.nan else "infinity"
-
-
-def _module(place: Any) -> str:
-    while place is not None and place.kind != "module":
-        place = place.parent
-    return "" if place is None else place.path or place.cls

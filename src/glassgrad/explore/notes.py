@@ -14,8 +14,10 @@ from typing import Any, TypeAlias
 from weakref import ref
 
 from .measure import info_of
+from .memory import memory_of
 from .source import is_users
-from .words import IN_PLACE, NO_TENSOR_READ, READS, SHAPE_ONLY, how_cut, plain_name
+from .walk import sequence
+from .words import COPIES, IN_PLACE, NO_TENSOR_READ, READS, SHAPE_ONLY, how_cut, is_whole, plain_name
 
 #: A generator's frame may be called from elsewhere the next time.
 MOVES = 0x20 | 0x80 | 0x200
@@ -47,7 +49,7 @@ Seat: TypeAlias = "tuple[int, CodeType, Seat | None, int]"
 class Heard:
     """A call that could not be told briefly: everything that is to be known of it."""
 
-    __slots__ = ("tensors", "numbers", "outs", "target", "raw", "info", "given", "how", "taken")
+    __slots__ = ("tensors", "numbers", "outs", "target", "raw", "info", "given", "how", "taken", "memory", "choices")
 
     def __init__(self) -> None:
         self.tensors: list[Any] = []  # (reference, wants a gradient, reference to its base)
@@ -58,6 +60,8 @@ class Heard:
         self.info: Any = None
         self.given: Any = ()  # what the numbers it was given are like, where what it gave is not finite
         self.how: str | None = None
+        self.memory: Any = None  # a reference to the memory of what was cut off: another tensor may be made of it
+        self.choices: list[Any] = []  # references to the indices among its results
         self.taken: Any = None  # a reference to the array that was taken out, or True for numbers
 
 
@@ -209,10 +213,10 @@ class Notes:
             target = args[0] if args and isinstance(args[0], tensor) else None
         elif kwargs and kwargs.get("out") is not None:
             target = kwargs["out"] if isinstance(kwargs["out"], tensor) else None
-        elif outs and (start != stop or kwargs.get("inplace")):  # F.relu(x, inplace=True) gives back what it was given
-            target = next((value for value in (*args, *kwargs.values()) if value is outs[0]), None)
-            if target is not None:
-                spec = Spec(f"{name}(inplace=True)", spec.owner)
+        elif outs and any(value is outs[0] for value in (*args, *kwargs.values())):  # F.relu(x, inplace=True)
+            maker = outs[0].grad_fn
+            if start <= sequence(maker) < stop if maker is not None else kwargs.get("inplace"):
+                target, spec = outs[0], Spec(f"{name}(inplace=True)", spec.owner)
         heard = Heard()
         array = None
         if not outs and target is None and name != "backward":
@@ -268,8 +272,15 @@ class Notes:
                     self.inside = inside
             else:
                 heard.raw = first.shape, first.dtype, first.nbytes
-        if wants and outs and target is None and not gives and spec.name not in SHAPE_ONLY:
+        copied = gives and spec.name in COPIES and outs[0].is_leaf  # torch.tensor(loss, requires_grad=True)
+        if wants and outs and target is None and (copied or not gives) and spec.name not in SHAPE_ONLY:
             heard.how = how_cut(spec.name, str(outs[0].dtype), listener.is_on(), listener.inference())
+            try:
+                heard.memory = ref(memory_of(outs[0]))
+            except TypeError:  # it has none of its own
+                pass
+        elif wants and gives and len(outs) > 1:
+            heard.choices = [ref(out) for out in outs if not out.requires_grad and is_whole(str(out.dtype))]
         if spec.name == "detach_":
             heard.how = "detach"
         if spec.name == "CheckpointFunction" and outs and not (wants or gives) and listener.is_on():

@@ -28,6 +28,21 @@ def as_tensors(var: Any, caller: str) -> tuple[Any, ...]:
     return tensors
 
 
+def as_losses(value: Any, caller: str) -> tuple[Any, ...]:
+    """The losses in ``value``: a tensor, several, or what models and training steps give, with a ``loss`` in it."""
+    if is_tensor(value):
+        return (value,)
+    loss = value.get("loss") if isinstance(value, Mapping) else getattr(value, "loss", None)
+    if loss is not None:
+        return as_losses(loss, caller)
+    if isinstance(value, Mapping) or isinstance(value, (tuple, list)):
+        pieces = value.values() if isinstance(value, Mapping) else value
+        tensors = tuple(piece for piece in pieces if is_tensor(piece))
+        if tensors and (isinstance(value, Mapping) or len(tensors) == len(value)):
+            return tensors
+    return as_tensors(value, caller)
+
+
 def names_by_id(params: Mapping[str, Any] | None, caller: str) -> dict[int, str]:
     """The caller's names, keyed by the tensor's identity."""
     if params is None:

@@ -199,6 +199,18 @@ def _guards(file: str) -> tuple[tuple[int, int, str, int], ...]:
     return tuple(blocks)
 
 
+def switch_before(code: CodeType, line: int) -> int | None:
+    """The last line before ``line`` of the same file that is ``set_grad_enabled(False)`` and no block."""
+    tree = _tree(code.co_filename)
+    lines = [
+        node.lineno
+        for node in (ast.walk(tree) if tree is not None else ())
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) and node.lineno < line
+        and ast.unparse(node.value).endswith("set_grad_enabled(False)")
+    ]  # fmt: skip
+    return max(lines, default=None)
+
+
 def guard_around(code: CodeType, line: int) -> tuple[str, int] | None:
     """The innermost ``with no_grad()`` (or its like) or decorator around a line: its name and line."""
     around = [guard for guard in _guards(code.co_filename) if guard[0] <= line <= guard[1]]

@@ -18,7 +18,7 @@ from .read import as_tensors, contents, ends_of, names_by_id
 from .rules import rule_of
 from .shapes import Known, outputs
 from .slopes import slopes
-from .source import guard_around
+from .source import guard_around, is_users, location, switch_before
 from .walk import SINK, Walk, engine_of, op_name, walk
 from .words import REASONS
 
@@ -252,16 +252,39 @@ def _cuts(
 
 
 def _how(call: Any) -> tuple[str, str]:
-    """How a value was cut, in a word and in a sentence; a ``with`` block is named with its line."""
+    """How a value was cut, in a word and in a sentence; what switched recording off is named with its line."""
     how, reason = call.how, REASONS.get(call.how, "")
-    if how in ("no_grad", "inference") and call.code is not None:
-        guard = guard_around(call.code, call.loc.line)
-        if guard is not None:
-            how = {"no_grad": "no_grad", "inference_mode": "inference"}.get(guard[0], guard[0])
-            reason = f"{REASONS.get(how, reason)}; {guard[0]} stands in line {guard[1]}"
+    if how in ("no_grad", "inference"):
+        around = _switched_off(call)
+        if around is not None:
+            how, line = around
+            reason = REASONS.get(how, reason) + (f"; {line}" if line else "")
     if how == "constant":
         reason = f"{call.name} has no derivative"
     return how, reason
+
+
+def _switched_off(call: Any) -> tuple[str, str] | None:
+    """What kept a call from being recorded, and the line that says so: looked for from the call outwards."""
+    seat, at = call.seat, call.step
+    left, user = None, False
+    while seat is not None:
+        code = seat[1]
+        guard = guard_around(code, location(code, at).line)
+        if not is_users(code):
+            if code.co_name in ("sample", "sample_n") and "distributions" in code.co_filename:
+                return "sample", ""
+            if guard is not None:  # the engine's own doing
+                return None
+        elif guard is not None:
+            name = {"no_grad": "no_grad", "inference_mode": "inference"}.get(guard[0], guard[0])
+            return name, f"{guard[0]} stands in line {guard[1]}"
+        else:
+            user, left = True, left or switch_before(code, location(code, at).line)
+        at, seat = seat[3], seat[2]
+    if call.how == "inference" or not user:
+        return None
+    return "set_grad_enabled", f"set_grad_enabled(False) stands in line {left}" if left else ""
 
 
 def _name_of(record: Any, at: int, names: Mapping[int, str]) -> str | None:

@@ -8,7 +8,7 @@ from typing import Any
 
 from .answer import Answer, listed, plural, recording_of
 from .opaque import opaque_nodes, remedy, tensors_held
-from .read import as_tensors
+from .read import as_losses, as_tensors
 from .survey import parameters_of
 from .walk import SINK, op_name, walk
 from .why import closed_lines, why
@@ -41,7 +41,7 @@ def unused(loss: Any, model: Any, *, record: Any = None) -> Unused:
 
     Parameters whose ``requires_grad`` is False are told apart. TypeError where ``loss`` is no tensor, or tuple of them.
     """
-    losses = as_tensors(loss, "unused")
+    losses = as_losses(loss, "unused")
     named = parameters_of(model)
     as_tensors(tuple(named.values()), "unused")
     reached: set[int] = set()
@@ -98,6 +98,8 @@ def _reason(losses: Iterable[Any], tensor: Any, record: Any, named: Mapping[str,
     if answer.cuts:
         cut = answer.cuts[0]
         return f"cut off by {cut.how}" + (f" at {cut.loc}" if cut.loc else "")
+    if answer.kind == "frozen":
+        return "it required no gradient when the loss was computed"
     if answer.kind == "unused" and answer.lines:
         return answer.lines[1 if "never called" in answer.lines[1:2].__str__() else 0].rstrip(".")
     return "not in the graph of the loss" if answer.kind != "not a leaf" else "a result that the loss does not use"
