@@ -11,10 +11,10 @@ from .blame import backward_reason, certain, forward_reason
 from .measure import is_finite, stats_of
 from .model import Graph, Node, SourceLoc
 from .naming import Names, callers_variables, given_names
-from .observe import first_bad, watched, with_gradients
-from .opaque import custom_class, opaque_nodes, tensors_held
+from .observe import first_bad, on_the_side, saved_stats
+from .opaque import custom_class
 from .place import module_of
-from .read import as_tensors, is_tensor, slots_of, unpack
+from .read import as_losses, is_tensor
 from .record import Recording
 from .survey import _survey, parameters_of
 from .walk import SINK, Walk, op_name
@@ -59,7 +59,7 @@ def trace_nan(
             loss = what()
     else:
         loss = what
-    as_tensors((loss,), "trace_nan")
+    (loss, *_) = as_losses(loss, "trace_nan")
     record = recording_of((loss,), record)
     model = model if model is not None or record is None else record.model
     known = Names([*given_names(names, params, "trace_nan"), *parameters_of(model).items(), *variables], record)
@@ -76,13 +76,13 @@ def trace_nan(
     if not loss.requires_grad:
         verdict = "The loss is finite, and requires no gradient."
         return TraceNan(verdict, "", graph=graph, lines=harmless, good=True)
-    graph = _on_the_side(loss, graph, walked, record)
+    graph = on_the_side(loss, graph, walked, record)
     node = first_bad(graph)
     if node is None:
         verdict = "No NaN and no infinite number on the way back"
         verdict += ", and none on the way forward." if _has_values(record) and not harmless else "."
         return TraceNan(verdict, "", graph=graph, lines=harmless, good=True)
-    if forward is None and any(not stats.finite for stats in _saved(walked.nodes[node.index]).values()):
+    if forward is None and any(not stats.finite for stats in saved_stats(walked.nodes[node.index]).values()):
         forward = _kept(graph, walked, known)
     if forward is not None:  # the loss is finite, and what became bad before spoils the gradients
         line = f"The loss is finite all the same; on the way back {node.op} made NaN or infinity of it."
@@ -104,7 +104,7 @@ def _backward(graph: Graph, node: Node, walked: Walk) -> TraceNan:
     if custom_class(walked.nodes[node.index]) is not None:
         words, advice = "", "look at its backward(): the function is one of your own"
     else:
-        words, advice = backward_reason(node.op, _saved(walked.nodes[node.index]), came)
+        words, advice = backward_reason(node.op, saved_stats(walked.nodes[node.index]), came)
     if words:
         lines.append(f"The reason: {words}.")
     scope = ""
@@ -196,18 +196,6 @@ def _has_values(record: Any) -> bool:
     return record is not None and record.values
 
 
-def _saved(node: Any) -> dict[str, Any]:
-    """What the numbers that a node saved are like, by slot."""
-    slots = {}
-    for name in slots_of(node):
-        state, value = unpack(node, name, f"_raw{name}")
-        if state == "ok" and is_tensor(value):
-            stats = stats_of(value)
-            if stats is not None:
-                slots[name.removeprefix("_saved_")] = stats
-    return slots
-
-
 #: Saved values that an operation made itself; the others it was given.
 OWN = ("result", "output", "logsumexp", "mask")
 
@@ -223,7 +211,7 @@ def _kept(graph: Graph, walked: Walk, known: Names) -> TraceNan | None:
             leaf = walked.nodes[edge[0]] if edge is not None else None
             if leaf is not None and op_name(leaf) == SINK and is_finite(leaf.variable) is False:
                 return _from_kept(graph, node, known.of(leaf.variable, "a leaf"), stats_of(leaf.variable), True)
-        saved = _saved(handle)
+        saved = saved_stats(handle)
         for slot, stats in saved.items():
             if stats.finite or not stats.nan and (stats.high is None or stats.high <= 0):
                 continue
@@ -236,7 +224,7 @@ def _kept(graph: Graph, walked: Walk, known: Names) -> TraceNan | None:
                 return _from_kept(graph, node, name, stats, False)
             verdict = f"{maker.op} gave {_word(stats)} in the forward pass: the first of which the graph kept the value."
             lines = [f"It stands {where(maker.loc)}."] if maker.loc else []
-            given = [s for name, s in _saved(walked.nodes[maker.index]).items() if not name.startswith(OWN)]
+            given = [s for name, s in saved_stats(walked.nodes[maker.index]).items() if not name.startswith(OWN)]
             words, advice = forward_reason(maker.op, given, stats)
             lines += [f"The reason: {words}."] if words else []
             return TraceNan(verdict, "forward", maker.op, maker.loc, "", graph, tuple(lines), advice)
@@ -258,28 +246,3 @@ def _from_kept(graph: Graph, node: Node, name: str, stats: Any, leaf: bool) -> T
     if leaf:
         advice = "an earlier step spoiled it: ask trace_nan in the step before, or clip the gradients"
     return TraceNan(verdict, "input", node.op, node.loc, "", graph, tuple(lines), advice, name=name)
-
-
-def _on_the_side(loss: Any, graph: Graph, walked: Any, record: Any) -> Graph:
-    """The graph with the gradients of a backward pass that leaves ``.grad`` as it was."""
-    leaves = [node.variable for node in walked.nodes if op_name(node) == SINK]
-    if hiding := opaque_nodes(walked.nodes):  # leaves inside are reached too
-        inside = {id(t): t for node in hiding for t in tensors_held(node).values()}
-        inside |= {id(t): t for t in parameters_of(record.model if record is not None else None).values()}
-        leaves = list({**{id(leaf): leaf for leaf in leaves}, **inside}.values())
-        leaves = [leaf for leaf in leaves if leaf.is_leaf]
-    before = [leaf.grad for leaf in leaves]
-    for leaf in leaves:
-        leaf.grad = None
-    try:
-        with watched(walked, record) as seen:
-            start = None if all(int(n) == 1 for n in loss.shape) else loss.detach() * 0 + 1
-            loss.backward(start, retain_graph=True)
-    finally:
-        for leaf, grad in zip(leaves, before, strict=True):
-            leaf.grad = grad
-    return with_gradients(graph, seen)
-
-
-def _word(stats: Any) -> str:
-    return "NaN" if stats.nan else "infinity"

@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Container, Mapping
+from collections.abc import Callable, Container, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any
 
 from .answer import Answer, listed, once, plural, recording_of, where
+from .measure import stats_of
 from .memory import memory_of
 from .model import Cut
 from .naming import Names, callers_variables, given_names
-from .opaque import in_words, opaque_nodes, remedy, tensors_held
+from .observe import on_the_side
+from .opaque import custom_class, in_words, opaque_nodes, remedy, tensors_held
 from .read import as_losses, as_tensors, is_tensor, slots_of, unpack
 from .source import is_users, location
-from .survey import _how, parameters_of
+from .survey import _how, _survey, parameters_of
 from .walk import SINK, op_name, sequence, walk
 from .words import READS, REMEDIES
+from .zeros import Culprit, culprits, flat_reason
 
 __all__ = ["Why", "why"]
 
@@ -187,7 +190,7 @@ def _of_parameter(loss: Any, param: Any, name: str, record: Any, known: Names) -
     if walked is not None:
         sink = next((n for n in walked.nodes if op_name(n) == SINK and n.variable is param), None)
     if sink is not None:
-        return _connected(param, name)
+        return _connected(loss, param, name, record, walked, sink)
     if not loss.requires_grad:
         answer = _of_loss(loss, record)
         verdict = f"{_first(name)} gets no gradient, because the loss requires none."
@@ -226,26 +229,91 @@ def closed_lines(hiding: list[Any], record: Any) -> list[str]:
     return once(in_words(node, place_of(node, record)) for node in hiding)
 
 
-def _connected(param: Any, name: str) -> Why:
+def _connected(loss: Any, param: Any, name: str, record: Any, walked: Any, sink: Any) -> Why:
+    """A leaf in the graph of the loss: whether something arrived there, and what made it zero or kept it away."""
     verdict = f"{_first(name)} is in the graph of the loss, so backward() does reach it."
-    if param.grad is None:
-        said = ("Its .grad is None: backward() was not run yet, or zero_grad() has set it to None since.",)
-        return Why("connected", verdict, said, "look at .grad after loss.backward() and before zero_grad()", True)
-    from .measure import stats_of
-
-    stats = stats_of(param.grad)
-    if stats is not None and stats.count and stats.zero == stats.count:
-        return Why(
-            "zero", verdict, ("Its .grad is all noughts: something on the way multiplies by nought.",),
-            "glassgrad.explore.observe(loss) tells which operation handed on noughts: a ReLU that is off, a mask",
-            False,
-        )  # fmt: skip
+    stats = stats_of(param.grad) if param.grad is not None else None
     if stats is not None and not stats.finite:
         return Why("nan", verdict, (f"Its .grad has {stats.nan} NaN and {stats.inf} infinite numbers.",),
                    "ask glassgrad.explore.trace_nan where they began", False)  # fmt: skip
-    norm = None if stats is None else stats.norm
-    size = "Its .grad is there." if norm is None else f"Its .grad has the norm {norm:.4g}."
-    return Why("connected", verdict, (size,), "", True)
+    if stats is not None and not (stats.count and stats.zero == stats.count):
+        return Why("connected", verdict, (f"Its .grad has the norm {stats.norm:.4g}.",), "", True)
+    if param.grad is not None and stats is None:
+        return Why("connected", verdict, ("Its .grad is there.",), "", True)
+    freed = any(unpack(node, slot, f"_raw{slot}")[0] == "freed" for node in walked.nodes for slot in slots_of(node))
+    own = _unavoidable(walked, sink, lambda node: custom_class(node) is not None)
+    flat = _unavoidable(walked, sink, lambda node: bool(flat_reason(op_name(node))[0]))
+    if param.grad is None and not (own or flat):
+        lines = ["Its .grad is None: backward() was not run yet, or zero_grad() has set it to None since."]
+        advice = "look at .grad after loss.backward() and before zero_grad()"
+        if freed:
+            lines = ["Its .grad is None, though a backward pass went through the graph: zero_grad() has set it to None "
+                     "since, or backward(inputs=...) left it out."]  # fmt: skip
+        return Why("connected", verdict, tuple(lines), advice, True)
+    word = "zero" if param.grad is not None or flat and not own else "none"
+    head = "Its .grad is all zeros." if param.grad is not None else "Its .grad is None."
+    causes: list[Culprit] = []
+    if not freed and not opaque_nodes(walked.nodes):
+        graph = _observed(loss, record)
+        if graph is not None:
+            index = next(i for i, one in enumerate(walked.nodes) if one is sink)
+            leaf = next(e.src for e in graph.edges if e.dst == index and graph.nodes[e.src].kind == "leaf")
+            causes = culprits(graph, leaf)
+            places = {cause.node: graph.nodes[cause.node].loc for cause in causes}
+            if not causes and param.grad is None:
+                return Why("connected", verdict, (f"{head[:-1]}: backward() was not run yet.",),
+                           "look at .grad after loss.backward() and before zero_grad()", True)  # fmt: skip
+            lines = [f"{c.text}{', ' + where(places[c.node]) if places[c.node] else ''}." for c in causes]
+            if causes:
+                missing = "gave None" in causes[0].text
+                kind = "none" if missing else "zero"
+                verdict = f"{_first(name)} is in the graph of the loss, but "
+                verdict += "no gradient arrives there." if missing else "what arrives there is all zeros."
+                return Why(kind, verdict, tuple(once(lines)), causes[0].advice, False)
+    node = next(iter(own or flat), None)
+    if node is not None:
+        place = place_of(node, record)
+        words, advice = flat_reason(op_name(node))
+        if custom_class(node) is not None:
+            words = "it is a Function of your own, and where its backward gives None or zeros, nothing arrives"
+            advice = "look at what its backward returns"
+        line = f"Every way to it leads through {op_name(node)}{' ' + place if place else ''}: {words}."
+        return Why(word, f"{_first(name)} is in the graph of the loss, and gets nothing from it.", (head, line), advice)
+    return Why("zero", verdict, (head, "Something on the way made it zero."),
+               "glassgrad.explore.observe(loss) in place of loss.backward() tells which operation it was", False)  # fmt: skip
+
+
+def _observed(loss: Any, record: Any) -> Any:
+    """The graph with a backward pass on the side; None where it cannot be run."""
+    graph, walked = _survey(loss, None, None, record, "why")
+    try:
+        return on_the_side(loss, graph, walked, record)
+    except (RuntimeError, TypeError, ValueError):  # of the backward pass: check() tells it
+        return None
+
+
+def _unavoidable(walked: Any, sink: Any, test: Callable[[Any], bool]) -> list[Any]:
+    """The nodes of a kind that stand on the ways to a sink, where no way avoids them; empty where one does."""
+    goal = next(i for i, node in enumerate(walked.nodes) if node is sink)
+    users: dict[int, list[int]] = {}
+    for i, below in enumerate(walked.inputs):
+        for edge in below:
+            if edge is not None:
+                users.setdefault(edge[0], []).append(i)
+    barred, seen, waiting = [], {goal}, [goal]
+    while waiting:
+        here = waiting.pop()
+        if here not in users and here != goal or here == 0 and here != goal:
+            return []  # a root was reached without one
+        for user in users.get(here, ()):
+            if user in seen:
+                continue
+            seen.add(user)
+            if test(walked.nodes[user]):
+                barred.append(walked.nodes[user])
+            else:
+                waiting.append(user)
+    return barred
 
 
 def _of_result(param: Any, name: str, call: Any, walked: Any, known: Names) -> Why:
