@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeAlias
 
 from .answer import Answer, listed, plural
 from .measure import stats_of
@@ -13,12 +13,14 @@ from .model import Graph, Stats
 from .naming import given_names
 from .read import is_tensor
 from .survey import parameters_of
+from .walk import SINK
 from .zeros import culprits
 
 __all__ = ["Flow", "Layer", "flow"]
 
 VANISHING, EXPLODING = 1e-4, 1e3  # of a layer's gradient per weight, against the largest, and the middle one behind
 BAR = 24
+Piece: TypeAlias = "tuple[str, Stats | None, int, int | None]"  # name, gradient, elements, and the leaf in a graph
 
 
 @dataclass(frozen=True)
@@ -65,9 +67,10 @@ def flow(model: Any, *, names: Any = None, params: Any = None) -> Flow:
     """
     if model is None or is_tensor(model):
         model = dict(given_names(names, params, "flow"))
-    groups: dict[str, list[tuple[str, Stats | None, int, int | None]]] = {}
-    for name, stats, count, leaf in _gradients(model):
-        groups.setdefault(_layer_of(model, name, leaf), []).append((name, stats, count, leaf))
+    groups: dict[str, list[Piece]] = {}
+    gradients = list(_gradients(model))
+    for layer, piece in zip(_layers(model, gradients), gradients, strict=True):
+        groups.setdefault(layer, []).append(piece)
     raw = [_layer(path, pieces) for path, pieces in groups.items()]
     sizes = sorted(layer.rms for layer in raw if layer.rms)
     largest = sizes[-1] if sizes else 0.0
@@ -115,10 +118,33 @@ def _advice(model: Any, bad: list[Layer]) -> str:
     return "ask glassgrad.explore.why(loss, parameter)"
 
 
-def _layer_of(model: Any, name: str, leaf: int | None) -> str:
-    """The layer a parameter belongs to: by its path, or (in a graph without names) by the operation it is used in."""
-    path = name.rpartition(".")[0]
-    return path or name
+#: Operations that use the parameters of one layer together.
+TOGETHER = ("Addmm", "Addmv", "Baddbmm", "Convolution", "NativeLayerNorm", "NativeGroupNorm", "Rnn", "BatchNorm")
+VIEWS = ("TBackward", "Transpose", "Permute", "View", "Unsqueeze", "Expand")
+
+
+def _layers(model: Any, pieces: list[Piece]) -> list[str]:
+    """The layer of each parameter: by its path or, where the leaves of a graph have none, by what uses them together."""
+    if not isinstance(model, Graph) or any(held.node is not None for held in model.parameters):
+        return [name.rpartition(".")[0] or name for name, _, _, _ in pieces]
+    users: dict[int, list[int]] = {}
+    for edge in model.edges:
+        users.setdefault(edge.src, []).append(edge.dst)
+    first: dict[int, str] = {}  # the first parameter that an operation uses names the layer
+    names = []
+    for name, _, _, leaf in pieces:
+        waiting = list(users.get(leaf, ())) if leaf is not None else []
+        shared = []
+        for node in waiting:
+            op = model.nodes[node].op
+            if op == SINK or op.startswith(VIEWS):
+                waiting += users.get(node, ())
+            elif any(word in op for word in TOGETHER):
+                shared.append(node)
+        layer = next((first[node] for node in shared if node in first), name)
+        first.update((node, layer) for node in shared if node not in first)
+        names.append(layer)
+    return names
 
 
 def _starts_at_zero(model: Any) -> bool:
@@ -141,7 +167,7 @@ def _zeros(stats: Stats) -> bool:
     return bool(stats.count) and stats.zero == stats.count
 
 
-def _gradients(model: Any) -> Iterable[tuple[str, Stats | None, int, int | None]]:
+def _gradients(model: Any) -> Iterable[Piece]:
     if isinstance(model, Graph):
         paths = {h.node: h.path for h in model.parameters if h.node is not None}
         unused = [h for h in model.parameters if h.node is None and h.requires_grad and not h.hidden]
@@ -162,7 +188,7 @@ def _gradients(model: Any) -> Iterable[tuple[str, Stats | None, int, int | None]
     return pieces
 
 
-def _layer(path: str, pieces: list[tuple[str, Stats | None, int, int | None]]) -> Layer:
+def _layer(path: str, pieces: list[Piece]) -> Layer:
     there = [stats for _, stats, _, _ in pieces if stats is not None]
     names = tuple(name for name, _, _, _ in pieces)
     leaves = tuple(leaf for _, _, _, leaf in pieces if leaf is not None)

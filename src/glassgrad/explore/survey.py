@@ -122,7 +122,8 @@ def _survey(var: Any, params: Mapping[str, Any] | None, model: Any, record: Any,
     scopes = scopes_of(places) if record is not None else ()
     if model is not None and record is None:
         whole, scopes = _scopes_by_names(whole, edges, model)
-    cuts, more_nodes, more_edges = _cuts(record, results, calls, len(whole), names, walked)
+    away = {id(t): path for path, t in known_parameters.items() if t.requires_grad and id(t) not in ends}
+    cuts, more_nodes, more_edges = _cuts(record, results, calls, len(whole), names, away)
     whole, edges = (*whole, *more_nodes), [*edges, *more_edges]
     whole, scopes, cuts = _used_scopes(whole, scopes, cuts)
     closed = bool(opaque_nodes(walked.nodes))
@@ -141,7 +142,13 @@ def _survey(var: Any, params: Mapping[str, Any] | None, model: Any, record: Any,
         _events(whole, record, calls), (), parameters, 3 if record is not None else 2 if model is not None else 1,
         MappingProxyType(_totals(whole, memories)),
     )  # fmt: skip
-    return replace(graph, problems=_problems(graph)), walked
+    meant = {c.index for c in cuts if (known_parameters and not c.lost) or _of_the_engine(c)}
+    return replace(graph, problems=_problems(graph, meant)), walked
+
+
+def _of_the_engine(cut: Cut) -> bool:
+    """Whether the engine itself switched recording off there, as spectral_norm does for its iteration."""
+    return cut.how in ("no_grad", "inference") and "stands in line" not in cut.reason
 
 
 def _calls(walked: Walk, record: Any, engine: str, known: Known) -> list[Any]:
@@ -205,7 +212,7 @@ def _scopes_by_names(nodes: Any, edges: list[Edge], model: Any) -> tuple[tuple[N
 
 
 def _cuts(
-    record: Any, results: Any, calls: list[Any], first: int, names: Mapping[int, str], walked: Walk
+    record: Any, results: Any, calls: list[Any], first: int, names: Mapping[int, str], away: Mapping[int, str]
 ) -> tuple[tuple[Cut, ...], list[Node], list[Edge]]:
     """The cuts behind the results: what was cut where, and which nodes use what came out."""
     if record is None:
@@ -241,7 +248,8 @@ def _cuts(
         how, reason = _how(call)
         sources = tuple(sorted({youngest[s] for s in call.grads if s in youngest}))
         name = next((n for n in map(lambda s: _name_of(record, s, names), call.grads) if n), None)
-        cuts.append(Cut(number, how, call.loc, reason, sources, tuple(sorted(used[at])), call.info, name))
+        lost = _lost(record, call, away) if away else ()
+        cuts.append(Cut(number, how, call.loc, reason, sources, tuple(sorted(used[at])), call.info, name, lost))
         if used[at]:
             scope = call.place.index if call.place is not None else None
             nodes.append(
@@ -249,6 +257,12 @@ def _cuts(
             )
             edges += [Edge(nodes[-1].index, i, kind="cut") for i in used[at]]
     return tuple(cuts), nodes, edges
+
+
+def _lost(record: Any, call: Any, away: Mapping[int, str]) -> tuple[str, ...]:
+    """The parameters among ``away`` that the result of a cut was computed from."""
+    behind = [one.ref() for one in record.before(call) if one.ref is not None and not one.name]
+    return tuple(away[id(tensor)] for tensor in behind if tensor is not None and id(tensor) in away)
 
 
 def _how(call: Any) -> tuple[str, str]:
@@ -385,11 +399,11 @@ def _totals(nodes: Any, memories: Memories) -> dict[str, int]:
     }
 
 
-def _problems(graph: Graph) -> tuple[Problem, ...]:
-    """What is likely wrong, told from the graph alone."""
+def _problems(graph: Graph, meant: set[int]) -> tuple[Problem, ...]:
+    """What is likely wrong, told from the graph alone; cuts that are ``meant`` keep nobody's gradient away."""
     problems = []
     for cut in graph.cuts:
-        if cut.used_by:
+        if cut.used_by and cut.index not in meant:
             node = graph.nodes[cut.used_by[0]]
             where = f" at {cut.loc}" if cut.loc else ""
             problems.append(Problem("cut", node.index, node.scope, f"{cut.how}{where}: {cut.reason}", cut.loc))
