@@ -5,7 +5,7 @@ import inspect
 
 import pytest
 
-from glassgrad.explore import check, explain, flow, observe, paths, record, trace_nan, unused, why
+from glassgrad.explore import check, explain, flow, graph_text, observe, paths, read, record, trace_nan, unused, why
 
 
 def line_of(function, text):
@@ -746,3 +746,139 @@ def test_a_healthy_model_gives_no_finding(engine, build, recorded):
     assert graph.problems == (), graph.problems
     assert flow(model) and flow(graph), flow(graph)
     assert trace_nan(compute)
+
+
+# -- names, numbers, and what is accepted -----------------------------------------------------------------------------
+
+
+def test_variables_name_their_tensors_without_being_asked(engine):
+    def script():
+        inner = engine.ones(3, requires_grad=True)
+        hidden = inner * 2
+        return (hidden.detach() * weight).sum()
+
+    weight = engine.ones(3, requires_grad=True)
+    biases = [engine.ones((), requires_grad=True)]
+    with record() as r:
+        loss = script() + biases[0]
+    assert str(why(loss, weight)).startswith("weight is in the graph")
+    assert str(why(loss, biases[0])).startswith("biases[0] is in the graph")
+    assert str(explain(loss)).count("biases[0]") and "leaf1" not in str(explain(loss))
+    assert str(paths(loss, weight)).startswith("dloss/dweight: ")
+    assert r.cuts[0].loc.expression == "hidden.detach()"
+    apart = engine.ones(3, requires_grad=True)
+    answer = why(loss, apart)
+    assert "weight" in str(answer) and "biases[0]" in str(answer) and "apart" in answer.verdict
+
+
+def test_paths_and_explain_call_nothing_by_another_tensors_name(engine):
+    def cube(value):
+        return value * value * value
+
+    x = engine.tensor(2.0, requires_grad=True)  # not the tensor that is asked about
+    y = engine.tensor(3.0, requires_grad=True)
+
+    def ask():
+        return str(paths(cube(leaf), leaf)), str(explain(cube(x.detach() * leaf)))
+
+    leaf = engine.tensor(1.0, requires_grad=True)
+    text = str(paths(cube(leaf) * y, leaf))
+    assert text.startswith("d(the result)/dleaf: ") and " y " not in text.splitlines()[0]
+    by_path, read_aloud = ask()
+    assert by_path.startswith("d(the result)/dleaf: ")
+    assert "x *" not in read_aloud and "* x" not in read_aloud  # a detached alias of x is not x
+
+
+def test_names_and_params_are_one_argument_and_locals_will_do(engine):
+    number, text = 3, "no tensor"
+    w = engine.ones(3, requires_grad=True)
+    with record() as r:
+        loss = (w * number).sum()
+    for given in ({"weights": w, "number": number, "text": text}, locals()):
+        for word in ("names", "params"):
+            answers = [
+                why(loss, w, **{word: given}), check(loss, **{word: given}), explain(loss, **{word: given}),
+                paths(loss, w, **{word: given}), trace_nan(loss, **{word: given}),
+                observe(loss, retain_graph=True, **{word: given}), read(loss, **{word: given}),
+            ]  # fmt: skip
+            name = "weights" if "weights" in given else "w"
+            assert name in str(answers[0]) and name in str(answers[2]) and name in str(answers[3])
+            assert {n.name for n in answers[6].nodes if n.kind == "leaf"} == {name}
+    with pytest.raises(TypeError, match="must be a tensor, but got str"):
+        why(loss, w, names={"a": "b"})
+    assert r is not None
+
+
+def test_one_graph_has_one_count_and_one_numbering(engine):
+    x = engine.tensor(2.0, requires_grad=True)
+    z = engine.tensor(3.0, requires_grad=True)
+    y = x * z + x + z
+    assert "3 operations, 2 leaves" in str(check(y))
+    assert "(three operations, two leaves)" in str(explain(y))
+    lines = graph_text(y).splitlines()
+    assert lines[1].startswith("#0  AddBackward0") and lines[2].startswith("#1  AddBackward0")
+    assert "y -> AddBackward0 #0 -> AddBackward0 #1 -> MulBackward0 -> x" in str(paths(y, x))
+    graph = read(y)
+    assert all(graph.nodes[i].op == line.split()[1] for i, line in enumerate(lines[1:]))
+    assert "AddBackward0 #0 is the addition y = x * z + x + z" in str(explain(y))
+
+
+class Output(dict):
+    """What a model of a library gives: a dict whose entries are attributes too."""
+
+    def __getattr__(self, name):
+        try:
+            return self[name]
+        except KeyError:
+            raise AttributeError(name) from None
+
+
+def test_several_losses_dicts_and_outputs_of_models_are_accepted(engine):
+    a, b = engine.ones(3, requires_grad=True), engine.ones(3, requires_grad=True)
+    with record():
+        first, second = (a * 2).sum(), (b * a).sum()
+        cut = b.detach().sum()
+    for several in ((first, second), [first, second], {"one": first, "two": second}):
+        assert check(several) and why(several, b) and why(several) and unused(several, {"a": a, "b": b})
+    for output in ({"loss": second, "log": {"acc": 1}}, Output(loss=second, logits=a * 2)):
+        assert check(output) and why(output, b) and not check(output).problems and trace_nan(output)
+        assert str(explain(output)) == str(explain(second)) and paths(output, a).count == 1
+    answer = check((first, cut))
+    assert not answer and "cut: " in str(answer) and "detach" in str(answer)
+    for wrong in ("loss", 3, None, {"loss": 3}, (first, "x"), {}):
+        with pytest.raises(TypeError, match="expected a tensor or a tuple of tensors"):
+            check(wrong)
+
+
+def test_repeated_findings_are_told_once_with_their_number(engine):
+    w = engine.ones(3, requires_grad=True)
+    with record():
+        total = 0.0
+        for _ in range(5):
+            total = total + (w * 2).detach().sum()
+    assert str(why(total)).count("detach at") == 1 and "(5 times)" in str(why(total))
+    with record():
+        h = w.exp()
+        loss = sum((h * h).sum() for _ in range(4))
+        h.add_(1)
+    assert str(check(loss)).count("MulBackward0 saved `other`") <= 1
+
+
+def test_a_net_that_explodes_and_layers_before_a_healthy_one(engine):
+    engine.manual_seed(0)
+    layers = [engine.nn.Linear(8, 8) for _ in range(8)]
+    model = engine.nn.Sequential(*layers)
+    with engine.no_grad():
+        for layer in layers:
+            layer.weight.mul_(20)
+    model(engine.ones(4, 8)).sum().backward()
+    answer = flow(model)
+    assert "0" in answer.named("exploding") and "7" not in answer.named("exploding")
+    grads = {f"{i}.weight": engine.ones(3, requires_grad=True) for i in range(3)}
+    for (_, tensor), size in zip(grads.items(), (1e-7, 1e-7, 1e-1), strict=True):
+        tensor.grad = engine.full((3,), size)
+    answer = flow(grads)
+    assert answer.named("exploding") == () and answer.named("vanishing") == ("0", "1")
+    for (_, tensor), size in zip(grads.items(), (1e5, 1e1, 1e-1), strict=True):
+        tensor.grad = engine.full((3,), size)
+    assert flow(grads).named("exploding") == ("0",)

@@ -15,8 +15,9 @@ from heapq import heappop, heappush
 from typing import Any
 
 from .labels import Labels, Names, as_text, family_of, outputs_of
+from .naming import callers_variables, given_names
 from .opaque import in_words, is_opaque, remedy
-from .read import as_tensors
+from .read import as_losses, as_tensors
 from .walk import SINK, Walk, engine_of, op_name, walk
 
 __all__ = ["Path", "PathSum", "Step", "paths"]
@@ -78,7 +79,7 @@ class PathSum:
     ranked: bool
 
     def __str__(self) -> str:
-        derivative = f"d{self.root}/d{self.end}"
+        derivative = "/".join(f"d({name})" if " " in name else f"d{name}" for name in (self.root, self.end))
         if not self.count:
             return f"{derivative}: no path leads from {self.root} back to {self.end}"
         lines = [f"{derivative}: {_paths(self.count)} from {self.root} back to {self.end}"]
@@ -99,21 +100,25 @@ class PathSum:
         return f"<pre>{html.escape(str(self))}</pre>"
 
 
-def paths(y: Any, x: Any, *, names: Names = None, limit: int = 10) -> PathSum:
+def paths(y: Any, x: Any, *, names: Names = None, params: Names = None, limit: int = 10) -> PathSum:
     """The derivative of ``y`` (of its sum, where it has several elements) by ``x``, as a sum over paths.
 
     Every path is counted; the ``limit`` largest are listed where every operation multiplies one number, else the
-    first ``limit``.  A value has the shape of ``x``.  The graph must still hold its saved values: call this before
+    first ``limit``.  ``names`` (or ``params``) names tensors, and the caller's variables are known.  A value has the shape of ``x``.  The graph must still hold its saved values: call this before
     ``backward()``, or use ``retain_graph=True``; a freed graph raises its own error.  RuntimeError where ``y`` requires
     no gradient, TypeError for anything but tensors.
     """
-    as_tensors((y, x), "paths")
+    variables = callers_variables()
+    (y, *_) = as_losses(y, "paths")
+    as_tensors((x,), "paths")
     if not y.requires_grad:
         raise RuntimeError(NO_GRADIENT)
     engine = sys.modules[engine_of([y])]
     walked = walk([y])
-    labels = Labels(walked, names)
-    root, end = labels.name_of(y, "y"), labels.name_of(x, "x")
+    labels = Labels(walked, [*given_names(names, params, "paths"), *variables])
+    taken = {name for name, _ in labels.tensors}
+    root = labels.name_of(y, "y" if "y" not in taken else "the result")
+    end = labels.name_of(x, "x" if "x" not in taken else "the tensor")
     with engine.no_grad():
         ones = engine.ones_like(y.detach())
         if y is x:

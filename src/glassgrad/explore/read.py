@@ -44,15 +44,10 @@ def as_losses(value: Any, caller: str) -> tuple[Any, ...]:
 
 
 def names_by_id(params: Mapping[str, Any] | None, caller: str) -> dict[int, str]:
-    """The caller's names, keyed by the tensor's identity."""
-    if params is None:
-        return {}
-    if not isinstance(params, Mapping):
-        raise TypeError(f"{caller}(): params must be a dict of names and tensors, but got {type(params).__name__}")
-    for name, tensor in params.items():
-        if not is_tensor(tensor):
-            raise TypeError(f"{caller}(): params[{name!r}] must be a tensor, but got {type(tensor).__name__}")
-    return {id(tensor): str(name) for name, tensor in params.items()}
+    """The caller's names, keyed by the tensor's identity; ``locals()`` will do."""
+    from .naming import pairs
+
+    return {id(tensor): name for name, tensor in reversed(pairs(params, caller))}  # the first of two names stays
 
 
 def describe(tensor: Any) -> TensorInfo:

@@ -12,6 +12,7 @@ from .labels import Labels
 from .measure import info_of
 from .memory import Memories
 from .model import Cut, Edge, Event, Graph, Held, Node, Problem, Scope, TensorInfo
+from .naming import pairs
 from .opaque import opaque_nodes
 from .place import scopes_of
 from .read import as_tensors, contents, ends_of, names_by_id
@@ -28,13 +29,16 @@ SPOKEN = 2_000  # operations up to which each gets a sentence
 VALUES = 2_000
 
 
-def read(loss: Any, params: Mapping[str, Any] | None = None, *, model: Any = None, record: Any = None) -> Graph:
+def read(
+    loss: Any, params: Mapping[str, Any] | None = None, *, model: Any = None, record: Any = None, names: Any = None
+) -> Graph:
     """The graph behind ``loss`` (a tensor or a tuple of them), with all that can be known of it.
 
-    ``params`` names tensors, ``model`` names parameters and modules, ``record`` is a recording of the forward pass.
+    ``params`` (or ``names``) names tensors, ``model`` names parameters and modules, ``record`` is a recording of the forward pass.
     Nothing in the graph changes. TypeError for anything but tensors.
     """
-    return survey(loss, params, model=model, record=record)
+    named = params if names is None else {**dict(pairs(params, "read")), **dict(pairs(names, "read", "names"))}
+    return survey(loss, named, model=model, record=record)
 
 
 def survey(
@@ -172,7 +176,7 @@ def _calls(walked: Walk, record: Any, engine: str, known: Known) -> list[Any]:
 def _sentences(walked: Walk, results: Any, params: Any, parameters: Mapping[str, Any]) -> dict[int, str]:
     if len(walked.nodes) > SPOKEN:
         return {}
-    labels = Labels(walked, {**parameters, **(params or {})})
+    labels = Labels(walked, [*pairs(params, "read"), *parameters.items()])
     texts = _expressions(walked.nodes[::-1], labels)
     said = {}
     for i, node in enumerate(walked.nodes):
