@@ -873,7 +873,7 @@ def test_a_net_that_explodes_and_layers_before_a_healthy_one(engine):
             layer.weight.mul_(20)
     model(engine.ones(4, 8)).sum().backward()
     answer = flow(model)
-    assert "0" in answer.named("exploding") and "7" not in answer.named("exploding")
+    assert len(answer.named("exploding")) == 8 and "clip" in answer.advice
     grads = {f"{i}.weight": engine.ones(3, requires_grad=True) for i in range(3)}
     for (_, tensor), size in zip(grads.items(), (1e-7, 1e-7, 1e-1), strict=True):
         tensor.grad = engine.full((3,), size)

@@ -147,8 +147,9 @@ def _no_graph(y: Any, name: str) -> tuple[str, tuple[str, ...]]:
 
 def _legend(root: str, labels: Labels, leaves: list[Any], arrows: int) -> tuple[str, ...]:
     ends = _list(map(labels.__getitem__, leaves)) if 0 < len(leaves) <= 6 else _count(len(leaves), "leaf", "leaves")
+    done = len(labels.operations)
     sentences = [
-        f"It has {_count(len(leaves) + len(labels.operations), 'node')} ({_count(len(labels.operations), 'operation')}, "
+        f"It has {_count(len(leaves) + done, 'node')} ({_count(done, 'operation')}, "
         f"{_count(len(leaves), 'leaf', 'leaves')}) and {_count(arrows, 'arrow')}.",
         "An arrow points the way the forward pass went, from a value to the operation that used it. "
         f"backward() goes against the arrows, from the root ({root}) to the leaves ({ends}).",
@@ -162,8 +163,8 @@ def _legend(root: str, labels: Labels, leaves: list[Any], arrows: int) -> tuple[
         name, times = max(repeated.items(), key=lambda item: item[1])
         sentences.append(
             f"{name} occurs {_count(times, 'time')} because that operation was done {_count(times, 'time')}: every "
-            "operation gets a node of its own. The numbers after # are those of graph_text() and of the page: they grow "
-            "from the root, 0, to the leaves."
+            "operation gets a node of its own. The numbers after # are those of graph_text() and of the page: they "
+            "grow from the root, 0, to the leaves."
         )
     return tuple(sentences)
 

@@ -18,6 +18,7 @@ from .zeros import culprits
 
 __all__ = ["Flow", "Layer", "flow"]
 
+HUGE = 1e6  # of a layer's gradient, whatever the others have
 VANISHING, EXPLODING = 1e-4, 1e3  # of a layer's gradient per weight, against the largest, and the middle one behind
 BAR = 24
 Piece: TypeAlias = "tuple[str, Stats | None, int, int | None]"  # name, gradient, elements, and the leaf in a graph
@@ -62,7 +63,7 @@ def flow(model: Any, *, names: Any = None, params: Any = None) -> Flow:
 
     ``model`` is a module, a dict of names and tensors, or the graph that :func:`observe` gave. A layer's gradient is
     its parameters' together, as root mean square. It is vanishing under 1/10,000 of the largest, exploding over 1,000
-    times those of the layers behind it, all zeros dead; ``missing`` is one that got none. Layers that get zeros because
+    times those of the layers behind it (or with a norm over a million), all zeros dead; ``missing`` is one that got none. Layers that get zeros because
     a later weight starts at zero, as is often done on purpose, are waiting: that is no finding.
     """
     if model is None or is_tensor(model):
@@ -85,8 +86,8 @@ def flow(model: Any, *, names: Any = None, params: Any = None) -> Flow:
         verdict = f"Gradients reach all {plural(len(layers), 'layer')}, the largest {ratio:.3g} times the smallest."
         idle = [layer.path for layer in layers if layer.state == "waiting"]
         if idle:
-            verdict = f"Gradients reach {len(layers) - len(idle)} of {plural(len(layers), 'layer')}; {len(idle)} wait for "
-            verdict += "a weight that starts at zero."
+            verdict = f"Gradients reach {len(layers) - len(idle)} of {plural(len(layers), 'layer')}; "
+            verdict += f"{len(idle)} wait for a weight that starts at zero."
         return Flow(verdict, layers, tuple(lines))
     findings = []
     for state, words in (
@@ -124,7 +125,7 @@ VIEWS = ("TBackward", "Transpose", "Permute", "View", "Unsqueeze", "Expand")
 
 
 def _layers(model: Any, pieces: list[Piece]) -> list[str]:
-    """The layer of each parameter: by its path or, where the leaves of a graph have none, by what uses them together."""
+    """The layer of each parameter: by its path or, where leaves have no names, by what uses them together."""
     if not isinstance(model, Graph) or any(held.node is not None for held in model.parameters):
         return [name.rpartition(".")[0] or name for name, _, _, _ in pieces]
     users: dict[int, list[int]] = {}
@@ -150,21 +151,18 @@ def _layers(model: Any, pieces: list[Piece]) -> list[str]:
 def _starts_at_zero(model: Any) -> bool:
     """Whether some parameter is all zeros and gets a gradient: those before it wait for its first step."""
     if isinstance(model, Graph):
-        for node in model.nodes:
-            if node.kind == "leaf" and node.tensor is not None and node.grad is not None and node.tensor.stats is not None:
-                if _zeros(node.tensor.stats) and node.grad.stats is not None and not _zeros(node.grad.stats):
-                    return True
-        return False
+        known = [(n.tensor.stats, n.grad.stats) for n in model.nodes if n.kind == "leaf" and n.tensor and n.grad]
+        return any(_zeros(value) and slope is not None and not _zeros(slope) for value, slope in known)
     for tensor in parameters_of(model).values():
         if tensor.requires_grad and tensor.grad is not None:
-            values, slopes = stats_of(tensor), stats_of(tensor.grad)
-            if values is not None and slopes is not None and _zeros(values) and not _zeros(slopes):
+            slopes = stats_of(tensor.grad)
+            if slopes is not None and not _zeros(slopes) and _zeros(stats_of(tensor)):
                 return True
     return False
 
 
-def _zeros(stats: Stats) -> bool:
-    return bool(stats.count) and stats.zero == stats.count
+def _zeros(stats: Stats | None) -> bool:
+    return stats is not None and bool(stats.count) and stats.zero == stats.count
 
 
 def _gradients(model: Any) -> Iterable[Piece]:
@@ -206,12 +204,12 @@ def _judged(layer: Layer, behind: list[Layer], largest: float, waiting: bool) ->
     """The layer with what is wrong: against the largest gradient, and against those of the layers ``behind`` it."""
     state = layer.state
     if not state and layer.rms is not None:
-        later = sorted(one.rms for one in behind if one.rms)
+        later, norm = sorted(one.rms for one in behind if one.rms), layer.norm or 0.0
         if layer.rms == 0:
             state = "waiting" if waiting else "dead"
         elif layer.rms < VANISHING * largest:
             state = "vanishing"
-        elif later and layer.rms > EXPLODING * later[len(later) // 2] and (layer.norm or 0) > 1:
+        elif norm > HUGE or norm > 1 and later and layer.rms > EXPLODING * later[len(later) // 2]:
             state = "exploding"
     return replace(layer, state=state)
 

@@ -23,7 +23,8 @@ class Call:
     """One call that was heard, or (``name`` empty) a tensor that came from outside.
 
     ``inputs`` are the calls that made its arguments, ``start`` and ``stop`` bound the ages of the nodes it made,
-    ``how`` says what kind of cut it is, ``given`` what it was given where its result is not finite, ``buffer`` numbers the memory of its result, ``writes`` that it changed it.
+    ``how`` says what kind of cut it is, ``given`` what it was given where its result is not finite, ``buffer`` numbers
+    the memory of its result, ``writes`` that it changed it.
     """
 
     __slots__ = (

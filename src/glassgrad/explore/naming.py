@@ -1,4 +1,4 @@
-"""What tensors are called without being asked, floor 8: by the caller's names, its variables, and the recorded lines."""
+"""What tensors are called, floor 8: by the caller's names, by its variables, and by the recorded lines."""
 
 from __future__ import annotations
 

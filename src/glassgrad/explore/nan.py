@@ -21,6 +21,7 @@ from .walk import SINK, Walk, op_name
 
 __all__ = ["TraceNan", "trace_nan"]
 
+
 @dataclass(frozen=True, repr=False)
 class TraceNan(Answer):
     """The answer of :func:`trace_nan`: ``phase`` is ``input``, ``forward``, ``backward`` or empty.
@@ -41,9 +42,7 @@ class TraceNan(Answer):
     name: str = ""
 
 
-def trace_nan(
-    what: Any, *, record: Any = None, model: Any = None, names: Any = None, params: Any = None
-) -> TraceNan:
+def trace_nan(what: Any, *, record: Any = None, model: Any = None, names: Any = None, params: Any = None) -> TraceNan:
     """The first NaN or infinite number: in a tensor from outside, in an operation's result, or on the way back.
 
     ``what`` is a function without arguments that does the forward pass and gives the loss (it is run, recorded), or a
@@ -196,6 +195,10 @@ def _has_values(record: Any) -> bool:
     return record is not None and record.values
 
 
+def _word(stats: Any) -> str:
+    return "NaN" if stats.nan else "infinity"
+
+
 #: Saved values that an operation made itself; the others it was given.
 OWN = ("result", "output", "logsumexp", "mask")
 
@@ -222,7 +225,7 @@ def _kept(graph: Graph, walked: Walk, known: Names) -> TraceNan | None:
             if maker is None:
                 name = known.of(value, f"the {slot} of shape {list(value.shape)} that {node.op} was given")
                 return _from_kept(graph, node, name, stats, False)
-            verdict = f"{maker.op} gave {_word(stats)} in the forward pass: the first of which the graph kept the value."
+            verdict = f"{maker.op} gave {_word(stats)} in the forward pass: the first that the graph has kept."
             lines = [f"It stands {where(maker.loc)}."] if maker.loc else []
             given = [s for name, s in saved_stats(walked.nodes[maker.index]).items() if not name.startswith(OWN)]
             words, advice = forward_reason(maker.op, given, stats)

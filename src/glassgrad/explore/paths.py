@@ -104,7 +104,8 @@ def paths(y: Any, x: Any, *, names: Names = None, params: Names = None, limit: i
     """The derivative of ``y`` (of its sum, where it has several elements) by ``x``, as a sum over paths.
 
     Every path is counted; the ``limit`` largest are listed where every operation multiplies one number, else the
-    first ``limit``.  ``names`` (or ``params``) names tensors, and the caller's variables are known.  A value has the shape of ``x``.  The graph must still hold its saved values: call this before
+    first ``limit``.  ``names`` (or ``params``) names tensors, and the caller's variables are known.
+    A value has the shape of ``x``.  The graph must still hold its saved values: call this before
     ``backward()``, or use ``retain_graph=True``; a freed graph raises its own error.  RuntimeError where ``y`` requires
     no gradient, TypeError for anything but tensors.
     """
@@ -116,9 +117,7 @@ def paths(y: Any, x: Any, *, names: Names = None, params: Names = None, limit: i
     engine = sys.modules[engine_of([y])]
     walked = walk([y])
     labels = Labels(walked, [*given_names(names, params, "paths"), *variables])
-    taken = {name for name, _ in labels.tensors}
-    root = labels.name_of(y, "y" if "y" not in taken else "the result")
-    end = labels.name_of(x, "x" if "x" not in taken else "the tensor")
+    root, end = labels.name_of(y, "the result"), labels.name_of(x, "the tensor")
     with engine.no_grad():
         ones = engine.ones_like(y.detach())
         if y is x:

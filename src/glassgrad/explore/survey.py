@@ -34,8 +34,8 @@ def read(
 ) -> Graph:
     """The graph behind ``loss`` (a tensor or a tuple of them), with all that can be known of it.
 
-    ``params`` (or ``names``) names tensors, ``model`` names parameters and modules, ``record`` is a recording of the forward pass.
-    Nothing in the graph changes. TypeError for anything but tensors.
+    ``params`` (or ``names``) names tensors, ``model`` names parameters and modules, ``record`` is a recording of the
+    forward pass. Nothing in the graph changes. TypeError for anything but tensors.
     """
     named = params if names is None else {**dict(pairs(params, "read")), **dict(pairs(names, "read", "names"))}
     return survey(loss, named, model=model, record=record)

@@ -125,7 +125,7 @@ def _of_loss(loss: Any, record: Any) -> Why:
         return Why("cut", verdict, (*lines, *_cut_lines(gone)), REMEDIES["numpy"], False, tuple(gone))
     place = transformed(record)
     if place is not None:
-        lines = (f"A function transform {where(place)} gives plain values: what it gives has no history outside of it.",)
+        lines = (f"A function transform {where(place)} gives plain values, without a history outside of it.",)
         return Why("transform", verdict, lines, "put the whole loss inside of the function that is transformed, or use "
                    "autograd.grad(..., create_graph=True)")  # fmt: skip
     outside = [c for c in sources if not c.name and c.ref is not None]
@@ -280,7 +280,7 @@ def _connected(loss: Any, param: Any, name: str, record: Any, walked: Any, sink:
         line = f"Every way to it leads through {op_name(node)}{' ' + place if place else ''}: {words}."
         return Why(word, f"{_first(name)} is in the graph of the loss, and gets nothing from it.", (head, line), advice)
     return Why("zero", verdict, (head, "Something on the way made it zero."),
-               "glassgrad.explore.observe(loss) in place of loss.backward() tells which operation it was", False)  # fmt: skip
+               "glassgrad.explore.observe(loss) in place of loss.backward() tells which operation it was")  # fmt: skip
 
 
 def _observed(loss: Any, record: Any) -> Any:
@@ -320,7 +320,7 @@ def _of_result(param: Any, name: str, call: Any, walked: Any, known: Names) -> W
     """A tensor that an operation made: its ``.grad`` is not kept."""
     maker = op_name(param.grad_fn)
     leaves = [node.variable for node in walk([param]).nodes if op_name(node) == SINK]
-    names = tuple(f"{known.of(leaf, 'a leaf')} of shape {list(leaf.shape)}" for leaf in leaves) if len(leaves) < 4 else ()
+    names = tuple(f"{known.of(leaf, 'a leaf')} of shape {list(leaf.shape)}" for leaf in leaves if len(leaves) < 4)
     lines = [
         f"{_first(name)} is no leaf: it was made by {maker}" + (f" {where(call.loc)}." if call and call.name else ".")
     ]
@@ -401,7 +401,8 @@ def _apart(loss: Any, param: Any, name: str, record: Any, walked: Any, known: Na
     if apart:
         cuts = [_cut(i, call) for i, call in enumerate(apart)]
         lines.append("What came of it left the graph here:")
-        return Why("cut", verdict, (*lines, *_cut_lines(cuts)), _remedy(cuts, record), False, tuple(cuts), tuple(others))
+        advice = _remedy(cuts, record)
+        return Why("cut", verdict, (*lines, *_cut_lines(cuts)), advice, False, tuple(cuts), tuple(others))
     last = record.calls[max(users)]
     lines.append(f"The last thing made of it, {where(last.loc)}, was not used.")
     return Why("unused", verdict, (*lines, tail), "use the result in the loss", names=tuple(others))

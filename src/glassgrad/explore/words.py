@@ -47,8 +47,8 @@ REASONS = {
     "data": ".data gives the same values without their history",
     "no_grad": "it was computed under no_grad(), where nothing is recorded",
     "inference": "it was computed in inference mode, where nothing is recorded",
-    "set_grad_enabled": "it was computed while recording was switched off, by set_grad_enabled(False) or by a no_grad() "
-    "around what was recorded",
+    "set_grad_enabled": "it was computed while recording was switched off, by set_grad_enabled(False) or by a "
+    "no_grad() around what was recorded",
     "grad": "autograd.grad gives plain values unless it is told create_graph=True",
     "sample": "a random draw has no derivative: sample() draws where nothing is recorded",
     "item": "a Python number has no history",

@@ -17,7 +17,7 @@ DRAWS = frozenset({"normal", "bernoulli", "poisson", "binomial", "multinomial"})
 OFF = ("relu", "threshold", "prelu", "leaky_relu")
 RANGES = ("clamp", "clip", "hardtanh", "relu6", "hardsigmoid", "hardswish")
 PRODUCTS = ("mul", "mm", "bmm", "mv", "addmm", "linear", "convolution", "dot", "addmv", "baddbmm", "div")
-TAKES = ("index", "slice", "select", "gather", "where", "masked", "narrow", "take", "split", "unbind", "max", "min", "amax")
+TAKES = ("index", "slice", "select", "gather", "where", "masked", "narrow", "take", "split", "unbind", "max", "min")
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ def culprits(graph: Graph, leaf: int) -> list[Culprit]:
             else:
                 handed.append(node)
         if handed and i not in answers:
-            words, advice = "the gradients that came from it cancel each other out", "look at the signs of the loss's terms"
+            words, advice = "the gradients that came from it cancel each other out", "look at the signs of the terms"
             if len(handed) == 1:
                 words = "a hook after it replaced the gradient by zeros"
                 advice = "look at what register_hook() was given there"
@@ -94,7 +94,8 @@ def _reason(op: str) -> tuple[str, str]:
     if words:
         return words, advice
     if op.startswith(RANGES):
-        return "every value that got a gradient lies outside of its range", "let the values stay inside, or use something without flat parts"
+        words = "every value that got a gradient lies outside of its range"
+        return words, "let the values stay inside, or use something without flat parts"
     if op.startswith(OFF) or op == "native_dropout":
         if op == "native_dropout":
             return "everything was dropped", "lower p"
@@ -105,9 +106,8 @@ def _reason(op: str) -> tuple[str, str]:
     if op in ("sigmoid", "tanh"):
         return "it is saturated", "scale the input down, or normalize it"
     if op in ("softmax", "log_softmax"):
-        return "it is saturated, or the gradient that came is the same everywhere, which no shift of its input changes", (
-            "use the scores before it, or single entries of it, in the loss"
-        )
+        words = "it is saturated, or the gradient that came is the same everywhere, which no shift of its input changes"
+        return words, "use the scores before it, or single entries of it, in the loss"
     if op in ("cat", "stack") or op.startswith("constant_pad"):
         return "what this input became is not used further on", "look at what is taken out of the result"
     if op.startswith(TAKES):
