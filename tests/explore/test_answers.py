@@ -882,3 +882,52 @@ def test_a_net_that_explodes_and_layers_before_a_healthy_one(engine):
     for (_, tensor), size in zip(grads.items(), (1e5, 1e1, 1e-1), strict=True):
         tensor.grad = engine.full((3,), size)
     assert flow(grads).named("exploding") == ("0",)
+
+
+# -- what is not followed is not claimed ------------------------------------------------------------------------------
+
+
+def test_writes_that_nothing_records(engine):
+    w, v = engine.ones(3, requires_grad=True), engine.ones(3, requires_grad=True)
+    with record():
+        z = engine.zeros(3)
+        z.data = w * 2
+        loss = (z * v).sum()
+    answer = why(loss, w)
+    assert [cut.how for cut in answer.cuts] == ["data"] and "required none when" not in str(answer)
+    with record():
+        z = engine.zeros(3)
+        with engine.no_grad():
+            z.copy_(w)
+        loss = (z * v).sum()
+    assert [cut.how for cut in why(loss, w).cuts] == ["no_grad"]
+    with record():
+        z = engine.nn.Parameter(w * 2)
+        loss = (z * v).sum()
+    answer = why(loss, w)
+    assert not answer and "seen" in str(answer) and "nn.Parameter" in answer.advice
+
+
+def test_numbers_taken_from_others_are_not_blamed(engine):
+    w, v = engine.ones(3, requires_grad=True), engine.ones(3, requires_grad=True)
+    with record():
+        printed = (v * 2).sum().item()
+        apart = w * 3
+        loss = (v * v).sum()
+    answer = why(loss, w)
+    assert not answer.cuts and "not seen to be used" in str(answer)
+    assert printed and apart is not None
+
+
+def test_nan_that_is_written_is_put_down_to_the_write(engine):
+    w = engine.ones(3, requires_grad=True)
+
+    def forward():
+        h = w * 2
+        with engine.no_grad():
+            h[0] = NAN  # here
+        return h.sum()
+
+    answer = trace_nan(forward)
+    assert (answer.phase, answer.op, answer.name) == ("forward", "setitem", "h")
+    assert answer.loc.line == line_of(forward, "# here")

@@ -32,6 +32,8 @@ def forward_reason(op: str, given: Sequence[Stats], result: Stats | None) -> Rea
     low, high = (0.0 if first.low is None else first.low), (0.0 if first.high is None else first.high)
     if not first.count:
         return f"{op} of no numbers at all is not defined", "look at what selects the numbers: it selected none"
+    if op in ("cross_entropy", "nll_loss", "nll_loss2d") and nan:
+        return "no target counts (all of them are ignore_index), and the mean of none is NaN", "look at the targets"
     if op in ("pow", "float_power") and nan and low < 0:
         words = "a negative number to a power that is no whole number is NaN"
         return words, "keep the base from becoming negative: abs(), or clamp(min=0)"

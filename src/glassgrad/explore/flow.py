@@ -63,8 +63,9 @@ def flow(model: Any, *, names: Any = None, params: Any = None) -> Flow:
 
     ``model`` is a module, a dict of names and tensors, or the graph that :func:`observe` gave. A layer's gradient is
     its parameters' together, as root mean square. It is vanishing under 1/10,000 of the largest, exploding over 1,000
-    times those of the layers behind it (or with a norm over a million), all zeros dead; ``missing`` is one that got none. Layers that get zeros because
-    a later weight starts at zero, as is often done on purpose, are waiting: that is no finding.
+    times those of the layers behind it (or with a norm over a million), all zeros dead; ``missing`` is one that got
+    none. Layers that get zeros because a later weight starts at zero, as is often done on purpose, are waiting: that
+    is no finding.
     """
     if model is None or is_tensor(model):
         model = dict(given_names(names, params, "flow"))
@@ -166,19 +167,18 @@ def _zeros(stats: Stats | None) -> bool:
 
 
 def _gradients(model: Any) -> Iterable[Piece]:
+    pieces: list[Piece] = []
     if isinstance(model, Graph):
         paths = {h.node: h.path for h in model.parameters if h.node is not None}
         unused = [h for h in model.parameters if h.node is None and h.requires_grad and not h.hidden]
         named = paths or {n.index: n.name or f"leaf {n.index}" for n in model.nodes if n.kind == "leaf"}
         order = {h.path: i for i, h in enumerate(model.parameters)}
-        pieces = []
         for index, path in named.items():
             node = model.nodes[index]
             count = math.prod(node.tensor.shape) if node.tensor is not None else 0
             pieces.append((path, node.grad.stats if node.grad is not None else None, count, index))
         pieces += [(h.path, None, math.prod(h.tensor.shape), None) for h in unused]
         return sorted(pieces, key=lambda piece: order.get(piece[0], 0))
-    pieces = []
     for name, tensor in parameters_of(model).items():
         if tensor.requires_grad:
             count = math.prod(tuple(int(n) for n in tensor.shape))

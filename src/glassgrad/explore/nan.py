@@ -156,12 +156,17 @@ def _from_outside(record: Any, call: Any, at: int, info: Any, known: Names, grap
     """The answer where a tensor that no recorded operation spoiled was bad when it was used."""
     name = known.of_call(at) or f"a tensor of shape {list(info.shape)}"
     stats, scope = info.stats, module_of(call.place)
+    writer = record.calls[at]
+    if writer.writes:  # what is written in place has no numbers of its own in the notes
+        verdict = f"{writer.name} wrote {_word(stats)} into {name}: the first in the forward pass."
+        lines = [f"It stands {where(writer.loc)}.", f"{call.name} {where(call.loc)} is the first to use it."]
+        return TraceNan(verdict, "forward", writer.name, writer.loc, module_of(writer.place), graph, tuple(lines),
+                        "look at the value that is written there", name=name)  # fmt: skip
     count = stats.nan or stats.inf
     verdict = f"{name[:1].upper()}{name[1:]}" if " " in name else name
     verdict += f" had {_word(stats)} in it before the forward pass used it: {count:,} of its {stats.count:,} numbers."
     lines = [f"It was used first by {call.name} {where(call.loc)}."]
-    writer = record.calls[at] if record.calls[at].name else None
-    if writer is not None:
+    if writer.name:
         lines.append(f"It was made by {writer.name} {where(writer.loc)}, and changed since.")
     if scope:
         lines.append(f"That was done in {scope}.")

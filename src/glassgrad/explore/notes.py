@@ -279,6 +279,8 @@ class Notes:
                 heard.memory = ref(memory_of(outs[0]))
             except TypeError:  # it has none of its own
                 pass
+        elif wants and target is not None and not target.requires_grad:  # written where nothing is recorded
+            heard.how = how_cut(plain_name(spec.name).rstrip("=_"), "", listener.is_on(), listener.inference())
         elif wants and gives and len(outs) > 1:
             heard.choices = [ref(out) for out in outs if not out.requires_grad and is_whole(str(out.dtype))]
         if spec.name == "detach_":

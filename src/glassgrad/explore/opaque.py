@@ -54,7 +54,8 @@ def _starts_backward(function: Any) -> bool:
 
 
 def _names(code: CodeType) -> set[str]:
-    names, waiting = set(), [code]
+    names: set[str] = set()
+    waiting = [code]
     while waiting:
         one = waiting.pop()
         names.update(one.co_names)

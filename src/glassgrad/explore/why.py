@@ -14,13 +14,13 @@ from .memory import memory_of
 from .model import Cut
 from .naming import Names, callers_variables, given_names
 from .observe import on_the_side
-from .opaque import custom_class, in_words, opaque_nodes, remedy, tensors_held
+from .opaque import custom_class, in_words, is_opaque, opaque_nodes, remedy, tensors_held
 from .read import as_losses, as_tensors, is_tensor, slots_of, unpack
 from .source import is_users, location
 from .survey import _how, _survey, parameters_of
 from .walk import SINK, op_name, sequence, walk
 from .words import READS, REMEDIES
-from .zeros import Culprit, culprits, flat_reason
+from .zeros import culprits, flat_reason
 
 __all__ = ["Why", "why"]
 
@@ -140,9 +140,11 @@ def _of_loss(loss: Any, record: Any) -> Why:
 FROM_ARRAYS = frozenset({"from_numpy", "tensor", "as_tensor", "asarray", "Tensor", "full", "construct"})
 
 
-def taken_out(record: Any, before: int, names: Container[str] = READS) -> list[Cut]:
-    """The cuts whose results were taken out of tensors, as numbers or arrays, before call ``before``."""
+def taken_out(record: Any, before: int, names: Container[str] = READS, of: set[int] | None = None) -> list[Cut]:
+    """The cuts whose results were taken out of tensors (of ``of``), as numbers or arrays, before call ``before``."""
     taken = [call for call in record.calls[:before] if call.name in names and (call.how or call.inputs)]
+    if of is not None:
+        taken = [call for call in taken if of & set(call.inputs)]
     calls = {cut.index: cut for call in taken for cut in _cutting(record, call)}
     return [_cut(i, calls[at]) for i, at in enumerate(sorted(calls))]
 
@@ -196,10 +198,10 @@ def _of_parameter(loss: Any, param: Any, name: str, record: Any, known: Names) -
         verdict = f"{_first(name)} gets no gradient, because the loss requires none."
         return Why(answer.kind, verdict, answer.lines, answer.advice, False, answer.cuts)
     hiding = opaque_nodes(walked.nodes) if walked is not None else []
-    answer = _apart(loss, param, name, record, walked, known) if not hiding or record is not None else None
-    if hiding and (answer is None or answer.kind in ("unused", "apart") or _holding(hiding, param)):
+    if hiding and (record is None or _holding(hiding, param) is not None):
         return _inside(param, name, hiding, record)
-    return answer  # type: ignore[return-value]  # asked wherever nothing hides it
+    answer = _apart(loss, param, name, record, walked, known)
+    return _inside(param, name, hiding, record) if hiding and answer.kind in ("unused", "apart") else answer
 
 
 def _holding(hiding: list[Any], param: Any) -> Any:
@@ -241,7 +243,7 @@ def _connected(loss: Any, param: Any, name: str, record: Any, walked: Any, sink:
     if param.grad is not None and stats is None:
         return Why("connected", verdict, ("Its .grad is there.",), "", True)
     freed = any(unpack(node, slot, f"_raw{slot}")[0] == "freed" for node in walked.nodes for slot in slots_of(node))
-    own = _unavoidable(walked, sink, lambda node: custom_class(node) is not None)
+    own = _unavoidable(walked, sink, lambda node: custom_class(node) is not None and not is_opaque(node))
     flat = _unavoidable(walked, sink, lambda node: bool(flat_reason(op_name(node))[0]))
     if param.grad is None and not (own or flat):
         lines = ["Its .grad is None: backward() was not run yet, or zero_grad() has set it to None since."]
@@ -250,46 +252,50 @@ def _connected(loss: Any, param: Any, name: str, record: Any, walked: Any, sink:
             lines = ["Its .grad is None, though a backward pass went through the graph: zero_grad() has set it to None "
                      "since, or backward(inputs=...) left it out."]  # fmt: skip
         return Why("connected", verdict, tuple(lines), advice, True)
-    word = "zero" if param.grad is not None or flat and not own else "none"
     head = "Its .grad is all zeros." if param.grad is not None else "Its .grad is None."
-    causes: list[Culprit] = []
-    if not freed and not opaque_nodes(walked.nodes):
-        graph = _observed(loss, record)
-        if graph is not None:
-            index = next(i for i, one in enumerate(walked.nodes) if one is sink)
-            leaf = next(e.src for e in graph.edges if e.dst == index and graph.nodes[e.src].kind == "leaf")
-            causes = culprits(graph, leaf)
-            places = {cause.node: graph.nodes[cause.node].loc for cause in causes}
-            if not causes and param.grad is None:
-                return Why("connected", verdict, (f"{head[:-1]}: backward() was not run yet.",),
-                           "look at .grad after loss.backward() and before zero_grad()", True)  # fmt: skip
-            lines = [f"{c.text}{', ' + where(places[c.node]) if places[c.node] else ''}." for c in causes]
-            if causes:
-                missing = "gave None" in causes[0].text
-                kind = "none" if missing else "zero"
-                verdict = f"{_first(name)} is in the graph of the loss, but "
-                verdict += "no gradient arrives there." if missing else "what arrives there is all zeros."
-                return Why(kind, verdict, tuple(once(lines)), causes[0].advice, False)
-    node = next(iter(own or flat), None)
-    if node is not None:
-        place = place_of(node, record)
-        words, advice = flat_reason(op_name(node))
-        if custom_class(node) is not None:
-            words = "it is a Function of your own, and where its backward gives None or zeros, nothing arrives"
-            advice = "look at what its backward returns"
-        line = f"Every way to it leads through {op_name(node)}{' ' + place if place else ''}: {words}."
-        return Why(word, f"{_first(name)} is in the graph of the loss, and gets nothing from it.", (head, line), advice)
+    seen = None if freed or opaque_nodes(walked.nodes) else _watched(loss, param, name, record, walked, sink)
+    if seen is not None:
+        return seen
+    if flat:
+        place = place_of(flat[0], record)
+        words, advice = flat_reason(op_name(flat[0]))
+        line = f"Every way to it leads through {op_name(flat[0])}{' ' + place if place else ''}: {words}."
+        return Why("zero", f"{_first(name)} is in the graph of the loss, and gets zeros from it.", (head, line), advice)
+    if own:
+        place = place_of(own[0], record)
+        line = f"Every way to it leads through {op_name(own[0])}{' ' + place if place else ''}, a Function of yours: "
+        line += "where its backward gives None or zeros, nothing arrives."
+        advice = "look at what its backward returns, and whether zero_grad() was called since"
+        return Why("none" if param.grad is None else "zero", verdict, (head, line), advice, not freed)
     return Why("zero", verdict, (head, "Something on the way made it zero."),
                "glassgrad.explore.observe(loss) in place of loss.backward() tells which operation it was")  # fmt: skip
 
 
-def _observed(loss: Any, record: Any) -> Any:
-    """The graph with a backward pass on the side; None where it cannot be run."""
-    graph, walked = _survey(loss, None, None, record, "why")
+def _watched(loss: Any, param: Any, name: str, record: Any, walked: Any, sink: Any) -> Why | None:
+    """What a backward pass on the side shows to arrive at a leaf; None where it cannot be run or shows nothing."""
+    graph, own = _survey(loss, None, None, record, "why")
     try:
-        return on_the_side(loss, graph, walked, record)
+        graph = on_the_side(loss, graph, own, record)
     except (RuntimeError, TypeError, ValueError):  # of the backward pass: check() tells it
         return None
+    index = next(i for i, one in enumerate(walked.nodes) if one is sink)
+    leaf = next(e.src for e in graph.edges if e.dst == index and graph.nodes[e.src].kind == "leaf")
+    causes = culprits(graph, leaf)
+    start = f"{_first(name)} is in the graph of the loss, "
+    if not causes:
+        if param.grad is not None:
+            return None
+        said = ("Its .grad is None: backward() was not run yet.",)
+        advice = "look at .grad after loss.backward() and before zero_grad()"
+        return Why("connected", f"{start}so backward() does reach it.", said, advice, True)
+    lines = []
+    for cause in causes:
+        loc = graph.nodes[cause.node].loc
+        lines.append(f"{cause.text}{', ' + where(loc) if loc else ''}.")
+    kind, words = "zero", "but what arrives there is all zeros."
+    if "gave None" in causes[0].text:
+        kind, words = "none", "but no gradient arrives there."
+    return Why(kind, start + words, tuple(once(lines)), causes[0].advice)
 
 
 def _unavoidable(walked: Any, sink: Any, test: Callable[[Any], bool]) -> list[Any]:
@@ -388,13 +394,13 @@ def _apart(loss: Any, param: Any, name: str, record: Any, walked: Any, known: Na
         cuts = [_cut(i, call) for i, call in enumerate(between)]
         return Why("cut", verdict, _cut_lines(cuts), _remedy(cuts, record), False, tuple(cuts), tuple(others))
     reaching = [at for at in users if at in behind]
-    if reaching:
+    written = any(record.calls[at].writes for at in reaching)
+    if start is not None and reaching and not written and start.index in record.calls[reaching[0]].inputs:
         return _frozen_then(name, f"at that time ({where(record.calls[reaching[0]].loc).removeprefix('at ')})", others)
     first = record.calls[min(users)]
     lines = [f"{_first(name)} was used {where(first.loc)}, but nothing of that is seen to go into the loss."]
-    cuts = taken_out(record, end.index)
-    mine = {at for at in (start.index, *users)}
-    if cuts and any(call.name in READS and mine & set(call.inputs) for call in record.calls):
+    cuts = taken_out(record, end.index, of={start.index, *users})
+    if cuts:
         lines.append("What came of it was taken out of the graph, and perhaps came back as a number or an array:")
         return Why("cut", verdict, (*lines, *_cut_lines(cuts)), REMEDIES["numpy"], False, tuple(cuts), tuple(others))
     apart = [record.calls[at] for at in users if record.calls[at].how is not None]
@@ -404,8 +410,9 @@ def _apart(loss: Any, param: Any, name: str, record: Any, walked: Any, known: Na
         advice = _remedy(cuts, record)
         return Why("cut", verdict, (*lines, *_cut_lines(cuts)), advice, False, tuple(cuts), tuple(others))
     last = record.calls[max(users)]
-    lines.append(f"The last thing made of it, {where(last.loc)}, was not used.")
-    return Why("unused", verdict, (*lines, tail), "use the result in the loss", names=tuple(others))
+    lines.append(f"The last thing made of it, {where(last.loc)}, was not seen to be used.")
+    advice = "use the result itself in the loss; a new nn.Parameter, or a write through .data, has no history"
+    return Why("unused", verdict, (*lines, tail), advice, names=tuple(others))
 
 
 def _frozen_then(name: str, when: str, others: list[str]) -> Why:
