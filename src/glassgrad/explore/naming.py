@@ -27,7 +27,7 @@ def pairs(names: Any, caller: str, word: str = "params") -> list[tuple[str, Any]
         kind = type(names).__name__
         raise TypeError(f"{caller}(): {word} must be a dict of names and tensors, but got {kind}") from None
     tensors = [(name, value) for name, value in known if is_tensor(value)]
-    if known and not tensors and not any(hasattr(value, "named_parameters") for _, value in known):
+    if known and not tensors and not any(hasattr(type(value), "named_parameters") for _, value in known):
         name, value = known[0]
         raise TypeError(f"{caller}(): {word}[{name!r}] must be a tensor, but got {type(value).__name__}")
     return tensors + list(_inside(known))

@@ -372,7 +372,7 @@ def _apart(loss: Any, param: Any, name: str, record: Any, walked: Any, known: Na
     if end is None:
         return Why("apart", verdict, (tail, "The loss was not made inside the recording."), ASK, names=tuple(others))
     users = _depending(record, start.index) if start is not None else {}
-    if not users:
+    if start is None or not users:
         module = name.rpartition(".")[0]
         lines = [f"No operation used {name} during the recorded forward pass."]
         if (
@@ -395,7 +395,7 @@ def _apart(loss: Any, param: Any, name: str, record: Any, walked: Any, known: Na
         return Why("cut", verdict, _cut_lines(cuts), _remedy(cuts, record), False, tuple(cuts), tuple(others))
     reaching = [at for at in users if at in behind]
     written = any(record.calls[at].writes for at in reaching)
-    if start is not None and reaching and not written and start.index in record.calls[reaching[0]].inputs:
+    if reaching and not written and start.index in record.calls[reaching[0]].inputs:
         return _frozen_then(name, f"at that time ({where(record.calls[reaching[0]].loc).removeprefix('at ')})", others)
     first = record.calls[min(users)]
     lines = [f"{_first(name)} was used {where(first.loc)}, but nothing of that is seen to go into the loss."]
