@@ -931,3 +931,31 @@ def test_nan_that_is_written_is_put_down_to_the_write(engine):
     answer = trace_nan(forward)
     assert (answer.phase, answer.op, answer.name) == ("forward", "setitem", "h")
     assert answer.loc.line == line_of(forward, "# here")
+
+
+def test_a_result_that_retains_its_gradient(engine):
+    w = engine.ones(3, requires_grad=True)
+    h = w * 2
+    h.retain_grad()
+    loss = (h * h).sum()
+    assert why(loss, h) and "not run yet" in str(why(loss, h))
+    loss.backward()
+    assert why(loss, h).kind == "retained" and "norm" in str(why(loss, h))
+
+
+def test_a_name_that_was_bound_anew_is_not_used_for_the_old_tensor(engine):
+    with record():
+        x = engine.ones(3).requires_grad_()
+        x = x + 1
+        loss = (x * x).sum()
+    answer = why(loss, x)
+    assert answer.verdict.startswith("x has no .grad") and "a leaf of shape [3]" in str(answer)
+
+
+def test_the_advice_about_unused_parameters_fits_the_cause(engine):
+    layer, w = engine.nn.Linear(3, 1), engine.ones(1, requires_grad=True)
+    with record(layer):
+        with engine.no_grad():
+            y = layer(engine.ones(2, 3))
+        loss = (y * w).sum()
+    assert unused(loss, layer).advice == "compute it outside of the no_grad() block"

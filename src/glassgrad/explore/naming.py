@@ -73,7 +73,12 @@ class Names:
 
     def of(self, tensor: Any, otherwise: str = "") -> str:
         """What ``tensor`` is called; ``otherwise`` where nothing tells."""
-        return self.by_id.get(id(tensor)) or self._recorded(tensor) or otherwise
+        name = self.by_id.get(id(tensor))
+        if name is None:
+            name = self._recorded(tensor)
+            if name in self.by_id.values():  # a name that stands for another tensor by now
+                name = ""
+        return name or otherwise
 
     def of_call(self, index: int) -> str:
         """What the result of a recorded call is called, or a tensor from outside that calls were given."""

@@ -63,7 +63,8 @@ def unused(loss: Any, model: Any, *, record: Any = None) -> Unused:
     held = {key for node in hiding for key in tensors_held(node)}
     hidden = [name for name, tensor in missing.items() if id(tensor) in held]
     missing = {name: tensor for name, tensor in missing.items() if id(tensor) not in held}
-    reasons = {name: _reason(losses, tensor, record, named) for name, tensor in missing.items()}
+    told = {name: _reason(losses, tensor, record, named) for name, tensor in missing.items()}
+    reasons = {name: reason for name, (reason, _) in told.items()}
     doubtful = [name for name, reason in reasons.items() if reason == DOUBTFUL]
     for name in doubtful:
         del missing[name], reasons[name]
@@ -84,22 +85,25 @@ def unused(loss: Any, model: Any, *, record: Any = None) -> Unused:
             verdict += f"{len(unseen)} cannot be seen, because a part of the graph is closed."
         return Unused(verdict, (), {}, frozen, used, tuple(lines), advice, not doubtful, unseen)
     verdict = f"{plural(len(missing), 'parameter gets', 'parameters get')} no gradient; {used} do."
-    advice = (
+    advice = next((told[name][1] for name in missing if told[name][1]), "") or (
         "use them in forward(), freeze them with requires_grad_(False), or tell DistributedDataParallel to find them"
     )
     return Unused(verdict, tuple(missing), reasons, frozen, used, tuple(lines), advice, False, unseen)
 
 
-def _reason(losses: Iterable[Any], tensor: Any, record: Any, named: Mapping[str, Any]) -> str:
+def _reason(losses: Iterable[Any], tensor: Any, record: Any, named: Mapping[str, Any]) -> tuple[str, str]:
+    """Why a parameter gets no gradient, in few words, and what to do where that is told by the cause."""
     loss = next(iter(losses))
     answer = why(loss, tensor, record=record, model=named)
     if answer.kind == "opaque":
-        return DOUBTFUL
+        return DOUBTFUL, ""
     if answer.cuts:
         cut = answer.cuts[0]
-        return f"cut off by {cut.how}" + (f" at {cut.loc}" if cut.loc else "")
+        return f"cut off by {cut.how}" + (f" at {cut.loc}" if cut.loc else ""), answer.advice
     if answer.kind == "frozen":
-        return "it required no gradient when the loss was computed"
+        return "it required no gradient when the loss was computed", answer.advice
     if answer.kind == "unused" and answer.lines:
-        return answer.lines[1 if "never called" in answer.lines[1:2].__str__() else 0].rstrip(".")
-    return "not in the graph of the loss" if answer.kind != "not a leaf" else "a result that the loss does not use"
+        return answer.lines[1 if "never called" in answer.lines[1:2].__str__() else 0].rstrip("."), ""
+    if answer.kind == "not a leaf":
+        return "a result that the loss does not use", ""
+    return "not in the graph of the loss", ""

@@ -336,6 +336,12 @@ def _of_result(param: Any, name: str, call: Any, walked: Any, known: Names) -> W
             f"The gradient ends in the {'leaf' if len(leaves) == 1 else 'leaves'} behind it: {', '.join(names)}."
         )
     title = f"{_first(name)} has no .grad because it is no leaf."
+    if getattr(param, "retains_grad", False):
+        stats = None if param.grad is None else stats_of(param.grad)
+        words = f"Its .grad has the norm {stats.norm:.4g}." if stats is not None and stats.norm is not None else ""
+        words = words or ("Its .grad is there." if param.grad is not None else "backward() was not run yet.")
+        return Why("retained", f"{_first(name)} is no leaf, and keeps its .grad because of retain_grad().", (words,),
+                   "", True)  # fmt: skip
     nodes = walked.nodes if walked is not None else []
     inside = any(node is param.grad_fn for node in nodes)
     reached = {id(node.variable) for node in nodes if op_name(node) == SINK}
