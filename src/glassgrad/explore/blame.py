@@ -1,4 +1,4 @@
-"""Why numbers stop being finite, floor 8: what an operation was given tells what made its result NaN or infinite."""
+"""Why numbers stop being finite, floor 8: what an operation was inputs tells what made its result NaN or infinite."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ def plain(op: str) -> str:
     return op.removeprefix("linalg_").partition("(")[0]
 
 
-def forward_reason(op: str, given: Sequence[Stats], result: Stats | None) -> Reason:
-    """Why ``op`` gave NaN or infinity from what it was given; empty words where that cannot be told."""
+def forward_reason(op: str, inputs: Sequence[Stats], result: Stats | None) -> Reason:
+    """Why ``op`` gave NaN or infinity from what it was inputs; empty words where that cannot be told."""
     op = plain(op)
-    if not given:
+    if not inputs:
         return NONE
-    first, last = given[0], given[-1]
+    first, last = inputs[0], inputs[-1]
     nan = result is None or bool(result.nan)
-    if not all(stats.finite for stats in given):
-        return _spread(op, given)
+    if not all(stats.finite for stats in inputs):
+        return _spread(op, inputs)
     low, high = (0.0 if first.low is None else first.low), (0.0 if first.high is None else first.high)
     if not first.count:
         return f"{op} of no numbers at all is not defined", "look at what selects the numbers: it selected none"
@@ -50,7 +50,7 @@ def forward_reason(op: str, given: Sequence[Stats], result: Stats | None) -> Rea
     if op == "log1p" and low <= -1:
         return "log1p is defined above -1 alone", CLAMP
     divisor = first if op in ("rdiv", "reciprocal") else last
-    if op in ("div", "rdiv", "divide", "true_divide") and (divisor.zero or len(given) == 1):
+    if op in ("div", "rdiv", "divide", "true_divide") and (divisor.zero or len(inputs) == 1):
         return ("0 / 0 is NaN" if nan else "a number divided by 0 is infinite"), "add a small number to the divisor"
     if op in ("std", "var", "std_mean", "var_mean") and (first.count == 1 or nan):
         words = f"{op} of one number divides by n - 1 = 0"
@@ -59,7 +59,7 @@ def forward_reason(op: str, given: Sequence[Stats], result: Stats | None) -> Rea
         return f"{op} is defined between -1 and 1 alone", "clamp the input to that range"
     if op in ("acosh", "atanh", "arccosh", "arctanh", "lgamma", "digamma"):
         return f"the input left the range in which {op} is defined", CLAMP
-    if op in ("mul", "add", "sub", "rsub", "div") and nan and len(given) == 1:
+    if op in ("mul", "add", "sub", "rsub", "div") and nan and len(inputs) == 1:
         return "a number among its arguments is NaN or infinite", "look at where that number comes from"
     if not nan:
         return f"the result is too large for its type (the input reaches {max(abs(low), abs(high)):.4g})", (
@@ -69,9 +69,9 @@ def forward_reason(op: str, given: Sequence[Stats], result: Stats | None) -> Rea
     return NONE
 
 
-def _spread(op: str, given: Sequence[Stats]) -> Reason:
-    """The reason where what was given is not finite already."""
-    if any(stats.nan for stats in given):
+def _spread(op: str, inputs: Sequence[Stats]) -> Reason:
+    """The reason where what was inputs is not finite already."""
+    if any(stats.nan for stats in inputs):
         return NONE
     if op in ("softmax", "log_softmax", "scaled_dot_product_attention", "logsumexp", "multi_head_attention_forward"):
         words = "in some row every number is -inf: everything in it is masked out"

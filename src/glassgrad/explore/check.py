@@ -8,7 +8,7 @@ from typing import Any
 from .answer import Answer, once, plural, recording_of, where
 from .measure import is_finite
 from .model import Graph, Problem
-from .naming import Names, callers_variables, given_names
+from .naming import Names, caller_names, callers_variables
 from .opaque import opaque_nodes, remedy
 from .place import module_of
 from .read import as_losses
@@ -44,7 +44,7 @@ def check(loss: Any, *, record: Any = None, model: Any = None, names: Any = None
     record = recording_of(losses, record)
     model = model if model is not None or record is None else record.model
     variables = callers_variables()
-    known = Names([*given_names(names, params, "check"), *parameters_of(model).items(), *variables], record)
+    known = Names([*caller_names(names, params, "check"), *parameters_of(model).items(), *variables], record)
     graph, walked = _survey(losses, None, model, record, "check")
     report = _Report([], [], "")
     cut = [one for one in losses if not one.requires_grad or one.grad_fn is None or in_transform(one)]

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from .labels import Labels, Names, family_of
-from .naming import callers_variables, given_names
+from .naming import caller_names, callers_variables
 from .opaque import in_words, is_opaque
 from .read import as_losses
 from .walk import SINK, op_name, walk
@@ -67,7 +67,7 @@ def explain(y: Any, *, names: Names = None, params: Names = None, limit: int = 4
     variables = callers_variables()
     (y, *_) = as_losses(y, "explain")
     walked = walk([y])
-    labels = Labels(walked, [*given_names(names, params, "explain"), *variables])
+    labels = Labels(walked, [*caller_names(names, params, "explain"), *variables])
     name = labels.name_of(y, "the result")
     if y.grad_fn is None:
         return Reading((_no_graph(y, name),))

@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 from .answer import Answer, listed, plural
 from .measure import stats_of
 from .model import Graph, Stats
-from .naming import given_names
+from .naming import caller_names
 from .read import is_tensor
 from .survey import parameters_of
 from .walk import SINK
@@ -68,7 +68,7 @@ def flow(model: Any, *, names: Any = None, params: Any = None) -> Flow:
     is no finding.
     """
     if model is None or is_tensor(model):
-        model = dict(given_names(names, params, "flow"))
+        model = dict(caller_names(names, params, "flow"))
     groups: dict[str, list[Piece]] = {}
     gradients = list(_gradients(model))
     for layer, piece in zip(_layers(model, gradients), gradients, strict=True):
@@ -127,7 +127,7 @@ VIEWS = ("TBackward", "Transpose", "Permute", "View", "Unsqueeze", "Expand")
 
 def _layers(model: Any, pieces: list[Piece]) -> list[str]:
     """The layer of each parameter: by its path or, where leaves have no names, by what uses them together."""
-    if not isinstance(model, Graph) or any(held.node is not None for held in model.parameters):
+    if not isinstance(model, Graph) or any(one.node is not None for one in model.parameters):
         return [name.rpartition(".")[0] or name for name, _, _, _ in pieces]
     users: dict[int, list[int]] = {}
     for edge in model.edges:

@@ -23,13 +23,13 @@ class Call:
     """One call that was heard, or (``name`` empty) a tensor that came from outside.
 
     ``inputs`` are the calls that made its arguments, ``start`` and ``stop`` bound the ages of the nodes it made,
-    ``how`` says what kind of cut it is, ``given`` what it was given where its result is not finite, ``buffer`` numbers
-    the memory of its result, ``writes`` that it changed it.
+    ``how`` says what kind of cut it is, ``taken_in`` what it was given where its result is not finite, ``buffer``
+    numbers the memory of its result, ``writes`` that it changed it.
     """
 
     __slots__ = (
         "index", "name", "start", "stop", "seat", "step", "module", "inputs", "grads", "how", "wants", "buffer",
-        "writes", "raw", "_info", "given", "ref", "place",
+        "writes", "raw", "_info", "taken_in", "ref", "place",
     )  # fmt: skip
 
     index: int
@@ -47,7 +47,7 @@ class Call:
     writes: bool
     raw: Any
     _info: TensorInfo | None
-    given: tuple[tuple[int, TensorInfo], ...]
+    taken_in: tuple[tuple[int, TensorInfo], ...]
     ref: Any
     place: Place | None
 
@@ -193,7 +193,7 @@ class Lineage:
         call.start = call.stop = call.step = -1
         call.how = call.raw = call._info = call.ref = call.place = call.seat = call.module = None
         call.wants = call.writes = False
-        call.given = ()
+        call.taken_in = ()
         call.buffer = call.index
         self.calls.append(call)
         return call
@@ -255,7 +255,7 @@ class Lineage:
         call.index, call.name, call.inputs, call.grads = index, _, _, _ = len(self.calls), spec.name, tuple(inputs), ()
         call.start, call.stop, call.seat, call.step, call.module = start, stop, seat, step, module
         call.how = call._info = call.place = None
-        call.wants, call.writes, call.given = True, False, ()
+        call.wants, call.writes, call.taken_in = True, False, ()
         call.raw = None if shape is None else (shape, dtype, None)
         call.buffer = index
         self.calls.append(call)
@@ -303,8 +303,8 @@ class Lineage:
         for out in heard.choices:
             self._choice(out, call)
         call.raw, call._info = heard.raw, heard.info
-        if heard.given:
-            call.given = tuple((at, known) for (at, _), known in zip(sources, heard.given, strict=True))
+        if heard.taken_in:
+            call.taken_in = tuple((at, known) for (at, _), known in zip(sources, heard.taken_in, strict=True))
         return call.index
 
     def _choice(self, out: Any, call: Call) -> None:

@@ -13,7 +13,7 @@ from .source import assigned, is_users, operands
 MOST = 10_000  # variables of the caller's that are looked through
 FEW = 64  # entries of a list or a dict whose tensors are named by their place
 
-__all__ = ["Names", "callers_variables", "given_names", "pairs"]
+__all__ = ["Names", "callers_variables", "caller_names", "pairs"]
 
 
 def pairs(names: Any, caller: str, word: str = "params") -> list[tuple[str, Any]]:
@@ -33,7 +33,7 @@ def pairs(names: Any, caller: str, word: str = "params") -> list[tuple[str, Any]
     return tensors + list(_inside(known))
 
 
-def given_names(names: Any, params: Any, caller: str) -> list[tuple[str, Any]]:
+def caller_names(names: Any, params: Any, caller: str) -> list[tuple[str, Any]]:
     """The caller's ``names=`` and ``params=``, which are one argument by two names."""
     return [*pairs(names, caller, "names"), *pairs(params, caller)]
 
@@ -63,8 +63,8 @@ def _inside(variables: Iterable[tuple[str, Any]]) -> Iterable[tuple[str, Any]]:
 class Names:
     """The names of tensors: given ones first, then the model's, the caller's variables, and those of recorded lines."""
 
-    def __init__(self, given: Iterable[tuple[str, Any]] = (), record: Any = None) -> None:
-        self.pairs = list(given)
+    def __init__(self, named: Iterable[tuple[str, Any]] = (), record: Any = None) -> None:
+        self.pairs = list(named)
         self.record = record
         self.by_id: dict[int, str] = {}
         for name, tensor in self.pairs:

@@ -10,7 +10,7 @@ from .answer import Answer, recording_of, where
 from .blame import backward_reason, certain, forward_reason
 from .measure import is_finite, stats_of
 from .model import Graph, Node, SourceLoc
-from .naming import Names, callers_variables, given_names
+from .naming import Names, caller_names, callers_variables
 from .observe import first_bad, on_the_side, saved_stats
 from .opaque import custom_class
 from .place import module_of
@@ -61,7 +61,7 @@ def trace_nan(what: Any, *, record: Any = None, model: Any = None, names: Any = 
     (loss, *_) = as_losses(loss, "trace_nan")
     record = recording_of((loss,), record)
     model = model if model is not None or record is None else record.model
-    known = Names([*given_names(names, params, "trace_nan"), *parameters_of(model).items(), *variables], record)
+    known = Names([*caller_names(names, params, "trace_nan"), *parameters_of(model).items(), *variables], record)
     graph, walked = _survey(loss, None, model, record, "trace_nan")
     forward = _forward(record, known, graph)
     finite = is_finite(loss)
@@ -128,7 +128,7 @@ def _forward(record: Any, known: Names, graph: Graph) -> TraceNan | None:
         stats = call.info.stats if call.info is not None else None
         if not call.name or stats is None or stats.finite:
             continue
-        spoiled = [(at, info) for at, info in call.given if info.stats is not None and not info.stats.finite]
+        spoiled = [(at, info) for at, info in call.taken_in if info.stats is not None and not info.stats.finite]
         fresh = [(at, info) for at, info in spoiled if not _bad_before(calls[at]) and at not in bidden]
         if not stats.nan:
             if call.name in MASKS or not bidden.isdisjoint(call.inputs) or (fresh and all(_mask(i) for _, i in fresh)):
@@ -181,13 +181,13 @@ def _from_call(call: Any, stats: Any, known: Names, graph: Graph) -> TraceNan:
     """The answer where an operation made the first bad number of good ones."""
     verdict = f"{call.name} gave {_word(stats)} in the forward pass: the first to do so."
     lines = [f"It stands {where(call.loc)}."]
-    for at, info in call.given:
+    for at, info in call.taken_in:
         name = known.of_call(at) or "a tensor"
         if info.value is not None:
             lines.append(f"It was given {name} = {info.value}.")
         elif info.stats is not None and info.stats.low is not None and info.stats.high is not None:
             lines.append(f"It was given {name}: numbers from {info.stats.low:.4g} to {info.stats.high:.4g}.")
-    words, advice = forward_reason(call.name, [i.stats for _, i in call.given if i.stats is not None], stats)
+    words, advice = forward_reason(call.name, [i.stats for _, i in call.taken_in if i.stats is not None], stats)
     if words:
         lines.append(f"The reason: {words}.")
     scope = module_of(call.place)
@@ -232,8 +232,8 @@ def _kept(graph: Graph, walked: Walk, known: Names) -> TraceNan | None:
                 return _from_kept(graph, node, name, stats, False)
             verdict = f"{maker.op} gave {_word(stats)} in the forward pass: the first that the graph has kept."
             lines = [f"It stands {where(maker.loc)}."] if maker.loc else []
-            given = [s for name, s in saved_stats(walked.nodes[maker.index]).items() if not name.startswith(OWN)]
-            words, advice = forward_reason(maker.op, given, stats)
+            inputs = [s for name, s in saved_stats(walked.nodes[maker.index]).items() if not name.startswith(OWN)]
+            words, advice = forward_reason(maker.op, inputs, stats)
             lines += [f"The reason: {words}."] if words else []
             return TraceNan(verdict, "forward", maker.op, maker.loc, "", graph, tuple(lines), advice)
         words, advice = certain(node.op, saved)

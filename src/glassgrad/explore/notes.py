@@ -49,7 +49,7 @@ Seat: TypeAlias = "tuple[int, CodeType, Seat | None, int]"
 class Heard:
     """A call that could not be told briefly: everything that is to be known of it."""
 
-    __slots__ = ("tensors", "numbers", "outs", "target", "raw", "info", "given", "how", "taken", "memory", "choices")
+    __slots__ = ("tensors", "numbers", "outs", "target", "raw", "info", "taken_in", "how", "taken", "memory", "choices")
 
     def __init__(self) -> None:
         self.tensors: list[Any] = []  # (reference, wants a gradient, reference to its base)
@@ -58,7 +58,7 @@ class Heard:
         self.target: Any = None
         self.raw: Any = None
         self.info: Any = None
-        self.given: Any = ()  # what the numbers it was given are like, where what it gave is not finite
+        self.taken_in: Any = ()  # what the numbers it was given are like, where what it gave is not finite
         self.how: str | None = None
         self.memory: Any = None  # a reference to the memory of what was cut off: another tensor may be made of it
         self.choices: list[Any] = []  # references to the indices among its results
@@ -267,7 +267,7 @@ class Notes:
                 try:
                     heard.info = info_of(first, stats=True, value=True)
                     if heard.info.stats is not None and not heard.info.stats.finite:
-                        heard.given = [info_of(one, stats=True, value=True) for one in tensors]
+                        heard.taken_in = [info_of(one, stats=True, value=True) for one in tensors]
                 finally:
                     self.inside = inside
             else:

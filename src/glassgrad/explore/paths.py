@@ -15,7 +15,7 @@ from heapq import heappop, heappush
 from typing import Any
 
 from .labels import Labels, Names, as_text, family_of, outputs_of
-from .naming import callers_variables, given_names
+from .naming import caller_names, callers_variables
 from .opaque import in_words, is_opaque, remedy
 from .read import as_losses, as_tensors
 from .walk import SINK, Walk, engine_of, op_name, walk
@@ -116,7 +116,7 @@ def paths(y: Any, x: Any, *, names: Names = None, params: Names = None, limit: i
         raise RuntimeError(NO_GRADIENT)
     engine = sys.modules[engine_of([y])]
     walked = walk([y])
-    labels = Labels(walked, [*given_names(names, params, "paths"), *variables])
+    labels = Labels(walked, [*caller_names(names, params, "paths"), *variables])
     root, end = labels.name_of(y, "the result"), labels.name_of(x, "the tensor")
     with engine.no_grad():
         ones = engine.ones_like(y.detach())

@@ -60,11 +60,11 @@ def unused(loss: Any, model: Any, *, record: Any = None) -> Unused:
         missing[name] = tensor
     record = recording_of(losses, record)
     hiding = opaque_nodes(makers)
-    held = {key for node in hiding for key in tensors_held(node)}
-    hidden = [name for name, tensor in missing.items() if id(tensor) in held]
-    missing = {name: tensor for name, tensor in missing.items() if id(tensor) not in held}
-    told = {name: _reason(losses, tensor, record, named) for name, tensor in missing.items()}
-    reasons = {name: reason for name, (reason, _) in told.items()}
+    inside = {key for node in hiding for key in tensors_held(node)}
+    hidden = [name for name, tensor in missing.items() if id(tensor) in inside]
+    missing = {name: tensor for name, tensor in missing.items() if id(tensor) not in inside}
+    answers = {name: _reason(losses, tensor, record, named) for name, tensor in missing.items()}
+    reasons = {name: reason for name, (reason, _) in answers.items()}
     doubtful = [name for name, reason in reasons.items() if reason == DOUBTFUL]
     for name in doubtful:
         del missing[name], reasons[name]
@@ -85,7 +85,7 @@ def unused(loss: Any, model: Any, *, record: Any = None) -> Unused:
             verdict += f"{len(unseen)} cannot be seen, because a part of the graph is closed."
         return Unused(verdict, (), {}, frozen, used, tuple(lines), advice, not doubtful, unseen)
     verdict = f"{plural(len(missing), 'parameter gets', 'parameters get')} no gradient; {used} do."
-    advice = next((told[name][1] for name in missing if told[name][1]), "") or (
+    advice = next((answers[name][1] for name in missing if answers[name][1]), "") or (
         "use them in forward(), freeze them with requires_grad_(False), or tell DistributedDataParallel to find them"
     )
     return Unused(verdict, tuple(missing), reasons, frozen, used, tuple(lines), advice, False, unseen)

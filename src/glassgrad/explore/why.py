@@ -12,7 +12,7 @@ from .answer import Answer, listed, once, plural, recording_of, where
 from .measure import stats_of
 from .memory import memory_of
 from .model import Cut
-from .naming import Names, callers_variables, given_names
+from .naming import Names, caller_names, callers_variables
 from .observe import on_the_side
 from .opaque import custom_class, in_words, is_opaque, opaque_nodes, remedy, tensors_held
 from .read import as_losses, as_tensors, is_tensor, slots_of, unpack
@@ -56,13 +56,13 @@ def why(
     known = parameters_of(model)
     word = param if isinstance(param, str) else "this tensor"
     if isinstance(param, str):
-        param = _by_name(param, model, {**known, **dict(given_names(names, params, "why"))})
+        param = _by_name(param, model, {**known, **dict(caller_names(names, params, "why"))})
     if param is not None:
         as_tensors((param,), "why")
     record = recording_of((*losses, param) if param is not None else losses, record)
     if not known and record is not None and record.model is not None:
         known = parameters_of(record.model)
-    called = Names([*given_names(names, params, "why"), *known.items(), *variables], record)
+    called = Names([*caller_names(names, params, "why"), *known.items(), *variables], record)
     if param is None:
         answers = [_of_loss(one, record) for one in losses]
         return next((answer for answer in answers if not answer.good), answers[0])
