@@ -8,6 +8,9 @@ from glassgrad.explore import check, explain, graph_text, observe, paths, read, 
 
 from .lines import line_of, mlp, names_case, names_line
 
+NAN = float("nan")
+
+
 # -- nodes that run a backward pass of their own ----------------------------------------------------------------------
 
 
@@ -459,6 +462,12 @@ def test_several_losses_dicts_and_outputs_of_models_are_accepted(engine):
     for output in ({"loss": second, "log": {"acc": 1}}, Output(loss=second, logits=a * 2)):
         assert check(output) and why(output, b) and not check(output).problems and trace_nan(output)
         assert str(explain(output)) == str(explain(second)) and paths(output, a).count == 1
+        assert observe(output, retain_graph=True).problems == () and read(output).totals["ops"] == 2
+    answer = trace_nan((first, second * NAN))
+    assert not answer and answer.op == "MulBackward0" and "NaN" in answer.verdict
+    for question in (explain, observe):
+        with pytest.raises(TypeError, match="expected one tensor, but got 2"):
+            question((first, second))
     answer = check((first, cut))
     assert not answer and "cut: " in str(answer) and "detach" in str(answer)
     for wrong in ("loss", 3, None, {"loss": 3}, (first, "x"), {}):

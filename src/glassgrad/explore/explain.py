@@ -12,7 +12,7 @@ from typing import Any
 from .labels import Labels, Names, family_of
 from .naming import caller_names, callers_variables
 from .opaque import in_words, is_opaque
-from .read import as_losses
+from .read import as_loss
 from .walk import SINK, op_name, walk
 
 __all__ = ["Reading", "explain"]
@@ -65,7 +65,7 @@ def explain(y: Any, *, names: Names = None, params: Names = None, limit: int = 4
     ``limit`` operations are read.  Nothing in the graph changes.  TypeError for anything but a tensor.
     """
     variables = callers_variables()
-    (y, *_) = as_losses(y, "explain")
+    y = as_loss(y, "explain")
     walked = walk([y])
     labels = Labels(walked, [*caller_names(names, params, "explain"), *variables])
     name = labels.name_of(y, "the result")

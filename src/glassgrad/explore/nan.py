@@ -58,7 +58,8 @@ def trace_nan(what: Any, *, record: Any = None, model: Any = None, names: Any = 
             loss = what()
     else:
         loss = what
-    (loss, *_) = as_losses(loss, "trace_nan")
+    losses = as_losses(loss, "trace_nan")
+    loss = next((one for one in losses if is_finite(one) is False), losses[0])
     record = recording_of((loss,), record)
     model = model if model is not None or record is None else record.model
     known = Names([*caller_names(names, params, "trace_nan"), *parameters_of(model).items(), *variables], record)

@@ -12,7 +12,7 @@ from .measure import info_of, stats_of
 from .model import Edge, Event, Graph, Node, Problem, Stats, TensorInfo
 from .naming import caller_names
 from .opaque import opaque_nodes, tensors_held
-from .read import is_tensor, slots_of, unpack
+from .read import as_loss, is_tensor, slots_of, unpack
 from .survey import _survey, parameters_of
 from .walk import SINK, Walk, op_name
 from .zeros import Culprit, culprits
@@ -83,6 +83,7 @@ def observe(
     Every node has its step, the gradient that arrived (counted, with its norm), what it handed on, and its time; what
     is NaN, infinite, zero, vanishing or exploding is among ``problems``. Errors of the backward pass are raised.
     """
+    loss = as_loss(loss, "observe")
     named = dict(caller_names(names, params, "observe"))
     graph, walked = _survey(loss, named or None, model, record, "observe")
     with watched(walked, record) as seen:

@@ -17,7 +17,7 @@ from typing import Any
 from .labels import Labels, Names, as_text, family_of, outputs_of
 from .naming import caller_names, callers_variables
 from .opaque import in_words, is_opaque, remedy
-from .read import as_losses, as_tensors
+from .read import as_loss, as_tensors
 from .walk import SINK, Walk, engine_of, op_name, walk
 
 __all__ = ["Path", "PathSum", "Step", "paths"]
@@ -110,7 +110,7 @@ def paths(y: Any, x: Any, *, names: Names = None, params: Names = None, limit: i
     no gradient, TypeError for anything but tensors.
     """
     variables = callers_variables()
-    (y, *_) = as_losses(y, "paths")
+    y = as_loss(y, "paths")
     as_tensors((x,), "paths")
     if not y.requires_grad:
         raise RuntimeError(NO_GRADIENT)

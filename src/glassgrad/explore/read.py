@@ -43,6 +43,14 @@ def as_losses(value: Any, caller: str) -> tuple[Any, ...]:
     return as_tensors(value, caller)
 
 
+def as_loss(value: Any, caller: str) -> Any:
+    """The one loss in ``value``; TypeError where there are several."""
+    losses = as_losses(value, caller)
+    if len(losses) > 1:
+        raise TypeError(f"{caller}(): expected one tensor, but got {len(losses)}")
+    return losses[0]
+
+
 def names_by_id(params: Mapping[str, Any] | None, caller: str) -> dict[int, str]:
     """The caller's names, keyed by the tensor's identity; ``locals()`` will do."""
     from .naming import pairs

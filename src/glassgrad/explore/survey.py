@@ -15,7 +15,7 @@ from .model import Cut, Edge, Event, Graph, Held, Node, Problem, Scope, TensorIn
 from .naming import pairs
 from .opaque import opaque_nodes
 from .place import scopes_of
-from .read import as_tensors, contents, ends_of, names_by_id
+from .read import as_losses, contents, ends_of, names_by_id
 from .rules import rule_of
 from .shapes import Known, outputs
 from .slopes import slopes
@@ -62,7 +62,7 @@ def parameters_of(model: Any) -> dict[str, Any]:
 
 
 def _survey(var: Any, params: Mapping[str, Any] | None, model: Any, record: Any, caller: str) -> tuple[Graph, Walk]:
-    results = tuple({id(t): t for t in as_tensors(var, caller)}.values())
+    results = tuple({id(t): t for t in as_losses(var, caller)}.values())
     if model is None and record is not None:
         model = record.model
     known_parameters = parameters_of(model)
