@@ -23,9 +23,9 @@ def test_it_succeeds(shown):
 
 def test_the_graph_is_read_aloud(shown):
     text = " ".join(shown[0].stdout.split())
-    assert "It has five nodes and six arrows." in text
+    assert "It has five nodes (three operations, two leaves) and six arrows." in text
     assert "AccumulateGrad is no operation of the formula." in text
-    assert "AddBackward0 #2 is the addition y = x * z + x + z." in text
+    assert "AddBackward0 #0 is the addition y = x * z + x + z." in text
     assert "Two arrows leave it, to MulBackward0 (x * z) and AddBackward0 #1 (x * z + x)" in text
 
 

@@ -28,7 +28,7 @@ def test_the_questions_of_the_first_document(torch):
     y = x * z + x + z
     reading = explain(y, names={"x": x, "z": z, "y": y})
     legend = " ".join(section(reading, "How to read this graph"))
-    assert "five nodes and six arrows" in legend
+    assert "five nodes (three operations, two leaves) and six arrows" in legend
     assert "from the root (y) to the leaves (x and z)" in legend
     assert "AddBackward0 occurs two times because that operation was done two times" in legend
     assert section(reading, "The leaves") == (
@@ -36,16 +36,17 @@ def test_the_questions_of_the_first_document(torch):
         "AddBackward0 #1 (x * z + x), because x is used there; the two gradients that come back are added up in "
         "x.grad.",
         "z is a leaf, a tensor of shape [2], with an AccumulateGrad. Two arrows leave it, to MulBackward0 (x * z) and "
-        "AddBackward0 #2 (x * z + x + z), because z is used there; the two gradients that come back are added up in "
+        "AddBackward0 #0 (x * z + x + z), because z is used there; the two gradients that come back are added up in "
         "z.grad.",
     )
     assert section(reading, DONE)[1:] == (
         "MulBackward0 is the multiplication x * z. Two arrows reach it, from x and z.",
         "AddBackward0 #1 is the addition x * z + x. Two arrows reach it, from MulBackward0 and x.",
-        "AddBackward0 #2 is the addition y = x * z + x + z. Two arrows reach it, from AddBackward0 #1 and z.",
+        "AddBackward0 #0 is the addition y = x * z + x + z. Two arrows reach it, from AddBackward0 #1 and z.",
     )
-    assert section(reading, "The root")[0].startswith("y, a tensor of shape [2], is what AddBackward0 #2 gave")
+    assert section(reading, "The root")[0].startswith("y, a tensor of shape [2], is what AddBackward0 #0 gave")
     assert str(reading).startswith("How to read this graph\n  It has five nodes")
+    assert str(explain(y)) == str(explain(y, params={"x": x, "z": z})) == str(reading)  # the variables have names
 
 
 def test_names_of_results_and_of_values_without_gradient(torch):
@@ -54,24 +55,30 @@ def test_names_of_results_and_of_values_without_gradient(torch):
     L = 1 - x3 * 7.0
     names = {"x1": x1, "w1": w1, "x3": x3, "L": L}
     assert section(explain(L, names=names), DONE)[1:] == (
-        "MulBackward0 #1 is the multiplication x3 = w1 * x1. One arrow reaches it, from w1. "
+        "MulBackward0 #2 is the multiplication x3 = w1 * x1. One arrow reaches it, from w1. "
         "None comes from x1, which needs no gradient.",
-        "MulBackward0 #2 is the multiplication x3 * 7. One arrow reaches it, from MulBackward0 #1. "
+        "MulBackward0 #1 is the multiplication x3 * 7. One arrow reaches it, from MulBackward0 #2. "
         "None comes from 7, which needs no gradient.",
-        "RsubBackward1 is the subtraction L = const - x3 * 7. One arrow reaches it, from MulBackward0 #2.",
+        "RsubBackward1 is the subtraction L = const - x3 * 7. One arrow reaches it, from MulBackward0 #1.",
     )
 
 
 def test_leaves_without_names_and_parentheses(torch):
-    a, b = torch.tensor(1.0, requires_grad=True), torch.tensor(2.0, requires_grad=True)
-    sentences = section(explain((a - (b - a.exp())) * b / (a + b)), DONE)
+    def made():
+        a, b = torch.tensor(1.0, requires_grad=True), torch.tensor(2.0, requires_grad=True)
+        return (a - (b - a.exp())) * b / (a + b)
+
+    sentences = section(explain(made()), DONE)
     assert "DivBackward0 is the division (leaf1 - (leaf2 - exp(leaf1))) * leaf2 / (leaf1 + leaf2)." in sentences[-1]
 
 
 def test_which_output_of_several(torch):
     x = torch.tensor([1.0, 2.0], requires_grad=True)
-    first, second = x.unbind()
-    assert section(explain(second * first, names={"x": x}), DONE) == (
+
+    def product(first, second):
+        return second * first
+
+    assert section(explain(product(*x.unbind()), names={"x": x}), DONE) == (
         "UnbindBackward0 is unbind(x). One arrow reaches it, from x.",
         "MulBackward0 is the multiplication unbind(x)[1] * unbind(x)[0]. "
         "Two arrows reach it, from UnbindBackward0 and UnbindBackward0.",
@@ -88,7 +95,7 @@ def test_it_reads_a_freed_graph_too(torch):
     x = torch.tensor(2.0, requires_grad=True)
     y = x * 3.0
     y.backward()
-    assert "MulBackward0 is the multiplication x * const" in str(explain(y, names={"x": x}))
+    assert "MulBackward0 is the multiplication y = x * const" in str(explain(y, names={"x": x}))
 
 
 def test_only_tensors(torch):

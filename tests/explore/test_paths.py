@@ -33,9 +33,9 @@ def test_the_document_s_weights(torch):
     names = weights(torch)
     assert str(paths(names["L"], names["w1"], names=names)) == (
         "dL/dw1: 2 paths from L back to w1\n"
-        "  L -> RsubBackward1 -> AddBackward0 -> MulBackward0 #3 -> MulBackward0 #1 -> w1\n"
+        "  L -> RsubBackward1 -> AddBackward0 -> MulBackward0 #4 -> MulBackward0 #7 -> w1\n"
         "    -1 * 1 * w2 * x1 = -1 * 1 * 2 * 1 = -2\n"
-        "  L -> RsubBackward1 -> AddBackward0 -> MulBackward0 #4 -> MulBackward0 #2 -> w1\n"
+        "  L -> RsubBackward1 -> AddBackward0 -> MulBackward0 #2 -> MulBackward0 #6 -> w1\n"
         "    -1 * 1 * w3 * x2 = -1 * 1 * 3 * 2 = -6\n"
         "  sum over 2 paths: -2 + -6 = -8"
     )

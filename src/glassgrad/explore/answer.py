@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -81,6 +82,11 @@ def size(nbytes: int) -> str:
     if unit == "MiB" and nbytes >= 1024:
         return f"{nbytes / 1024:.2f} GiB"
     return f"{nbytes} bytes" if unit == "bytes" else f"{nbytes:.1f} {unit}"
+
+
+def once(lines: Iterable[str]) -> list[str]:
+    """The lines, each once: one that is repeated has its number behind it."""
+    return [line if number == 1 else f"{line} ({number} times)" for line, number in Counter(lines).items()]
 
 
 def listed(words: Sequence[str], most: int = 8) -> str:

@@ -10,7 +10,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from .labels import Labels, Names, family_of
-from .read import as_tensors
+from .naming import caller_names, callers_variables
+from .opaque import in_words, is_opaque
+from .read import as_loss
 from .walk import SINK, op_name, walk
 
 __all__ = ["Reading", "explain"]
@@ -55,15 +57,17 @@ class Reading:
         return f"<pre style='white-space:pre-wrap'>{html.escape(str(self))}</pre>"
 
 
-def explain(y: Any, *, names: Names = None, limit: int = 40) -> Reading:
+def explain(y: Any, *, names: Names = None, params: Names = None, limit: int = 40) -> Reading:
     """The graph behind ``y``, read aloud: its arrows, its leaves, each operation in the order it was done, its root.
 
-    ``names`` maps names to tensors of the graph, results in between included.  At most ``limit`` leaves and ``limit``
-    operations are read.  Nothing in the graph changes.  TypeError for anything but a tensor.
+    ``names`` (or ``params``) maps names to tensors of the graph, results in between included; the caller's variables
+    are known besides. ``y`` may also be what a model gave, with a ``loss`` in it.  At most ``limit`` leaves and
+    ``limit`` operations are read.  Nothing in the graph changes.  TypeError for anything but a tensor.
     """
-    as_tensors([y], "explain")
+    variables = callers_variables()
+    y = as_loss(y, "explain")
     walked = walk([y])
-    labels = Labels(walked, names)
+    labels = Labels(walked, [*caller_names(names, params, "explain"), *variables])
     name = labels.name_of(y, "the result")
     if y.grad_fn is None:
         return Reading((_no_graph(y, name),))
@@ -143,8 +147,10 @@ def _no_graph(y: Any, name: str) -> tuple[str, tuple[str, ...]]:
 
 def _legend(root: str, labels: Labels, leaves: list[Any], arrows: int) -> tuple[str, ...]:
     ends = _list(map(labels.__getitem__, leaves)) if 0 < len(leaves) <= 6 else _count(len(leaves), "leaf", "leaves")
+    done = len(labels.operations)
     sentences = [
-        f"It has {_count(len(leaves) + len(labels.operations), 'node')} and {_count(arrows, 'arrow')}.",
+        f"It has {_count(len(leaves) + done, 'node')} ({_count(done, 'operation')}, "
+        f"{_count(len(leaves), 'leaf', 'leaves')}) and {_count(arrows, 'arrow')}.",
         "An arrow points the way the forward pass went, from a value to the operation that used it. "
         f"backward() goes against the arrows, from the root ({root}) to the leaves ({ends}).",
         "A node named ...Backward stands for one operation that was done. It knows how to turn the gradient of its "
@@ -157,7 +163,8 @@ def _legend(root: str, labels: Labels, leaves: list[Any], arrows: int) -> tuple[
         name, times = max(repeated.items(), key=lambda item: item[1])
         sentences.append(
             f"{name} occurs {_count(times, 'time')} because that operation was done {_count(times, 'time')}: every "
-            "operation gets a node of its own. The numbers after # count them in the order they were done."
+            "operation gets a node of its own. The numbers after # are those of graph_text() and of the page: they "
+            "grow from the root, 0, to the leaves."
         )
     return tuple(sentences)
 
@@ -188,7 +195,7 @@ def _operation(node: Any, labels: Labels, texts: Texts) -> str:
     fixed = [labels.operand(node, slot) for slot, (n, _) in enumerate(node.next_functions) if n is None]
     if fixed and sign:
         sentence += f" None comes from {_list(fixed)}, which needs no gradient."
-    return sentence
+    return f"{sentence} {in_words(node)}" if is_opaque(node) else sentence
 
 
 def _root(y: Any, name: str, labels: Labels) -> str:

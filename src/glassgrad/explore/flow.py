@@ -4,18 +4,24 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, TypeAlias
 
-from .answer import Answer, plural
+from .answer import Answer, listed, plural
 from .measure import stats_of
 from .model import Graph, Stats
+from .naming import caller_names
+from .read import is_tensor
 from .survey import parameters_of
+from .walk import SINK
+from .zeros import culprits
 
 __all__ = ["Flow", "Layer", "flow"]
 
-VANISHING, EXPLODING = 1e-4, 1e3  # of a layer's gradient per weight, against the middle one
+HUGE = 1e6  # of a layer's gradient, whatever the others have
+VANISHING, EXPLODING = 1e-4, 1e3  # of a layer's gradient per weight, against the largest, and the middle one behind
 BAR = 24
+Piece: TypeAlias = "tuple[str, Stats | None, int, int | None]"  # name, gradient, elements, and the leaf in a graph
 
 
 @dataclass(frozen=True)
@@ -29,6 +35,7 @@ class Layer:
     zero: int
     state: str
     parameters: tuple[str, ...]
+    leaves: tuple[int, ...] = ()  # their nodes, where a graph was asked
 
 
 @dataclass(frozen=True, repr=False)
@@ -51,99 +58,160 @@ class Flow(Answer):
         return tuple(sorted(self.layers, key=lambda layer: -1.0 if layer.rms is None else layer.rms))
 
 
-def flow(model: Any) -> Flow:
+def flow(model: Any, *, names: Any = None, params: Any = None) -> Flow:
     """How large the gradients are that have reached each layer of ``model``, after ``backward()``.
 
     ``model`` is a module, a dict of names and tensors, or the graph that :func:`observe` gave. A layer's gradient is
-    compared by its root mean square with the middle layer's: under 1/10,000 of it it is vanishing, over 1,000 times it
-    exploding, all noughts dead; ``missing`` is one that got none.
+    its parameters' together, as root mean square. It is vanishing under 1/10,000 of the largest, exploding over 1,000
+    times those of the layers behind it (or with a norm over a million), all zeros dead; ``missing`` is one that got
+    none. Layers that get zeros because a later weight starts at zero, as is often done on purpose, are waiting: that
+    is no finding.
     """
-    groups: dict[str, list[tuple[str, Stats | None, int]]] = {}
-    for name, stats, count in _gradients(model):
-        groups.setdefault(name.rpartition(".")[0] or name, []).append((name, stats, count))
+    if model is None or is_tensor(model):
+        model = dict(caller_names(names, params, "flow"))
+    groups: dict[str, list[Piece]] = {}
+    gradients = list(_gradients(model))
+    for layer, piece in zip(_layers(model, gradients), gradients, strict=True):
+        groups.setdefault(layer, []).append(piece)
     raw = [_layer(path, pieces) for path, pieces in groups.items()]
     sizes = sorted(layer.rms for layer in raw if layer.rms)
-    middle = sizes[len(sizes) // 2] if sizes else 0.0
     largest = sizes[-1] if sizes else 0.0
-    layers = tuple(_judged(layer, middle, largest) for layer in raw)
+    waiting = _starts_at_zero(model)
+    layers = tuple(_judged(layer, raw[i + 1 :], largest, waiting) for i, layer in enumerate(raw))
     lines = [_line(layer, sizes) for layer in layers]
-    bad = [layer for layer in layers if layer.state]
+    bad = [layer for layer in layers if layer.state and layer.state != "waiting"]
     if not layers:
         return Flow("There is no parameter that requires a gradient.", (), good=False)
     if not bad:
         ratio = sizes[-1] / sizes[0] if sizes else 1.0
-        return Flow(f"Gradients reach all {plural(len(layers), 'layer')}, the largest {ratio:.3g} times the smallest.",
-                    layers, tuple(lines))  # fmt: skip
+        verdict = f"Gradients reach all {plural(len(layers), 'layer')}, the largest {ratio:.3g} times the smallest."
+        idle = [layer.path for layer in layers if layer.state == "waiting"]
+        if idle:
+            verdict = f"Gradients reach {len(layers) - len(idle)} of {plural(len(layers), 'layer')}; "
+            verdict += f"{len(idle)} wait for a weight that starts at zero."
+        return Flow(verdict, layers, tuple(lines))
     findings = []
     for state, words in (
-        ("nan", "not finite"), ("missing", "missing"), ("dead", "all noughts"), ("vanishing", "vanishing"),
+        ("nan", "not finite"), ("missing", "missing"), ("dead", "all zeros"), ("vanishing", "vanishing"),
         ("exploding", "exploding"),
     ):  # fmt: skip
         some = [layer.path for layer in layers if layer.state == state]
         if some:
-            more = f" and {len(some) - 4} more" if len(some) > 4 else ""
-            findings.append(f"{words} in {', '.join(some[:4])}{more}")
+            findings.append(f"{words} in {listed(some, 4)}")
+    return Flow(f"Gradients are {'; '.join(findings)}.", layers, tuple(lines), _advice(model, bad), False)
+
+
+def _advice(model: Any, bad: list[Layer]) -> str:
     states = {layer.state for layer in bad}
-    advice = ""
+    if "nan" in states:
+        return "ask glassgrad.explore.trace_nan"
     if "vanishing" in states:
-        advice = (
-            "normalization layers, residual connections, ReLU in place of sigmoid or tanh, or another initialization"
-        )
-    elif "exploding" in states:
-        advice = "clip the gradients (clip_grad_norm_), lower the learning rate, or add normalization"
-    elif "dead" in states:
-        advice = "a ReLU that is off for every input hands on noughts: try a smaller learning rate or leaky_relu"
-    elif "missing" in states:
-        advice = "ask glassgrad.explore.why(loss, parameter)"
-    elif "nan" in states:
-        advice = "ask glassgrad.explore.trace_nan"
-    return Flow(f"Gradients are {'; '.join(findings)}.", layers, tuple(lines), advice, False)
+        return "normalization layers, residual connections, ReLU in place of sigmoid or tanh, or another initialization"
+    if "exploding" in states:
+        return "clip the gradients (clip_grad_norm_), lower the learning rate, or add normalization"
+    if isinstance(model, Graph):
+        leaves = [layer.leaves[0] for layer in bad if layer.leaves]
+        causes = {cause.node: cause for leaf in leaves for cause in culprits(model, leaf)}
+        if causes:
+            cause = next(iter(causes.values()))
+            return f"{cause.text}{': ' + cause.advice if cause.advice else ''}"
+    if "dead" in states:
+        return "glassgrad.explore.observe(loss) in place of loss.backward() tells which operation made them zero"
+    return "ask glassgrad.explore.why(loss, parameter)"
 
 
-def _gradients(model: Any) -> Iterable[tuple[str, Stats | None, int]]:
+#: Operations that use the parameters of one layer together.
+TOGETHER = ("Addmm", "Addmv", "Baddbmm", "Convolution", "NativeLayerNorm", "NativeGroupNorm", "Rnn", "BatchNorm")
+VIEWS = ("TBackward", "Transpose", "Permute", "View", "Unsqueeze", "Expand")
+
+
+def _layers(model: Any, pieces: list[Piece]) -> list[str]:
+    """The layer of each parameter: by its path or, where leaves have no names, by what uses them together."""
+    if not isinstance(model, Graph) or any(one.node is not None for one in model.parameters):
+        return [name.rpartition(".")[0] or name for name, _, _, _ in pieces]
+    users: dict[int, list[int]] = {}
+    for edge in model.edges:
+        users.setdefault(edge.src, []).append(edge.dst)
+    first: dict[int, str] = {}  # the first parameter that an operation uses names the layer
+    names = []
+    for name, _, _, leaf in pieces:
+        waiting = list(users.get(leaf, ())) if leaf is not None else []
+        shared = []
+        for node in waiting:
+            op = model.nodes[node].op
+            if op == SINK or op.startswith(VIEWS):
+                waiting += users.get(node, ())
+            elif any(word in op for word in TOGETHER):
+                shared.append(node)
+        layer = next((first[node] for node in shared if node in first), name)
+        first.update((node, layer) for node in shared if node not in first)
+        names.append(layer)
+    return names
+
+
+def _starts_at_zero(model: Any) -> bool:
+    """Whether some parameter is all zeros and gets a gradient: those before it wait for its first step."""
+    if isinstance(model, Graph):
+        known = [(n.tensor.stats, n.grad.stats) for n in model.nodes if n.kind == "leaf" and n.tensor and n.grad]
+        return any(_zeros(value) and slope is not None and not _zeros(slope) for value, slope in known)
+    for tensor in parameters_of(model).values():
+        if tensor.requires_grad and tensor.grad is not None:
+            slopes = stats_of(tensor.grad)
+            if slopes is not None and not _zeros(slopes) and _zeros(stats_of(tensor)):
+                return True
+    return False
+
+
+def _zeros(stats: Stats | None) -> bool:
+    return stats is not None and bool(stats.count) and stats.zero == stats.count
+
+
+def _gradients(model: Any) -> Iterable[Piece]:
+    pieces: list[Piece] = []
     if isinstance(model, Graph):
         paths = {h.node: h.path for h in model.parameters if h.node is not None}
-        unused = [h for h in model.parameters if h.node is None and h.requires_grad]
+        unused = [h for h in model.parameters if h.node is None and h.requires_grad and not h.hidden]
         named = paths or {n.index: n.name or f"leaf {n.index}" for n in model.nodes if n.kind == "leaf"}
         order = {h.path: i for i, h in enumerate(model.parameters)}
-        pieces = []
         for index, path in named.items():
             node = model.nodes[index]
             count = math.prod(node.tensor.shape) if node.tensor is not None else 0
-            pieces.append((path, node.grad.stats if node.grad is not None else None, count))
-        pieces += [(h.path, None, math.prod(h.tensor.shape)) for h in unused]
+            pieces.append((path, node.grad.stats if node.grad is not None else None, count, index))
+        pieces += [(h.path, None, math.prod(h.tensor.shape), None) for h in unused]
         return sorted(pieces, key=lambda piece: order.get(piece[0], 0))
-    pieces = []
     for name, tensor in parameters_of(model).items():
         if tensor.requires_grad:
             count = math.prod(tuple(int(n) for n in tensor.shape))
-            pieces.append((name, None if tensor.grad is None else stats_of(tensor.grad), count))
+            pieces.append((name, None if tensor.grad is None else stats_of(tensor.grad), count, None))
     return pieces
 
 
-def _layer(path: str, pieces: list[tuple[str, Stats | None, int]]) -> Layer:
-    there = [stats for _, stats, _ in pieces if stats is not None]
-    names = tuple(name for name, _, _ in pieces)
-    count = sum(n for _, _, n in pieces)
+def _layer(path: str, pieces: list[Piece]) -> Layer:
+    there = [stats for _, stats, _, _ in pieces if stats is not None]
+    names = tuple(name for name, _, _, _ in pieces)
+    leaves = tuple(leaf for _, _, _, leaf in pieces if leaf is not None)
+    count = sum(n for _, _, n, _ in pieces)
     if not there:
-        return Layer(path, None, None, count, 0, "missing", names)
+        return Layer(path, None, None, count, 0, "missing", names, leaves)
     norm = math.sqrt(sum((stats.norm or 0.0) ** 2 for stats in there))
     size = sum(stats.count for stats in there)
     zero = sum(stats.zero for stats in there)
     state = "" if all(stats.finite for stats in there) else "nan"
-    return Layer(path, norm, norm / math.sqrt(size) if size else 0.0, count, zero, state, names)
+    return Layer(path, norm, norm / math.sqrt(size) if size else 0.0, count, zero, state, names, leaves)
 
 
-def _judged(layer: Layer, middle: float, largest: float) -> Layer:
+def _judged(layer: Layer, behind: list[Layer], largest: float, waiting: bool) -> Layer:
+    """The layer with what is wrong: against the largest gradient, and against those of the layers ``behind`` it."""
     state = layer.state
     if not state and layer.rms is not None:
+        later, norm = sorted(one.rms for one in behind if one.rms), layer.norm or 0.0
         if layer.rms == 0:
-            state = "dead"
-        elif layer.rms < VANISHING * max(middle, VANISHING * largest) or layer.rms < VANISHING * largest and middle:
+            state = "waiting" if waiting else "dead"
+        elif layer.rms < VANISHING * largest:
             state = "vanishing"
-        elif layer.rms > EXPLODING * middle:
+        elif norm > HUGE or norm > 1 and later and layer.rms > EXPLODING * later[len(later) // 2]:
             state = "exploding"
-    return Layer(layer.path, layer.norm, layer.rms, layer.count, layer.zero, state, layer.parameters)
+    return replace(layer, state=state)
 
 
 def _line(layer: Layer, sizes: list[float]) -> str:
@@ -154,5 +222,5 @@ def _line(layer: Layer, sizes: list[float]) -> str:
         low, high = math.log(sizes[0]), math.log(sizes[-1])
         part = 1.0 if high == low else (math.log(layer.rms) - low) / (high - low)
     bar = "#" * (1 + round(part * (BAR - 1)) if layer.rms else 0)
-    zeros = f"  {layer.zero / layer.count:.0%} noughts" if layer.count and layer.zero / layer.count >= 0.5 else ""
+    zeros = f"  {layer.zero / layer.count:.0%} zeros" if layer.count and layer.zero / layer.count >= 0.5 else ""
     return f"{layer.path:<28} norm {layer.norm:<10.3g} {bar:<{BAR}} {layer.state}{zeros}".rstrip()

@@ -8,7 +8,7 @@ from typing import Any
 
 from .answer import Answer, plural, recording_of, size
 from .model import Graph
-from .read import as_tensors
+from .read import as_losses
 from .survey import survey
 from .walk import SINK
 
@@ -51,7 +51,7 @@ def keeps(tensor: Any, *, model: Any = None, record: Any = None) -> Keeps:
     Memory that several saved values share is counted once, and goes to the operation that saved it first. Values of the
     leaves themselves are counted apart. TypeError for anything but tensors.
     """
-    tensors = as_tensors(tensor, "keeps")
+    tensors = as_losses(tensor, "keeps")
     record = recording_of(tensors, record)
     graph = survey(tensors, None, model=model, record=record, caller="keeps")
     leaves = {n.tensor.storage for n in graph.nodes if n.kind == "leaf" and n.tensor is not None}

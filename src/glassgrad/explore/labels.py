@@ -18,8 +18,8 @@ Names = Mapping[str, Any] | Iterable[tuple[str, Any]] | None
 class Labels:
     """The names of one graph's operations, leaves and named results.
 
-    A leaf without a name is called ``leaf1``, ``leaf2`` ... in the order of first use; operations of one name are
-    numbered in the order they were done.
+    A leaf without a name is called ``leaf1``, ``leaf2`` ... in the order of first use; operations of one name have the
+    numbers that ``graph_text`` and the page give them, from 0 at the root.
     """
 
     def __init__(self, walked: Walk, names: Names = None) -> None:
@@ -27,12 +27,14 @@ class Labels:
         self.tensors = [(whole_letters(f"{name}"), tensor) for name, tensor in pairs]
         as_tensors([tensor for _, tensor in self.tensors], "names")
         self.results: dict[tuple[Any, int], str] = {}
-        self.memory: dict[Any, str] = {}
+        self.memory: dict[Any, str] = {}  # of tensors that need no gradient
         by_id: dict[int, str] = {}
         for name, tensor in reversed(self.tensors):  # the first of two names for one tensor stays
             if tensor.grad_fn is not None:
                 self.results[tensor.grad_fn, tensor.output_nr] = name
-            self.memory[memory_key(tensor)] = by_id[id(tensor)] = name
+            by_id[id(tensor)] = name
+            if not tensor.requires_grad:  # one that does may lend its memory to a detached alias
+                self.memory[memory_key(tensor)] = name
         oldest_first = walked.nodes[::-1]
         self.operations = [node for node in oldest_first if op_name(node) != SINK]
         self.several = {node for node in self.operations if outputs_of(node) > 1}
@@ -43,12 +45,10 @@ class Labels:
             if node is not None and op_name(node) == SINK:
                 self.leaves[node] = by_id.get(id(node.variable)) or next(fresh)
         many = Counter(map(op_name, self.operations))
-        so_far: Counter[str] = Counter()
         self.numbered: dict[Any, str] = {}
-        for node in self.operations:
+        for position, node in enumerate(walked.nodes):
             name = op_name(node)
-            so_far[name] += 1
-            self.numbered[node] = f"{name} #{so_far[name]}" if many[name] > 1 else name
+            self.numbered[node] = f"{name} #{position}" if many[name] > 1 else name
 
     def __getitem__(self, node: Any) -> str:
         """A leaf's name, or an operation's node name with its number."""
@@ -71,10 +71,11 @@ class Labels:
         return self._known(node, slot, value) if hasattr(value, "data_ptr") else None
 
     def _known(self, node: Any, slot: int, value: Any) -> str | None:
-        """The name of a saved operand: that of the result it is, by its edge, else of the memory it lies in."""
+        """The name of a saved operand: that of the result or leaf it is, by its edge; of a constant by its memory."""
         edges = node.next_functions
-        name = self.results.get(edges[slot]) if slot < len(edges) else None
-        return name or self.memory.get(memory_key(value))
+        if slot < len(edges) and edges[slot][0] is not None:
+            return self.results.get(edges[slot]) or self.leaves.get(edges[slot][0])
+        return self.memory.get(memory_key(value))
 
 
 def family_of(node: Any) -> str:
@@ -98,7 +99,10 @@ def memory_key(tensor: Any) -> tuple[Any, ...]:
     """Equal for a tensor and for the copy of it that a node hands out: same memory, shape and dtype."""
     if getattr(tensor, "_counter", 0) is None and not tensor.shape:  # glassgrad's: its address would move it
         return id(tensor._array), (), str(tensor.dtype)
-    return tensor.data_ptr(), tuple(tensor.shape), str(tensor.dtype)
+    try:
+        return tensor.data_ptr(), tuple(tensor.shape), str(tensor.dtype)
+    except RuntimeError:  # a tensor without memory of its own, as inside of a transform
+        return id(tensor), (), ""
 
 
 def as_text(value: Any) -> str:

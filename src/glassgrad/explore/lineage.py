@@ -8,6 +8,7 @@ from typing import Any
 
 from .loops import Trail
 from .measure import info_of
+from .memory import memory_of
 from .model import SourceLoc, TensorInfo
 from .notes import Heard, Notes, Seat, boundaries
 from .place import Place
@@ -22,12 +23,13 @@ class Call:
     """One call that was heard, or (``name`` empty) a tensor that came from outside.
 
     ``inputs`` are the calls that made its arguments, ``start`` and ``stop`` bound the ages of the nodes it made,
-    ``how`` says what kind of cut it is, ``buffer`` numbers the memory of its result, ``writes`` that it changed it.
+    ``how`` says what kind of cut it is, ``taken_in`` what it was given where its result is not finite, ``buffer``
+    numbers the memory of its result, ``writes`` that it changed it.
     """
 
     __slots__ = (
         "index", "name", "start", "stop", "seat", "step", "module", "inputs", "grads", "how", "wants", "buffer",
-        "writes", "raw", "_info", "ref", "place",
+        "writes", "raw", "_info", "taken_in", "ref", "place",
     )  # fmt: skip
 
     index: int
@@ -45,6 +47,7 @@ class Call:
     writes: bool
     raw: Any
     _info: TensorInfo | None
+    taken_in: tuple[tuple[int, TensorInfo], ...]
     ref: Any
     place: Place | None
 
@@ -139,6 +142,7 @@ class Lineage:
         self.calls: list[Call] = []
         self.entered: list[Entered] = []
         self.producers: dict[int, tuple[Any, int]] = {}  # by the identity of the weak reference, which is kept
+        self._memories: dict[int, tuple[Any, int]] = {}  # what was cut off, by the identity of the memory it lies in
         self._module_calls: dict[int, int] = {}  # by the identity of the weak reference
         self._of_note: list[int] = []  # the call of each note, -1 where it came to nothing
 
@@ -170,7 +174,18 @@ class Lineage:
             known = self.producers.get(id(weakref.ref(value)))
         except TypeError:
             return None
-        return self.calls[known[1]] if known is not None and known[0]() is value else None
+        if known is not None and known[0]() is value:
+            return self.calls[known[1]]
+        at = self._sharing(value)
+        return None if at is None else self.calls[at]
+
+    def _sharing(self, tensor: Any) -> int | None:
+        """The cut whose result a leaf that nobody heard of was made of: they share their memory."""
+        if not self._memories or not getattr(tensor, "is_leaf", False):
+            return None
+        memory = memory_of(tensor)
+        known = self._memories.get(id(memory))
+        return known[1] if known is not None and known[0]() is memory else None
 
     def _add(self, name: str, inputs: tuple[int, ...]) -> Call:
         call = Call()
@@ -178,6 +193,7 @@ class Lineage:
         call.start = call.stop = call.step = -1
         call.how = call.raw = call._info = call.ref = call.place = call.seat = call.module = None
         call.wants = call.writes = False
+        call.taken_in = ()
         call.buffer = call.index
         self.calls.append(call)
         return call
@@ -200,6 +216,9 @@ class Lineage:
         if base is not None:
             call.inputs = (self._at(base),)
             call.buffer = self.calls[call.inputs[0]].buffer
+        elif tensor is not None:
+            cut = self._sharing(tensor)
+            call.inputs = () if cut is None else (cut,)
         self._own(ref, call)
         return call.index
 
@@ -236,7 +255,7 @@ class Lineage:
         call.index, call.name, call.inputs, call.grads = index, _, _, _ = len(self.calls), spec.name, tuple(inputs), ()
         call.start, call.stop, call.seat, call.step, call.module = start, stop, seat, step, module
         call.how = call._info = call.place = None
-        call.wants, call.writes = True, False
+        call.wants, call.writes, call.taken_in = True, False, ()
         call.raw = None if shape is None else (shape, dtype, None)
         call.buffer = index
         self.calls.append(call)
@@ -279,8 +298,21 @@ class Lineage:
             elif spec.name in ("detach", "data") and inputs:
                 call.buffer = self.calls[inputs[0]].buffer
             self._own(out, call)
+        if heard.memory is not None and heard.memory() is not None:
+            self._memories[id(heard.memory())] = heard.memory, call.index
+        for out in heard.choices:
+            self._choice(out, call)
         call.raw, call._info = heard.raw, heard.info
+        if heard.taken_in:
+            call.taken_in = tuple((at, known) for (at, _), known in zip(sources, heard.taken_in, strict=True))
         return call.index
+
+    def _choice(self, out: Any, call: Call) -> None:
+        """The indices that a call gave besides its values: they are cut off where the values are not."""
+        indices = self._add(call.name, call.inputs)
+        indices.seat, indices.step, indices.module, indices.grads = call.seat, call.step, call.module, call.grads
+        indices.how = "argmax"
+        self._own(out, indices)
 
     def _written(self, target: Any, before: int, call: Call) -> None:
         """Something was changed in place, and with it the tensor it is a view of."""

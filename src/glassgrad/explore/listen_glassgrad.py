@@ -87,7 +87,7 @@ class Listener:
             notes.inside = False
         edge: Any = result._edge if type(result) is Tensor else None
         view = type(edge) is View and result.requires_grad
-        if not (view or type(edge) is Record) or "out" in kwargs:
+        if not (view or type(edge) is Record) or (result is args[0] if args else True) or "out" in kwargs:
             notes.tell(self, spec, start, stop, frame, operands, kwargs, result)
             return result
         base = ref(edge.base) if view else None
@@ -107,6 +107,7 @@ def _named() -> dict[Any, str]:
         function = getattr(home, "backward", None)
         if type(function) is FunctionType:
             named[function] = "backward"
+    named[autograd_api.grad] = "grad"
     return named
 
 

@@ -120,7 +120,7 @@ def _mode(torch: Any) -> type:
             result = func(*args, **kwargs) if kwargs else func(*args)
             stop = age()
             frame = get_frame(1)
-            if start != stop and type(result) is tensor and not self.whole:
+            if start != stop and type(result) is tensor and not self.whole and not (args and result is args[0]):
                 base = None
                 if not spec.fresh:
                     base = result._base

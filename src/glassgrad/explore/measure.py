@@ -34,7 +34,7 @@ def stats_of(tensor: Any) -> Stats | None:
 
 
 def count(array: Any) -> Stats:
-    """The numbers in an array counted: those that are NaN, infinite or nought; range, mean and norm of the finite."""
+    """The numbers in an array counted: those that are NaN, infinite or zero; range, mean and norm of the finite."""
     size = int(array.size)
     if not size:
         return Stats(0)

@@ -5,6 +5,20 @@ from __future__ import annotations
 from typing import Any
 
 
+def memory_of(tensor: Any) -> Any:
+    """The object that stands for the memory ``tensor`` lies in, the same for all that share it; None without one."""
+    data = getattr(tensor, "_array", None)
+    if data is not None:  # glassgrad's array
+        base = getattr(data, "base", None)
+        while base is not None and hasattr(base, "nbytes") and hasattr(base, "dtype"):
+            data, base = base, getattr(base, "base", None)
+        return data
+    try:
+        return tensor.untyped_storage()
+    except (RuntimeError, NotImplementedError, AttributeError):
+        return None
+
+
 class Memories:
     """Numbers for the memories of tensors, in the order they are met; valid while this object lives."""
 
@@ -24,15 +38,11 @@ class Memories:
         return self.number[key]
 
     def _key(self, tensor: Any) -> tuple[Any, int]:
-        data = getattr(tensor, "_array", None)
-        if data is not None:  # glassgrad's array
-            base = getattr(data, "base", None)
-            while base is not None and hasattr(base, "nbytes") and hasattr(base, "dtype"):
-                data, base = base, getattr(base, "base", None)
-            self._kept_alive.append(data)
-            return id(data), int(getattr(data, "nbytes", 0))
+        memory = memory_of(tensor)
+        if hasattr(tensor, "_array"):
+            self._kept_alive.append(memory)
+            return id(memory), int(getattr(memory, "nbytes", 0))
         try:
-            storage = tensor.untyped_storage()
-            return (storage.data_ptr() or id(tensor), str(tensor.device)), int(storage.nbytes())
+            return (memory.data_ptr() or id(tensor), str(tensor.device)), int(memory.nbytes())
         except (RuntimeError, NotImplementedError, AttributeError):
             return None, 0

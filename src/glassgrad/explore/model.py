@@ -156,7 +156,7 @@ class Cut:
     """A place where a value left the graph: ``how`` (``detach``, ``no_grad``, ``item`` ...), where, and why.
 
     ``sources`` are the nodes whose result was cut, ``used_by`` the nodes that use what came out, ``name`` the name of
-    the tensor that was cut.
+    the tensor that was cut, ``lost`` the model's parameters that get no gradient and were behind it.
     """
 
     index: int
@@ -167,6 +167,7 @@ class Cut:
     used_by: tuple[int, ...] = ()
     tensor: TensorInfo | None = None
     name: str | None = None
+    lost: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,12 +194,16 @@ class Problem:
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """One parameter of the model: its name, the index of its leaf (None where the graph does not use it)."""
+    """One parameter of the model: its name, the index of its leaf (None where the graph does not use it).
+
+    ``hidden`` says that a node which cannot be seen through may use it.
+    """
 
     path: str
     node: int | None
     tensor: TensorInfo
     requires_grad: bool
+    hidden: bool = False
 
 
 @dataclass(frozen=True, slots=True)

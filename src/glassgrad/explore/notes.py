@@ -14,8 +14,10 @@ from typing import Any, TypeAlias
 from weakref import ref
 
 from .measure import info_of
+from .memory import memory_of
 from .source import is_users
-from .words import IN_PLACE, NO_TENSOR_READ, READS, SHAPE_ONLY, how_cut, plain_name
+from .walk import sequence
+from .words import COPIES, IN_PLACE, NO_TENSOR_READ, READS, SHAPE_ONLY, how_cut, is_whole, plain_name
 
 #: A generator's frame may be called from elsewhere the next time.
 MOVES = 0x20 | 0x80 | 0x200
@@ -47,7 +49,7 @@ Seat: TypeAlias = "tuple[int, CodeType, Seat | None, int]"
 class Heard:
     """A call that could not be told briefly: everything that is to be known of it."""
 
-    __slots__ = ("tensors", "numbers", "outs", "target", "raw", "info", "how", "taken")
+    __slots__ = ("tensors", "numbers", "outs", "target", "raw", "info", "taken_in", "how", "taken", "memory", "choices")
 
     def __init__(self) -> None:
         self.tensors: list[Any] = []  # (reference, wants a gradient, reference to its base)
@@ -56,7 +58,10 @@ class Heard:
         self.target: Any = None
         self.raw: Any = None
         self.info: Any = None
+        self.taken_in: Any = ()  # what the numbers it was given are like, where what it gave is not finite
         self.how: str | None = None
+        self.memory: Any = None  # a reference to the memory of what was cut off: another tensor may be made of it
+        self.choices: list[Any] = []  # references to the indices among its results
         self.taken: Any = None  # a reference to the array that was taken out, or True for numbers
 
 
@@ -208,6 +213,10 @@ class Notes:
             target = args[0] if args and isinstance(args[0], tensor) else None
         elif kwargs and kwargs.get("out") is not None:
             target = kwargs["out"] if isinstance(kwargs["out"], tensor) else None
+        elif outs and any(value is outs[0] for value in (*args, *kwargs.values())):  # F.relu(x, inplace=True)
+            maker = outs[0].grad_fn
+            if start <= sequence(maker) < stop if maker is not None else kwargs.get("inplace"):
+                target, spec = outs[0], Spec(f"{name}(inplace=True)", spec.owner)
         heard = Heard()
         array = None
         if not outs and target is None and name != "backward":
@@ -234,12 +243,12 @@ class Notes:
             if name != "backward":
                 self._taken(heard, result, array, wants)
         else:
-            self._note_results(listener, heard, spec, args, outs, target, wants)
+            self._note_results(listener, heard, spec, tensors, outs, target, wants)
         seat = self.seat if frame is self.top else self.sit(frame)
         self.log.append((spec, start, stop, seat, frame.f_lasti, self.scope, heard))
 
     def _note_results(
-        self, listener: Any, heard: Heard, spec: Spec, args: Any, outs: list[Any], target: Any, wants: bool
+        self, listener: Any, heard: Heard, spec: Spec, tensors: list[Any], outs: list[Any], target: Any, wants: bool
     ) -> None:
         if target is not None:
             base = getattr(target, "_base", None)
@@ -257,14 +266,27 @@ class Notes:
                 inside, self.inside = self.inside, True
                 try:
                     heard.info = info_of(first, stats=True, value=True)
+                    if heard.info.stats is not None and not heard.info.stats.finite:
+                        heard.taken_in = [info_of(one, stats=True, value=True) for one in tensors]
                 finally:
                     self.inside = inside
             else:
                 heard.raw = first.shape, first.dtype, first.nbytes
-        if wants and outs and target is None and not gives and spec.name not in SHAPE_ONLY:
+        copied = gives and spec.name in COPIES and outs[0].is_leaf  # torch.tensor(loss, requires_grad=True)
+        if wants and outs and target is None and (copied or not gives) and spec.name not in SHAPE_ONLY:
             heard.how = how_cut(spec.name, str(outs[0].dtype), listener.is_on(), listener.inference())
+            try:
+                heard.memory = ref(memory_of(outs[0]))
+            except TypeError:  # it has none of its own
+                pass
+        elif wants and target is not None and not target.requires_grad:  # written where nothing is recorded
+            heard.how = how_cut(plain_name(spec.name).rstrip("=_"), "", listener.is_on(), listener.inference())
+        elif wants and gives and len(outs) > 1:
+            heard.choices = [ref(out) for out in outs if not out.requires_grad and is_whole(str(out.dtype))]
         if spec.name == "detach_":
             heard.how = "detach"
+        if spec.name == "CheckpointFunction" and outs and not (wants or gives) and listener.is_on():
+            heard.how = "checkpoint"
 
     def _taken(self, heard: Heard, result: Any, array: Any, wants: bool) -> None:
         """A call gave no tensor: perhaps a number or an array was taken out of the graph."""

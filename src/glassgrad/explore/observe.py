@@ -8,15 +8,16 @@ from dataclasses import replace
 from time import perf_counter
 from typing import Any
 
-from .measure import info_of
-from .model import Edge, Event, Graph, Node, Problem, TensorInfo
-from .survey import _survey
-from .walk import SINK, Walk
+from .measure import info_of, stats_of
+from .model import Edge, Event, Graph, Node, Problem, Stats, TensorInfo
+from .naming import caller_names
+from .opaque import opaque_nodes, tensors_held
+from .read import as_loss, is_tensor, slots_of, unpack
+from .survey import _survey, parameters_of
+from .walk import SINK, Walk, op_name
+from .zeros import Culprit, culprits
 
 __all__ = ["observe", "watched"]
-
-VANISHING = 1e-7  # of a gradient's norm against the largest on the way
-EXPLODING = 1e4
 
 
 class Seen:
@@ -75,14 +76,16 @@ def watched(walked: Walk, record: Any = None) -> Any:
 
 def observe(
     loss: Any, gradient: Any = None, *, params: Mapping[str, Any] | None = None, model: Any = None, record: Any = None,
-    retain_graph: bool = False,
+    retain_graph: bool = False, names: Any = None,
 ) -> Graph:  # fmt: skip
     """``loss.backward(gradient)``, watched: gradients go to ``.grad`` as ever, and the graph comes back with them.
 
     Every node has its step, the gradient that arrived (counted, with its norm), what it handed on, and its time; what
-    is NaN, infinite, nought, vanishing or exploding is among ``problems``. Errors of the backward pass are raised.
+    is NaN, infinite, zero, vanishing or exploding is among ``problems``. Errors of the backward pass are raised.
     """
-    graph, walked = _survey(loss, params, model, record, "observe")
+    loss = as_loss(loss, "observe")
+    named = dict(caller_names(names, params, "observe"))
+    graph, walked = _survey(loss, named or None, model, record, "observe")
     with watched(walked, record) as seen:
         loss.backward(gradient, retain_graph=retain_graph)
     return with_gradients(graph, seen)
@@ -139,7 +142,9 @@ def first_bad(graph: Graph) -> Node | None:
 
 
 def gradient_problems(graph: Graph) -> list[Problem]:
-    """What is wrong with the gradients of an observed backward pass."""
+    """What is wrong with the gradients of an observed backward pass: layer by layer, each with the cause."""
+    from .flow import flow
+
     problems: list[Problem] = []
     bad = first_bad(graph)
     if bad is not None:
@@ -147,26 +152,59 @@ def gradient_problems(graph: Graph) -> list[Problem]:
         kind, word = ("nan", "NaN") if gave is not None and gave.nan else ("inf", "infinity")
         words = f"{bad.op} was given finite gradients and gave {word}: the first on the way back"
         problems.append(Problem(kind, bad.index, bad.scope, words, bad.loc))  # type: ignore[arg-type]
-    norms = [n.grad.stats.norm for n in graph.nodes if n.grad is not None and n.grad.stats is not None]
-    largest = max((norm for norm in norms if norm), default=0.0)
-    start = next((n.grad.stats.norm for n in graph.nodes if n.backward == 0 and n.grad and n.grad.stats), None) or 1.0
-    for leaf in graph.nodes:
-        if leaf.kind != "leaf" or leaf.grad is None or leaf.grad.stats is None:
+    answer = flow(graph)
+    blamed: dict[int, Culprit] = {}
+    for layer in answer.layers:
+        if not layer.state or not layer.leaves or layer.state in ("nan", "waiting"):
             continue
-        stats, name = leaf.grad.stats, leaf.name or "a leaf"
-        if stats.count and stats.zero == stats.count:
-            problems.append(Problem("zero", leaf.index, None, f"the gradient of {name} is all noughts", None))
-        elif stats.norm is not None and stats.finite and stats.norm < VANISHING * largest:
-            words = f"the gradient of {name} has the norm {stats.norm:.2g}, against {largest:.2g} elsewhere"
-            problems.append(Problem("vanishing", leaf.index, None, words, None))
-        elif stats.norm is not None and stats.finite and stats.norm > EXPLODING * max(start, 1e-12):
-            words = f"the gradient of {name} has the norm {stats.norm:.2g}; it started with {start:.2g}"
-            problems.append(Problem("exploding", leaf.index, None, words, None))
-    for node in graph.nodes:
-        if node.kind == "op" and node.op != SINK and node.grad is not None and node.grad.stats is not None:
-            came = node.grad.stats
-            left = [g.stats for g in node.grads_in if g is not None and g.stats is not None]
-            if came.zero < came.count and left and all(s.count and s.zero == s.count for s in left):
-                words = f"{node.op} was given a gradient and handed on nothing but noughts"
-                problems.append(Problem("dead", node.index, node.scope, words, node.loc))
+        name, leaf = layer.path, layer.leaves[0]
+        if layer.state in ("dead", "missing"):
+            causes = culprits(graph, leaf)
+            blamed.update((cause.node, cause) for cause in causes)
+            words = f"the gradient of {name} is {'all zeros' if layer.state == 'dead' else 'missing'}"
+            problems.append(Problem("zero", leaf, None, words, None))
+        else:
+            grew = "small" if layer.state == "vanishing" else "large"
+            words = f"the gradient of {name} is {grew} against the other layers': {layer.rms:.2g} per weight"
+            problems.append(Problem(layer.state, leaf, None, words, None))  # type: ignore[arg-type]
+    for cause in blamed.values():
+        node = graph.nodes[cause.node]
+        problems.append(Problem("dead", cause.node, node.scope, cause.text, node.loc))
     return problems
+
+
+def on_the_side(loss: Any, graph: Graph, walked: Any, record: Any) -> Graph:
+    """The graph with the gradients of a backward pass that leaves ``.grad`` as it was."""
+    leaves = [node.variable for node in walked.nodes if op_name(node) == SINK]
+    if hiding := opaque_nodes(walked.nodes):  # leaves inside are reached too
+        inside = {id(t): t for node in hiding for t in tensors_held(node).values()}
+        inside |= {id(t): t for t in parameters_of(record.model if record is not None else None).values()}
+        leaves = list({**{id(leaf): leaf for leaf in leaves}, **inside}.values())
+        leaves = [leaf for leaf in leaves if leaf.is_leaf]
+    before = [leaf.grad for leaf in leaves]
+    for leaf in leaves:
+        leaf.grad = None
+    try:
+        with watched(walked, record) as seen:
+            start = None if all(int(n) == 1 for n in loss.shape) else loss.detach() * 0 + 1
+            loss.backward(start, retain_graph=True)
+    finally:
+        for leaf, grad in zip(leaves, before, strict=True):
+            leaf.grad = grad
+    return with_gradients(graph, seen)
+
+
+def _word(stats: Any) -> str:
+    return "NaN" if stats.nan else "infinity"
+
+
+def saved_stats(node: Any) -> dict[str, Stats]:
+    """What the numbers that a node saved are like, by slot."""
+    slots = {}
+    for name in slots_of(node):
+        state, value = unpack(node, name, f"_raw{name}")
+        if state == "ok" and is_tensor(value):
+            stats = stats_of(value)
+            if stats is not None:
+                slots[name.removeprefix("_saved_")] = stats
+    return slots

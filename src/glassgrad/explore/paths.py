@@ -15,7 +15,9 @@ from heapq import heappop, heappush
 from typing import Any
 
 from .labels import Labels, Names, as_text, family_of, outputs_of
-from .read import as_tensors
+from .naming import caller_names, callers_variables
+from .opaque import in_words, is_opaque, remedy
+from .read import as_loss, as_tensors
 from .walk import SINK, Walk, engine_of, op_name, walk
 
 __all__ = ["Path", "PathSum", "Step", "paths"]
@@ -77,7 +79,7 @@ class PathSum:
     ranked: bool
 
     def __str__(self) -> str:
-        derivative = f"d{self.root}/d{self.end}"
+        derivative = "/".join(f"d({name})" if " " in name else f"d{name}" for name in (self.root, self.end))
         if not self.count:
             return f"{derivative}: no path leads from {self.root} back to {self.end}"
         lines = [f"{derivative}: {_paths(self.count)} from {self.root} back to {self.end}"]
@@ -98,21 +100,24 @@ class PathSum:
         return f"<pre>{html.escape(str(self))}</pre>"
 
 
-def paths(y: Any, x: Any, *, names: Names = None, limit: int = 10) -> PathSum:
+def paths(y: Any, x: Any, *, names: Names = None, params: Names = None, limit: int = 10) -> PathSum:
     """The derivative of ``y`` (of its sum, where it has several elements) by ``x``, as a sum over paths.
 
     Every path is counted; the ``limit`` largest are listed where every operation multiplies one number, else the
-    first ``limit``.  A value has the shape of ``x``.  The graph must still hold its saved values: call this before
+    first ``limit``.  ``names`` (or ``params``) names tensors, and the caller's variables are known.
+    A value has the shape of ``x``.  The graph must still hold its saved values: call this before
     ``backward()``, or use ``retain_graph=True``; a freed graph raises its own error.  RuntimeError where ``y`` requires
     no gradient, TypeError for anything but tensors.
     """
-    as_tensors((y, x), "paths")
+    variables = callers_variables()
+    y = as_loss(y, "paths")
+    as_tensors((x,), "paths")
     if not y.requires_grad:
         raise RuntimeError(NO_GRADIENT)
     engine = sys.modules[engine_of([y])]
     walked = walk([y])
-    labels = Labels(walked, names)
-    root, end = labels.name_of(y, "y"), labels.name_of(x, "x")
+    labels = Labels(walked, [*caller_names(names, params, "paths"), *variables])
+    root, end = labels.name_of(y, "the result"), labels.name_of(x, "the tensor")
     with engine.no_grad():
         ones = engine.ones_like(y.detach())
         if y is x:
@@ -231,6 +236,8 @@ class _Slopes:
         """The gradients of the node's inputs when only this output has one."""
         position, output = place
         node = self.walked.nodes[position]
+        if is_opaque(node):  # asked for its derivative it would add to .grad
+            raise RuntimeError(f"paths(): {in_words(node)} {remedy(node)}")
         grads = [None] * outputs_of(node)
         grads[output] = grad
         call = node if callable(node) else node.apply  # torch's node of a custom Function has only apply

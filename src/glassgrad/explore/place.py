@@ -128,6 +128,13 @@ def _gone(places: list[Place], placed: list[tuple[Any, Place | None]]) -> set[Pl
     return gone
 
 
+def module_of(place: Place | None) -> str:
+    """The path of the module call around a place; empty where there is none."""
+    while place is not None and place.kind != "module":
+        place = place.parent
+    return "" if place is None else place.path or place.cls
+
+
 def scopes_of(places: list[Place]) -> tuple[Scope, ...]:
     """The tree of scopes as records of the model."""
     return tuple(

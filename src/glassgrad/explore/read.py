@@ -28,16 +28,34 @@ def as_tensors(var: Any, caller: str) -> tuple[Any, ...]:
     return tensors
 
 
+def as_losses(value: Any, caller: str) -> tuple[Any, ...]:
+    """The losses in ``value``: a tensor, several, or what models and training steps give, with a ``loss`` in it."""
+    if is_tensor(value):
+        return (value,)
+    loss = value.get("loss") if isinstance(value, Mapping) else getattr(value, "loss", None)
+    if loss is not None:
+        return as_losses(loss, caller)
+    if isinstance(value, Mapping) or isinstance(value, (tuple, list)):
+        pieces = value.values() if isinstance(value, Mapping) else value
+        tensors = tuple(piece for piece in pieces if is_tensor(piece))
+        if tensors and (isinstance(value, Mapping) or len(tensors) == len(value)):
+            return tensors
+    return as_tensors(value, caller)
+
+
+def as_loss(value: Any, caller: str) -> Any:
+    """The one loss in ``value``; TypeError where there are several."""
+    losses = as_losses(value, caller)
+    if len(losses) > 1:
+        raise TypeError(f"{caller}(): expected one tensor, but got {len(losses)}")
+    return losses[0]
+
+
 def names_by_id(params: Mapping[str, Any] | None, caller: str) -> dict[int, str]:
-    """The caller's names, keyed by the tensor's identity."""
-    if params is None:
-        return {}
-    if not isinstance(params, Mapping):
-        raise TypeError(f"{caller}(): params must be a dict of names and tensors, but got {type(params).__name__}")
-    for name, tensor in params.items():
-        if not is_tensor(tensor):
-            raise TypeError(f"{caller}(): params[{name!r}] must be a tensor, but got {type(tensor).__name__}")
-    return {id(tensor): str(name) for name, tensor in params.items()}
+    """The caller's names, keyed by the tensor's identity; ``locals()`` will do."""
+    from .naming import pairs
+
+    return {id(tensor): name for name, tensor in reversed(pairs(params, caller))}  # the first of two names stays
 
 
 def describe(tensor: Any) -> TensorInfo:

@@ -117,6 +117,69 @@ def _whole(file: str, line: int, left: int, last: int, right: int) -> tuple[int,
 
 
 @functools.lru_cache(64)
+def _ends(file: str) -> dict[tuple[int, int, int, int], tuple[ast.expr, ast.AST | None]]:
+    """The expressions of a file by where they begin and end, each with the statement that it is the value of."""
+    known: dict[tuple[int, int, int, int], tuple[ast.expr, ast.AST | None]] = {}
+    tree = _tree(file)
+    for node in ast.walk(tree) if tree is not None else ():
+        value = getattr(node, "value", None)
+        owner = node if isinstance(node, (ast.Assign, ast.AnnAssign, ast.NamedExpr)) else None
+        for one, of in ((node, None), (value, owner)):
+            if isinstance(one, ast.expr):
+                key = one.lineno, one.col_offset, one.end_lineno or 0, one.end_col_offset or 0
+                if of is not None or key not in known:
+                    known[key] = one, of
+    return known
+
+
+def _expression(code: CodeType, at: int) -> tuple[ast.expr | None, ast.AST | None]:
+    """The expression that instruction ``at`` computes, and the statement that names its value."""
+    positions = getattr(code, "co_positions", None)
+    if positions is None or at < 0:
+        return None, None
+    first, last, left, right = _nth(tuple(positions()), at // 2, (None,) * 4)
+    if None in (first, last, left, right):
+        return None, None
+    return _ends(code.co_filename).get((first, left, last, right), (None, None))
+
+
+@functools.lru_cache(4096)
+def assigned(code: CodeType, at: int) -> str | None:
+    """The name that the value of instruction ``at`` is given: ``h`` of ``h = x @ w``; None where it is given none."""
+    _, owner = _expression(code, at)
+    target = owner.targets[0] if isinstance(owner, ast.Assign) else getattr(owner, "target", None)
+    return _name(target)
+
+
+@functools.lru_cache(4096)
+def operands(code: CodeType, at: int, count: int) -> tuple[str | None, ...]:
+    """What the ``count`` tensors given to instruction ``at`` are called; empty where they cannot be told apart."""
+    expression, _ = _expression(code, at)
+    pieces: list[ast.expr] = []
+    if isinstance(expression, ast.BinOp):
+        pieces = [expression.left, expression.right]
+    elif isinstance(expression, ast.UnaryOp):
+        pieces = [expression.operand]
+    elif isinstance(expression, ast.Call):
+        if isinstance(expression.func, ast.Attribute):
+            pieces.append(expression.func.value)
+        for piece in (*expression.args, *(keyword.value for keyword in expression.keywords)):
+            pieces += piece.elts if isinstance(piece, (ast.List, ast.Tuple)) else [piece]
+    pieces = [p for p in pieces if not isinstance(p, (ast.Constant, ast.UnaryOp))]
+    if len(pieces) == count + 1 and isinstance(expression, ast.Call):
+        pieces = pieces[1:]  # ``torch`` of ``torch.mul(a, b)``
+    return tuple(map(_name, pieces)) if len(pieces) == count else ()
+
+
+def _name(expression: Any) -> str | None:
+    """The text of a name, an attribute or a place in a list; None of any other expression."""
+    if isinstance(expression, (ast.Name, ast.Attribute, ast.Subscript)):
+        text = ast.unparse(expression)
+        return text if len(text) <= 40 else None
+    return None
+
+
+@functools.lru_cache(64)
 def _guards(file: str) -> tuple[tuple[int, int, str, int], ...]:
     """The blocks of a file in which nothing is recorded: first line, last line, what they are, the line saying so."""
     blocks = []
@@ -134,6 +197,18 @@ def _guards(file: str) -> tuple[tuple[int, int, str, int], ...]:
                 if name in GUARDS:
                     blocks.append((node.lineno, node.end_lineno or node.lineno, name, expression.lineno))
     return tuple(blocks)
+
+
+def switch_before(code: CodeType, line: int) -> int | None:
+    """The last line before ``line`` of the same file that is ``set_grad_enabled(False)`` and no block."""
+    tree = _tree(code.co_filename)
+    lines = [
+        node.lineno
+        for node in (ast.walk(tree) if tree is not None else ())
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) and node.lineno < line
+        and ast.unparse(node.value).endswith("set_grad_enabled(False)")
+    ]  # fmt: skip
+    return max(lines, default=None)
 
 
 def guard_around(code: CodeType, line: int) -> tuple[str, int] | None:

@@ -12,12 +12,14 @@ from .labels import Labels
 from .measure import info_of
 from .memory import Memories
 from .model import Cut, Edge, Event, Graph, Held, Node, Problem, Scope, TensorInfo
+from .naming import pairs
+from .opaque import opaque_nodes
 from .place import scopes_of
-from .read import as_tensors, contents, ends_of, names_by_id
+from .read import as_losses, contents, ends_of, names_by_id
 from .rules import rule_of
 from .shapes import Known, outputs
 from .slopes import slopes
-from .source import guard_around
+from .source import guard_around, is_users, location, switch_before
 from .walk import SINK, Walk, engine_of, op_name, walk
 from .words import REASONS
 
@@ -27,13 +29,16 @@ SPOKEN = 2_000  # operations up to which each gets a sentence
 VALUES = 2_000
 
 
-def read(loss: Any, params: Mapping[str, Any] | None = None, *, model: Any = None, record: Any = None) -> Graph:
+def read(
+    loss: Any, params: Mapping[str, Any] | None = None, *, model: Any = None, record: Any = None, names: Any = None
+) -> Graph:
     """The graph behind ``loss`` (a tensor or a tuple of them), with all that can be known of it.
 
-    ``params`` names tensors, ``model`` names parameters and modules, ``record`` is a recording of the forward pass.
-    Nothing in the graph changes. TypeError for anything but tensors.
+    ``params`` (or ``names``) names tensors, ``model`` names parameters and modules, ``record`` is a recording of the
+    forward pass. Nothing in the graph changes. TypeError for anything but tensors.
     """
-    return survey(loss, params, model=model, record=record)
+    named = params if names is None else {**dict(pairs(params, "read")), **dict(pairs(names, "read", "names"))}
+    return survey(loss, named, model=model, record=record)
 
 
 def survey(
@@ -57,7 +62,7 @@ def parameters_of(model: Any) -> dict[str, Any]:
 
 
 def _survey(var: Any, params: Mapping[str, Any] | None, model: Any, record: Any, caller: str) -> tuple[Graph, Walk]:
-    results = tuple({id(t): t for t in as_tensors(var, caller)}.values())
+    results = tuple({id(t): t for t in as_losses(var, caller)}.values())
     if model is None and record is not None:
         model = record.model
     known_parameters = parameters_of(model)
@@ -121,11 +126,19 @@ def _survey(var: Any, params: Mapping[str, Any] | None, model: Any, record: Any,
     scopes = scopes_of(places) if record is not None else ()
     if model is not None and record is None:
         whole, scopes = _scopes_by_names(whole, edges, model)
-    cuts, more_nodes, more_edges = _cuts(record, results, calls, len(whole), names, walked)
+    away = {id(t): path for path, t in known_parameters.items() if t.requires_grad and id(t) not in ends}
+    cuts, more_nodes, more_edges = _cuts(record, results, calls, len(whole), names, away)
     whole, edges = (*whole, *more_nodes), [*edges, *more_edges]
     whole, scopes, cuts = _used_scopes(whole, scopes, cuts)
+    closed = bool(opaque_nodes(walked.nodes))
     parameters = tuple(
-        Held(path, ends.get(id(t)), info_of(t, storage=memories.of(t)), bool(t.requires_grad))
+        Held(
+            path,
+            ends.get(id(t)),
+            info_of(t, storage=memories.of(t)),
+            bool(t.requires_grad),
+            closed and id(t) not in ends,
+        )  # fmt: skip
         for path, t in known_parameters.items()
     )
     graph = Graph(
@@ -133,7 +146,13 @@ def _survey(var: Any, params: Mapping[str, Any] | None, model: Any, record: Any,
         _events(whole, record, calls), (), parameters, 3 if record is not None else 2 if model is not None else 1,
         MappingProxyType(_totals(whole, memories)),
     )  # fmt: skip
-    return replace(graph, problems=_problems(graph)), walked
+    meant = {c.index for c in cuts if (known_parameters and not c.lost) or _of_the_engine(c)}
+    return replace(graph, problems=_problems(graph, meant)), walked
+
+
+def _of_the_engine(cut: Cut) -> bool:
+    """Whether the engine itself switched recording off there, as spectral_norm does for its iteration."""
+    return cut.how in ("no_grad", "inference") and "stands in line" not in cut.reason
 
 
 def _calls(walked: Walk, record: Any, engine: str, known: Known) -> list[Any]:
@@ -157,7 +176,7 @@ def _calls(walked: Walk, record: Any, engine: str, known: Known) -> list[Any]:
 def _sentences(walked: Walk, results: Any, params: Any, parameters: Mapping[str, Any]) -> dict[int, str]:
     if len(walked.nodes) > SPOKEN:
         return {}
-    labels = Labels(walked, {**parameters, **(params or {})})
+    labels = Labels(walked, [*pairs(params, "read"), *parameters.items()])
     texts = _expressions(walked.nodes[::-1], labels)
     said = {}
     for i, node in enumerate(walked.nodes):
@@ -197,7 +216,7 @@ def _scopes_by_names(nodes: Any, edges: list[Edge], model: Any) -> tuple[tuple[N
 
 
 def _cuts(
-    record: Any, results: Any, calls: list[Any], first: int, names: Mapping[int, str], walked: Walk
+    record: Any, results: Any, calls: list[Any], first: int, names: Mapping[int, str], away: Mapping[int, str]
 ) -> tuple[tuple[Cut, ...], list[Node], list[Edge]]:
     """The cuts behind the results: what was cut where, and which nodes use what came out."""
     if record is None:
@@ -233,7 +252,8 @@ def _cuts(
         how, reason = _how(call)
         sources = tuple(sorted({youngest[s] for s in call.grads if s in youngest}))
         name = next((n for n in map(lambda s: _name_of(record, s, names), call.grads) if n), None)
-        cuts.append(Cut(number, how, call.loc, reason, sources, tuple(sorted(used[at])), call.info, name))
+        lost = _lost(record, call, away) if away else ()
+        cuts.append(Cut(number, how, call.loc, reason, sources, tuple(sorted(used[at])), call.info, name, lost))
         if used[at]:
             scope = call.place.index if call.place is not None else None
             nodes.append(
@@ -243,17 +263,46 @@ def _cuts(
     return tuple(cuts), nodes, edges
 
 
+def _lost(record: Any, call: Any, away: Mapping[int, str]) -> tuple[str, ...]:
+    """The parameters among ``away`` that the result of a cut was computed from."""
+    behind = [one.ref() for one in record.before(call) if one.ref is not None and not one.name]
+    return tuple(away[id(tensor)] for tensor in behind if tensor is not None and id(tensor) in away)
+
+
 def _how(call: Any) -> tuple[str, str]:
-    """How a value was cut, in a word and in a sentence; a ``with`` block is named with its line."""
+    """How a value was cut, in a word and in a sentence; what switched recording off is named with its line."""
     how, reason = call.how, REASONS.get(call.how, "")
-    if how in ("no_grad", "inference") and call.code is not None:
-        guard = guard_around(call.code, call.loc.line)
-        if guard is not None:
-            how = {"no_grad": "no_grad", "inference_mode": "inference"}.get(guard[0], guard[0])
-            reason = f"{REASONS.get(how, reason)}; {guard[0]} stands in line {guard[1]}"
+    if how in ("no_grad", "inference"):
+        around = _switched_off(call)
+        if around is not None:
+            how, line = around
+            reason = REASONS.get(how, reason) + (f"; {line}" if line else "")
     if how == "constant":
         reason = f"{call.name} has no derivative"
     return how, reason
+
+
+def _switched_off(call: Any) -> tuple[str, str] | None:
+    """What kept a call from being recorded, and the line that says so: looked for from the call outwards."""
+    seat, at = call.seat, call.step
+    left, user = None, False
+    while seat is not None:
+        code = seat[1]
+        guard = guard_around(code, location(code, at).line)
+        if not is_users(code):
+            if code.co_name in ("sample", "sample_n") and "distributions" in code.co_filename:
+                return "sample", ""
+            if guard is not None:  # the engine's own doing
+                return None
+        elif guard is not None:
+            name = {"no_grad": "no_grad", "inference_mode": "inference"}.get(guard[0], guard[0])
+            return name, f"{guard[0]} stands in line {guard[1]}"
+        else:
+            user, left = True, left or switch_before(code, location(code, at).line)
+        at, seat = seat[3], seat[2]
+    if call.how == "inference" or not user:
+        return None
+    return "set_grad_enabled", f"set_grad_enabled(False) stands in line {left}" if left else ""
 
 
 def _name_of(record: Any, at: int, names: Mapping[int, str]) -> str | None:
@@ -354,11 +403,11 @@ def _totals(nodes: Any, memories: Memories) -> dict[str, int]:
     }
 
 
-def _problems(graph: Graph) -> tuple[Problem, ...]:
-    """What is likely wrong, told from the graph alone."""
+def _problems(graph: Graph, meant: set[int]) -> tuple[Problem, ...]:
+    """What is likely wrong, told from the graph alone; cuts that are ``meant`` keep nobody's gradient away."""
     problems = []
     for cut in graph.cuts:
-        if cut.used_by:
+        if cut.used_by and cut.index not in meant:
             node = graph.nodes[cut.used_by[0]]
             where = f" at {cut.loc}" if cut.loc else ""
             problems.append(Problem("cut", node.index, node.scope, f"{cut.how}{where}: {cut.reason}", cut.loc))
@@ -379,6 +428,6 @@ def _problems(graph: Graph) -> tuple[Problem, ...]:
                 words = f"{node.op} gave {word} in the forward pass"
                 problems.append(Problem(kind, node.index, node.scope, words, node.loc))  # type: ignore[arg-type]
     for parameter in graph.parameters:
-        if parameter.requires_grad and parameter.node is None:
+        if parameter.requires_grad and parameter.node is None and not parameter.hidden:
             problems.append(Problem("unused", None, None, f"{parameter.path} is not used in this graph", None))
     return tuple(problems)

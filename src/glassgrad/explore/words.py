@@ -29,7 +29,8 @@ COMPARISONS = {
     "logical_not", "logical_xor", "signbit", "isneginf", "isposinf", "equal", "greater", "less", "greater_equal",
     "less_equal", "not_equal", "any", "all",
 }  # fmt: skip
-CHOICES = {"argmax", "argmin", "argsort", "argwhere", "nonzero", "bucketize", "searchsorted", "multinomial"}
+CHOICES = {"argmax", "argmin", "argsort", "argwhere", "nonzero", "bucketize", "searchsorted"}
+DRAWS = {"multinomial", "bernoulli", "poisson", "normal", "binomial", "dirichlet", "gamma"}
 COPIES = {"tensor", "as_tensor", "deepcopy", "Tensor", "construct", "asarray"}
 #: Names that differ between the engines, or between an operator and its function.
 _PLAIN = {
@@ -37,7 +38,7 @@ _PLAIN = {
     "as_complex": "complex", "truth": "bool", "truediv": "div", "rtruediv": "div", "radd": "add", "rmul": "mul",
     "rsub": "rsub", "iadd": "add_", "isub": "sub_", "imul": "mul_", "itruediv": "div_", "ipow": "pow_",
     "length": "len", "iterate": "unbind", "linear_2d": "linear", "floordiv": "floor_divide", "rpow": "pow",
-    "rmatmul": "matmul",
+    "rmatmul": "matmul", "power_operator": "pow", "reflected_div": "rdiv",
 }  # fmt: skip
 
 #: What is said of a cut, by how it came about.
@@ -46,7 +47,10 @@ REASONS = {
     "data": ".data gives the same values without their history",
     "no_grad": "it was computed under no_grad(), where nothing is recorded",
     "inference": "it was computed in inference mode, where nothing is recorded",
-    "set_grad_enabled": "it was computed while recording was switched off by set_grad_enabled(False)",
+    "set_grad_enabled": "it was computed while recording was switched off, by set_grad_enabled(False) or by a "
+    "no_grad() around what was recorded",
+    "grad": "autograd.grad gives plain values unless it is told create_graph=True",
+    "sample": "a random draw has no derivative: sample() draws where nothing is recorded",
     "item": "a Python number has no history",
     "numpy": "a NumPy array has no history",
     "integer": "whole numbers carry no gradient",
@@ -54,6 +58,8 @@ REASONS = {
     "argmax": "an index is a whole number, which carries no gradient",
     "copy": "making a new tensor out of values copies them without their history",
     "constant": "the operation has no derivative",
+    "checkpoint": "reentrant checkpointing gives a result without a graph where none of its inputs requires a "
+    "gradient, whatever parameters are used inside",
 }  # fmt: skip
 
 #: What to do about it.
@@ -62,14 +68,18 @@ REMEDIES = {
     "data": "use the tensor itself in place of .data",
     "no_grad": "compute it outside of the no_grad() block",
     "inference": "compute it outside of inference_mode()",
-    "set_grad_enabled": "switch recording on again before",
+    "set_grad_enabled": "call set_grad_enabled(True) before, or use `with no_grad():`, which ends by itself",
+    "grad": "autograd.grad(..., create_graph=True), to differentiate what is made of the gradient",
+    "sample": "draw with rsample() where the distribution has it, or use log_prob() of the sample in the loss",
     "item": "keep the tensor, and take the number only for printing",
     "numpy": "compute with the tensor in place of the array",
     "integer": "keep floating point numbers up to the loss",
     "comparison": "use something smooth in its place, such as sigmoid or a weighted sum",
-    "argmax": "use softmax, or the largest value itself (max) in its place",
-    "copy": "use torch.stack or torch.cat for tensors that have a history",
+    "argmax": "use the values in place of the indices (the max itself, topk(...).values), or softmax",
+    "copy": "use the tensor itself; of several that have a history make one with torch.stack or torch.cat",
     "constant": "use an operation that has a derivative",
+    "checkpoint": "give checkpoint() use_reentrant=False, or an input that requires a gradient "
+    "(enable_input_require_grads() in Hugging Face models)",
 }
 
 
@@ -90,11 +100,19 @@ def how_cut(name: str, dtype: str, recording: bool, inference: bool) -> str:
         return "inference"
     if not recording:
         return "no_grad"
+    if name == "grad":
+        return "grad"
+    if name in DRAWS:
+        return "sample"
     if name in COMPARISONS:
         return "comparison"
     if name in CHOICES:
         return "argmax"
-    kind = dtype.rpartition(".")[2]
-    if kind.startswith(("int", "uint", "bool", "long", "short")):
-        return "integer" if kind != "bool" else "comparison"
+    if is_whole(dtype):
+        return "comparison" if dtype.endswith("bool") else "integer"
     return "constant"
+
+
+def is_whole(dtype: str) -> bool:
+    """Whether a dtype, by its name, is one of whole numbers or of true and false."""
+    return dtype.rpartition(".")[2].startswith(("int", "uint", "bool", "long", "short"))

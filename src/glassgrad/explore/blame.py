@@ -1,0 +1,125 @@
+"""Why numbers stop being finite, floor 8: what an operation was inputs tells what made its result NaN or infinite."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+
+from .model import Stats
+
+__all__ = ["backward_reason", "forward_reason"]
+
+Reason = tuple[str, str]  # what happened, and what to do
+NONE: Reason = "", ""
+CLAMP = "keep the input away from there: clamp(min=1e-6), or add a small number"
+
+
+def plain(op: str) -> str:
+    """The operation as calls and nodes alike are looked up: ``pow`` of ``PowBackward0`` and of ``pow_``."""
+    op = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", re.sub(r"Backward\d*$", "", op)).lower().rstrip("_")
+    return op.removeprefix("linalg_").partition("(")[0]
+
+
+def forward_reason(op: str, inputs: Sequence[Stats], result: Stats | None) -> Reason:
+    """Why ``op`` gave NaN or infinity from what it was inputs; empty words where that cannot be told."""
+    op = plain(op)
+    if not inputs:
+        return NONE
+    first, last = inputs[0], inputs[-1]
+    nan = result is None or bool(result.nan)
+    if not all(stats.finite for stats in inputs):
+        return _spread(op, inputs)
+    low, high = (0.0 if first.low is None else first.low), (0.0 if first.high is None else first.high)
+    if not first.count:
+        return f"{op} of no numbers at all is not defined", "look at what selects the numbers: it selected none"
+    if op in ("cross_entropy", "nll_loss", "nll_loss2d") and nan:
+        return "no target counts (all of them are ignore_index), and the mean of none is NaN", "look at the targets"
+    if op in ("pow", "float_power") and nan and low < 0:
+        words = "a negative number to a power that is no whole number is NaN"
+        return words, "keep the base from becoming negative: abs(), or clamp(min=0)"
+    if op in ("pow", "float_power", "reciprocal", "rsqrt") and first.zero:
+        return "0 to a negative power is infinite", CLAMP
+    if op in ("sqrt", "rsqrt") and low < 0:
+        return "the root of a negative number is NaN", "keep the input from becoming negative: clamp(min=0)"
+    if op in ("log", "log2", "log10", "logit", "xlogy") and nan and low < 0:
+        return "the logarithm of a negative number is NaN", CLAMP
+    if op in ("log", "log2", "log10", "logit", "xlogy") and first.zero:
+        return "the logarithm of 0 is -inf", f"{CLAMP}; or use log_softmax, logsigmoid or log1p"
+    if op == "logit":
+        return "logit is defined between 0 and 1 alone", "clamp the input, or give logit() an eps"
+    if op == "log1p" and low <= -1:
+        return "log1p is defined above -1 alone", CLAMP
+    divisor = first if op in ("rdiv", "reciprocal") else last
+    if op in ("div", "rdiv", "divide", "true_divide") and (divisor.zero or len(inputs) == 1):
+        return ("0 / 0 is NaN" if nan else "a number divided by 0 is infinite"), "add a small number to the divisor"
+    if op in ("std", "var", "std_mean", "var_mean") and (first.count == 1 or nan):
+        words = f"{op} of one number divides by n - 1 = 0"
+        return words, "give it more than one number along that dimension, or correction=0 (unbiased=False)"
+    if op in ("acos", "asin", "arccos", "arcsin") and (low < -1 or high > 1):
+        return f"{op} is defined between -1 and 1 alone", "clamp the input to that range"
+    if op in ("acosh", "atanh", "arccosh", "arctanh", "lgamma", "digamma"):
+        return f"the input left the range in which {op} is defined", CLAMP
+    if op in ("mul", "add", "sub", "rsub", "div") and nan and len(inputs) == 1:
+        return "a number among its arguments is NaN or infinite", "look at where that number comes from"
+    if not nan:
+        return f"the result is too large for its type (the input reaches {max(abs(low), abs(high)):.4g})", (
+            "subtract the largest value before" if op in ("exp", "exp2", "expm1", "sinh", "cosh") else
+            "scale the input down, or compute in a wider type"
+        )  # fmt: skip
+    return NONE
+
+
+def _spread(op: str, inputs: Sequence[Stats]) -> Reason:
+    """The reason where what was inputs is not finite already."""
+    if any(stats.nan for stats in inputs):
+        return NONE
+    if op in ("softmax", "log_softmax", "scaled_dot_product_attention", "logsumexp", "multi_head_attention_forward"):
+        words = "in some row every number is -inf: everything in it is masked out"
+        return words, "leave at least one position of every row unmasked"
+    if op in ("sub", "add", "rsub", "sum", "mean", "cumsum"):
+        return "infinity minus infinity is NaN", "look at what became infinite before"
+    if op in ("mul", "matmul", "mm", "bmm", "linear", "addmm"):
+        return "0 times infinity is NaN", "look at what became infinite before"
+    if op in ("div", "rdiv"):
+        return "infinity divided by infinity is NaN", "look at what became infinite before"
+    return NONE
+
+
+SLOPES = {
+    "sqrt": ("the slope of sqrt at 0 is infinite", "add a small number under the root"),
+    "pow": ("a power with an exponent below 1 has an infinite slope at 0", CLAMP),
+    "log": ("the slope of log at 0 is infinite", f"{CLAMP}; or use log_softmax"),
+    "div": ("something was divided by 0", "add a small number to the divisor"),
+    "acos": ("the slope of acos at 1 and -1 is infinite", "clamp the input to a little less"),
+    "asin": ("the slope of asin at 1 and -1 is infinite", "clamp the input to a little less"),
+}
+ZERO_IN = {"sqrt": "result", "pow": "self", "log": "self", "div": "other"}  # where there is a 0, that is the reason
+
+
+def backward_reason(op: str, saved: Mapping[str, Stats], came: Stats | None) -> Reason:
+    """Why a node turned finite gradients into others, from the values it saved; empty words where it is not known."""
+    op = plain(op)
+    own, edge = saved.get("self"), saved.get(ZERO_IN.get(op, ""))
+    if op in SLOPES and (op not in ZERO_IN or edge is not None and edge.zero):
+        words, remedy = SLOPES[op]
+        if came is not None and came.zero:
+            words += "; where the gradient that came was 0, it became 0 times infinity, which is NaN: a where() or "
+            words += "a factor 0 further on does not help, the input itself has to be kept away"
+        return words, remedy
+    if op == "pow" and own is not None and own.low is not None and own.low < 0:
+        return "a negative number to a power that is no whole number is NaN", "abs(), or clamp(min=0)"
+    if any(not stats.finite for stats in saved.values()):
+        return "a value that it saved is not finite, and 0 times infinity is NaN", "look at what made that value"
+    if came is not None and came.finite:
+        return "the gradient grew too large for its type", "scale the loss down, or clip what grows"
+    return NONE
+
+
+def certain(op: str, saved: Mapping[str, Stats]) -> Reason:
+    """The reason why a node's result cannot have been finite, from the finite values it saved."""
+    op, own, other = plain(op), saved.get("self"), saved.get("other")
+    if op in ("log", "log2", "log10") and own is not None and own.finite and (own.zero or (own.low or 0) < 0):
+        return forward_reason(op, [own], None if (own.low or 0) < 0 else Stats(1, inf=1))
+    if op == "div" and own is not None and other is not None and other.finite and other.zero:
+        return forward_reason(op, [own, other], None)
+    return NONE
