@@ -231,7 +231,7 @@ def check_number(value: Any, kind: np.dtype[Any]) -> None:
         least = -info.max if kind.kind == "u" and isinstance(value, builtins.int) else info.min
         fits = least <= value.real <= info.max
     elif fits and np.isfinite(value):
-        fits = abs(value) <= builtins.float(ml_dtypes.finfo(kind).max)
+        fits = abs(value) <= finfo(of(kind)).max
     if not fits:
         name = _STORED.get(kind.str[1:], f"{kind.name}_t")
         raise RuntimeError(f"value cannot be converted to type {name} without overflow")
