@@ -333,7 +333,7 @@ def _lead_path(folder: str, always: bool = False) -> None:
 
 
 def _without_runner(hook: Callable[..., Any]) -> Callable[..., Any]:
-    """``hook``, shown the script's own frames only."""
+    """``hook``, shown the script's own frames only; Python's own hook leaves out an engine's too, and counts them."""
 
     def show(kind: type[BaseException], error: BaseException, traceback: TracebackType | None) -> None:
         seen: set[int] = set()
@@ -342,7 +342,12 @@ def _without_runner(hook: Callable[..., Any]) -> Callable[..., Any]:
             seen.add(id(link))
             link.__traceback__ = _own_frames(link.__traceback__)
             link = link.__cause__ or link.__context__
-        hook(kind, error, error.__traceback__)
+        if hook is not sys.__excepthook__:
+            hook(kind, error, error.__traceback__)
+            return
+        from .watch.traces import folded
+
+        print(folded(error, error.__traceback__), end="", file=sys.stderr)
 
     return show
 

@@ -1,4 +1,4 @@
-"""Why numbers stop being finite, floor 8: what an operation was inputs tells what made its result NaN or infinite."""
+"""Why numbers stop being finite, floor 8: what went into an operation tells what made its result NaN or infinite."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def plain(op: str) -> str:
 
 
 def forward_reason(op: str, inputs: Sequence[Stats], result: Stats | None) -> Reason:
-    """Why ``op`` gave NaN or infinity from what it was inputs; empty words where that cannot be told."""
+    """Why ``op`` gave NaN or infinity from what went in; empty words where that cannot be told."""
     op = plain(op)
     if not inputs:
         return NONE
@@ -70,7 +70,7 @@ def forward_reason(op: str, inputs: Sequence[Stats], result: Stats | None) -> Re
 
 
 def _spread(op: str, inputs: Sequence[Stats]) -> Reason:
-    """The reason where what was inputs is not finite already."""
+    """The reason where what went in is not finite already."""
     if any(stats.nan for stats in inputs):
         return NONE
     if op in ("softmax", "log_softmax", "scaled_dot_product_attention", "logsumexp", "multi_head_attention_forward"):

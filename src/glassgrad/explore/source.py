@@ -28,18 +28,21 @@ def is_users(code: CodeType) -> bool:
     file = code.co_filename
     known = _users.get(file)
     if known is None:
-        torch = sys.modules.get("torch")
-        homes = [_HERE]
-        if getattr(torch, "__file__", None):
-            homes.append(os.path.dirname(os.path.abspath(torch.__file__ or "")) + os.sep)  # type: ignore[union-attr]
-        known = not (
-            os.path.abspath(file).startswith(tuple(homes))
-            or file.startswith(("<glassgrad", "<frozen", *_STANDARD))
-            or file == "<string>"
-            and code.co_name in ("__init__", "__eq__", "__hash__")
-        )
-        _users[file] = known
+        made = file == "<string>" and code.co_name in ("__init__", "__eq__", "__hash__")  # by dataclasses
+        known = _users[file] = not (made or engine_of_file(file))
     return known
+
+
+def engine_of_file(file: str) -> str:
+    """The engine that a file belongs to, ``torch`` or ``glassgrad``; ``Python`` for its own; empty for the user's."""
+    torch = sys.modules.get("torch")
+    home = getattr(torch, "__file__", None)
+    whole = os.path.abspath(file)
+    if whole.startswith(_HERE) or file.startswith("<glassgrad"):
+        return "glassgrad"
+    if home and whole.startswith(os.path.dirname(os.path.abspath(home)) + os.sep):
+        return "torch"
+    return "Python" if file.startswith(("<frozen", *_STANDARD)) else ""
 
 
 @functools.lru_cache(4096)

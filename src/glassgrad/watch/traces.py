@@ -5,27 +5,38 @@ from __future__ import annotations
 import traceback as tracebacks
 from types import TracebackType
 
-from ..explore.source import is_users
+from ..explore.source import engine_of_file
 
 
 def folded(error: BaseException, traceback: TracebackType | None) -> str:
-    """The text of an error; runs of frames that are not the user's are one line each."""
+    """The text of an error, and of those that led to it; frames of engines are one line for each run of them."""
     whole = tracebacks.TracebackException(type(error), error, traceback)
-    frames, hidden = [], []
-    while traceback is not None:
-        frames.append(is_users(traceback.tb_frame.f_code))
-        hidden.append(traceback.tb_frame.f_globals.get("__name__", "").partition(".")[0])
-        traceback = traceback.tb_next
-    if not any(frames):
-        return "".join(whole.format())
-    shown = list(whole.stack.format())
-    if len(shown) != len(frames):  # Python folds what repeats: then it is shown as Python shows it
-        return "".join(whole.format())
-    lines, run = ["Traceback (most recent call last):\n"], 0
-    for i, users in enumerate(frames):
-        run = 0 if users else run + 1
-        if users:
-            lines.append(shown[i])
-        elif i + 1 == len(frames) or frames[i + 1]:
-            lines.append(f"  [{run} frame{'s' * (run > 1)} of {hidden[i]}]\n")
-    return "".join([*lines, *whole.format_exception_only()])
+    waiting: list[tracebacks.TracebackException | None] = [whole]
+    for part in waiting:
+        if part is not None:
+            part.stack = _Folded(part.stack)
+            waiting += [part.__cause__, part.__context__, *(part.exceptions or ())]
+    return "".join(whole.format())
+
+
+class _Folded(tracebacks.StackSummary):
+    """Frames, of which those of engines are not shown one by one; all of them, where none is the user's."""
+
+    def __init__(self, frames: tracebacks.StackSummary) -> None:
+        homes = [engine_of_file(frame.filename) for frame in frames]
+        first = next((i for i, home in enumerate(homes) if not home), 0)  # what comes before has started the program
+        super().__init__(frames[first:])
+        homes = homes[first:]
+        self.instead: dict[int, str | None] = {}
+        run = 0
+        for i, home in enumerate(homes if not all(homes) else ()):
+            run = run + 1 if home else 0
+            if home:
+                last = i + 1 == len(homes) or not homes[i + 1]
+                self.instead[id(self[i])] = f"  [{run} frame{'s' * (run > 1)} of {home}]\n" if last else None
+
+    def format_frame_summary(self, frame_summary: tracebacks.FrameSummary, **options: object) -> str:
+        """What is shown of a frame."""
+        if id(frame_summary) in self.instead:
+            return self.instead[id(frame_summary)]  # type: ignore[return-value]  # None: nothing
+        return super().format_frame_summary(frame_summary, **options)
