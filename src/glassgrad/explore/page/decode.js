@@ -1,7 +1,7 @@
 // The data: columns as Python wrote them, and what is looked up all the time.
 const $ = id => document.getElementById(id);
 let D, B, A, G, L, T;            // data, boxes, arrows, groups (cards), levels, texts
-let troubles, home, builtAt, backAt, startOf, into, from, uses, timeline, builds;
+let troubles, home, builtAt, backAt, startOf, into, from, uses, timeline, builds, resting;
 const OP = 0, LEAF = 1, OUTPUT = 2, BASE = 3, CUT = 4;
 
 async function unpack() {
@@ -36,6 +36,7 @@ function index(data) {
   for (const j of waiting) builtAt[j] = Math.max(0, timeline.length - 1);
   builds = timeline.length;
   for (const i of D.back) { if (!D.small && B.kind[i] === LEAF) continue; backAt[i] = timeline.length; timeline.push(["back", i]); }
+  resting = D.level === 4 ? timeline.length : builds;  // where the page opens: the end of what was seen
   if (!D.small) for (let i = 0; i < n; i++) if (B.kind[i] === LEAF) {
     const last = Math.max(...uses(i).map(a => backAt[A.dst[a]])); if (last >= 0) backAt[i] = last;
   }

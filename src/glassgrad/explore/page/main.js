@@ -3,7 +3,7 @@ let spoken = "";
 function tell() {                  // the address names what is looked at
   const parts = [];
   if (selected != null) parts.push(selected >= 0 ? B.node[selected] >= 0 ? "node=" + B.node[selected] : "box=" + selected : "card=" + -selected);
-  if (step < timeline.length) parts.push("step=" + step);
+  if (step !== resting) parts.push("step=" + step);
   if (colour !== "kind") parts.push("colour=" + colour);
   const hash = parts.join("&");
   if (hash === spoken) return;
@@ -17,7 +17,7 @@ function heed(hash) {              // and is heeded
   if (wanted.has("box") && B.kind[+wanted.get("box")] !== undefined) u = +wanted.get("box");
   if (wanted.has("card") && G.kind[+wanted.get("card")] && +wanted.get("card") > 0) u = -wanted.get("card");
   if (wanted.has("colour") && [...$("colour").options].some(o => o.value === wanted.get("colour"))) { $("colour").value = wanted.get("colour"); recolour(); }
-  goTo(wanted.has("step") && isFinite(+wanted.get("step")) ? +wanted.get("step") : timeline.length);
+  goTo(wanted.has("step") && isFinite(+wanted.get("step")) ? +wanted.get("step") : resting);
   if (u !== null) select(u);
 }
 function recolour() {
@@ -110,7 +110,7 @@ async function main() {
   $("title").textContent = D.title;
   $("summary").textContent = `${count(B.kind.length, "node")}, ${count(A.src.length, "arrow")} · ${D.engine}` + (D.totals.saved_bytes ? " · keeps " + size(D.totals.unique_bytes || D.totals.saved_bytes) : "");
   for (let g = 0; g < G.kind.length; g++) if (G.open[g]) opened.add(g);
-  $("scrub").max = timeline.length; step = timeline.length;
+  $("scrub").max = timeline.length; step = resting;
   $("half1").style.width = 100 * builds / Math.max(1, timeline.length) + "%"; if (timeline.length === builds) $("half2").hidden = true;
   $("half1").textContent = "build"; listen(); resize();
   choose();
