@@ -79,3 +79,12 @@ def test_check_looks_at_arrays_and_tensors():
     for grad in (np.array([1.0, np.nan]), torch.tensor([1.0, math.nan])):
         with pytest.warns(UserWarning), pytest.raises(RuntimeError, match="nan values in its 1th output"):
             anomaly.check(record, (None, grad))
+
+
+def test_switching_off_what_was_off_leaves_calls_everyday():
+    torch.autograd.set_detect_anomaly(False)
+    assert not modes.watch and not modes.unusual
+    torch.autograd.set_detect_anomaly(True)
+    assert modes.watch
+    torch.autograd.set_detect_anomaly(False)
+    assert not modes.watch and not modes.unusual

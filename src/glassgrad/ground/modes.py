@@ -55,8 +55,10 @@ def set_grad(enabled: bool) -> None:
 
 def set_anomaly(enabled: bool, check_nan: bool) -> None:
     """Switch anomaly detection in this thread."""
-    expect_unusual()
+    if enabled:
+        expect_unusual()
     local.anomaly, local.anomaly_check_nan = enabled, check_nan
+    settle()
 
 
 def expect_unusual() -> None:

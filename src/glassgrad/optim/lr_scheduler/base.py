@@ -38,21 +38,21 @@ _RESUMED = (
 )
 
 
-def _undivided(step: Callable[..., None]) -> Callable[..., None]:
+def _undivided(advance: Callable[..., None]) -> Callable[..., None]:
     """A step that is undone where it does not come to its end, be it by Ctrl-C: the next goes on from there."""
 
-    @functools.wraps(step)
-    def whole(self: LRScheduler, *args: Any, **kwargs: Any) -> None:
+    @functools.wraps(advance)
+    def step(self: LRScheduler, *args: Any, **kwargs: Any) -> None:  # by this name ``compile`` knows it
         changing = [vars(schedule) for schedule in _with_inner(self)]
         changing += self.optimizer.param_groups
         undo = map(dict.update, changing, [one.copy() for one in changing])
         try:
-            step(self, *args, **kwargs)
+            advance(self, *args, **kwargs)
         except BaseException:
             deque(undo, 0)  # one call of C: no signal is served in its midst
             raise
 
-    return whole
+    return step
 
 
 def _with_inner(schedule: LRScheduler) -> list[LRScheduler]:
