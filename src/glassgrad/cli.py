@@ -342,7 +342,7 @@ def _without_runner(hook: Callable[..., Any]) -> Callable[..., Any]:
             seen.add(id(link))
             link.__traceback__ = _own_frames(link.__traceback__)
             link = link.__cause__ or link.__context__
-        if hook is not sys.__excepthook__:
+        if hook is not sys.__excepthook__ or isinstance(error, KeyboardInterrupt):  # after which Python ends otherwise
             hook(kind, error, error.__traceback__)
             return
         from .watch.traces import folded
