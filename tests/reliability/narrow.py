@@ -135,7 +135,7 @@ def is_typed(value):
     """Whether a dtype, or what has one: a list by what is in it."""
     if isinstance(value, (list, tuple)):
         return any(map(is_typed, value))
-    return hasattr(value, "dtype") or isinstance(value, (np.dtype, type))
+    return hasattr(value, "dtype") or hasattr(value, "__array_interface__") or isinstance(value, (np.dtype, type))
 
 
 def results(words):

@@ -21,5 +21,5 @@ def test_interrupted(name):
     every = 17 if few else EVERY
     faults, count, excused = interrupts.sweep(name, every, first=random.randrange(1, every))
     assert faults == []
-    assert count >= 5
+    assert count >= 2  # a step of SGD is short
     assert excused <= 2 + count // 10

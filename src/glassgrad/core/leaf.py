@@ -119,10 +119,10 @@ _OF_BASE = _base_references()
 
 def _own(grad: Any, data: Any) -> Any:
     """A copy of ``grad``, laid out as the leaf's data where that is dense, else row by row."""
-    strides = strides_of(data)
-    if data.flags.c_contiguous or not is_dense(data.shape, strides):
+    if type(data) is not ndarray or data.flags.c_contiguous:  # a sparse leaf has no layout
         return np.array(grad, order="C")
-    return laid(grad, strides)
+    strides = strides_of(data)
+    return laid(grad, strides) if is_dense(data.shape, strides) else np.array(grad, order="C")
 
 
 def accumulate_lifted(leaf: Any, grad: Any) -> None:
