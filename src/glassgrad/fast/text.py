@@ -176,7 +176,9 @@ def _laid_out(row: Row) -> list[str]:
     may_differ = {
         "plain": f"{first}.ndim > 1 and not a0.flags.c_contiguous",
         "elementwise": "a0.ndim > 1 and not a0.flags.c_contiguous",
-        "channels": " or ".join(f"not (s := {a}.strides)[:1] >= s[1:2] >= s[2:3] >= s[3:4]" for a in images),
+        "channels": " or ".join(
+            f"not {a}.flags.c_contiguous and not (s := {a}.strides)[:1] >= s[1:2] >= s[2:3] >= s[3:4]" for a in images
+        ),
     }
     return [f"if {may_differ[row.layout]}:", f"    r = {row.name}_laid(r, {', '.join(_arrays(row))})"]
 
