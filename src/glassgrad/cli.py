@@ -201,17 +201,14 @@ def _run(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
     if options.module is not None:
         if not options.module:
             parser.error("argument -m: a module's name is missing")
-        find, (target, *arguments) = _module_code, options.module
+        find, (target, *arguments) = module_code, options.module
     elif options.script is not None:
-        find, target, arguments = _script_code, options.script, options.arguments
+        find, target, arguments = script_code, options.script, options.arguments
     else:
         parser.error("a SCRIPT or -m MODULE is missing")
     if not options.torch:
         install()
-    main_module = ModuleType("__main__")
-    main_module.__dict__.update(__builtins__=builtins, __annotations__={}, __cached__=None)
-    sys.argv[:] = [target, *arguments]
-    sys.modules["__main__"] = main_module
+    main_module = new_main(target, arguments)
     try:
         code = find(target, main_module)
         if isinstance(code, int):
@@ -224,6 +221,15 @@ def _run(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
         sys.excepthook = _without_runner(sys.excepthook)
         raise  # Python itself then prints, finalizes and exits as it does for a script
     return 0
+
+
+def new_main(target: str, arguments: Sequence[str]) -> ModuleType:
+    """An empty module in the place of ``__main__``, and the arguments that its program will see."""
+    main_module = ModuleType("__main__")
+    main_module.__dict__.update(__builtins__=builtins, __annotations__={}, __cached__=None)
+    sys.argv[:] = [target, *arguments]
+    sys.modules["__main__"] = main_module
+    return main_module
 
 
 def _explored(code: CodeType, main_module: ModuleType, options: argparse.Namespace) -> None:
@@ -251,7 +257,7 @@ def _explored(code: CodeType, main_module: ModuleType, options: argparse.Namespa
             print(f"glassgrad: backward pass {watched.steps:,} is explored in {path}", file=sys.stderr)
 
 
-def _script_code(path: str, main_module: ModuleType) -> CodeType | int:
+def script_code(path: str, main_module: ModuleType) -> CodeType | int:
     """The code of a file, of a folder or zip file, or of ``-``; after a message the exit code that Python has."""
     from pkgutil import get_importer
 
@@ -304,7 +310,7 @@ def _spec_code(spec: Any, main_module: ModuleType) -> CodeType | None:
     return code
 
 
-def _module_code(name: str, main_module: ModuleType) -> CodeType | int:
+def module_code(name: str, main_module: ModuleType) -> CodeType | int:
     """The code of the module (of a package: its ``__main__``); 1, after a message, where there is none."""
     _lead_path(os.getcwd())
     try:

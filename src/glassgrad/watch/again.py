@@ -1,6 +1,6 @@
 """The failing step once more: the script is run anew in a process of its own, recorded, its writes sent nowhere.
 
-Run by hand as ``python -m glassgrad.why.again``; it takes its task as one JSON argument and prints the answers.
+Run by hand as ``python -m glassgrad.watch.again``; it takes its task as one JSON argument and prints the answers.
 """
 
 from __future__ import annotations
@@ -98,5 +98,5 @@ def _refuse(event: str, args: Any) -> None:
         os._exit(2)
 
 
-if __name__ == "__main__":
+if __name__ == "__main__":  # by its own name: the script takes the place of ``__main__``, whose names then go
     importlib.import_module(f"{__package__}.again").main(json.loads(sys.argv[1]))

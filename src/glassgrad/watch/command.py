@@ -43,8 +43,10 @@ def why(script: Script, *, as_json: bool = False, strict: bool = False, page: st
     seconds = time.monotonic() - began
     if error is not None:
         _print_error(error)
-    of = _of_run(watch, script, seconds) if error is None else _of_failure(error, watch, script, seconds)
-    said, graph = of
+    if error is None:
+        said, graph = _of_run(watch, script, seconds)
+    else:
+        said, graph = _of_failure(error, watch, script, seconds)
     names.clear()
     link = written(graph, said, page) if page and graph is not None and said else ""
     if as_json:
@@ -90,10 +92,7 @@ def _print_error(error: BaseException) -> None:
 
 def report(said: list[Finding]) -> str:
     """Findings as they are printed: four whole, the rest counted."""
-    lines = []
-    for finding in said[:MOST]:
-        verdict = "glassgrad: why" if finding.weight == "failure" else f"glassgrad: {finding.weight}"
-        lines += finding.lines(verdict)
+    lines = [line for finding in said[:MOST] for line in finding.lines()]
     if len(said) > MOST:
         lines.append(f"glassgrad: and {len(said) - MOST} more")
     return "\n".join(lines)

@@ -16,6 +16,7 @@ from ..explore.why import why
 from .asked import Asked
 from .finding import Finding
 from .frames import module_path, names_in, place_of, shaped, tensors_on_line, users_frames, value_of
+from .models import loose_layers, modules_in, registered_list
 
 
 class Case:
@@ -278,13 +279,11 @@ def _devices(case: Case) -> Finding:
 
 
 def _no_parameters(case: Case) -> Finding:
-    from .models import loose_layers, modules_in
-
     lines, fix = [], "call super().__init__() first, and register layers: self.layers = nn.ModuleList([...])"
     for name, module in modules_in(case.frames):
         for path, kind, count in loose_layers(module):
             lines.append(f"{name}.{path} is a {kind} of {count} layers: a model does not see inside of it")
-            fix = f"self.{path.rpartition('.')[2]} = nn.{'ModuleDict' if kind == 'dict' else 'ModuleList'}(...)"
+            fix = registered_list(path, kind)
     return _finding(case, "no parameters", "the optimizer was given no parameter at all.", fix, tuple(lines))
 
 

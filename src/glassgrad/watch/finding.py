@@ -27,9 +27,9 @@ class Finding:
     fix: str = ""
     weight: Weight = "finding"
 
-    def lines(self, verdict: str = "") -> list[str]:
-        """The finding as it is printed, of six lines at most."""
-        said = [f"{verdict or self.weight}: {self.what}"]
+    def lines(self) -> list[str]:
+        """The finding as it is printed."""
+        said = [f"glassgrad: {'why' if self.weight == 'failure' else self.weight}: {self.what}"]
         if self.loc is not None:
             code = self.loc.code or self.loc.expression or ""
             said.append(f"  {self.loc}" + (f"   {_cut(code)}" if code else ""))

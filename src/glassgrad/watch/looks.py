@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from ..explore.model import SourceLoc
 from ..explore.read import is_tensor
 from ..explore.source import location_of
 from ..explore.walk import SINK, Walk, op_name, walk
-from .models import living_models
+from .models import living_models, trained_by
 
 if TYPE_CHECKING:
     from .watch import Watch
@@ -33,6 +33,15 @@ class Evidence:
         self.bad = False  # whether its gradient was NaN or infinite where the loss was finite
 
 
+class Pattern(NamedTuple):
+    """A mistake that a graph shows: in how many looks, at which line, what it is and what to write instead."""
+
+    times: int
+    loc: SourceLoc | None
+    what: str
+    fix: str
+
+
 class Looks:
     """The evidence of one watch."""
 
@@ -45,7 +54,7 @@ class Looks:
         self.optimizers: dict[int, Any] = {}
         self.roots: list[Any] = []
         self.frame: Any = None
-        self.patterns: dict[str, tuple[int, SourceLoc | None, str]] = {}
+        self.patterns: dict[str, Pattern] = {}  # by kind
         self.leaf_loss: SourceLoc | None = None
         self.reaching_back = 0
         self.sizes: list[int] = []
@@ -54,17 +63,22 @@ class Looks:
         self.not_training: set[str] = set()
         self.backward_line: SourceLoc | None = None
         self.step_line: SourceLoc | None = None
-        self._looking = self._zeroed = False
+        self._looking = False
+        self._zeroed = False  # whether gradients were zeroed since the last step
+        self._went_back = False  # whether there was a backward pass since then
+        self._zeroed_last = False  # whether zero_grad() came after it
         self._newest = -math.inf
-        self._sample: tuple[Any, Any, int] | None = (
-            None  # a parameter, its gradient, the gradient's version after a step
-        )
+        #: a parameter, its gradient, and the gradient's version after a step
+        self._sample: tuple[Any, Any, int] | None = None
         self.stepped: dict[int, int] = {}  # optimizers, and the number of backward passes at their last step
 
     # -- backward -------------------------------------------------------------------------------------------------
 
     def before_backward(self, loss: Any, looking: bool, recording: Any) -> None:
         """A backward pass begins: at every pass whether gradients were zeroed, at a look all that the graph shows."""
+        self._went_back, self._zeroed_last = True, False
+        if not is_tensor(loss):
+            return
         if self._sample is not None:
             parameter, grad, version = self._sample
             if parameter.grad is grad and grad._version == version and not self._zeroed:
@@ -119,7 +133,7 @@ class Looks:
 
     def before_zero_grad(self) -> None:
         """Gradients are about to be zeroed: whether somebody changed them after the step."""
-        self._zeroed = True
+        self._zeroed = self._zeroed_last = True
         if self._sample is not None:
             parameter, grad, version = self._sample
             if parameter.grad is grad and grad._version != version:
@@ -130,17 +144,15 @@ class Looks:
 
     def before_step(self, optimizer: Any, by_closure: bool) -> None:
         """A step begins: whether there is anything to step with, and what the parameters are."""
-        watch = self.watch
+        wiped, self._went_back = self._went_back and self._zeroed_last, False
         last = self.stepped.get(id(optimizer))
-        self.stepped[id(optimizer)] = watch.backwards
+        self.stepped[id(optimizer)] = self.watch.backwards
         self.optimizers.setdefault(id(optimizer), optimizer)
-        if by_closure or (last is not None and last == watch.backwards):
+        if by_closure or (last is not None and last == self.watch.backwards):
             return  # its gradients are still to come, or were looked at
-        if not any(p.grad is not None for group in optimizer.param_groups for p in group["params"]):
+        if all(p.grad is None for p in trained_by(optimizer)):
             self.stepped_without += 1
-            order = "".join(watch.order)
-            if order[:-1].rpartition("s")[2].endswith("z") and "b" in order[:-1].rpartition("s")[2]:
-                self.wiped += 1
+            self.wiped += wiped
             self.step_line = location_of(sys._getframe(3))
         if not self._looking:
             return
@@ -192,6 +204,7 @@ def _depends_on_mode(module: Any) -> bool:
 # -- losses that were handed the wrong thing --------------------------------------------------------------------------
 
 THROUGH = ("View", "Reshape", "Unsqueeze", "Squeeze", "Transpose", "Permute", "T", "Expand", "Clone", "ToCopy", "Alias")
+LOGARITHMS = ("LogSoftmax", "LogsigmoidForward", "Log", "Where")  # what nll_loss may be handed
 WRONG = {
     ("LogSoftmax", "Softmax"): (
         "softmax twice", "the scores went through softmax before cross_entropy, which takes softmax itself",
@@ -217,17 +230,10 @@ def look_at_losses(looks: Looks, walked: Walk, recording: Any) -> None:
             continue
         wrong = WRONG.get((name, names[below]))
         if wrong is not None:
-            _note(looks, wrong[0], walked, below, recording, f"{wrong[1]}|{wrong[2]}")
-        if name in ("NllLoss", "NllLossForward") and names[below] not in (
-            "LogSoftmax",
-            "LogsigmoidForward",
-            "Log",
-            "Where",
-        ):
-            text = (
-                "nll_loss was handed raw scores: it takes logarithms of probabilities|use cross_entropy, or log_softmax"
-            )
-            _note(looks, "raw nll", walked, i, recording, text)
+            _note(looks, walked, below, recording, *wrong)
+        if name in ("NllLoss", "NllLossForward") and names[below] not in LOGARITHMS:
+            what = "nll_loss was handed raw scores: it takes logarithms of probabilities"
+            _note(looks, walked, i, recording, "raw nll", what, "use cross_entropy, or log_softmax")
         if name in ("Sub", "MseLoss"):
             _broadcast(looks, walked, i, recording)
 
@@ -254,11 +260,11 @@ def _broadcast(looks: Looks, walked: Walk, i: int, recording: Any) -> None:
     if shape is None or inner is None or len(shape) != 2 or shape[0] != shape[1] or shape[0] < 2:
         return
     if inner in ((shape[0], 1), (shape[0],)):
-        text = (
+        what = (
             f"a difference of {list(inner)} and {[shape[0]] if len(inner) == 2 else [shape[0], 1]} has the shape "
-            f"{list(shape)}: every prediction against every target|predictions.squeeze(1), or targets.unsqueeze(1)"
+            f"{list(shape)}: every prediction against every target"
         )
-        _note(looks, "broadcast", walked, i, recording, text)
+        _note(looks, walked, i, recording, "broadcast", what, "predictions.squeeze(1), or targets.unsqueeze(1)")
 
 
 def _shape(node: Any) -> tuple[int, ...] | None:
@@ -269,9 +275,10 @@ def _shape(node: Any) -> tuple[int, ...] | None:
         return None
 
 
-def _note(looks: Looks, kind: str, walked: Walk, i: int, recording: Any, text: str) -> None:
-    count, loc, _ = looks.patterns.get(kind, (0, None, ""))
+def _note(looks: Looks, walked: Walk, i: int, recording: Any, kind: str, what: str, fix: str) -> None:
+    before = looks.patterns.get(kind)
+    count, loc = (0, None) if before is None else (before.times, before.loc)
     if recording is not None and loc is None:
         call = recording.of_age(walked.seqs[i], looks.watch.torch.__name__)
         loc = call.loc if call is not None else None
-    looks.patterns[kind] = count + 1, loc, text
+    looks.patterns[kind] = Pattern(count + 1, loc, what, fix)

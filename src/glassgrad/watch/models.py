@@ -24,6 +24,12 @@ def living_models(torch: ModuleType) -> tuple[list[Any], list[Any]]:
     return [module for module in modules if id(module) not in inner], optimizers
 
 
+def trained_by(optimizer: Any) -> Iterator[Any]:
+    """The parameters of all groups of an optimizer."""
+    for group in optimizer.param_groups:
+        yield from group["params"]
+
+
 def names_of(roots: list[Any], frame: FrameType | None) -> dict[int, str]:
     """The parameters of some models by identity: ``model.fc.weight``, after the variable that holds the model."""
     variables: dict[int, str] = {}
@@ -60,6 +66,11 @@ def loose_layers(root: Any) -> Iterator[tuple[str, str, int]]:
             layers = [one for one in (value.values() if type(value) is dict else value) if _is_layer(one)]
             if any(id(layer) not in registered for layer in layers):
                 yield f"{path}.{name}" if path else name, type(value).__name__, len(layers)
+
+
+def registered_list(path: str, kind: str) -> str:
+    """The line that makes a plain list or dict of layers, as ``loose_layers`` tells of it, a part of the model."""
+    return f"self.{path.rpartition('.')[2]} = nn.{'ModuleDict' if kind == 'dict' else 'ModuleList'}(...)"
 
 
 def _is_layer(value: Any) -> bool:

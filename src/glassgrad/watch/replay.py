@@ -10,6 +10,7 @@ from types import FrameType, TracebackType
 from typing import Any
 
 from ..explore.model import Graph
+from ..explore.source import location
 from .asked import Asked
 from .frames import users_frames
 from .watch import Watch
@@ -26,7 +27,7 @@ def replayed(error: BaseException, traceback: TracebackType | None, watch: Watch
     is dropped. A cause that is older than the step is not seen.
     """
     for frame, instruction in reversed(users_frames(traceback)):
-        line = _line(frame, instruction)
+        line = location(frame.f_code, instruction).line
         body = _body_around(frame, line)
         if body is None:
             continue
@@ -42,13 +43,6 @@ def replayed(error: BaseException, traceback: TracebackType | None, watch: Watch
                 return again.answers, graphs[-1] if graphs else None
         return {}, None
     return {}, None
-
-
-def _line(frame: FrameType, instruction: int) -> int:
-    for start, stop, line in frame.f_code.co_lines():
-        if start <= instruction < stop and line is not None:
-            return line
-    return frame.f_lineno
 
 
 def _body_around(frame: FrameType, line: int) -> ast.Module | None:

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import builtins
 import dataclasses
 import importlib
 import importlib.util
 import os
-import sys
 from types import ModuleType
 from typing import Any
 
@@ -30,13 +28,10 @@ class Script:
 
     def run(self) -> dict[str, Any]:
         """Run it; gives its names. FileNotFoundError where there is no such script."""
-        from ..cli import _module_code, _script_code
+        from ..cli import module_code, new_main, script_code
 
-        main_module = ModuleType("__main__")
-        main_module.__dict__.update(__builtins__=builtins, __annotations__={}, __cached__=None)
-        sys.argv[:] = [self.target, *self.arguments]
-        sys.modules["__main__"] = main_module
-        code = (_module_code if self.is_module else _script_code)(self.target, main_module)
+        main_module = new_main(self.target, self.arguments)
+        code = (module_code if self.is_module else script_code)(self.target, main_module)
         if isinstance(code, int):
             raise SystemExit(code)  # the one that python gives; the message is out
         exec(code, main_module.__dict__)

@@ -11,12 +11,12 @@ from ..explore.answer import listed, plural
 from .asked import Asked
 from .finding import Finding
 from .looks import Evidence
-from .models import loose_layers, names_of
+from .models import loose_layers, names_of, registered_list, trained_by
 from .watch import Watch
 
 
 def findings(watch: Watch, answers: dict[str, Asked] | None = None) -> list[Finding]:
-    """What is wrong with a run that has come to its end, the gravest first; empty where all is well.
+    """What is wrong with a run that has come to its end, in the order of a step; empty where all is well.
 
     ``answers`` are those of the graph of a recorded step, which name lines.
     """
@@ -31,15 +31,13 @@ class Verdict:
         looks = self.looks
         self.names = names_of(looks.roots, looks.frame)
         self.optimizers = [o for key, o in looks.optimizers.items() if key in looks.stepped or self._reached(o)]
-        self.in_optimizer = {id(p): p for o in self.optimizers for group in o.param_groups for p in group["params"]}
+        self.in_optimizer = {id(p): p for optimizer in self.optimizers for p in trained_by(optimizer)}
         self.in_models = {id(p): p for root in looks.roots for p in root.parameters()}
 
     def _reached(self, optimizer: Any) -> bool:
         """Whether a graph that was looked at leads to a parameter of an optimizer: others may be another program's."""
-        return any(
-            id(p) in self.looks.parameters and self.looks.parameters[id(p)].reached
-            for group in optimizer.param_groups for p in group["params"]
-        )  # fmt: skip
+        known = self.looks.parameters
+        return any(id(p) in known and known[id(p)].reached for p in trained_by(optimizer))
 
     def findings(self) -> list[Finding]:
         """All of them."""
@@ -112,11 +110,11 @@ class Verdict:
                 (answer.verdict, *answer.lines[:2]) if answer is not None else (),
                 answer.advice if answer is not None else "",
             )  # fmt: skip
-        for kind, (count, loc, text) in looks.patterns.items():
-            if count >= min(2, looks.number):
-                what, fix = text.split("|")
+        for kind, pattern in looks.patterns.items():
+            if pattern.times >= min(2, looks.number):
                 asked = self.answers.get(kind)
-                yield Finding(kind, f"{what}.", loc or (asked and asked.loc) or looks.backward_line, fix=fix)
+                loc = pattern.loc or (asked and asked.loc) or looks.backward_line
+                yield Finding(kind, f"{pattern.what}.", loc, fix=pattern.fix)
 
     def _rates(self) -> Iterator[Finding]:
         looks = self.looks
@@ -186,7 +184,7 @@ class Verdict:
                 yield Finding(
                     "list", f"{type(root).__name__}.{path} is a {kind} of {plural(count, 'layer')}: the model does not "
                     "see inside of it, so the optimizer, .to() and state_dict() do not either.",
-                    fix=f"self.{path.rpartition('.')[2]} = nn.{'ModuleDict' if kind == 'dict' else 'ModuleList'}(...)",
+                    fix=registered_list(path, kind),
                 )  # fmt: skip
         if not self.watch.steps:
             return

@@ -9,7 +9,6 @@ from __future__ import annotations
 import sys
 import warnings
 import weakref
-from collections import deque
 from collections.abc import Callable
 from types import CodeType, ModuleType
 from typing import Any
@@ -21,9 +20,7 @@ from ..explore.source import location_of
 from ..explore.survey import read
 from .asked import Asked, answers_to
 from .looks import Looks
-from .models import names_of
-
-ORDER = 90  # of what was called last: so many letters are kept
+from .models import names_of, trained_by
 
 
 def looked_at(number: int) -> bool:
@@ -48,7 +45,6 @@ class Watch:
         self.torch, self.record_from, self.ask_at, self.arrived = torch, record_from, ask_at, arrived
         self.backwards = self.steps = 0
         self.sites: list[tuple[CodeType, int]] = []  # where the last two backward passes were asked for
-        self.order: deque[str] = deque(maxlen=ORDER)  # b backward, s step, z zero_grad
         self.warned: list[tuple[str, SourceLoc]] = []
         self.answers: dict[str, Asked] = {}
         self.recording: Recording | None = None
@@ -132,17 +128,15 @@ class Watch:
 
     def _backward(self, original: Any, tensors: Any, args: Any, kwargs: Any) -> Any:
         self.backwards += 1
-        self.order.append("b")
         self._loss = weakref.ref(tensors) if is_tensor(tensors) else None
         asking = self.recording is not None and self.ask_at in (None, self.backwards)
         looking = asking or looked_at(self.backwards)
         frame = sys._getframe(2)
         self.sites = [*self.sites[-1:], (frame.f_code, frame.f_lasti)]
         recording = self.end_recording() if asking else None
-        if is_tensor(tensors):
-            self.looks.before_backward(tensors, looking, recording)
-            if asking:
-                self._ask(tensors, recording, frame)
+        self.looks.before_backward(tensors, looking, recording)
+        if asking and is_tensor(tensors):
+            self._ask(tensors, recording, frame)
         answer = original(tensors, *args, **kwargs)
         if looking:
             self.looks.after_backward(tensors)
@@ -155,20 +149,18 @@ class Watch:
     def _ask(self, loss: Any, recording: Any, frame: Any) -> None:
         """Ask the recorded graph before the backward pass frees it."""
         names = names_of(self.looks.roots, frame)
-        trained = [p for o in self.looks.optimizers.values() for group in o.param_groups for p in group["params"]]
+        trained = [p for optimizer in self.looks.optimizers.values() for p in trained_by(optimizer)]
         self.answers = answers_to(
             loss, recording, {names.get(id(p), f"parameter {i}"): p for i, p in enumerate(trained)}
         )
-        for kind, (_, loc, text) in self.looks.patterns.items():
-            self.answers[kind] = Asked(kind, text, loc=loc)
+        for kind, pattern in self.looks.patterns.items():
+            self.answers[kind] = Asked(kind, pattern.what, loc=pattern.loc)
         if self.arrived is not None:
             model = max(self.looks.roots, key=lambda root: sum(1 for _ in root.parameters()), default=None)
             self.arrived(self.answers, read(loss, model=model, record=recording))
 
     def _zero_grad_by(self, original: Any) -> Any:
         def zero_grad(owner: Any, *args: Any, **kwargs: Any) -> Any:
-            if not self.order or self.order[-1] != "z":
-                self.order.append("z")
             self.looks.before_zero_grad()
             return original(owner, *args, **kwargs)
 
@@ -185,7 +177,6 @@ class Watch:
 
     def _before_step(self, optimizer: Any, args: Any, kwargs: Any) -> None:
         self.steps += 1
-        self.order.append("s")
         self.looks.before_step(optimizer, by_closure=bool(len(args) > 1 or kwargs))
 
     def _after_step(self, optimizer: Any, args: Any, kwargs: Any) -> None:
