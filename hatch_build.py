@@ -16,7 +16,7 @@ class Publish(BuildHookInterface):
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         """Write the catalogue's table and the stubs; CalledProcessError, with what went wrong, where that fails."""
-        if self.target_name == "wheel":
+        if self.target_name == "wheel" and sys.version_info >= (3, 11):  # before there is no engine, nor are its tables
             # Not by PYTHONPATH: an isolated build takes off it what an earlier installation in place has added.
             script = "import sys; sys.path.insert(0, sys.argv[1]); from glassgrad.ops import publish; publish.write([])"
             command = [sys.executable, "-c", script, str(Path(self.root) / "src")]

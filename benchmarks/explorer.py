@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import gc
+import importlib
 import importlib.metadata
 import os
 import platform
@@ -233,6 +234,65 @@ def factor(step: Callable[[], Any], rounds: int) -> tuple[float, float]:
     return min(outside), min(inside)
 
 
+# -- graphs of other forms, to a million nodes, in a process each ---------------------------------------------------
+
+
+def chain(engine: Any, nodes: int) -> tuple[Any, Any]:
+    """One operation after the other."""
+    x = y = engine.ones(3, requires_grad=True)
+    for _ in range(nodes):
+        y = y * 1.5
+    return y.sum(), x
+
+
+def wide(engine: Any, nodes: int) -> tuple[Any, Any]:
+    """Many parameters side by side, each of a few operations, added up two by two."""
+    leaves = [engine.ones(4, requires_grad=True) for _ in range(nodes // 8)]
+    ends = [((leaf * 2 + 1).tanh() * leaf).exp() for leaf in leaves]
+    while len(ends) > 1:
+        ends = [a + b for a, b in zip(ends[::2], ends[1::2], strict=False)] + ends[len(ends) & ~1 :]
+    return ends[0].sum(), leaves[0]
+
+
+def unrolled(engine: Any, nodes: int) -> tuple[Any, Any]:
+    """One weight, used in every step."""
+    w, y = engine.ones(3, requires_grad=True), engine.ones(3)
+    for _ in range(nodes // 3):
+        y = (y * w).sin() + w
+    return y.sum(), w
+
+
+FORMS = {"chain": chain, "wide": wide, "unrolled": unrolled}
+STAGES = ("build", "text", "why", "paths", "read", "page")
+
+
+def scaled(engine: str, form: str, nodes: int) -> str:
+    """The row of one graph, which a process of its own prints: seconds of each question, and the most memory."""
+    code = f"from benchmarks.explorer import measured; measured({engine!r}, {form!r}, {nodes})"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    return done.stdout.strip() or f"failed: {done.stderr.strip().splitlines()[-1:]}"
+
+
+def measured(name: str, form: str, nodes: int) -> None:
+    """Print the cells of :func:`scaled`."""
+    import resource
+
+    from glassgrad.explore import graph_text, paths, read, why
+    from glassgrad.explore.page.write import page_html
+
+    engine = importlib.import_module(name)
+    engine.set_num_threads(1)
+    took, (loss, leaf) = seconds(lambda: FORMS[form](engine, nodes))
+    times = [took, seconds(lambda: graph_text(loss))[0], seconds(lambda: why(loss, leaf))[0]]
+    times.append(seconds(lambda: paths(loss, leaf, limit=1))[0])
+    took, graph = seconds(lambda: read(loss))
+    page, _ = seconds(lambda: page_html(graph))
+    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
+    print(" | ".join([*map(readable, [*times, took, page]), f"{most:.1f} GB"]))
+    sys.stdout.flush()
+    os._exit(0)  # freeing a million nodes is none of the questions
+
+
 def versions() -> list[str]:
     """What the figures depend on."""
     import glassgrad
@@ -259,7 +319,9 @@ def main() -> None:
 
     parser = argparse.ArgumentParser(prog="python -m benchmarks.explorer", description=__doc__)
     parser.add_argument("--short", action="store_true", help="the smallest graph and few rounds, to see that it runs")
-    parser.add_argument("--only", default="", choices=["", "graphs", "record", "others"], help="one of the tables")
+    parser.add_argument(
+        "--only", default="", choices=["", "graphs", "record", "others", "scale"], help="one of the tables"
+    )
     options = parser.parse_args()
     torch.set_num_threads(1)
     print("\n".join(versions()))
@@ -274,6 +336,12 @@ def main() -> None:
         print(f"\n| graph of | {' | '.join(PROGRAMS)} |\n|" + "---|" * (1 + len(PROGRAMS)))
         for size in sizes:
             print(f"| {size:,} blocks | {' | '.join(other(tool, size) for tool in PROGRAMS)} |", flush=True)
+    if options.only in ("", "scale"):
+        print(f"\n| form | engine | nodes | {' | '.join(STAGES)} | most memory |\n|" + "---|" * (4 + len(STAGES)))
+        for nodes in (1_000,) if options.short else (100_000, 1_000_000):
+            for form in FORMS:
+                for name in ("glassgrad", "torch"):
+                    print(f"| {form} | {name} | {nodes:,} | {scaled(name, form, nodes)} |", flush=True)
     if options.only in ("", "record"):
         print("\n| forward pass | engine | outside | inside record() | factor |\n|" + "---|" * 5)
         factors = []

@@ -12,7 +12,6 @@ import platform
 import sys
 from collections.abc import Callable, Sequence
 from importlib.machinery import BuiltinImporter, SourceFileLoader
-from pathlib import Path
 from types import CodeType, ModuleType, TracebackType
 from typing import Any
 
@@ -39,15 +38,14 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"glassgrad {_version('glassgrad')}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND")
 
+    endings = ".html, .svg, .png, .gif, .mp4, .tex, .mmd, .md, .dot or .json"
     run = commands.add_parser(
         "run",
         usage="glassgrad run [-h] [--explore FILE] [--torch] (SCRIPT | -m MODULE | -) [ARGUMENT ...]",
         help="run a PyTorch script unchanged, on glassgrad",
         description="Run a script in which `import torch` gives glassgrad, as `python SCRIPT` would run it.",
     )
-    run.add_argument(
-        "--explore", metavar="FILE", help="write the last backward graph to FILE: .html, .svg, .png, .dot or .json"
-    )
+    run.add_argument("--explore", metavar="FILE", help=f"write the last backward graph to FILE: {endings}")
     run.add_argument("--torch", action="store_true", help="run on the real PyTorch instead, to explore its graph")
     run.add_argument("-m", dest="module", metavar="MODULE", nargs=argparse.REMAINDER, help="run a module, not a file")
     run.add_argument(
@@ -81,11 +79,16 @@ def _parser() -> argparse.ArgumentParser:
 
     view = commands.add_parser(
         "view",
-        help="show a graph that was saved as JSON: a page, a still picture, or a DOT source",
-        description="A graph saved by glassgrad.explore.to_json as .html (an interactive page), .svg, .png or .dot.",
+        help="show a graph that was saved as JSON: a page, a picture, a film, formulas",
+        description=f"A graph saved by glassgrad.explore.to_json as what FILE's ending asks for: {endings}.",
     )
     view.add_argument("graph", metavar="GRAPH", help="the JSON file")
     view.add_argument("-o", "--out", metavar="FILE", help="the file to write (default: beside the graph, as .html)")
+    view.add_argument(
+        "--step", type=_step, metavar="N", help="of a picture: the step of the timeline, 'each', or 'play' (.svg)"
+    )
+    view.add_argument("--direction", choices=("TB", "LR"), default="TB", help="of a picture (default: %(default)s)")
+    view.add_argument("--theme", choices=("light", "dark"), default="light", help="of a picture (default: %(default)s)")
     view.set_defaults(action=_view)
 
     demo = commands.add_parser(
@@ -99,6 +102,11 @@ def _parser() -> argparse.ArgumentParser:
     info = commands.add_parser("info", help="print versions, the linear algebra library and the number of cores")
     info.set_defaults(action=_info)
     return parser
+
+
+def _step(text: str) -> int | str:
+    """A step of the timeline as the command line has it."""
+    return text if text in ("each", "play") else int(text)
 
 
 def _version(distribution: str) -> str:
@@ -133,15 +141,17 @@ def _view(options: argparse.Namespace) -> int:
     from .explore.page.view import view
 
     try:
-        path = view(options.graph, options.out)
+        settings = {"step": options.step, "direction": options.direction, "theme": options.theme}
+        paths = view(options.graph, options.out, **settings)
     except (OSError, ValueError, ImportError, MemoryError) as error:
         print(f"glassgrad view: {printable(str(error) or 'the graph is too large')}", file=sys.stderr)
         return 1
-    try:
-        print(path)
-    except UnicodeEncodeError:  # a name that is not UTF-8
-        sys.stdout.flush()
-        sys.stdout.buffer.write(os.fsencode(path) + b"\n")
+    for path in [paths] if isinstance(paths, str) else paths:
+        try:
+            print(path)
+        except UnicodeEncodeError:  # a name that is not UTF-8
+            sys.stdout.flush()
+            sys.stdout.buffer.write(os.fsencode(path) + b"\n")
     return 0
 
 
@@ -234,12 +244,12 @@ def new_main(target: str, arguments: Sequence[str]) -> ModuleType:
 
 def _explored(code: CodeType, main_module: ModuleType, options: argparse.Namespace) -> None:
     """Run a script's code and write the graph of its last backward pass, also where the script ends with an error."""
-    from .explore.page.view import form_of, write
+    from .explore.page.view import ready, write
     from .explore.script import LastBackward
 
     try:
-        form_of(Path(options.explore))
-    except ValueError as error:
+        ready(options.explore)
+    except (ValueError, ImportError) as error:
         sys.exit(f"glassgrad: --explore: {error}")
     try:
         tensor = importlib.import_module("torch").Tensor
@@ -332,7 +342,7 @@ def module_code(name: str, main_module: ModuleType) -> CodeType | int:
 
 def _lead_path(folder: str, always: bool = False) -> None:
     """Put ``folder`` where Python puts the script's own: in front, instead of ours."""
-    if not sys.flags.safe_path:
+    if not getattr(sys.flags, "safe_path", False):
         sys.path[:1] = [folder]
     elif always:  # what is asked for by name may be imported from, as Python has it
         sys.path.insert(0, folder)

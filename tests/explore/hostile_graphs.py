@@ -23,7 +23,7 @@ from glassgrad.cli import main as command
 from glassgrad.explore import observe, record, to_json
 from tests.explore import page_graphs
 
-FORMS = ("html", "svg", "dot", "json", "png")
+FORMS = ("html", "svg", "dot", "json", "png", "tex", "mmd", "md")
 SECONDS = 20  # that a graph may take; what takes longer ends the process, with a traceback
 STRANGE = [
     None, True, False, 0, 1, -1, 2, 7, 10**6, 2**31, 2**53, 2**63, -(2**63), 10**400, 0.5, -0.0, 1e308, 5e-324,
@@ -140,6 +140,10 @@ def verdict(content, folder, form="html"):
             xml.etree.ElementTree.fromstring(text)
         elif form == "json":
             json.loads(text)
+        elif form == "tex" and not (text.isascii() and text.count("\\end{document}") == 1):
+            return "the tex is damaged"
+        elif form in ("mmd", "md") and text.count("```") != 2 * (form == "md"):
+            return f"the {form} is damaged"
     except ValueError as error:
         return f"the {form} is damaged: {error}"
     except xml.etree.ElementTree.ParseError as error:

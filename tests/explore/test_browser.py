@@ -2,12 +2,19 @@
 
 import shutil
 import time
+import xml.etree.ElementTree as ElementTree
+from dataclasses import replace
 
 import pytest
 
+import glassgrad
+from glassgrad.explore import observe
+from glassgrad.explore.export.plane import plane
+from glassgrad.explore.export.scene import Scene
 from glassgrad.explore.page import explore
 
 from . import page_graphs as graphs
+from .lectures import LECTURES
 
 webdriver = pytest.importorskip("selenium.webdriver", reason="needs selenium: pip install glassgrad[browser]")
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
@@ -135,6 +142,71 @@ def test_playing_comes_to_the_end(show):
     until(lambda: run("return glassgrad.state.step === glassgrad.state.steps && !glassgrad.state.playing"), 30)
     assert run("return document.getElementById('phase').textContent") == "backward 6 / 6"
     assert run("return glassgrad.textOf(arguments[0])[2]", box_named(run, "x")) == "3 + 1 = 4"
+
+
+def test_the_panel_and_the_window_follow_the_steps(show):
+    """The current line and what happens stand in the panel; what is built lies in the window."""
+    run = show(graphs.gpt(6))
+    run("glassgrad.openAll(true)")
+    press(run, "Home")
+    for _ in range(41):
+        press(run, ".")
+    story, panel = run("return ['story', 'now'].map(id => document.getElementById(id).textContent)")
+    assert story == panel
+    assert "train.py:31" in run("return document.getElementById('right').textContent")
+    box = run("const r = document.getElementById('canvas').getBoundingClientRect(); return [r.width, r.height]")
+    for _ in range(60):
+        press(run, ".")
+        at = run("return glassgrad.place(glassgrad.state.now)")
+        assert at[0] >= 0 and at[1] >= 0 and at[0] + at[2] <= box[0] and at[1] + at[3] <= box[1]
+    run("glassgrad.select(glassgrad.state.items[3])")
+    assert run("return document.getElementById('now')") is None
+
+
+def test_the_play_has_speeds(show):
+    run = show(graphs.seed(), "#step=0", calm=False)
+    run("document.getElementById('speed').value = '4'")
+    began = time.monotonic()
+    press(run, " ")
+    until(lambda: run("return glassgrad.state.step === glassgrad.state.steps"), 30)
+    assert time.monotonic() - began < 8  # of about 12 seconds
+
+
+@pytest.mark.parametrize("width", [320, 360, 480, 700, 1000])
+def test_narrow_windows_keep_all_controls(show, width):
+    run = show(graphs.gpt(4), width=width, title="A title that is rather long for such a window")
+    hidden = run(
+        "return [...document.querySelectorAll(':is(header, footer) :is(button, select, input)')]"
+        ".filter(b => getComputedStyle(b).display !== 'none').map(b => [b.id, b.getBoundingClientRect()])"
+        ".filter(([id, r]) => r.left < 0 || r.right > innerWidth || r.top < 0 || r.bottom > innerHeight)"
+        ".map(p => p[0])"
+    )
+    assert hidden == []
+
+
+def test_a_page_without_a_backward_opens_at_the_end_of_the_build(show):
+    run = show(replace(graphs.tiny(), level=2))
+    state = run("return glassgrad.state")
+    assert state["step"] == state["builds"] < state["steps"]
+
+
+def test_inputs_and_accumulategrad_are_found(show):
+    run = show(read_with_input())
+    assert found(run, "accumulategrad") == "1 node found"
+    run("glassgrad.select(glassgrad.state.hits[0])")
+    panel = run("return document.getElementById('right').textContent")
+    assert "whatever arrives is added up in w.grad" in panel
+    assert found(run, "input") == "1 node found"
+    assert run("return glassgrad.textOf(glassgrad.state.hits[0])[0]") == "c"
+
+
+def read_with_input():
+    """``w * c`` with a constant c."""
+    import glassgrad as torch
+    from glassgrad.explore import read
+
+    w, c = torch.tensor(2.0, requires_grad=True), torch.tensor(3.0)
+    return read((w * c).exp(), {"w": w, "c": c})
 
 
 def test_scrubbing(show):
@@ -314,13 +386,18 @@ OPEN_BOXES = """const g = glassgrad, open = new Set(g.state.open);
     const u = g.state.items.filter(u => u >= 0 || !open.has(-u)), p = u.map(i => g.place(i));"""
 AROUND = """const r = document.getElementById(arguments[0]).getBoundingClientRect();
     return [r.left, r.top, r.width, r.height]"""
-OVERLAPS = OPEN_BOXES + """let found = 0;
+OVERLAPS = (
+    OPEN_BOXES
+    + """let found = 0;
     for (let i = 0; i < p.length; i++) for (let j = 0; j < i; j++) {
         const [x, y, w, h] = p[i], [a, b, c, d] = p[j], e = 0.01;
         if (x + w > a + e && a + c > x + e && y + h > b + e && b + d > y + e) found++;
     }
     return found"""
-PASSED_THROUGH = OPEN_BOXES + """let found = 0;
+)
+PASSED_THROUGH = (
+    OPEN_BOXES
+    + """let found = 0;
     for (const [pts, turns] of g.ways()) if (turns) for (let i = 0; i + 3 < pts.length; i += 2) {
         const [x0, x1] = [pts[i], pts[i + 2]].sort((a, b) => a - b), e = 0.01;
         const [y0, y1] = [pts[i + 1], pts[i + 3]].sort((a, b) => a - b);
@@ -328,6 +405,7 @@ PASSED_THROUGH = OPEN_BOXES + """let found = 0;
         for (const [x, y, w, h] of p) if (x1 > x + e && x0 < x + w - e && y1 > y + e && y0 < y + h - e) found++;
     }
     return found"""
+)
 
 
 @pytest.mark.parametrize("sideways", [False, True])
@@ -485,3 +563,83 @@ def test_ten_thousand_nodes_are_laid_out_quickly(show):
     one = run(timed % "glassgrad.toggle(-arguments[0])", box_named(run, "h.70"))
     assert anew < 1_000  # a tenth of that where nothing else runs
     assert one < anew / 3  # all that is not opened or closed stays as it is
+
+
+@pytest.mark.parametrize("name", ["seed", "tiny", "rnn", "gpt", *LECTURES])
+def test_pictures_say_what_the_page_says(show, name):
+    """The scene that Python draws and the viewer read the same data: they must read it alike, at every step."""
+    if name in LECTURES:
+        loss, model, names = LECTURES[name](glassgrad)
+        graph = observe(loss.sum(), names=names, model=model)
+    else:
+        graph = getattr(graphs, name)(*([4] if name in ("rnn", "gpt") else []))
+    run, scene = show(graph), Scene(graph)
+    state = run("return glassgrad.state")
+    assert (state["steps"], state["builds"], state["step"]) == (scene.steps, scene.builds, scene.resting)
+    tried = sorted({*range(0, scene.steps, -(-scene.steps // 60)), scene.builds, scene.steps})
+    told = run(
+        """
+        const steps = [], words = id => document.getElementById(id).textContent;
+        for (const s of arguments[0]) {
+            glassgrad.goTo(s);
+            steps.push([words("story"), words("phase"), glassgrad.state.items.map(u => [u, glassgrad.textOf(u)])]);
+        }
+        return steps;
+    """,
+        tried,
+    )
+    for step, (story, phase, units) in zip(tried, told, strict=True):
+        assert (story, phase) == (scene.story(step), scene.phase(step))
+        for unit, words in units:
+            if unit < 0:
+                assert words == [scene.card_title(-unit), scene.card_note(-unit)]
+                continue
+            assert words[:2] == [scene.title(unit), scene.value(unit)]
+            if scene.kind[unit] == 1 or scene.has_passed(unit, step):  # else the viewer does not show it
+                assert words[2] == scene.gradient(unit, step)
+    assert {unit for unit, _ in units} == {spot.unit for spot in plane(scene).spots}
+
+
+def test_what_is_seen_is_saved(show, tmp_path, browser):
+    """By the menu: a file in the folder of downloads, of the step that is shown."""
+    run = show(graphs.seed(), "#step=10", title="lesson")
+    folder = tmp_path / "downloads"
+    browser.execute_cdp_cmd("Browser.setDownloadBehavior", {"behavior": "allow", "downloadPath": str(folder)})
+    choose = "const s = document.getElementById('export'); s.value = arguments[0]; s.dispatchEvent(new Event('change'))"
+    for form in ("svg", "png"):
+        run(choose, form)
+        until((folder / f"lesson-10.{form}").exists)
+    assert run("return document.getElementById('export').value") == ""  # ready for the next
+    root = ElementTree.fromstring((folder / "lesson-10.svg").read_text(encoding="utf-8"))
+    written = [element.text for element in root if element.tag.endswith("text")]
+    for line in ("x", "= 2", "grad 3 + 1 = 4", "Mul", "1 \u00d7 3 = 3", "1 \u00d7 2 = 2", "grad 2 + 1 = 3"):
+        assert line in written
+    head = (folder / "lesson-10.png").read_bytes()[:24]
+    wide, high = (int.from_bytes(head[i : i + 4], "big") for i in (16, 20))
+    assert head.startswith(b"\x89PNG") and max(wide, high) >= 2_399
+    assert round(wide / high, 1) == round(float(root.get("width")) / float(root.get("height")), 1)
+
+
+@pytest.mark.parametrize("graph", [graphs.gpt(24), graphs.rnn(30), graphs.tiny()], ids=["gpt", "rnn", "tiny"])
+def test_what_is_seen_is_drawn_alike_by_both_pens(show, graph):
+    """The SVG as the browser paints it and the canvas: few points differ (letters lie on other parts of a point)."""
+    run = show(graph)
+    run("glassgrad.openAll(true); glassgrad.select(glassgrad.state.items[0])")
+    until(lambda: run("return !glassgrad.state.playing"))
+    time.sleep(0.5)
+    run("""
+        const canvas = glassgrad.picture("png"), [w, h] = [canvas.width, canvas.height].map(v => Math.round(v / 4));
+        const image = new Image(), shot = drawn => {
+            const c = Object.assign(document.createElement("canvas"), {width: w, height: h}), pen = c.getContext("2d");
+            pen.drawImage(drawn, 0, 0, w, h); return pen.getImageData(0, 0, w, h).data;
+        };
+        image.onload = () => {
+            const a = shot(canvas), b = shot(image); let off = 0;
+            for (let i = 0; i < a.length; i += 4) off += Math.abs(a[i] - b[i]) + Math.abs(a[i + 1] - b[i + 1]) > 120;
+            window.apart = off / (w * h);
+        };
+        const text = new XMLSerializer().serializeToString(glassgrad.picture("svg"));
+        image.src = "data:image/svg+xml," + encodeURIComponent(text);
+    """)
+    until(lambda: run("return window.apart !== undefined"))
+    assert run("return window.apart") < 0.01

@@ -77,6 +77,14 @@ def test_what_does_no_harm_is_not_called_a_fault(engine):
     assert answer and "no harm" in str(answer) and "log gave infinity" in str(answer)
     spoiled = trace_nan(lambda: engine.where(x > 0, x.log(), engine.zeros(2)).sum())
     assert not spoiled and spoiled.op == "log" and "finite all the same" in str(spoiled)
+    assert ("set_masked_gradients" in spoiled.advice) == (engine.__name__ == "glassgrad")
+
+
+def test_the_switch_for_masked_branches_is_named_where_it_helps(engine):
+    x = engine.tensor([0.0, 4.0], requires_grad=True)
+    masked = trace_nan(engine.where(x > 0, x.sqrt(), engine.zeros(2)).sum())
+    assert ("set_masked_gradients(True)" in masked.advice) == (engine.__name__ == "glassgrad")
+    assert "set_masked_gradients" not in trace_nan(x.sqrt().sum()).advice
 
 
 BACKWARD = {

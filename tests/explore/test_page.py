@@ -176,9 +176,7 @@ def test_interleaved_scopes_make_no_circle():
     for _ in range(4):
         h = b.op("Sin", h)
     graph = b.graph(h)
-    nodes = tuple(
-        replace(node, scope=node.forward % 2) if node.forward is not None else node for node in graph.nodes
-    )
+    nodes = tuple(replace(node, scope=node.forward % 2) if node.forward is not None else node for node in graph.nodes)
     data = contents(replace(graph, nodes=nodes, scopes=scopes))
     assert [name for name, _ in cards(data)] == ["", "a", "b"]
 
@@ -257,12 +255,17 @@ def test_the_viewer_is_small_and_alone():
 
 
 def test_the_viewer_is_its_files_without_their_margins():
-    """Nothing but indentation and lines of comment is left out of what a page is given."""
+    """Nothing but indentation, spaces between signs and comments is left out of what a page is given."""
     home = files("glassgrad.explore.page")
     told = re.sub(r"\s+", "", viewer()[2])
     for name in SCRIPTS:
         lines = re.sub(r"/\*\*.*?\*/", "", (home / f"{name}.js").read_text(encoding="utf-8"), flags=re.S).splitlines()
+        lines = [re.sub(r"(?<=[;{},)]) +// [^\"'`]*$", "", line) for line in lines]
         kept = "".join(line for line in lines if not line.lstrip().startswith("//"))
+        assert all(text in viewer()[2] for text in re.findall(r'"[^"\n]*"', kept))  # texts keep their spaces
+        for line in lines:  # patterns and templates too: from the first sign of one on, a line is as it was written
+            if not line.lstrip().startswith("//"):
+                assert all(rest in viewer()[2] for rest in re.findall(r"[`/\\].*", line.rstrip()))
         assert re.sub(r"\s+", "", kept) in told
     assert "\n//" not in viewer()[2] and "\n " not in viewer()[2]
 

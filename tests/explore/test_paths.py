@@ -227,3 +227,9 @@ def test_random_graphs(program):
     found = paths(values[-1], leaf, limit=2000)
     assert found.count == ways[-1] == len(found.paths)
     assert found.total.item() == exact[-1][1] == sum(path.value.item() for path in found.paths)
+
+
+def test_a_path_through_one_of_three_parts(engine):
+    x = engine.ones(6, requires_grad=True)
+    for parts in (x.split(2), x.reshape(3, 2).unbind(0)):
+        assert paths(parts[0].sum() * parts[2].sum(), x).total.tolist() == [2, 2, 0, 0, 2, 2]

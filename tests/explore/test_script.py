@@ -79,9 +79,9 @@ def test_a_script_without_a_backward_pass(tmp_path):
 
 
 def test_an_unknown_ending_is_refused_before_the_script_runs(tmp_path):
-    done = run(tmp_path, "--explore", "graph.gif", script="print('ran')\n")
+    done = run(tmp_path, "--explore", "graph.bmp", script="print('ran')\n")
     assert done.returncode == 1 and done.stdout == ""
-    assert "must be .html, .svg, .png, .dot or .json" in done.stderr
+    assert "must be .html, .svg, .png, .gif, .mp4, .tex, .mmd, .md, .dot or .json" in done.stderr
 
 
 def test_help_names_it(capsys):

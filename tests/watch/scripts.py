@@ -121,10 +121,10 @@ model = Net()
     "not in optimizer": loop(
         STEP.replace("model(X)", "model.head(model.encoder(X))"),
         make="model = nn.ModuleDict(dict(encoder=nn.Linear(4, 8), head=nn.Linear(8, 3)))",
-        optimizer="optimizer = torch.optim.SGD(model.head.parameters(), lr=0.1)",
+        optimizer="optimizer = torch.optim.SGD(model.head.parameters(), lr=0.1)  #!",
     ),
     "replaced": loop(
-        STEP, optimizer="optimizer = torch.optim.SGD(model.parameters(), lr=0.1)\nmodel[2] = nn.Linear(16, 3)"
+        STEP, optimizer="optimizer = torch.optim.SGD(model.parameters(), lr=0.1)  #!\nmodel[2] = nn.Linear(16, 3)"
     ),
     "list": loop(
         STEP,
@@ -132,7 +132,7 @@ model = Net()
 class Net(nn.Module):
     def __init__(self):
         super().__init__()
-        self.layers = [nn.Linear(4, 4) for _ in range(3)]
+        self.layers = [nn.Linear(4, 4) for _ in range(3)]  #!
         self.head = nn.Linear(4, 3)
 
     def forward(self, x):
@@ -150,11 +150,85 @@ model = Net()
         STEP.replace("F.cross_entropy(model(X), Y)", "torch.where(mask, (model(X) * 0).sqrt(), torch.zeros(())).sum()"),
         make="model = mlp()\nmask = torch.zeros(32, 3, dtype=torch.bool)",
     ),
-    "zero gradients": loop(STEP.replace("model(X)", "model(X).sign()")),
-    "zero gradients, multiplied": loop(STEP.replace("model(X)", "model(X) * 0.0")),
+    "zero gradients": loop(STEP.replace("model(X), Y)", "model(X).sign(), Y)  #!")),
+    "zero gradients, multiplied": loop(STEP.replace("model(X), Y)", "model(X) * 0.0, Y)  #!")),
     "unchanged": loop(
         STEP + "model.load_state_dict(saved)\n",
         make="model = mlp()\nsaved = {name: value.clone() for name, value in model.state_dict().items()}",
+    ),
+    "data write": loop(
+        """
+optimizer.zero_grad()
+h = torch.sigmoid(model(X))
+h.data[h.data < 0.5] = 0  #!
+loss = F.cross_entropy(h * h, Y)
+loss.backward()
+optimizer.step()
+"""
+    ),
+    "data write, a weight": loop(
+        """
+optimizer.zero_grad()
+loss = F.cross_entropy(model(X), Y)
+model[2].weight.data.clamp_(-0.01, 0.01)  #!
+loss.backward()
+optimizer.step()
+"""
+    ),
+    "data write, set": loop(
+        """
+optimizer.zero_grad()
+h = torch.exp(model(X))
+h.data = h.data.clamp(max=2.0)  #!
+loss = F.cross_entropy(h, Y)
+loss.backward()
+optimizer.step()
+"""
+    ),
+    "dead units": loop(
+        STEP.replace("model(X), Y)", "model(X), Y)  #!"),
+        make="""
+model = mlp()
+nn.init.constant_(model[0].bias, -10.0)
+""",
+    ),
+    "dead units, died": loop(
+        STEP.replace("model(X), Y)", "model(X), Y)  #!")
+        + "if step == 4:\n    with torch.no_grad():\n        model[0].bias -= 20  # as a step that is too large may\n",
+        steps=60,
+    ),
+    "labels": loop(
+        STEP.replace(
+            "F.cross_entropy(model(X), Y)",
+            "F.binary_cross_entropy_with_logits(model(X), T.sign())  #!",
+        ),
+        make="model = mlp(1)",
+    ),
+    "labels ignored": loop(
+        STEP.replace("F.cross_entropy(model(X), Y)", "F.cross_entropy(model(X), Y, reduction='sum')  #!"),
+        make="model = mlp()\nY = torch.full((32,), -100)",
+    ),
+    "one class": loop(
+        STEP.replace("model(X), Y)", "model(X), labels[4 * step : 4 * step + 32])  #!"),
+        make="model = mlp()\nlabels = torch.zeros(640, dtype=torch.long)\nlabels[600:] = 1",
+    ),
+    "nan, in a weight": loop(
+        STEP.replace("model(X)", "model(X)"),
+        make="model = mlp()\nwith torch.no_grad():\n    model[0].weight[0, 0] = float('inf')",
+    ),
+    "huge updates": loop(
+        STEP.replace("optimizer.step()", "optimizer.step()  #!"),
+        optimizer="optimizer = torch.optim.SGD(model.parameters(), lr=30.0)",
+        steps=14,
+    ),
+    "tiny updates": loop(
+        STEP.replace("optimizer.step()", "optimizer.step()  #!"),
+        optimizer="optimizer = torch.optim.SGD(model.parameters(), lr=1e-9)",
+        steps=14,
+    ),
+    "batch of one": loop(
+        STEP.replace("model(X), Y)", "model(X.view(32, 1, 2, 2)[step : step + 1]), Y[:1])"),
+        make="model = nn.Sequential(\n    nn.Conv2d(1, 4, 1), nn.BatchNorm2d(4), nn.Flatten(), nn.Linear(16, 3)\n)",
     ),
     "leaf loss": loop(
         STEP.replace("loss.backward()", "loss = torch.tensor(loss.item(), requires_grad=True)\nloss.backward()  #!")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 
 from .model import Stats
 
@@ -14,6 +15,7 @@ NONE: Reason = "", ""
 CLAMP = "keep the input away from there: clamp(min=1e-6), or add a small number"
 
 
+@lru_cache(4096)
 def plain(op: str) -> str:
     """The operation as calls and nodes alike are looked up: ``pow`` of ``PowBackward0`` and of ``pow_``."""
     op = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", re.sub(r"Backward\d*$", "", op)).lower().rstrip("_")

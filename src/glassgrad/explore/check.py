@@ -47,7 +47,8 @@ def check(loss: Any, *, record: Any = None, model: Any = None, names: Any = None
     known = Names([*caller_names(names, params, "check"), *parameters_of(model).items(), *variables], record)
     graph, walked = _survey(losses, None, model, record, "check")
     report = _Report([], [], "")
-    cut = [one for one in losses if not one.requires_grad or one.grad_fn is None or in_transform(one)]
+    inside = [loss] if in_transform(loss) else []
+    cut = inside + [one for one in losses if not one.requires_grad or one.grad_fn is None or in_transform(one)]
     for one in cut:
         answer = why(one, record=record)
         if answer.kind == "transform" and answer.good:
@@ -67,6 +68,11 @@ def check(loss: Any, *, record: Any = None, model: Any = None, names: Any = None
             name = known.of(one) if len(losses) > 1 else ""
             words = f"{name or 'The loss'} has shape {list(one.shape)}: backward() needs a gradient of that shape."
             report.add(words, "take loss.sum() or loss.mean(), or give backward() a gradient")
+            report.problems.append(Problem("cut", None, None, words))
+        elif "complex" in str(one.dtype):
+            name = known.of(one) if len(losses) > 1 else ""
+            words = f"{name or 'The loss'} is complex: backward() begins by itself from a real number only."
+            report.add(words, "take the real part or abs() of it, or give backward() a gradient")
             report.problems.append(Problem("cut", None, None, words))
     if any(is_finite(one) is False for one in losses):
         words = "The loss is not finite, so the gradients will not be either."

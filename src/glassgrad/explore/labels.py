@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from itertools import count
@@ -10,7 +9,7 @@ from typing import Any
 
 from ..ground.output import whole_letters
 from .read import as_tensors
-from .walk import SINK, Walk, op_name
+from .walk import SINK, Walk, family, op_name
 
 Names = Mapping[str, Any] | Iterable[tuple[str, Any]] | None
 
@@ -36,18 +35,18 @@ class Labels:
             if not tensor.requires_grad:  # one that does may lend its memory to a detached alias
                 self.memory[memory_key(tensor)] = name
         oldest_first = walked.nodes[::-1]
-        self.operations = [node for node in oldest_first if op_name(node) != SINK]
+        self.operations = [node for node, op in zip(oldest_first, walked.ops[::-1], strict=True) if op != SINK]
         self.several = {node for node in self.operations if outputs_of(node) > 1}
         used = [following for node in self.operations for following, _ in node.next_functions]
-        fresh = (name for name in map("leaf{}".format, count(1)) if name not in by_id.values())
+        taken = {*by_id.values()}
+        fresh = (name for name in map("leaf{}".format, count(1)) if name not in taken)
         self.leaves: dict[Any, str] = {}
         for node in dict.fromkeys([*used, *oldest_first]):
             if node is not None and op_name(node) == SINK:
                 self.leaves[node] = by_id.get(id(node.variable)) or next(fresh)
-        many = Counter(map(op_name, self.operations))
+        many = Counter(walked.ops)
         self.numbered: dict[Any, str] = {}
-        for position, node in enumerate(walked.nodes):
-            name = op_name(node)
+        for position, (node, name) in enumerate(zip(walked.nodes, walked.ops, strict=True)):
             self.numbered[node] = f"{name} #{position}" if many[name] > 1 else name
 
     def __getitem__(self, node: Any) -> str:
@@ -80,7 +79,7 @@ class Labels:
 
 def family_of(node: Any) -> str:
     """``Mul`` of ``MulBackward0``; a name of another form as it is."""
-    return re.sub(r"Backward\d*$", "", op_name(node))
+    return family(op_name(node))
 
 
 def saved_operand(node: Any, slot: int) -> Any:
@@ -118,6 +117,21 @@ def as_text(value: Any) -> str:
 
 def outputs_of(node: Any) -> int:
     """How many results the operation has: torch's node tells by its metadata, glassgrad's by its record."""
-    if hasattr(node, "_input_metadata"):
-        return len(node._input_metadata)
+    metadata = getattr(node, "_input_metadata", None)
+    if metadata is not None:
+        return len(metadata)
     return node._record.kind.outputs if hasattr(node, "_record") else 1
+
+
+def output_counts(walked: Walk, tensors: Iterable[Any] = ()) -> list[int]:
+    """How many results each operation of a walk from ``tensors`` has.
+
+    A record of glassgrad knows only whether it has several; the edges that lead to them say how many.
+    """
+    totals: dict[int, int] = {}
+    edges: list[Any] = [getattr(tensor, "_edge", None) for tensor in tensors]
+    edges += [edge for node in walked.nodes for edge in getattr(getattr(node, "_record", None), "edges", ())]
+    for edge in edges:
+        if getattr(getattr(edge, "kind", None), "name", "") == "Output":
+            totals[id(edge.edges[0])] = edge.settings[1]
+    return [totals.get(id(getattr(node, "_record", None))) or outputs_of(node) for node in walked.nodes]

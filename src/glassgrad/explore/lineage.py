@@ -32,6 +32,7 @@ class Call:
         "writes", "raw", "_info", "taken_in", "ref", "place",
     )  # fmt: skip
 
+    is_module = False
     index: int
     name: str
     start: int
@@ -78,8 +79,9 @@ class Call:
         seat: Any = self.seat
         step = self.step
         while seat is not None:
-            if is_users(seat[1]):
-                return seat[1], step
+            code = seat[1]
+            if is_users(code):
+                return code, step
             step, seat = seat[3], seat[2]
         return None, -1
 
@@ -99,6 +101,8 @@ class Entered:
     """One call of a module: the module, how it was reached, and the module call around it."""
 
     __slots__ = ("index", "ref", "cls", "parent", "call", "mark", "first", "seat", "step", "place")
+
+    is_module = True
 
     def __init__(self, index: int, call: int, entry: tuple[Any, ...]) -> None:
         self.index, self.call = index, call
@@ -151,6 +155,8 @@ class Lineage:
         notes = self.notes
         log = notes.log
         waiting = len(self.entered)
+        if len(self._of_note) == len(log) and waiting == len(notes.entered):
+            return
         for i in range(waiting, len(notes.entered)):
             entry = notes.entered[i]
             number = self._module_calls[id(entry[0])] = self._module_calls.get(id(entry[0]), -1) + 1

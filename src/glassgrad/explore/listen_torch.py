@@ -9,6 +9,8 @@ from weakref import ref
 from .notes import Kinds, Spec, leave_modules, listen_to_modules
 from .words import FRESH
 
+#: Properties of a tensor that are operations, written without brackets.
+OPERATIONS = frozenset({"T", "mT", "H", "mH", "real", "imag"})
 _kept: dict[Any, tuple[type, Kinds, dict[Any, Spec]]] = {}
 
 
@@ -28,6 +30,7 @@ class Listener:
             age = getattr(getattr(torch._C, "_autograd", None), "_get_sequence_nr", None)
         self.age = age or self._by_trial
         self.handles: list[Any] = []
+        self.stance: Any = None
         self.started = False
 
     def _by_trial(self) -> int:
@@ -47,6 +50,8 @@ class Listener:
     def start(self) -> None:
         """Begin to listen."""
         torch, notes = self.torch, self.notes
+        if "torch._dynamo" in sys.modules:  # what torch.compile has taken has no lines: it runs as it is written
+            self.stance = torch.compiler.set_stance("force_eager")
         self.mode = _kept[torch][0](self)
         self.mode.__enter__()
         listen_to_modules(torch.nn.Module, notes)
@@ -75,10 +80,15 @@ class Listener:
             self.torch.autograd.Function.apply = self._function
             leave_modules(self.torch.nn.Module, self.notes)
             self.mode.__exit__(None, None, None)
+            if self.stance is not None:
+                self.stance.__exit__(None, None, None)
 
 
 class _TorchSpec(Spec):
-    """What is known of one of torch's functions: also whether it reads a property, and whether it gives new memory."""
+    """What is known of one of torch's functions: also whether it reads a property, and whether it gives new memory.
+
+    Reading a property is no operation, but for ``data``, which cuts, and those of ``OPERATIONS``.
+    """
 
     __slots__ = ("ignored", "fresh")
 
@@ -86,8 +96,10 @@ class _TorchSpec(Spec):
         name = getattr(func, "__name__", "")
         self.ignored = False
         if name == "__get__" or name == "__set__":
-            self.ignored = getattr(func, "__self__", None) is not data
-            name = "data" if name == "__get__" else "data="
+            owner = getattr(func, "__self__", None)
+            word = getattr(owner, "__name__", "")
+            self.ignored = owner is not data and word not in OPERATIONS
+            name = ("data" if owner is data else word) + ("" if name == "__get__" else "=")
         super().__init__(name, func)
         self.fresh = self.name in FRESH
 

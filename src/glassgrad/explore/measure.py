@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,10 @@ def array_of(tensor: Any) -> Any:
     if isinstance(data, (np.ndarray, np.generic)) and data.dtype.kind != "c" and not data.dtype.metadata:
         return np.asarray(data, np.float32 if data.dtype.kind == "V" else None)  # glassgrad's: looked at, not shared
     tensor = tensor.detach()
-    if str(getattr(tensor, "device", "cpu")) == "meta" or "strided" not in str(getattr(tensor, "layout", "strided")):
+    layout = str(getattr(tensor, "layout", "strided"))
+    if layout == "torch.sparse_coo":  # what it does not list is zero, and no gradient
+        tensor = tensor.coalesce().values()
+    elif str(getattr(tensor, "device", "cpu")) == "meta" or "strided" not in layout:
         return None
     if "bfloat16" in str(tensor.dtype) or "float8" in str(tensor.dtype):
         tensor = tensor.float()
@@ -81,7 +85,7 @@ def is_finite(tensor: Any) -> bool | None:
 
 def text_of(tensor: Any) -> str | None:
     """A small tensor's value as short text: ``3``, ``[1, 2]``; None for larger ones."""
-    if int(np.prod(tuple(tensor.shape), dtype=np.int64)) > FEW:
+    if int(np.prod(shape_of(tensor), dtype=np.int64)) > FEW or "sparse" in str(getattr(tensor, "layout", "")):
         return None
     array = array_of(tensor)
     return None if array is None else _short(array.tolist())
@@ -93,13 +97,43 @@ def _short(value: Any) -> str:
     return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
+def shape_of(tensor: Any) -> tuple[int, ...]:
+    """The sizes of ``tensor``; -1 for one that differs from row to row, as a nested tensor's."""
+    try:
+        return tuple(int(n) for n in tensor.shape)
+    except (RuntimeError, TypeError):
+        return tuple(_size_along(tensor, dim) for dim in range(tensor.dim()))
+
+
+def _size_along(tensor: Any, dim: int) -> int:
+    try:
+        return int(tensor.size(dim))
+    except (RuntimeError, TypeError):
+        return -1
+
+
+def bytes_of(tensor: Any) -> int:
+    """The bytes of the elements that ``tensor`` keeps: of a sparse one its indices and values."""
+    try:
+        return int(getattr(tensor, "nbytes", 0))
+    except RuntimeError:
+        if str(tensor.layout) == "torch.sparse_coo":
+            return int(tensor._indices().nbytes + tensor._values().nbytes)
+        return 0
+
+
+@lru_cache(256)
+def dtype_name(dtype: Any) -> str:
+    """The bare name of a dtype of either engine: ``float32``."""
+    return str(dtype).rpartition(".")[2]
+
+
 def info_of(tensor: Any, *, stats: bool = False, value: bool = False, storage: int | None = None) -> TensorInfo:
     """The neutral record of ``tensor``, with its numbers counted and its value as text where asked."""
-    shape = tuple(int(n) for n in tensor.shape)
     return TensorInfo(
-        shape,
-        str(tensor.dtype).rpartition(".")[2],
-        int(getattr(tensor, "nbytes", 0)),
+        shape_of(tensor),
+        dtype_name(tensor.dtype),
+        bytes_of(tensor),
         text_of(tensor) if value else None,
         stats_of(tensor) if stats else None,
         storage,

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from .read import behind
+
 
 def memory_of(tensor: Any) -> Any:
     """The object that stands for the memory ``tensor`` lies in, the same for all that share it; None without one."""
-    data = getattr(tensor, "_array", None)
+    data = getattr(behind(tensor), "_array", None)
     if data is not None:  # glassgrad's array
         base = getattr(data, "base", None)
         while base is not None and hasattr(base, "nbytes") and hasattr(base, "dtype"):
@@ -29,20 +31,16 @@ class Memories:
 
     def of(self, tensor: Any) -> int | None:
         """The number of the memory ``tensor`` lies in; None where it has none of its own."""
-        key, size = self._key(tensor)
-        if key is None:
-            return None
-        if key not in self.number:
-            self.number[key] = len(self.nbytes)
-            self.nbytes.append(size)
-        return self.number[key]
-
-    def _key(self, tensor: Any) -> tuple[Any, int]:
-        memory = memory_of(tensor)
-        if hasattr(tensor, "_array"):
-            self._kept_alive.append(memory)
-            return id(memory), int(getattr(memory, "nbytes", 0))
+        memory, own = memory_of(tensor), hasattr(tensor, "_array")
         try:
-            return (memory.data_ptr() or id(tensor), str(tensor.device)), int(memory.nbytes())
+            key = id(memory) if own else (memory.data_ptr() or id(tensor), tensor.device)
+            number = self.number.get(key)
+            if number is None:
+                size = int(getattr(memory, "nbytes", 0)) if own else int(memory.nbytes())
+                number = self.number[key] = len(self.nbytes)
+                self.nbytes.append(size)
+                if own:
+                    self._kept_alive.append(memory)
         except (RuntimeError, NotImplementedError, AttributeError):
-            return None, 0
+            return None
+        return number

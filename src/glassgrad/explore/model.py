@@ -78,7 +78,8 @@ class Saved:
     """One tensor that an operation keeps for its backward step.
 
     ``tensor`` is None unless ``state`` is ``ok``: a freed or modified value cannot be read, and one packed by
-    hooks is left alone because unpacking it may compute. ``leaf`` is the index of the drawn leaf it is, if it is one.
+    hooks is left alone because unpacking it may compute. ``leaf`` is the index of the drawn leaf it is, if it is one;
+    ``outside`` says that it is an input or a constant: a tensor that an operand was and that no gradient goes to.
     """
 
     slot: str
@@ -86,6 +87,7 @@ class Saved:
     tensor: TensorInfo | None = None
     name: str | None = None
     leaf: int | None = None
+    outside: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +110,8 @@ class Scope:
 class Node:
     """One thing of the graph: an operation of the backward graph, a leaf, an output, a viewed output's base, a cut.
 
-    ``op`` is the operation's name (empty for tensors), ``name`` what the caller calls the tensor, ``seq`` the age of
+    ``op`` is the operation's name (empty for tensors), ``name`` what the caller calls the tensor (of an
+    operation: its result), ``seq`` the age of
     the operation (None for leaves' sinks), ``attrs`` the saved settings as (name, text). ``forward`` and ``backward``
     are its steps in the order in which the graph was built and in which gradients went back; ``grad`` is the gradient
     that arrived, ``grads_in`` what it handed to each input, ``rule`` the derivative rule as text.

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from types import FrameType
 from typing import Any
 
-from .read import is_tensor
+from .read import behind, is_tensor
 from .source import assigned, is_users, operands
 
 MOST = 10_000  # variables of the caller's that are looked through
@@ -26,7 +26,7 @@ def pairs(names: Any, caller: str, word: str = "params") -> list[tuple[str, Any]
     except (TypeError, ValueError):
         kind = type(names).__name__
         raise TypeError(f"{caller}(): {word} must be a dict of names and tensors, but got {kind}") from None
-    tensors = [(name, value) for name, value in known if is_tensor(value)]
+    tensors = [(name, behind(value)) for name, value in known if is_tensor(value)]
     if known and not tensors and not any(hasattr(type(value), "named_parameters") for _, value in known):
         name, value = known[0]
         raise TypeError(f"{caller}(): {word}[{name!r}] must be a tensor, but got {type(value).__name__}")
@@ -46,7 +46,7 @@ def callers_variables() -> list[tuple[str, Any]]:
     if frame is None:
         return []
     variables = [(n, v) for n, v in frame.f_locals.items() if n.isidentifier() and not n.startswith("_")][:MOST]
-    return [(n, v) for n, v in variables if is_tensor(v)] + list(_inside(variables))
+    return [(n, behind(v)) for n, v in variables if is_tensor(v)] + list(_inside(variables))
 
 
 def _inside(variables: Iterable[tuple[str, Any]]) -> Iterable[tuple[str, Any]]:

@@ -17,7 +17,7 @@ from .place import module_of
 from .read import as_losses, is_tensor
 from .record import Recording
 from .survey import _survey, parameters_of
-from .walk import SINK, Walk, op_name
+from .walk import SINK, Walk, engine_of, op_name
 
 __all__ = ["TraceNan", "trace_nan"]
 
@@ -86,11 +86,22 @@ def trace_nan(what: Any, *, record: Any = None, model: Any = None, names: Any = 
         forward = _kept(graph, walked, known)
     if forward is not None:  # the loss is finite, and what became bad before spoils the gradients
         line = f"The loss is finite all the same; on the way back {node.op} made NaN or infinity of it."
-        return replace(forward, graph=graph, lines=(*forward.lines, line))
-    return _backward(graph, node, walked)
+        advice = _with_switch(forward.advice, node, engine_of(losses))
+        return replace(forward, graph=graph, lines=(*forward.lines, line), advice=advice)
+    return _backward(graph, node, walked, engine_of(losses))
 
 
-def _backward(graph: Graph, node: Node, walked: Walk) -> TraceNan:
+def _with_switch(advice: str, node: Node, engine: str) -> str:
+    """Advice on a node's bad gradient; where zeros arrived, with the switch that glassgrad has for masked branches."""
+    bad = any(g is not None and g.stats is not None and g.stats.nan for g in node.grads_in)
+    came = node.grad.stats if node.grad is not None else None
+    if engine != "glassgrad" or not bad or came is None or not came.zero:
+        return advice
+    switch = "run backward under glassgrad.autograd.set_masked_gradients(True), which keeps zeros of masked branches"
+    return f"{advice}; or {switch}" if advice else switch
+
+
+def _backward(graph: Graph, node: Node, walked: Walk, engine: str) -> TraceNan:
     """The answer where a node turned finite gradients into others."""
     stats = next(g.stats for g in node.grads_in if g is not None and g.stats is not None and not g.stats.finite)
     verdict = f"{node.op} was given finite gradients and gave {_word(stats)}: the first on the way back."
@@ -105,6 +116,7 @@ def _backward(graph: Graph, node: Node, walked: Walk) -> TraceNan:
         words, advice = "", "look at its backward(): the function is one of your own"
     else:
         words, advice = backward_reason(node.op, saved_stats(walked.nodes[node.index]), came)
+        advice = _with_switch(advice, node, engine)
     if words:
         lines.append(f"The reason: {words}.")
     scope = ""

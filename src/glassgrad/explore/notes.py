@@ -271,7 +271,10 @@ class Notes:
                 finally:
                     self.inside = inside
             else:
-                heard.raw = first.shape, first.dtype, first.nbytes
+                try:
+                    heard.raw = first.shape, first.dtype, first.nbytes
+                except RuntimeError:  # a sparse tensor, or a nested one
+                    heard.info = info_of(first)
         copied = gives and spec.name in COPIES and outs[0].is_leaf  # torch.tensor(loss, requires_grad=True)
         if wants and outs and target is None and (copied or not gives) and spec.name not in SHAPE_ONLY:
             heard.how = how_cut(spec.name, str(outs[0].dtype), listener.is_on(), listener.inference())
@@ -301,13 +304,28 @@ class Notes:
             if isinstance(number, float) and number not in (0.0, 1.0, -1.0):
                 self.numbers[number] = len(self.log)
 
-    def before_step(self, optimizer: Any, args: Any, kwargs: Any) -> None:
-        """Hear nothing of an optimizer's own arithmetic."""
-        self._before_steps.append(self.inside)  # a step may be taken inside of another
+    def before_step(self, optimizer: Any, args: Any, kwargs: Any) -> Any:
+        """Hear nothing of an optimizer's own arithmetic, but what its closure does."""
+        before = self.inside
+        self._before_steps.append(before)  # a step may be taken inside of another
         self.inside = True
+        closure = kwargs.get("closure", args[1] if len(args) == 2 else None)
+        if closure is None:
+            return None
+
+        def audible() -> Any:
+            self.inside = before
+            try:
+                return closure()
+            finally:
+                self.inside = True
+
+        return (args, {**kwargs, "closure": audible}) if "closure" in kwargs else ((args[0], audible), kwargs)
 
     def after_step(self, optimizer: Any, args: Any, kwargs: Any) -> None:
         """Note the parameters that an optimizer has changed in place."""
+        if not self._before_steps:
+            return  # the recording began inside of this step
         self.inside = self._before_steps.pop()
         tensors = [t for group in optimizer.param_groups for t in group["params"] if t.grad is not None]
         if self.inside or _get_ident() != self.thread or not tensors:

@@ -103,14 +103,16 @@ def with_gradients(graph: Graph, seen: list[Seen]) -> Graph:
             if not node.outputs and node.op != SINK and one.arrived and all(one.arrived):  # a gradient has its shape
                 node = replace(node, outputs=tuple(TensorInfo(g.shape, g.dtype, g.nbytes) for g in one.arrived if g))
         nodes.append(node)
-    for i, node in enumerate(nodes):  # a leaf, and an output, have the gradient of the node they hang on
-        if node.kind in ("leaf", "output"):
-            touching = [
-                e.dst if e.src == i else e.src for e in graph.edges if i in (e.src, e.dst) and e.kind == "gradient"
-            ]
-            grad = next((nodes[j].grad for j in touching if nodes[j].grad is not None), None)
-            if grad is not None:
-                nodes[i] = replace(node, grad=grad)
+    ends: dict[int, list[int]] = {node.index: [] for node in nodes if node.kind in ("leaf", "output")}
+    for e in graph.edges:
+        if e.kind == "gradient":
+            for end, other in ((e.src, e.dst), (e.dst, e.src)):
+                if end in ends:
+                    ends[end].append(other)
+    for i, touching in ends.items():  # a leaf, and an output, have the gradient of the node they hang on
+        grad = next((nodes[j].grad for j in touching if nodes[j].grad is not None), None)
+        if grad is not None:
+            nodes[i] = replace(nodes[i], grad=grad)
     edges = [_with_gradient(edge, nodes) for edge in graph.edges]
     order = sorted((n for n in nodes if n.backward is not None), key=lambda n: n.backward or 0)
     back = tuple(

@@ -18,8 +18,14 @@ MOST = 2_000  # values looked through for the tensors that a node's context hold
 
 
 def custom_class(node: Any) -> Any:
-    """The user's Function whose node this is; None for the engine's own operations."""
+    """The custom Function whose node this is; None for the engine's own operations."""
     return getattr(type(node), "_forward_cls", None)
+
+
+def is_users_function(node: Any) -> bool:
+    """Whether the node is of a custom Function of the user's, not of one that the engine itself is made of."""
+    kind = custom_class(node)
+    return kind is not None and str(kind.__module__).partition(".")[0] not in ("torch", "glassgrad")
 
 
 def opaque_nodes(nodes: Iterable[Any]) -> list[Any]:

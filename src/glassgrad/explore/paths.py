@@ -12,13 +12,17 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from heapq import heappop, heappush
-from typing import Any
+from os import PathLike
+from os.path import splitext
+from typing import Any, NamedTuple
 
-from .labels import Labels, Names, as_text, family_of, outputs_of
+from ..ground.output import write
+from .labels import Labels, Names, as_text, output_counts
 from .naming import caller_names, callers_variables
 from .opaque import in_words, is_opaque, remedy
 from .read import as_loss, as_tensors
-from .walk import SINK, Walk, engine_of, op_name, walk
+from .rest import collector_at_rest
+from .walk import SINK, Walk, engine_of, family, walk
 
 __all__ = ["Path", "PathSum", "Step", "paths"]
 
@@ -26,6 +30,10 @@ NO_GRADIENT = "element 0 of tensors does not require grad and does not have a gr
 STEPS = 12  # a longer path is printed with its middle left out
 FINE = 2**20  # logarithms become whole numbers of this fineness, so that equal products compare as equal
 ENDLESS = 2**50
+#: Operations on each element alone, where none is broadcast: they are not tried.
+ELEMENTWISE = frozenset(
+    "Abs Add Cos Cosh Div Exp Log Mul Neg Pow Reciprocal Relu Rsqrt Sigmoid Sin Sinh Sqrt Sub Tan Tanh".split()
+)
 
 Place = tuple[int, int]  # an operation, by its position in the walk, and which of its outputs
 
@@ -57,7 +65,7 @@ class Path:
         """The route, and under it the product."""
         names = [step.operation for step in self.steps]
         numbers = " * ".join(_shortened([str(step) for step in self.steps])) or "1"
-        value = _value_text(self.value)
+        value = value_text(self.value)
         product = [numbers, value] if numbers != value else [numbers]
         if any(step.symbol for step in self.steps):
             product.insert(0, " * ".join(_shortened([step.symbol or str(step) for step in self.steps])))
@@ -87,19 +95,39 @@ class PathSum:
             lines[0] += f", {'the largest' if self.ranked else 'the first'} {len(self.paths)} shown"
         for path in self.paths:
             lines += [f"  {line}" for line in path.lines(self.root, self.end)]
-        values = " + ".join(_value_text(path.value) for path in self.paths)
+        values = " + ".join(value_text(path.value) for path in self.paths)
         few = 1 < self.count == len(self.paths) <= STEPS
         if self.count > 1:
-            lines.append(f"  sum over {_paths(self.count)}: {f'{values} = ' if few else ''}{_value_text(self.total)}")
+            lines.append(f"  sum over {_paths(self.count)}: {f'{values} = ' if few else ''}{value_text(self.total)}")
         return "\n".join(lines)
 
     __repr__ = __str__
+
+    @property
+    def tex(self) -> str:
+        """The sum as LaTeX, an ``align*`` of amsmath: by the names of its factors, by their numbers, its value."""
+        from .export.tex import of_paths
+
+        return of_paths(self)
+
+    def save(self, path: str | PathLike[str]) -> str:
+        """Write the sum to ``path``, as a LaTeX file (``.tex``) or as text (``.txt``), and return the path.
+
+        ValueError for another ending.
+        """
+        from .export.tex import document
+
+        suffix = splitext(path)[1]
+        if suffix.lower() not in (".tex", ".txt"):
+            raise ValueError(f"unknown ending {suffix!r}: it must be .tex or .txt")
+        return write(path, document(self.tex) if suffix.lower() == ".tex" else f"{self}\n")
 
     def _repr_html_(self) -> str:
         """The sum as a block for notebooks."""
         return f"<pre>{html.escape(str(self))}</pre>"
 
 
+@collector_at_rest()
 def paths(y: Any, x: Any, *, names: Names = None, params: Names = None, limit: int = 10) -> PathSum:
     """The derivative of ``y`` (of its sum, where it has several elements) by ``x``, as a sum over paths.
 
@@ -111,7 +139,7 @@ def paths(y: Any, x: Any, *, names: Names = None, params: Names = None, limit: i
     """
     variables = callers_variables()
     y = as_loss(y, "paths")
-    as_tensors((x,), "paths")
+    (x,) = as_tensors((x,), "paths")
     if not y.requires_grad:
         raise RuntimeError(NO_GRADIENT)
     engine = sys.modules[engine_of([y])]
@@ -125,20 +153,25 @@ def paths(y: Any, x: Any, *, names: Names = None, params: Names = None, limit: i
         start, goal = _position(walked, y), _position(walked, x)
         if start is None or goal is None:
             return PathSum(root, end, 0, (), None, True)
-        slopes = _Slopes(walked, labels, engine)
+        slopes = _Slopes(walked, labels, engine, output_counts(walked, (y,)))
         count, total = slopes.measure(start, goal, ones)
         ranked = slopes.ranked
         routes = list(slopes.best(start, goal, limit))
         if len(routes) == count:
             routes.sort(key=lambda route: [edge.slot for edge in route])  # first operands first, as in the formula
-        listed = [Path(tuple(edge.step for edge in route), slopes.along(route, ones)) for route in routes]
+        if count == 1 and routes:  # what was measured is what this path gives
+            values = [total]
+        else:
+            values = [slopes.along(route, ones) for route in routes]
+        listed = [
+            Path(tuple([edge.step for edge in route]), value) for route, value in zip(routes, values, strict=True)
+        ]
         if listed and len(listed) == count:
             total = sum((path.value for path in listed[1:]), listed[0].value)
     return PathSum(root, end, count, tuple(listed), total, ranked)
 
 
-@dataclass(frozen=True)
-class _Edge:
+class _Edge(NamedTuple):
     """A step with what is needed to take it: from output ``source`` to input ``slot`` of the node, on to ``target``."""
 
     step: Step
@@ -151,10 +184,13 @@ class _Edge:
 class _Slopes:
     """The local derivatives of the part of a graph that lies between a root and a goal."""
 
-    def __init__(self, walked: Walk, labels: Labels, engine: Any) -> None:
+    def __init__(self, walked: Walk, labels: Labels, engine: Any, outputs: list[int]) -> None:
+        self.outputs = outputs
         self.walked, self.labels, self.engine = walked, labels, engine
         self.edges: dict[Place, list[_Edge]] = defaultdict(list)
         self.ranked = True
+        self._tried: dict[tuple[Any, ...], tuple[Any, Any]] = {}
+        self._route: list[tuple[_Edge, Any]] = []
 
     def measure(self, start: Place, goal: Place, ones: Any) -> tuple[int, Any]:
         """How many paths lead from ``start`` to ``goal``, and the sum of their values: one pass, root first."""
@@ -168,7 +204,7 @@ class _Slopes:
                     continue
                 count, grad = counts.pop(place), grads.pop(place)
                 results = self._back(place, grad)
-                ones = self.engine.ones_like(grad)
+                ones = self._asked_with(grad)[0]
                 slopes = self._back(place, ones)
                 for slot, target in enumerate(self.walked.inputs[i]):
                     if target is None or target not in leads or results[slot] is None:
@@ -181,10 +217,27 @@ class _Slopes:
                     grads[target] = arrived if target not in grads else grads[target] + arrived
         return counts.get(goal, 0), grads.get(goal)
 
+    def _asked_with(self, like: Any) -> tuple[Any, Any]:
+        """What nodes are asked with: ones, and numbers from 1 to 2, of the shape and dtype of ``like``."""
+        key = tuple(like.shape), like.dtype, like.device
+        if key not in self._tried:
+            ones = self.engine.ones_like(like)
+            trial = self.engine.linspace(1, 2, like.numel()).to(like.dtype).reshape(like.shape).to(like.device)
+            self._tried[key] = ones, trial
+        return self._tried[key]
+
     def along(self, route: Sequence[_Edge], grad: Any) -> Any:
-        """What is left of ``grad`` at the end of a path."""
-        for edge in route:
+        """What is left of ``grad`` at the end of a path; the way it shares with the path before is not gone again."""
+        shared = 0
+        for (edge, _), own in zip(self._route, route, strict=False):
+            if edge is not own:
+                break
+            shared += 1
+        del self._route[shared:]
+        grad = self._route[-1][1] if shared else grad
+        for edge in route[shared:]:
             grad = self._fitted(self._back(edge.source, grad)[edge.slot], edge.target)
+            self._route.append((edge, grad))
         return grad
 
     def best(self, start: Place, goal: Place, limit: int) -> Iterable[list[_Edge]]:
@@ -238,7 +291,7 @@ class _Slopes:
         node = self.walked.nodes[position]
         if is_opaque(node):  # asked for its derivative it would add to .grad
             raise RuntimeError(f"paths(): {in_words(node)} {remedy(node)}")
-        grads = [None] * outputs_of(node)
+        grads = [None] * self.outputs[position]
         grads[output] = grad
         call = node if callable(node) else node.apply  # torch's node of a custom Function has only apply
         results = call(*grads)
@@ -247,8 +300,8 @@ class _Slopes:
 
     def _fitted(self, grad: Any, target: Place) -> Any:
         """``grad`` summed over what broadcasting had added to the target."""
-        shape = _shape(self.walked.nodes[target[0]], target[1])
-        if shape is None or tuple(grad.shape) == shape:
+        shape = self._shape(target)
+        if shape is None or grad.shape == shape:
             return grad
         while grad.dim() > len(shape):
             grad = grad.sum(0)
@@ -257,12 +310,20 @@ class _Slopes:
                 grad = grad.sum(dim, keepdim=True)
         return grad
 
+    def _shape(self, place: Place) -> tuple[int, ...] | None:
+        """The shape of a node's output, where the node tells it."""
+        node = self.walked.nodes[place[0]]
+        if self.walked.ops[place[0]] == SINK:
+            return tuple(node.variable.shape)
+        known = getattr(node, "_input_metadata", None)
+        return tuple(known[place[1]].shape) if known else None
+
     def _record(self, place: Place, slot: int, target: Place, slope: Any, ones: Any) -> None:
         node = self.walked.nodes[place[0]]
         whole = slope.shape == ones.shape == self._fitted(slope, target).shape
         local = slope if whole and self._multiplies(place, slot, slope) else None
         symbol = None
-        if local is not None and family_of(node) == "Mul":
+        if local is not None and family(self.walked.ops[place[0]]) == "Mul":
             symbol = self.labels.named_operand(node, 1 - slot)
         if local is None or slope.numel() != 1:
             self.ranked = False
@@ -271,9 +332,9 @@ class _Slopes:
 
     def _multiplies(self, place: Place, slot: int, slope: Any) -> bool:
         """Whether the step, from a shape to the same shape, multiplies each element by ``slope``: tried on others."""
-        if slope.numel() <= 1:
+        if slope.numel() <= 1 or family(self.walked.ops[place[0]]) in ELEMENTWISE and not slope.is_complex():
             return True
-        trial = self.engine.linspace(1, 2, slope.numel()).to(slope.dtype).reshape(slope.shape)
+        trial = self._asked_with(slope)[1]
         got = self._back(place, trial)[slot]
         error, size = _size(got - trial * slope), _size(got)
         return error <= 1e-3 * size or (math.isnan(size) and math.isnan(_size(slope)))
@@ -281,18 +342,11 @@ class _Slopes:
 
 def _position(walked: Walk, tensor: Any) -> Place | None:
     """Where the tensor's gradient arrives; None where it is not in the graph."""
+    maker = tensor.grad_fn
     for i, node in enumerate(walked.nodes):
-        if node is tensor.grad_fn or (tensor.grad_fn is None and op_name(node) == SINK and node.variable is tensor):
+        if node is maker or (maker is None and walked.ops[i] == SINK and node.variable is tensor):
             return i, tensor.output_nr
     return None
-
-
-def _shape(node: Any, output: int) -> tuple[int, ...] | None:
-    """The shape of the node's output, where the node tells it."""
-    if op_name(node) == SINK:
-        return tuple(node.variable.shape)
-    known = getattr(node, "_input_metadata", None)
-    return tuple(known[output].shape) if known else None
 
 
 def _size(value: Any) -> float:
@@ -306,7 +360,7 @@ def _logarithm(size: float) -> int:
     return round(math.log2(size) * FINE) if size else -ENDLESS
 
 
-def _value_text(value: Any) -> str:
+def value_text(value: Any) -> str:
     """A value on a path as text: numbers where there are few, else the shape and the Euclidean norm."""
     text = as_text(value)
     return f"{text[:-1]}, norm {_norm(value):.4g})" if text.startswith("(shape") else text

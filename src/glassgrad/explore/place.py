@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterator
 from typing import Any
 
 from .loops import Turns
 from .model import Scope
-from .source import is_users, location
+from .source import is_users, location, qualified_name
 
 _NAME = re.compile(r"^(?:self\.)?([A-Za-z_][\w.]*(?:\[\w+\])?)\s*\(")
 
@@ -35,14 +35,16 @@ def arrange(recording: Any) -> list[Place]:
     known: dict[Hashable, Place] = {}
     places: list[Place] = []
     called: Counter[int] = Counter()  # functions, by the identity of their code
-    items = sorted([*recording.entered, *recording.calls], key=_order)
+    calls, entered = recording.calls, recording.entered
     placed: list[tuple[Any, Place | None]] = []
-    for item in items:
-        is_module = item.__class__.__name__ == "Entered"
+    for item in _in_order(calls, entered):
+        is_module = item.is_module
         around = item.parent if is_module else item.module
-        parent = None if around is None else recording.entered[around].place
+        parent = None if around is None else entered[around].place
         if is_module or item.name:
-            heard = turns.setdefault(around, Turns())
+            heard = turns.get(around)
+            if heard is None:
+                heard = turns[around] = Turns()
             trail = item.trail
             first, turn = True, None
             for depth, (frame, code, _) in enumerate(trail):
@@ -52,7 +54,7 @@ def arrange(recording: Any) -> list[Place]:
                     whole: Hashable = (around, frame)
                     place = known.get(whole)
                     if place is None:
-                        path = code.co_qualname.rpartition("<locals>.")[2]
+                        path = qualified_name(code).rpartition("<locals>.")[2]
                         place = known[whole] = Place(parent, path, "", called[id(code)], "function", None)
                         called[id(code)] += 1
                         places.append(place)
@@ -78,8 +80,8 @@ def arrange(recording: Any) -> list[Place]:
         return place
 
     for item, parent in placed:
-        if item.__class__.__name__ != "Entered":
-            item.place = standing(parent)
+        if not item.is_module:
+            item.place = parent if parent not in gone else standing(parent)
     left = [place for place in places if place not in gone]
     for place in left:
         place.parent = standing(place.parent)
@@ -92,8 +94,15 @@ def arrange(recording: Any) -> list[Place]:
     return left
 
 
-def _order(item: Any) -> tuple[int, int]:
-    return (item.index, 1) if item.__class__.__name__ == "Call" else (item.first, 0)
+def _in_order(calls: list[Any], entered: list[Any]) -> Iterator[Any]:
+    """Calls and calls of modules as they were heard, a module before what is done in it."""
+    at = 0
+    for one in entered:
+        if one.first > at:
+            yield from calls[at : one.first]
+            at = one.first
+        yield one
+    yield from calls[at:]
 
 
 def _gone(places: list[Place], placed: list[tuple[Any, Place | None]]) -> set[Place]:
@@ -104,7 +113,7 @@ def _gone(places: list[Place], placed: list[tuple[Any, Place | None]]) -> set[Pl
     for place in places:
         within[place.parent].append(place)
     for item, parent in placed:
-        if item.__class__.__name__ == "Call" and item.name:
+        if not item.is_module and item.name:
             within[parent].append(item)
     gone: set[Place] = set()
     first_two: dict[Place, list[Any]] = {}  # of what lies right in each, that in places that are gone included
@@ -149,15 +158,17 @@ def _names(recording: Any) -> list[str]:
     if recording.model is not None and hasattr(recording.model, "named_modules"):
         names = {id(module): name for name, module in recording.model.named_modules()}
     paths: list[str] = []
+    inside: dict[int, dict[int, str]] = {}  # the names of the modules in each, by identity
     for entered in recording.entered:
         own = entered.module
         path = names.get(id(own)) if own is not None else None
         if path is None and own is not None and entered.parent is not None:
             outer = recording.entered[entered.parent].module
-            for name, module in outer.named_modules() if outer is not None else ():
-                if module is own and name:
-                    path = f"{paths[entered.parent]}.{name}" if paths[entered.parent] else name
-                    break
+            if outer is not None and id(outer) not in inside:
+                inside[id(outer)] = {id(module): name for name, module in outer.named_modules()}
+            name = inside[id(outer)].get(id(own)) if outer is not None else None
+            if name:
+                path = f"{paths[entered.parent]}.{name}" if paths[entered.parent] else name
         if path is None and entered.code is not None:
             loc = entered.loc
             said = _NAME.match(loc.expression or "") if loc is not None else None

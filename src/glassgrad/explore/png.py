@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from importlib.util import find_spec
@@ -10,9 +12,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .letters import text_width
-from .sheet import Line, Sheet, Text
+from .sheet import Line, Panel, Sheet, Text
 
 if TYPE_CHECKING:
+    from PIL.Image import Image
     from PIL.ImageFont import FreeTypeFont, ImageFont
 
 MISSING = (
@@ -24,6 +27,16 @@ TOO_LARGE = (
 )
 LONGEST = 60_000  # pixels along one side
 MOST = 80_000_000  # pixels in all
+OWN = (
+    "\u00b7\u2026\u00d7\u2212\u25b8\u25be"  # letters beyond ASCII that Pillow's own face has, and those that are drawn
+)
+#: Signs that it lacks: lines, or corners of what is filled, in shares of the type size above the baseline.
+STROKES: dict[str, tuple[tuple[tuple[tuple[float, float], ...], ...], bool]] = {
+    "\u00d7": ((((0.1, 0.12), (0.48, 0.5)), ((0.1, 0.5), (0.48, 0.12))), False),
+    "\u2212": ((((0.07, 0.31), (0.5, 0.31)),), False),
+    "\u25b8": ((((0.08, 0.08), (0.08, 0.58), (0.42, 0.33)),), True),
+    "\u25be": ((((0.03, 0.52), (0.53, 0.52), (0.28, 0.18)),), True),
+}
 
 
 def raster(drawn: Sheet, format: str = "png", *, scale: float = 2.0, background: str = "white") -> bytes:
@@ -32,54 +45,118 @@ def raster(drawn: Sheet, format: str = "png", *, scale: float = 2.0, background:
     A large picture is drawn at scale 1. ImportError naming the extra when Pillow is missing, ValueError when the
     picture is too large.
     """
+    stream = BytesIO()
+    image = paint(drawn, format, scale=scale, background=background)
+    image.save(stream, {"jpg": "jpeg", "tif": "tiff"}.get(format, format))
+    return stream.getvalue()
+
+
+def paint(drawn: Sheet, format: str, *, scale: float, background: str, finest: int = 3) -> Image:
+    """The sheet as Pillow's image; shapes are drawn up to ``finest`` times as large and shrunk. See :func:`raster`."""
     try:
         from PIL import Image, ImageDraw
     except ImportError as missing:
         raise ImportError(MISSING.format(format=format)) from missing
 
     def fits(factor: float) -> bool:
-        return (
-            max(drawn.width, drawn.height) * factor <= LONGEST and drawn.width * drawn.height * factor**2 <= MOST
-        )
+        return max(drawn.width, drawn.height) * factor <= LONGEST and drawn.width * drawn.height * factor**2 <= MOST
 
     scale = scale if fits(scale) else 1.0
     if not fits(scale):
         raise ValueError(TOO_LARGE.format(width=drawn.width * scale, height=drawn.height * scale, format=format))
-    fine = 3 if fits(scale * 3) else 1  # shapes are drawn larger and shrunk: Pillow draws hard edges
+    fine = finest if fits(scale * finest) else 1  # Pillow draws hard edges
     k = scale * fine
-    image = Image.new("RGB", (max(round(drawn.width * k), 1), max(round(drawn.height * k), 1)), background)
+    size = max(round(drawn.width * k) // fine, 1), max(round(drawn.height * k) // fine, 1)
+    image = Image.new("RGB", (size[0] * fine, size[1] * fine), background)
     pen = ImageDraw.Draw(image)
+    for panel in drawn.grounds:
+        _draw_panel(pen, panel, k)
     for line in drawn.lines:
         _draw_line(pen, line, k, drawn.sideways)
     for panel in drawn.panels:
-        corners = (panel.x * k, panel.y * k, (panel.x + panel.width) * k, (panel.y + panel.height) * k)
-        pen.rounded_rectangle(corners, 4 * k, panel.fill, None if panel.dashed else panel.border, max(round(k), 1))
-        if panel.dashed:
-            (x, y, u, v), width = corners, max(round(k), 1)
-            for dash in _dashes(((x, y), (u, y), (u, v), (x, v), (x, y)), 3 * k, 2 * k):
-                pen.line(dash, panel.border, width)
-        if panel.rule is not None:
-            y = panel.rule * k
-            pen.line((corners[0], y, corners[2], y), panel.border, max(round(k), 1))
+        _draw_panel(pen, panel, k)
     if fine > 1:
-        image = image.resize((max(image.width // fine, 1), max(image.height // fine, 1)), Image.Resampling.LANCZOS)
+        image = image.reduce(fine)
     pen = ImageDraw.Draw(image)
-    for panel in drawn.panels:
+    for panel in (*drawn.grounds, *drawn.panels):
         for text in panel.texts:
             _draw_text(pen, text, scale)
-    stream = BytesIO()
-    image.save(stream, {"jpg": "jpeg", "tif": "tiff"}.get(format, format))
-    return stream.getvalue()
+    return image
+
+
+def _draw_panel(pen: Any, panel: Panel, k: float) -> None:
+    if not panel.width:
+        return
+    half = panel.stroke * k / 2  # a border lies half outside of its box, as in SVG
+    corners = (
+        panel.x * k - half, panel.y * k - half, (panel.x + panel.width) * k + half, (panel.y + panel.height) * k + half
+    )  # fmt: skip
+    width = max(round(panel.stroke * k), 1)
+    border = panel.border if panel.stroke and not panel.dashed else None
+    pen.rounded_rectangle(corners, panel.radius * k + half, panel.fill, border, width)
+    if panel.dashed:
+        for dash in _dashes(_rim(panel, k), 3 * k, 2 * k):
+            pen.line(dash, panel.border, width)
+    if panel.rule is not None:
+        y = panel.rule * k
+        pen.line((corners[0], y, corners[2], y), panel.border, width)
+
+
+def _rim(panel: Panel, k: float) -> list[tuple[float, float]]:
+    """The border of a box as a closed line of straight pieces."""
+    radius = min(panel.radius, panel.width / 2, panel.height / 2)
+    left, top, right, low = panel.x, panel.y, panel.x + panel.width, panel.y + panel.height
+    corners = ((right, top, 1, -1), (right, low, 1, 1), (left, low, -1, 1), (left, top, -1, -1))
+    points = []
+    for n, (x, y, across, down) in enumerate(corners):
+        for step in range(7):
+            angle = math.pi / 2 * (n - 1 + step / 6)
+            centre = x - across * radius, y - down * radius
+            points.append((k * (centre[0] + radius * math.cos(angle)), k * (centre[1] + radius * math.sin(angle))))
+    return [*points, points[0]]
 
 
 def _draw_text(pen: Any, text: Text, scale: float) -> None:
-    font = _font(round(text.size * scale * 2) / 2, text.text.isascii())
-    anchor = {"start": "ls", "middle": "ms", "end": "rs"}[text.anchor]
+    plain = text.text.isascii() or all(letter.isascii() or letter in OWN for letter in text.text)
+    font = _font(round(text.size * scale * 2) / 2, plain)
     room = text_width(text.text, text.size) * scale * 1.12
-    if font.getlength(text.text) > room:  # a fallback face may be wider than the box was made for
-        font = _font(round(text.size * scale * room / font.getlength(text.text) * 2) / 2, text.text.isascii())
-    for shift in (-0.2, 0.2) if text.bold else (0.0,):  # the face has no bold: twice, side by side
-        pen.text(((text.x + shift) * scale, text.y * scale), text.text, text.colour, font, anchor)
+    wide = _length(font, text.text)
+    if wide > room:  # a fallback face may be wider than the box was made for
+        font = _font(round(text.size * scale * room / wide * 2) / 2, plain)
+        wide = _length(font, text.text)
+    left = text.x * scale - {"start": 0.0, "middle": 0.5, "end": 1.0}[text.anchor] * wide
+    thick = max(round(text.size * scale / 32), 1)
+    for shift in (-thick / 2, thick / 2) if text.bold else (0.0,):  # the face has no bold: twice, side by side
+        x: float = round(left + shift)
+        for piece in _pieces(text.text) if plain else [text.text]:
+            if piece in STROKES:
+                _draw_sign(pen, piece, x, text, scale)
+            else:
+                pen.text((x, text.y * scale), piece, text.colour, font, "ls")
+            x += _length(font, piece)
+
+
+def _pieces(text: str) -> list[str]:
+    """The text, taken apart at signs that are drawn."""
+    return [piece for piece in re.split(f"([{''.join(STROKES)}])", text) if piece]
+
+
+def _length(font: Any, text: str) -> float:
+    """The width of a text, whose drawn signs are as wide as a digit."""
+    pieces = _pieces(text)
+    return sum(font.getlength("0") if piece in STROKES else font.getlength(piece) for piece in pieces)
+
+
+def _draw_sign(pen: Any, sign: str, x: float, text: Text, scale: float) -> None:
+    """A sign that the face lacks, by its strokes or its corners."""
+    unit = text.size * scale
+    lines, closed = STROKES[sign]
+    for line in lines:
+        points = [(x + u * unit, text.y * scale - v * unit) for u, v in line]
+        if closed:
+            pen.polygon(points, text.colour)
+        else:
+            pen.line(points, text.colour, max(round(unit / 13), 1))
 
 
 @lru_cache(maxsize=64)
@@ -107,10 +184,10 @@ def _wide_faces() -> tuple[str, ...]:
 
 
 def _draw_line(pen: Any, line: Line, k: float, sideways: bool) -> None:
-    points = [(x * k, y * k) for x, y in _flat(line.points, sideways)]
-    width = max(round(1.2 * k), 1)
-    if line.style == "view":
-        for dash in _dashes(points, 2 * k, 3 * k):
+    points = [(x * k, y * k) for x, y in flat(line.points, sideways)]
+    width = max(round(line.width * k), 1)
+    if line.dash:
+        for dash in _dashes(points, line.dash[0] * k, line.dash[1] * k):
             pen.line(dash, line.colour, width)
     else:
         pen.line(points, line.colour, width, joint="curve")
@@ -118,18 +195,18 @@ def _draw_line(pen: Any, line: Line, k: float, sideways: bool) -> None:
         pen.polygon([(x * k, y * k) for x, y in line.head], line.colour)
 
 
-def _flat(points: Sequence[tuple[float, float]], sideways: bool, pieces: int = 24) -> list[tuple[float, float]]:
+def flat(points: Sequence[tuple[float, float]], sideways: bool, pieces: int = 24) -> list[tuple[float, float]]:
     """The curves between ``points`` as short straight pieces: the cubic curves that the SVG painter writes."""
-    flat = [points[0]]
+    curve = [points[0]]
     for (x, y), (u, v) in zip(points, points[1:], strict=False):
         if u != x and v != y:
             for i in range(1, pieces):
                 t = i / pieces
                 even, slow = 1.5 * t * (1 - t) + t**3, t * t * (3 - 2 * t)
                 a, b = (even, slow) if sideways else (slow, even)
-                flat.append((x + (u - x) * a, y + (v - y) * b))
-        flat.append((u, v))
-    return flat
+                curve.append((x + (u - x) * a, y + (v - y) * b))
+        curve.append((u, v))
+    return curve
 
 
 def _dashes(

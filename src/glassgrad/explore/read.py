@@ -9,8 +9,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from .measure import info_of
 from .model import Edge, Graph, Node, NodeKind, Saved, SavedState, TensorInfo
-from .walk import SINK, Walk, engine_of, op_name, walk
+from .walk import SINK, Walk, engine_of, walk
+
+#: The slots in which operations save what they were given, and no result of their own.
+OPERANDS = {
+    "self", "other", "input", "mat1", "mat2", "batch1", "batch2", "vec", "tensor1", "tensor2", "target", "exponent",
+    "indices", "index", "weight", "condition", "mask", "src", "query", "key", "value",
+}  # fmt: skip
 
 
 def is_tensor(value: object) -> bool:
@@ -19,25 +26,32 @@ def is_tensor(value: object) -> bool:
     return hasattr(kind, "grad_fn") and hasattr(kind, "requires_grad")
 
 
+def behind(tensor: Any) -> Any:
+    """The tensor whose place in a graph is meant: a dual tensor and a batch of ``vmap`` have that of their values."""
+    while type(tensor).__module__.startswith("glassgrad.func.") and not hasattr(tensor, "place"):
+        tensor = tensor.value
+    return tensor
+
+
 def as_tensors(var: Any, caller: str) -> tuple[Any, ...]:
     """``var`` as a tuple of tensors; TypeError if it is neither a tensor nor a tuple or list of them."""
     tensors = tuple(var) if isinstance(var, (tuple, list)) else (var,)
     for tensor in tensors:
         if not is_tensor(tensor):
             raise TypeError(f"{caller}(): expected a tensor or a tuple of tensors, but got {type(tensor).__name__}")
-    return tensors
+    return tuple(map(behind, tensors))
 
 
 def as_losses(value: Any, caller: str) -> tuple[Any, ...]:
     """The losses in ``value``: a tensor, several, or what models and training steps give, with a ``loss`` in it."""
     if is_tensor(value):
-        return (value,)
+        return (behind(value),)
     loss = value.get("loss") if isinstance(value, Mapping) else getattr(value, "loss", None)
     if loss is not None:
         return as_losses(loss, caller)
     if isinstance(value, Mapping) or isinstance(value, (tuple, list)):
         pieces = value.values() if isinstance(value, Mapping) else value
-        tensors = tuple(piece for piece in pieces if is_tensor(piece))
+        tensors = tuple(behind(piece) for piece in pieces if is_tensor(piece))
         if tensors and (isinstance(value, Mapping) or len(tensors) == len(value)):
             return tensors
     return as_tensors(value, caller)
@@ -51,17 +65,11 @@ def as_loss(value: Any, caller: str) -> Any:
     return losses[0]
 
 
-def names_by_id(params: Mapping[str, Any] | None, caller: str) -> dict[int, str]:
+def names_by_id(params: Any, caller: str) -> dict[int, str]:
     """The caller's names, keyed by the tensor's identity; ``locals()`` will do."""
     from .naming import pairs
 
     return {id(tensor): name for name, tensor in reversed(pairs(params, caller))}  # the first of two names stays
-
-
-def describe(tensor: Any) -> TensorInfo:
-    """The neutral record of ``tensor``."""
-    dtype = str(tensor.dtype).rpartition(".")[2]
-    return TensorInfo(tuple(int(n) for n in tensor.shape), dtype, int(getattr(tensor, "nbytes", 0)))
 
 
 def read(
@@ -96,7 +104,7 @@ def read(
         attrs, saved = contents(node, names, ends) if show_attrs or show_saved else ((), ())
         seq = None if walked.seqs[i] == float("inf") else int(walked.seqs[i])
         nodes.append(
-            Node(i, "op", op_name(node), None, None, seq, attrs if show_attrs else (), saved if show_saved else ())
+            Node(i, "op", walked.ops[i], None, None, seq, attrs if show_attrs else (), saved if show_saved else ())
         )
     return Graph((*nodes, *tensors), tuple(edges), tuple(ends[id(t)] for t in outputs), engine_of(outputs))
 
@@ -117,12 +125,12 @@ def ends_of(
         new = id(tensor) not in ends
         if new:
             ends[id(tensor)] = len(walked.nodes) + len(tensors)
-            tensors.append(Node(ends[id(tensor)], kind, "", names.get(id(tensor)), describe(tensor)))
+            tensors.append(Node(ends[id(tensor)], kind, "", names.get(id(tensor)), info_of(tensor)))
         return ends[id(tensor)], new
 
-    for i, node in enumerate(walked.nodes):
-        if op_name(node) == SINK:
-            edges.append(Edge(end("leaf", node.variable)[0], i))
+    for i, op in enumerate(walked.ops):
+        if op == SINK:
+            edges.append(Edge(end("leaf", walked.nodes[i].variable)[0], i))
     maker = {tensor.grad_fn: 0 for tensor in (*outputs, *bases.values())}
     for i, node in enumerate(walked.nodes):
         if node in maker:
@@ -140,29 +148,42 @@ def ends_of(
     return tensors, edges, ends
 
 
-_slots: dict[Any, tuple[str, ...]] = {}
+Slot = tuple[str, str, str, bool]  # the attribute of a saved value, its raw form, what it is called, whether it counts
+_slots: dict[Any, tuple[Slot, ...]] = {}
+#: A custom Function's saved tensors; ``saved_tensors`` alone is no setting.
+_CUSTOM: Slot = "saved_tensors", "_raw_saved_tensors", "saved_tensors", True
 
 
 def slots_of(node: Any) -> tuple[str, ...]:
-    """The names of ``node``'s saved values; remembered per class unless instances answer for themselves."""
+    """The names of ``node``'s saved values."""
+    return tuple(name for name, *_ in _saved_of(node) if name != "saved_tensors")
+
+
+def _saved_of(node: Any) -> tuple[Slot, ...]:
+    """What ``node`` saves; remembered per class unless instances answer for themselves."""
     kind = type(node)
+    key = kind
     if kind.__module__ is None and hasattr(node, "_record"):  # glassgrad's: a record's kind has a face of its own
-        row = node._record.kind
-        if row not in _slots:
-            _slots[row] = tuple(sorted(f"_saved_{name}" for name in row.saved))
-        return _slots[row]
-    if kind.__dir__ is not object.__dir__ or hasattr(node, "__dict__"):
-        return tuple(name for name in dir(node) if name.startswith("_saved_"))
-    if kind not in _slots:
-        _slots[kind] = tuple(name for name in dir(node) if name.startswith("_saved_"))
-    return _slots[kind]
+        key = node._record.kind
+    slots = _slots.get(key)
+    if slots is None:
+        if key is not kind:
+            names = sorted(f"_saved_{name}" for name in key.saved)
+        else:
+            names = [name for name in dir(node) if name.startswith("_saved_")]
+        slots = tuple([(name, f"_raw{name}", name.removeprefix("_saved_"), "_sym_" not in name) for name in names])
+        if hasattr(kind, "saved_tensors"):
+            slots += (_CUSTOM,)
+        if key is not kind or not (kind.__dir__ is not object.__dir__ or hasattr(node, "__dict__")):
+            _slots[key] = slots
+    return slots
 
 
 def contents(
     node: Any,
     names: Mapping[int, str],
     ends: Mapping[int, int],
-    describe: Callable[[Any], TensorInfo] = describe,
+    describe: Callable[[Any], TensorInfo] = info_of,
 ) -> tuple[tuple[tuple[str, str], ...], tuple[Saved, ...]]:
     """``node``'s saved values: all of them as text, and its saved tensors as ``describe`` tells them."""
     attrs: list[tuple[str, str]] = []
@@ -170,15 +191,14 @@ def contents(
 
     def keep(slot: str, tensor: Any) -> None:
         key = id(tensor)
-        saved.append(Saved(slot, "ok", describe(tensor), names.get(key), ends.get(key)))
+        outside = slot in OPERANDS and tensor.grad_fn is None and not tensor.requires_grad
+        saved.append(Saved(slot, "ok", describe(tensor), names.get(key), ends.get(key), outside))
 
-    custom = [("saved_tensors", "_raw_saved_tensors")] if hasattr(type(node), "saved_tensors") else []
-    for name, raw in [(name, "_raw" + name) for name in slots_of(node)] + custom:
-        slot = name.removeprefix("_saved_")
+    for name, raw, slot, counts in _saved_of(node):
         state, value = unpack(node, name, raw)
         if state != "ok":
             attrs.append((slot, f"[{state}]"))
-            if "_sym_" not in slot:  # sizes that glassgrad reads off the saved tensor
+            if counts:  # sizes are what glassgrad reads off the saved tensor
                 saved.append(Saved(slot, state))
         elif is_tensor(value):
             attrs.append((slot, "[saved tensor]"))
@@ -197,9 +217,10 @@ def unpack(node: Any, name: str, raw: str) -> tuple[SavedState, Any]:
     """The state of the saved value ``name`` and, where it can be read without running anyone's hook, the value."""
     try:
         packed = getattr(node, raw, None)
-        for item in packed if isinstance(packed, (tuple, list)) else (packed,):
-            if getattr(item, "unpack_hook", None) is not None:
-                return "hooked", None
+        if packed is not None:
+            for item in packed if isinstance(packed, (tuple, list)) else (packed,):
+                if getattr(item, "unpack_hook", None) is not None:
+                    return "hooked", None
         return "ok", getattr(node, name)
     except RuntimeError as refused:
         return ("modified" if "modified by an inplace operation" in str(refused) else "freed"), None

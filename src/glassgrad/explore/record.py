@@ -9,10 +9,11 @@ from __future__ import annotations
 import sys
 import weakref
 from bisect import bisect_right
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from types import ModuleType, TracebackType
 from typing import Any
 
+from ..ground.arrival import is_here, when_here
 from .lineage import Call, Entered, Lineage
 from .notes import Notes
 from .place import Place, arrange
@@ -32,6 +33,7 @@ class Recording:
         self.engines: tuple[str, ...] = ()
         self._lineage = Lineage(self.notes)
         self._listeners: list[Any] = []
+        self._alone: Callable[[], None] = lambda: None  # ends waiting for glassgrad's engine
         self._order: list[Call] = []
         self._starts: list[int] = []
         self._sorted = -1
@@ -57,6 +59,8 @@ class Recording:
             raise
         self.engines = tuple(listener.name for listener in self._listeners)
         self.notes.start(root)
+        if not is_here():
+            self._alone = when_here(self._join)
         return self
 
     def __exit__(
@@ -65,7 +69,16 @@ class Recording:
         self._leave()
         Recording.latest = self
 
+    def _join(self) -> None:
+        """Hear glassgrad too, whose engine came while this was running."""
+        for listener in listeners(self) if self._listeners else ():
+            if listener.name not in self.engines:
+                listener.start()
+                self._listeners.append(listener)
+                self.engines = (*self.engines, listener.name)
+
     def _leave(self) -> None:
+        self._alone()
         self.notes.stop()
         while self._listeners:
             self._listeners.pop().stop()
@@ -114,18 +127,21 @@ class Recording:
 
     def of_age(self, age: float | None, engine: str) -> Call | None:
         """The call during which the node of this age was made."""
-        if age is None:
-            return None
+        return self.of_ages([age], engine)[0]
+
+    def of_ages(self, ages: Iterable[float | None], engine: str) -> list[Call | None]:
+        """For each age of a node the call during which it was made."""
         calls = self.calls
         if self._sorted != len(calls):
             self._order = sorted((call for call in calls if call.start < call.stop), key=lambda call: call.start)
             self._starts = [call.start for call in self._order]
             self._sorted = len(calls)
-        index = bisect_right(self._starts, age) - 1
-        if index < 0:
-            return None
-        call = self._order[index]
-        return call if call.start <= age < call.stop else None
+        starts, order = self._starts, self._order
+        made: list[Call | None] = []
+        for age in ages:
+            at = -1 if age is None else bisect_right(starts, age) - 1
+            made.append(order[at] if at >= 0 and age < order[at].stop else None)  # type: ignore[operator]
+        return made
 
     def arrange(self) -> list[Place]:
         """The scopes of everything heard: module calls and turns of loops, outermost first."""
@@ -154,8 +170,6 @@ class Recording:
 
 def listeners(recording: Recording) -> list[Any]:
     """The listeners of the engines that may be heard: of the model's engine, else of all that are loaded."""
-    from .listen_glassgrad import Listener as Glass
-
     torch = sys.modules.get("torch")
     real = isinstance(torch, ModuleType) and torch.__name__ == "torch" and hasattr(torch, "_C")
     model = recording.model
@@ -163,7 +177,11 @@ def listeners(recording: Recording) -> list[Any]:
     if model is not None:
         kinds = [kind for kind in type(model).__mro__ if kind.__name__ == "Module"]
         home = kinds[-1].__module__.partition(".")[0] if kinds else ""
-    chosen: list[Any] = [] if home == "torch" and real else [Glass(recording)]
+    chosen: list[Any] = []
+    if not real or home not in ("", "torch") or (not home and is_here()):
+        from .listen_glassgrad import Listener as Glass
+
+        chosen.append(Glass(recording))
     if real and home in ("", "torch"):
         from .listen_torch import Listener as Torch
 

@@ -1,73 +1,31 @@
-"""Derivative rules as text, floor 8: looked up in glassgrad's table by the node's name, which both engines share."""
+"""Derivative rules as text, floor 8: by the node's name, which both engines share; the table is built."""
 
 from __future__ import annotations
 
-import ast
-import functools
-import inspect
-import linecache
-import textwrap
-from typing import Any
-
-from ..core.row import TABLE
-
-LONGEST = 700
+from functools import cache
+from importlib import import_module
 
 
-@functools.lru_cache(1)
-def _rows() -> dict[str, Any]:
-    rows: dict[str, Any] = {}
-    for row in TABLE.values():
-        if row.rules:
-            rows.setdefault(row.node_name, row)
-    return rows
+@cache
+def _rules() -> dict[str, str | None]:
+    home = f"{__package__}.derivatives"
+    try:
+        built = import_module(home)
+    except ModuleNotFoundError:  # a clone that was never built; what cannot build it does without
+        try:
+            import_module(f"{__package__.rpartition('.')[0]}.ops.built").build()
+            built = import_module(home)
+        except ImportError:
+            return {}
+    rules: dict[str, str | None] = built.RULES
+    return rules
 
 
-@functools.lru_cache(512)
 def rule_of(op: str) -> str | None:
     """The rule of the operation whose node is called ``op``: for each input, what becomes of the gradient."""
-    row = _rows().get(op)
-    if row is None:
-        return None
-    lines = []
-    for names, rule, _ in row.rules:
-        text = _text(rule)
-        if text is None:
-            return None
-        lines.append(f"{', '.join(names)}: {text}")
-    return "\n".join(lines)
-
-
-def _text(rule: Any) -> str | None:
-    """A rule's own lines, read alone: the whole file would take long."""
-    code = inspect.unwrap(rule).__code__
-    lines = linecache.getlines(code.co_filename)
-    if not lines:
-        return None
-    try:
-        if code.co_name != "<lambda>":
-            block = inspect.getblock(lines[code.co_firstlineno - 1 :])
-            body = ast.parse(textwrap.dedent("".join(block))).body[0].body  # type: ignore[attr-defined]
-            return _cut("; ".join(ast.unparse(part) for part in body if not _is_doc(part)))
-        positions = [p for p in code.co_positions() if None not in p and (p[0], p[2]) != (p[1], p[3])]
-        first, left = min((p[0], p[2]) for p in positions)  # type: ignore[type-var]
-        last, right = max((p[1], p[3]) for p in positions)  # type: ignore[type-var]
-        piece = [line.encode() for line in lines[first - 1 : last]]  # type: ignore[operator]
-        piece[-1] = piece[-1][:right]
-        piece[0] = piece[0][left:]
-        return _cut(ast.unparse(ast.parse(f"({b''.join(piece).decode()})", mode="eval").body))
-    except (SyntaxError, ValueError, IndexError):
-        return None
-
-
-def _is_doc(part: ast.stmt) -> bool:
-    return isinstance(part, ast.Expr) and isinstance(part.value, ast.Constant)
-
-
-def _cut(text: str) -> str:
-    return text if len(text) <= LONGEST else text[: LONGEST - 3] + "..."
+    return _rules().get(op)
 
 
 def is_known(op: str) -> bool:
     """Whether the table has an operation whose node is called ``op``: one that is safe to ask for its derivative."""
-    return op in _rows()
+    return op in _rules()

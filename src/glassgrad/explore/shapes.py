@@ -6,14 +6,16 @@ a rule saved, the tensors at the ends, and operations that give what they were g
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import lru_cache
+from math import prod
 from typing import Any
 
-from ..core.record import Fitting
-from .labels import family_of, outputs_of
+from .labels import outputs_of
+from .measure import dtype_name
 from .model import TensorInfo
-from .walk import SINK, Walk, op_name
+from .walk import SINK, Walk, family
 
 BYTES = {
     "bool": 1, "int8": 1, "uint8": 1, "int16": 2, "float16": 2, "bfloat16": 2, "int32": 4, "float32": 4, "int64": 8,
@@ -29,34 +31,40 @@ SAME = {
 }  # fmt: skip
 
 Known = dict[tuple[int, int], TensorInfo]
+Settings = tuple[tuple[str, str], ...]
 
 
+@lru_cache(4096)
 def info(shape: Any, dtype: str) -> TensorInfo:
     """The record of a tensor of which only shape and dtype are known."""
-    size = BYTES.get(dtype, 4)
-    for n in shape:
-        size *= int(n)
-    return TensorInfo(tuple(int(n) for n in shape), dtype, size)
+    sizes = tuple(map(int, shape))
+    return TensorInfo(sizes, dtype, BYTES.get(dtype, 4) * prod(sizes))
 
 
-def outputs(walked: Walk, known: Known, attrs: list[Mapping[str, str]]) -> list[tuple[TensorInfo, ...]]:
+def outputs(walked: Walk, known: Known, settings: Sequence[Settings]) -> list[tuple[TensorInfo, ...]]:
     """What each operation gave: as its node tells, as ``known`` (by node and output), or as its neighbours tell."""
     results: list[tuple[TensorInfo, ...]] = []
     for i, node in enumerate(walked.nodes):
-        if op_name(node) == SINK:
-            known.setdefault((i, 0), info(node.variable.shape, _name(node.variable.dtype)))
+        if walked.ops[i] == SINK:
+            known.setdefault((i, 0), info(tuple(node.variable.shape), dtype_name(node.variable.dtype)))
             results.append(())
             continue
         metadata = getattr(node, "_input_metadata", None)
-        count = outputs_of(node)
+        count = len(metadata) if metadata is not None else outputs_of(node)
         if metadata:
+            told = []
             for k, one in enumerate(metadata):
                 heard = known.get((i, k))
-                known[i, k] = replace(info(one.shape, _name(one.dtype)), stats=None if heard is None else heard.stats)
-        elif count == 1:
-            _spread(walked, i, known, attrs[i])
+                if getattr(one, "is_nested_tensor", False):  # its sizes differ from row to row: the node has none
+                    continue
+                gave = info(tuple(map(int, one.shape)), dtype_name(one.dtype))
+                told.append(gave if heard is None or heard.stats is None else replace(gave, stats=heard.stats))
+            results.append(tuple(told))
+            continue
+        if count == 1:
+            _spread(walked, i, known, dict(settings[i]))
         gathered = [known.get((i, k)) for k in range(count)]
-        results.append(tuple(one for one in gathered if one is not None) if all(gathered) else ())
+        results.append(tuple([one for one in gathered if one is not None]) if all(gathered) else ())
     return results
 
 
@@ -66,12 +74,12 @@ def _spread(walked: Walk, i: int, known: Known, attrs: Mapping[str, str]) -> Non
     row = getattr(getattr(record, "kind", None), "row", None)
     own = known.get((i, 0))
     first = walked.inputs[i][0] if walked.inputs[i] else None
-    if own is not None and first is not None and family_of(walked.nodes[i]) in SAME:
+    if own is not None and first is not None and family(walked.ops[i]) in SAME:
         known.setdefault(first, info(own.shape, own.dtype))
     if row is None or row.listed:
         return
-    sizes = getattr(record, "fit", None)
-    if isinstance(sizes, Fitting):
+    sizes: Any = getattr(record, "fit", None)
+    if hasattr(sizes, "sizes"):  # it tells more than the sizes
         sizes = tuple(sizes.sizes)
     names = [row.inputs[position] for position in row.plan.edges]
     for slot, edge in enumerate(walked.inputs[i]):
@@ -95,7 +103,3 @@ def _numbers(text: str | None) -> tuple[int, ...] | None:
         return tuple(int(piece) for piece in pieces if piece)
     except ValueError:
         return None
-
-
-def _name(dtype: Any) -> str:
-    return str(dtype).rpartition(".")[2]

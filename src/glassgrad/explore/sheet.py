@@ -5,6 +5,7 @@ It decides type sizes, paddings and colours; the painters (SVG, raster) only dra
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -42,7 +43,11 @@ class Text:
 
 @dataclass(frozen=True, slots=True)
 class Panel:
-    """One box with its texts; a ``dashed`` one repeats a box far away, ``rule`` is where a line under the title is."""
+    """One box with its texts; a ``dashed`` one repeats a box far away, ``rule`` is where a line under the title is.
+
+    ``radius`` rounds its corners, ``stroke`` is the width of its border: 0 for none. A panel
+    without width is its texts alone.
+    """
 
     x: float
     y: float
@@ -54,27 +59,35 @@ class Panel:
     dashed: bool = False
     rule: float | None = None
     tip: str = ""
+    radius: float = 4.0
+    stroke: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One line: see ``layout.Wire`` for its points; ``head`` is the triangle at its end."""
+    """One line: see ``layout.Wire`` for its points; ``head`` is the triangle at its end, ``dash`` what is drawn of it
+    and what is left out, by turns."""
 
     points: tuple[Point, ...]
     colour: str
-    style: ArrowStyle
+    dash: tuple[float, float] | None = None
     head: tuple[Point, Point, Point] | None = None
+    width: float = 1.2
 
 
 @dataclass(frozen=True, slots=True)
 class Sheet:
-    """Lines below, panels above, on ``width`` x ``height``; curves leave and arrive upright unless ``sideways``."""
+    """Lines below, panels above, on ``width`` x ``height``; curves leave and arrive upright unless ``sideways``.
+
+    ``grounds`` are panels below all else.
+    """
 
     width: float
     height: float
     panels: tuple[Panel, ...]
     lines: tuple[Line, ...]
     sideways: bool = False
+    grounds: tuple[Panel, ...] = ()
 
 
 def sheet(drawn: Picture, direction: Direction = "TB") -> Sheet:
@@ -137,15 +150,26 @@ def _lines(drawn: Picture, layout: Layout) -> tuple[Line, ...]:
         style = drawn.arrows[wire.arrow].style
         points, head = wire.points, None
         if style != "saved":
-            x, y = points[-1]
-            back = (x - dx * HEAD, y - dy * HEAD)
-            wing = HEAD * 0.45
-            head = ((x, y), (back[0] - dy * wing, back[1] + dx * wing), (back[0] + dy * wing, back[1] - dx * wing))
-            while len(points) > 2 and abs(points[-2][0] - x) * abs(dy) + abs(points[-2][1] - y) * abs(dx) < 0.01:
-                if abs(points[-2][0] - x) + abs(points[-2][1] - y) > HEAD + 3:
-                    break
-                points = (*points[:-2], points[-1])
-            stem = ((x - dx * (HEAD + 3), y - dy * (HEAD + 3)), (x - dx * (HEAD - 1), y - dy * (HEAD - 1)))
-            points = (*points[:-1], *stem)  # the last bit is straight, whatever curve leads there
-        lines.append(Line(points, STROKE[style], style, head))
+            points, head = arriving(points, (dx, dy))
+        lines.append(Line(points, STROKE[style], (2, 3) if style == "view" else None, head))
     return tuple(lines)
+
+
+def arriving(
+    points: Sequence[Point], along: Point, size: float = HEAD
+) -> tuple[tuple[Point, ...], tuple[Point, Point, Point]]:
+    """A way that ends in an arrow's head, and the head: the last bit is straight, whatever curve leads there."""
+    (x, y), (dx, dy) = points[-1], along
+    while len(points) > 2 and abs(points[-2][0] - x) * abs(dy) + abs(points[-2][1] - y) * abs(dx) < 0.01:
+        if abs(points[-2][0] - x) + abs(points[-2][1] - y) > size + 3:
+            break
+        points = (*points[:-2], points[-1])
+    stem = ((x - dx * back, y - dy * back) for back in (size + 3, size - 1))
+    return (*points[:-1], *stem), head_at((x, y), along, size)
+
+
+def head_at(tip: Point, along: Point, size: float = HEAD) -> tuple[Point, Point, Point]:
+    """The triangle of an arrow that arrives at ``tip`` in a direction: right, left, down or up."""
+    (x, y), (dx, dy), wing = tip, along, size * 0.45
+    back = (x - dx * size, y - dy * size)
+    return tip, (back[0] - dy * wing, back[1] + dx * wing), (back[0] + dy * wing, back[1] - dx * wing)

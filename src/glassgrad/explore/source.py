@@ -13,11 +13,13 @@ from typing import Any
 from .model import SourceLoc
 
 LONGEST = 160  # characters of an expression
+MANY = 4096  # pieces of code whose places are remembered
+FEW = 16  # those whose instructions are
 GUARDS = ("no_grad", "inference_mode", "set_grad_enabled")
 _HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 _STANDARD = tuple(
     os.path.dirname(os.path.abspath(sys.modules[name].__file__ or "")) + os.sep + name
-    for name in ("contextlib", "functools", "threading")
+    for name in ("contextlib", "functools", "threading", "warnings")
     if name in sys.modules
 )
 _users: dict[str, bool] = {}
@@ -45,23 +47,53 @@ def engine_of_file(file: str) -> str:
     return "Python" if file.startswith(("<frozen", *_STANDARD)) else ""
 
 
-@functools.lru_cache(4096)
+_places: dict[int, tuple[CodeType, dict[int, SourceLoc]]] = {}  # by the code's identity: codes hash slowly
+
+
 def location(code: CodeType, at: int) -> SourceLoc:
     """The place of instruction ``at`` (a frame's ``f_lasti``) of ``code``."""
-    line, text = code.co_firstlineno, None
-    positions = getattr(code, "co_positions", None)
-    if positions is not None and at >= 0:
-        first, last, left, right = _nth(tuple(positions()), at // 2, (line, None, None, None))
-        line = first or line
-        if None not in (last, left, right):
-            text = _segment(code.co_filename, line, last, left, right)
-    else:
-        for start, stop, number in code.co_lines():
-            if start <= at < stop and number is not None:
-                line = number
+    known = _places.get(id(code))
+    if known is None:
+        if len(_places) >= MANY:
+            _places.clear()
+        known = _places[id(code)] = code, {}
+    loc = known[1].get(at)
+    if loc is None:
+        loc = known[1][at] = _location(code, at)
+    return loc
+
+
+def _location(code: CodeType, at: int) -> SourceLoc:
+    line, last, left, right = _position(code, at)
+    if line is None:
+        line = next((n for start, stop, n in code.co_lines() if start <= at < stop and n is not None), None)
+    line, text = line or code.co_firstlineno, None
+    if None not in (last, left, right):
+        text = _segment(code.co_filename, line, last, left, right)  # type: ignore[arg-type]
     whole = linecache.getline(code.co_filename, line).strip() or None
-    name = getattr(code, "co_qualname", code.co_name)
+    name = qualified_name(code)
     return SourceLoc(shown(code.co_filename), line, "" if name == "<module>" else name, text, whole)
+
+
+def qualified_name(code: CodeType) -> str:
+    """The name of a piece of code with the classes and functions around it; before Python 3.11 its own name alone."""
+    return getattr(code, "co_qualname", code.co_name)
+
+
+Position = tuple["int | None", "int | None", "int | None", "int | None"]  # line, last line, and the two columns
+_positions: dict[int, tuple[CodeType, tuple[Position, ...]]] = {}  # of the codes that were asked last
+
+
+def _position(code: CodeType, at: int) -> Position:
+    """The place of instruction ``at`` in the file, as far as Python tells it: from 3.11 on with the columns."""
+    if at < 0 or not hasattr(code, "co_positions"):
+        return None, None, None, None
+    known = _positions.get(id(code))
+    if known is None:
+        if len(_positions) >= FEW:
+            _positions.clear()
+        known = _positions[id(code)] = code, tuple(code.co_positions())
+    return known[1][at // 2] if at // 2 < len(known[1]) else (None, None, None, None)
 
 
 def location_of(frame: FrameType | None) -> SourceLoc | None:
@@ -79,10 +111,6 @@ def shown(file: str) -> str:
         return file
     whole, here = os.path.abspath(file), os.getcwd()
     return os.path.relpath(whole, here) if whole.startswith(here.rstrip(os.sep) + os.sep) else whole
-
-
-def _nth(items: tuple[Any, ...], index: int, otherwise: Any) -> Any:
-    return items[index] if index < len(items) else otherwise
 
 
 def _segment(file: str, line: int, last: int, left: int, right: int) -> str | None:
@@ -137,16 +165,18 @@ def _ends(file: str) -> dict[tuple[int, int, int, int], tuple[ast.expr, ast.AST 
 
 def _expression(code: CodeType, at: int) -> tuple[ast.expr | None, ast.AST | None]:
     """The expression that instruction ``at`` computes, and the statement that names its value."""
-    positions = getattr(code, "co_positions", None)
-    if positions is None or at < 0:
-        return None, None
-    first, last, left, right = _nth(tuple(positions()), at // 2, (None,) * 4)
-    if None in (first, last, left, right):
-        return None, None
-    return _ends(code.co_filename).get((first, left, last, right), (None, None))
+    return _expression_in(code.co_filename, code, at)
 
 
 @functools.lru_cache(4096)
+def _expression_in(file: str, code: CodeType, at: int) -> tuple[ast.expr | None, ast.AST | None]:
+    """See :func:`_expression`; the file is named because the same lines in two files are equal pieces of code."""
+    first, last, left, right = _position(code, at)
+    if first is None or last is None or left is None or right is None:
+        return None, None
+    return _ends(file).get((first, left, last, right), (None, None))
+
+
 def assigned(code: CodeType, at: int) -> str | None:
     """The name that the value of instruction ``at`` is given: ``h`` of ``h = x @ w``; None where it is given none."""
     _, owner = _expression(code, at)
@@ -154,7 +184,6 @@ def assigned(code: CodeType, at: int) -> str | None:
     return _name(target)
 
 
-@functools.lru_cache(4096)
 def operands(code: CodeType, at: int, count: int) -> tuple[str | None, ...]:
     """What the ``count`` tensors given to instruction ``at`` are called; empty where they cannot be told apart."""
     expression, _ = _expression(code, at)

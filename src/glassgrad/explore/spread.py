@@ -7,7 +7,7 @@ through the graph, and every long line) are then pulled straight. It knows items
 from __future__ import annotations
 
 from bisect import bisect, insort
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 
 from .crossings import Pair, neighbours
 
@@ -24,13 +24,14 @@ def spread(
     boxes: int,
     gap: float,
     bend_gap: float,
+    entries: Collection[int] = (),
 ) -> list[float]:
-    """The centre of each item.
+    """The centre of each item; what comes in at ``entries`` goes straight on as the main way.
 
     Items from ``boxes`` on are bends; boxes keep ``gap`` between them, bends ``bend_gap`` from anything.
     """
     above, below = neighbours(len(widths), links)
-    next_of = threads(rows, above, below, boxes)
+    next_of = threads(rows, above, below, boxes, entries)
     before = [-1] * len(widths)
     for upper, lower in enumerate(next_of):
         if lower >= 0:
@@ -76,9 +77,7 @@ def spread(
         moved = max([moved, *(settle(r, both, True) for r in range(len(rows) - 1, -1, -1))])
         if moved < 0.25:
             break
-    outside = [
-        [j for j in (*above[i], *below[i]) if j != next_of[i] and j != before[i]] for i in range(len(widths))
-    ]
+    outside = [[j for j in (*above[i], *below[i]) if j != next_of[i] and j != before[i]] for i in range(len(widths))]
     straighten(rows, next_of, before, outside, offsets, centre, rounds)
     return centre
 
@@ -89,8 +88,9 @@ def _distance(left: int, right: int, widths: Sequence[float], boxes: int, gap: f
 
 
 def threads(
-    rows: Sequence[Sequence[int]], above: Sequence[Sequence[int]], below: Sequence[Sequence[int]], boxes: int
-) -> list[int]:
+    rows: Sequence[Sequence[int]], above: Sequence[Sequence[int]], below: Sequence[Sequence[int]], boxes: int,
+    entries: Collection[int] = (),
+) -> list[int]:  # fmt: skip
     """For each item the one below it that should stand straight under it, or -1.
 
     A box follows the maker with the most boxes behind it, if there is one such or a middle one of several, and is
@@ -100,7 +100,8 @@ def threads(
     behind, ahead = [0] * items, [0] * items
     for row in rows:
         for item in row:
-            behind[item] = max((behind[i] for i in above[item]), default=0) + (item < boxes)
+            weight = items if item in entries else int(item < boxes)
+            behind[item] = max((behind[i] for i in above[item]), default=0) + weight
     for row in reversed(rows):
         for item in row:
             ahead[item] = max((ahead[i] for i in below[item]), default=0) + (item < boxes)
@@ -121,7 +122,7 @@ def threads(
     next_of = []
     for item in range(items):
         own = [i for i in below[item] if chosen[i] == item]
-        through = item >= boxes  # a long line goes on as itself
+        through = item >= boxes and item not in entries  # a long line goes on as itself
         next_of.append(
             own[0] if len(own) == 1 else middle(own, lambda i: (int(through and i >= boxes), ahead[i]), True)  # noqa: B023
         )

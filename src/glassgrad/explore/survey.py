@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from itertools import accumulate
 from types import MappingProxyType
 from typing import Any
 
@@ -11,22 +14,25 @@ from .explain import _expressions, _operation
 from .labels import Labels
 from .measure import info_of
 from .memory import Memories
-from .model import Cut, Edge, Event, Graph, Held, Node, Problem, Scope, TensorInfo
-from .naming import pairs
+from .model import Cut, Edge, Event, Graph, Held, Node, Problem, Saved, Scope, TensorInfo
+from .modules import scopes_by_parameters
+from .naming import Names, caller_names, callers_variables, pairs
 from .opaque import opaque_nodes
 from .place import scopes_of
 from .read import as_losses, contents, ends_of, names_by_id
+from .rest import collector_at_rest
 from .rules import rule_of
-from .shapes import Known, outputs
+from .shapes import Known, info, outputs
 from .slopes import slopes
 from .source import guard_around, is_users, location, switch_before
-from .walk import SINK, Walk, engine_of, op_name, walk
+from .walk import SINK, Walk, engine_of, walk
 from .words import REASONS
 
 __all__ = ["read", "survey"]
 
 SPOKEN = 2_000  # operations up to which each gets a sentence
 VALUES = 2_000
+ENDLESS = float("inf")
 
 
 def read(
@@ -35,10 +41,10 @@ def read(
     """The graph behind ``loss`` (a tensor or a tuple of them), with all that can be known of it.
 
     ``params`` (or ``names``) names tensors, ``model`` names parameters and modules, ``record`` is a recording of the
-    forward pass. Nothing in the graph changes. TypeError for anything but tensors.
+    forward pass; the caller's own variables name what is left. Nothing in the graph changes. TypeError for anything but
+    tensors.
     """
-    named = params if names is None else {**dict(pairs(params, "read")), **dict(pairs(names, "read", "names"))}
-    return survey(loss, named, model=model, record=record)
+    return survey(loss, dict(caller_names(names, params, "read")), model=model, record=record)
 
 
 def survey(
@@ -61,53 +67,74 @@ def parameters_of(model: Any) -> dict[str, Any]:
     raise TypeError(f"expected a module, or names and tensors, but got {type(model).__name__}")
 
 
+@collector_at_rest()
 def _survey(var: Any, params: Mapping[str, Any] | None, model: Any, record: Any, caller: str) -> tuple[Graph, Walk]:
     results = tuple({id(t): t for t in as_losses(var, caller)}.values())
     if model is None and record is not None:
         model = record.model
     known_parameters = parameters_of(model)
-    names = names_by_id(known_parameters, caller) | names_by_id(params, caller)
+    called = [*pairs(params, caller), *pairs(known_parameters, caller), *callers_variables()]
+    names = names_by_id(called, caller)
     bases = {id(t._base): t._base for t in results if getattr(t, "_base", None) is not None}
     walked = walk((*results, *bases.values()))
     tensors, edges, ends = ends_of(walked, results, bases, names)
     for i, below in enumerate(walked.inputs):
-        edges.extend(Edge(e[0], i, e[1], slot) for slot, e in enumerate(below) if e is not None)
+        edges.extend([Edge(e[0], i, e[1], slot) for slot, e in enumerate(below) if e is not None])
     position = {node: i for i, node in enumerate(walked.nodes)}
     memories, known = Memories(), Known()
+    values: dict[tuple[int, int], str] = {}  # of results that can be looked at
+    by_memory = {  # inputs are saved as other views of their memory
+        memories.of(tensor): name for name, tensor in reversed(called) if not tensor.requires_grad
+    }
+    by_memory.pop(None, None)
     has_values = len(walked.nodes) <= VALUES
 
     def describe(tensor: Any) -> TensorInfo:
         tensor_info = info_of(tensor, value=has_values, storage=memories.of(tensor))
         maker = tensor.grad_fn
         if maker is not None and maker in position:
-            known.setdefault((position[maker], int(tensor.output_nr)), replace(tensor_info, value=None, storage=None))
+            at = position[maker], tensor.output_nr
+            known.setdefault(at, info(tensor_info.shape, tensor_info.dtype))
+            if tensor_info.value is not None:
+                values.setdefault(at, tensor_info.value)
         return tensor_info
 
-    for tensor in (*bases.values(), *results):
+    for tensor in (*bases.values(), *results, *(t for _, t in called if t.grad_fn in position)):
         describe(tensor)
     settings, kept = [], []
     for node in walked.nodes:
         attrs, saved = contents(node, names, ends, describe)
         settings.append(attrs)
-        kept.append(saved)
+        kept.append(tuple(_named(one, by_memory) if one.outside and one.name is None else one for one in saved))
     calls = _calls(walked, record, engine_of(results), known)
-    outs = outputs(walked, known, [dict(attrs) for attrs in settings])
-    oldest = sorted((i for i, seq in enumerate(walked.seqs) if seq != float("inf")), key=lambda i: (walked.seqs[i], -i))
-    step = {i: number for number, i in enumerate(oldest)}
-    sentences = _sentences(walked, results, params, known_parameters)
+    outs = outputs(walked, known, settings)
+    for (i, nr), value in values.items():
+        if nr < len(outs[i]):
+            outs[i] = (*outs[i][:nr], replace(outs[i][nr], value=value), *outs[i][nr + 1 :])
+    step = [-1] * len(walked.nodes)
+    oldest = sorted((i for i, seq in enumerate(walked.seqs) if seq != ENDLESS), key=lambda i: (walked.seqs[i], -i))
+    for number, i in enumerate(oldest):
+        step[i] = number
+    sentences = _sentences(walked, results, called)
+    variables = _variables(walked, called, calls, record)
     places = record.arrange() if record is not None else []
+    away = {id(t): path for path, t in known_parameters.items() if t.requires_grad and id(t) not in ends}
+    cuts, cut_nodes, cut_edges = _cuts(record, results, calls, len(walked.nodes) + len(tensors), names, away)
+    homes = [None if call is None or call.place is None else call.place.index for call in calls]
+    busy = [forward >= 0 for forward in step] + [False] * len(cut_nodes)
+    homes, scopes = _used_scopes([*homes, *[node.scope for node in cut_nodes]], busy, scopes_of(places))
     nodes = []
-    for i, node in enumerate(walked.nodes):
-        call, op = calls[i], op_name(node)
+    for i, op in enumerate(walked.ops):
+        call, forward = calls[i], step[i]
         nodes.append(
             Node(
-                i, "op" if step.get(i) is not None or op == SINK else "opaque", op, None, None,
-                None if i not in step else int(walked.seqs[i]), settings[i], kept[i],
-                call.place.index if call is not None and call.place is not None else None,
-                call.loc if call is not None else None, outs[i], step.get(i),
-                rule=rule_of(op), sentence=sentences.get(i),
+                i, "op" if forward >= 0 or op == SINK else "opaque", op, variables.get(i), None,
+                None if forward < 0 else int(walked.seqs[i]), settings[i], kept[i], homes[i],
+                None if call is None else call.loc, outs[i], None if forward < 0 else forward,
+                None, None, (), None, rule_of(op), sentences.get(i),
             )
         )  # fmt: skip
+    cut_nodes = [replace(node, scope=homes[len(nodes) + i]) for i, node in enumerate(cut_nodes)]
     local = slopes(walked, nodes, engine_of(results))
     if local:
         edges = [
@@ -115,21 +142,20 @@ def _survey(var: Any, params: Mapping[str, Any] | None, model: Any, record: Any,
             for e in edges
         ]
     live = {id(t): t for t in (*results, *bases.values())}
-    live |= {id(node.variable): node.variable for node in walked.nodes if op_name(node) == SINK}
-    at = {index: live[key] for key, index in ends.items() if key in live}
+    live |= {id(leaf): leaf for leaf in walked.leaves()}
+    by_end = {index: live[key] for key, index in ends.items() if key in live}
 
     def described(tensor: Any) -> TensorInfo:
         return info_of(tensor, value=has_values, stats=has_values, storage=memories.of(tensor))
 
-    tensors = [replace(one, tensor=described(at[one.index])) for one in tensors]
-    whole = (*nodes, *tensors)
-    scopes = scopes_of(places) if record is not None else ()
+    tensors = [replace(one, tensor=described(by_end[one.index])) for one in tensors]
     if model is not None and record is None:
-        whole, scopes = _scopes_by_names(whole, edges, model)
-    away = {id(t): path for path, t in known_parameters.items() if t.requires_grad and id(t) not in ends}
-    cuts, more_nodes, more_edges = _cuts(record, results, calls, len(whole), names, away)
-    whole, edges = (*whole, *more_nodes), [*edges, *more_edges]
-    whole, scopes, cuts = _used_scopes(whole, scopes, cuts)
+        sinks = {i: node.variable for i, node in enumerate(walked.nodes) if walked.ops[i] == SINK}
+        moved, scopes = scopes_by_parameters(nodes, walked.inputs, model, sinks)
+        homes, scopes = _used_scopes([node.scope for node in moved], busy, scopes)
+        nodes = [node if node.scope == at else replace(node, scope=at) for node, at in zip(moved, homes, strict=True)]
+    whole = (*nodes, *tensors, *cut_nodes)
+    edges += cut_edges
     closed = bool(opaque_nodes(walked.nodes))
     parameters = tuple(
         Held(
@@ -159,60 +185,60 @@ def _calls(walked: Walk, record: Any, engine: str, known: Known) -> list[Any]:
     """The recorded call that made each node; what it gave is told to ``known``."""
     if record is None:
         return [None] * len(walked.nodes)
-    calls = [None if seq == float("inf") else record.of_age(seq, engine) for seq in walked.seqs]
-    youngest: dict[int, int] = {}
-    for i, call in enumerate(calls):
-        if call is not None:
-            youngest.setdefault(call.index, i)  # the walk meets the youngest first
-    for index, i in youngest.items():
-        info = record.calls[index].info
-        if info is not None:
-            known.setdefault((i, 0), TensorInfo(info.shape, info.dtype, info.nbytes, None, info.stats))
-            if info.stats is not None:
-                known[i, 0] = replace(known[i, 0], stats=info.stats)
+    calls = record.of_ages([None if seq == ENDLESS else seq for seq in walked.seqs], engine)
+    heard = record.calls
+    for index, i in _youngest(calls).items():
+        given = heard[index].info
+        if given is not None:
+            known.setdefault((i, 0), TensorInfo(given.shape, given.dtype, given.nbytes, None, given.stats))
+            if given.stats is not None:
+                known[i, 0] = replace(known[i, 0], stats=given.stats)
     return calls
 
 
-def _sentences(walked: Walk, results: Any, params: Any, parameters: Mapping[str, Any]) -> dict[int, str]:
+def _youngest(calls: list[Any]) -> dict[int, int]:
+    """The youngest of the nodes that each call made, by the call's index: the walk meets it first."""
+    youngest: dict[int, int] = {}
+    for i, call in enumerate(calls):
+        if call is not None:
+            youngest.setdefault(call.index, i)
+    return youngest
+
+
+def _named(saved: Saved, names: Mapping[int | None, str]) -> Saved:
+    """A saved input with the name of the variable that lies in its memory."""
+    name = None if saved.tensor is None else names.get(saved.tensor.storage)
+    return saved if name is None else replace(saved, name=name)
+
+
+def _variables(walked: Walk, called: list[tuple[str, Any]], calls: list[Any], record: Any) -> dict[int, str]:
+    """What the results of operations are called: by the names told, else by the variable a recorded line gives."""
+    position = {node: i for i, node in enumerate(walked.nodes)}
+    names: dict[int, str] = {}
+    for name, tensor in called:
+        i = None if tensor.grad_fn is None else position.get(tensor.grad_fn)
+        if i is not None:
+            names.setdefault(i, name)
+    if record is not None:
+        known = Names(called, record)
+        for i, call in enumerate(calls):
+            if call is not None and i not in names and (name := known.of_call(call.index)):
+                names[i] = name
+    return names
+
+
+def _sentences(walked: Walk, results: Any, called: list[tuple[str, Any]]) -> dict[int, str]:
     if len(walked.nodes) > SPOKEN:
         return {}
-    labels = Labels(walked, [*pairs(params, "read"), *parameters.items()])
+    labels = Labels(walked, called)
     texts = _expressions(walked.nodes[::-1], labels)
     said = {}
     for i, node in enumerate(walked.nodes):
-        if op_name(node) != SINK:
+        if walked.ops[i] != SINK:
             said[i] = _operation(node, labels, texts)
         else:
             said[i] = f"The gradient of {labels[node]} ends here: it is added to {labels[node]}.grad."
     return said
-
-
-def _scopes_by_names(nodes: Any, edges: list[Edge], model: Any) -> tuple[tuple[Node, ...], tuple[Scope, ...]]:
-    """Modules told from whose parameters an operation uses: the best that can be known without a recording."""
-    if not hasattr(model, "named_modules"):
-        return nodes, ()
-    modules = dict(model.named_modules())
-    leaf = {e.dst: nodes[e.src].name for e in edges if nodes[e.src].kind == "leaf" and nodes[e.dst].kind == "op"}
-    below: dict[int, set[str]] = {}
-    for e in edges:
-        if e.src in leaf and leaf[e.src] and nodes[e.dst].kind == "op":
-            below.setdefault(e.dst, set()).add(str(leaf[e.src]).rpartition(".")[0])
-    index: dict[str, int] = {}
-    scopes: list[Scope] = []
-
-    def scope(path: str) -> int | None:
-        if path not in modules:
-            return None
-        if path not in index:
-            parent = scope(path.rpartition(".")[0]) if path else None
-            index[path] = len(scopes)
-            scopes.append(Scope(len(scopes), parent, path, type(modules[path]).__name__))
-        return index[path]
-
-    moved = [
-        replace(n, scope=scope(next(iter(below[n.index])))) if len(below.get(n.index, ())) == 1 else n for n in nodes
-    ]
-    return tuple(moved), tuple(scopes)
 
 
 def _cuts(
@@ -221,19 +247,16 @@ def _cuts(
     """The cuts behind the results: what was cut where, and which nodes use what came out."""
     if record is None:
         return (), [], []
-    youngest: dict[int, int] = {}
-    for position, call in enumerate(calls):
-        if call is not None:
-            youngest.setdefault(call.index, position)
+    youngest, heard = _youngest(calls), record.calls
     used: dict[int, list[int]] = {}
-    starts: list[tuple[Any, int | None]] = [(record.calls[index], i) for index, i in youngest.items()]
+    starts: list[tuple[Any, int | None]] = [(heard[index], i) for index, i in youngest.items()]
     ends = [record.producer(t) for t in results]
     starts += [(call, None) for call in ends if call is not None and call.index not in youngest]
     for call, of in starts:
         i: int | None = of
         seen, waiting = {call.index}, [call.index]
         while waiting:
-            here = record.calls[waiting.pop()]
+            here = heard[waiting.pop()]
             if here.how is not None:
                 into = used.setdefault(here.index, [])
                 if i is not None and i not in into:
@@ -248,7 +271,7 @@ def _cuts(
     nodes: list[Node] = []
     edges: list[Edge] = []
     for number, at in enumerate(sorted(used)):
-        call = record.calls[at]
+        call = heard[at]
         how, reason = _how(call)
         sources = tuple(sorted({youngest[s] for s in call.grads if s in youngest}))
         name = next((n for n in map(lambda s: _name_of(record, s, names), call.grads) if n), None)
@@ -311,16 +334,22 @@ def _name_of(record: Any, at: int, names: Mapping[int, str]) -> str | None:
     return names.get(id(tensor)) if tensor is not None else None
 
 
-def _without_idle_functions(nodes: Any, scopes: Any) -> tuple[Any, Any]:
-    """Nodes and scopes without the calls of functions that hold all there is around them, or one thing only."""
-    if not any(scope.kind == "function" for scope in scopes):
-        return nodes, scopes
+Homes = list[int | None]  # the scope of each node
+
+
+def _without_idle_functions(homes: Homes, busy: list[bool], scopes: Any) -> tuple[Homes, Any]:
+    """Homes and scopes without the calls of functions that hold all there is around them, or one thing only.
+
+    Nor are turns of loops of which the graph has one: a training step is no part of what it trains.  What is ``busy``
+    counts outside of all scopes too.
+    """
+    if all(scope.kind == "module" for scope in scopes):
+        return homes, scopes
     within: dict[int | None, int] = {}  # how much lies right in each scope
     filled: set[int] = set()
-    for node in nodes:
-        at = node.scope
+    for at, counts in zip(homes, busy, strict=True):
         if at is None:
-            within[None] = within.get(None, 0) + (node.kind == "op" and node.op != SINK)
+            within[None] = within.get(None, 0) + counts
             continue
         within[at] = within.get(at, 0) + 1
         while at is not None and at not in filled:
@@ -328,37 +357,46 @@ def _without_idle_functions(nodes: Any, scopes: Any) -> tuple[Any, Any]:
             at = scopes[at].parent
     for at in filled:
         within[scopes[at].parent] = within.get(scopes[at].parent, 0) + 1
+    turns = Counter((scope.parent, scope.path) for scope in scopes if scope.kind == "loop" and scope.index in filled)
     home: dict[int | None, int | None] = {None: None}  # the scope that stands for each
     for scope in scopes:  # parents come first
         parent = home[scope.parent]
         inside = within.get(scope.index, 0)
-        if scope.kind == "function" and (within.get(parent, 0) == 1 or inside < 2):
+        once = scope.kind == "loop" and turns[scope.parent, scope.path] == 1
+        if once or scope.kind == "function" and (within.get(parent, 0) == 1 or inside < 2):
             home[scope.index] = parent
             within[parent] = within.get(parent, 0) - 1 + inside
         else:
             home[scope.index] = scope.index
-    moved = [node if home[node.scope] == node.scope else replace(node, scope=home[node.scope]) for node in nodes]
-    return moved, [replace(scope, parent=home[scope.parent]) for scope in scopes]
+    if all(old == new for old, new in home.items()):
+        return homes, scopes
+    return [home[at] for at in homes], [_with_parent(scope, home[scope.parent]) for scope in scopes]
 
 
-def _used_scopes(nodes: Any, scopes: Any, cuts: Any) -> tuple[tuple[Node, ...], tuple[Scope, ...], tuple[Cut, ...]]:
+def _with_parent(scope: Scope, parent: int | None) -> Scope:
+    if scope.parent == parent:
+        return scope
+    return Scope(scope.index, parent, scope.path, scope.cls, scope.call, scope.kind)
+
+
+def _used_scopes(homes: Homes, busy: list[bool], scopes: Any) -> tuple[Homes, tuple[Scope, ...]]:
     """Only the scopes that something lies in, and those around them, numbered anew."""
-    nodes, scopes = _without_idle_functions(nodes, scopes)
+    homes, scopes = _without_idle_functions(homes, busy, scopes)
     wanted: set[int] = set()
-    for node in nodes:
-        at = node.scope
+    for at in homes:
         while at is not None and at not in wanted:
             wanted.add(at)
             at = scopes[at].parent
     if len(wanted) == len(scopes):
-        return tuple(nodes), _numbered(scopes), tuple(cuts)
-    new = {old: number for number, old in enumerate(sorted(wanted))}
+        return homes, _numbered(scopes)
+    new: dict[int | None, int | None] = {None: None}
+    new.update((old, number) for number, old in enumerate(sorted(wanted)))
     left = [
-        replace(scopes[old], index=new[old], parent=None if scopes[old].parent is None else new[scopes[old].parent])
-        for old in sorted(wanted)
+        Scope(new[one.index], new[one.parent], one.path, one.cls, one.call, one.kind)  # type: ignore[arg-type]
+        for one in scopes
+        if one.index in wanted
     ]
-    moved = [node if node.scope is None else replace(node, scope=new[node.scope]) for node in nodes]
-    return tuple(moved), _numbered(left), tuple(cuts)
+    return [new[at] for at in homes], _numbered(left)
 
 
 def _numbered(scopes: Any) -> tuple[Scope, ...]:
@@ -381,11 +419,11 @@ def _events(nodes: Any, record: Any, calls: list[Any]) -> tuple[Event, ...]:
     if record is not None and events:
         heard = sorted((call.index, nodes[i].forward) for i, call in enumerate(calls) if call is not None)
         if heard:
-            last = max(index for index, _ in heard)
+            indices, steps = [index for index, _ in heard], list(accumulate((forward for _, forward in heard), max))
             for call in record.inplace:
-                if heard[0][0] <= call.index:
-                    step = max((forward for index, forward in heard if index <= call.index), default=0)
-                    later = " after the graph was built" if call.index > last else ""
+                if indices[0] <= call.index:
+                    step = steps[bisect_right(indices, call.index) - 1]
+                    later = " after the graph was built" if call.index > indices[-1] else ""
                     events.append(Event(step, "inplace", None, call.loc, f"{call.name} changed a tensor{later}"))
     return tuple(sorted(events, key=lambda event: event.step))
 

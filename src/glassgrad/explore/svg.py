@@ -13,18 +13,24 @@ FACES = "Helvetica, Arial, 'Liberation Sans', 'DejaVu Sans', sans-serif"
 
 def svg(drawn: Sheet, *, background: str = "white", label: str = "backward graph") -> str:
     """The sheet as SVG text: no scripts, no identifiers that could clash within one HTML page."""
+    return "\n".join([opening(drawn, background, label), *pieces(drawn), "</g>\n</svg>\n"])
+
+
+def opening(drawn: Sheet, background: str, label: str) -> str:
+    """The beginning of an SVG text of a sheet's size, up to what is drawn on it."""
     width, height = number(drawn.width), number(drawn.height)
-    parts = [
+    return (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" viewBox="0 0 {width} {height}" '
-        f'role="img" aria-label={quoteattr(label)} font-family="{FACES}">',
-        f'<rect width="100%" height="100%" fill={quoteattr(background)}/>',
-        '<g fill="none" stroke-width="1.2" stroke-linejoin="round">',
-    ]
-    parts += [_line(line, drawn.sideways) for line in drawn.lines]
-    parts.append(f'</g>\n<g text-anchor="middle" fill="{INK}">')
-    parts += [_panel(panel) for panel in drawn.panels]
-    parts.append("</g>\n</svg>\n")
-    return "\n".join(parts)
+        f'role="img" aria-label={quoteattr(printable(label))} font-family="{FACES}">\n'
+        f'<rect width="100%" height="100%" fill={quoteattr(background)}/>\n'
+        f'<g text-anchor="middle" fill="{INK}" stroke-linejoin="round">'
+    )
+
+
+def pieces(drawn: Sheet) -> list[str]:
+    """Each thing on a sheet as SVG, in the order in which they lie on each other."""
+    lines = [_line(line, drawn.sideways) for line in drawn.lines]
+    return [*map(_panel, drawn.grounds), *lines, *map(_panel, drawn.panels)]
 
 
 def number(value: float) -> str:
@@ -34,15 +40,17 @@ def number(value: float) -> str:
 
 
 def _line(line: Line, sideways: bool) -> str:
-    dots = ' stroke-dasharray="2 3"' if line.style == "view" else ""
-    path = f'<path d="{_way(line.points, sideways)}" stroke="{line.colour}"{dots}/>'
+    dots = f' stroke-dasharray="{number(line.dash[0])} {number(line.dash[1])}"' if line.dash else ""
+    thick = number(line.width)
+    path = f'<path d="{way(line.points, sideways)}" fill="none" stroke="{line.colour}" stroke-width="{thick}"{dots}/>'
     if line.head is None:
         return path
     corners = " ".join(f"{number(x)},{number(y)}" for x, y in line.head)
     return f'{path}<polygon points="{corners}" fill="{line.colour}"/>'
 
 
-def _way(points: Sequence[tuple[float, float]], sideways: bool) -> str:
+def way(points: Sequence[tuple[float, float]], sideways: bool) -> str:
+    """The curve through ``points`` as the data of an SVG path."""
     x, y = points[0]
     steps = [f"M{number(x)} {number(y)}"]
     for u, v in points[1:]:
@@ -61,14 +69,19 @@ def _way(points: Sequence[tuple[float, float]], sideways: bool) -> str:
 def _panel(panel: Panel) -> str:
     dashed = ' stroke-dasharray="3 2"' if panel.dashed else ""
     tip = f"<title>{escape(printable(panel.tip))}</title>" if panel.tip else ""
+    if not panel.width:
+        return "".join(map(_text, panel.texts))
     x, y, width, height = map(number, (panel.x, panel.y, panel.width, panel.height))
+    border = f' stroke="{panel.border}"' if panel.stroke else ""
+    if panel.stroke not in (0, 1):
+        border += f' stroke-width="{number(panel.stroke)}"'
     rule = ""
     if panel.rule is not None:
         right = number(panel.x + panel.width)
         rule = f'<path d="M{x} {number(panel.rule)}H{right}" stroke="{panel.border}"/>'
     return (
-        f'<g>{tip}<rect x="{x}" y="{y}" width="{width}" height="{height}" rx="4" fill="{panel.fill}" '
-        f'stroke="{panel.border}"{dashed}/>{rule}{"".join(map(_text, panel.texts))}</g>'
+        f'<g>{tip}<rect x="{x}" y="{y}" width="{width}" height="{height}" rx="{number(panel.radius)}" '
+        f'fill="{panel.fill}"{border}{dashed}/>{rule}{"".join(map(_text, panel.texts))}</g>'
     )
 
 

@@ -6,34 +6,35 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from .letters import printable
-from .read import as_tensors, describe, names_by_id
-from .walk import SINK, op_name, walk
+from .measure import info_of
+from .read import as_tensors, names_by_id
+from .walk import SINK, walk
 
 
 def graph_lines(var: Any, params: Mapping[str, Any] | None = None) -> Iterator[str]:
     """The lines of ``graph_text``, one by one. The arguments are checked at the first line."""
     outputs = as_tensors(var, "graph_lines")
     names = names_by_id(params, "graph_lines")
-    nodes, inputs, _ = walk(outputs)
+    nodes, inputs, _, ops = walk(outputs)
     makers = {output.grad_fn: -1 for output in outputs}
     for i, node in enumerate(nodes):
         if node in makers:
             makers[node] = i
     for output in outputs:
-        line = f"{printable(names.get(id(output), 'output'))} {describe(output).size_text}"
+        line = f"{printable(names.get(id(output), 'output'))} {info_of(output).size_text}"
         if output.grad_fn is not None:
             yield f"{line}  <- {_reference(makers[output.grad_fn], int(getattr(output, 'output_nr', 0)))}"
         else:
             yield f"{line}  {'a leaf' if output.requires_grad else 'needs no gradient'}"
     digits = len(str(len(nodes))) + 1
     for i, node in enumerate(nodes):
-        op = op_name(node)
+        op = ops[i]
         head = f"{f'#{i}':<{digits}}  {printable(op):<18}"
         if op == SINK:
             leaf = node.variable
             name = names.get(id(leaf))
             owner = printable(name) if name else "leaf"
-            yield f"{head}  -> {owner}.grad {describe(leaf).size_text}"
+            yield f"{head}  -> {owner}.grad {info_of(leaf).size_text}"
         elif inputs[i]:
             yield f"{head}  <- {', '.join('-' if e is None else _reference(*e) for e in inputs[i])}"
         else:

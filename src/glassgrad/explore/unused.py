@@ -11,7 +11,7 @@ from .opaque import opaque_nodes, remedy, tensors_held
 from .read import as_losses, as_tensors
 from .survey import parameters_of
 from .walk import SINK, op_name, walk
-from .why import closed_lines, why
+from .why import closed_lines, in_transform, why
 
 __all__ = ["Unused", "unused"]
 
@@ -59,6 +59,9 @@ def unused(loss: Any, model: Any, *, record: Any = None) -> Unused:
             continue
         missing[name] = tensor
     record = recording_of(losses, record)
+    if missing and any(map(in_transform, losses)):
+        answer = why(losses[0], record=record)
+        return Unused(answer.verdict, (), {}, frozen, 0, answer.lines, answer.advice, True, tuple(missing))
     hiding = opaque_nodes(makers)
     inside = {key for node in hiding for key in tensors_held(node)}
     hidden = [name for name, tensor in missing.items() if id(tensor) in inside]

@@ -6,9 +6,13 @@ imports neither.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
+from functools import lru_cache
 from heapq import heapify, heappop, heappush
 from typing import Any, NamedTuple, TypeAlias
+
+from .rest import collector_at_rest
 
 SINK = "AccumulateGrad"
 DEEP = 10_000  # below this depth a graph may be freed recursively without harm
@@ -22,12 +26,17 @@ class Walk(NamedTuple):
     """The operations behind some tensors, each before everything it was made from.
 
     ``inputs[i]`` are ``nodes[i].next_functions`` with each node replaced by its position, None where an input needs no
-    gradient.
+    gradient; ``seqs`` are the nodes' ages, ``ops`` their names.
     """
 
     nodes: list[Any]
     inputs: list[Inputs]
     seqs: list[float]
+    ops: list[str]
+
+    def leaves(self) -> list[Any]:
+        """The leaves that gradients end in, in the order of the walk."""
+        return [node.variable for node, op in zip(self.nodes, self.ops, strict=True) if op == SINK]
 
 
 def engine_of(tensors: Iterable[Any]) -> str:
@@ -40,9 +49,21 @@ def engine_of(tensors: Iterable[Any]) -> str:
 
 def op_name(node: Any) -> str:
     """The operation's name without the prefix of hand-written nodes: ``MulBackward0``, ``CopySlices``."""
-    return str(node.name()).removeprefix("torch::autograd::").removeprefix("torch::")
+    return _without_prefix(node.name())
 
 
+@lru_cache(4096)
+def _without_prefix(name: str) -> str:
+    return str(name).removeprefix("torch::autograd::").removeprefix("torch::")
+
+
+@lru_cache(4096)
+def family(op: str) -> str:
+    """``Mul`` of ``MulBackward0``; a name of another form as it is."""
+    return re.sub(r"Backward\d*$", "", op)
+
+
+@collector_at_rest()
 def walk(tensors: Iterable[Any]) -> Walk:
     """The operations behind ``tensors`` in the order of the backward pass: after all consumers, youngest first."""
     tensors = tuple(tensors)
@@ -87,7 +108,7 @@ def walk(tensors: Iterable[Any]) -> Walk:
 def sequence(node: Any) -> float:
     """The age of ``node``: larger is younger, infinity for a leaf's sink."""
     number = getattr(node, "_sequence_nr", None)
-    value = number() if callable(number) else getattr(node, "sequence", 0)
+    value = number() if number is not None else getattr(node, "sequence", 0)
     return float("inf") if value >= 2**63 else value
 
 
@@ -109,7 +130,8 @@ def in_backward_order(nodes: list[Any], inputs: list[Inputs], owed: list[int]) -
                 if not owed[j]:
                     heappush(ready, (-seqs[j], j))
     moved = [tuple([edge and (position[edge[0]], edge[1]) for edge in inputs[i]]) for i in order]
-    return Walk([nodes[i] for i in order], moved, [seqs[i] for i in order])
+    nodes = [nodes[i] for i in order]
+    return Walk(nodes, moved, [seqs[i] for i in order], list(map(op_name, nodes)))
 
 
 def hold(walked: Walk) -> None:
@@ -120,7 +142,7 @@ def hold(walked: Walk) -> None:
     path below it down to the next such node, leaves first: a dying list lets go from its end, so each node dies while
     the one below it is still held. A node keeps only what it kept alive anyway.
     """
-    nodes, inputs, _ = walked
+    nodes, inputs, *_ = walked
     depth, deepest = [0] * len(nodes), [-1] * len(nodes)
     for i in range(len(nodes) - 1, -1, -1):
         for edge in inputs[i]:

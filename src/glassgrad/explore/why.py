@@ -14,7 +14,7 @@ from .memory import memory_of
 from .model import Cut
 from .naming import Names, caller_names, callers_variables
 from .observe import on_the_side
-from .opaque import custom_class, in_words, is_opaque, opaque_nodes, remedy, tensors_held
+from .opaque import in_words, is_opaque, is_users_function, opaque_nodes, remedy, tensors_held
 from .read import as_losses, as_tensors, is_tensor, slots_of, unpack
 from .source import is_users, location
 from .survey import _how, _survey, parameters_of
@@ -51,6 +51,8 @@ def why(
     cut is told with its file, line and expression. TypeError for anything but tensors.
     """
     losses = as_losses(loss, "why")
+    if in_transform(loss):
+        return _of_loss(loss, None)
     variables = callers_variables()
     model = model if model is not None or record is None else record.model
     known = parameters_of(model)
@@ -58,7 +60,7 @@ def why(
     if isinstance(param, str):
         param = _by_name(param, model, {**known, **dict(caller_names(names, params, "why"))})
     if param is not None:
-        as_tensors((param,), "why")
+        (param,) = as_tensors((param,), "why")
     record = recording_of((*losses, param) if param is not None else losses, record)
     if not known and record is not None and record.model is not None:
         known = parameters_of(record.model)
@@ -151,6 +153,9 @@ def taken_out(record: Any, before: int, names: Container[str] = READS, of: set[i
 
 def in_transform(tensor: Any) -> bool:
     """Whether a tensor stands for another one inside of a transform of torch.func."""
+    level = getattr(tensor, "level", None) if type(tensor).__module__.startswith("glassgrad.func.") else None
+    if level is not None:
+        return bool(level.is_alive and level.has_function)
     functorch = getattr(getattr(sys.modules.get("torch"), "_C", None), "_functorch", None)
     if functorch is None or not type(tensor).__module__.startswith("torch"):
         return False
@@ -243,7 +248,7 @@ def _connected(loss: Any, param: Any, name: str, record: Any, walked: Any, sink:
     if param.grad is not None and stats is None:
         return Why("connected", verdict, ("Its .grad is there.",), "", True)
     freed = any(unpack(node, slot, f"_raw{slot}")[0] == "freed" for node in walked.nodes for slot in slots_of(node))
-    own = _unavoidable(walked, sink, lambda node: custom_class(node) is not None and not is_opaque(node))
+    own = _unavoidable(walked, sink, lambda node: is_users_function(node) and not is_opaque(node))
     flat = _unavoidable(walked, sink, lambda node: bool(flat_reason(op_name(node))[0]))
     if param.grad is None and not (own or flat):
         lines = ["Its .grad is None: backward() was not run yet, or zero_grad() has set it to None since."]
@@ -392,6 +397,10 @@ def _apart(loss: Any, param: Any, name: str, record: Any, walked: Any, known: Na
             line = f"functional_call {where(place)} puts the tensors it is given in the place of the parameters."
             return Why("unused", verdict, (*lines, line, tail), "ask about the tensors that functional_call was given",
                        names=tuple(others))  # fmt: skip
+        hiding = [call for call in (*record.before(end), end) if call.how == "checkpoint"]
+        if hiding:  # what is used in there is not heard
+            cuts = [_cut(i, call) for i, call in enumerate(hiding)]
+            return Why("cut", verdict, (*_cut_lines(cuts), tail), _remedy(cuts), False, tuple(cuts), tuple(others))
         return Why("unused", verdict, (*lines, tail), "use it in forward(), or do not give it to the optimizer",
                    names=tuple(others))  # fmt: skip
     behind = {call.index for call in record.before(end)} | {end.index}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-IN_PLACE = {"setitem", "iadd", "isub", "imul", "itruediv", "ipow", "data="}
+IN_PLACE = {"setitem", "iadd", "isub", "imul", "itruediv", "ipow", "data=", "real=", "imag="}
 #: Functions that take a value out of a tensor, whatever it is.
 READS = {"item", "float", "int", "tolist", "numpy", "index", "complex"}
 #: Functions that give new memory, and a gradient whenever they made a node.

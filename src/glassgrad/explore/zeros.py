@@ -50,6 +50,9 @@ def culprits(graph: Graph, leaf: int) -> list[Culprit]:
             if edge.src == leaf:
                 sinks.append(edge.dst)
             users[edge.src].append((edge.dst, edge.dst_input))
+    arrived = [graph.nodes[sink].grad for sink in sinks]
+    if any(grad is not None and grad.stats is not None and not _zero(grad.stats) for grad in arrived):
+        return []
     answers: dict[int, Culprit] = {}
     seen, waiting = set(sinks), list(sinks)
     while waiting:
@@ -66,8 +69,8 @@ def culprits(graph: Graph, leaf: int) -> list[Culprit]:
                 if user not in seen:
                     seen.add(user)
                     waiting.append(user)
-            elif stats is None or _zero(stats):
-                answers.setdefault(user, _culprit(node, stats is None))
+            elif gave is None or stats is not None and _zero(stats):
+                answers.setdefault(user, _culprit(node, gave is None))
             else:
                 handed.append(node)
         if handed and i not in answers:

@@ -41,7 +41,7 @@ class dtype:
 
     def __getattr__(self, name: str) -> Any:
         if name == "numpy":
-            raise TypeError(f"{self!r} has no NumPy counterpart, so no tensor can hold it")
+            raise TypeError(f"{self!r} has no NumPy counterpart, so no tensor can hold it: use torch.complex64")
         raise AttributeError(f"'torch.dtype' object has no attribute '{name}'")
 
     def __setattr__(self, name: str, value: object) -> NoReturn:
@@ -211,6 +211,13 @@ _C_NAMES = {
 def c_name(kind: dtype) -> str:
     """The C++ type that PyTorch's messages name: 'float' for float32."""
     return _C_NAMES.get(kind.scalar_name, kind.scalar_name.lower())
+
+
+def type_name(kind: dtype) -> str:
+    """What PyTorch's messages call the type of a tensor on the CPU: 'torch.FloatTensor', 'CPUBoolType'."""
+    name = kind.scalar_name
+    is_old = name in ("Half", "Float", "Double", "Byte", "Char", "Short", "Int", "Long")
+    return f"torch.{name}Tensor" if is_old else f"CPU{name}Type"
 
 
 _STORED = {"f8": "double", "f4": "float", "f2": "c10::Half", "V2": "c10::BFloat16", "i4": "int"}
@@ -419,7 +426,11 @@ def _named(kind: type[Any], name: str) -> Any:
 strided: layout = _named(layout, "strided")
 sparse_coo: layout = _named(layout, "sparse_coo")
 sparse_csr: layout = _named(layout, "sparse_csr")
-contiguous_format: memory_format = _named(memory_format, "contiguous_format")
+#: To be asked for, as in ``x.layout is torch.sparse_csc``: no tensor has one of these.
+sparse_csc, sparse_bsr, sparse_bsc, jagged = (
+    _named(layout, name) for name in ("sparse_csc", "sparse_bsr", "sparse_bsc", "jagged")
+)
+contiguous_format = legacy_contiguous_format = _named(memory_format, "contiguous_format")
 preserve_format: memory_format = _named(memory_format, "preserve_format")
 channels_last: memory_format = _named(memory_format, "channels_last")
 channels_last_3d: memory_format = _named(memory_format, "channels_last_3d")

@@ -65,6 +65,21 @@ OUT_FOUND = "Found dtype {Found} but expected {Wanted}"
 OUT_MATCH = "result dtype {Found} does not match input dtype {Wanted}"
 OUT_SAME = "{name}(): self and result must have the same scalar type"
 OUT_SAFELY = "{name}: Expected result to be safely castable from {Wanted} dtype, but got result with dtype {Found}"
+OUT_TENSORDOT = (
+    "tensordot: Expected the output tensor to have dtype {Wanted}, but got an output tensor with dtype {Found}"
+)
+OUT_RUNNING = "expected scalar_type {Wanted} but found {Found}"
+OUT_GRADIENT = (
+    "{name}(): functions with out=... arguments don't support automatic differentiation, but one of the arguments "
+    "requires grad."
+)
+#: The operations that PyTorch computes functions by, which it names in that sentence.
+COMPUTED_BY = {
+    **{f"linalg_{name}": f"_linalg_{name}" for name in ("det", "slogdet", "eigh")},
+    "linalg_inv": "linalg_inv_ex", "linalg_cholesky": "linalg_cholesky_ex", "linalg_solve": "_linalg_solve_ex",
+    "linalg_svd": "_linalg_svd", "linalg_svdvals": "_linalg_svd", "linalg_eigvalsh": "_linalg_eigh",
+    "outer": "mul", "kron": "mul", "multi_dot": "mm", "matrix_power": "matmul", "linalg.pinv": "linalg_pinv",
+}  # fmt: skip
 OUT_DEVICE = "Attempting to copy from device {source} to device {target}, but cross-device copies are not allowed!"
 ONLY_FLOATS = "only Tensors of floating point and complex dtype can require gradients"
 NON_LEAF_GRAD = (

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from .window import dense, look, strides_of
+from .window import dense, strides_of
 
 ndarray = np.ndarray
 Numbers = tuple[int, ...]
@@ -130,16 +130,25 @@ def _side_by_side(sizes: Numbers, order: Sequence[int]) -> Numbers:
 
 def unfilled(sizes: Numbers, strides: Numbers, dtype: Any) -> Any:
     """An uninitialised array of dense strides."""
-    return look(np.empty(math.prod(sizes), dtype), (sizes, strides, 0))
+    if strides == dense(sizes):
+        return np.empty(sizes, dtype)
+    memory = np.empty(math.prod(sizes), dtype)
+    return ndarray(sizes, memory.dtype, memory, 0, [stride * memory.itemsize for stride in strides])  # type: ignore[arg-type]
 
 
 def dense_like(array: Any, dtype: Any) -> Any:
     """An uninitialised array that lies as ``array`` does, without gaps or repetitions."""
     if type(array) is not ndarray:
         return np.empty((), dtype)
-    if array.flags.c_contiguous and 0 not in array.shape and 1 not in array.shape:
-        return np.empty(array.shape, dtype)
-    return unfilled(array.shape, closed(array.shape, strides_of(array)), dtype)
+    like = np.empty_like(array, dtype)
+    return like if lies_as(like, array) else unfilled(array.shape, closed(array.shape, strides_of(array)), dtype)
+
+
+def lies_as(copy: Any, array: Any) -> bool:
+    """Whether what NumPy made like an array has the strides of that, as it has of most dense ones."""
+    if copy.itemsize != array.itemsize:
+        copy = np.empty_like(array)
+    return bool(copy.strides == array.strides and array.size)
 
 
 def laid(array: Any, strides: Numbers) -> Any:
@@ -151,8 +160,8 @@ def laid(array: Any, strides: Numbers) -> Any:
 
 def elementwise(arrays: Sequence[Any]) -> Numbers:
     """The strides of what an elementwise operation gives: those of its operands, the first that can tell."""
-    sizes = np.broadcast_shapes(*(array.shape for array in arrays))
     first = arrays[0]
+    sizes = np.broadcast_shapes(*(array.shape for array in arrays))
     if all(array.shape == sizes for array in arrays):
         if all(array.flags.c_contiguous for array in arrays):
             return dense(sizes)
@@ -176,12 +185,31 @@ def _stretched(array: Any, sizes: Numbers) -> Numbers:
 
 
 def _row_by_row(results: Sequence[Any], inputs: Sequence[Any]) -> list[Any]:
-    return [result if strides_of(result) == dense(result.shape) else np.array(result, order="C") for result in results]
+    return [result if _is_plain(result) else np.array(result, order="C") for result in results]
+
+
+def _is_plain(array: Any) -> bool:
+    if not array.flags.c_contiguous:
+        return False
+    return 1 not in array.shape or strides_of(array) == dense(array.shape)
 
 
 def _as_operands(results: Sequence[Any], inputs: Sequence[Any]) -> list[Any]:
-    strides = elementwise([array for array in inputs if array is not None])
+    operands = [array for array in inputs if array is not None]
+    if len(operands) == 1:
+        return [_as_operand(result, operands[0]) for result in results]
+    strides = elementwise(operands)
     return [result if strides_of(result) == strides else laid(result, strides) for result in results]
+
+
+def _as_operand(result: Any, operand: Any) -> Any:
+    if result.strides == operand.strides and result.itemsize == operand.itemsize:
+        return result
+    copy = dense_like(operand, result.dtype)
+    if copy.strides != result.strides:
+        copy[...] = result
+        return copy
+    return result
 
 
 def _channels_last(results: Sequence[Any], inputs: Sequence[Any]) -> Sequence[Any]:

@@ -15,6 +15,7 @@ from types import FrameType
 from typing import Any, TypeVar
 
 from . import modes
+from .hidden import ValuesHidden
 from .synonyms import in_pytorchs_words, parameters, synonyms_in
 
 #: ``listener(function, proceed, args, kwargs)`` answers for a call; ``proceed(*args, **kwargs)`` is the call itself.
@@ -35,10 +36,15 @@ class _Ear:
 listeners: tuple[_Ear, ...] = ()  # in the order they came; replaced as a whole, as other threads read it
 between = {__name__}  # modules whose frames lie between a call and ``heard``
 _lock = threading.Lock()
+#: ``hidden(function, args, kwargs, refusal)``: a call of a function that asked a batch for its values; from func/.
+hidden: Callable[..., Any] = NotImplemented
 
 
 def audible(function: Function) -> Function:
-    """A decorator: the function can be heard; NumPy's names of its parameters are taken too."""
+    """A decorator: the function can be heard; NumPy's names of its parameters are taken too.
+
+    Where it asks for the values of a batch, it is called for each example.
+    """
     synonyms = synonyms_in(parameters(function))
 
     @functools.wraps(function)
@@ -48,10 +54,16 @@ def audible(function: Function) -> Function:
                 if name in synonyms:
                     kwargs = in_pytorchs_words(kwargs, synonyms)
                     break
-            return heard(call, function, args, kwargs) if modes.watch else function(*args, **kwargs)
-        if modes.watch:
-            return heard(call, function, args, kwargs)
-        return function(*args)  # an empty dictionary would cost time
+            try:
+                return heard(call, function, args, kwargs) if modes.watch else function(*args, **kwargs)
+            except ValuesHidden as refusal:
+                return hidden(function, args, kwargs, refusal)
+        try:
+            if modes.watch:
+                return heard(call, function, args, kwargs)
+            return function(*args)  # an empty dictionary would cost time
+        except ValuesHidden as refusal:
+            return hidden(function, args, kwargs, refusal)
 
     return call  # type: ignore[return-value]
 

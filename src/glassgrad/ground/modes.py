@@ -2,7 +2,8 @@
 
 Each thread has its own switches.  The hot path reads two plain sets and asks the thread only when one is not empty:
 ``off`` has the threads that may be recording no gradients now, ``watch`` those with unusual modes and all who listen
-to calls; ``unusual`` has no listeners, as who is only listened to computes in the everyday way.
+to calls; ``unusual`` has no listeners, as who is only listened to computes in the everyday way.  ``transforming`` has
+the threads that are calling a function on behalf of ``grad``, ``jvp`` or ``vmap``.
 
 Ctrl-C may come at any call, also at that of a function which would put a switch back.  So a switch is put back by a
 plain store, ``modes.local.grad = before``, where recording was on inside after ``modes.off |= modes.local.me``, and
@@ -18,6 +19,7 @@ from typing import Any
 off: set[int] = set()
 watch: set[Any] = set()
 unusual: set[Any] = set()
+transforming: set[Any] = set()
 
 
 class _Switches(threading.local):
@@ -29,6 +31,7 @@ class _Switches(threading.local):
     anomaly_check_nan = True
     autocast: Any = None  # the policy of the innermost autocast block
     saved_hooks: tuple[tuple[Any, Any], ...] = ()
+    masked: Any = None  # while gradients are masked: what cleans those that a rule gives, of autograd/masked_mode.py
 
     def __init__(self) -> None:
         self.me = {get_ident()}
@@ -71,6 +74,7 @@ def settle() -> None:
     """Have this thread's calls be everyday ones again, as far as its switches are."""
     if local.grad:
         off.difference_update(local.me)
-    if watch and not (local.inference or local.anomaly or local.autocast is not None or local.saved_hooks):
+    unusual_here = local.inference or local.anomaly or local.autocast is not None or local.saved_hooks or local.masked
+    if watch and not unusual_here:
         unusual.difference_update(local.me)
         watch.difference_update(local.me)

@@ -8,6 +8,9 @@ os.environ.setdefault("OPENBLAS_THREAD_TIMEOUT", "17")
 
 import numpy as np  # noqa: E402
 
+if int(np.__version__.partition(".")[0]) < 2:
+    raise ImportError("glassgrad's engine needs NumPy 2; its explorer and watch serve PyTorch with this one")
+
 
 def _keep_memory() -> None:
     """Let the GNU C library keep what is freed: it hands the arrays of a training step back to the system when they are

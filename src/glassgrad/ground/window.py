@@ -101,6 +101,8 @@ class _Memory:
 
 
 def _from_memory(array: Any, sizes: tuple[int, ...], strides: tuple[int, ...], offset: int) -> Any:
+    if 0 in sizes and array.flags.forc and 0 <= offset <= array.nbytes:
+        return ndarray(sizes, array.dtype, array, offset, strides)  # type: ignore[arg-type]
     native = array.dtype.isbuiltin != 2  # what NumPy's interface has a word for
     kind = array.dtype if native else np.dtype(f"u{array.dtype.itemsize}")
     address, locked = array.ctypes.data + offset, not array.flags.writeable

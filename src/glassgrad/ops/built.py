@@ -23,8 +23,7 @@ def tables() -> tuple[dict[str, Any], ...]:
     try:
         contents = import_module(f"{__package__}.contents")
     except ModuleNotFoundError:
-        _build()
-        invalidate_caches()
+        build()
         contents = import_module(f"{__package__}.contents")
     return contents.ROWS, contents.COMPOSED, contents.FUNCTIONAL, contents.LAYERS, contents.SPARSE
 
@@ -55,7 +54,8 @@ def _declared() -> dict[str, str]:
     }
 
 
-def _build() -> None:
+def build() -> None:
+    """Write the tables in a process of its own; ImportError where that fails."""
     import subprocess  # 8 ms, which only the first import of a clone pays
 
     home, name = os.path.split(PACKAGE)
@@ -68,3 +68,4 @@ def _build() -> None:
     )
     if child.returncode:
         raise ImportError(f"{PACKAGE} was not built, and cannot be: pip install it.\n{child.stderr}")
+    invalidate_caches()

@@ -1,8 +1,8 @@
 """Builds what the package computes of its families: which file brings which names, and what editors read.
 
-``python -m glassgrad.ops.publish`` writes ``contents.py``, by which names are imported when they are first wanted, and
-the stubs. Installing the package does so too, and so does the first import of a clone that nobody has built. An
-operation that was declared since is found when it is built anew.
+``python -m glassgrad.ops.publish`` writes ``contents.py``, by which names are imported when they are first wanted, the
+derivative rules as text, and the stubs. Installing the package does so too, and so does the first import of a clone
+that nobody has built. An operation that was declared since is found when it is built anew.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import Any
 from .. import families
 from ..core.row import TABLE, Row
 from ..tensor import sparse
-from . import bind, catalogue, stub
+from . import bind, catalogue, derivations, stub
 from .declare import COMPOSITES
 
 PACKAGE = Path(__file__).resolve().parents[1]
@@ -116,7 +116,7 @@ def texts() -> dict[str, str]:
     """What is built, by file."""
     for file in family_files():
         catalogue.load(file)
-    built = {"ops/contents.py": contents_text()}
+    built = {"ops/contents.py": contents_text(), "explore/derivatives.py": derivations.derivatives_text()}
     return built | {name: text() for name, text in stub.FILES.items()}
 
 

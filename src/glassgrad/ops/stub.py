@@ -68,9 +68,9 @@ def tensor_stub() -> str:
 
 def package_stub() -> str:
     """The text of the package's ``__init__.pyi``: what it imports, its modules, and every function of the table."""
-    tree = ast.parse((PACKAGE / "__init__.py").read_text(encoding="utf-8"))
+    tree = ast.parse((PACKAGE / "namespace.py").read_text(encoding="utf-8"))
     lines = [HEAD, "import builtins as _b", "from collections.abc import Callable, Iterable, Iterator, Sequence"]
-    taken = {"Any"}
+    taken = {"Any", "alias"}
     lines.append("from typing import Any")
     for node in tree.body:
         if isinstance(node, ast.ImportFrom) and node.level:
@@ -78,16 +78,24 @@ def package_stub() -> str:
                 name = alias.asname or alias.name
                 taken.add(name)
                 lines.append(f"from .{node.module or ''} import {alias.name} as {name}")
-    lines += ["", "__version__: str", "bool: dtype", "int: dtype", "float: dtype"]
+    lines += [
+        "from .alias import alias as alias",
+        "",
+        "RELEASE: str",
+        "__version__: str",
+        "bool: dtype",
+        "int: dtype",
+        "float: dtype",
+    ]
     modules = {path.stem for path in PACKAGE.glob("*.py")} | {
         path.parent.name for path in PACKAGE.glob("*/__init__.py")
     }
     modules -= {"__init__", "__main__", "cli", "demo", "alias", "ground", "core", "fast", "kernels", "tensor", "ops",
-                "absent"}  # fmt: skip
+                "absent", "namespace"}  # fmt: skip
     lines += [f"from . import {name} as {name}" for name in sorted(modules)]
     package = importlib.import_module(PACKAGE.name)
     lines += [f"from .absent import {name} as {name}" for name in package._ANSWERED]  # there each is a class
-    parts = package._PART_OF
+    parts = package._PART_OF | package._PARTS_BESIDE
     lines += [f"from .{home} import {name} as {name}" for name, home in sorted(parts.items())]
     taken |= parts.keys()
     lines += ["", "def __getattr__(name: str) -> Any: ...", "def __dir__() -> list[str]: ..."]

@@ -13,7 +13,7 @@ import numpy as np
 from ..core import engine, saved
 from ..core.node import UNFOLDED
 from ..core.record import Record, freed, tick
-from ..core.row import TABLE
+from ..core.row import TABLE, Row
 from ..core.tensor import LEAF, Tensor, edge_of, wrap
 from ..families.shape.rows import on_arrays
 from ..ground import modes
@@ -119,6 +119,12 @@ def unfolding(name: str, settings: tuple[str, ...] = ()) -> Callable[[Record], N
                 inner.release()
         record.edges, record.saved, record.kind, record.run = edges, (), UNFOLDED, UNFOLDED.run
 
+    def as_form(row: Row, inputs: Sequence[Any], given: Sequence[Any]) -> Any:
+        by_name = dict(zip(row.settings, given, strict=True))
+        results = tuple(FORMS[name].function(*inputs, *[by_name[key] for key in settings]))
+        return results + (None,) * (len(row.outputs) - len(results))  # a form has no reserve
+
+    unfold.as_form = as_form  # type: ignore[attr-defined]  # what the row means while a function is transformed
     return unfold
 
 

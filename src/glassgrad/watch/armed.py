@@ -6,9 +6,11 @@ import atexit
 import importlib
 import importlib.util
 import sys
+from collections.abc import Callable
 from types import ModuleType, TracebackType
 from typing import Any
 
+from ..ground.arrival import is_here, when_here
 from .command import report
 from .failures import explained
 from .finding import Finding
@@ -21,19 +23,31 @@ class Armed:
 
     def __init__(self) -> None:
         self.watches: list[Watch] = []
-        self.failed = False
+        self.answered: BaseException | None = None  # the last error that was answered
+        self._said: set[str] = set()
         self._hook: Any = None
+        self._alone: Callable[[], None] = lambda: None  # ends waiting for glassgrad's engine
 
     def arm(self) -> None:
         """Watch from here on; a second time changes nothing."""
         if self.watches:
             return
-        self.watches = [Watch(engine).start() for engine in engines()]
+        watch_all(self.watches)
+        self._alone = when_here(lambda: watch_all(self.watches))
         self._hook, sys.excepthook = sys.excepthook, self._error
         atexit.register(self._end)
 
+    def renew(self) -> None:
+        """Watch from here on as if nothing had been before."""
+        self.arm()
+        for watch in self.watches:
+            watch.stop()
+        self.watches.clear()
+        watch_all(self.watches)
+
     def disarm(self) -> None:
         """Watch no longer."""
+        self._alone()
         for watch in self.watches:
             watch.stop()
         if self.watches and sys.excepthook == self._error:
@@ -42,25 +56,43 @@ class Armed:
         atexit.unregister(self._end)
 
     def _error(self, kind: type[BaseException], error: BaseException, traceback: TracebackType | None) -> None:
-        self.failed = True
         self._hook(kind, error, traceback)
-        said = answer_to(error, traceback, self.watches)
-        if said is not None:
-            print(report([said]), file=sys.stderr)
+        self.answer(error)
 
-    def _end(self) -> None:
-        said = [] if self.failed else [finding for watch in self.watches for finding in findings(watch)]
+    def answer(self, error: BaseException) -> None:
+        """Say the cause of an error, once."""
+        if self.answered is not error:
+            self.answered = error
+            said = answer_to(error, error.__traceback__, self.watches)
+            if said is not None:
+                print(report([said]), file=sys.stderr)
+
+    def end(self) -> None:
+        """Say what was wrong so far, each thing once."""
+        said = [finding for watch in self.watches for finding in findings(watch)]
+        said = [finding for finding in said if repr(finding) not in self._said]
+        self._said.update(map(repr, said))
         if said:
             print(report(said), file=sys.stderr)
 
+    def _end(self) -> None:
+        if self.answered is None:
+            self.end()
+
 
 def engines() -> list[ModuleType]:
-    """The engines that a program may use: PyTorch where it is installed, and glassgrad."""
-    names = [
-        name for name in ("torch", __name__.partition(".")[0]) if name in sys.modules or importlib.util.find_spec(name)
-    ]
+    """The engines that a program may use now: PyTorch where it is installed, and glassgrad, which may come later."""
+    names = ["torch"] if "torch" in sys.modules or importlib.util.find_spec("torch") else []
+    if is_here() or not names:
+        names.append(__name__.partition(".")[0])
     modules = {id(module): module for module in map(importlib.import_module, names)}  # torch may be glassgrad
     return [*modules.values()]
+
+
+def watch_all(watches: list[Watch], **settings: Any) -> None:
+    """Watch the engines that are here and not among ``watches`` yet, as ``settings`` of :class:`Watch` say."""
+    watched = {id(watch.torch) for watch in watches}
+    watches += [Watch(engine, **settings).start() for engine in engines() if id(engine) not in watched]
 
 
 def answer_to(error: BaseException, traceback: TracebackType | None, watches: list[Watch]) -> Finding | None:

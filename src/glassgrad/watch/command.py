@@ -21,7 +21,16 @@ from .watch import Watch
 
 MOST = 4  # findings that are told whole
 ASKED_AGAIN = {"in-place", "freed", "no graph"}  # failures of which a recorded graph has more to say
-LINES_WANTED = {"nan", "unreached", "softmax twice", "sigmoid twice", "raw nll", "broadcast"}
+LINES_WANTED = {
+    "nan",
+    "nan gradient",
+    "zero gradients",
+    "unreached",
+    "softmax twice",
+    "sigmoid twice",
+    "raw nll",
+    "broadcast",
+}
 
 
 def why(script: Script, *, as_json: bool = False, strict: bool = False, page: str = "") -> int:
@@ -76,10 +85,17 @@ def _of_failure(error: BaseException, watch: Watch, script: Script, seconds: flo
 def _of_run(watch: Watch, script: Script, seconds: float) -> Answered:
     said, graph = findings(watch), None
     if watch.backwards and any(finding.kind in LINES_WANTED for finding in said):
-        step = watch.looks.first_bad or min(2, watch.backwards)
+        step = step_to_ask(watch)
         answers, graph = answers_again(script, seconds, step, step - 1)
         said = findings(watch, answers) if answers else said
     return said, graph
+
+
+def step_to_ask(watch: Watch) -> int:
+    """The backward pass whose graph has most to say: the first whose gradients or loss were not finite."""
+    looks = watch.looks
+    spoiled = looks.spoiled_at or (watch.first_bad - 1 if watch.first_bad and looks.bad_weights else 0)
+    return spoiled or watch.first_bad or min(2, watch.backwards)
 
 
 def _print_error(error: BaseException) -> None:

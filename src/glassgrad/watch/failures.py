@@ -45,8 +45,21 @@ class Case:
 
     def earlier_backward(self) -> SourceLoc | None:
         """Where the backward pass before this one was asked for."""
-        sites = self.watch.sites if self.watch is not None else []
-        return location(*sites[-2]) if len(sites) > 1 and is_users(sites[-2][0]) else None
+        site = self.watch.sites[0] if self.watch is not None else None
+        return location(*site) if site is not None and is_users(site[0]) else None
+
+    def loss(self) -> Any:
+        """What ``backward`` was called on: in the call that failed, else the last number in the user's frames."""
+        losses = []
+        for frame, _ in self.frames:
+            losses += [v for v in frame.f_locals.values() if is_tensor(v) and v.grad_fn is not None and v.numel() == 1]
+        traceback = self.traceback
+        while traceback is not None:
+            if traceback.tb_frame.f_code.co_name == "backward":
+                names = traceback.tb_frame.f_locals
+                losses += [value for value in (names.get("self"), names.get("tensors")) if is_tensor(value)]
+            traceback = traceback.tb_next
+        return losses[-1] if losses else None
 
     def input_of_module(self) -> Any:
         """The tensor that the module which ran was called with; None where there is none."""
@@ -119,7 +132,7 @@ def _no_graph(case: Case) -> Finding:
 
 
 def _not_scalar(case: Case) -> Finding:
-    loss = case.watch.loss() if case.watch is not None else None
+    loss = case.loss()
     shape = f" of shape {[int(n) for n in loss.shape]}" if loss is not None else ""
     return _finding(
         case, "not scalar", f"backward() was called on a tensor{shape}; without an argument it needs one number.",
@@ -167,7 +180,7 @@ def _missing_grad(case: Case) -> Finding | None:
         if not is_tensor(tensor) or (tensor.is_leaf and tensor.grad is not None):
             continue
         name = ast.unparse(expression.value)  # type: ignore[attr-defined]
-        loss = case.watch.loss() if case.watch is not None else None
+        loss = case.loss()
         if not tensor.is_leaf:
             reason = f"{name} is no leaf: an operation made it, and backward() keeps the gradients of leaves only."
             line = f"it was made by {tensor.grad_fn.name()}"
@@ -281,8 +294,8 @@ def _devices(case: Case) -> Finding:
 def _no_parameters(case: Case) -> Finding:
     lines, fix = [], "call super().__init__() first, and register layers: self.layers = nn.ModuleList([...])"
     for name, module in modules_in(case.frames):
-        for path, kind, count in loose_layers(module):
-            lines.append(f"{name}.{path} is a {kind} of {count} layers: a model does not see inside of it")
+        for path, kind, layers in loose_layers(module):
+            lines.append(f"{name}.{path} is a {kind} of {len(layers)} layers: a model does not see inside of it")
             fix = registered_list(path, kind)
     return _finding(case, "no parameters", "the optimizer was given no parameter at all.", fix, tuple(lines))
 

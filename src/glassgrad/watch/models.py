@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import gc
+import linecache
+import re
 from collections.abc import Iterator
 from types import FrameType, ModuleType
 from typing import Any
+
+from ..explore.model import SourceLoc
 
 PLAIN = (list, tuple, dict)
 
@@ -56,8 +60,8 @@ def modules_in(frames: list[tuple[FrameType, int]]) -> Iterator[tuple[str, Any]]
                 yield name, value
 
 
-def loose_layers(root: Any) -> Iterator[tuple[str, str, int]]:
-    """Plain lists, tuples and dicts of layers, which a model does not see into: path, kind and number of layers."""
+def loose_layers(root: Any) -> Iterator[tuple[str, str, list[Any]]]:
+    """Plain lists, tuples and dicts of layers, which a model does not see into: path, kind and layers."""
     registered = {id(module) for module in root.modules()}
     for path, module in root.named_modules():
         for name, value in vars(module).items():
@@ -65,7 +69,19 @@ def loose_layers(root: Any) -> Iterator[tuple[str, str, int]]:
                 continue
             layers = [one for one in (value.values() if type(value) is dict else value) if _is_layer(one)]
             if any(id(layer) not in registered for layer in layers):
-                yield f"{path}.{name}" if path else name, type(value).__name__, len(layers)
+                yield f"{path}.{name}" if path else name, type(value).__name__, layers
+
+
+def line_of_attribute(root: Any, path: str) -> SourceLoc | None:
+    """The line that gives the attribute at the end of a path its value; None where it cannot be read."""
+    owner, _, name = path.rpartition(".")
+    code = getattr(type(root.get_submodule(owner)).__init__, "__code__", None)
+    if code is None:
+        return None
+    lines = linecache.getlines(code.co_filename)[code.co_firstlineno - 1 :]
+    gives = re.compile(rf"\bself\.{name}\b[^=]*=(?!=)")
+    at = next((i for i, line in enumerate(lines) if gives.search(line)), None)
+    return None if at is None else SourceLoc(code.co_filename, code.co_firstlineno + at, code=lines[at].strip())
 
 
 def registered_list(path: str, kind: str) -> str:

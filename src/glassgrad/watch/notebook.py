@@ -8,7 +8,8 @@ from types import TracebackType
 from typing import Any
 
 from ..explore.model import SourceLoc
-from .armed import answer_to, engines
+from ..ground.arrival import when_here
+from .armed import answer_to, watch_all
 from .command import report
 from .finding import Finding
 from .watch import Watch
@@ -21,11 +22,14 @@ class Notebook:
 
     def __init__(self, shell: Any) -> None:
         self.shell = shell
-        self.watches = [Watch(engine).start() for engine in engines()]
+        self.watches: list[Watch] = []
+        watch_all(self.watches, record_from=None)
+        self._alone = when_here(lambda: watch_all(self.watches, record_from=None))
         shell.set_custom_exc((Exception,), self.error)
 
     def stop(self) -> None:
         """Take all of it off."""
+        self._alone()
         for watch in self.watches:
             watch.stop()
         self.shell.set_custom_exc((), None)
@@ -50,7 +54,7 @@ class Notebook:
         """The cause as a recorded replay of the cell gives it, in a copy of the notebook's names."""
         source = self.shell.user_ns.get("In", [""])[-1]
         names = dict(self.shell.user_ns)
-        watches = [Watch(watch.torch, record_from=0) for watch in self.watches]
+        watches = [Watch(watch.torch, record_from=0, ask_at=None) for watch in self.watches]
         for watch in watches:
             watch.start()
         try:
@@ -73,7 +77,8 @@ class Notebook:
 
 def in_cells(finding: Finding, number: int) -> Finding:
     """A finding whose line is told as ``In[6] line 4``."""
-    loc = finding.loc
+    broke = tuple(re.sub(r"<ipython-input-(\d+)-\w+>:(\d+)", r"In[\1] line:\2", line) for line in finding.broke)
+    loc, finding = finding.loc, dataclasses.replace(finding, broke=broke)
     if loc is None or not CELL.search(loc.file):
         return finding
     cell = CELL.search(loc.file).group(1) or number  # type: ignore[union-attr]

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-import contextlib
+import sys
 from collections.abc import Iterator
 from typing import Any
 
-from .armed import answer_to, engines
+from ..ground.arrival import when_here
+from .armed import answer_to, watch_all
 from .command import report
 from .watch import Watch
 
-try:
-    import pytest
-except ImportError:  # then nobody loads the plugin
+if "pytest" not in sys.modules:  # then nobody loads the plugin
     __all__: list[str] = []
 else:
+    import pytest
+
     __all__ = ["pytest_configure", "pytest_runtest_call", "pytest_runtest_makereport"]
     _watches = pytest.StashKey[list[Watch]]()
 
@@ -27,11 +28,16 @@ else:
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_call(item: Any) -> Iterator[None]:
         """Watch and record one test."""
-        item.stash[_watches] = watches = [Watch(engine, record_from=0) for engine in engines()]
-        with contextlib.ExitStack() as stack:
-            for watch in watches:
-                stack.enter_context(watch)
+        watches: list[Watch] = []
+        item.stash[_watches] = watches
+        watch_all(watches, record_from=0, ask_at=None)
+        alone = when_here(lambda: watch_all(watches, record_from=0, ask_at=None))
+        try:
             return (yield)
+        finally:
+            alone()
+            for watch in watches:
+                watch.stop()
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_makereport(item: Any, call: Any) -> Iterator[None]:

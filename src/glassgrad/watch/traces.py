@@ -15,7 +15,7 @@ def folded(error: BaseException, traceback: TracebackType | None) -> str:
     for part in waiting:
         if part is not None:
             part.stack = _Folded(part.stack)
-            waiting += [part.__cause__, part.__context__, *(part.exceptions or ())]
+            waiting += [part.__cause__, part.__context__, *(getattr(part, "exceptions", None) or ())]
     return "".join(whole.format())
 
 

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import dataclasses
 import gc
 import math
 from collections.abc import Iterator
 from typing import Any
 
 from ..explore.answer import listed, plural
+from ..explore.model import SourceLoc
 from .asked import Asked
 from .finding import Finding
 from .looks import Evidence
-from .models import loose_layers, names_of, registered_list, trained_by
+from .models import line_of_attribute, loose_layers, names_of, registered_list, trained_by
 from .watch import Watch
 
 
@@ -27,12 +29,18 @@ class Verdict:
     """The findings of one watch."""
 
     def __init__(self, watch: Watch, answers: dict[str, Asked]) -> None:
-        self.watch, self.looks, self.answers = watch, watch.looks, answers
+        self.watch, self.looks, self.answers = watch, watch.looks, {**watch.known, **answers}
+        if not answers and self.looks.nan is not None:
+            self.answers["nan"] = self.looks.nan
         looks = self.looks
         self.names = names_of(looks.roots, looks.frame)
         self.optimizers = [o for key, o in looks.optimizers.items() if key in looks.stepped or self._reached(o)]
         self.in_optimizer = {id(p): p for optimizer in self.optimizers for p in trained_by(optimizer)}
         self.in_models = {id(p): p for root in looks.roots for p in root.parameters()}
+
+    def _has_reached(self, module: Any) -> bool:
+        """Whether a graph that was looked at leads to a parameter of a module."""
+        return any(id(p) in self.looks.parameters for p in module.parameters())
 
     def _reached(self, optimizer: Any) -> bool:
         """Whether a graph that was looked at leads to a parameter of an optimizer: others may be another program's."""
@@ -42,8 +50,9 @@ class Verdict:
     def findings(self) -> list[Finding]:
         """All of them."""
         parts = (
-            self._order(), self._losses(), self._rates(), self._reach(), self._optimizer(), self._gradients(),
-            self._graph(), self._modes(), self._warnings(),
+            self._order(), self._losses(), self._rates(), self._reach(), self._optimizer(), self._units(),
+            self._gradients(),
+            self._updates(), self._behind(), self._graph(), self._modes(), self._warnings(),
         )  # fmt: skip
         return [finding for part in parts for finding in part]
 
@@ -82,14 +91,13 @@ class Verdict:
             )  # fmt: skip
         elif looks.stepped_without and watch.steps >= 2:
             yield Finding(
-                "order", f"{plural(looks.stepped_without, 'step')} found no gradient: step() came before backward().",
+                "order", "step() found no gradient: it came before backward().",
                 looks.step_line, fix="optimizer.zero_grad(); loss.backward(); optimizer.step()",
             )  # fmt: skip
         if looks.unzeroed >= 2:
             yield Finding(
                 "zero_grad", "gradients were not zeroed between steps: each step used the sum of all before.",
-                looks.backward_line, (f"so it was before {looks.unzeroed:,} backward passes",),
-                "optimizer.zero_grad() before loss.backward()",
+                looks.backward_line, fix="optimizer.zero_grad() before loss.backward()",
             )  # fmt: skip
         if looks.clipped >= 2:
             yield Finding(
@@ -103,25 +111,44 @@ class Verdict:
         looks = self.looks
         bad = next((i for i, loss in enumerate(looks.losses) if loss is not None and not math.isfinite(loss)), None)
         if bad is not None:
-            answer = self.answers.get("nan")
-            yield Finding(
-                "nan", f"the loss is not finite, from step {looks.first_bad or bad + 1:,} on.",
-                answer.loc if answer is not None else looks.backward_line,
-                (answer.verdict, *answer.lines[:2]) if answer is not None else (),
-                answer.advice if answer is not None else "",
-            )  # fmt: skip
+            yield self._not_finite(self.watch.first_bad or bad + 1)
         for kind, pattern in looks.patterns.items():
-            if pattern.times >= min(2, looks.number):
+            if pattern.times >= (min(3, looks.number) if kind == "one class" else min(2, looks.number)):
                 asked = self.answers.get(kind)
                 loc = pattern.loc or (asked and asked.loc) or looks.backward_line
-                yield Finding(kind, f"{pattern.what}.", loc, fix=pattern.fix)
+                finding = Finding(kind, f"{pattern.what}.", loc, fix=pattern.fix)
+                is_note = kind == "one class"  # contrastive losses have it so
+                yield dataclasses.replace(finding, weight="note") if is_note else finding
+
+    def _not_finite(self, step: int) -> Finding:
+        """The loss was not finite: the first value that was not, be it a weight, an input or a result."""
+        looks, answer = self.looks, self.answers.get("nan")
+        what = f"the loss is not finite, from step {step:,} on."
+        if looks.bad_weights and step > 1:
+            gradient = self._spoiled()
+            said = f"{self._named(looks.bad_weights)} had been made so by the step before it"
+            if gradient is None:
+                return Finding(
+                    "nan", what, looks.step_line or looks.backward_line,
+                    (said, "its gradients were finite, as far as was seen: the step was too large"),
+                    "a smaller learning rate; torch.nn.utils.clip_grad_norm_ before the step",
+                )  # fmt: skip
+            lines = (said, gradient.verdict, *gradient.lines)
+            return Finding("nan", what, gradient.loc or looks.backward_line, lines, gradient.advice)
+        if answer is None:
+            return Finding(
+                "nan", what, looks.backward_line, (), "glassgrad.explore.trace_nan(loss) says where it began"
+            )
+        return Finding(
+            "nan", what, answer.loc or looks.backward_line, (answer.verdict, *answer.lines[:2]), answer.advice
+        )
 
     def _rates(self) -> Iterator[Finding]:
         looks = self.looks
         if len(looks.rates) >= 2 and not any(looks.rates):
             yield Finding(
-                "lr", "the learning rate is 0 in every step that was looked at.", looks.step_line,
-                fix="look at lr= of the optimizer, and at what the scheduler makes of it",
+                "lr", "the learning rate is 0 in every step that was looked at.", looks.step_line, self._where_made(),
+                "look at lr= of the optimizer, and at what the scheduler makes of it",
             )  # fmt: skip
 
     # -- parameters -------------------------------------------------------------------------------------------------
@@ -145,7 +172,8 @@ class Verdict:
             old, new = replaced[0]
             yield Finding(
                 "replaced", f"{self._name(new)} is trained by no optimizer: it took the place of a parameter that the "
-                "optimizer was made with.", None, ("the optimizer still has the old one, which nothing uses",),
+                "optimizer was made with.", self._line_made(),
+                ("the optimizer still has the old one, which nothing uses",),
                 "make the optimizer after the model is complete",
             )  # fmt: skip
             gone = {id(old) for old, _ in replaced}
@@ -180,11 +208,13 @@ class Verdict:
         """Parameters that get gradients and belong to no optimizer."""
         looks = self.looks
         for root in looks.roots:
-            for path, kind, count in loose_layers(root):
+            for path, kind, layers in loose_layers(root):
+                if not self._has_reached(root) and not any(map(self._has_reached, layers)):
+                    continue  # left over from something else
                 yield Finding(
-                    "list", f"{type(root).__name__}.{path} is a {kind} of {plural(count, 'layer')}: the model does not "
-                    "see inside of it, so the optimizer, .to() and state_dict() do not either.",
-                    fix=registered_list(path, kind),
+                    "list", f"{type(root).__name__}.{path} is a {kind} of {plural(len(layers), 'layer')}: the model "
+                    "does not see inside, so the optimizer, .to() and state_dict() do not either.",
+                    line_of_attribute(root, path), fix=registered_list(path, kind),
                 )  # fmt: skip
         if not self.watch.steps:
             return
@@ -199,7 +229,7 @@ class Verdict:
                 continue
             yield Finding(
                 "not in optimizer", f"{self._named(left)} {'gets' if len(left) == 1 else 'get'} gradients, and no "
-                "optimizer has " + ("it." if len(left) == 1 else "them."), None, (),
+                "optimizer has " + ("it." if len(left) == 1 else "them."), self._line_made(), (),
                 "hand the optimizer model.parameters(); or set requires_grad = False where nothing is to be trained",
                 "finding" if trained else "note",
             )  # fmt: skip
@@ -210,20 +240,25 @@ class Verdict:
         looks, trained = self.looks, self._trained()
         bad = [e.parameter for e in trained if e.bad]
         if bad:
+            answer = self._spoiled()
+            lines = (answer.verdict, *answer.lines) if answer is not None else ()
             yield Finding(
                 "nan gradient", f"the loss is finite, and the gradient of {self._named(bad)} is not.",
-                looks.backward_line, ("a masked branch, sqrt or norm at 0, or a log of 0 gives such slopes",),
-                "ask glassgrad.explore.trace_nan(loss) where it began",
+                (answer and answer.loc) or looks.backward_line, lines or
+                ("a masked branch, sqrt or norm at 0, or a log of 0 gives such slopes",), (answer and answer.advice) or
+                "keep the input of that operation away from there before it: where() after it does not help",
             )  # fmt: skip
         graded = [e for e in trained if e.graded]
         zero = [e.parameter for e in graded if e.zero == e.graded >= min(3, looks.number) and looks.number >= 2]
         if zero and not bad:
             everything = len(zero) == len(graded)
             who = "every parameter" if everything else self._named(zero)
+            answer = self.answers.get("zero gradients")
             yield Finding(
                 "zero gradients", f"the gradient of {who} is zero in every step that was looked at.",
-                looks.backward_line, fix="glassgrad.explore.observe(loss) names the operation that made them zero",
-                weight="finding" if everything or len(zero) >= 2 else "note",
+                (answer and answer.loc) or looks.backward_line, (answer.verdict,) if answer is not None else (),
+                (answer and answer.advice) or "glassgrad.explore.observe(loss) shows the gradient on its way",
+                "finding" if everything or len(zero) >= 2 else "note",
             )  # fmt: skip
         if any(looks.rates):
             still = [e.parameter for e in trained if e.unchanged >= 2 and e.unchanged == e.stepped - 1]
@@ -233,6 +268,81 @@ class Verdict:
                     + ("it." if len(still) == 1 else "them."), looks.step_line,
                     fix="look at the learning rate, and at what is written back into the parameters after the step",
                 )  # fmt: skip
+
+    def _spoiled(self) -> Asked | None:
+        """The operation that gave the first gradient that was not finite; with its line where it was recorded."""
+        flow, answer = self.looks.flow_of_first, self.answers.get("nan gradient")
+        first = flow.answers([]).get("nan gradient") if flow is not None else None
+        if answer is not None and (first is None or answer.verdict == first.verdict):
+            return dataclasses.replace(answer, lines=first.lines, advice=first.advice) if first is not None else answer
+        return first
+
+    def _line_made(self) -> SourceLoc | None:
+        """Where the optimizer was made, if there is one alone."""
+        return self.looks.made.get(self.optimizers[0]) if len(self.optimizers) == 1 else None
+
+    def _where_made(self) -> tuple[str, ...]:
+        loc = self._line_made()
+        return (f"the optimizer was made at {loc}",) if loc is not None else ()
+
+    def _updates(self) -> Iterator[Finding]:
+        """Steps that change weights by more than all they are, or by nothing that counts."""
+        weights = [e for e in self._trained() if len(e.parameter.shape) >= 2 and len(e.updates) >= 3]
+        if not weights or any(e.bad for e in weights):
+            return
+        huge = [e for e in weights if sum(u > 1 for u in e.updates) >= 3]
+        if 2 * len(huge) >= len(weights):
+            e = huge[0]
+            yield Finding(
+                "huge updates", f"a step changes {self._named([e.parameter for e in huge])} by more than all it is: by "
+                f"{max(e.updates):.3g} times its norm.", self.looks.step_line, self._where_made(),
+                "a smaller learning rate: a hundredth of a weight's norm in a step is usual at most",
+            )  # fmt: skip
+        largest = max(max(e.updates) for e in weights)
+        if (
+            largest < 1e-7
+            and len(weights[0].updates) >= 4
+            and any(e.zero < e.graded for e in weights)
+            and any(self.looks.rates)
+        ):
+            yield Finding(
+                "tiny updates", f"no step changes a weight by more than {largest:.1g} of its norm.",
+                self.looks.step_line, self._where_made(),
+                "a larger learning rate; gradients this small may also come from a mean over too much",
+            )  # fmt: skip
+
+    # -- layers -----------------------------------------------------------------------------------------------------
+
+    def _units(self) -> Iterator[Finding]:
+        units = self.looks.units
+        for dead in units.dead.values():
+            count, of = dead.how_many(), len(dead.runs)
+            if count:
+                yield Finding(
+                    "dead units", f"{count} of {of} units of a ReLU are zero for every row, at three looks in a "
+                    "row and more: they pass no gradient.", dead.loc or self.looks.backward_line, (),
+                    "a smaller learning rate, another initialization, normalized inputs, or leaky_relu",
+                )  # fmt: skip
+        if len(units.single) >= 3 and len(units.single) == units.looks:
+            loc = next((loc for loc in units.single if loc is not None), None)
+            yield Finding(
+                "batch of one", "batch norm is trained on one sample at a time: it takes out what is particular in it.",
+                loc or self.looks.backward_line, (), "a larger batch, GroupNorm, or LayerNorm", "note",
+            )  # fmt: skip
+
+    def _behind(self) -> Iterator[Finding]:
+        for write in self.looks.written[:1]:
+            at = f" ({write.line})" if write.line is not None else ""
+            saved = (
+                f"{write.name}{at} had saved it, and backward() computes with what is there now: the gradient is wrong"
+                if write.is_saved
+                else f"{write.name}{at} made it, and its gradient is passed on as if nothing were written"
+            )  # fmt: skip
+            yield Finding(
+                "data write", "a value of the graph was written through .data, of which autograd does not hear.",
+                write.loc, (saved,), "write a new value: x = torch.where(mask, 0, x), x = x.clamp(0, 1)",
+                "finding" if write.is_saved else "note",
+            )  # fmt: skip
 
     # -- graph and modes --------------------------------------------------------------------------------------------
 

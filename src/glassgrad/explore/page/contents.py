@@ -10,12 +10,13 @@ from pathlib import PurePath
 from typing import Any
 
 from ..model import Graph, SourceLoc, Stats, TensorInfo
+from ..walk import SINK
 from .drawn import Arrow, Box, Drawn, backward_order, drawn
 from .groups import Group, grouped
-from .levels import KINDS, levels_of
+from .levels import KINDS, Level, levels_of
 
 FORM = 1  # of the data; the viewer knows one form
-CODES = {"op": 0, "leaf": 1, "output": 2, "base": 3, "cut": 4, "opaque": 5}
+CODES = {"op": 0, "leaf": 1, "output": 2, "base": 3, "cut": 4, "opaque": 5, "input": 6}
 
 
 class Strings:
@@ -24,6 +25,7 @@ class Strings:
     def __init__(self) -> None:
         self.numbers: dict[str, int] = {}
         self.sizes: dict[tuple[int, ...], int] = {}
+        self.tensors: dict[int, list[int]] = {}  # by the identity of what is known of them, which the graph keeps
 
     def __call__(self, text: str | None) -> int:
         return 0 if not text else self.numbers.setdefault(text, len(self.numbers) + 1)
@@ -41,7 +43,7 @@ class Strings:
 def contents(graph: Graph, title: str = "") -> dict[str, Any]:
     """The data of the page of ``graph``."""
     picture = drawn(graph)
-    home = _homes(graph, picture)
+    home = homes_of(graph, picture)
     groups = grouped(graph.scopes, home, picture.order, picture.small)
     levels = levels_of(groups, picture.arrows, len(picture.boxes))
     text = Strings()
@@ -63,10 +65,10 @@ def contents(graph: Graph, title: str = "") -> dict[str, Any]:
             "slot": [arrow.slot for arrow in picture.arrows],
             "kind": [KINDS[arrow.kind] for arrow in picture.arrows],
             "local": [text(_local(graph, arrow)) for arrow in picture.arrows],
-            "grad": [text(_value(handed)) for handed in flows],
+            "grad": [text(value_of(handed)) for handed in flows],
             "norm": [number(_norm(handed)) for handed in flows],
         },
-        "groups": _groups(graph, picture, groups),
+        "groups": _groups(graph, picture, groups, levels, text),
         "levels": [
             {
                 "units": level.units,
@@ -104,10 +106,15 @@ def number(value: float | None) -> float | int | str | None:
     return int(short) if short.is_integer() and abs(short) < 1e15 else short
 
 
-def _homes(graph: Graph, picture: Drawn) -> list[int | None]:
-    """The scope in which each box is drawn: a leaf's is that which all its uses share."""
+def homes_of(graph: Graph, picture: Drawn) -> list[int | None]:
+    """The scope in which each box is drawn: a parameter's is that which all its uses share.
+
+    The data that goes into a model stands outside of it, that of a step beside its module.
+    """
     home = [box.scope for box in picture.boxes]
     parent = {scope.index: scope.parent for scope in graph.scopes}
+    owned = {held.node for held in graph.parameters}
+    again = {box.first for box in picture.boxes if box.kind == "input" and box.first is not None}
 
     def around(scope: int | None) -> list[int]:
         chain: list[int] = []
@@ -118,8 +125,12 @@ def _homes(graph: Graph, picture: Drawn) -> list[int | None]:
 
     shared: dict[int, int | None] = {}
     for arrow in picture.arrows:
-        if picture.boxes[arrow.src].kind == "leaf":
+        box = picture.boxes[arrow.src]
+        if box.kind in ("leaf", "input"):
             scope = picture.boxes[arrow.dst].scope
+            if owned and (box.node not in owned if box.kind == "leaf" else box.kept is not None and box.kept.name):
+                repeated = arrow.src in again or box.first is not None  # step by step: beside the module that takes it
+                scope = parent.get(scope) if repeated and scope is not None else None
             if arrow.src not in shared or shared[arrow.src] == scope:
                 shared[arrow.src] = scope
             else:
@@ -130,7 +141,7 @@ def _homes(graph: Graph, picture: Drawn) -> list[int | None]:
     return home
 
 
-def _value(tensor: TensorInfo | None) -> str | None:
+def value_of(tensor: TensorInfo | None) -> str | None:
     """The short text of a value; of a single number also where only its statistics are known."""
     if tensor is None or tensor.value is not None or tensor.stats is None:
         return None if tensor is None else tensor.value
@@ -144,14 +155,17 @@ def _norm(tensor: TensorInfo | None) -> float | None:
     return math.nan if stats.nan else math.inf if stats.inf else stats.norm
 
 
-def _result(graph: Graph, box: Box) -> TensorInfo | None:
+def result_of(graph: Graph, box: Box) -> TensorInfo | None:
+    """The tensor that a box is, or gives."""
+    if box.kept is not None:
+        return box.kept.tensor
     if box.node is None:
         return graph.cuts[box.cut].tensor if box.cut is not None and box.cut < len(graph.cuts) else None
     node = graph.nodes[box.node]
     return node.tensor if node.tensor is not None else node.outputs[0] if node.outputs else None
 
 
-def _gradient(graph: Graph, box: Box) -> TensorInfo | None:
+def gradient_of(graph: Graph, box: Box) -> TensorInfo | None:
     """The gradient that arrived: at a leaf, what its AccumulateGrad was handed."""
     grad = None if box.node is None else graph.nodes[box.node].grad
     return grad if grad is not None or box.sink is None else graph.nodes[box.sink].grad
@@ -185,24 +199,28 @@ def _local(graph: Graph, arrow: Arrow) -> str | None:
 
 def _boxes(graph: Graph, picture: Drawn, text: Strings) -> dict[str, list[Any]]:
     boxes = picture.boxes
-    results = [_result(graph, box) for box in boxes]
-    gradients = [_gradient(graph, box) for box in boxes]
+    results = [result_of(graph, box) for box in boxes]
+    gradients = [gradient_of(graph, box) for box in boxes]
     nodes = [None if box.node is None else graph.nodes[box.node] for box in boxes]
     names = [
-        node.name if node is not None else _cut_name(graph, box) for node, box in zip(nodes, boxes, strict=True)
+        node.name if node is not None else box.kept.name if box.kept else _cut_name(graph, box)
+        for node, box in zip(nodes, boxes, strict=True)
     ]
     return {
         "kind": [CODES[box.kind] for box in boxes],
         "node": [-1 if box.node is None else box.node for box in boxes],
         "sink": [-1 if box.sink is None else box.sink for box in boxes],
         "first": [-1 if box.first is None else box.first for box in boxes],
-        "op": [text(node.op if node is not None else None) for node in nodes],
+        "op": [
+            text(SINK if box.sink is not None else None if node is None else node.op)
+            for box, node in zip(boxes, nodes, strict=True)
+        ],
         "name": [text(name) for name in names],
         "shape": [text.size(info) for info in results],
         "dtype": [text(info.dtype if info is not None else None) for info in results],
-        "value": [text(_value(info)) for info in results],
+        "value": [text(value_of(info)) for info in results],
         "valueNorm": [number(_norm(info)) for info in results],
-        "grad": [text(_value(info)) for info in gradients],
+        "grad": [text(value_of(info)) for info in gradients],
         "norm": [number(_norm(info)) for info in gradients],
         "bytes": [sum(kept.tensor.nbytes for kept in node.saved if kept.tensor) if node else 0 for node in nodes],
         "ms": [number(node.ms if node is not None else None) for node in nodes],
@@ -216,41 +234,53 @@ def _cut_name(graph: Graph, box: Box) -> str | None:
 def _details(graph: Graph, picture: Drawn, text: Strings) -> dict[str, dict[str, Any]]:
     """What the right panel shows of a box beyond the columns, by the box's number; repeated leaves tell it once."""
     details: dict[str, dict[str, Any]] = {}
+    places: dict[int, list[Any] | None] = {}  # by the identity of the place, which many nodes share
     for i, box in enumerate(picture.boxes):
         if box.first is not None:
             continue
         detail: dict[str, Any] = {}
-        if box.node is None:
+        if box.kept is not None:
+            detail = {"results": [_tensor(box.kept.tensor, text)], "stats": _stats(box.kept.tensor)}
+        elif box.node is None:
             assert box.cut is not None
             cut = graph.cuts[box.cut]
-            detail = {"sentence": cut.reason, "loc": _loc(cut.loc, text)}
+            detail["sentence"], loc = cut.reason, cut.loc
         else:
             node = graph.nodes[box.node]
             sink = None if box.sink is None else graph.nodes[box.sink]
-            detail = {
-                "sentence": node.sentence or (sink.sentence if sink else None),
-                "rule": node.rule,
-                "loc": _loc(node.loc, text),
-                "attrs": [list(pair) for pair in node.attrs],
-                "saved": [
+            detail["sentence"], loc = node.sentence or (sink.sentence if sink else None), node.loc
+            detail["rule"] = node.rule
+        if loc is not None:
+            if id(loc) not in places:
+                places[id(loc)] = _loc(loc, text)
+            detail["loc"] = places[id(loc)]
+        if box.node is not None:
+            if node.attrs:
+                detail["attrs"] = node.attrs
+            if node.saved:
+                detail["saved"] = [
                     [text(kept.slot), text(kept.state), text(kept.name), *_tensor(kept.tensor, text)]
                     for kept in node.saved
-                ],
-                "results": [_tensor(info, text) for info in (node.outputs or ((node.tensor,) if node.tensor else ()))],
-                "stats": _stats(node.tensor or (node.outputs[0] if node.outputs else None)),
-                "gradient": _stats(_gradient(graph, box)),
-                "seq": node.seq,
-            }
-        detail = {key: value for key, value in detail.items() if value not in (None, [], "")}
+                ]
+            results = node.outputs or ((node.tensor,) if node.tensor else ())
+            if results:
+                detail["results"] = [_tensor(info, text) for info in results]
+                detail["stats"] = _stats(node.tensor or results[0])
+            detail["gradient"] = _stats(gradient_of(graph, box))
+            detail["seq"] = node.seq
+        detail = {key: value for key, value in detail.items() if value is not None and value != ""}
         if detail:
             details[str(i)] = detail
     return details
 
 
-def _tensor(info: TensorInfo | None, text: Strings) -> list[Any]:
+def _tensor(info: TensorInfo | None, text: Strings) -> list[int]:
     if info is None:
         return [0, 0, 0, 0]
-    return [text.size(info), text(info.dtype), info.nbytes, text(info.value)]
+    known = text.tensors.get(id(info))
+    if known is None:
+        known = text.tensors[id(info)] = [text.size(info), text(info.dtype), info.nbytes, text(info.value)]
+    return known
 
 
 def _stats(info: TensorInfo | None) -> list[Any] | None:
@@ -297,7 +327,39 @@ def _problems(graph: Graph, box_of: dict[int | None, int]) -> list[list[Any]]:
     return rows
 
 
-def _groups(graph: Graph, picture: Drawn, groups: Sequence[Group]) -> dict[str, list[Any]]:
+def sizes_through(
+    graph: Graph, picture: Drawn, groups: Sequence[Group], levels: Sequence[Level]
+) -> list[tuple[str, str, int]]:
+    """Of each card the shapes of what goes in and of what comes out, and how many numbers its parameters have."""
+    owned = {held.node for held in graph.parameters}
+    weights: Counter[str] = Counter()  # by the module's path
+    for held in graph.parameters:
+        stem, size = held.path, math.prod(held.tensor.shape)
+        while stem:
+            stem = stem.rpartition(".")[0]
+            weights[stem] += size
+    texts = []
+    for group, level in zip(groups, levels, strict=True):
+        sides = []
+        for nets in (level.inward, level.outward):
+            shapes: list[str] = []
+            for net in nets:
+                box = picture.boxes[net // 3]
+                info = None if box.kind == "leaf" and box.node in owned else result_of(graph, box)
+                if info is not None and net % 3 != KINDS["cut"] and info.size_text not in shapes:
+                    shapes.append(info.size_text)
+            sides.append(", ".join(shapes) if len(shapes) < 4 else f"{len(shapes)} shapes")
+        texts.append((sides[0], sides[1], weights[group.path] if group.kind == "module" else 0))
+    for g in range(len(groups) - 1, 0, -1):
+        if groups[g].kind == "fold":  # turns of one module share their parameters
+            inner = {groups[-u].path: texts[-u][2] for u in groups[g].units if u < 0}
+            texts[g] = (*texts[g][:2], sum(inner.values()))
+    return texts
+
+
+def _groups(
+    graph: Graph, picture: Drawn, groups: Sequence[Group], levels: Sequence[Level], text: Strings
+) -> dict[str, list[Any]]:
     """The cards with what they sum up: bytes kept (shared memory counts once), the norm of gradients, and time.
 
     The norm is that of the gradients of all parameters that are used in the card alone; without any, the largest of an
@@ -308,7 +370,7 @@ def _groups(graph: Graph, picture: Drawn, groups: Sequence[Group]) -> dict[str, 
     parts: list[dict[int, int]] = [{} for _ in groups]  # leaves, and how many of their boxes are inside
     copies = Counter(box.node for box in picture.boxes if box.kind == "leaf")
     loudest: list[float] = [-1.0] * len(groups)
-    norms = [_norm(_gradient(graph, box)) for box in picture.boxes]
+    norms = [_norm(gradient_of(graph, box)) for box in picture.boxes]
     order = [0]
     for g in order:  # grows while it is read
         order.extend(-u for u in groups[g].units if u < 0)
@@ -340,7 +402,11 @@ def _groups(graph: Graph, picture: Drawn, groups: Sequence[Group]) -> dict[str, 
     for inside, top in zip(parts, loudest, strict=True):  # a leaf that others use too says nothing of this card
         own = [first[leaf] or 0.0 for leaf, times in inside.items() if times == copies[leaf]]
         sums.append(math.sqrt(sum(norm * norm for norm in own)) if own else None if top == -1.0 else top)
+    through = sizes_through(graph, picture, groups, levels)
     return {
+        "takes": [text(takes) for takes, _, _ in through],
+        "gives": [text(gives) for _, gives, _ in through],
+        "weights": [weights for _, _, weights in through],
         "parent": [group.parent for group in groups],
         "kind": [group.kind for group in groups],
         "name": [group.name for group in groups],

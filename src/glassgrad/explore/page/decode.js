@@ -2,7 +2,7 @@
 const $ = id => document.getElementById(id);
 let D, B, A, G, L, T;            // data, boxes, arrows, groups (cards), levels, texts
 let troubles, home, builtAt, backAt, startOf, into, from, uses, timeline, builds, resting;
-const OP = 0, LEAF = 1, OUTPUT = 2, BASE = 3, CUT = 4;
+const OP = 0, LEAF = 1, OUTPUT = 2, BASE = 3, CUT = 4, INPUT = 6;
 
 async function unpack() {
   const bytes = Uint8Array.from(atob($("data").textContent.trim()), c => c.charCodeAt(0));
@@ -29,7 +29,7 @@ function index(data) {
   builtAt = new Int32Array(n).fill(-1); backAt = new Int32Array(n).fill(-1);
   let waiting = [];                // in a large graph leaves and outputs come with an operation
   for (const i of D.build) {
-    if (!D.small && B.kind[i] !== OP && B.kind[i] !== CUT && B.kind[i] !== 5) { B.kind[i] === LEAF ? waiting.push(i) : (builtAt[i] = timeline.length - 1); continue; }
+    if (!D.small && B.kind[i] !== OP && B.kind[i] !== CUT && B.kind[i] !== 5) { B.kind[i] === LEAF || B.kind[i] === INPUT ? waiting.push(i) : (builtAt[i] = timeline.length - 1); continue; }
     for (const j of waiting) builtAt[j] = timeline.length;
     waiting = []; builtAt[i] = timeline.length; timeline.push(["build", i]);
   }
@@ -37,8 +37,9 @@ function index(data) {
   builds = timeline.length;
   for (const i of D.back) { if (!D.small && B.kind[i] === LEAF) continue; backAt[i] = timeline.length; timeline.push(["back", i]); }
   resting = D.level === 4 ? timeline.length : builds;  // where the page opens: the end of what was seen
-  if (!D.small) for (let i = 0; i < n; i++) if (B.kind[i] === LEAF) {
-    const last = Math.max(...uses(i).map(a => backAt[A.dst[a]])); if (last >= 0) backAt[i] = last;
+  if (!D.small) for (const [first, own] of copies) if (B.kind[first] === LEAF) {
+    let last = -1; for (const a of uses(first)) last = Math.max(last, backAt[A.dst[a]]);
+    for (const i of own) backAt[i] = last;
   }
   D.problems.forEach((p, n) => p.push(p[2] >= 0 ? builtAt[p[2]] : 1 << 30, n));
   D.problems.sort((p, q) => p[5] - q[5] || p[6] - q[6]); // what came first is told first
@@ -55,8 +56,10 @@ const boxName = i => {
   const name = text(B.name[i]);
   if (B.kind[i] === OP || B.kind[i] === 5) return short(opOf(i)) || "opaque";
   if (B.kind[i] === CUT) return "✂ " + (name || short(opOf(i)) || "cut");
-  return name || {1: "leaf", 2: "output", 3: "base"}[B.kind[i]];
+  return name || {1: "leaf", 2: "output", 3: "base", 6: text(B.value[i]) || "constant"}[B.kind[i]];
 };
+/** What a sentence calls it: an operation by the variable that has its result. */
+const called = i => B.kind[i] === OP && text(B.name[i]) || boxName(i);
 /** The name inside its card: a parameter without the module's path. */
 const nameInCard = i => {
   const name = boxName(i);
@@ -65,7 +68,10 @@ const nameInCard = i => {
 };
 const cardName = g => g === 0 ? "everything" : G.kind[g] === "loop" ? (G.cls[g] || "step") + " " + G.call[g]
   : G.kind[g] === "function" ? (G.name[g] || G.cls[g] || G.path[g]).replace(/(\(\))?$/, "()") : G.kind[g] === "span" ? "steps " + G.name[g] : G.name[g] || G.cls[g] || G.path[g] || "model";
-const cardClass = g => G.kind[g] === "module" || G.kind[g] === "function" ? (G.name[g] && G.cls[g] && G.cls[g] !== G.name[g] && G.cls[g] !== "function" ? G.cls[g] : "") + (G.call[g] > 0 ? " call " + (G.call[g] + 1) : "") : "";
+const cardClass = g => G.kind[g] === "module" || G.kind[g] === "function" ? (G.name[g] && G.cls[g] && G.cls[g] !== G.name[g] && G.cls[g] !== "function" ? G.cls[g] : "") + (G.call[g] > 0 ? " (call " + (G.call[g] + 1) + ")" : "") : "";
+/** What goes into a card and what comes out, and the size of its parameters. */
+const cardShapes = g => text(G.takes[g]) || text(G.gives[g]) ? (text(G.takes[g]) + " → " + text(G.gives[g])).trim() : "";
+const cardWeights = g => G.weights[g] ? count(G.weights[g], "parameter") : "";
 const unitName = u => u < 0 ? cardName(-u) : boxName(u);
 
 function round(v, digits = 4) {

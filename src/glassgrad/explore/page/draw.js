@@ -1,11 +1,11 @@
 // The drawing. What is too small to read is left out, what is out of sight is not drawn.
-let C = {}, frame = 0, scale = {}, heads = [];
+let C = {}, frame = 0, scale = {}, heads = [], fine = 0; // fine: the dots of a picture that is saved
 const RAMP = [[68, 1, 84], [59, 82, 139], [33, 145, 140], [94, 201, 98], [253, 231, 37]];
 
 function readTheme() {
   const style = getComputedStyle(document.documentElement);
   for (const name of ["back", "panel", "line", "ink", "quiet", "accent", "card0", "card1", "card2", "card-line", "closed", "closed-line", "call", "call-line", "op", "op-line", "leaf", "leaf-line",
-    "out", "out-line", "cut", "cut-line", "wire", "flow", "bad", "ghost", "hit"]) C[name] = style.getPropertyValue("--" + name).trim();
+    "input", "input-line", "out", "out-line", "cut", "cut-line", "wire", "flow", "bad", "ghost", "hit"]) C[name] = style.getPropertyValue("--" + name).trim();
 }
 function ramp(t) {
   const x = Math.min(.9999, Math.max(0, t)) * 4, i = Math.floor(x), f = x - i;
@@ -36,7 +36,7 @@ function resize() {
   W = r.width; H = r.height; canvas.width = Math.round(W * dots); canvas.height = Math.round(H * dots);
 }
 function paint(now) {
-  const dots = devicePixelRatio || 1;
+  const dots = fine || devicePixelRatio || 1;
   pen.setTransform(dots, 0, 0, dots, 0, 0); pen.fillStyle = C.back; pen.fillRect(0, 0, W, H);
   pen.translate(tx, ty); pen.scale(k, k);
   const x0 = -tx / k, y0 = -ty / k, x1 = x0 + W / k, y1 = y0 + H / k;
@@ -86,7 +86,7 @@ function cardHead(it) {
   if (size > 1 && heads.some(h => x < h[2] && far > h[0] && y < h[3] && low > h[1])) return;
   heads.push([x, y, far, low]);
   pen.save(); pen.translate(x, y); pen.scale(size, size);
-  const w = wide(TITLE, title), rest = size === 1 && fits - w > 30 ? clip(SUB, cardClass(g), fits - w - 8) : "";
+  const w = wide(TITLE, title), rest = size === 1 && fits - w > 30 ? clip(SUB, [cardClass(g), G.kind[g] === "module" ? cardNote(g) : ""].filter(Boolean).join("   "), fits - w - 8) : "";
   pen.fillStyle = C[["card0", "card1", "card2"][it.depth % 3]]; pen.globalAlpha = .92; pen.fillRect(-3, 0, w + (rest ? wide(SUB, rest) + 8 : 0) + 6, 16); pen.globalAlpha = 1;
   pen.textAlign = "left"; pen.fillStyle = isBuilt(it.u) ? C.ink : C.quiet; pen.font = TITLE; pen.fillText(title, 0, 12.5);
   if (rest) { pen.font = SUB; pen.fillStyle = C.quiet; pen.fillText(rest, w + 7, 12.5); }
@@ -160,9 +160,9 @@ function ring(it, radius) {
 }
 function box(it) {
   if (it.h * k < 3.2 && selected !== it.u && !hits.has(it.u)) return dot(it);
-  const i = it.u, kind = B.kind[i], built = isBuilt(i), radius = kind === LEAF ? Math.min(it.h / 2, 17) : kind === OUTPUT || kind === BASE ? 12 : 5;
+  const i = it.u, kind = B.kind[i], built = isBuilt(i), radius = kind === LEAF || kind === INPUT ? Math.min(it.h / 2, 17) : kind === OUTPUT || kind === BASE ? 12 : 5;
   const tone = colour === "kind" ? null : shade(i);
-  const [fill, edge] = kind === LEAF ? [C.leaf, C["leaf-line"]] : kind === OUTPUT || kind === BASE ? [C.out, C["out-line"]] : kind === CUT ? [C.cut, C["cut-line"]] : [C.op, C["op-line"]];
+  const [fill, edge] = kind === LEAF ? [C.leaf, C["leaf-line"]] : kind === INPUT ? [C.input, C["input-line"]] : kind === OUTPUT || kind === BASE ? [C.out, C["out-line"]] : kind === CUT ? [C.cut, C["cut-line"]] : [C.op, C["op-line"]];
   if (kind === CUT) pen.setLineDash([5, 3]);
   face(it, tone ? tone.fill : fill, edge, built, radius); ring(it, radius);
   if (it.h * k < 8) return;
@@ -173,8 +173,10 @@ function box(it) {
   pen.font = TITLE; pen.fillText(nameInCard(i), cx, it.y + (secondLine(i) ? 17 : 16));
   const second = secondLine(i); let y = it.y + 32;
   if (second) { pen.font = SUB; pen.fillStyle = quiet; if (built || !D.small) pen.fillText(second, cx, y); y += 16; }
+  const sink = sinkLine(i);
   const third = thirdLine(i, pulse && kind === LEAF ? step - 1 : step); // a pulse on its way has not arrived
   if (third && (kind === LEAF || backAt[i] >= 0 && backAt[i] < step)) { pen.font = NUM; pen.fillStyle = tone ? tone.ink : C.flow; pen.fillText("grad " + third, cx, y); }
+  else if (sink && built) { pen.font = SUB; pen.fillStyle = quiet; pen.fillText(sink, cx, y - 1); }
 }
 /** A name alone, as large as its box lets it be: what is read of a box from afar. */
 function bigName(name, it) {
@@ -190,7 +192,7 @@ function badge(it) {
   pen.fillStyle = C.bad; pen.beginPath(); pen.roundRect(x, y, w, 16, 8); pen.fill();
   pen.fillStyle = C.panel; pen.font = NUM; pen.textAlign = "left"; pen.fillText(mark, x + 4.5, y + 12); pen.textAlign = "center"; pen.fillStyle = ink;
 }
-const DOTS = ["op-line", "leaf-line", "out-line", "out-line", "cut-line", "op-line"];
+const DOTS = ["op-line", "leaf-line", "out-line", "out-line", "cut-line", "op-line", "input-line"];
 function dot(it) {
   const tone = colour === "kind" ? null : shade(it.u);
   pen.fillStyle = !isBuilt(it.u) ? C.ghost : tone ? tone.fill : C[DOTS[B.kind[it.u]]];

@@ -1,6 +1,7 @@
 """What the page draws of a graph, floor 8: its nodes as boxes and pills, in the order in which they were built.
 
-A leaf and its AccumulateGrad are one pill; in all but small graphs a leaf stands beside each of its uses.
+A leaf and its AccumulateGrad are one pill; in all but small graphs a leaf stands beside each of its uses. Inputs and
+constants are pills too: an operation that needs them to go back has saved them.
 """
 
 from __future__ import annotations
@@ -9,7 +10,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from heapq import heapify, heappop, heappush
 
-from ..model import Edge, Graph
+from ..model import Edge, Graph, Saved
+from ..modules import TURNS
 from ..walk import SINK
 
 SMALL = 60  # a graph of so many nodes is drawn whole, each leaf once, every number shown
@@ -17,8 +19,9 @@ SMALL = 60  # a graph of so many nodes is drawn whole, each leaf once, every num
 
 @dataclass(slots=True)
 class Box:
-    """One thing drawn: ``node`` is its index in the graph (None for a cut known by its record ``cut`` only), ``sink``
-    the AccumulateGrad of a leaf, ``first`` the first of several boxes of one leaf."""
+    """One thing drawn: ``node`` is its index in the graph (None for a cut known by its record ``cut`` only, and for an
+    input, which is ``kept`` by operations), ``sink`` the AccumulateGrad of a leaf, ``first`` the first of several boxes
+    of one leaf or input."""
 
     kind: str
     node: int | None
@@ -26,6 +29,7 @@ class Box:
     sink: int | None = None
     first: int | None = None
     cut: int | None = None
+    kept: Saved | None = None
 
 
 @dataclass(slots=True)
@@ -91,9 +95,29 @@ def drawn(graph: Graph) -> Drawn:
     for leaf in leaves:  # a leaf that nothing uses is drawn too
         if leaf not in pills:
             pill(leaf)
+    _add_inputs(graph, picture, end)
     _add_cuts(graph, picture, end)
     picture.order = _build_order(graph, picture)
     return picture
+
+
+def _add_inputs(graph: Graph, picture: Drawn, end: Callable[[int], int]) -> None:
+    """Pills for the inputs and constants that operations saved; in a large graph for those that have a name."""
+    known: dict[object, int] = {}
+    for node in reversed(graph.nodes):
+        for kept in node.saved:
+            if not kept.outside or kept.tensor is None or not (picture.small or kept.name):
+                continue
+            key = kept.name or (kept.tensor.storage if kept.tensor.shape else None)
+            first = None if key is None else known.get(key)
+            if first is None or not picture.small:
+                picture.boxes.append(Box("input", None, None, None, first, None, kept))
+                here = len(picture.boxes) - 1
+                if key is not None:
+                    known.setdefault(key, here)
+            else:
+                here = first
+            picture.arrows.append(Arrow(here, end(node.index), 0, "input"))
 
 
 def _add_cuts(graph: Graph, picture: Drawn, end: Callable[[int], int]) -> None:
@@ -128,6 +152,8 @@ def _build_order(graph: Graph, picture: Drawn) -> list[int]:
     """The boxes, oldest first, each after what it was made from; a leaf comes right before its first use."""
     count = len(picture.boxes)
     age = [0.0] * count
+    pills = {i for i, box in enumerate(picture.boxes) if box.kind in ("leaf", "input")}
+    turned = _turned(graph, picture, pills)
     for i, box in enumerate(picture.boxes):
         node = None if box.node is None else graph.nodes[box.node]
         if node is None or node.kind in ("leaf", "output", "base"):
@@ -142,19 +168,24 @@ def _build_order(graph: Graph, picture: Drawn) -> list[int]:
     owed = [0] * count
     for arrow in picture.arrows:
         users[arrow.src].append(arrow.dst)
-        if picture.boxes[arrow.src].kind != "leaf":
+        if arrow.src not in pills:
             owed[arrow.dst] += 1
     leaves_of: list[list[int]] = [[] for _ in range(count)]
     for arrow in picture.arrows:
-        if picture.boxes[arrow.src].kind == "leaf":
+        if arrow.src in pills:
             leaves_of[arrow.dst].append(arrow.src)
-    ready = [(age[i], i) for i in range(count) if not owed[i] and picture.boxes[i].kind != "leaf"]
+    for i, user in turned.items():  # ready at once, and done when its user is
+        owed[user] -= 1
+        leaves_of[user].append(i)
+    ready = [(age[i], i) for i in range(count) if not owed[i] and i not in pills and i not in turned]
     heapify(ready)
     order: list[int] = []
     done = [False] * count
     while ready:
         _, i = heappop(ready)
-        for leaf in leaves_of[i]:
+        for leaf in [
+            one for before in leaves_of[i] for one in (*(leaves_of[before] if before in turned else ()), before)
+        ]:
             if not done[leaf]:
                 done[leaf] = True
                 order.append(leaf)
@@ -165,6 +196,21 @@ def _build_order(graph: Graph, picture: Drawn) -> list[int]:
             if not owed[j]:
                 heappush(ready, (age[j], j))
     return order + [i for i in range(count) if not done[i]]  # unused leaves; a circle drawn by cuts
+
+
+def _turned(graph: Graph, picture: Drawn, pills: set[int]) -> dict[int, int]:
+    """The operations that only turn a leaf for the one that uses it, by their boxes, and that one's box."""
+    makers: list[list[int]] = [[] for _ in picture.boxes]
+    users: list[list[int]] = [[] for _ in picture.boxes]
+    for arrow in picture.arrows:
+        makers[arrow.dst].append(arrow.src)
+        users[arrow.src].append(arrow.dst)
+    turned = {}
+    for i, box in enumerate(picture.boxes):
+        if box.kind == "op" and box.node is not None and len(users[i]) == 1 and len(makers[i]) == 1:
+            if makers[i][0] in pills and graph.nodes[box.node].op.rpartition("Backward")[0] in TURNS:
+                turned[i] = users[i][0]
+    return turned
 
 
 def backward_order(graph: Graph, picture: Drawn) -> list[int]:
@@ -179,4 +225,3 @@ def backward_order(graph: Graph, picture: Drawn) -> list[int]:
         timed.append((index if step is None else step, i))
     timed.sort()
     return outputs + [i for _, i in timed]
-

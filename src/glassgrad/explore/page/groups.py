@@ -15,6 +15,8 @@ from ..model import Scope
 FOLD = 4  # so many repeated siblings become one card
 LONG = 600  # a list of more units than this is divided into spans
 SPAN = 200
+SHOWN = 44  # so many boxes and cards are shown at first
+STACK = 5  # a fold of no more siblings starts as what is in it
 ROOT = 0
 
 
@@ -37,7 +39,8 @@ class Group:
 def grouped(scopes: Sequence[Scope], home: Sequence[int | None], order: Sequence[int], whole: bool) -> list[Group]:
     """The cards, the root first: ``home`` is the scope of each box, ``order`` the boxes as they were built.
 
-    With ``whole`` every card starts open, else only those that hold most of the graph.
+    With ``whole`` every card starts open, else those that hold most of the graph, and the outer ones as long as that
+    leaves little enough to look at; cards of one depth open together.
     """
     groups = [Group(-1, "root")]
     of_scope: dict[int, int] = {}
@@ -71,13 +74,40 @@ def grouped(scopes: Sequence[Scope], home: Sequence[int | None], order: Sequence
         groups[i].count = 0
     for g in _inner_first(groups):
         groups[g].count = sum(groups[-u].count if u < 0 else 1 for u in groups[g].units)
-    total = groups[ROOT].count
     groups[ROOT].open = True
-    for g in reversed(_inner_first(groups)):
-        group = groups[g]
-        if g != ROOT and groups[group.parent].open:
-            group.open = whole or (group.kind in ("module", "function") and group.count > 0.6 * total)
+    _open(groups, whole)
     return groups
+
+
+def _open(groups: list[Group], whole: bool) -> None:
+    """Say which cards start open; a fold that would start open is none."""
+    total, shown, layer = groups[ROOT].count, len(groups[ROOT].units), [ROOT]
+    while layer:
+        for g in layer:
+            for fold in [-u for u in groups[g].units if u < 0 and groups[-u].kind == "fold" and not whole]:
+                more = len(groups[fold].units) - 1
+                if sum(u < 0 for u in groups[fold].units) <= STACK and shown + more <= SHOWN:
+                    _dissolve(groups, fold)
+                    shown += more
+        inner = [-u for g in layer for u in groups[g].units if u < 0]
+        apart = {g for g in inner if groups[g].kind not in ("fold", "span") and any(u < 0 for u in groups[g].units)}
+        together = shown + sum(len(groups[g].units) - 1 for g in apart) <= SHOWN
+        for g in inner:
+            most = groups[g].kind in ("module", "function") and groups[g].count > 0.6 * total
+            groups[g].open = whole or most or (together and g in apart)
+            shown += (len(groups[g].units) - 1) * groups[g].open
+        layer = [g for g in inner if groups[g].open]
+
+
+def _dissolve(groups: list[Group], g: int) -> None:
+    """Put what is in card ``g`` in its place."""
+    around = groups[g].parent
+    at = groups[around].units.index(-g)
+    groups[around].units[at : at + 1] = groups[g].units
+    for u in groups[g].units:
+        if u < 0:
+            groups[-u].parent = around
+    groups[g].units, groups[g].count, groups[g].open = [], 0, False
 
 
 def _inner_first(groups: Sequence[Group]) -> list[int]:
@@ -112,6 +142,8 @@ def _fold(groups: list[Group], g: int) -> None:
         label = first.cls or re.sub(r"\W*\d+\W*$", "", first.name) or "step"
         if first.kind == "function":
             label = f"{first.name}()"
+        elif first.path and all(groups[-u].path == first.path for u in members if u < 0) and first.kind == "module":
+            label = first.name  # one module, called again and again
         stem = re.sub(r"\d+$", "", first.path).rstrip(".")
         groups.append(Group(g, "fold", f"{label} \u00d7{len(run)}", first.cls, stem, 0, None, members))
         fold = len(groups) - 1

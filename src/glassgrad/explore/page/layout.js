@@ -3,7 +3,8 @@ const PAD = 14, HEAD = 24, FONT = "system-ui, 'Segoe UI', Roboto, 'Helvetica Neu
 const TITLE = "600 12.5px " + FONT, SUB = "11px " + FONT, NUM = "600 11.5px " + FONT;
 const opened = new Set([0]);
 let sideways = false, longest = 0, lay = new Map(), items = [], wires = [], stubs = [], spot = new Map(), extent = {w: 0, h: 0};
-const pen = $("canvas").getContext("2d"), widths = new Map();
+const widths = new Map();
+let pen = $("canvas").getContext("2d");
 
 function wide(font, string) {
   const key = font[0] + font.length + string;
@@ -11,8 +12,11 @@ function wide(font, string) {
   if (w === undefined) { pen.font = font; widths.set(key, w = pen.measureText(string).width); }
   return w;
 }
-const secondLine = i => { const v = text(B.value[i]); return v && v.length <= 24 ? (D.small ? "= " : "") + v : text(B.shape[i]) && text(B.shape[i]) !== "()" ? text(B.shape[i]) : B.kind[i] === CUT ? text(B.op[i]) : text(B.shape[i]) ? "scalar" : ""; };
+const secondLine = i => { const own = B.kind[i] === OP ? text(B.name[i]) : "", rest = valueLine(i); return own && rest === "scalar" ? own : own && rest ? own + " " + rest : own || rest; };
+const valueLine = i => { const v = text(B.value[i]); return v && v === boxName(i) ? "" : v && v.length <= 24 ? (D.small || B.kind[i] === OP && text(B.name[i]) ? "= " : "") + v : text(B.shape[i]) && text(B.shape[i]) !== "()" ? text(B.shape[i]) : B.kind[i] === CUT ? text(B.op[i]) : text(B.shape[i]) ? "scalar" : ""; };
 const thirdLine = (i, step) => !D.small ? "" : B.kind[i] === LEAF ? sumText(i, step) : gradText(i);
+
+const sinkLine = i => D.small && B.kind[i] === LEAF && B.sink[i] >= 0 ? opOf(i) : "";
 
 const CROWD = 12;               // more ports than this are drawn as one
 const rowGap = () => !D.small ? 30 : B.kind.length > 9 ? sideways ? 54 : 31 : sideways ? 70 : 50;
@@ -20,15 +24,15 @@ const sizes = new Map();
 function boxSize(i) {
   let s = sizes.get(i);
   if (!s) {
-    const end = 1 << 30, third = thirdLine(i, end);
-    const w = Math.max(wide(TITLE, nameInCard(i)), wide(SUB, secondLine(i)), third ? wide(NUM, "grad " + third) : 0);
-    const h = 25 + (secondLine(i) ? 15 : 2) + (third ? 16 : 0);
+    const end = 1 << 30, third = thirdLine(i, end), sink = sinkLine(i);
+    const w = Math.max(wide(TITLE, nameInCard(i)), wide(SUB, secondLine(i)), third ? wide(NUM, "grad " + third) : 0, wide(SUB, sink));
+    const h = 25 + (secondLine(i) ? 15 : 2) + (third || sink ? 16 : 0);
     const fan = D.small && !sideways && into[i].length > 2 ? Math.min(into[i].length, 8) * 46 : 0;
-    sizes.set(i, s = [Math.max(w + (B.kind[i] === LEAF ? 28 : 22), 52, fan), h]);
+    sizes.set(i, s = [Math.max(w + (B.kind[i] === LEAF || B.kind[i] === INPUT ? 28 : 22), 52, fan), h]);
   }
   return s;
 }
-const cardNote = g => count(G.count[g], "node") + (G.bytes[g] ? " · " + size(G.bytes[g]) : "");
+const cardNote = g => [cardShapes(g) || count(G.count[g], "node"), cardWeights(g) || (G.bytes[g] ? size(G.bytes[g]) : "")].filter(Boolean).join(" · ");
 function closedSize(g) { return [Math.max(wide(TITLE, cardName(g) + "  " + cardClass(g) + "▸  ") + 30, wide(SUB, cardNote(g)) + 30, 96), 46]; }
 
 /** Lay out the inside of an open card (those within it first); its width and height. */
@@ -52,7 +56,7 @@ function layOut(g) {
     const a = path[k - 1], b = path[k];
     links.push([a, b, inner[a] && !(chain && inner[a].lanes) ? inner[a].outAt.get(net) || 0 : 0, inner[b] && !(chain && inner[b].lanes) ? inner[b].inAt.get(net) || 0 : 0]);
   }
-  spread(level.rows, ins === 1 && outs === 1 ? links.concat([[n, n + 1, 0, 0]]) : links, sc, c, n, total); // one in, one out: a chain of cards stays straight
+  spread(level.rows, ins === 1 && outs === 1 ? links.concat([[n, n + 1, 0, 0]]) : links, sc, c, n, total, ins); // one in, one out: a chain of cards stays straight
   if (outs > CROWD) for (let q = n + ins; q < n + ins + outs; q++) { const end = level.rows[level.rows.length - 2]; if (end && end.length) c[q] = c[end[0]]; }
   // rows along the main direction
   const reach = new Float64Array(level.rows.length), top = [], bottom = [];
@@ -70,7 +74,7 @@ function layOut(g) {
   let low = Infinity, high = -Infinity;
   for (let k = 0; k < total; k++) { low = Math.min(low, c[k] - sc[k] / 2); high = Math.max(high, c[k] + sc[k] / 2); }
   if (!total) low = high = 0;
-  const head = g === 0 ? 0 : HEAD, title = g === 0 ? 0 : wide(TITLE, "▾ " + cardName(g)) + wide(SUB, "  " + cardClass(g)) + 24;
+  const head = g === 0 ? 0 : HEAD, title = g === 0 ? 0 : wide(TITLE, "▾ " + cardName(g)) + wide(SUB, "  " + cardClass(g)) + (G.kind[g] === "module" && n < 40 ? wide(SUB, "  " + cardNote(g)) : 0) + 36;
   let w, h, m0, c0;                 // where the inside begins
   const before = ins ? 5 : PAD, after = outs ? 5 : PAD;
   if (sideways) { w = Math.max(m + before + after, title); h = high - low + head + 2 * PAD; m0 = before + (w - m - before - after) / 2; c0 = head + PAD - low; }
@@ -150,8 +154,9 @@ function inLanes(lanes, rows) {
 }
 
 /** Places across the rows: each row in its given order, as near to its neighbours as fits (pooled adjacent violators). */
-function spread(rows, links, sc, c, n, total) {
+function spread(rows, links, sc, c, n, total, ins) {
   const m = links.length, first = [new Int32Array(total + 1), new Int32Array(total + 1)], other = [new Int32Array(m), new Int32Array(m)], off = [new Float64Array(m), new Float64Array(m)];
+  const behind = new Int32Array(total), ahead = new Int32Array(total), up = new Int32Array(total).fill(-1), down = new Int32Array(total).fill(-1);
   for (const [a, b] of links) { first[0][b + 1]++; first[1][a + 1]++; } // 0: the links to the row before, 1: to the row after
   for (const side of first) for (let k = 0; k < total; k++) side[k + 1] += side[k];
   const fill = [first[0].slice(), first[1].slice()];
@@ -159,11 +164,17 @@ function spread(rows, links, sc, c, n, total) {
     let i = fill[0][b]++; other[0][i] = a; off[0][i] = oa - ob;
     i = fill[1][a]++; other[1][i] = b; off[1][i] = ob - oa;
   }
+  // the main way, which is to be straight: to each the maker with the most before it, to that the user with the most after it
+  const walk = (order, side, far, fits, main) => { for (const row of order) for (const k of row) {
+    for (let i = first[side][k]; i < first[side][k + 1]; i++) { const o = other[side][i]; if (fits(o, k) && (main[k] < 0 || far[o] > far[main[k]])) main[k] = o; far[k] = Math.max(far[k], far[o]); }
+    far[k] += k < n ? 1 : !side && k < n + ins ? total : 0;
+  } };
+  walk(rows, 0, behind, () => true, up); walk(rows.slice().reverse(), 1, ahead, (o, k) => up[o] === k, down);
   const gap = (a, b) => a < n && b < n ? (D.small ? 30 : 20) : sc[a] + sc[b] === 0 ? 0 : 12;
   const seps = rows.map(row => { const sep = new Float64Array(row.length); for (let i = 1; i < row.length; i++) sep[i] = sep[i - 1] + (sc[row[i - 1]] + sc[row[i]]) / 2 + gap(row[i - 1], row[i]); return sep; });
   rows.forEach((row, r) => { const half = row.length ? seps[r][row.length - 1] / 2 : 0; row.forEach((k, i) => { c[k] = seps[r][i] - half; }); });
   let want = 0, weight = 0;
-  const ask = (k, side) => { for (let i = first[side][k], e = first[side][k + 1]; i < e; i++) { const o = other[side][i], f = k >= n && o >= n ? 6 : k >= n || o >= n ? 2 : 1; want += (c[o] + off[side][i]) * f; weight += f; } };
+  const ask = (k, side) => { for (let i = first[side][k], e = first[side][k + 1]; i < e; i++) { const o = other[side][i], f = down[k] === o || down[o] === k ? 9 : k >= n && o >= n ? 6 : k >= n || o >= n ? 2 : 1; want += (c[o] + off[side][i]) * f; weight += f; } };
   const sweeps = total > 3000 ? 6 : 12, sum = [], mass = [], start = [];
   for (let s = 0, moved = 0; s <= sweeps; s++) {
     if (s % 2 === 0) { if (s && moved < .2) s = sweeps; moved = 0; }
@@ -182,6 +193,20 @@ function spread(rows, links, sc, c, n, total) {
         const to = sum[p] / mass[p] + sep[i], by = Math.abs(to - c[row[i]]); if (by > moved) moved = by; c[row[i]] = to;
       }
     }
+  }
+  // each main way onto as few straight lines as there is room for
+  const room = new Map(); // how far an item may move
+  rows.forEach((row, r) => row.forEach((k, i) => room.set(k, () => [i ? c[row[i - 1]] + seps[r][i] - seps[r][i - 1] : -Infinity, i < row.length - 1 ? c[row[i + 1]] - seps[r][i + 1] + seps[r][i] : Infinity])));
+  for (let pass = 0; pass < 3; pass++) for (let k = 0; k < total; k++) if (up[k] < 0 || down[up[k]] !== k) {
+    let run = [], low = -Infinity, high = Infinity, sum = 0, bend = 0;
+    const lie = () => { const x = Math.max(low, Math.min(high, sum / run.length)); for (const [o, d] of run) c[o] = x + d; };
+    for (let o = k; o >= 0; o = down[o]) {
+      const [from, to] = room.get(o)();
+      if (run.length && Math.max(low, from - bend) > Math.min(high, to - bend)) { lie(); run = []; low = -Infinity; high = Infinity; sum = bend = 0; }
+      run.push([o, bend]); low = Math.max(low, from - bend); high = Math.min(high, to - bend); sum += c[o] - bend;
+      for (let i = first[1][o]; i < first[1][o + 1]; i++) if (other[1][i] === down[o]) { bend -= off[1][i]; break; }
+    }
+    lie();
   }
 }
 

@@ -16,7 +16,7 @@ from .groups import ROOT, Group
 
 JUMP = 8
 CROWD = 12  # more ports than this are drawn as one, and what leads far to them as stubs
-KINDS = {"gradient": 0, "view": 1, "cut": 2}
+KINDS = {"gradient": 0, "view": 1, "cut": 2, "input": 1}
 Pair = tuple[int, int]
 
 
@@ -128,8 +128,12 @@ def _arrange(level: Level, links: Sequence[Link], known: dict[tuple[object, ...]
 def _ordered(count: int, inward: int, outward: int, ends: Sequence[Pair], nets: Sequence[int]) -> Layers:
     """The rows of items, and the items that each line passes; no items for a line that is too long to draw."""
     first_out = count + inward
-    between = [(min(a, b), max(a, b)) for a, b in ends if a < count and b < count and a != b]
-    rank = [layer + bool(inward) for layer in layer_of(count, between)]  # units are oldest first: no circles
+    between = [(a, b) for a, b in ends if a < count and b < count and a != b]
+    try:
+        ranks = layer_of(count, between)
+    except ValueError:  # cards that wait for each other: units are oldest first, so this way there is no circle
+        ranks = layer_of(count, [(min(a, b), max(a, b)) for a, b in between])
+    rank = [layer + bool(inward) for layer in ranks]
     last = max(rank, default=0)
     rank += [0] * inward + [last + 1] * outward
     paths: list[list[int]] = [[] for _ in ends]

@@ -43,10 +43,11 @@ function listen() {
   click("turn", () => turn()); click("unfold", () => openAll(true)); click("fold", () => openAll(false)); click("fit", () => fit());
   click("theme", () => setTheme(document.documentElement.dataset.theme === "dark" ? "light" : "dark"));
   click("closer", () => zoomAt(1.3)); click("farther", () => zoomAt(1 / 1.3));
-  click("start", () => { play(false); goTo(0); }); click("end", () => { play(false); goTo(timeline.length); }); click("back", () => { play(false); goTo(step - 1); }); click("next", () => { play(false); goTo(step + 1, true); }); click("play", () => play());
+  click("start", () => { play(false); goTo(0); }); click("end", () => { play(false); goTo(timeline.length); }); click("back", () => { play(false); goTo(step - 1, false, true); }); click("next", () => { play(false); goTo(step + 1, true, true); }); click("play", () => play());
   click("help", () => { const box = $("keys"); box.hidden = !box.hidden; if (!box.hidden) box.replaceChildren(el("table", {}, el("tbody", {}, KEYS.map(([a, b]) => el("tr", {}, el("td", {}, a.split(" ").map(s => [el("kbd", {}, s), " "])), el("td", {}, b)))))); });
-  $("scrub").addEventListener("input", () => { play(false); goTo(+$("scrub").value); });
+  $("scrub").addEventListener("input", () => { play(false); goTo(+$("scrub").value, false, true); });
   $("colour").addEventListener("change", recolour);
+  $("export").addEventListener("change", e => { const form = e.target.value; e.target.value = ""; save(form); });
   let waiting = 0, last = [];
   $("search").addEventListener("input", () => { clearTimeout(waiting); waiting = setTimeout(() => { last = search($("search").value); }, B.kind.length > 20000 ? 250 : 40); });
   $("search").addEventListener("keydown", e => {
@@ -96,7 +97,7 @@ function keys(e) {
   if (e.key === "Escape") { $("keys").hidden = true; drawer("left", "menu", false); if (!field) select(null); return; }
   if (field) return;
   const act = {
-    "/": () => { if (narrow()) drawer("left", "menu", true); $("search").focus(); $("search").select(); }, " ": () => play(), ",": () => { play(false); goTo(step - 1); }, ".": () => { play(false); goTo(step + 1, true); },
+    "/": () => { if (narrow()) drawer("left", "menu", true); $("search").focus(); $("search").select(); }, " ": () => play(), ",": () => { play(false); goTo(step - 1, false, true); }, ".": () => { play(false); goTo(step + 1, true, true); },
     Home: () => { play(false); goTo(0); }, End: () => { play(false); goTo(timeline.length); }, f: () => fit(), "+": () => zoomAt(1.3), "=": () => zoomAt(1.3), "-": () => zoomAt(1 / 1.3), e: () => openAll(true), c: () => openAll(false), t: () => turn(),
     d: () => $("theme").click(), "?": () => $("help").click(), Enter: () => { if (selected < 0) toggle(-selected); else if (selected != null && narrow()) drawer("right", "inspect", true); }, Backspace: () => { const g = selected == null ? 0 : parentOf(selected); if (g > 0) select(-g); },
   }[e.key] || (e.key.startsWith("Arrow") ? () => { const u = neighbour(e.key); if (u != null) select(u); } : null);
@@ -116,7 +117,7 @@ async function main() {
   choose();
   tree(); problems(); known(); inspect(); fit(D.small || Math.min((W - 32) / extent.w, (H - 32) / extent.h) > .4);
   heed(location.hash);
-  window.glassgrad = {ready: true, get state() { return {selected, step, steps: timeline.length, builds, sideways, colour, scale: k, open: [...opened], items: items.map(i => i.u), hits: [...hits], spoken, playing: Boolean(playing)}; },
-    textOf: u => u < 0 ? [cardName(-u), cardNote(-u)] : [nameInCard(u), secondLine(u), thirdLine(u, step)], place: u => { const i = spot.get(u); return i && [i.x * k + tx, i.y * k + ty, i.w * k, i.h * k]; }, names: () => items.map(i => unitName(i.u)), select, toggle, goTo, relayout, openAll, fit, turn, route, ways: () => wires.map(w => [w.pts.map((v, i) => v * k + (i % 2 ? ty : tx)), w.turns.length]), extent: () => extent, centre, draws: paint};
+  window.glassgrad = {ready: true, get state() { return {selected, now: current() && shownAs(current()[1]), step, steps: timeline.length, builds, sideways, colour, scale: k, open: [...opened], items: items.map(i => i.u), hits: [...hits], spoken, playing: Boolean(playing)}; },
+    textOf: u => u < 0 ? [cardName(-u), cardNote(-u)] : [nameInCard(u), secondLine(u), thirdLine(u, step)], place: u => { const i = spot.get(u); return i && [i.x * k + tx, i.y * k + ty, i.w * k, i.h * k]; }, names: () => items.map(i => unitName(i.u)), select, toggle, goTo, relayout, openAll, fit, turn, route, ways: () => wires.map(w => [w.pts.map((v, i) => v * k + (i % 2 ? ty : tx)), w.turns.length]), extent: () => extent, centre, picture, draws: paint};
 }
 main().catch(error => { const box = $("failed"); box.hidden = false; box.textContent = "This page could not be shown. " + error.message; throw error; });

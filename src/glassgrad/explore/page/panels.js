@@ -19,7 +19,8 @@ const statsLine = s => !s ? "" : count(s[0], "number") + [[s[1], "NaN"], [s[2], 
   + (s[4] != null ? `; from ${sign(s[4])} to ${sign(s[5])}` : "") + (s[6] != null ? `, mean ${sign(s[6])}` : "") + (s[7] != null ? `, norm ${sign(s[7])}` : "");
 
 function inspect() {
-  const right = $("right"); right.replaceChildren();
+  const right = $("right"), now = stepping && current(); right.replaceChildren();
+  if (now) { right.append(heading($("phase").textContent), el("p", {id: "now"}, story(now)), ...(sourceOf(now[1]) || [])); inspectBox(now[1], right, true); right.scrollTop = 0; return; }
   if (selected == null) { right.append(el("h1", {}, D.title || "The graph"), el("p", {class: "quiet"}, D.small ? "Select a node to read what it is, or press space to see the graph being built and the gradient flow back." : "Select a node to read what it is, or open a card with a double click. / searches, space plays.")); return overview(right); }
   selected < 0 ? inspectCard(-selected, right) : inspectBox(selected, right);
   right.scrollTop = 0;
@@ -41,7 +42,7 @@ function inspectCard(g, right) {
   right.append(el("h1", {}, cardName(g)), crumbs(-g) || "", el("p", {}, G.kind[g] === "fold" ? `${G.name[g]}: siblings of one kind, put into one card.` : G.kind[g] === "span" ? "A stretch of a long list of operations, in the order they were done."
     : G.kind[g] === "loop" ? `Turn ${G.call[g]} of the loop at ${G.path[g]}.` : `${G.kind[g] === "function" ? "A call of the function" : "A call of the module"} ${G.kind[g] === "function" ? cardName(g) : G.path[g] || "(the model itself)"}${G.cls[g] && G.kind[g] !== "function" ? (/^[AEIO]/.test(G.cls[g]) ? ", an " : ", a ") + G.cls[g] : ""}.`),
     el("button", {type: "button", on: {click: () => toggle(g)}}, open ? "Collapse (Enter)" : "Expand (Enter)"),
-    heading("Together"), table([["nodes", G.count[g].toLocaleString("en")], ["bytes kept", G.bytes[g] ? size(G.bytes[g]) : ""], ["gradient norm", G.norm[g] == null ? "" : round(G.norm[g])], ["time", G.ms[g] ? round(G.ms[g]) + " ms" : ""]]));
+    heading("Together"), table([["shapes", cardShapes(g)], ["parameters", G.weights[g] ? G.weights[g].toLocaleString("en") : ""], ["nodes", G.count[g].toLocaleString("en")], ["bytes kept", G.bytes[g] ? size(G.bytes[g]) : ""], ["gradient norm", G.norm[g] == null ? "" : round(G.norm[g])], ["time", G.ms[g] ? round(G.ms[g]) + " ms" : ""]]));
   right.append(heading("Holds"), el("div", {}, L[g].units.slice(0, 200).map(u => el("p", {style: {margin: "1px 0"}}, link(unitName(u), u), el("span", {class: "quiet"}, u < 0 ? " " + cardClass(-u) : " " + secondLine(u))))));
   if (L[g].units.length > 200) right.append(el("p", {class: "quiet"}, `and ${(L[g].units.length - 200).toLocaleString("en")} more`));
 }
@@ -49,24 +50,29 @@ function plainSentence(i) {
   const names = arrows => [...new Set(arrows.map(boxName))], list = (all, n = 4) => all.slice(0, n).join(", ") + (all.length > n ? ` and ${all.length - n} more` : "");
   const made = names(into[i].map(a => A.src[a])), used = names(uses(i).map(a => A.dst[a]));
   if (B.kind[i] === LEAF) return used.length ? `A leaf: a tensor that wants its gradient. It is used ${uses(i).length === 1 ? "once" : uses(i).length + " times"}, by ${list(used)}` + (uses(i).length > 1 ? "; the gradients that come back are added up." : ".") : "A leaf that nothing in this graph uses.";
+  if (B.kind[i] === INPUT) return `An input or a constant: a tensor from outside of the graph, to which no gradient goes. Used by ${list(used)}.`;
   if (B.kind[i] === OUTPUT) return "What the graph computes. The backward pass starts here" + (text(B.shape[i]) === "()" ? ", with the gradient 1." : ".");
   if (B.kind[i] === BASE) return "The tensor that the output is a view of.";
   if (B.kind[i] === CUT) return "Here a value left the graph: no gradient goes back beyond this point.";
   return made.length ? `Made from ${list(made)}; ` + (into[i].length === 1 ? "its gradient goes back to it." : "its gradient goes back to each of them.") : "An operation none of whose inputs wants a gradient here.";
 }
-function inspectBox(i, right) {
+/** The line that did it, with the exact expression marked. */
+function sourceOf(i) {
+  const d = D.details[B.first[i] < 0 ? i : B.first[i]] || {}; if (!d.loc) return null;
+  const [file, line, fn, expression, code, full] = d.loc, source = text(code), part = text(expression), at = part ? source.indexOf(part) : -1;
+  return [el("p", {class: "quiet", title: text(full)}, `${text(file)}:${line}` + (text(fn) ? " in " + text(fn) : "")),
+    source || part ? at < 0 ? el("pre", {}, source || part) : el("pre", {}, source.slice(0, at).trimStart(), el("mark", {}, part), source.slice(at + part.length)) : ""];
+}
+function inspectBox(i, right, told = false) {
   const first = B.first[i] < 0 ? i : B.first[i], d = D.details[first] || {}, kind = B.kind[i];
-  const nodeName = opOf(i) || boxName(i);
-  right.append(el("h1", {}, kind === OP ? nodeName : boxName(i)), crumbs(i) || "",
-    el("p", {}, el("span", {class: "chip"}, ["operation", "leaf", "output", "base", "cut", "opaque"][kind]), text(B.dtype[i]) ? el("span", {class: "chip"}, text(B.dtype[i]) + " " + (text(B.shape[i]) === "()" ? "scalar" : text(B.shape[i]))) : "", B.node[i] >= 0 ? el("span", {class: "chip"}, "node " + B.node[i]) : ""),
+  const nodeName = opOf(i) || boxName(i), own = kind === OP ? text(B.name[i]) : "";
+  right.append(el("h1", {}, kind === OP ? nodeName : boxName(i), own ? el("span", {class: "quiet"}, " " + own) : ""), crumbs(i) || "",
+    el("p", {}, el("span", {class: "chip"}, ["operation", "leaf", "output", "base", "cut", "opaque", "input"][kind]), text(B.dtype[i]) ? el("span", {class: "chip"}, text(B.dtype[i]) + " " + (text(B.shape[i]) === "()" ? "scalar" : text(B.shape[i]))) : "", B.node[i] >= 0 ? el("span", {class: "chip"}, "node " + B.node[i]) : ""),
     el("p", {}, d.sentence || plainSentence(i)));
   for (const p of D.problems) if (p[2] === first) right.append(el("p", {class: "bad"}, p[1]));
   if (d.rule) right.append(heading("Derivative rule"), el("pre", {}, d.rule));
-  if (d.loc) {
-    const [file, line, fn, expression, code, full] = d.loc, source = text(code), part = text(expression), at = part ? source.indexOf(part) : -1;
-    right.append(heading("Source"), el("p", {class: "quiet", title: text(full)}, `${text(file)}:${line}` + (text(fn) ? " in " + text(fn) : "")));
-    if (source || part) right.append(at < 0 ? el("pre", {}, source || part) : el("pre", {}, source.slice(0, at).trimStart(), el("mark", {}, part), source.slice(at + part.length)));
-  }
+  if (d.loc && !told) right.append(heading("Source"), ...sourceOf(i));
+  if (kind === LEAF && B.sink[i] >= 0) right.append(heading(opOf(i)), el("p", {}, `The node at which the gradient of ${boxName(i)} ends: whatever arrives is added up in ${boxName(i)}.grad.`));
   const values = [["value", text(B.value[i])], ["result", statsLine(d.stats)]];
   if (d.results && d.results.length > 1) values.push(["results", d.results.map(r => text(r[0])).join(", ")]);
   if (values.some(v => v[1])) right.append(heading("Value"), table(values));

@@ -13,7 +13,7 @@ function parse(query) {
     } else if (word === "nan" || word === "inf" || word === "zero") {
       const at = {nan: 1, inf: 2, zero: 3}[word];
       tests.push(i => { const d = D.details[B.first[i] < 0 ? i : B.first[i]] || {}; return [d.stats, d.gradient].some(s => s && (at < 3 ? s[at] > 0 : s[at] === s[0] && s[0] > 0)); });
-    } else if (word === "leaf" || word === "output" || word === "cut") { const kind = {leaf: 1, output: 2, cut: 4}[word]; tests.push(i => B.kind[i] === kind); }
+    } else if (word === "leaf" || word === "output" || word === "cut" || word === "input") { const kind = {leaf: 1, output: 2, cut: 4, input: 6}[word]; tests.push(i => B.kind[i] === kind); }
     else if (/:\d+$/.test(word)) tests.push(i => haystack(i).includes(word + " ")); // a line: 2 is not 20
     else tests.push(i => haystack(i).includes(word));
   }

@@ -19,11 +19,14 @@ function centre(u) {
   const it = spot.get(u); if (!it) return;
   const scale = Math.min(Math.max(k, it.open ? .1 : .75), it.open ? Math.min((W - 40) / it.w, (H - 40) / it.h, 1.2) : 4);
   const aim = [scale, W / 2 - (it.x + it.w / 2) * scale, H / 2 - (it.y + it.h / 2) * scale];
-  if (calm.matches) { [k, tx, ty] = aim; return draw(); }
+  glideTo(aim, 260);
+}
+function glideTo(aim, ms) {
+  if (calm.matches || ms < 100) { glide = null; [k, tx, ty] = aim; return draw(); }
   const origin = [k, tx, ty], began = performance.now();
   const move = glide = now => {
     if (glide !== move) return;
-    const t = Math.min(1, Math.max(0, (now - began) / 260)), e = t * (2 - t);
+    const t = Math.min(1, Math.max(0, (now - began) / ms)), e = t * (2 - t);
     [k, tx, ty] = origin.map((v, i) => v + (aim[i] - v) * e); draw();
     if (t < 1) requestAnimationFrame(move); else glide = null;
   };
@@ -58,7 +61,7 @@ function reveal(u) {
   if (changed.length) relayout(changed);
 }
 function select(u, go = true) {
-  selected = u;
+  selected = u; stepping = false;
   if (u != null && go) { reveal(u); if (!inSight(spot.get(u)) || k < .4) centre(u); }
   lit.clear(); draw(); inspect(); tell(); markTree();
 }
@@ -75,6 +78,7 @@ function turn(to = !sideways) { choose([to]); fit(false); }
 function choose(turns = [false, true]) {
   let best = [0];
   for (const side of turns) for (const part of D.small ? [0, .8, .56] : [0]) {
+    if (part && best[0] > .5) continue; // what can be read in one column stands in one
     sideways = side; longest = part * ((side ? W : H) - 40); relayout();
     const worth = Math.min((W - 32) / extent.w, (H - 32) / extent.h, 1) * (part ? .78 : 1) * (side ? .85 : 1);
     if (worth > best[0]) best = [worth, side, longest];

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import gc
 import html
 import json
 import os
@@ -11,8 +10,8 @@ import re
 import tempfile
 import webbrowser
 import zlib
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Iterable
+from contextlib import suppress
 from functools import cache
 from importlib.resources import files
 from os import PathLike
@@ -22,14 +21,16 @@ from typing import Any
 from ...ground.output import utf8, write
 from ..letters import printable
 from ..model import Graph
-from ..picture import picture
-from ..sheet import sheet
-from ..svg import svg
+from ..rest import collector_at_rest
 from .contents import contents
 
 __all__ = ["Page", "explore", "page_html"]
 
-SCRIPTS = ("decode", "layout", "routes", "view", "draw", "map", "panels", "search", "timeline", "main")
+#: The beginning of a script's line, up to its first pattern, template, division or backslash: nothing but code, and
+#: texts in closed quotes. In it these texts, which stay as they are, and the signs around which spaces mean nothing.
+_PLAIN = re.compile(r"""^(?:[^"'`/\\\n]|"[^"`/\\\n]*"|'[^'`/\\\n]*')+""", re.MULTILINE)
+_SPACES = re.compile(r"""("[^"]*"|'[^']*')| *(=>|[=!]==|&&|\|\||[<>+*-]=|[=?:,*{}]) *(?=\S)""")
+SCRIPTS = ("decode", "layout", "routes", "view", "draw", "map", "panels", "search", "timeline", "export", "main")
 STATIC_LIMIT = 1_500  # nodes that a notebook is given as a still picture too
 
 
@@ -40,6 +41,7 @@ def explore(
     path: str | PathLike[str] | None = None,
     *,
     params: Any = None,
+    names: Any = None,
     backward: bool = False,
     title: str = "",
     open: bool = False,
@@ -48,9 +50,11 @@ def explore(
 
     ``loss`` is a tensor or a tuple of tensors, of glassgrad or of torch, or a ``Graph`` that was read or observed
     before. ``model`` adds the names of parameters and modules, ``record`` what was recorded during the forward pass,
-    ``params`` (a dict of names and tensors) other names. With ``backward`` the backward pass is run and watched, which
-    adds gradients to ``.grad`` as ``loss.backward()`` does, and to the page. The file is written to ``path``, or, when
-    its path is first asked for, to a temporary folder; ``open`` shows it in the browser. TypeError for anything else.
+    ``params`` (or ``names``, a dict of names and tensors; ``locals()`` will do) other names, and the caller's own
+    variables are known. With ``backward`` the backward pass is run and watched, which adds gradients to ``.grad`` as
+    ``loss.backward()`` does, and to the page. The file is written to ``path`` (see ``Page.save`` for what its ending
+    may be), or, when the page's path is first asked for, to a temporary folder; ``open`` shows it in the browser.
+    TypeError for anything else.
     """
     if isinstance(loss, Graph):
         graph = loss
@@ -59,10 +63,9 @@ def explore(
         from ..survey import read
 
         if backward:
-            graph = observe(loss, params=params, model=model, record=record)
+            graph = observe(loss, params=params, names=names, model=model, record=record)
         else:
-            with _collector_at_rest():
-                graph = read(loss, params=params, model=model, record=record)
+            graph = read(loss, params=params, names=names, model=model, record=record)
     page = Page(graph, title)
     if path is not None:
         page.save(path)
@@ -105,9 +108,19 @@ class Page:
             self._html = page_html(self.graph, self.title)
         return self._html
 
-    def save(self, path: str | PathLike[str], *, follow: bool = True) -> str:
-        """Write the file, making its folders, and return its path; without ``follow`` a link there is replaced."""
-        self._path = write(str(Path(path)), self.html, follow)
+    def save(self, path: str | PathLike[str], *, step: Any = None, direction: str = "TB", theme: str = "light") -> Any:
+        """Write what the page shows, in the form that the ending of ``path`` asks for, and return the path.
+
+        ``.html`` is the page itself (so is a path without an ending); ``.svg``, ``.png``, ``.mmd`` and ``.md`` are
+        pictures of a ``step`` of the timeline, one of each with ``step="each"``; ``.gif``, ``.mp4`` and, with
+        ``step="play"``, ``.svg`` move; ``.tex`` are formulas, ``.dot`` and ``.json`` data. ``direction`` is "TB" or
+        "LR", ``theme`` "light" or "dark". ValueError for another ending, ImportError where a library is missing.
+        """
+        from ..export.forms import save
+
+        if Path(path).suffix.lower() not in ("", ".html") or (step, direction, theme) != (None, "TB", "light"):
+            return save(self.graph, path, self.title, step=step, direction=direction, theme=theme)
+        self._path = write(str(Path(path)), self.html)
         return self._path
 
     def open(self) -> None:
@@ -126,7 +139,9 @@ class Page:
 
     def _repr_svg_(self) -> str | None:
         """A still picture; None for a graph too large for one."""
-        return svg(sheet(picture(self.graph))) if len(self.graph.nodes) <= STATIC_LIMIT else None
+        from ..export.forms import still_svg
+
+        return still_svg(self.graph, self.title) if len(self.graph.nodes) <= STATIC_LIMIT else None
 
     def _repr_mimebundle_(
         self, include: Iterable[str] | None = None, exclude: Iterable[str] | None = None, **_: Any
@@ -141,7 +156,7 @@ class Page:
 
 def page_html(graph: Graph, title: str = "") -> str:
     """The page of ``graph`` as text: the viewer, and the graph as compressed JSON. Equal graphs give equal text."""
-    with _collector_at_rest():
+    with collector_at_rest():
         data = json.dumps(contents(graph, title), separators=(",", ":"), ensure_ascii=False, allow_nan=False)
     packed = base64.b64encode(zlib.compress(utf8(data), 6)).decode("ascii")
     frame, style, script = viewer()
@@ -150,30 +165,22 @@ def page_html(graph: Graph, title: str = "") -> str:
     return "".join(filling.get(part, part) for part in re.split(r"<!--(TITLE|STYLE|DATA|SCRIPT)-->", frame))
 
 
-@contextmanager
-def _collector_at_rest() -> Iterator[None]:
-    """A block that makes very many objects and no circles: to look for some would be a third of the time."""
-    at_work = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if at_work:
-            gc.enable()
-
-
 @cache
 def viewer() -> tuple[str, str, str]:
-    """The viewer's frame, style and script: the files of the package without their indentation and whole-line comments.
+    """The viewer's frame, style and script: the files of the package without their indentation and comments.
 
-    No text in them goes over a line's end, so this changes nothing but their size.
+    No text in them goes over a line's end, so this changes nothing but their size; nor does a style need its spaces.
     """
     home = files(__package__)
 
     def part(name: str) -> str:
         text = (home / name).read_text(encoding="utf-8")
+        if name.endswith(".css"):
+            text = re.sub(r"\s*([{}])\s*|([:;,])\s+", r"\1\2", text)
         if name.endswith(".js"):
             text = re.sub(r"^[ \t]*(?:/\*\*(?s:.*?)\*/|//.*)\n", "", text, flags=re.MULTILINE)
+            text = re.sub(r"(?<=[;{},)]) +// [^\"'`\n]*$", "", text, flags=re.MULTILINE)
+            text = _PLAIN.sub(lambda head: _SPACES.sub(lambda piece: piece[1] or piece[2], head[0]), text)
         return re.sub(r"^[ \t]+", "", text, flags=re.MULTILINE)
 
     script = "".join(part(f"{name}.js") for name in SCRIPTS)

@@ -1,0 +1,178 @@
+"""Roof: public names of PyTorch that are not here, each with a sentence that says why, or what to use instead.
+
+``tests/test_public_names.py`` compares PyTorch's namespaces with ours: a name is there, stands here, or fails the test.
+Modules of devices, whose names all give answers, are in ``absent.py``.
+"""
+
+from __future__ import annotations
+
+import functools
+
+_JIT = "scripts are not compiled to TorchScript: torch.jit.script and torch.jit.trace give back what they are given"
+_C = "it belongs to PyTorch's C++ library, which is not here"
+_QUANTIZED = "there are no quantized tensors: compute in float32, or in float16 to save memory"
+_SMALL = "no tensor has this dtype, with which PyTorch itself computes nothing on the CPU"
+_COMPRESSED = "sparse tensors are kept by coordinates (sparse_coo) or by rows (sparse_csr)"
+_SPARSE = "of sparse tensors there are products with dense ones, sums and conversions: compute with to_dense()"
+_GPU = "it is for GPUs, and tensors live on the CPU"
+_KERNEL = "it is a kernel of one library or device: use the function of torch.nn.functional, which chooses its own"
+_DISPATCHER = "there is no dispatcher: torch.autograd.Function defines an operation with its derivative"
+_FUNC = "PyTorch has it for its own tests: permute and reshape say the same"
+_COMPILER = "compiled functions are not kept between processes, and have no guards to be skipped"
+_EXPORT = "models are not exported: torch.fx.symbolic_trace(model).code shows a model's operations"
+_SYMBOLIC = "sizes are numbers, and never symbols"
+_CONTROL = "write Python's if and while: graphs are recorded as the program runs"
+_RETIRED = "PyTorch keeps it for older programs, and it has no effect there"
+_PIPES = "datapipes check no types: torch.utils.data.IterDataPipe and MapDataPipe are as plain classes"
+_PROFILER = "torch.profiler.profile tells times, shapes and memory of what runs on the CPU"
+
+#: For each namespace, what there is to say and the names of which it is said.
+NAMES: dict[str, dict[str, str]] = {
+    "torch": {
+        _JIT: "AliasDb AnyType Argument ArgumentSpec AwaitType Block BoolType CallStack ClassType Code CompilationUnit "
+        "CompleteArgumentSpec ComplexType ConcreteModuleType ConcreteModuleTypeBuilder DeepCopyMemoTable DeviceObjType "
+        "DictType EnumType ErrorReport ExecutionPlan FileCheck FloatType FunctionSchema FutureType Gradient Graph "
+        "GraphExecutorState IODescriptor InferredType IntType InterfaceType JITException ListType LiteScriptModule "
+        "Node NoneType NumberType OptionalType PyObjectType RRefType ScriptClass ScriptClassFunction ScriptDict "
+        "ScriptDictIterator ScriptDictKeyIterator ScriptFunction ScriptList ScriptListIterator ScriptMethod "
+        "ScriptModule ScriptModuleSerializer ScriptObject ScriptObjectProperty StaticModule StreamObjType StringType "
+        "SymBoolType SymIntType TensorType TracingState TupleType Type UnionType Use Value BufferDict ModuleDict "
+        "ParameterDict cpp classes import_ir_module import_ir_module_from_buffer merge_type_from_type_comment parse_ir "
+        "parse_schema parse_type_comment unify_type_list",
+        _C: "AVG AggregationType BenchmarkConfig BenchmarkExecutionStats Capsule DeserializationStorageContext "
+        "FatalError LockingLogger LoggerBase NoopLogger OperatorInfo PyTorchFileReader PyTorchFileWriter SUM "
+        "SerializationStorageContext StorageBase ThroughputBenchmark PRIVATE_OPS USE_GLOBAL_DEPS "
+        "USE_RTLD_GLOBAL_WITH_LIBTORCH get_file_path prepare_multiprocessing_environment thread_safe_generator monitor",
+        _DISPATCHER: "DispatchKey DispatchKeySet ExcludeDispatchKeyGuard Tag library DisableTorchFunction "
+        "DisableTorchFunctionSubclass",
+        _GPU: "Event Stream batch_norm_backward_elemt batch_norm_backward_reduce batch_norm_elemt "
+        "batch_norm_gather_stats batch_norm_gather_stats_with_counts batch_norm_stats batch_norm_update_stats "
+        "cudnn_affine_grid_generator cudnn_batch_norm cudnn_convolution cudnn_convolution_add_relu "
+        "cudnn_convolution_relu cudnn_convolution_transpose cudnn_grid_sampler cudnn_is_acceptable miopen_batch_norm "
+        "miopen_convolution miopen_convolution_add_relu miopen_convolution_relu miopen_convolution_transpose "
+        "miopen_ctc_loss miopen_depthwise_convolution miopen_rnn mtia "
+        "profiler_allow_cudagraph_cupti_lazy_reinit_cuda12",
+        _KERNEL: "mkldnn_adaptive_avg_pool2d mkldnn_convolution mkldnn_linear_backward_weights mkldnn_max_pool2d "
+        "mkldnn_max_pool3d mkldnn_rnn_layer fbgemm_linear_fp16_weight fbgemm_linear_fp16_weight_fp32_activation "
+        "fbgemm_linear_int8_weight fbgemm_linear_int8_weight_fp32_activation fbgemm_linear_quantize_weight "
+        "fbgemm_pack_gemm_matrix_fp16 fbgemm_pack_quantized_matrix",
+        _QUANTIZED: "QInt32Storage QInt8Storage QUInt2x4Storage QUInt4x2Storage QUInt8Storage ao "
+        "choose_qparams_optimized dequantize empty_quantized fake_quantize_per_channel_affine "
+        "fake_quantize_per_tensor_affine fused_moving_avg_obs_fake_quant int_repr per_channel_affine "
+        "per_channel_affine_float_qparams per_channel_symmetric per_tensor_affine per_tensor_symmetric "
+        "q_per_channel_axis q_per_channel_scales q_per_channel_zero_points q_scale q_zero_point qint32 qint8 qscheme "
+        "quantization quantize_per_channel quantize_per_tensor quantize_per_tensor_dynamic quantized_batch_norm "
+        "quantized_gru quantized_gru_cell quantized_lstm quantized_lstm_cell quantized_max_pool1d "
+        "quantized_max_pool2d quantized_max_pool3d quantized_rnn_relu_cell quantized_rnn_tanh_cell quint2x4 quint4x2 "
+        "quint8",
+        _SMALL: "bit bits16 bits1x8 bits2x4 bits4x2 bits8 float4_e2m1fn_x2 int1 int2 int3 int4 int5 int6 int7 uint1 "
+        "uint2 uint3 uint4 uint5 uint6 uint7",
+        _COMPRESSED: "ccol_indices_copy col_indices_copy crow_indices_copy row_indices_copy indices_copy values_copy "
+        "sparse_bsc_tensor sparse_bsr_tensor sparse_compressed_tensor sparse_csc_tensor",
+        _SPARSE: "hsmm hspmm native_norm resize_as_sparse_ saddmm smm sspaddmm",
+        _CONTROL: "cond while_loop",
+        _SYMBOLIC: "sym_fresh_size",
+        _EXPORT: "export",
+        _RETIRED: "Storage init_num_threads",
+        "models are saved with torch.save, and their code is Python's to find": "package",
+        "tensors of different lengths are padded or packed: torch.nn.utils.rnn.pad_sequence, pack_sequence": "nested",
+        "it is a function of PyTorch's own source": "classproperty",
+        "it is torch.signal.windows": "windows",
+    },
+    "torch.Tensor": {
+        _COMPRESSED: "ccol_indices col_indices crow_indices row_indices to_sparse_bsc to_sparse_bsr to_sparse_csc",
+        _SPARSE: "resize_as_sparse_ smm sparse_resize_ sparse_resize_and_clear_ sspaddmm",
+        _QUANTIZED: "dequantize int_repr q_per_channel_axis q_per_channel_scales q_per_channel_zero_points q_scale "
+        "q_zero_point qscheme",
+        _GPU: "ipu mtia xpu record_stream",
+        _KERNEL: "to_mkldnn",
+        "a leaf's gradient has its dtype": "grad_dtype",
+        "tensors have a size in every dimension: use torch.nn.utils.rnn.pad_sequence": "to_padded_tensor",
+        "x[...] indexes; torch.index_select names the dimension": "index",
+        "use torch.distributions, whose log_prob gives the loss": "reinforce",
+        "it undoes a slice within PyTorch's compiler": "slice_inverse",
+    },
+    "torch.nn.functional": {
+        _GPU: "ScalingType SwizzleType grouped_mm scaled_grouped_mm scaled_mm",
+        _JIT: "assert_int_or_pair",
+    },
+    "torch.nn.attention": {
+        _KERNEL: "register_flash_attention_impl activate_flash_attention_impl list_flash_attention_impls "
+        "current_flash_attention_impl restore_flash_attention_impl",
+    },
+    "torch.autograd": {
+        "use torch.autograd.Function, whose forward takes lists and dictionaries too": "NestedIOFunction",
+        "gradients lie in memory as their leaves do": "enforce_grad_layout_policy",
+    },
+    "torch.autograd.function": {
+        "use torch.autograd.Function, whose forward takes lists and dictionaries too": "NestedIOFunction",
+    },
+    "torch.autograd.grad_mode": {"gradients lie in memory as their leaves do": "enforce_grad_layout_policy"},
+    "torch.autograd.gradcheck": {
+        "PyTorch says that it is no part of its interface: use gradcheck": "get_numerical_jacobian "
+        "get_analytical_jacobian get_numerical_jacobian_wrt_specific_input",
+    },
+    "torch.autograd.profiler": {
+        _GPU: "load_nvprof EnforceUnique parse_nvprof_trace",
+        _PROFILER: "KinetoStepTracker MemRecordsAcc",
+    },
+    "torch.profiler": {_PROFILER: "kineto_available DeviceType"},
+    "torch.utils": {
+        "it is a function of PyTorch's own source": "set_module",
+        "uninitialised memory is not filled, and no random number depends on it": "deterministic",
+        "torch.nn.Module.register_forward_pre_hook and register_forward_hook tell which module runs": "module_tracker",
+        "torch.profiler.profile(with_flops=True) counts": "flop_counter",
+        "tensors can be weakly referenced: use the weakref module, with id(tensor) as the key": "weak",
+        "glassgrad info prints what a report needs": "collect_env",
+    },
+    "torch.utils.data": {
+        "frames of data are read by the library that makes them": "DataChunk",
+        _PIPES: "argument_validation guaranteed_datapipes_determinism non_deterministic runtime_validation "
+        "runtime_validation_disabled",
+    },
+    "torch.utils.checkpoint": {"detach is never given to a policy": "SAC_IGNORED_OPS"},
+    "torch.utils.hooks": {"torch.nn.Module.register_full_backward_hook makes them": "BackwardHook"},
+    "torch.fft": {"it is torch.Tensor": "Tensor"},
+    "torch.overrides": {
+        _DISPATCHER: "redispatch_function",
+        "get_overridable_functions tells which functions there are": "get_testing_overrides",
+    },
+    "torch.serialization": {
+        "use tempfile.TemporaryDirectory": "mkdtemp",
+        "PyTorch keeps it for files of its first versions": "check_module_version_greater_or_equal "
+        "normalize_storage_type storage_to_tensor_type",
+    },
+    "torch.sparse": {
+        _SPARSE: "as_sparse_gradcheck sampled_addmm spdiags spsolve",
+        _GPU: "SparseSemiStructuredTensor SparseSemiStructuredTensorCUTLASS SparseSemiStructuredTensorCUSPARSELT "
+        "to_sparse_semi_structured",
+    },
+    "torch.jit": {_JIT: "export_opnames"},
+    "torch.compiler": {
+        _COMPILER: "config substitute_in_graph set_enable_guard_collectives load_compiled_function "
+        "save_cache_artifacts load_cache_artifacts keep_portable_guards_unsafe skip_guard_on_inbuilt_nn_modules_unsafe "
+        "skip_guard_on_all_nn_modules_unsafe keep_tensor_guards_unsafe skip_guard_on_globals_unsafe "
+        "skip_all_guards_unsafe",
+    },
+    "torch.func": {
+        _FUNC: "rearrange",
+    },
+    "torch.distributed": {"use breakpoint() in the process that is to stop": "breakpoint"},
+    "torch.accelerator": {_GPU: "Graph empty_host_cache"},
+}
+
+
+@functools.cache
+def _sentences() -> dict[str, str]:
+    return {
+        f"{namespace}.{name}": sentence
+        for namespace, sentences in NAMES.items()
+        for sentence, names in sentences.items()
+        for name in names.split()
+    }
+
+
+def hint(name: str) -> str:
+    """What there is to say of a name that is not here, ``torch.vmap``, with a colon before it; else nothing."""
+    sentence = _sentences().get(name)
+    return f": {sentence}" if sentence else ""

@@ -1,0 +1,146 @@
+"""PyTorch's names of operations below autograd, ``torch.ops.aten.mm.default``: what selective checkpointing speaks of.
+
+Floor 3; knows the table.  An operation is an object to be named, compared and called, no more: nothing is dispatched.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+from importlib import import_module
+from typing import Any
+
+from ..core.row import TABLE, Row
+from ..core.tensor import Tensor
+from .declare import COMPOSITES
+
+#: Rows that PyTorch calls otherwise, or has among several of a name; others are ``default`` of their own name.
+_NAMES = {
+    "add": "add.Tensor", "add_number": "add.Tensor", "batch_norm": "native_batch_norm.default",
+    "bitwise_and": "bitwise_and.Tensor", "bitwise_or": "bitwise_or.Tensor", "clamp_numbers": "clamp.default",
+    "clamp_tensors": "clamp.Tensor", "compact": "clone.default", "copy": "copy_.default", "div": "div.Tensor",
+    "div_number": "div.Tensor", "div_rounded": "div.Tensor_mode", "eq": "eq.Tensor",
+    "flash_attention": "_scaled_dot_product_flash_attention_for_cpu.default", "fmod": "fmod.Tensor",
+    "fmod_number": "fmod.Scalar", "ge": "ge.Tensor", "gt": "gt.Tensor", "index": "index.Tensor",
+    "layer_norm": "native_layer_norm.default", "le": "le.Tensor", "lerp": "lerp.Tensor", "lerp_number": "lerp.Scalar",
+    "log_softmax": "_log_softmax.default", "logsumexp_dim": "logsumexp.default", "lt": "lt.Tensor",
+    "masked_fill": "masked_fill.Scalar", "masked_fill_tensor": "masked_fill.Tensor", "max_all": "max.default",
+    "max_dim": "max.dim", "mean_dim": "mean.dim", "min_all": "min.default", "min_dim": "min.dim", "mul": "mul.Tensor",
+    "mul_number": "mul.Tensor", "ne": "ne.Tensor", "nll_loss": "nll_loss_forward.default",
+    "norm": "linalg_vector_norm.default", "norm_dim": "linalg_vector_norm.default", "pow": "pow.Tensor_Tensor",
+    "pow_base": "pow.Scalar", "pow_number": "pow.Tensor_Scalar", "prod_all": "prod.default",
+    "prod_dim": "prod.dim_int", "remainder": "remainder.Tensor", "remainder_number": "remainder.Scalar",
+    "rsub": "rsub.Tensor", "rsub_number": "rsub.Scalar", "select": "select.int", "slice": "slice.Tensor",
+    "softmax": "_softmax.default", "split": "split.Tensor", "squeeze_dim": "squeeze.dim",
+    "squeeze_dims": "squeeze.dims", "std_dim": "std.correction", "sub": "sub.Tensor", "sub_number": "sub.Tensor",
+    "sum_dim": "sum.dim_IntList", "to_copy": "_to_copy.default", "transpose": "transpose.int",
+    "unbind": "unbind.int", "unsafe_view": "_unsafe_view.default", "var_dim": "var.correction", "where": "where.self",
+}  # fmt: skip
+_COMPARISONS = {"eq", "ge", "gt", "le", "lt", "ne"}  # those with a number are others
+#: Operations of devices that are not here: policies that are written for these name them.
+_ELSEWHERE = {
+    "_scaled_dot_product_cudnn_attention", "_scaled_dot_product_efficient_attention",
+    "_scaled_dot_product_flash_attention", "_scaled_dot_product_fused_attention_overrideable", "_scaled_mm",
+}  # fmt: skip
+
+
+class OpOverload:
+    """One operation: a packet's, for some kinds of arguments."""
+
+    def __init__(self, packet: OpOverloadPacket, overload: str) -> None:
+        self.overloadpacket, self._overloadname = packet, overload
+        self.__name__ = f"{packet.__name__}.{overload}"
+        self.__module__ = "torch._ops.aten"
+        self.namespace = "aten"
+
+    def name(self) -> str:
+        """The name with its namespace: ``aten::mm``."""
+        ending = "" if self._overloadname == "default" else f".{self._overloadname}"
+        return f"aten::{self.overloadpacket.__name__}{ending}"
+
+    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
+        return self.overloadpacket(*args, **kwargs)
+
+    def __str__(self) -> str:
+        return f"aten.{self.__name__}"
+
+    def __repr__(self) -> str:
+        return f"<OpOverload(op='aten.{self.overloadpacket.__name__}', overload='{self._overloadname}')>"
+
+    def __reduce__(self) -> Any:
+        return getattr, (self.overloadpacket, self._overloadname)
+
+
+class OpOverloadPacket:
+    """The operations of one name, by the kinds of their arguments."""
+
+    def __init__(self, name: str) -> None:
+        self.__name__ = name
+        self.__module__ = "torch._ops.aten"
+
+    def __getattr__(self, overload: str) -> OpOverload:
+        if overload.startswith("__") or overload not in self.overloads():
+            raise AttributeError(f"The underlying op of 'aten.{self.__name__}' has no overload name '{overload}'")
+        operation = self.__dict__[overload] = OpOverload(self, overload)
+        return operation
+
+    def overloads(self) -> list[str]:
+        """The names of the operations."""
+        return sorted(_overloads()[self.__name__])
+
+    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
+        package = import_module(__name__.partition(".")[0])
+        function = getattr(package, self.__name__, None) or getattr(package.Tensor, self.__name__, None)
+        if function is None:
+            raise NotImplementedError(f"aten.{self.__name__} can be named in glassgrad, and not be called")
+        return function(*args, **kwargs)
+
+    def __str__(self) -> str:
+        return f"aten.{self.__name__}"
+
+    def __repr__(self) -> str:
+        return f"<OpOverloadPacket(op='aten.{self.__name__}')>"
+
+    def __reduce__(self) -> Any:
+        return getattr, (aten, self.__name__)
+
+
+class _OpNamespace:
+    """The operations of a namespace, as attributes."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __getattr__(self, name: str) -> OpOverloadPacket:
+        if name.startswith("__") or name not in _overloads():
+            raise AttributeError(f"'_OpNamespace' '{self.name}' object has no attribute '{name}'")
+        packet = self.__dict__[name] = OpOverloadPacket(name)
+        return packet
+
+    def __repr__(self) -> str:
+        return f"<module 'torch.ops.{self.name}' from 'torch.ops'>"
+
+    def __reduce__(self) -> Any:
+        return getattr, (import_module(__package__), self.name)
+
+
+aten = _OpNamespace("aten")
+_OpNamespace.__module__ = OpOverload.__module__ = OpOverloadPacket.__module__ = "torch._ops"  # as messages show them
+
+
+def operation_of(row: Row, args: Sequence[Any]) -> OpOverload:
+    """What PyTorch calls the operation of a row, for these arguments."""
+    packet, _, overload = _NAMES.get(row.name, f"{row.name}.default").partition(".")
+    if packet in _COMPARISONS and not isinstance(args[-1], Tensor):
+        overload = "Scalar"
+    return getattr(getattr(aten, packet), overload)  # type: ignore[no-any-return]
+
+
+@functools.cache
+def _overloads() -> dict[str, set[str]]:
+    """For each name, those of its operations that rows are, and ``default``."""
+    names = {name: {"default"} for name in (*COMPOSITES, *_ELSEWHERE)} | {name: {"Scalar"} for name in _COMPARISONS}
+    for row in TABLE.values():
+        packet, _, overload = _NAMES.get(row.name, f"{row.name}.default").partition(".")
+        names.setdefault(packet, set()).add(overload)
+    return names
