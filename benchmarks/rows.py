@@ -59,6 +59,7 @@ class Row:
 GRAPHS = "Many small operations"
 TRAINING = "Training steps"
 KERNELS = "Layers and kernels, float32"
+TRANSFORMS = "Function transforms, float32"
 FOOTPRINT = "Footprint"
 _LONG = {"torch.compile": "minutes to compile"}
 _LONGER = {"jax.jit": "half a minute to compile", **_LONG}
@@ -139,6 +140,22 @@ ROWS = (
     _kernel(
         "elementwise chain of 8 on {size:,}, forward", "elementwise", {"size": 1_000_000},
         eager=(Goal(1.5),), compiled=(Goal(1.0, ("torch.compile",)),), operations=8,
+    ),
+    *(
+        Row(
+            f"gradients of each sample, {kind}, batch {{batch}}, `vmap(grad)`", TRANSFORMS, "per_sample",
+            {"kind": kind, "batch": 64}, (Goal(1.0),), operations=10, without=_EAGER_ONLY,
+            brief={"sizes": {"kind": kind, "batch": 8}},
+        )
+        for kind in ("MLP", "small CNN")
+    ),
+    Row(
+        "Hessian of a function of {size} inputs", TRANSFORMS, "hessian", {"size": 50}, (Goal(1.0),),
+        operations=8, without=_EAGER_ONLY, brief={"sizes": {"size": 10}},
+    ),
+    Row(
+        "Jacobian-vector product of an MLP 784-128-10, batch {batch}", TRANSFORMS, "jvp", {"batch": 64}, (Goal(1.0),),
+        operations=6, without=_EAGER_ONLY,
     ),
     Row("import", FOOTPRINT, "import", eager=(Goal(10.0),), rounds=7, brief={"rounds": 3}),
     Row("installed size, with dependencies", FOOTPRINT, "installed", eager=(Goal(10.0),), rounds=1, unit="MB"),

@@ -1,6 +1,6 @@
 """The workloads of the benchmark, written once against PyTorch's interface, for glassgrad and PyTorch alike."""
 
-from . import graphs, layers, training
+from . import graphs, layers, training, transforms
 
 __all__ = ["WORKLOADS"]
 
@@ -19,4 +19,7 @@ WORKLOADS = {
     "cross_entropy": layers.cross_entropy,
     "reduction": layers.reduction,
     "elementwise": layers.elementwise,
+    "per_sample": transforms.per_sample,
+    "hessian": transforms.hessian,
+    "jvp": transforms.jvp,
 }

@@ -13,8 +13,9 @@ from .gradcheck import gradcheck, gradgradcheck
 _HOMES = {
     "detect_anomaly": "anomaly_mode", "set_detect_anomaly": "anomaly_mode", "Variable": "variable",
     "SavedTensor": "graph", "is_multithreading_enabled": "grad_mode", "is_view_replay_enabled": "grad_mode",
+    "set_masked_gradients": "masked_mode", "is_masked_gradients_enabled": "masked_mode",
 }  # fmt: skip
-_MODULES = {"anomaly_mode", "functional", "graph", "profiler", "variable"}
+_MODULES = {"anomaly_mode", "forward_ad", "functional", "graph", "masked_mode", "profiler", "variable"}
 
 
 def __getattr__(name: str) -> Any:

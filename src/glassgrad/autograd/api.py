@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..core import engine, leaf
+from ..core.lifted import is_lifted
 from ..core.node import AccumulateGrad, Node
 from ..core.record import OUTPUT, Record, output_number, output_of
 from ..core.row import TABLE
@@ -35,7 +36,7 @@ def tensor_backward(
     edge = self._edge
     if gradient is None and inputs is None and not create_graph and type(edge) is Record:
         data = self._array
-        if type(data) is np.float32:  # the everyday call: the loss of a training step
+        if type(data) is np.float32 and not modes.transforming:  # the everyday call: the loss of a training step
             engine.run([(edge, _ONE)], keep=bool(retain_graph))
             return
     _backward(self, gradient, retain_graph, create_graph, inputs=inputs)
@@ -68,6 +69,10 @@ def backward(
         if not inputs:
             raise RuntimeError("`inputs` argument to `backward()` cannot be empty.")
     outputs = _outputs(tensors)
+    if modes.transforming and modes.transforming >= modes.local.me:
+        from ..func.nested import backward as roots_of
+
+        outputs = tuple(roots_of(outputs))
     seeds = _seeds(grad_tensors, len(outputs))
     keep = create_graph if retain_graph is None else retain_graph
     lifted = create_graph or _on_meta(outputs)
@@ -133,7 +138,14 @@ def grad(
     if is_grads_batched:
         return _batched(outputs, wanted, seeds, retain_graph, create_graph, allow_unused, materialize_grads)
     keep = create_graph if retain_graph is None else retain_graph
-    lifted = create_graph or _on_meta(outputs)
+    if modes.transforming and is_lifted((*outputs, *wanted)):
+        from ..func.nested import grad as nested
+
+        gradients = nested(outputs, wanted, seeds, keep, create_graph, allow_unused)
+        if materialize_grads:
+            return tuple(t * 0 if g is None else g for g, t in zip(gradients, wanted, strict=True))
+        return gradients
+    lifted = create_graph or _on_meta(outputs) or (bool(modes.transforming) and is_lifted(seeds))
     roots = _roots(outputs, seeds, lifted)
     if not wanted:
         raise RuntimeError("`inputs` argument to `grad()` cannot be empty.")

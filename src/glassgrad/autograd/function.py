@@ -6,6 +6,7 @@ The context that both receive *is* the node: a record with the user's attributes
 from __future__ import annotations
 
 import functools
+import threading
 import warnings
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
@@ -14,6 +15,7 @@ import numpy as np
 
 from ..core import saved, views
 from ..core.fit import fit, fit_dtype, fit_lifted
+from ..core.lifted import Kept, Lifted, is_lifted
 from ..core.node import Node
 from ..core.record import Bundle, Kind, Record, output_of, tick
 from ..core.row import TABLE
@@ -77,10 +79,20 @@ class FunctionCtx:
         self.materialize_grads = value
 
 
+class _Walks(threading.local):
+    """The contexts whose ``backward`` runs now for some of its inputs only, with what is wanted of each edge."""
+
+    def __init__(self) -> None:
+        self.restricted: list[tuple[Any, Sequence[bool]]] = []
+
+
+_walks = _Walks()
+
+
 class BackwardCFunction(Record, Node, FunctionCtx):
     """The node of one call of a custom Function, and the context its user sees."""
 
-    __slots__ = ("_count", "_entries", "_outputs", "_is_tensor", "_input_meta", "_freed")
+    __slots__ = ("_count", "_entries", "_outputs", "_is_tensor", "_needs", "_input_meta", "_freed")
 
     _forward_cls: Any = None
     runs_on_none = True
@@ -90,11 +102,29 @@ class BackwardCFunction(Record, Node, FunctionCtx):
         self.saved, self.settings, self.fit, self.counter, self._gathered = (), (), None, None, None
         self._count = 0  # of outputs
         self._entries: list[Any] | None = None
+        self._needs: tuple[bool, ...] = ()
         self._freed = False
 
     @property
     def _record(self) -> Any:
         return self
+
+    def _own_kind(self) -> Kind:
+        return _kind_of(self._forward_cls)
+
+    @property
+    def needs_input_grad(self) -> tuple[bool, ...]:  # type: ignore[override]
+        """For each argument of ``forward`` whether its gradient is wanted; in ``backward``, by this very walk."""
+        for record, wanted in reversed(_walks.restricted):
+            if record is self:
+                wishes = iter(wanted)
+                wished = [is_tensor and next(wishes) for is_tensor in self._is_tensor]
+                return tuple([wish and need for wish, need in zip(wished, self._needs, strict=True)])
+        return self._needs
+
+    @needs_input_grad.setter
+    def needs_input_grad(self, needs: tuple[bool, ...]) -> None:
+        self._needs = needs
 
     @property
     def saved_tensors(self) -> tuple[Any, ...]:
@@ -227,17 +257,22 @@ class Function(FunctionCtx, metaclass=FunctionMeta):
     @audible
     def apply(cls, *args: Any, **kwargs: Any) -> Any:
         """Call ``forward`` and record the call as one node."""
-        separate = cls.setup_context is not Function.setup_context
+        if modes.transforming and is_lifted(args):
+            from ..func.custom import apply
+
+            return apply(cls, args, kwargs)
+        return cls._applied(args, kwargs)[1]
+
+    @classmethod
+    def _applied(cls, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any]:
+        """The context of a call, and its outputs."""
         tensors = [a for a in args if isinstance(a, Tensor)]
         recorded = modes.grad_enabled() and any(tensor.requires_grad for tensor in tensors)
-        ctx = cls._backward_cls(tuple(edge_of(tensor) for tensor in tensors) if recorded else (), _kind_of(cls))
-        ctx._is_tensor = [isinstance(a, Tensor) for a in args]
-        ctx.needs_input_grad = tuple(isinstance(a, Tensor) and a.requires_grad for a in args)
-        ctx._input_meta = [(tensor._array.shape, tensor._array.dtype) for tensor in tensors]
+        ctx = context(cls, args, tuple(edge_of(tensor) for tensor in tensors) if recorded else ())
         before = modes.local.grad
         try:
             modes.set_grad(False)
-            if separate:
+            if is_separate(cls):
                 outputs = cls.forward(*args, **kwargs)
                 bound = args
                 if kwargs:
@@ -252,7 +287,22 @@ class Function(FunctionCtx, metaclass=FunctionMeta):
         finally:
             modes.local.grad = before
             modes.settle()
-        return _finish(cls, ctx, tensors, outputs, recorded)
+        return ctx, finish(ctx, tensors, outputs, recorded)
+
+
+def is_separate(cls: type[Function]) -> bool:
+    """Whether ``forward`` has no context, which ``setup_context`` fills after it."""
+    return cls.setup_context is not Function.setup_context
+
+
+def context(cls: type[Function], args: Sequence[Any], edges: tuple[Any, ...]) -> Any:
+    """The context of a call, which is its node."""
+    tensors = [a for a in args if isinstance(a, Tensor)]
+    ctx = cls._backward_cls(edges, _kind_of(cls))
+    ctx._is_tensor = [isinstance(a, Tensor) for a in args]
+    ctx.needs_input_grad = tuple(isinstance(a, Tensor) and a.requires_grad for a in args)
+    ctx._input_meta = [(tensor._array.shape, tensor._array.dtype) for tensor in tensors]
+    return ctx
 
 
 _kinds: dict[type, Kind] = {}
@@ -262,10 +312,11 @@ def _kind_of(cls: type) -> Kind:
     kind = _kinds.get(cls)
     if kind is None:
         kind = _kinds[cls] = Kind(cls.__name__ + "Backward", _run, _run_lifted, outputs=0, frees=True)
+        kind.part = _run_part
     return kind
 
 
-def _finish(cls: type, ctx: Any, inputs: list[Tensor], outputs: Any, recorded: bool) -> Any:
+def finish(ctx: Any, inputs: list[Tensor], outputs: Any, recorded: bool) -> Any:
     """Give the outputs of ``forward`` their history."""
     results = outputs if isinstance(outputs, tuple) else (outputs,)
     dirty = _marked(ctx.dirty_tensors, "mark_dirty can only accept variables, but argument ")
@@ -391,6 +442,8 @@ def _save(ctx: Any, results: Sequence[Any], outs: Sequence[Any]) -> None:
         if modes.local.saved_hooks:
             edge = nr if own else edge_of(tensor)
             entries.append(saved.Packed(tensor, edge, own, modes.local.saved_hooks[-1]))
+        elif own and isinstance(tensor, Lifted):
+            entries.append(Kept(tensor, nr))
         elif own:
             version = share(tensor)
             entries.append(((tensor._array, version), version.version, nr))
@@ -412,6 +465,17 @@ def _run(record: Any, grad: Any, keep: bool) -> Any:
 
 def _run_lifted(record: Any, grad: Any, keep: bool) -> Any:
     return _backward(record, grad, keep, True)
+
+
+def _run_part(record: Any, grad: Any, keep: bool, lifted: bool, wanted: Sequence[bool]) -> Any:
+    """Have ``backward`` told, as ``ctx.needs_input_grad``, which gradients this walk wants."""
+    walks = _walks.restricted
+    depth = len(walks)
+    try:
+        walks.append((record, wanted))
+        return (_run_lifted if lifted else _run)(record, grad, keep)
+    finally:
+        del walks[depth:]
 
 
 def _backward(record: Any, grad: Any, keep: bool, lifted: bool) -> Any:

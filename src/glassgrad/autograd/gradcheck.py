@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core.tensor import Tensor, share, wrap
+from ..core.tensor import Tensor, carries_gradients, share, wrap
 from .api import grad
 from .function import Function
 
@@ -69,16 +69,19 @@ def gradcheck(
     masked: bool | None = None,
 ) -> bool:
     """Compare the gradients of ``func`` with central differences of step ``eps``; True, or GradcheckError."""
-    if check_forward_ad or check_batched_forward_grad:
-        raise NotImplementedError(
-            "glassgrad has no forward-mode derivatives to check: call gradcheck without check_forward_ad"
-        )
-    if not check_backward_ad:
+    if not (check_forward_ad or check_backward_ad):
         raise AssertionError("Expected at least one of check_forward_ad or check_backward_ad to be True")
+    if check_batched_grad and not check_backward_ad:
+        raise AssertionError("Setting check_batched_grad=True requires check_backward_ad to be True")
+    if check_batched_forward_grad and not check_forward_ad:
+        raise AssertionError("Setting check_batched_forward_grad=True requires check_forward_ad to be True")
     inputs = tuple(inputs) if isinstance(inputs, (list, tuple)) else (inputs,)
     try:
-        _check(func, inputs, eps, atol, rtol, nondet_tol, check_grad_dtypes, check_batched_grad, fast_mode)
-        if check_undefined_grad:
+        if check_forward_ad:
+            _check_forward(func, inputs, eps, atol, rtol, check_batched_forward_grad)
+        if check_backward_ad:
+            _check(func, inputs, eps, atol, rtol, nondet_tol, check_grad_dtypes, check_batched_grad, fast_mode)
+        if check_undefined_grad and check_backward_ad:
             _check_undefined(func, inputs)
     except GradcheckError:
         if raise_exception:
@@ -128,6 +131,38 @@ def _check(
                     raise GradcheckError(_mismatch(numerical, jacobian, number, index, part))
     if check_batched:
         _check_batched(func, inputs, watched)
+
+
+def _check_forward(
+    func: Callable[..., Any], inputs: tuple[Any, ...], eps: float, atol: float, rtol: float, check_batched: bool
+) -> None:
+    """Compare the Jacobians by forward mode with central differences."""
+    from .forward_check import are_batches_alike, columns  # which not every program needs
+
+    _check_inputs(inputs)
+    watched = [
+        (index, value) for index, value in enumerate(inputs) if isinstance(value, Tensor) and value.requires_grad
+    ]
+    outputs = _outputs(func(*inputs))
+    for number, out in enumerate(outputs):
+        if not isinstance(out, Tensor) or not carries_gradients(out._array.dtype):
+            continue
+        for index, tensor in watched:
+            for part in ("imag", "real") if out.is_complex() else (None,):  # type: ignore[attr-defined]
+                numerical = _numerical(func, inputs, number, tensor, part, eps)
+                analytical = _part(columns(func, inputs, index, number), part)
+                if tensor.is_complex():  # type: ignore[attr-defined]
+                    analytical = analytical + 1j * _part(columns(func, inputs, index, number, True), part)
+                if not np.allclose(analytical, numerical, rtol=rtol, atol=atol):
+                    raise GradcheckError(
+                        f"{_where(part)}Jacobian computed with forward mode mismatch for output {number} with respect "
+                        f"to input {index},\nnumerical:{wrap(numerical)}\nanalytical:{wrap(analytical)}\n"
+                    )
+    if check_batched and not are_batches_alike(func, inputs, watched):
+        raise GradcheckError(
+            "While computing batched gradients using forward mode: tangents along a batch of directions differ from "
+            "those along each direction alone"
+        )
 
 
 class _Undefined(Function):
@@ -371,5 +406,7 @@ def gradgradcheck(
         check_undefined_grad=check_undefined_grad,
         check_grad_dtypes=check_grad_dtypes,
         check_batched_grad=check_batched_grad,
+        check_forward_ad=check_fwd_over_rev,
+        check_backward_ad=check_rev_over_rev,
         fast_mode=fast_mode,
     )

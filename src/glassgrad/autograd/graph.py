@@ -50,18 +50,20 @@ class saved_tensors_hooks:
         return hooked
 
 
+def _to_cpu(tensor: Tensor) -> tuple[Any, Tensor]:
+    return tensor.device, tensor.cpu()  # type: ignore[attr-defined]
+
+
+def _to_device(packed: tuple[Any, Tensor]) -> Tensor:
+    device, tensor = packed
+    return tensor.to(device)  # type: ignore[attr-defined,no-any-return]
+
+
 class save_on_cpu(saved_tensors_hooks):
     """Keep saved tensors as copies in the CPU's memory."""
 
     def __init__(self, pin_memory: bool = False, device_type: str = "cuda") -> None:
-        def pack(tensor: Tensor) -> tuple[Any, Tensor]:
-            return tensor.device, tensor.cpu()  # type: ignore[attr-defined]
-
-        def unpack(packed: tuple[Any, Tensor]) -> Tensor:
-            device, tensor = packed
-            return tensor.to(device)  # type: ignore[attr-defined,no-any-return]
-
-        super().__init__(pack, unpack)
+        super().__init__(_to_cpu, _to_device)
 
     def __call__(self, function: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(function)

@@ -18,7 +18,7 @@ import numpy as np
 from ..ground import dtypes, errors, listening, meta, modes
 from ..ground.runtime import warn_once
 from ..ground.synonyms import in_pytorchs_words
-from . import anomaly, history, views
+from . import anomaly, history, lifted, views
 from . import row as rows
 from .plan import F32, Plan
 from .record import OUTPUT, Record
@@ -44,6 +44,8 @@ def call(row: Row, tensors: Sequence[Any], settings: Sequence[Any], out: Any = N
     if modes.unusual or not ORDINARY.issuperset(map(type, flat)):
         if row.fallback is not None:
             return row.fallback(*tensors, *settings)
+        if lifted.is_lifted(flat):
+            return lifted.call(row, tensors, settings, out)
         answer, tensors = strangers(row, tensors, settings, out)
         if answer is not NOT_TAKEN:
             return answer

@@ -139,8 +139,10 @@ def general(
             if needed is not None and edge not in needed:
                 continue
             wanted = None
-            if needed is not None and about is not None and about.post_hooks:
-                wanted = [onward in needed or onward in targets for onward in edge.edges]
+            if needed is not None and (len(edge.edges) > 1 or (about is not None and about.post_hooks)):
+                wanted = [onward is None or onward in needed or onward in targets for onward in edge.edges]
+                if all(wanted):
+                    wanted = None
             if heard is None:
                 outgoing = _step(edge, about, grad, keep, lifted, watched, wanted)
             else:
@@ -157,13 +159,13 @@ def general(
 
 
 def _step(record: Record, about: Any, grad: Any, keep: bool, lifted: bool, watched: bool, wanted: Any) -> Sequence[Any]:
-    """Run one record, with its hooks, which see the gradients ``wanted``; gives one gradient for each edge."""
+    """Run one record with its hooks, for the edges ``wanted``, where not all are; gives one gradient for each edge."""
     if grad is None and not getattr(record, "runs_on_none", False):
         return hooks.around_nothing(record, about)
     if about is not None and (about.pre_hooks or about.post_hooks):
         outgoing = hooks.around(record, about, grad, keep, lifted, wanted)
     else:
-        outgoing = hooks.bare(record, about, grad, keep, lifted)
+        outgoing = hooks.bare(record, about, grad, keep, lifted, wanted)
     if watched:
         anomaly.check(record, outgoing)
     return outgoing

@@ -128,10 +128,15 @@ def run_lifted(record: Record, grad: Any, keep: bool) -> Sequence[Any]:
     return _run(record, grad, keep, True)
 
 
-plans.run, plans.run_lifted = run, run_lifted
+def run_part(record: Record, grad: Any, keep: bool, lifted: bool, wanted: Sequence[bool]) -> Sequence[Any]:
+    """The gradients of those inputs of a record that are ``wanted``, as arrays or Tensors; None for the others."""
+    return _run(record, grad, keep, lifted, wanted)
 
 
-def _run(record: Record, grad: Any, keep: bool, lifted: bool) -> Sequence[Any]:
+plans.run, plans.run_lifted, plans.run_part = run, run_lifted, run_part
+
+
+def _run(record: Record, grad: Any, keep: bool, lifted: bool, wanted: Sequence[bool] | None = None) -> Sequence[Any]:
     if record.run is freed:
         freed(record, grad, keep)
     row: Row = record.kind.row
@@ -144,11 +149,14 @@ def _run(record: Record, grad: Any, keep: bool, lifted: bool) -> Sequence[Any]:
     elif conjugate:
         grad = _conjugated(grad, lifted)
     edges = record.edges
+    arriving = grad if grads is None else grads
+    masked = modes.local.masked if modes.unusual else None
     gradients: list[Any] = [None] * len(edges)
+    opened: dict[int, Any] = {}  # what a hook unpacks, it unpacks once, however many rules read it
     for targets, reads, on_arrays, rule in row.plan.rules:
         if row.listed:
             targets = tuple(range(len(edges)))
-        needs = tuple([edges[target] is not None for target in targets])
+        needs = tuple([edges[target] is not None and (wanted is None or wanted[target]) for target in targets])
         if not any(needs):
             continue
         values = []
@@ -162,24 +170,28 @@ def _run(record: Record, grad: Any, keep: bool, lifted: bool) -> Sequence[Any]:
             elif source == "needs":
                 values.append(needs)
             else:
-                values.append(_saved(record, row, source, slot, cast, lifted))
+                values.append(_saved(record, row, source, slot, cast, lifted, opened))
         answer = (rule if lifted else on_arrays)(*values)
         if not row.listed and len(targets) == 1:
             answer = (answer,)
         for target, needed, gradient in zip(targets, needs, answer, strict=True):
             if gradient is not None and needed:
+                if masked is not None:  # before fitting, which sums what broadcasting spread
+                    gradient = masked(row, arriving, gradient)
                 gradients[target] = gradient if fit_ is None else _fitted(gradient, fit_, target, conjugate, lifted)
     if not keep:
         record.release()
     return gradients
 
 
-def _saved(record: Record, row: Row, source: str, slot: int, cast: bool, lifted: bool) -> Any:
+def _saved(record: Record, row: Row, source: str, slot: int, cast: bool, lifted: bool, opened: dict[int, Any]) -> Any:
     """A saved value as a rule reads it: a Tensor if the rule is lifted, else its array."""
     if row.listed and source == "tensor":
         tensors = saved.read_list(record, slot)
         return tensors if lifted else [tensor._array for tensor in tensors]
-    tensor = saved.read(record, source, slot)
+    if slot not in opened:
+        opened[slot] = saved.read(record, source, slot)
+    tensor = opened[slot]
     if lifted or tensor is None:
         return tensor
     array = tensor._array

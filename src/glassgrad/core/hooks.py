@@ -12,13 +12,14 @@ from itertools import count
 from typing import Any
 
 from ..ground import errors, modes
-from . import leaf
+from . import leaf, plan
 from .record import About, Bundle, Record, freed, output_number
 from .record import about as about_of
 
 on_leaves = 0  # alive hooks on leaves, and what asks which backward call runs: a quick walk serves neither
 wrap: Callable[[Any], Any] = NotImplemented  # array -> Tensor, handed in by tensor.py
 _ids = count().__next__
+_WORTH_A_PART = 1024  # elements of a gradient
 
 
 class RemovableHandle:
@@ -74,8 +75,15 @@ def _hooked(record: Record, grad: Any, keep: bool) -> Any:
         modes.settle()
 
 
-def bare(record: Record, about: About | None, grad: Any, keep: bool, lifted: bool) -> Any:
-    """Run a record without its hooks."""
+def bare(
+    record: Record, about: About | None, grad: Any, keep: bool, lifted: bool, wanted: Sequence[bool] | None = None
+) -> Any:
+    """Run a record without its hooks; for the edges alone that are ``wanted``, where it can and that saves work."""
+    if wanted is not None and record.run is not freed and _is_worth_a_part(record, grad, lifted):
+        outgoing = record.kind.part(record, grad, keep, lifted, wanted)  # type: ignore[misc]
+        if about is not None and record.run is freed:
+            about.inner = freed
+        return outgoing
     if lifted:
         if record.run is freed:
             return freed(record, grad, keep)
@@ -83,10 +91,19 @@ def bare(record: Record, about: About | None, grad: Any, keep: bool, lifted: boo
     run = record.run
     if run is _hooked:
         run = about.inner  # type: ignore[union-attr,assignment]
+    if modes.unusual and modes.local.masked is not None and run is record.kind.run and record.kind.row is not None:
+        run = plan.run  # what is printed for speed knows nothing of masked gradients
     outgoing = run(record, grad, keep)
     if about is not None and record.run is freed:
         about.inner = freed
     return outgoing
+
+
+def _is_worth_a_part(record: Record, grad: Any, lifted: bool) -> bool:
+    """Whether running a record for some edges alone takes less time: of small arrays, its printed rules take less."""
+    if record.kind.part is None:
+        return False
+    return lifted or record.kind.row is None or getattr(grad, "size", _WORTH_A_PART) >= _WORTH_A_PART
 
 
 def before(edge: Any, about: About, grad: Any, lifted: bool) -> Any:
@@ -111,7 +128,7 @@ def around(
 ) -> Any:
     """Run a record between its prehooks and its hooks, which see None for gradients that are not ``wanted``."""
     if not (about.pre_hooks or about.post_hooks):
-        return bare(record, about, grad, keep, lifted)
+        return bare(record, about, grad, keep, lifted, wanted)
     incoming = _tensors(grad.grads if isinstance(grad, Bundle) else [grad], lifted)
     for hook in list(about.pre_hooks.values()):
         answer = hook(incoming)
@@ -119,7 +136,7 @@ def around(
             incoming = answer if isinstance(answer, tuple) else (answer,)
     bare_grads = incoming if lifted else [g if g is None else g._array for g in incoming]
     grad = Bundle(list(bare_grads)) if isinstance(grad, Bundle) else bare_grads[0]
-    outgoing = bare(record, about, grad, keep, lifted)
+    outgoing = bare(record, about, grad, keep, lifted, wanted)
     grads = _tensors(outgoing, lifted)
     if wanted is not None and record.kind.row is not None and not record.kind.row.listed:
         grads = tuple(g if wish else None for g, wish in zip(grads, wanted, strict=True))

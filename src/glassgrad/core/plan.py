@@ -159,12 +159,13 @@ class Plan:
             outputs = max(len(row.outputs), 2)
         frees = bool(self.inputs or self.results or "indices" in self.saves)  # indices are tensors, though settings
         kind = Kind(row.node_name, run, run_lifted, saved=shown, outputs=outputs, frees=frees)
-        kind.row, kind.unfold = row, row.unfold
+        kind.row, kind.unfold, kind.part = row, row.unfold, run_part
         return kind
 
 
 run: Callable[..., Any] = NotImplemented  # the gradients of a record's inputs: on arrays, handed in by history.py
 run_lifted: Callable[..., Any] = NotImplemented  # and as Tensors
+run_part: Callable[..., Any] = NotImplemented  # those of some inputs, either way
 
 _bound: dict[int, dict[str, Any]] = {}  # for each file of rules its names, with rows as their kernels
 

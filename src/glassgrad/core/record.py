@@ -28,12 +28,13 @@ class Kind:
     saved    what users read as ``_saved_<name>``: ("tensor" | "result" | "setting", place)
     outputs  how many outputs gather gradients
     frees    whether a walk that keeps nothing has something to let go of
+    part     ``part(record, grad, keep, lifted, wanted)``: the same of those edges alone that are ``wanted``, if it can
     row      the row of the table, if the record is of one
     unfold   turns a fused record into those that PyTorch has, when somebody looks at the graph
     face     the class of its nodes, made on first use
     """
 
-    __slots__ = ("name", "run", "lifted", "saved", "outputs", "frees", "row", "unfold", "face")
+    __slots__ = ("name", "run", "lifted", "saved", "outputs", "frees", "part", "row", "unfold", "face")
 
     def __init__(
         self,
@@ -48,6 +49,7 @@ class Kind:
         self.name, self.run, self.lifted = name, run, lifted
         self.saved = saved or {}
         self.outputs, self.frees = outputs, frees
+        self.part: Callable[..., Any] | None = None
         self.row: Any = None
         self.unfold: Callable[[Any], None] | None = None
         self.face: type | None = None

@@ -62,7 +62,9 @@ class Columns(TypedDict, total=False):
     #: None: there is no ``out=``
     out: str | None
     disjoint: tuple[str, ...]  #: inputs that may share no memory with what is written, be it in place or ``out=``
+    aligned: bool  #: though ``out`` is given, no input may lie partly on what is written
     constant: bool  #: the result never carries a gradient
+    ruleless: bool  #: PyTorch has no rule of the form with ``out=``, and refuses gradients there by another name
     truth: bool  #: the result is of truth values, which can be written over any dtype
     outputs: tuple[str, ...]  #: the names of several
     differentiable: tuple[str, ...]  #: those of them that carry gradients; all, where it is not given
@@ -74,6 +76,10 @@ class Columns(TypedDict, total=False):
     layout: Literal["plain", "elementwise", "channels"] | None
     # -- its rules and its node
     holomorphic: bool  #: False: the rules conjugate on their own, else they are those of a holomorphic function
+    #: how forward mode makes the tangent of the result (``func/tangents.py``); None: by the reverse rule, transposed
+    forward: Literal["linear", "each", "reverse", "transposed"] | None
+    #: how ``vmap`` serves a batch at once (``func/batching.py``); None: example by example
+    batched: Literal["point", "dims", "first", "fold", "random"] | None
     hidden: tuple[str, ...]  #: what is saved, and not shown as ``_saved_`` name
     #: ``_saved_`` names derived from what is saved: ``{"self_sym_numel": ("self_sizes", math.prod)}``
     shows: dict[str, tuple[str, Callable[[Any], Any]]]
@@ -171,13 +177,21 @@ class Row:
         self.view, self.constant = columns.get("view", False), columns.get("constant", False)
         self.out = None if self.view else columns.get("out", "")
         self.castable, self.disjoint = not self.out, frozenset(columns.get("disjoint", ()))
-        self.truth = columns.get("truth", False)
+        self.truth, self.aligned = columns.get("truth", False), columns.get("aligned", False)
+        self.copied = False  # but what is composed of rows may be: see write.Composed
+        self.ruleless = columns.get("ruleless", False)
         self.outputs = columns.get("outputs", ())
         named = columns.get("differentiable", self.outputs)
         self.differentiable = tuple(map(self.outputs.index, named)) if self.outputs else (0,)
         self.sizes = columns.get("sizes")
 
         self.rules: list[tuple[tuple[str, ...], Callable[..., Any], tuple[str, ...]]] = []
+        self.forward, self.batched = columns.get("forward"), columns.get("batched")
+        self.tangent_rule: Callable[..., Any] | None = None
+        self.tangent_names: tuple[str, ...] = ()
+        self.batch_rule: Callable[..., Any] | None = None
+        self.composed: Callable[..., Any] | None = None
+        self.samples_rules: dict[str, tuple[tuple[str, ...], Callable[..., Any]]] = {}
         self.holomorphic = columns.get("holomorphic", True)
         self.hidden, self.derived = columns.get("hidden", ()), columns.get("shows", {})
 
@@ -209,6 +223,40 @@ class Row:
                 rule.__name__ = f"{row.name}.{name}"
             row._add((name,), rule)
         return None
+
+    def tangent(row, rule: Callable[..., Any]) -> Callable[..., Any]:  # noqa: N805
+        """A forward rule: it names inputs, their tangents (``self_t``; None where there is none), settings, results."""
+        code = rule.__code__
+        row.tangent_names = code.co_varnames[: code.co_argcount]
+        known = {*row.inputs, *(f"{name}_t" for name in row.inputs), *row.settings, *row.outputs, "result"}
+        if strange := set(row.tangent_names) - known:
+            raise TypeError(f"row {row.name}: the forward rule names '{min(strange)}', which the row does not have")
+        row.tangent_rule = rule
+        return rule
+
+    def batch(row, rule: Callable[..., Any]) -> Callable[..., Any]:  # noqa: N805
+        """A rule for a batch: ``rule(size, batched, *inputs, *settings)``, see ``func/batching.py``."""
+        row.batch_rule = rule
+        return rule
+
+    def composition(row, function: Callable[..., Any]) -> Callable[..., Any]:  # noqa: N805
+        """What the row computes, written in other rows: what ``vmap`` takes for it where no rule serves."""
+        row.composed = function
+        return function
+
+    def samples(row, name: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:  # noqa: N805
+        """A rule for the gradients of input ``name`` that samples give, which lie along dimension 0 of the result.
+
+        It may name ``grad``, whatever the reverse rules save, and ``apart``, which has the samples of an array along a
+        new first dimension, as the rule's answer has them.  Two arrays (samples, positions, m) and (.., n) stand for
+        the sums of outer products over the positions.  See ``func/per_sample.py``.
+        """
+
+        def take(rule: Callable[..., Any]) -> Callable[..., Any]:
+            row.samples_rules[name] = rule.__code__.co_varnames[: rule.__code__.co_argcount], rule
+            return rule
+
+        return take
 
     def _add(self, names: tuple[str, ...], rule: Callable[..., Any]) -> None:
         code = rule.__code__

@@ -30,7 +30,7 @@ class Packed:
             modes.settle()
         self.edge, self.is_result = edge, is_result
         if is_result and self.payload is tensor:  # whose history is the record that keeps this: a cycle
-            self.payload = _Bare(tensor)
+            self.payload = Bare(tensor)
         if tensor._counter is not None and tensor._counter.version != version:
             raise RuntimeError(
                 "A saved tensor pack hook is modifying its input in place. Tensors provided as input to pack hook "
@@ -41,7 +41,7 @@ class Packed:
     def open(self, edge: Any) -> Tensor:
         """The tensor that the user's unpack hook gives, with ``edge`` as its history."""
         payload = self.payload
-        tensor = self.unpack(lend(payload, edge) if type(payload) is _Bare else payload)
+        tensor = self.unpack(lend(payload, edge) if type(payload) is Bare else payload)
         if not isinstance(tensor, Tensor):
             raise TypeError(
                 "Output of saved tensor unpack_hook expected to be a Tensor but got result of type "
@@ -50,7 +50,7 @@ class Packed:
         return lend(tensor, edge)
 
 
-class _Bare:
+class Bare:
     """The data and version of a result that a pack hook gave back as it was."""
 
     __slots__ = ("_array", "_counter")
@@ -66,6 +66,11 @@ def lend(tensor: Any, edge: Any) -> Tensor:
     out = wrap(tensor._array)
     out._edge, out._counter = edge, tensor._counter
     return out
+
+
+def version_of(tensor: Tensor) -> int:
+    """How often the memory of a tensor has been written in place."""
+    return 0 if tensor._counter is None else tensor._counter.version
 
 
 def keep(tensor: Any) -> tuple[Any, int]:
@@ -93,7 +98,7 @@ def read(record: Record, source: str, slot: int) -> Tensor | None:
     value, version = record.saved[2 * slot], record.saved[2 * slot + 1]
     if value is None:
         return None
-    if type(value) is Packed:
+    if isinstance(value, Packed):
         return value.open(_result_edge(record, slot) if value.is_result else value.edge)
     if source == "tensor":
         if not isinstance(value, Tensor):

@@ -37,6 +37,9 @@ class _Leaf:
     def __repr__(self) -> str:
         return "LEAF"
 
+    def __reduce__(self) -> str:
+        return "LEAF"
+
 
 LEAF = _Leaf()
 

@@ -135,7 +135,7 @@ def rebase(view: Tensor, inner: Record) -> None:
     base._edge = record
     if base._counter is not None:
         record.counter = base._counter
-    about(inner).home = _Home(record)
+    about(inner).home = Home(record)
 
 
 def _copy_slices(record: Record, grad: Any, keep: bool) -> tuple[Any, ...]:
@@ -172,7 +172,7 @@ COPY_SLICES = Kind("CopySlices", _copy_slices, _copy_slices_lifted, frees=True)
 COPY_SLICES.face = CopySlices
 
 
-class _Home:
+class Home:
     """Where the saved result of a write through a view has its history: at the view, reread from the base."""
 
     __slots__ = ("_record",)

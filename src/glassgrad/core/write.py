@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import weakref
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -11,7 +12,7 @@ import numpy as np
 
 from ..ground import dtypes, errors, listening, modes
 from ..ground.runtime import warn
-from . import anomaly, call, history, views
+from . import anomaly, call, history, lifted, views
 from .plan import F32, F64, I64
 from .record import Record
 from .row import Row
@@ -21,6 +22,8 @@ ndarray = np.ndarray
 #: A quicker write for the everyday call, if there is one: ``quick_write(row, target, others, settings)`` tells whether
 #: it served.
 quick_write: Callable[..., bool] | None = None
+#: What the name of a row that is not public has behind the name of the function that users call.
+_FORM = re.compile("_(dim|all|numbers?|tensors?|decimals|rounded|parts|from|of|value|stable)$")
 
 
 def check_fits(target: Tensor, shape: tuple[int, ...]) -> None:
@@ -68,6 +71,8 @@ def in_place(row: Row, target: Tensor, others: Sequence[Any], settings: Sequence
         return listening.heard(in_place, write, (row, target, others, settings), {})  # type: ignore[no-any-return]
     if quick_write is not None and not modes.unusual and quick_write(row, target, others, settings):
         return target
+    if modes.transforming and lifted.is_lifted((target, *others)):
+        return lifted.write(row, target, others, settings)  # type: ignore[no-any-return]
     if not isinstance(target, Tensor):
         raise TypeError(f"{row.name}_(): argument 'self' (position 1) must be Tensor, not {type(target).__name__}")
     if type(target._edge) is View and modes.grad_enabled():
@@ -212,43 +217,68 @@ class Composed(NamedTuple):
     name: str
     out: str = errors.OUT_DTYPE
     castable: bool = False  #: whether ``out`` may have any dtype that the result can be cast to
+    copied: bool = False  #: whether PyTorch copies the result into ``out``, which may have a history
     inputs: tuple[str, ...] = ()
     disjoint: frozenset[str] = frozenset()
+    aligned: bool = False
     inplace: bool = False
     constant: bool = False
+    ruleless: bool = False
+    public: bool = True
+    outputs: tuple[str, ...] = ()
+    differentiable: tuple[int, ...] = (0,)
+
+
+def called(row: Row | Composed) -> str:
+    """The name that users call a row by: several rows may stand behind one function."""
+    return row.name if row.public else _FORM.sub("", row.name)
+
+
+def check_outs(name: str, out: Any, count: int, position: int) -> None:
+    """Raise PyTorch's error unless ``out``, its argument of that position, names ``count`` tensors."""
+    if not isinstance(out, (tuple, list)):
+        raise TypeError(f"{name}(): argument 'out' must be tuple of Tensors, not {dtypes.called(out)}")
+    if len(out) != count:
+        raise TypeError(f"expected tuple of {count} elements but got {len(out)}")
+    for element, target in enumerate(out):
+        if not isinstance(target, Tensor):
+            raise TypeError(
+                f"expected Tensor as element {element} in argument {position}, but got {dtypes.called(target)}"
+            )
 
 
 def into(row: Row | Composed, flat: Sequence[Any], out: Any, answer: Any) -> Any:
     """Put the answer of a call into ``out=``, resized if need be; gives ``out``."""
-    outs = out if isinstance(out, (tuple, list)) else (out,)
-    answers = answer if isinstance(answer, tuple) else (answer,)
-    if len(outs) != len(answers) or (isinstance(out, list) and not isinstance(answer, tuple)):
-        if not isinstance(answer, tuple):
-            raise TypeError(f"{row.name}(): argument 'out' must be Tensor, not {type(out).__name__}")
-        raise TypeError(f"{row.name}(): argument 'out' must be tuple of Tensors, not {type(out).__name__}")
-    for target in outs:
-        if not isinstance(target, Tensor):
-            raise TypeError(f"{row.name}(): argument 'out' must be Tensor, not {type(target).__name__}")
-    if (
-        not row.constant
-        and modes.grad_enabled()
-        and any(isinstance(t, Tensor) and t.requires_grad for t in (*flat, *outs))
-    ):
-        name = row.name.removesuffix("_dim")
-        raise RuntimeError(
-            f"{name}(): functions with out=... arguments don't support automatic differentiation, but one of the "
-            "arguments requires grad."
-        )
+    name = called(row)
+    if isinstance(answer, tuple):
+        settings = row.settings if isinstance(row, Row) else ()
+        check_outs(name, out, len(answer), len(flat) + len(settings))
+        outs, answers = out, answer
+    elif isinstance(out, Tensor):
+        outs, answers = (out,), (answer,)
+    else:
+        raise TypeError(f"{name}(): argument 'out' must be Tensor, not {dtypes.called(out)}")
+    recorded = False
+    if modes.grad_enabled() and (not row.constant or row.ruleless):
+        carriers = [outs[position] for position in row.differentiable] if row.outputs else outs
+        recorded = any(isinstance(tensor, Tensor) and tensor.requires_grad for tensor in (*flat, *carriers))
+        if recorded and not row.copied:
+            shown = f"aten::{name}" if row.ruleless else errors.COMPUTED_BY.get(name, name)
+            raise RuntimeError(errors.OUT_GRADIENT.format(name=shown))
+    checks_kinds_first = row.out not in ("", errors.OUT_FOUND)  # PyTorch's elementwise iterator looks at memory first
     for target, source in zip(outs, answers, strict=True):
-        if row.out:  # such a function looks at dtypes before it looks at memory
+        if checks_kinds_first:
             _check_out(row, target, source)
         _check_memory(row, flat, target)
-        if not row.out:
+        if not checks_kinds_first:
             _check_out(row, target, source)
     for target, source in zip(outs, answers, strict=True):
         if target._array.shape != source._array.shape:
             resize(target, source._array.shape)
-        store(target, source._array)
+        if recorded:
+            target.copy_(source)  # type: ignore[attr-defined]  # as every method of the table
+        else:
+            store(target, source._array)
     return out
 
 
@@ -257,7 +287,7 @@ def _check_memory(row: Row | Composed, flat: Sequence[Any], out: Tensor) -> None
     check_overlap(out)
     names = row.inputs if len(row.inputs) == len(flat) else ("",) * len(flat)
     for name, operand in zip(names, flat, strict=True):
-        if isinstance(operand, Tensor) and (name in row.disjoint or row.inplace or not row.out):
+        if isinstance(operand, Tensor) and (name in row.disjoint or row.aligned or row.inplace or not row.out):
             check_overlap_with(out, operand, name in row.disjoint)
 
 

@@ -175,7 +175,7 @@ def _laid_out(row: Row) -> list[str]:
     images = [array for array, name in zip(_arrays(row), row.inputs, strict=True) if name not in row.optional]
     may_differ = {
         "plain": f"{first}.ndim > 1 and not a0.flags.c_contiguous",
-        "elementwise": "a0.ndim > 1 and not a0.flags.c_contiguous",
+        "elementwise": " or ".join(f"{a}.ndim > 1 and not {a}.flags.c_contiguous" for a in images),
         "channels": " or ".join(
             f"not {a}.flags.c_contiguous and not (s := {a}.strides)[:1] >= s[1:2] >= s[2:3] >= s[3:4]" for a in images
         ),

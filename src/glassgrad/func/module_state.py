@@ -36,14 +36,11 @@ def functional_call(
         names = [name for part in dicts for name in part]
         repeated = [name for name in dict.fromkeys(names) if names.count(name) > 1]
         if repeated:
-            raise ValueError(
-                f"{repeated} appeared in multiple dictionaries; behavior of functional call is ambiguous"
-            )
+            raise ValueError(f"{repeated} appeared in multiple dictionaries; behavior of functional call is ambiguous")
         replaced = {name: tensor for part in dicts for name, tensor in part.items()}
     else:
         raise ValueError(
-            "Expected parameter_and_buffer_dicts to be a dict, or a list/tuple of dicts, but got "
-            f"{type(dicts)}"
+            f"Expected parameter_and_buffer_dicts to be a dict, or a list/tuple of dicts, but got {type(dicts)}"
         )
     args = () if args is None else args if isinstance(args, tuple) else (args,)
     with replacing(module, replaced, tie_weights=tie_weights, strict=strict):
@@ -158,3 +155,16 @@ def _stacked_leaf(tensors: list[Any], name: str) -> Any:
 
 
 __all__ = ["functional_call", "stack_module_state"]
+
+
+def replace_all_batch_norm_modules_(root: Any) -> Any:
+    """Have each batch normalization of a module keep no running statistics, and return the module.
+
+    Source: https://docs.pytorch.org/docs/stable/func.batch_norm.html
+    """
+    for module in root.modules():
+        names = {kind.__name__ for kind in type(module).__mro__}
+        if "_BatchNorm" in names and module.track_running_stats:
+            module.running_mean = module.running_var = module.num_batches_tracked = None
+            module.track_running_stats = False
+    return root

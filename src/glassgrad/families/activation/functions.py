@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from ...core import write
+from ...core import lifted, write
 from ...core.row import FLOATS
 from ...core.tensor import Tensor, wrap
-from ...ground import dtypes
+from ...ground import dtypes, modes
 from ...ground.generator import default_generator
 from ...ground.listening import audible
 from ...kernels.columns import not_implemented
@@ -20,7 +20,7 @@ from ..arithmetic.rows import sub as minus
 from ..pointwise import rows as pointwise
 from ..pointwise.limit import abs as size_of
 from ..random.uniform import unit64
-from . import rows
+from . import parametric, rows
 
 # -- relu and its like -----------------------------------------------------------------------------------------------
 
@@ -54,9 +54,9 @@ def hardtanh(input: Tensor, min_val: float = -1.0, max_val: float = 1.0, inplace
     if input._array.dtype.kind == "c":
         raise NotImplementedError("clamp is not supported for complex types")
     if input._array.dtype.kind in "iu":
+        min_val, max_val = int(min_val), int(max_val)
         if input._array.dtype.kind == "u" and min_val < 0:
             raise RuntimeError("cannot do hardtanh on an unsigned type with negative limits")
-        min_val, max_val = int(min_val), int(max_val)
     return _written(rows.hardtanh, input, min_val, max_val) if inplace else rows.hardtanh(input, min_val, max_val)
 
 
@@ -261,7 +261,7 @@ def prelu(input: Tensor, weight: Tensor) -> Tensor:
     if len(shape) != 1 or not weight._array.ndim:  # one number for each channel, lined up with dimension 1
         size = weight._array.size
         weight = weight.view((1, size) + (1,) * (len(shape) - 2) if len(shape) > 1 else (size,) * len(shape))  # type: ignore[attr-defined]
-    return rows.prelu_kernel(input, weight)
+    return parametric.prelu_kernel(input, weight)
 
 
 @audible
@@ -275,7 +275,7 @@ def glu(input: Tensor, dim: int = -1) -> Tensor:
     size = input._array.shape[dim]
     if size % 2:
         raise RuntimeError(f"Halving dimension must be even, but dimension {dim % ndim} is size {size}")
-    return rows.glu(input, dim)
+    return parametric.glu(input, dim)
 
 
 @composite(method=False)
@@ -287,16 +287,18 @@ def rrelu(
         raise RuntimeError("Lower bound should be less than or equal to the upper bound")
     data = input._array
     if data.dtype.char not in FLOATS:
-        raise not_implemented("rrelu_with_noise_out_cpu", data)
+        raise not_implemented("rrelu_with_noise_out_cpu" if training else "leaky_relu_cpu", data)
     noise = np.zeros(data.shape, data.dtype)
     if training:
+        if modes.transforming and (raised := lifted.chances(input)) is not input:
+            return rrelu(raised, lower, upper, training, inplace)
         noise[...] = 1
         down = np.asarray(data <= 0)
         noise[down] = unit64(default_generator, int(np.count_nonzero(down))) * (upper - lower) + lower
     tensor = wrap(noise[()])
     if inplace:
-        return write.in_place(rows.rrelu_with_noise_written.row, input, (tensor,), (lower, upper, training))
-    return rows.rrelu_with_noise(input, tensor, lower, upper, training)
+        return write.in_place(parametric.rrelu_with_noise_written.row, input, (tensor,), (lower, upper, training))
+    return parametric.rrelu_with_noise(input, tensor, lower, upper, training)
 
 
 @composite(method=False)

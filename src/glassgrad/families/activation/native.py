@@ -280,9 +280,9 @@ def _elu_backward(first: Any, last: Any, grad: Any, x: Any, out: Any, alpha: Any
     grad, x, out = grad[first:last], x[first:last], out[first:last]
     for i in range(out.size):
         v = x[i]
-        below = like(0, v) if v > like(0, v) else v
+        below = v if v <= like(0, v) else like(0, v)
         slope = exp(below * steep) * down
-        out[i] = grad[i] * (up if v > like(0, v) else slope)
+        out[i] = grad[i] * (slope if v <= like(0, v) else up)  # NaN counts as positive
 
 
 def elu_backward(grad_output: Any, self: Any, alpha: Any, scale: Any, input_scale: Any, is_result: Any) -> Any:

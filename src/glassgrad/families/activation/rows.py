@@ -12,8 +12,6 @@ from ...core.tensor import wrap
 from ...kernels import compiled
 from ...kernels.choose import choose, drop, keep
 from ..compare.rows import where, zero_like
-from ..index.rows import slice
-from ..join.rows import cat
 from ..pointwise.rows import exp, one_of, sigmoid, tanh
 from ..special import kernels as special
 
@@ -60,7 +58,7 @@ def _relu_of_floats(self: Any) -> Any:
     return None
 
 
-@op(inplace=True, serves=(REALS, _relu_refusal), quick=_relu_of_floats, out=None)
+@op(inplace=True, serves=(REALS, _relu_refusal), quick=_relu_of_floats, out=None, batched="point")
 def relu(self: Any, /) -> Any:
     """The elements, negative ones replaced by zero."""
     return np.maximum(self, self.dtype.type(0))
@@ -69,7 +67,11 @@ def relu(self: Any, /) -> Any:
 relu.derivative(self=lambda grad, result: threshold_backward(grad, result, 0))
 
 
-@op(public=False, native=lambda *inputs, **settings: compiled.activation.threshold_backward(*inputs, **settings))
+@op(
+    public=False,
+    native=lambda *inputs, **settings: compiled.activation.threshold_backward(*inputs, **settings),
+    batched="point",
+)
 def threshold_backward(grad_output: Any, self: Any, /, threshold: Any) -> Any:
     """``grad_output``, zero where ``self`` is at most ``threshold``."""
     limit = None if threshold else _ZERO.get(self.dtype)
@@ -82,7 +84,7 @@ threshold_backward.derivative(
 )
 
 
-@op(inplace=True, public=False, serves=(REALS, "threshold_cpu"))
+@op(inplace=True, public=False, serves=(REALS, "threshold_cpu"), batched="point")
 def threshold(self: Any, /, threshold: Any, value: Any) -> Any:
     """The elements above ``threshold``, ``value`` for the others."""
     return choose(self <= threshold, self.dtype.type(value), self)
@@ -91,7 +93,7 @@ def threshold(self: Any, /, threshold: Any, value: Any) -> Any:
 threshold.derivative(self=lambda grad, self, threshold: threshold_backward(grad, self, threshold))
 
 
-@op(node="ThresholdBackward1", inplace=True, public=False, serves=(REALS, "threshold_cpu"))
+@op(node="ThresholdBackward1", inplace=True, public=False, serves=(REALS, "threshold_cpu"), batched="point")
 def threshold_written(self: Any, /, threshold: Any, value: Any) -> Any:
     """What ``threshold_`` writes."""
     return choose(self <= threshold, self.dtype.type(value), self)
@@ -105,6 +107,7 @@ threshold_written.derivative(self=lambda grad, self, threshold: threshold_backwa
     native=lambda self, negative_slope=0.01: compiled.activation.leaky_relu(self, negative_slope),
     serves=(FLOATS, "leaky_relu_cpu"),
     halves="single",
+    batched="point",
 )
 def leaky_relu(self: Any, /, negative_slope: Any = 0.01) -> Any:
     """The elements, negative ones times a small slope."""
@@ -115,7 +118,7 @@ def leaky_relu(self: Any, /, negative_slope: Any = 0.01) -> Any:
 leaky_relu.derivative(self=lambda grad, self, negative_slope: leaky_relu_backward(grad, self, negative_slope))
 
 
-@op(node="LeakyReluBackward1", inplace=True, public=False)
+@op(node="LeakyReluBackward1", inplace=True, public=False, batched="point")
 def leaky_relu_written(self: Any, /, negative_slope: Any = 0.01) -> Any:
     """What ``leaky_relu_`` writes."""
     return leaky_relu.row.kernel(self, negative_slope)
@@ -129,7 +132,11 @@ def slope_from_result(grad: Any, result: Any, negative_slope: Any) -> Any:
     return leaky_relu_backward(grad, result, negative_slope)
 
 
-@op(public=False, native=lambda *inputs, **settings: compiled.activation.leaky_relu_backward(*inputs, **settings))
+@op(
+    public=False,
+    native=lambda *inputs, **settings: compiled.activation.leaky_relu_backward(*inputs, **settings),
+    batched="point",
+)
 def leaky_relu_backward(grad_output: Any, self: Any, /, negative_slope: Any) -> Any:
     """``grad_output``, times the slope where ``self`` is not positive."""
     return choose(self > zero_of(self), grad_output, grad_output * negative_slope)
@@ -141,7 +148,7 @@ leaky_relu_backward.derivative(
 )
 
 
-@op(public=False)
+@op(public=False, batched="point")
 def hardtanh(self: Any, /, min_val: Any = -1.0, max_val: Any = 1.0) -> Any:
     """The elements, limited to [min_val, max_val]."""
     kind = self.dtype.type
@@ -153,7 +160,7 @@ def hardtanh(self: Any, /, min_val: Any = -1.0, max_val: Any = 1.0) -> Any:
 hardtanh.derivative(self=lambda grad, self, min_val, max_val: hardtanh_backward(grad, self, min_val, max_val))
 
 
-@op(public=False)
+@op(public=False, batched="point")
 def hardtanh_backward(grad_output: Any, self: Any, /, min_val: Any, max_val: Any) -> Any:
     """``grad_output``, zero where ``self`` is not strictly between the limits."""
     return drop(np.logical_or(self <= min_val, self >= max_val), grad_output)
@@ -165,7 +172,7 @@ hardtanh_backward.derivative(
 )
 
 
-@op(serves=(FLOATS, "hardshrink_cpu"), layout="elementwise")
+@op(serves=(FLOATS, "hardshrink_cpu"), layout="elementwise", batched="point")
 def hardshrink(self: Any, /, lambd: Any = 0.5) -> Any:
     """The elements, those within ``lambd`` of zero replaced by zero."""
     return drop(np.logical_and(self >= -lambd, self <= lambd), self)
@@ -174,7 +181,7 @@ def hardshrink(self: Any, /, lambd: Any = 0.5) -> Any:
 hardshrink.derivative(self=lambda grad, self, lambd: shrink_backward(grad, self, lambd))
 
 
-@op(public=False, serves=(FLOATS, "softshrink_check"), halves="single")
+@op(public=False, serves=(FLOATS, "softshrink_check"), halves="single", batched="point")
 def softshrink(self: Any, /, lambd: Any = 0.5) -> Any:
     """The elements moved towards zero by ``lambd``, but not across it."""
     return self - np.minimum(np.maximum(self, self.dtype.type(-lambd)), self.dtype.type(lambd))
@@ -183,7 +190,7 @@ def softshrink(self: Any, /, lambd: Any = 0.5) -> Any:
 softshrink.derivative(self=lambda grad, self, lambd: shrink_backward(grad, self, lambd))
 
 
-@op(public=False)
+@op(public=False, batched="point")
 def shrink_backward(grad_output: Any, self: Any, /, lambd: Any) -> Any:
     """``grad_output``, zero where ``self`` is within ``lambd`` of zero."""
     return drop(np.logical_and(self >= -lambd, self <= lambd), grad_output)
@@ -203,6 +210,7 @@ shrink_backward.derivative(
     native=lambda self, alpha=1.0, scale=1, input_scale=1: compiled.activation.elu(self, alpha, scale, input_scale),
     serves=(FLOATS, "elu_cpu"),
     halves="single",
+    batched="point",
 )
 def elu(self: Any, /, alpha: Any = 1.0, scale: Any = 1, input_scale: Any = 1) -> Any:
     """The elements, negative ones replaced by alpha (exp(x) - 1); all times ``scale``."""
@@ -222,7 +230,7 @@ elu.derivative(
 )
 
 
-@op(node="EluBackward1", inplace=True, public=False)
+@op(node="EluBackward1", inplace=True, public=False, batched="point")
 def elu_written(self: Any, /, alpha: Any = 1.0, scale: Any = 1, input_scale: Any = 1) -> Any:
     """What ``elu_`` writes."""
     return elu.row.kernel(self, alpha, scale, input_scale)
@@ -233,7 +241,7 @@ elu_written.derivative(
 )
 
 
-@op(public=False)
+@op(public=False, batched="point")
 def celu(self: Any, /, alpha: Any = 1.0) -> Any:
     """The elements, negative ones replaced by alpha (exp(x / alpha) - 1)."""
     return elu.row.kernel(self, alpha, 1, 1 / alpha)
@@ -242,7 +250,7 @@ def celu(self: Any, /, alpha: Any = 1.0) -> Any:
 celu.derivative(self=lambda grad, self, alpha: elu_backward(grad, self, alpha, 1, 1 / alpha, False))
 
 
-@op(node="CeluBackward1", inplace=True, public=False)
+@op(node="CeluBackward1", inplace=True, public=False, batched="point")
 def celu_written(self: Any, /, alpha: Any = 1.0) -> Any:
     """What ``celu_`` writes."""
     return elu.row.kernel(self, alpha, 1, 1 / alpha)
@@ -251,7 +259,11 @@ def celu_written(self: Any, /, alpha: Any = 1.0) -> Any:
 celu_written.derivative(self=lambda grad, result, alpha: elu_backward(grad, result, alpha, 1, 1 / alpha, True))
 
 
-@op(public=False, native=lambda *inputs, **settings: compiled.activation.elu_backward(*inputs, **settings))
+@op(
+    public=False,
+    native=lambda *inputs, **settings: compiled.activation.elu_backward(*inputs, **settings),
+    batched="point",
+)
 def elu_backward(
     grad_output: Any, self_or_result: Any, /, alpha: Any, scale: Any, input_scale: Any, is_result: Any
 ) -> Any:
@@ -262,13 +274,13 @@ def elu_backward(
             raise RuntimeError(_SIGN_LOST.format(name="elu"))
         down = (x + alpha * scale) * input_scale
     else:
-        down = np.minimum(x, zero_of(x))
+        down = np.fmin(x, zero_of(x))  # NaN counts as positive
         down = np.exp(down if input_scale == 1 else down * input_scale)
         if input_scale == alpha == scale == 1:
             return grad_output * down  # one where x is positive
         if input_scale * alpha * scale != 1:
             down = down * (input_scale * alpha * scale)
-    return grad_output * choose(x > zero_of(x), np.full_like(x, scale) if scale != 1 else np.ones_like(x), down)
+    return grad_output * choose(x <= zero_of(x), down, np.full_like(x, scale) if scale != 1 else np.ones_like(x))
 
 
 @elu_backward.derivative("grad_output", "self_or_result")
@@ -296,6 +308,7 @@ _TANH_SCALE, _CUBIC = math.sqrt(2 / math.pi), 0.044715
     serves=(FLOATS, "GeluKernelImpl"),
     halves="single",
     layout="elementwise",
+    batched="point",
 )
 def gelu(self: Any, /, approximate: Any = "none") -> Any:
     """x times the normal distribution function of x, exact or by a hyperbolic tangent."""
@@ -313,6 +326,7 @@ gelu.derivative(self=lambda grad, self, approximate: gelu_backward(grad, self, a
         grad_output, self, approximate
     ),
     halves="single",
+    batched="point",
 )
 def gelu_backward(grad_output: Any, self: Any, /, approximate: Any = "none") -> Any:
     """``grad_output`` times the slope of ``gelu``."""
@@ -358,6 +372,7 @@ def _silu_of_few(self: Any) -> Any:
     serves=(FLOATS + COMPLEX, "silu_cpu"),
     halves="single",
     quick=_silu_of_few,
+    batched="point",
 )
 def silu(self: Any, /) -> Any:
     """x times its logistic function."""
@@ -368,7 +383,10 @@ silu.derivative(self=lambda grad, self: silu_backward(grad, self))
 
 
 @op(
-    public=False, native=lambda grad_output, self: compiled.activation.silu_backward(grad_output, self), halves="single"
+    public=False,
+    native=lambda grad_output, self: compiled.activation.silu_backward(grad_output, self),
+    halves="single",
+    batched="point",
 )
 def silu_backward(grad_output: Any, self: Any, /) -> Any:
     """``grad_output`` times the slope of ``silu``."""
@@ -383,7 +401,13 @@ def bends_of_silu(grad: Any, grad_output: Any, self: Any) -> Any:
     return silu_backward(grad, self), grad * grad_output * bend
 
 
-@op(public=False, native=lambda self: compiled.activation.mish(self), serves=(FLOATS, "mish_cpu"), halves="single")
+@op(
+    public=False,
+    native=lambda self: compiled.activation.mish(self),
+    serves=(FLOATS, "mish_cpu"),
+    halves="single",
+    batched="point",
+)
 def mish(self: Any, /) -> Any:
     """x times the hyperbolic tangent of log(1 + exp(x))."""
     return self * np.tanh(_softplus(self))
@@ -393,7 +417,10 @@ mish.derivative(self=lambda grad, self: mish_backward(grad, self))
 
 
 @op(
-    public=False, native=lambda grad_output, self: compiled.activation.mish_backward(grad_output, self), halves="single"
+    public=False,
+    native=lambda grad_output, self: compiled.activation.mish_backward(grad_output, self),
+    halves="single",
+    batched="point",
 )
 def mish_backward(grad_output: Any, self: Any, /) -> Any:
     """``grad_output`` times the slope of ``mish``."""
@@ -418,6 +445,7 @@ def _softplus(x: Any) -> Any:
     native=lambda self, beta=1, threshold=20: compiled.activation.softplus(self, beta, threshold),
     serves=(FLOATS, "softplus_cpu"),
     halves="single",
+    batched="point",
 )
 def softplus(self: Any, /, beta: Any = 1, threshold: Any = 20) -> Any:
     """log(1 + exp(beta x)) / beta; x itself where ``beta`` x exceeds ``threshold``."""
@@ -435,6 +463,7 @@ softplus.derivative(self=lambda grad, self, beta, threshold: softplus_backward(g
     public=False,
     native=lambda *inputs, **settings: compiled.activation.softplus_backward(*inputs, **settings),
     halves="single",
+    batched="point",
 )
 def softplus_backward(grad_output: Any, self: Any, /, beta: Any, threshold: Any) -> Any:
     """``grad_output`` times the slope of ``softplus``."""
@@ -459,6 +488,7 @@ def bends_of_softplus(grad: Any, grad_output: Any, self: Any, beta: Any, thresho
     serves=(FLOATS, "log_sigmoid_cpu"),
     halves="single",
     layout="plain",
+    batched="point",
 )
 def logsigmoid(self: Any, /) -> Any:
     """The logarithm of the logistic function."""
@@ -472,6 +502,7 @@ logsigmoid.derivative(self=lambda grad, self: log_sigmoid_backward(grad, self))
     public=False,
     native=lambda grad_output, self: compiled.activation.logsigmoid_backward(grad_output, self),
     halves="single",
+    batched="point",
 )
 def log_sigmoid_backward(grad_output: Any, self: Any, /) -> Any:
     """``grad_output`` times the slope of ``logsigmoid``."""
@@ -488,7 +519,7 @@ def bends_of_logsigmoid(grad: Any, grad_output: Any, self: Any) -> Any:
 # -- their piecewise straight forms ----------------------------------------------------------------------------------
 
 
-@op(inplace=True, public=False, serves=(FLOATS, "hardsigmoid_cpu"), halves="single")
+@op(inplace=True, public=False, serves=(FLOATS, "hardsigmoid_cpu"), halves="single", batched="point")
 def hardsigmoid(self: Any, /) -> Any:
     """x / 6 + 1/2, limited to [0, 1]."""
     return np.minimum(np.maximum(self + 3, self.dtype.type(0)), self.dtype.type(6)) / 6
@@ -503,6 +534,7 @@ hardsigmoid.derivative(self=lambda grad, self: hardsigmoid_backward(grad, self))
     native=lambda self: compiled.activation.hardswish(self),
     serves=(FLOATS, "hardswish_cpu"),
     halves="single",
+    batched="point",
 )
 def hardswish(self: Any, /) -> Any:
     """x times its hardsigmoid."""
@@ -512,7 +544,7 @@ def hardswish(self: Any, /) -> Any:
 hardswish.derivative(self=lambda grad, self: hardswish_backward(grad, self))
 
 
-@op(public=False)
+@op(public=False, batched="point")
 def hardsigmoid_backward(grad_output: Any, self: Any, /) -> Any:
     """A sixth of ``grad_output`` between -3 and 3, zero outside."""
     return keep(np.logical_and(self > -3, self < 3), grad_output * (1 / 6))
@@ -528,6 +560,7 @@ hardsigmoid_backward.derivative(
     public=False,
     native=lambda grad_output, self: compiled.activation.hardswish_backward(grad_output, self),
     halves="single",
+    batched="point",
 )
 def hardswish_backward(grad_output: Any, self: Any, /) -> Any:
     """``grad_output`` times the slope of ``hardswish``: zero up to -3, one from 3, x / 3 + 1/2 between."""
@@ -541,60 +574,3 @@ hardswish_backward.derivative(
 
 
 _THIRD = 1 / 3
-
-# -- with parameters -------------------------------------------------------------------------------------------------
-
-
-@op(node="PreluKernelBackward0", typed="promote", public=False, precision="low", serves=(FLOATS, "prelu_cpu"))
-def prelu_kernel(self: Any, weight: Any, /) -> Any:
-    """The elements, those not positive times ``weight``."""
-    return np.where(self > 0, self, self * weight)[()]
-
-
-prelu_kernel.derivative(
-    self=lambda grad, self, weight: where(self > 0, grad, grad * weight),
-    weight=lambda grad, self: where(self > 0, 0, grad * self),
-)
-
-
-@op(public=False, hidden=("self_sizes",), serves=(FLOATS, "glu_cpu"))
-def glu(self: Any, /, dim: Any = -1) -> Any:
-    """The first half along ``dim`` times the logistic function of the second."""
-    half = self.shape[dim] // 2
-    at = (np.s_[:],) * (dim if dim >= 0 else self.ndim + dim)
-    return self[(*at, np.s_[:half])] * sigmoid.row.kernel(self[(*at, np.s_[half:])])
-
-
-@glu.derivative("self")
-def slope_of_glu(grad: Any, self: Any, self_sizes: Any, dim: Any) -> Any:
-    """The gradients of the two halves, one after the other."""
-    size = self_sizes[dim]
-    first, second = slice(self, dim, 0, size // 2), slice(self, dim, size // 2, size)
-    gate = sigmoid(second)
-    return cat([grad * gate, grad * first * (gate * (1 - gate))], dim)
-
-
-@op(public=False, serves=(FLOATS, "rrelu_with_noise_out_cpu"))
-def rrelu_with_noise(self: Any, noise: Any, /, lower: Any, upper: Any, training: Any) -> Any:
-    """The elements times ``noise``, one where they are positive; out of training, negative ones times its mean."""
-    return self * noise if training else leaky_relu.row.kernel(self, (lower + upper) / 2)
-
-
-rrelu_with_noise.derivative(
-    self=lambda grad, self, noise, lower, upper, training: (
-        grad * noise if training and upper - lower > 1e-6 else leaky_relu_backward(grad, self, (lower + upper) / 2)
-    )
-)
-
-
-@op(node="RreluWithNoiseBackward1", inplace=True, public=False)
-def rrelu_with_noise_written(self: Any, noise: Any, /, lower: Any, upper: Any, training: Any) -> Any:
-    """What ``rrelu_`` writes."""
-    return rrelu_with_noise.row.kernel(self, noise, lower, upper, training)
-
-
-rrelu_with_noise_written.derivative(
-    self=lambda grad, result, noise, lower, upper, training: (
-        grad * noise if training and upper - lower > 1e-6 else leaky_relu_backward(grad, result, (lower + upper) / 2)
-    )
-)

@@ -15,6 +15,7 @@ from ...ground.dtypes import called
 from ...ops.declare import composite
 from ..compare import rows as compare
 from ..pointwise import limit as sign
+from ..pointwise import rounding
 from ..pointwise import rows as bitwise
 from ..special import rows as special
 from . import rows as arithmetic
@@ -253,6 +254,8 @@ def pow(input: Any, exponent: Any, *, out: Any = None) -> Tensor:
             exponent = plain(exponent)
             if holds(input, exponent):
                 return pow_number(input, exponent, out=out)
+            if type(exponent) is int and exponent < 0 and input._array.dtype.kind == "b":
+                raise RuntimeError("Integers to negative integer powers are not allowed.")
         elif not isinstance(exponent, Tensor):
             raise no_match("pow", (input, exponent), *_POWERS)
         return power(input, exponent, out=out)
@@ -421,13 +424,15 @@ def lerp_(self: Tensor, end: Tensor, weight: Any) -> Tensor:
 @composite(name="round")
 def round(input: Tensor, *, decimals: int | None = None, out: Any = None) -> Tensor:
     """The nearest integer, or multiple of a power of ten; halves go to the even one."""
-    return sign.round(input, out=out) if decimals is None else sign.round_decimals(input, decimals, out=out)
+    return rounding.round(input, out=out) if decimals is None else rounding.round_decimals(input, decimals, out=out)
 
 
 @composite()
 def round_(self: Tensor, *, decimals: int | None = None) -> Tensor:
     """In-place :func:`round`."""
-    return written(sign.round, self) if decimals is None else written(sign.round_decimals, self, settings=(decimals,))
+    if decimals is None:
+        return written(rounding.round, self)
+    return written(rounding.round_decimals, self, settings=(decimals,))
 
 
 def _check_order(n: int) -> None:

@@ -69,7 +69,10 @@ def _rounded(self: Any, alpha: Any) -> Any:
     return float(self.dtype.type(alpha)) if self.dtype.kind in "fV" and isinstance(alpha, float) else alpha
 
 
-@op(operator="add", inplace=True, typed="promote", ufunc=np.add, form="a0 + a1", formerly=("alpha",))
+@op(
+    operator="add", inplace=True, typed="promote", ufunc=np.add, form="a0 + a1", formerly=("alpha",),
+    forward="linear", batched="point",
+)  # fmt: skip
 def add(self: Any, other: Any, /, alpha: Any = 1) -> Any:
     """The elementwise sum ``self + alpha * other``, with broadcasting."""
     if alpha == 1:
@@ -88,14 +91,9 @@ def no_single_bool(a: Any, b: Any) -> None:
 
 
 @op(
-    "subtract",
-    operator="sub",
-    inplace=True,
-    typed="promote",
-    ufunc=np.subtract,
-    refuses=no_single_bool,
-    formerly=("alpha",),
-)
+    "subtract", operator="sub", inplace=True, typed="promote", ufunc=np.subtract, refuses=no_single_bool,
+    formerly=("alpha",), forward="linear", batched="point",
+)  # fmt: skip
 def sub(self: Any, other: Any, /, alpha: Any = 1) -> Any:
     """The elementwise difference ``self - alpha * other``, with broadcasting."""
     try:
@@ -111,7 +109,7 @@ def sub(self: Any, other: Any, /, alpha: Any = 1) -> Any:
 sub.derivative(self=lambda grad: grad, other=lambda grad, alpha: -grad if alpha == 1 else grad * -alpha)
 
 
-@op(typed="promote", refuses=no_single_bool)
+@op(typed="promote", refuses=no_single_bool, forward="linear", batched="point")
 def rsub(self: Any, other: Any, /, alpha: Any = 1) -> Any:
     """The elementwise difference ``other - alpha * self``, with broadcasting."""
     try:
@@ -123,7 +121,7 @@ def rsub(self: Any, other: Any, /, alpha: Any = 1) -> Any:
 rsub.derivative(self=lambda grad, alpha: -grad if alpha == 1 else grad * -alpha, other=lambda grad: grad)
 
 
-@op(node="RsubBackward1", public=False)
+@op(node="RsubBackward1", public=False, batched="point")
 def rsub_number(self: Any, /, other: Any, alpha: Any = 1) -> Any:
     """A number minus ``alpha * self``."""
     if self.dtype.kind == "V":  # bfloat16 is no weak type's equal
@@ -136,7 +134,10 @@ def rsub_number(self: Any, /, other: Any, alpha: Any = 1) -> Any:
 rsub_number.derivative(self=lambda grad, alpha: -grad if alpha == 1 else grad * -alpha)
 
 
-@op("multiply", operator="mul", inplace=True, typed="promote", single=True, ufunc=np.multiply, form="a0 * a1")
+@op(
+    "multiply", operator="mul", inplace=True, typed="promote", single=True, ufunc=np.multiply, form="a0 * a1",
+    forward="each", batched="point",
+)  # fmt: skip
 def mul(self: Any, other: Any, /) -> Any:
     """The elementwise product, with broadcasting."""
     return self * other
@@ -145,7 +146,10 @@ def mul(self: Any, other: Any, /) -> Any:
 mul.derivative(self=lambda grad, other: grad * other, other=lambda grad, self: grad * self)
 
 
-@op("true_divide", operator="truediv", inplace=True, typed="float", single=True, ufunc=np.divide, form="a0 / a1")
+@op(
+    "true_divide", operator="truediv", inplace=True, typed="float", single=True, ufunc=np.divide, form="a0 / a1",
+    batched="point",
+)  # fmt: skip
 def div(self: Any, other: Any, /) -> Any:
     """The elementwise quotient, with broadcasting."""
     return self / other
@@ -157,7 +161,18 @@ div.derivative(
 )
 
 
-@op("negative", operator="neg", inplace=True, ufunc=np.negative, out=errors.OUT_FOUND)
+@div.row.tangent
+def _div_tangent(self_t: Any, other_t: Any, other: Any, result: Any) -> Any:
+    """One division, by what is known already: a power series costs one for each order so, and not two."""
+    if other_t is None:
+        return self_t / other
+    moved = result * other_t
+    return (-moved if self_t is None else self_t - moved) * reciprocal(other)
+
+
+@op(
+    "negative", operator="neg", inplace=True, ufunc=np.negative, out=errors.OUT_FOUND, forward="linear", batched="point"
+)
 def neg(self: Any, /) -> Any:
     """The elements with the other sign."""
     try:
@@ -169,7 +184,7 @@ def neg(self: Any, /) -> Any:
 neg.derivative(self=lambda grad: -grad)
 
 
-@op(inplace=True, typed="float", ufunc=np.reciprocal)
+@op(inplace=True, typed="float", ufunc=np.reciprocal, batched="point")
 def reciprocal(self: Any, /) -> Any:
     """One over each element."""
     return np.reciprocal(self) if self.dtype.kind != "V" else (1 / self.astype("f4")).astype(self.dtype)
@@ -203,16 +218,16 @@ def _floored(self: Any, other: Any, name: str = "div_floor_cpu") -> Any:
 
 
 def _truncated(self: Any, other: Any) -> Any:
-    if self.dtype.kind in "biu":
+    if self.dtype.kind in "cb":
+        raise not_implemented("div_trunc_cpu", self)
+    if self.dtype.kind in "iu":
         _nonzero(self, other)
         quotient = np.floor_divide(self, other)
         return quotient + ((quotient < 0) & (quotient * other != self)).astype(self.dtype)
-    if self.dtype.kind == "c":
-        raise not_implemented("div_trunc_cpu", self)
     return np.trunc(self / other)
 
 
-@op(node="DivBackward2", inplace=True, typed="promote", single=True, public=False)
+@op(node="DivBackward2", inplace=True, typed="promote", single=True, public=False, batched="point")
 def div_rounded(self: Any, other: Any, /, rounding_mode: Any) -> Any:
     """The elementwise quotient, rounded down ("floor") or towards zero ("trunc")."""
     return _floored(self, other) if rounding_mode == "floor" else _truncated(self, other)
@@ -241,7 +256,7 @@ def refuse_remainder(grad: Any) -> Any:
 NOT_IMPLEMENTED = "torch::autograd::NotImplemented"
 
 
-@op(node=NOT_IMPLEMENTED, inplace=True, typed="promote", single=True)
+@op(node=NOT_IMPLEMENTED, inplace=True, typed="promote", single=True, batched="point")
 def floor_divide(self: Any, other: Any, /) -> Any:
     """The elementwise quotient rounded down; not differentiable."""
     return _floored(self, other)
@@ -250,7 +265,7 @@ def floor_divide(self: Any, other: Any, /) -> Any:
 floor_divide.derivative(self=refuse_floor_divide, other=refuse_floor_divide)
 
 
-@op(node=NOT_IMPLEMENTED, public=False)
+@op(node=NOT_IMPLEMENTED, public=False, batched="point")
 def floor_divide_number(self: Any, /, other: Any, reflected: Any = False) -> Any:
     """The quotient by (or, ``reflected``, of) a number, rounded down; not differentiable."""
     if self.dtype.itemsize == 2 and self.dtype.kind in "fV":
@@ -262,7 +277,7 @@ def floor_divide_number(self: Any, /, other: Any, reflected: Any = False) -> Any
 floor_divide_number.derivative(self=refuse_floor_divide)
 
 
-@op(node="RemainderBackward1", inplace=True, typed="promote")
+@op(node="RemainderBackward1", inplace=True, typed="promote", batched="point")
 def remainder(self: Any, other: Any, /) -> Any:
     """What elementwise division leaves, with the sign of the divisor."""
     if self.dtype.kind in "cb":
@@ -283,7 +298,7 @@ remainder.derivative(
 )
 
 
-@op(node="RemainderBackward0", inplace=True, public=False)
+@op(node="RemainderBackward0", inplace=True, public=False, batched="point")
 def remainder_number(self: Any, /, other: Any) -> Any:
     """What division by a number leaves, with the sign of the number."""
     return remainder.row.kernel(self, self.dtype.type(other))
@@ -292,7 +307,7 @@ def remainder_number(self: Any, /, other: Any) -> Any:
 remainder_number.derivative(self=lambda grad: grad)
 
 
-@op(node=NOT_IMPLEMENTED, public=False)
+@op(node=NOT_IMPLEMENTED, public=False, batched="point")
 def remainder_of_number(other: Any, /, self: Any) -> Any:
     """What division of a number leaves; not differentiable."""
     return remainder.row.kernel(other.dtype.type(self), other)
@@ -301,7 +316,7 @@ def remainder_of_number(other: Any, /, self: Any) -> Any:
 remainder_of_number.derivative(other=refuse_remainder)
 
 
-@op(node="FmodBackward1", inplace=True, typed="promote")
+@op(node="FmodBackward1", inplace=True, typed="promote", batched="point")
 def fmod(self: Any, other: Any, /) -> Any:
     """What elementwise division leaves, with the sign of the dividend."""
     if self.dtype.kind in "cb":
@@ -320,7 +335,7 @@ fmod.derivative(
 )
 
 
-@op(node="FmodBackward0", inplace=True, public=False)
+@op(node="FmodBackward0", inplace=True, public=False, batched="point")
 def fmod_number(self: Any, /, other: Any) -> Any:
     """What division by a number leaves, with the sign of the dividend."""
     return fmod.row.kernel(self, self.dtype.type(other))
@@ -348,7 +363,7 @@ def _power(base: Any, exponent: Any) -> Any:
     return np.power(base, exponent) if base.dtype.kind != "c" else np.exp(exponent * np.log(base))
 
 
-@op(node="PowBackward0", inplace=True, public=False)
+@op(node="PowBackward0", inplace=True, public=False, batched="point")
 def pow_number(self: Any, /, exponent: Any) -> Any:
     """The power of each element with one exponent."""
     if exponent == 2:
@@ -389,7 +404,7 @@ def slope_of_power(grad: Any, self: Any, exponent: Any) -> Any:
     return grad * (pow_number(self, exponent - 1) * exponent)
 
 
-@op(node="PowBackward1", inplace=True, typed="promote")
+@op(node="PowBackward1", inplace=True, typed="promote", batched="point")
 def pow(self: Any, exponent: Any, /) -> Any:
     """The elementwise power, with broadcasting."""
     kind = self.dtype.kind
@@ -404,7 +419,7 @@ pow.derivative(
 )
 
 
-@op(node="PowBackward2", public=False)
+@op(node="PowBackward2", public=False, batched="point")
 def pow_base(exponent: Any, /, self: Any) -> Any:
     """The powers of one number."""
     base = np.asarray(self).astype(exponent.dtype)[()]
@@ -423,7 +438,7 @@ pow_base.derivative(
 _DOWN = -math.inf  # the slope of 0 ** x below zero
 
 
-@op(constant=True, typed="promote", public=False)
+@op(constant=True, typed="promote", public=False, batched="point")
 def power_of_zero(self: Any, exponent: Any, /) -> Any:
     """Where the base is zero and the exponent is not negative: there the power does not depend on the exponent."""
     return np.logical_and(self == 0, exponent.real >= 0)
@@ -445,7 +460,7 @@ def _times(array: Any, value: Any) -> Any:
     return array * array.dtype.type(value)
 
 
-@op(inplace=True, typed="promote", formerly=("value",), serves=(REALS + COMPLEX, "addcmul_cpu_out"))
+@op(inplace=True, typed="promote", formerly=("value",), serves=(REALS + COMPLEX, "addcmul_cpu_out"), batched="point")
 def addcmul(self: Any, tensor1: Any, tensor2: Any, /, value: Any = 1) -> Any:
     """``self + value * tensor1 * tensor2``, elementwise."""
     if self.dtype.itemsize <= 2 and self.dtype.kind in "fV":
@@ -460,7 +475,7 @@ addcmul.derivative(
 )
 
 
-@op(inplace=True, typed="promote", formerly=("value",))
+@op(inplace=True, typed="promote", formerly=("value",), batched="point")
 def addcdiv(self: Any, tensor1: Any, tensor2: Any, /, value: Any = 1) -> Any:
     """``self + value * tensor1 / tensor2``, elementwise."""
     if self.dtype.itemsize <= 2 and self.dtype.kind in "fV":
@@ -475,7 +490,7 @@ addcdiv.derivative(
 )
 
 
-@op(node="LerpBackward0", inplace=True, typed="promote", public=False)
+@op(node="LerpBackward0", inplace=True, typed="promote", public=False, batched="point")
 def lerp_number(self: Any, end: Any, /, weight: Any) -> Any:
     """The point between ``self`` and ``end`` at one ``weight``."""
     if self.dtype.itemsize == 2:
@@ -493,7 +508,7 @@ lerp_number.derivative(
 )
 
 
-@op(node="LerpBackward1", inplace=True, typed="promote")
+@op(node="LerpBackward1", inplace=True, typed="promote", batched="point")
 def lerp(self: Any, end: Any, weight: Any, /) -> Any:
     """The point between ``self`` and ``end`` at ``weight``: 0 gives ``self``, 1 gives ``end``."""
     if self.dtype.itemsize == 2:
@@ -522,7 +537,7 @@ def _is_half(array: Any) -> bool:
     return array.dtype.itemsize == 2 and array.dtype.kind in "fV"
 
 
-@op(node="AddBackward1", public=False, typed="float")
+@op(node="AddBackward1", public=False, typed="float", batched="point")
 def add_number(self: Any, /, other: Any) -> Any:
     """``self + other``."""
     return self + _as(self, other)
@@ -531,7 +546,7 @@ def add_number(self: Any, /, other: Any) -> Any:
 add_number.derivative(self=lambda grad: grad)
 
 
-@op(node="SubBackward1", public=False, typed="float")
+@op(node="SubBackward1", public=False, typed="float", batched="point")
 def sub_number(self: Any, /, other: Any) -> Any:
     """``self - other``."""
     return self - _as(self, other)
@@ -540,7 +555,7 @@ def sub_number(self: Any, /, other: Any) -> Any:
 sub_number.derivative(self=lambda grad: grad)
 
 
-@op(node="MulBackward1", public=False, typed="float")
+@op(node="MulBackward1", public=False, typed="float", forward="linear", batched="point")
 def mul_number(self: Any, /, other: Any) -> Any:
     """``self * other``."""
     if _is_half(self):  # beside half precision a factor counts in float32
@@ -551,7 +566,7 @@ def mul_number(self: Any, /, other: Any) -> Any:
 mul_number.derivative(self=lambda grad, other: mul_number(grad, other))
 
 
-@op(node="DivBackward1", public=False, typed="float")
+@op(node="DivBackward1", public=False, typed="float", forward="linear", batched="point")
 def div_number(self: Any, /, other: Any) -> Any:
     """``self / other``."""
     if _is_half(self):  # beside half precision a factor counts in float32

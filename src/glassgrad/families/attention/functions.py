@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ...core.lifted import Lifted, derives
 from ...core.tensor import Tensor, wrap
 from ...ground import dtypes, modes
 from ...ground.dtypes import called
@@ -137,7 +138,7 @@ def _fuses(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None, dropo
     if mask is None:
         return True
     shape = mask._array.shape
-    if mask.requires_grad or len(shape) not in (2, 4):
+    if derives(mask) or len(shape) not in (2, 4):
         return False
     return all(a == 1 or a == b for a, b in zip(reversed(shape), (columns, rows, heads, n), strict=False))
 
@@ -159,12 +160,17 @@ def _composed(
         rows, columns = query._array.shape[-2], key._array.shape[-2]
         mask = wrap(np.triu(np.full((rows, columns), -np.inf, query._array.dtype), 1))
     elif mask is not None:
-        mask = wrap(added(mask._array, query._array.dtype)) if mask._array.dtype.kind == "b" else mask.to(query.dtype)
+        if mask._array.dtype.kind != "b":
+            mask = mask.to(query.dtype)
+        elif isinstance(mask, Lifted):
+            mask = mask.to(query.dtype).fill_(0).masked_fill(~mask, -math.inf)
+        else:
+            mask = wrap(added(mask._array, query._array.dtype))
     if shares:
         key, value = _shared(query, key), _shared(query, value)
     weights = matmul(query, mul_number(transpose(key, -2, -1), root))
     if mask is not None:
-        weights = weights.add_(mask)
+        weights = weights + mask if isinstance(mask, Lifted) else weights.add_(mask)
     if weights._array.dtype.kind == "c":
         raise NotImplementedError("\"softmax_lastdim_kernel_impl\" not implemented for 'ComplexFloat'")
     weights = safe_softmax(weights, -1)

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ...core.lifted import derives
 from ...core.tensor import Tensor, wrap
 from ...ground import modes
 from ...nn import functional as F
@@ -190,7 +191,7 @@ def may_be_fast(*tensors: Any) -> bool:
     """Whether nothing here is to be differentiated or cast, so that PyTorch may use its kernels for inference."""
     if not switches["mha_fastpath"] or modes.local.autocast is not None:
         return False
-    return not (modes.grad_enabled() and any(tensor.requires_grad for tensor in tensors))
+    return not derives(*tensors)
 
 
 def hides_a_row(mask: Any) -> bool:

@@ -30,7 +30,7 @@ _LEAST, _MOST = {F32: 1e-6, F64: 1e-30}, {F32: 1e12, F64: 1e100}
 # -- softmax whose lines may be masked altogether ----------------------------------------------------------------------
 
 
-@op(public=False)
+@op(public=False, batched="dims")
 def safe_softmax(self: Any, /, dim: int) -> Any:
     """``softmax`` along ``dim``; lines of minus infinity alone become zeros."""
     d = self.dtype

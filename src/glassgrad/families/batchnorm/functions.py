@@ -9,10 +9,12 @@ from typing import Any
 import numpy as np
 
 from ...core import write
+from ...core.lifted import derives
 from ...core.tensor import Tensor, wrap
 from ...ground import modes
 from ...ground.dtypes import float32
 from ...ground.generator import default_generator
+from ...ground.hidden import Hidden
 from ...ops.declare import composite, functional, unit
 from ..arithmetic.functions import need_tensor
 from ..arithmetic.rows import mul_number
@@ -79,6 +81,11 @@ def move_statistics(
     running_mean: Tensor, running_var: Tensor, mean: Tensor, variance: Tensor, momentum: float, count: int
 ) -> None:
     """Move running statistics towards those of a batch; the memory is written without a new version, as in PyTorch."""
+    if any([type(tensor._array) is Hidden for tensor in (running_mean, running_var, mean, variance)]):
+        factor = count / (count - 1) if count > 1 else np.nan
+        for tensor, statistic in ((running_mean, mean), (running_var, variance * factor)):
+            tensor.copy_((tensor * (1 - momentum) + statistic * momentum).detach())  # type: ignore[attr-defined]
+        return
     unbiased = variance._array * (count / (count - 1)) if count > 1 else variance._array * np.nan
     for tensor, statistic in ((running_mean, mean._array.astype(unbiased.dtype, copy=False)), (running_var, unbiased)):
         running = tensor._array
@@ -187,7 +194,7 @@ def native_group_norm(
     need_tensor("native_group_norm", "input", 1, input)
     check_kinds(input, weight, bias)
     out, mean, deviation = norm_rows.native_group_norm(input, weight, bias, N, C, HxW, group, eps)
-    if input.requires_grad and modes.grad_enabled():  # here the statistics carry gradients, too
+    if derives(input):  # here the statistics carry gradients, too
         lines = input.reshape(N, group, C // group * HxW)
         mean, deviation = lines.mean(2), (lines.var(2, correction=0) + eps).rsqrt()
     return out, mean, deviation

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ...core import write
+from ...core import lifted, write
 from ...core.tensor import Tensor, View, alias, share, wrap
 from ...ground import device as devices
 from ...ground import dtypes, modes
@@ -58,7 +58,7 @@ def _method(name: str, kind: _dtype) -> Any:
 for _name, _kind in {
     "float": dtypes.float32, "double": dtypes.float64, "half": dtypes.float16, "bfloat16": dtypes.bfloat16,
     "int": dtypes.int32, "long": dtypes.int64, "short": dtypes.int16, "char": dtypes.int8, "byte": dtypes.uint8,
-    "bool": dtypes.bool, "cfloat": dtypes.complex64, "cdouble": dtypes.complex128,
+    "bool": dtypes.bool, "chalf": dtypes.complex32, "cfloat": dtypes.complex64, "cdouble": dtypes.complex128,
 }.items():  # fmt: skip
     _method(_name, _kind)
 
@@ -228,6 +228,8 @@ def copy_(self: Tensor, src: Any, non_blocking: bool = False) -> Tensor:
         src = wrap(np.asarray(plain(src)))
     have, wanted = src._array.shape, self._array.shape
     if have != wanted:
+        write.check_overlap(self)
+        write.check_overlap_with(self, src)
         for back in range(1, min(len(have), len(wanted)) + 1):
             if have[-back] != wanted[-back] and have[-back] != 1 and wanted[-back] != 1:
                 raise RuntimeError(
@@ -295,6 +297,8 @@ def zero_(self: Tensor) -> Tensor:
 @composite()
 def detach(input: Tensor) -> Tensor:
     """The same memory without history: gradients stop here."""
+    if type(input) is not Tensor and isinstance(input, lifted.Lifted):
+        return lifted.strip(input)  # type: ignore[no-any-return]
     return alias(input)
 
 
@@ -315,6 +319,9 @@ def module_load(self: Tensor, other: Tensor, assign: bool = False) -> Tensor:
 @composite()
 def detach_(self: Tensor) -> Tensor:
     """Forget the tensor's history; it is a leaf from now on."""
+    if isinstance(self, lifted.Lifted):
+        self.become(lifted.strip(self))
+        return self
     if type(self._edge) is View:
         raise RuntimeError(_DETACHED_VIEW)
     share(self)
@@ -346,6 +353,7 @@ def view_as_complex(input: Tensor) -> Tensor:
             "view_as_complex is only supported for half, float and double tensors, but got a tensor of scalar type: "
             + input.dtype.scalar_name
         )
+    dtypes.of(data.dtype).to_complex().numpy  # noqa: B018  there is none of halves, and who asks is told
     if not data.ndim:
         raise RuntimeError("Input tensor must have one or more dimensions")
     if data.shape[-1] != 2:

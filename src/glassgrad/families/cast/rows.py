@@ -14,12 +14,13 @@ from ..compare.rows import zero_like
 ndarray = np.ndarray
 
 
-@op(public=False, hidden=("dtype", "source"), stores=True)
+@op(public=False, hidden=("dtype", "source"), stores=True, forward="linear", batched="point")
 def to_copy(self: Any, /, dtype: Any, source: Any = None, memory_format: Any = None) -> Any:
     """The elements as a NumPy ``dtype``; ``source`` is the dtype that gradients take on their way back."""
-    if self.dtype.itemsize == 1 and self.dtype.kind in "fV":
-        self = self.astype(np.float32)
-    kind = self.dtype.kind
+    own = self.dtype
+    kind = own.kind
+    if own.itemsize == 1 and kind in "fV":
+        self, kind = self.astype(np.float32), "f"
     if kind == "c" and dtype.kind not in "cb":
         self = self.real
     if kind == "f" and dtype.kind in "iu":
@@ -28,15 +29,14 @@ def to_copy(self: Any, /, dtype: Any, source: Any = None, memory_format: Any = N
         converted = _in_a_byte(self, dtype)
     else:
         converted = self.astype(dtype)
-    if memory_format is None:
-        if type(self) is not ndarray or self.base is None or self.flags.forc and 1 not in self.shape:
-            return converted
-        sizes, strides = self.shape, strides_of(self)
-        if not layout.is_dense(sizes, strides):
-            strides = layout.format_strides(sizes, layout.suggested(sizes, strides))
-    else:
-        strides = layout.format_strides(self.shape, memory_format)
-    return converted if strides_of(converted) == strides else layout.laid(converted, strides)
+    if memory_format is not None:
+        return layout.laid(converted, layout.format_strides(self.shape, memory_format))
+    if type(self) is not ndarray or self.base is None:
+        return converted
+    sizes = self.shape
+    if self.flags.forc and 1 not in sizes and 0 not in sizes or layout.lies_as(converted, self):
+        return converted
+    return layout.laid(converted, layout.closed(sizes, strides_of(self)))
 
 
 def _in_a_byte(a: Any, dtype: Any) -> Any:
@@ -59,22 +59,27 @@ def _whole(self: Any, dtype: Any) -> Any:
     return self.astype(dtype)
 
 
-@op(public=False, stores=True)
+@op(public=False, stores=True, forward="linear", batched="first")
 def clone(self: Any, /, memory_format: Any = None) -> Any:
     """A copy; dense memory keeps its order, unless a ``memory_format`` asks for another."""
     if type(self) is not ndarray:
         return self
-    if memory_format is not None:
-        return layout.laid(self, layout.format_strides(self.shape, memory_format))
-    if self.flags.c_contiguous and (self.base is None or 1 not in self.shape and 0 not in self.shape):
+    if memory_format is None:
+        if self.base is None and self.flags.c_contiguous:
+            return self.copy()
+        copy = self.copy("K")
+        if copy.strides == self.strides and self.size:
+            return copy
+        return layout.laid(self, layout.closed(self.shape, strides_of(self)))
+    if memory_format == "contiguous_format":
         return self.copy()
-    return layout.laid(self, layout.closed(self.shape, strides_of(self)))
+    return layout.laid(self, layout.format_strides(self.shape, memory_format))
 
 
 clone.derivative(self=lambda grad: grad)
 
 
-@op(node="torch::autograd::CopyBackwards", inplace=True, public=False, stores=True)
+@op(node="torch::autograd::CopyBackwards", inplace=True, public=False, stores=True, forward="linear")
 def copy(self: Any, src: Any, /) -> Any:
     """``src`` broadcast to the shape of ``self``, in its dtype: what ``copy_`` writes."""
     if src.dtype.kind == "c" and self.dtype.kind not in "cb":
@@ -89,7 +94,7 @@ def copy(self: Any, src: Any, /) -> Any:
 copy.derivative(self=lambda grad: zero_like(grad), src=lambda grad: grad)
 
 
-@op(node="FillBackward0", public=False)
+@op(node="FillBackward0", public=False, batched="point")
 def fill_number(self: Any, /, value: Any) -> Any:
     """The shape and dtype of ``self``, filled with a number."""
     return np.full_like(self, value) if type(self) is ndarray else self.dtype.type(value)
@@ -107,7 +112,7 @@ def fill_tensor(self: Any, value: Any, /) -> Any:
 fill_tensor.derivative(self=lambda grad: zero_like(grad), value=lambda grad: whole_sum(grad))
 
 
-@op(node="FillBackward2", inplace=True, public=False, one_value=True, stores=True)
+@op(node="FillBackward2", inplace=True, public=False, one_value=True, stores=True, batched="point")
 def fill_with_number(self: Any, /, value: Any) -> Any:
     """What ``fill_`` writes for a number."""
     return np.broadcast_to(np.asarray(value).astype(self.dtype), self.shape)
@@ -125,7 +130,7 @@ def fill_with_tensor(self: Any, value: Any, /) -> Any:
 fill_with_tensor.derivative(self=lambda grad: zero_like(grad), value=lambda grad: whole_sum(grad))
 
 
-@op(inplace=True, public=False, one_value=True, stores=True)
+@op(inplace=True, public=False, one_value=True, stores=True, batched="point")
 def zero(self: Any, /) -> Any:
     """What ``zero_`` writes."""
     return np.broadcast_to(np.zeros((), self.dtype), self.shape)
@@ -155,7 +160,7 @@ spread_over.derivative(self=lambda grad: whole_sum(grad))
 # -- complex numbers as pairs ----------------------------------------------------------------------------------------
 
 
-@op(view=True, holomorphic=False, public=False)
+@op(view=True, holomorphic=False, public=False, batched="first")
 def view_as_real(self: Any, /) -> Any:
     """The view with one more dimension: real and imaginary part."""
     part = self[...].real
@@ -165,7 +170,7 @@ def view_as_real(self: Any, /) -> Any:
 view_as_real.derivative(self=lambda grad: view_as_complex(grad))
 
 
-@op(view=True, holomorphic=False, public=False)
+@op(view=True, holomorphic=False, public=False, batched="first")
 def view_as_complex(self: Any, /) -> Any:
     """The view that takes pairs along the last dimension as complex numbers."""
     return self.view(np.result_type(self.dtype, np.complex64))[..., 0]

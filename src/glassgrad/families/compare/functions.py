@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ...core.lifted import is_lifted
 from ...core.tensor import Tensor, wrap
 from ...ground import dtypes
 from ...ground.runtime import warn
@@ -93,6 +94,19 @@ def _at_least_zero(**limits: float) -> None:
             raise RuntimeError(f"{name} must be greater than or equal to zero, but got {value:g}")
 
 
+def _close(input: Any, other: Any, rtol: float, atol: float, equal_nan: bool) -> Any:
+    """``isclose`` by rows."""
+    close = input == other
+    if equal_nan and (input.is_floating_point() or input.is_complex()):
+        close = close | ((input != input) & (other != other))
+    if rtol or atol:
+        if not (input.is_floating_point() or input.is_complex()):
+            input, other = input.double(), other.double()
+        gap = (input - other).abs()
+        close = close | (gap.isfinite() & (gap <= other.abs() * rtol + atol))
+    return close
+
+
 @composite()
 def isclose(input: Tensor, other: Tensor, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> Tensor:
     """Whether elements are equal up to ``atol + rtol * abs(other)``."""
@@ -101,6 +115,8 @@ def isclose(input: Tensor, other: Tensor, rtol: float = 1e-05, atol: float = 1e-
     if input._array.dtype != other._array.dtype:
         raise RuntimeError(f"{input.dtype.scalar_name} did not match {other.dtype.scalar_name}")
     _at_least_zero(rtol=rtol, atol=atol)
+    if is_lifted((input, other)):
+        return _close(input, other, rtol, atol, equal_nan)
     a, b = input._array, other._array
     compare.eq(input, other)  # the error for sizes that do not broadcast
     close = np.equal(a, b)

@@ -13,7 +13,7 @@ from ...kernels.columns import not_implemented
 ndarray = np.ndarray
 
 
-@op(constant=True, public=False)
+@op(constant=True, public=False, batched="point")
 def zero_like(self: Any, /) -> Any:
     """Zeros of the shape and dtype of ``self``: the gradient of whatever is flat."""
     return np.zeros_like(self) if type(self) is ndarray else self.dtype.type(0)
@@ -22,19 +22,19 @@ def zero_like(self: Any, /) -> Any:
 # -- comparisons -----------------------------------------------------------------------------------------------------
 
 
-@op(operator="eq", constant=True, typed="promote", stores=True)
+@op(operator="eq", constant=True, typed="promote", stores=True, batched="point")
 def eq(self: Any, other: Any, /) -> Any:
     """Whether elements are equal."""
     return self == other
 
 
-@op("not_equal", operator="ne", constant=True, typed="promote", stores=True)
+@op("not_equal", operator="ne", constant=True, typed="promote", stores=True, batched="point")
 def ne(self: Any, other: Any, /) -> Any:
     """Whether elements differ."""
     return self != other
 
 
-@op("less", operator="lt", constant=True, typed="promote")
+@op("less", operator="lt", constant=True, typed="promote", batched="point")
 def lt(self: Any, other: Any, /) -> Any:
     """Whether elements are less than those of ``other``."""
     if self.dtype.kind == "c":
@@ -42,7 +42,7 @@ def lt(self: Any, other: Any, /) -> Any:
     return self < other
 
 
-@op("less_equal", operator="le", constant=True, typed="promote")
+@op("less_equal", operator="le", constant=True, typed="promote", batched="point")
 def le(self: Any, other: Any, /) -> Any:
     """Whether elements are at most those of ``other``."""
     if self.dtype.kind == "c":
@@ -50,7 +50,7 @@ def le(self: Any, other: Any, /) -> Any:
     return self <= other
 
 
-@op("greater", operator="gt", constant=True, typed="promote")
+@op("greater", operator="gt", constant=True, typed="promote", batched="point")
 def gt(self: Any, other: Any, /) -> Any:
     """Whether elements are greater than those of ``other``."""
     if self.dtype.kind == "c":
@@ -58,7 +58,7 @@ def gt(self: Any, other: Any, /) -> Any:
     return self > other
 
 
-@op("greater_equal", operator="ge", constant=True, typed="promote")
+@op("greater_equal", operator="ge", constant=True, typed="promote", batched="point")
 def ge(self: Any, other: Any, /) -> Any:
     """Whether elements are at least those of ``other``."""
     if self.dtype.kind == "c":
@@ -79,7 +79,7 @@ def _written(compared: Any, node: str, with_number: bool) -> Any:
 
     kernel.__name__ = f"{compared.row.name}_{'number_' if with_number else ''}written"
     kernel.__doc__ = compared.row.kernel.__doc__
-    row = op(node=node, public=False, typed=None if with_number else "promote", truth=True)(kernel)
+    row = op(node=node, public=False, typed=None if with_number else "promote", truth=True, batched="point")(kernel)
     row.derivative(self=lambda grad: zero_like(grad))
     if not with_number:
         row.derivative(other=lambda grad: zero_like(grad))
@@ -95,25 +95,25 @@ WRITTEN = {
 # -- logic -----------------------------------------------------------------------------------------------------------
 
 
-@op(inplace=True, constant=True, truth=True, typed="promote", strict=True)
+@op(inplace=True, constant=True, truth=True, typed="promote", strict=True, batched="point")
 def logical_and(self: Any, other: Any, /) -> Any:
     """Whether both elements are nonzero."""
     return np.logical_and(self, other)
 
 
-@op(inplace=True, constant=True, truth=True, typed="promote", strict=True)
+@op(inplace=True, constant=True, truth=True, typed="promote", strict=True, batched="point")
 def logical_or(self: Any, other: Any, /) -> Any:
     """Whether at least one of the elements is nonzero."""
     return np.logical_or(self, other)
 
 
-@op(inplace=True, constant=True, truth=True, typed="promote", strict=True)
+@op(inplace=True, constant=True, truth=True, typed="promote", strict=True, batched="point")
 def logical_xor(self: Any, other: Any, /) -> Any:
     """Whether just one of the elements is nonzero."""
     return np.logical_xor(self, other)
 
 
-@op(inplace=True, constant=True)
+@op(inplace=True, constant=True, batched="point")
 def logical_not(self: Any, /) -> Any:
     """Whether elements are zero."""
     return np.logical_not(self)
@@ -129,25 +129,25 @@ def _never(self: Any) -> Any:
     return np.zeros(self.shape, np.bool_) if type(self) is ndarray else np.False_
 
 
-@op(constant=True, stores=True, out=None)
+@op(constant=True, stores=True, out=None, batched="point")
 def isnan(self: Any, /) -> Any:
     """Whether elements are not a number."""
     return self != self
 
 
-@op(constant=True, out=None)
+@op(constant=True, out=None, batched="point")
 def isinf(self: Any, /) -> Any:
     """Whether elements are infinite."""
     return np.isinf(self)
 
 
-@op(constant=True, out=None)
+@op(constant=True, out=None, batched="point")
 def isfinite(self: Any, /) -> Any:
     """Whether elements are finite numbers."""
     return np.isfinite(self)
 
 
-@op(constant=True, out=_ONLY_BOOLEAN)
+@op(constant=True, out=_ONLY_BOOLEAN, batched="point")
 def isposinf(self: Any, /) -> Any:
     """Whether elements are positive infinity."""
     if self.dtype.kind == "c":
@@ -155,7 +155,7 @@ def isposinf(self: Any, /) -> Any:
     return _never(self) if self.dtype.kind in "biu" else self == np.inf
 
 
-@op(constant=True, out=_ONLY_BOOLEAN)
+@op(constant=True, out=_ONLY_BOOLEAN, batched="point")
 def isneginf(self: Any, /) -> Any:
     """Whether elements are negative infinity."""
     if self.dtype.kind == "c":
@@ -163,13 +163,13 @@ def isneginf(self: Any, /) -> Any:
     return _never(self) if self.dtype.kind in "biu" else self == -np.inf
 
 
-@op(constant=True, out=None, layout="elementwise")
+@op(constant=True, out=None, layout="elementwise", batched="point")
 def isreal(self: Any, /) -> Any:
     """Whether elements have no imaginary part."""
     return self.imag == 0 if self.dtype.kind == "c" else np.logical_not(_never(self))
 
 
-@op(constant=True, out=_ONLY_BOOLEAN)
+@op(constant=True, out=_ONLY_BOOLEAN, batched="point")
 def signbit(self: Any, /) -> Any:
     """Whether the sign bit is set: negative numbers and -0.0."""
     kind = self.dtype.kind
@@ -181,7 +181,15 @@ def signbit(self: Any, /) -> Any:
 # -- choices ---------------------------------------------------------------------------------------------------------
 
 
-@op(typed="promote", apart=("condition",), stores=True)
+@op(
+    typed="promote",
+    apart=("condition",),
+    stores=True,
+    out="Expected out type to be {Wanted} but got {Found}",
+    aligned=True,
+    forward="linear",
+    batched="point",
+)
 def where(condition: Any, self: Any, other: Any, /) -> Any:
     """``self`` where ``condition`` holds, ``other`` elsewhere, with broadcasting."""
     if condition.dtype.kind != "b":
@@ -207,7 +215,7 @@ where.derivative(
 )
 
 
-@op(typed="promote", public=False)
+@op(typed="promote", public=False, batched="point")
 def share(grad_output: Any, self: Any, other: Any, /) -> Any:
     """``grad_output`` where ``self`` exceeds ``other`` (or one is NaN), half of it where they are equal, else zero."""
     lost = drop(self < other, grad_output)
@@ -220,7 +228,7 @@ def share(grad_output: Any, self: Any, other: Any, /) -> Any:
 share.derivative(grad_output=lambda grad, self, other: share(grad, self, other))
 
 
-@op(typed="promote", strict=True, ufunc=np.maximum)
+@op(typed="promote", strict=True, ufunc=np.maximum, batched="point")
 def maximum(self: Any, other: Any, /) -> Any:
     """The greater of two elements; NaN if one is."""
     if self.dtype.kind == "c":
@@ -234,7 +242,7 @@ maximum.derivative(
 )
 
 
-@op(typed="promote", strict=True, ufunc=np.minimum)
+@op(typed="promote", strict=True, ufunc=np.minimum, batched="point")
 def minimum(self: Any, other: Any, /) -> Any:
     """The lesser of two elements; NaN if one is."""
     if self.dtype.kind == "c":
@@ -248,19 +256,19 @@ minimum.derivative(
 )
 
 
-@op(constant=True, typed="promote", strict=True, public=False)
+@op(constant=True, typed="promote", strict=True, public=False, batched="point")
 def fmax_mask(self: Any, other: Any, /) -> Any:
     """Whether ``fmax`` takes the element of ``self``."""
     return np.logical_or(self >= other, other != other)
 
 
-@op(constant=True, typed="promote", strict=True, public=False)
+@op(constant=True, typed="promote", strict=True, public=False, batched="point")
 def fmin_mask(self: Any, other: Any, /) -> Any:
     """Whether ``fmin`` takes the element of ``self``."""
     return np.logical_or(self <= other, other != other)
 
 
-@op(typed="promote", strict=True)
+@op(typed="promote", strict=True, batched="point")
 def fmax(self: Any, other: Any, /) -> Any:
     """The greater of two elements; the other one where one is NaN."""
     if self.dtype.kind == "c":
@@ -274,7 +282,7 @@ fmax.derivative(
 )
 
 
-@op(typed="promote", strict=True)
+@op(typed="promote", strict=True, batched="point")
 def fmin(self: Any, other: Any, /) -> Any:
     """The lesser of two elements; the other one where one is NaN."""
     if self.dtype.kind == "c":

@@ -79,7 +79,33 @@ convolution.derivative(
 )
 
 
-@op(node="ConvolutionBackwardBackward0", public=False, sizes=lambda grad, other, sizes, *settings: tuple(sizes))
+@convolution.row.samples("weight")
+def _convolution_weights(
+    grad: Any, input: Any, weight_sizes: Any, stride: Any, padding: Any, dilation: Any, transposed: Any, groups: Any,
+    apart: Any,
+) -> Any:  # fmt: skip
+    # each sample's channels as groups of their own, of one image
+    size = len(apart(input))
+    if size != len(input):
+        return None
+    seen, given = (grad, input) if transposed else (input, grad)
+    one = (seen.reshape(1, -1, *seen.shape[2:]), given.reshape(1, -1, *given.shape[2:]))
+    answer = kernels.weight_gradient(*one, weight_sizes[2:], stride, padding, dilation, size * groups)
+    return answer.reshape(size, *weight_sizes)
+
+
+@convolution.row.samples("bias")
+def _convolution_biases(grad: Any, apart: Any) -> Any:
+    parts = apart(grad)
+    return parts.sum((1, *range(3, parts.ndim)))
+
+
+@op(
+    node="ConvolutionBackwardBackward0",
+    public=False,
+    sizes=lambda grad, other, sizes, *settings: tuple(sizes),
+    forward="each",
+)
 def convolution_input(
     grad_output: Any, weight: Any, /, sizes: Any, stride: Any, padding: Any, dilation: Any, transposed: bool,
     output_padding: Any, groups: int,
@@ -105,7 +131,12 @@ convolution_input.derivative(
 )
 
 
-@op(node="ConvolutionBackwardBackward0", public=False, sizes=lambda grad, other, sizes, *settings: tuple(sizes))
+@op(
+    node="ConvolutionBackwardBackward0",
+    public=False,
+    sizes=lambda grad, other, sizes, *settings: tuple(sizes),
+    forward="each",
+)
 def convolution_weight(
     grad_output: Any, input: Any, /, sizes: Any, stride: Any, padding: Any, dilation: Any, transposed: bool,
     output_padding: Any, groups: int,
@@ -205,6 +236,8 @@ def _without_bias(input: Any, weight: Any, pad: int) -> Any:
         "self_sym_argsize_minus_1": ("self_sizes", lambda sizes: sizes[-1]),
         "self_sym_argsize_minus_2": ("self_sizes", lambda sizes: sizes[-2]),
     },
+    forward="linear",
+    batched="fold",
 )
 def im2col(self: Any, /, kernel_size: Any, dilation: Any, padding: Any, stride: Any) -> Any:
     """The windows of images (n, c, h, w) as columns: (n, c * kernel, windows); without n, too."""
@@ -229,6 +262,8 @@ im2col.derivative(
         self.shape[-2] // math.prod(kernel_size),
         *output_size,
     ),
+    forward="linear",
+    batched="fold",
 )
 def col2im(self: Any, /, output_size: Any, kernel_size: Any, dilation: Any, padding: Any, stride: Any) -> Any:
     """Images of ``output_size`` in which every element is the sum of its places in the columns (n, c * kernel, l)."""

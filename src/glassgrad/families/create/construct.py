@@ -7,6 +7,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from ...core import lifted
 from ...core.tensor import LEAF, Tensor, share, wrap
 from ...ground import device as devices
 from ...ground import dtypes, errors, modes
@@ -48,7 +49,7 @@ def fresh(array: Any) -> Tensor:
     out = wrap(array)
     if modes.watch and modes.local.inference:
         out._inference = True
-    return out
+    return lifted.born(out) if modes.transforming else out
 
 
 def mark(leaf: Tensor) -> None:

@@ -13,11 +13,13 @@ from ...core.tensor import Tensor, wrap
 from ...ground import device as devices
 from ...ground import dtypes
 from ...ground.dtypes import called
+from ...ground.hidden import Hidden
 from ...ground.runtime import warn
 from ...ops.declare import composite
 from ..arithmetic.functions import need_tensor, no_match
 from ..cast.functions import view_as_complex, view_as_real
 from ..index.rows import slice as piece
+from ..join.functions import untracked
 from ..join.rows import split_with_sizes
 from ..shape import window
 from ..shape.functions import rearranged
@@ -475,7 +477,7 @@ def slice_inverse(
 def as_strided(input: Any, size: Any, stride: Any, storage_offset: int | None = None) -> Tensor:
     """The view of the same memory with these sizes and strides, from an offset, all in elements."""
     need_tensor("as_strided", "input", 1, input)
-    layout = window.layout_of(np.asarray(input._array))
+    layout = None if isinstance(input._array, Hidden) else window.layout_of(np.asarray(input._array))
     return window.as_strided(input, size, stride, storage_offset, layout)  # type: ignore[no-any-return]
 
 
@@ -490,10 +492,7 @@ def as_strided_(self: Any, size: Any, stride: Any, storage_offset: int | None = 
 def unsafe_split_with_sizes(input: Any, split_sizes: Any, dim: int = 0) -> Any:
     """What ``split_with_sizes`` gives, for whoever promises not to write into the pieces: not tracked as views."""
     need_tensor("unsafe_split_with_sizes", "input", 1, input)
-    parts = split_with_sizes(input, tuple(split_sizes), dim)
-    for part in parts:
-        part._edge, part._counter = part._edge.edge, None
-    return parts
+    return untracked(split_with_sizes(input, tuple(split_sizes), dim))
 
 
 # -- other sizes -------------------------------------------------------------------------------------------------------

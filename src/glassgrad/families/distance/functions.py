@@ -7,8 +7,11 @@ from typing import Any
 import numpy as np
 
 from ...core import write
+from ...core.lifted import Lifted
 from ...core.tensor import Tensor, wrap
+from ...ground import modes
 from ...ground.dtypes import of
+from ...kernels.columns import not_implemented
 from ...ops.declare import composite
 from ..arithmetic.rows import add_number
 from ..cast.rows import clone
@@ -75,7 +78,7 @@ def cosine_similarity(x1: Any, x2: Any, dim: int = 1, eps: float = 1e-8) -> Any:
     """The cosines of the angles between vectors along ``dim``."""
     check_tensor(x1, "cosine_similarity")
     check_tensor(x2, "cosine_similarity")
-    if x1._array.dtype.kind in "bui" and x2._array.dtype.kind in "bui":
+    if x1._array.dtype.kind in "buic" and x2._array.dtype.kind in "buic":
         raise RuntimeError(f"expected common dtype to be floating point, yet common dtype is {x1.dtype.scalar_name}")
     if x1.dtype is not x2.dtype:
         common = x1.dtype if x2._array.dtype.kind in "bui" else of(np.promote_types(x1._array.dtype, x2._array.dtype))
@@ -90,6 +93,14 @@ def cosine_similarity(x1: Any, x2: Any, dim: int = 1, eps: float = 1e-8) -> Any:
 def _length(x: Tensor, axis: int, eps: float) -> Tensor:
     """Norms along ``axis``, at least ``eps``; their gradient knows no bound."""
     length = clone(linalg_vector_norm(x, 2, (axis,), True))
+    if isinstance(length, Lifted):
+        before = modes.local.grad
+        try:
+            modes.set_grad(False)
+            return length.clamp_(min=eps)  # type: ignore[attr-defined, no-any-return]
+        finally:
+            modes.local.grad = before
+            modes.settle()
     write.store(length, np.maximum(length._array, length._array.dtype.type(eps)))
     return length
 
@@ -111,5 +122,7 @@ def pdist(input: Any, p: float = 2.0) -> Any:
         raise RuntimeError("pdist only supports floating-point dtypes")
     if p < 0:
         raise RuntimeError("pdist only supports non-negative p values")
+    if input._array.dtype.itemsize == 2:
+        raise not_implemented("pdist", input._array)
     first, second = np.triu_indices(len(input._array), 1)
     return norm_dim(input.index_select(0, wrap(first)) - input.index_select(0, wrap(second)), float(p), (1,), False)

@@ -45,17 +45,17 @@ def norm_of(a: Any, p: float, dim: Any, keepdim: bool) -> Any:
     return along(size**p, dim, keepdim) ** (1 / p)
 
 
-@op(constant=True, public=False)
+@op(constant=True, public=False, batched="dims")
 def peaks(self: Any, result: Any, /, dim: Any, keepdim: bool) -> Any:
     """One over the number of elements whose size is their line's ``result``, at each of them; else zero."""
     if not keepdim and self.ndim:
         result = np.reshape(result, kept_sizes(self.shape, dim))
-    equal = np.abs(self) == result
+    equal = (np.abs(self) == result) | (self != self)  # NaN is the largest and the smallest of its line
     number = np.add.reduce(equal, axis=dim, keepdims=True) if self.ndim else 1
     return (equal / number).astype(np.abs(self[..., :0]).dtype if self.ndim else np.abs(self).dtype)
 
 
-@op(holomorphic=False, public=False)
+@op(holomorphic=False, public=False, batched="point")
 def power_of_size(self: Any, /, exponent: float) -> Any:
     """``abs(self) ** exponent``, zero where ``self`` is zero."""
     size = np.abs(self)
@@ -82,7 +82,7 @@ def slope_of_norm(grad: Any, self: Any, result: Any, sizes: Any, p: Any, dim: An
     return sgn(self) * power_of_size(self, p - 1) * spread_dim(scale, sizes, dim, keepdim)
 
 
-@op(holomorphic=False, public=False, hidden=("self_sizes",), out=errors.OUT_DTYPE, layout="plain")
+@op(holomorphic=False, public=False, hidden=("self_sizes",), out=errors.OUT_DTYPE, layout="plain", batched="dims")
 def linalg_vector_norm(self: Any, /, ord: Any = 2, dim: Any = None, keepdim: bool = False, dtype: Any = None) -> Any:
     """The norms of order ``ord`` along ``dim``, computed in ``dtype``."""
     return norm_of(self if dtype is None else self.astype(dtype), ord, dim, keepdim)
@@ -95,7 +95,21 @@ linalg_vector_norm.derivative(
 )
 
 
-@op(node="NormBackward1", holomorphic=False, public=False, hidden=("self_sizes",), layout="plain")
+def _no_norm(self: Any, *rest: Any, **settings: Any) -> RuntimeError:
+    return RuntimeError(
+        f"norm(): input dtype should be either floating point or complex. Got {of(self.dtype).scalar_name} instead."
+    )
+
+
+@op(
+    node="NormBackward1",
+    holomorphic=False,
+    public=False,
+    hidden=("self_sizes",),
+    serves=(FLOATS + COMPLEX, _no_norm),
+    layout="plain",
+    batched="dims",
+)
 def norm_dim(self: Any, /, p: Any, dim: Any, keepdim: bool = False) -> Any:
     """The ``p``-norms along ``dim``, as distances need them."""
     return norm_of(self, p, dim, keepdim)
@@ -163,12 +177,6 @@ def joined(first: tuple[int, ...], second: tuple[int, ...]) -> tuple[int, ...]:
 # -- distances ---------------------------------------------------------------------------------------------------------
 
 
-def _no_norm(self: Any, other: Any, p: Any = 2) -> RuntimeError:
-    return RuntimeError(
-        f"norm(): input dtype should be either floating point or complex. Got {of(self.dtype).scalar_name} instead."
-    )
-
-
 @op(
     typed="promote",
     holomorphic=False,
@@ -199,6 +207,7 @@ def _dist_rule(
     hidden=("x1_sizes", "x2_sizes"),
     serves=("fd", "cdist"),
     layout="plain",
+    batched="point",
 )
 def cdist_forward(x1: Any, x2: Any, /, p: Any = 2.0) -> Any:
     """The ``p``-norm distances of every row of ``x1`` from every row of ``x2``."""

@@ -6,8 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from ...core import lifted
 from ...core.tensor import Tensor, wrap
 from ...core.write import check_cast
+from ...ground import modes
 from ...ground.generator import default_generator
 from ...ground.listening import audible
 from ...ground.runtime import warn
@@ -36,9 +38,19 @@ def _kept(input: Tensor, p: float, by_channel: bool) -> Any:
     return placed(like, lambda n: bernoulli(default_generator, 1 - p, n, kind))
 
 
+def _drawn(input: Tensor, p: float, by_channel: bool) -> Any:
+    """The same while a function is transformed: once, or for each example of ``vmap``."""
+    sizes, kind = input._array.shape, input._array.dtype
+    if by_channel:
+        sizes = (*sizes[:2], *(1,) * (len(sizes) - 2))
+    return lifted.drawn(lambda sizes: wrap(bernoulli(default_generator, 1 - p, sizes, kind)), sizes)
+
+
 @unit
 def dropout_factor(input: Tensor, p: float, by_channel: bool) -> Tensor:
     """What dropout multiplies by: zeros, and ``1 / (1 - p)`` where something is kept."""
+    if modes.transforming:
+        return _drawn(input, p, by_channel) / (1 - p)
     factor = _kept(input, p, by_channel)
     if factor.dtype.kind in "bui":
         check_cast(np.dtype("f4"), input)
@@ -52,9 +64,12 @@ def dropout_factor(input: Tensor, p: float, by_channel: bool) -> Tensor:
 @unit
 def alpha_dropout_terms(input: Tensor, p: float, by_channel: bool) -> tuple[Tensor, Tensor]:
     """What alpha dropout multiplies by, and what it adds."""
+    a = 1 / ((_ALPHA * _ALPHA * p + 1) * (1 - p)) ** 0.5
+    if modes.transforming:
+        kept = _drawn(input, p, by_channel)
+        return kept * a, (kept - 1) * (_ALPHA * a) + _ALPHA * a * p
     mask = _kept(input, p, by_channel)
     kind = mask.dtype.type
-    a = 1 / ((_ALPHA * _ALPHA * p + 1) * (1 - p)) ** 0.5
     return wrap(mask * kind(a)), wrap((mask - kind(1)) * kind(_ALPHA * a) + kind(_ALPHA * a * p))
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ...core.lifted import all_values
 from ...core.tensor import Tensor, share, wrap
 from ...ground import dtypes, errors, modes
 from ...ground.runtime import warn
@@ -20,7 +21,7 @@ def _need_indices(indices: Any, function: str) -> None:
     if indices._array.dtype != np.int64 and indices._array.dtype != np.int32:
         raise RuntimeError(
             "Expected tensor for argument #1 'indices' to have one of the following scalar types: Long, Int; but got "
-            f"torch.{indices.dtype.scalar_name}Tensor instead (while checking arguments for {function})"
+            f"{dtypes.type_name(indices.dtype)} instead (while checking arguments for {function})"
         )
 
 
@@ -98,9 +99,10 @@ def one_hot(tensor: Any, num_classes: int = -1) -> Any:
         if num_classes <= 0:
             raise RuntimeError("Can not infer total number of classes from empty tensor.")
         return rows.one_hot_of(tensor, num_classes)
-    if tensor._array.min() < 0:
+    values = all_values(tensor)
+    if values.min() < 0:
         raise RuntimeError("Class values must be non-negative.")
-    most = int(tensor._array.max())
+    most = int(values.max())
     if num_classes == -1:
         num_classes = most + 1
     elif num_classes < 1:
@@ -128,6 +130,12 @@ def embedding_bag(
     check_tensor(weight, "embedding_bag")
     for tensor in (indices, offsets):
         _need_indices(tensor, "embedding_bag")
+    if not weight.dtype.is_floating_point:
+        raise RuntimeError(
+            "Expected tensor for argument #1 'weight' to have one of the following scalar types: Half, BFloat16, "
+            f"Float, Double; but got {dtypes.type_name(weight.dtype)} instead (while checking arguments for "
+            "embedding_bag)"
+        )
     if per_sample_weights is not None and per_sample_weights.dtype is not weight.dtype:
         names = weight.dtype.scalar_name, per_sample_weights.dtype.scalar_name
         raise RuntimeError(

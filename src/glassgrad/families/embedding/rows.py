@@ -53,6 +53,7 @@ def _height(sizes: tuple[int, ...]) -> int:
     public=False,
     hidden=("weight_sizes",),
     shows={"weight_sym_argsize_0": ("weight_sizes", _height)},
+    forward="linear",
 )
 def embedding(
     weight: Any, indices: Any, /, padding_idx: int = -1, scale_grad_by_freq: bool = False, sparse: bool = False
@@ -74,7 +75,20 @@ embedding.derivative(
 )
 
 
-@op(apart=("indices",), public=False)
+@embedding.row.samples("weight")
+def _embedding_tables(
+    grad: Any, indices: Any, weight_sizes: Any, padding_idx: Any, scale_grad_by_freq: Any, apart: Any
+) -> Any:
+    if scale_grad_by_freq:
+        return None  # the frequency is counted over all samples
+    share = _shares(indices, padding_idx, False, grad.dtype)
+    grads, chosen = apart(grad if share is None else grad * share), apart(indices)
+    size, height = len(grads), _height(weight_sizes)
+    tables = chosen + np.arange(size).reshape((-1, *(1,) * (chosen.ndim - 1))) * height
+    return rows_added(grads, tables, size * height).reshape(size, *weight_sizes)
+
+
+@op(apart=("indices",), public=False, forward="linear")
 def embedding_dense_backward(
     grad_output: Any, indices: Any, /, num_weights: int, padding_idx: int, scale_grad_by_freq: bool
 ) -> Any:
@@ -105,7 +119,7 @@ embedding_twice.derivative(
 )
 
 
-@op(constant=True, public=False)
+@op(constant=True, public=False, batched="first")
 def one_hot_of(self: Any, /, num_classes: int) -> Any:
     """Zeros, and a one where each element of ``self`` points in a new last dimension."""
     out = np.zeros((*self.shape, num_classes), np.int64)

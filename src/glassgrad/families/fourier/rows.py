@@ -14,7 +14,7 @@ _FORWARD = ("backward", "ortho", "forward")
 _INVERSE = ("forward", "ortho", "backward")
 
 
-@op(node="FftC2CBackward0", holomorphic=False, public=False)
+@op(node="FftC2CBackward0", holomorphic=False, public=False, forward="linear", batched="dims")
 def fft_c2c(self: Any, /, dim: Any, normalization: int, forward: bool) -> Any:
     """The transforms of complex numbers along several dimensions."""
     if not dim:
@@ -30,7 +30,7 @@ def fft_c2c(self: Any, /, dim: Any, normalization: int, forward: bool) -> Any:
 fft_c2c.derivative(self=lambda grad, dim, normalization, forward: fft_c2c(grad, dim, normalization, not forward))
 
 
-@op(node="FftR2CBackward0", holomorphic=False, public=False, hidden=("self_sizes",))
+@op(node="FftR2CBackward0", holomorphic=False, public=False, hidden=("self_sizes",), forward="linear", batched="dims")
 def fft_r2c(self: Any, /, dim: Any, normalization: int, onesided: bool) -> Any:
     """The transforms of real numbers; ``onesided``: the first half of the last one, which the second mirrors."""
     if len(dim) == 1:
@@ -50,7 +50,9 @@ def _slope_of_r2c(grad: Any, self_sizes: Any, dim: Any, normalization: Any, ones
     return fft_c2r(grad * middle(grad, last, size, 0.5), dim, normalization, size)
 
 
-@op(node="FftC2RBackward0", holomorphic=False, public=False, hidden=("last_dim_size",))
+@op(
+    node="FftC2RBackward0", holomorphic=False, public=False, hidden=("last_dim_size",), forward="linear", batched="dims"
+)
 def fft_c2r(self: Any, /, dim: Any, normalization: int, last_dim_size: int) -> Any:
     """The inverse transforms, real, of what has only the first half of the last dimension."""
     if len(dim) > 1:

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ...core.lifted import all_values
 from ...core.tensor import Tensor
 from ...ground import dtypes
 from ...ground.runtime import warn_once
@@ -251,7 +252,7 @@ def _overlapped(
     end = start + length if length is not None else total - n_fft // 2 if center else total
     end = min(end, total)
     signal, envelope = cut(signal, 1, start, end, 1), cut(envelope, 1, start, end, 1)
-    least = np.abs(envelope._array).min(initial=np.inf)
+    least = np.abs(all_values(envelope)).min(initial=np.inf)
     if not least > 1e-11:
         raise wrong(f"window overlap add min: {1}\n[ CPUBoolType{{}} ]")
     restored = signal / envelope

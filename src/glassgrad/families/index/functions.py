@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ...core import write
+from ...core.lifted import Lifted
 from ...core.tensor import Tensor, wrap
 from ...ground import dtypes
 from ...ground.dtypes import called
@@ -123,9 +124,9 @@ def _check_mask(function: str, mask: Any, like: str = "") -> None:
     if mask._array.dtype.kind != "b":
         name = dtypes.of(mask._array.dtype)
         if like == "fill":
-            plain = {"Float": "float", "Double": "double", "Byte": "unsigned char", "Long": "long int", "Int": "int"}
-            shown = plain.get(name.scalar_name, name.scalar_name)
-            raise RuntimeError(f"masked_fill_ only supports boolean masks, but got mask with dtype {shown}")
+            raise RuntimeError(
+                f"masked_fill_ only supports boolean masks, but got mask with dtype {dtypes.c_name(name)}"
+            )
         if like == "scatter":
             raise RuntimeError(
                 f"masked_scatter_ only supports boolean masks, but got mask with dtype {name.scalar_name}"
@@ -219,7 +220,8 @@ def _indices(function: str, input: Tensor, indices: Any, values: Any) -> Any:
 @composite()
 def index_put(input: Tensor, indices: Any, values: Tensor, accumulate: bool = False) -> Tensor:
     """The tensor with ``values`` put, or added, where the index tensors point."""
-    return rows.index_put(input, values, _indices("index_put", input, indices, values), accumulate)
+    checked = _indices("index_put", input, indices, values)
+    return rows.index_put(rows.beside(input, checked), values, checked, accumulate)
 
 
 @composite()
@@ -233,11 +235,6 @@ def index_put_(input: Tensor, indices: Any, values: Tensor, accumulate: bool = F
 @composite()
 def take_along_dim(input: Tensor, indices: Tensor, dim: int | None = None, *, out: Any = None) -> Tensor:
     """The elements that ``indices`` name along ``dim``, with broadcasting; negative indices count from the end."""
-    kind = indices._array.dtype
-    if kind != np.int64:
-        raise RuntimeError(
-            f"torch.take_along_dim(): dtype of indices should be Long but got {indices.dtype.scalar_name}"
-        )
     if dim is None:
         flat, at = reshape(input, (-1,)), reshape(indices, (-1,))
         return gather(flat, 0, _from_front(at, flat._array.size), out=out)
@@ -246,6 +243,9 @@ def take_along_dim(input: Tensor, indices: Tensor, dim: int | None = None, *, ou
             "torch.take_along_dim(): input and indices should have the same number of dimensions, but got "
             f"{input._array.ndim} dimensions for input, and {indices._array.ndim} dimensions for indices"
         )
+    if indices._array.dtype != np.int64:
+        kind = indices.dtype.scalar_name
+        raise RuntimeError(f"torch.take_along_dim(): dtype of indices should be Long but got {kind}")
     axis = axis_of(dim, input._array.ndim)
     own, theirs = list(input._array.shape), list(indices._array.shape)
     if own:
@@ -258,4 +258,6 @@ def take_along_dim(input: Tensor, indices: Tensor, dim: int | None = None, *, ou
 
 
 def _from_front(indices: Tensor, size: int) -> Tensor:
-    return wrap(np.asarray(indices._array) % size) if size else indices
+    if isinstance(indices, Lifted):
+        return indices % size if size else indices  # type: ignore[operator]
+    return wrap(np.asarray(indices._array) % size) if size and indices._array.dtype.kind == "i" else indices

@@ -12,6 +12,7 @@ import numpy as np
 from ...core import write
 from ...core.tensor import Tensor, share, wrap
 from ...ground import dtypes, modes
+from ...ground.hidden import Hidden
 from ...ground.runtime import warn
 from ...ops.declare import composite
 from ...tensor.parameter import Parameter
@@ -19,7 +20,7 @@ from ..create.construct import tensor
 from ..join.rows import flip, unbind
 from ..scatter.rows import inside
 from ..shape.rows import alias, expand, unsqueeze, view
-from .rows import ALL, Indices, index_put, select, slice
+from .rows import ALL, Indices, beside, index_put, select, slice
 from .rows import index as index_row
 
 ndarray = np.ndarray
@@ -197,7 +198,7 @@ def _sliced(self: Tensor, dim: int, key: builtins.slice) -> Tensor:
 def _general(self: Tensor, keys: tuple[Any, ...]) -> Tensor:
     viewed, indices = _walked(self, keys)
     if indices:
-        return index_row(viewed, prepared(viewed, indices))
+        return index_row(beside(viewed, indices), prepared(viewed, indices))
     return alias(self) if viewed is self else viewed
 
 
@@ -249,6 +250,9 @@ def _walked(self: Tensor, keys: tuple[Any, ...]) -> tuple[Tensor, list[Any]]:
         elif key._array.ndim == 0 and key._array.dtype.kind != "b" and key._array.dtype != np.uint8:
             if key._array.dtype.kind not in "iu":
                 raise IndexError(_KINDS)
+            if isinstance(key._array, Hidden):
+                viewed = index_row(beside(viewed, (key,)), Indices([*(None,) * dim, key]))
+                continue
             try:
                 viewed = select(viewed, dim, int(key._array))
             except IndexError:
@@ -359,7 +363,7 @@ def put_in_place(function: str, target: Tensor, indices: Indices, values: Tensor
         once = target._array.shape
         positions = np.broadcast_to(np.arange(math.prod(once)).reshape(once), array.shape)[indices.parts]
         indices = Indices([wrap(index) for index in np.unravel_index(positions, once)])
-    write.in_place(index_put.row, target, (values,), (indices, accumulate))
+    write.in_place(index_put.row, target, (beside(values, indices),), (indices, accumulate))
 
 
 # -- writing -----------------------------------------------------------------------------------------------------------
@@ -377,7 +381,12 @@ def setitem(self: Tensor, key: Any, value: Any) -> None:
         key = (None,)
     if type(key) is not tuple:
         key = _unpacked(key)
-    if not modes.unusual and self._edge is None and (number or value._edge is None) and _direct(self, key, value):
+    if (
+        not (modes.unusual or modes.transforming)
+        and self._edge is None
+        and (number or value._edge is None)
+        and _direct(self, key, value)
+    ):
         return
     first = key[0] if len(key) == 1 else None
     indices: list[Any] = []

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import builtins
-from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
-from ...core import fit, saved
+from ...core import fit
 from ...core.row import op
 from ...ground import dtypes, errors
 from ...ground.window import empty_slice
 from ..scatter.kernels import add_rows
 from ..shape.rows import axis_of, on_arrays, strided, sum_to, unsigned
+from .indices import ALL, Indices, beside, fresh
 
 ndarray = np.ndarray
-ALL = builtins.slice(None)
 
 
 @on_arrays(fit.fit)
@@ -25,7 +24,7 @@ def fitted(grad: Any, sizes: tuple[int, ...]) -> Any:
     return grad if grad._array.shape == sizes else sum_to(grad, sizes)
 
 
-@op(constant=True, public=False)
+@op(constant=True, public=False, batched="dims")
 def blank(self: Any, /, sizes: Any) -> Any:
     """Zeros of other sizes in the tensor's dtype."""
     return np.zeros(sizes, self.dtype)
@@ -34,7 +33,7 @@ def blank(self: Any, /, sizes: Any) -> Any:
 # -- views of a part, each with its adjoint ----------------------------------------------------------------------------
 
 
-@op(view=True, shows={"dim": ("dim", unsigned), "index": ("index", unsigned)})
+@op(view=True, shows={"dim": ("dim", unsigned), "index": ("index", unsigned)}, batched="dims")
 def select(self: Any, /, dim: Any, index: Any) -> Any:
     """The view at ``index`` of ``dim``, that dimension dropped."""
     try:
@@ -57,7 +56,7 @@ def select(self: Any, /, dim: Any, index: Any) -> Any:
 select.derivative(self=lambda grad, self_sizes, dim, index: select_backward(grad, self_sizes, dim, index))
 
 
-@op(public=False)
+@op(public=False, batched="dims", forward="linear")
 def select_backward(grad_output: Any, /, sizes: Any, dim: Any, index: Any) -> Any:
     """Zeros of ``sizes`` holding ``grad_output`` at ``index`` of ``dim``."""
     out = np.zeros(sizes, grad_output.dtype)
@@ -68,7 +67,12 @@ def select_backward(grad_output: Any, /, sizes: Any, dim: Any, index: Any) -> An
 select_backward.derivative(grad_output=lambda grad, dim, index: select(grad, dim, index))
 
 
-@op(view=True, public=False, shows={"dim": ("dim", unsigned), "start": ("start", unsigned), "end": ("end", unsigned)})
+@op(
+    view=True,
+    public=False,
+    shows={"dim": ("dim", unsigned), "start": ("start", unsigned), "end": ("end", unsigned)},
+    batched="dims",
+)
 def slice(self: Any, /, dim: Any, start: Any = None, end: Any = None, step: Any = 1) -> Any:
     """The view of every ``step``-th index of ``dim`` from ``start`` up to ``end``."""
     if dim == 0:
@@ -88,7 +92,7 @@ slice.derivative(
 )
 
 
-@op(public=False)
+@op(public=False, batched="dims", forward="linear")
 def slice_backward(grad_output: Any, /, sizes: Any, dim: Any, start: Any, end: Any, step: Any) -> Any:
     """Zeros of ``sizes`` holding ``grad_output`` at a slice of ``dim``."""
     out = np.zeros(sizes, grad_output.dtype)
@@ -99,7 +103,7 @@ def slice_backward(grad_output: Any, /, sizes: Any, dim: Any, start: Any, end: A
 slice_backward.derivative(grad_output=lambda grad, dim, start, end, step: slice(grad, dim, start, end, step))
 
 
-@op(public=False)
+@op(public=False, batched="dims", forward="linear")
 def narrow_copy(self: Any, /, dim: Any, start: Any, length: Any) -> Any:
     """A copy of ``length`` indices of ``dim`` from ``start`` on."""
     return slice.row.kernel(self, dim, start, start + length, 1).copy()
@@ -110,7 +114,11 @@ narrow_copy.derivative(
 )
 
 
-@op(view=True, shows={"dim1": ("dim1", unsigned), "dim2": ("dim2", unsigned), "offset": ("offset", unsigned)})
+@op(
+    view=True,
+    shows={"dim1": ("dim1", unsigned), "dim2": ("dim2", unsigned), "offset": ("offset", unsigned)},
+    batched="dims",
+)
 def diagonal(self: Any, /, offset: Any = 0, dim1: Any = 0, dim2: Any = 1) -> Any:
     """The view of the diagonal of two dimensions, as the last dimension."""
     first, second = axis_of(dim1, self.ndim), axis_of(dim2, self.ndim)
@@ -131,7 +139,12 @@ diagonal.derivative(
 @op(
     node="DiagonalBackward0_copy",
     public=False,
+    out=errors.OUT_DTYPE,
+    aligned=True,
+    ruleless=True,
     shows={"dim1": ("dim1", unsigned), "dim2": ("dim2", unsigned), "offset": ("offset", unsigned)},
+    batched="dims",
+    forward="linear",
 )
 def diagonal_copy(self: Any, /, offset: Any, dim1: Any, dim2: Any) -> Any:
     """The diagonal of two dimensions, as the last dimension."""
@@ -143,7 +156,7 @@ diagonal_copy.derivative(
 )
 
 
-@op(public=False)
+@op(public=False, batched="dims", forward="linear")
 def diagonal_backward(grad_output: Any, /, sizes: Any, offset: Any, dim1: Any, dim2: Any) -> Any:
     """Zeros of ``sizes`` holding ``grad_output`` on a diagonal."""
     out = np.zeros(sizes, grad_output.dtype)
@@ -157,7 +170,10 @@ diagonal_backward.derivative(grad_output=lambda grad, offset, dim1, dim2: diagon
 
 
 @op(
-    shows={"dim1": ("dim1", unsigned), "dim2": ("dim2", unsigned), "offset": ("offset", unsigned)}, out=errors.OUT_DTYPE
+    shows={"dim1": ("dim1", unsigned), "dim2": ("dim2", unsigned), "offset": ("offset", unsigned)},
+    out=errors.OUT_DTYPE,
+    forward="linear",
+    batched="dims",
 )
 def diag_embed(self: Any, /, offset: Any = 0, dim1: Any = -2, dim2: Any = -1) -> Any:
     """Matrices in the dimensions ``dim1`` and ``dim2`` that hold the last dimension on a diagonal."""
@@ -175,7 +191,7 @@ def diag_embed(self: Any, /, offset: Any = 0, dim1: Any = -2, dim2: Any = -1) ->
 diag_embed.derivative(self=lambda grad, offset, dim1, dim2: diagonal(grad, offset, dim1, dim2))
 
 
-@op(view=True, public=False, shows={"dimension": ("dimension", unsigned)})
+@op(view=True, public=False, shows={"dimension": ("dimension", unsigned)}, batched="dims")
 def unfold(self: Any, /, dimension: Any, size: Any, step: Any) -> Any:
     """The view of all windows of ``size`` along ``dimension``, ``step`` apart, as a new last dimension."""
     axis = axis_of(dimension, self.ndim)
@@ -201,7 +217,7 @@ unfold.derivative(
 )
 
 
-@op(public=False)
+@op(public=False, forward="linear", batched="dims")
 def unfold_backward(grad_in: Any, /, sizes: Any, dim: Any, size: Any, step: Any) -> Any:
     """The sum of all windows, each where it was taken from."""
     out = np.zeros(sizes or (1,), grad_in.dtype)
@@ -233,7 +249,12 @@ def _replaced(self: Any, src: Any, part: Any) -> Any:
     return out
 
 
-@op(hidden=("src_sizes",), shows={"dim": ("dim", unsigned), "index": ("index", unsigned)})
+@op(
+    hidden=("src_sizes",),
+    shows={"dim": ("dim", unsigned), "index": ("index", unsigned)},
+    batched="dims",
+    forward="linear",
+)
 def select_scatter(self: Any, src: Any, /, dim: Any, index: Any) -> Any:
     """``self`` with ``src`` at ``index`` of ``dim``."""
     return _replaced(self, src, lambda out: select.row.kernel(out, dim, index))
@@ -245,7 +266,12 @@ select_scatter.derivative(
 )
 
 
-@op(hidden=("src_sizes",), shows={"dim": ("dim", unsigned), "start": ("start", unsigned), "end": ("end", unsigned)})
+@op(
+    hidden=("src_sizes",),
+    shows={"dim": ("dim", unsigned), "start": ("start", unsigned), "end": ("end", unsigned)},
+    batched="dims",
+    forward="linear",
+)
 def slice_scatter(self: Any, src: Any, /, dim: Any = 0, start: Any = None, end: Any = None, step: Any = 1) -> Any:
     """``self`` with ``src`` at a slice of ``dim``."""
     axis_of(dim, self.ndim)
@@ -260,7 +286,12 @@ slice_scatter.derivative(
 )
 
 
-@op(hidden=("src_sizes",), shows={"dim1": ("dim1", unsigned), "dim2": ("dim2", unsigned)})
+@op(
+    hidden=("src_sizes",),
+    shows={"dim1": ("dim1", unsigned), "dim2": ("dim2", unsigned)},
+    batched="dims",
+    forward="linear",
+)
 def diagonal_scatter(self: Any, src: Any, /, offset: Any = 0, dim1: Any = 0, dim2: Any = 1) -> Any:
     """``self`` with ``src`` on the diagonal of two dimensions."""
     return _replaced(self, src, lambda out: diagonal.row.kernel(out, offset, dim1, dim2))
@@ -273,39 +304,6 @@ diagonal_scatter.derivative(
 
 
 # -- index tensors -----------------------------------------------------------------------------------------------------
-
-
-class Indices(tuple[Any, ...]):
-    """Index tensors, None for a dimension taken whole; ``parts`` is what NumPy is indexed with."""
-
-    parts: tuple[Any, ...]
-    versions: list[int]
-    alone: bool  # whether only the last is a tensor
-
-    def __new__(cls, indices: Iterable[Any]) -> Indices:
-        self = tuple.__new__(cls, indices)
-        self.alone = len(self) == 1 or all(tensor is None for tensor in self[:-1])
-        self.parts = tuple([ALL if tensor is None else tensor._array for tensor in self])
-        self.versions = [0 if tensor is None or tensor._counter is None else tensor._counter.version for tensor in self]
-        return self
-
-
-def fresh(indices: Any) -> Any:
-    """The indices of a forward call, for its rule; RuntimeError where one was changed in place since."""
-    if type(indices) is Indices:
-        for tensor, version in zip(indices, indices.versions, strict=True):
-            if tensor is not None and tensor._counter is not None and tensor._counter.version != version:
-                raise RuntimeError(
-                    errors.STALE.format(
-                        type=saved.type_name(tensor._array),
-                        sizes=list(tensor._array.shape),
-                        owner="",
-                        now=tensor._counter.version,
-                        then=version,
-                        hint=errors.STALE_HINT,
-                    )
-                )
-    return indices
 
 
 def _key(indices: Any) -> tuple[Any, ...]:
@@ -354,7 +352,7 @@ def refusal(array: Any, key: tuple[Any, ...], error: Exception) -> IndexError:
     return IndexError(text)
 
 
-@op(public=False, stores=True)
+@op(public=False, stores=True, forward="linear")
 def index(self: Any, /, indices: Any) -> Any:
     """The elements that index tensors name, one for each dimension from the first on; None takes a dimension whole."""
     key = _key(indices)
@@ -371,7 +369,9 @@ def index(self: Any, /, indices: Any) -> Any:
     return elements if elements.base is None else elements.copy()
 
 
-index.derivative(self=lambda grad, self_sizes, indices: index_backward(grad, self_sizes, fresh(indices)))
+index.derivative(
+    self=lambda grad, self_sizes, indices: index_backward(beside(grad, indices), self_sizes, fresh(indices))
+)
 
 
 def _sizes_of(array: Any, key: tuple[Any, ...]) -> tuple[int, ...]:
@@ -396,7 +396,7 @@ def _sizes_of(array: Any, key: tuple[Any, ...]) -> tuple[int, ...]:
     return shape
 
 
-@op(public=False)
+@op(public=False, forward="linear")
 def index_backward(grad_output: Any, /, sizes: Any, indices: Any) -> Any:
     """Zeros of ``sizes`` with ``grad_output`` added where the index tensors point."""
     out = np.zeros(sizes, grad_output.dtype)
@@ -405,7 +405,7 @@ def index_backward(grad_output: Any, /, sizes: Any, indices: Any) -> Any:
     return out
 
 
-index_backward.derivative(grad_output=lambda grad, indices: index(grad, indices))
+index_backward.derivative(grad_output=lambda grad, indices: index(beside(grad, indices), indices))
 
 
 def add_at(out: Any, key: tuple[Any, ...], values: Any) -> None:
@@ -419,7 +419,7 @@ def add_at(out: Any, key: tuple[Any, ...], values: Any) -> None:
     np.add.at(out, key, values)
 
 
-@op(inplace=True, public=False, hidden=("values_sizes",))
+@op(inplace=True, public=False, hidden=("values_sizes",), forward="linear")
 def index_put(self: Any, values: Any, /, indices: Any, accumulate: Any = False) -> Any:
     """``self`` with ``values`` put, or added, where the index tensors point."""
     if values.dtype != self.dtype:
@@ -434,9 +434,11 @@ def index_put(self: Any, values: Any, /, indices: Any, accumulate: Any = False) 
 
 index_put.derivative(
     self=lambda grad, indices, accumulate: (
-        grad if accumulate else index_put(grad, blank(grad, ()), fresh(indices), False)
+        grad if accumulate else index_put(beside(grad, indices), blank(grad, ()), fresh(indices), False)
     ),
-    values=lambda grad, values_sizes, indices, accumulate: fitted(index(grad, fresh(indices)), values_sizes),
+    values=lambda grad, values_sizes, indices, accumulate: fitted(
+        index(beside(grad, indices), fresh(indices)), values_sizes
+    ),
 )
 
 
@@ -481,7 +483,10 @@ def _row_by_row(array: Any) -> Any:
     return array if array.flags.c_contiguous else array.copy()
 
 
-@op(inplace=True, apart=("mask",), public=False, one_value=True, hidden=("self_sizes",))
+@op(
+    inplace=True, apart=("mask",), public=False, one_value=True, hidden=("self_sizes",), batched="point",
+    forward="transposed",
+)  # fmt: skip
 def masked_fill(self: Any, mask: Any, /, value: Any) -> Any:
     """``self`` with a number where ``mask`` holds."""
     if self.shape != mask.shape:
@@ -499,6 +504,7 @@ masked_fill.derivative(self=lambda grad, self_sizes, mask: fitted(masked_fill(gr
     public=False,
     one_value=True,
     hidden=("self_sizes",),
+    batched="point", forward="transposed",
 )
 def masked_fill_tensor(self: Any, mask: Any, value: Any, /) -> Any:
     """``self`` with a 0-d tensor's value where ``mask`` holds."""
@@ -520,6 +526,7 @@ masked_fill_tensor.derivative(
     stores=True,
     out=errors.OUT_SAME,
     disjoint=("self", "mask"),
+    forward="linear",
 )
 def masked_select(self: Any, mask: Any, /) -> Any:
     """The elements where ``mask`` holds, in a row."""
@@ -536,7 +543,7 @@ masked_select.derivative(
 )
 
 
-@op(inplace=True, apart=("mask",), public=False, hidden=("self_sizes",))
+@op(inplace=True, apart=("mask",), public=False, hidden=("self_sizes",), forward="linear")
 def masked_scatter(self: Any, mask: Any, source: Any, /) -> Any:
     """``self`` with the elements of ``source``, in order, where ``mask`` holds."""
     if source.dtype != self.dtype:
@@ -561,7 +568,7 @@ masked_scatter.derivative(
 )
 
 
-@op(apart=("mask",), public=False)
+@op(apart=("mask",), public=False, forward="linear")
 def masked_scatter_backward(grad_output: Any, mask: Any, /, sizes: Any) -> Any:
     """The elements where ``mask`` holds, then zeros, under ``sizes``."""
     out = np.zeros(sizes, grad_output.dtype)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ...core.row import REALS, op
-from ...ground import errors
+from ...ground import dtypes, errors
 from ..scatter.kernels import add_rows, inside
 from ..scatter.rows import BEYOND, check_bounds, name_of, scatter_reduce, shared_out
 from ..shape.rows import axis_of, expand, reshape, sum_to, unsigned, view
@@ -24,7 +24,7 @@ def _along(axis: int, index: Any) -> tuple[Any, ...]:
     shows={"dim": ("dim", unsigned)},
     stores=True,
     out=errors.OUT_SAME,
-    disjoint=("self", "index"),
+    disjoint=("self", "index"), forward="linear",
 )
 def index_select(self: Any, index: Any, /, dim: Any) -> Any:
     """The slices of ``dim`` that ``index`` names."""
@@ -47,7 +47,7 @@ def index_select(self: Any, index: Any, /, dim: Any) -> Any:
 index_select.derivative(self=lambda grad, index, self_sizes, dim: index_select_backward(grad, index, self_sizes, dim))
 
 
-@op(apart=("index",), public=False)
+@op(apart=("index",), public=False, forward="linear")
 def index_select_backward(grad_output: Any, index: Any, /, sizes: Any, dim: Any) -> Any:
     """Zeros of ``sizes`` with slices added where ``index`` says."""
     return _slices_added(np.zeros(sizes, grad_output.dtype), index, grad_output, axis_of(dim, len(sizes)))
@@ -107,7 +107,7 @@ def _slices(self: Any, index: Any, source: Any, dim: int) -> int:
     hidden=("source_sizes",),
     shows={"dim": ("dim", unsigned), "source_dim": ("source_sizes", len)},
     out=errors.OUT_DTYPE,
-    disjoint=("index", "source"),
+    disjoint=("index", "source"), forward="linear",
 )
 def index_add(self: Any, index: Any, source: Any, /, dim: Any, alpha: Any = 1) -> Any:
     """``self`` with ``alpha`` times the slices of ``source`` added where ``index`` says."""
@@ -134,7 +134,7 @@ index_add.derivative(
     hidden=("source_sizes",),
     shows={"dim": ("dim", unsigned), "source_dim": ("source_sizes", len)},
     out=errors.OUT_DTYPE,
-    disjoint=("index", "source"),
+    disjoint=("index", "source"), forward="linear",
 )
 def index_copy(self: Any, index: Any, source: Any, /, dim: Any) -> Any:
     """``self`` with its slices replaced by those of ``source`` where ``index`` says."""
@@ -255,6 +255,9 @@ def _line_of(ndim: int, axis: int) -> tuple[int, ...]:
 def index_reduce(self: Any, index: Any, source: Any, /, dim: Any, reduce: Any, include_self: Any = True) -> Any:
     """``self`` with the slices of ``source`` reduced into those that ``index`` names."""
     axis = axis_of(dim, self.ndim)
+    if index.dtype.kind != "i" or index.itemsize < 4:
+        kind = dtypes.of(index.dtype).scalar_name
+        raise RuntimeError(f"index_reduce_(): Expected dtype int32/int64 for index but got: {kind}")
     wide = np.broadcast_to(index.reshape(_line_of(source.ndim, axis)), source.shape)
     return scatter_reduce.row.kernel(self, wide, source, axis, reduce, include_self)
 

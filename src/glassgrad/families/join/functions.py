@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ...core.tensor import Tensor, wrap
+from ...core.tensor import Tensor, View, wrap
 from ...ground import dtypes
 from ...ground.dtypes import called
 from ...ground.runtime import warn_once
@@ -112,9 +112,14 @@ def split_with_sizes(input: Tensor, split_sizes: Any, dim: int = 0) -> Any:
 @composite()
 def unsafe_split(input: Tensor, split_size: int, dim: int = 0) -> Any:
     """What ``split`` gives, for whoever promises not to write into the pieces: not tracked as views."""
-    parts = rows.unsafe_split(input, split_size, dim)
+    return untracked(rows.unsafe_split(input, split_size, dim))
+
+
+def untracked(parts: Any) -> Any:
+    """Views made tensors in their own right: a write into one is not noticed by the others."""
     for part in parts:
-        part._edge, part._counter = part._edge.edge, None
+        if type(part._edge) is View:
+            part._edge, part._counter = part._edge.edge, None
     return parts
 
 

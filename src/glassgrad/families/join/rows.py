@@ -39,7 +39,14 @@ def _common_axis(tensors: Any, dim: int) -> tuple[int, tuple[int, ...] | None]:
     return axis, first.shape
 
 
-@op(typed="promote", public=False, hidden=("tensors_sizes",), shows={"dim": ("dim", unsigned)}, stores=True)
+@op(
+    typed="promote",
+    public=False,
+    hidden=("tensors_sizes",),
+    shows={"dim": ("dim", unsigned)},
+    stores=True,
+    forward="linear",
+)
 def cat(tensors: Any, /, dim: Any) -> Any:
     """The tensors one after the other along ``dim``; empty vectors are passed over."""
     try:
@@ -73,7 +80,7 @@ def _portions(grad: Any, tensors_sizes: Any, dim: Any, needs: Any) -> Any:
     return parts
 
 
-@op(typed="promote", public=False, shows={"dim": ("dim", unsigned)}, stores=True)
+@op(typed="promote", public=False, shows={"dim": ("dim", unsigned)}, stores=True, forward="linear")
 def stack(tensors: Any, /, dim: Any) -> Any:
     """The tensors, all of one shape, along a new dimension."""
     first = tensors[0].shape
@@ -95,7 +102,7 @@ def stack(tensors: Any, /, dim: Any) -> Any:
 stack.derivative(tensors=lambda grad, dim: unbind(grad, dim))
 
 
-@op(view=True, shows={"dim": ("dim", unsigned)})
+@op(view=True, shows={"dim": ("dim", unsigned)}, batched="dims")
 def unbind(self: Any, /, dim: Any = 0) -> Any:
     """The views at every index of ``dim``, that dimension dropped."""
     if not self.ndim:
@@ -135,7 +142,7 @@ def _joined(grads: Any, self_sizes: Any, split_size: Any, dim: Any) -> Any:
     return cat(_all_parts(grads, self_sizes, lengths, dim), dim)
 
 
-@op(view=True, public=False, shows={"dim": ("dim", unsigned)})
+@op(view=True, public=False, shows={"dim": ("dim", unsigned)}, batched="dims")
 def split(self: Any, /, split_size: Any, dim: Any = 0) -> Any:
     """Views of ``split_size`` indices of ``dim`` each; the last may be smaller."""
     if not self.ndim:
@@ -157,6 +164,7 @@ split.derivative(self=_joined)
     public=False,
     hidden=("split_sizes",),
     shows={"split_sizes": ("split_sizes", tuple), "dim": ("dim", unsigned)},
+    batched="dims",
 )
 def split_with_sizes(self: Any, /, split_sizes: Any, dim: Any = 0) -> Any:
     """Views of so many indices of ``dim`` as ``split_sizes`` says."""
@@ -183,7 +191,7 @@ def _joined_sizes(grads: Any, self_sizes: Any, split_sizes: Any, dim: Any) -> An
     return cat(_all_parts(grads, self_sizes, split_sizes, dim), dim)
 
 
-@op(view=True, public=False, shows={"dim": ("dim", unsigned)})
+@op(view=True, public=False, shows={"dim": ("dim", unsigned)}, batched="dims")
 def unsafe_split(self: Any, /, split_size: Any, dim: Any = 0) -> Any:
     """What ``split`` gives, for whoever promises not to write into the pieces."""
     return split.row.kernel(self, split_size, dim)
@@ -206,7 +214,7 @@ def _all_parts(grads: Any, sizes: tuple[int, ...], lengths: Any, dim: int) -> li
     ]
 
 
-@op(typed="promote", public=False, hidden=("tensors_sizes",))
+@op(typed="promote", public=False, hidden=("tensors_sizes",), forward="linear")
 def block_diag(tensors: Any, /) -> Any:
     """The matrix that holds the tensors as blocks on its diagonal; vectors count as rows."""
     for number, tensor in enumerate(tensors):
@@ -246,7 +254,7 @@ def _as_matrix(sizes: tuple[int, ...]) -> tuple[int, ...]:
 BACKWARDS = builtins.slice(None, None, -1)
 
 
-@op(public=False, stores=True)
+@op(public=False, stores=True, forward="linear")
 def repeat(self: Any, /, repeats: Any) -> Any:
     """The tensor beside itself, so many times along every dimension; new dimensions come in front."""
     if len(repeats) < self.ndim:
@@ -274,7 +282,7 @@ def _paired(repeats: tuple[int, ...], sizes: tuple[int, ...], count: bool) -> tu
     return tuple(n for pair in zip(repeats, padded, strict=True) for n in (pair if count else (1, pair[1])))
 
 
-@op(public=False, shows={"dims": ("dims", unsigned)})
+@op(public=False, shows={"dims": ("dims", unsigned)}, layout="elementwise", batched="dims", forward="linear")
 def flip(self: Any, /, dims: Any) -> Any:
     """The tensor mirrored along ``dims``."""
     axes = axes_of(dims, self.ndim)
@@ -286,7 +294,13 @@ def flip(self: Any, /, dims: Any) -> Any:
 flip.derivative(self=lambda grad, dims: flip(grad, dims))
 
 
-@op(public=False, shows={"dims": ("dims", unsigned), "shifts": ("shifts", unsigned)}, stores=True)
+@op(
+    public=False,
+    shows={"dims": ("dims", unsigned), "shifts": ("shifts", unsigned)},
+    stores=True,
+    forward="linear",
+    batched="dims",
+)
 def roll(self: Any, /, shifts: Any, dims: Any = ()) -> Any:
     """The tensor with elements moved on, those that fall off coming back at the other end."""
     if not shifts:
@@ -318,7 +332,7 @@ def _rolled(array: Any, shift: int, axis: int) -> Any:
     return out
 
 
-@op(out=None)
+@op(out=None, forward="linear", batched="dims")
 def rot90(self: Any, /, k: Any = 1, dims: Any = (0, 1)) -> Any:
     """The tensor turned ``k`` times by 90 degrees in the plane of two dimensions."""
     if len(dims) != 2:
@@ -356,7 +370,7 @@ def _side(name: str, self: Any, diagonal: int) -> Any:
     return _below(rows, columns, max(-rows, min(columns, diagonal)))
 
 
-@op(inplace=True, out=errors.OUT_DTYPE)
+@op(inplace=True, out=errors.OUT_DTYPE, forward="linear", batched="first")
 def tril(self: Any, /, diagonal: Any = 0) -> Any:
     """Matrices with zeros above a diagonal."""
     return np.ascontiguousarray(np.where(_side("tril", self, diagonal), self, np.zeros((), self.dtype)))
@@ -365,7 +379,7 @@ def tril(self: Any, /, diagonal: Any = 0) -> Any:
 tril.derivative(self=lambda grad, diagonal: tril(grad, diagonal))
 
 
-@op(inplace=True, out=errors.OUT_DTYPE)
+@op(inplace=True, out=errors.OUT_DTYPE, forward="linear", batched="first")
 def triu(self: Any, /, diagonal: Any = 0) -> Any:
     """Matrices with zeros below a diagonal."""
     return np.ascontiguousarray(np.where(_side("triu", self, diagonal - 1), np.zeros((), self.dtype), self))

@@ -34,7 +34,7 @@ def refuse_phase(inner: Any, function: str) -> None:
 # -- Hermitian matrices -----------------------------------------------------------------------------------------------
 
 
-@op(outputs=("eigenvalues", "eigenvectors"), holomorphic=False, public=False)
+@op(outputs=("eigenvalues", "eigenvectors"), holomorphic=False, public=False, batched="first")
 def linalg_eigh(A: Any, /, UPLO: str = "L", compute_v: bool = True) -> Any:  # noqa: N803  PyTorch's names
     """Rising eigenvalues and orthonormal eigenvectors of Hermitian matrices, of which one triangle is read."""
     if A.dtype not in (np.float32, np.float64, np.complex64, np.complex128):
@@ -74,7 +74,7 @@ def _slope_of_eigh(grads: Any, eigenvalues: Any, eigenvectors: Any) -> Any:
 # -- general matrices -------------------------------------------------------------------------------------------------
 
 
-@op(outputs=("eigenvalues", "eigenvectors"), holomorphic=False, public=False, hidden=("from_real",))
+@op(outputs=("eigenvalues", "eigenvectors"), holomorphic=False, public=False, hidden=("from_real",), batched="first")
 def linalg_eig(A: Any, /, compute_v: bool = True, from_real: bool = False) -> Any:  # noqa: N803
     """Complex eigenvalues and eigenvectors of length one of square matrices."""
     if not np.isfinite(A).all():

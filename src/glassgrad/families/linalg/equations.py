@@ -8,11 +8,12 @@ from typing import Any
 
 import numpy as np
 
+from ...core.lifted import all_values
 from ...core.tensor import Tensor, wrap
 from ...ground import dtypes, errors
 from ...ground.listening import audible
 from ...ops.declare import COMPOSITES, composite
-from ..matrix.functions import broadcast, check_equation, demand, into, linalg_inv
+from ..matrix.functions import broadcast, check_equation, demand, into, linalg_inv, linalg_solve
 from ..norm.functions import matrix_norm
 from ..shape.rows import permute, reshape, squeeze_dim, unsqueeze
 from . import kernels as triangle
@@ -45,7 +46,7 @@ def _with_info(make: Callable[[], Tensor], A: Tensor, name: str, check: bool) ->
     """A result, and the zero pivots of the matrices; those are looked for only where it tells of some."""
     result = make()
     info = np.zeros(A._array.shape[:-2], np.int32)
-    if not np.isfinite(result._array).all():
+    if not np.isfinite(all_values(result)).all():
         info = _first_zeros(A)
     if check:
         check_info(f"linalg.{name}", "inversion" if name == "inv_ex" else "solve", info)
@@ -271,7 +272,7 @@ def cond(input: Tensor, p: Any = None, *, out: Any = None) -> Tensor:
             inverse, info = inv_ex(input)
             inverse = inverse.masked_fill(info.unsqueeze(-1).unsqueeze(-1) != 0, math.inf)
             ratio = (matrix_norm(input, p) * matrix_norm(inverse, p)).nan_to_num(math.inf, math.inf, -math.inf)
-    return ratio if out is None else into("linalg.cond", (input,), out, ratio, errors.OUT_SAFELY, True)
+    return ratio if out is None else into("linalg.cond", (input,), out, ratio, errors.OUT_SAFELY, True, True)
 
 
 def abs_order(p: Any) -> Any:
@@ -325,7 +326,7 @@ def tensorsolve(input: Tensor, other: Tensor, dims: Any = None, *, out: Any = No
             f"but got {math.prod(columns)} != {other._array.size}"
         )
     flat = reshape(moved, (other._array.size, math.prod(columns)))
-    solved = reshape(solution(flat, reshape(other, (other._array.size,)), True), columns)
+    solved = reshape(linalg_solve(flat, reshape(other, (other._array.size,))), columns)
     return solved if out is None else into("tensorsolve", (input, other), out, solved, errors.OUT_SAFELY, True)
 
 
@@ -362,6 +363,10 @@ def vander(x: Tensor, *, N: int | None = None) -> Tensor:  # noqa: N803
     Source: https://docs.pytorch.org/docs/stable/generated/torch.linalg.vander.html
     """
     demand("linalg_vander", x=x)
+    if x._array.dtype.kind == "b" or x._array.dtype.itemsize == 2 and x.dtype.is_floating_point:
+        raise RuntimeError(
+            f"linalg.vander supports floating point, complex, and integer tensors, but got {x.dtype.scalar_name}"
+        )
     sizes = x._array.shape or (1,)
     count = N if N is not None else sizes[-1]
     if count <= 1:

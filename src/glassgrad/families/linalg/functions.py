@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from ...core.lifted import all_values, derives
 from ...core.tensor import Tensor, wrap
-from ...ground import errors, modes
+from ...ground import errors
 from ...ground.listening import audible
 from ...kernels.columns import not_implemented
 from ...ops import return_types as results
@@ -63,11 +64,6 @@ def answer(name: str, inputs: Any, out: Any, values: tuple[Any, ...]) -> Any:
     return _new(getattr(results, name), values)
 
 
-def recorded(*tensors: Any) -> bool:
-    """Whether gradients are wanted of what is made of these."""
-    return modes.grad_enabled() and any(tensor.requires_grad for tensor in tensors)
-
-
 # -- factors ----------------------------------------------------------------------------------------------------------
 
 
@@ -81,7 +77,7 @@ def cholesky(input: Tensor, *, upper: bool = False, out: Any = None) -> Tensor:
     square("linalg.cholesky", input)
     fractional("linalg.cholesky", input)
     root, info = linalg_cholesky_ex(input, upper, False)
-    check_definite("linalg.cholesky", info._array)
+    check_definite("linalg.cholesky", all_values(info))
     return root if out is None else into("linalg_cholesky", (input,), out, root)
 
 
@@ -143,7 +139,7 @@ def factored(function: str, A: Tensor, pivot: bool, check: bool) -> Any:  # noqa
         )
     _must_pivot(pivot)
     factors = linalg_lu_factor_ex(A, pivot)
-    info = factors[2]._array
+    info = all_values(factors[2])
     if check and np.any(info):
         index = int(np.flatnonzero(info)[0])
         row = int(np.ravel(info)[index])
@@ -301,7 +297,7 @@ def svdvals(A: Tensor, *, driver: str | None = None, out: Any = None) -> Tensor:
     """
     demand("linalg_svdvals", A=A)
     _decomposable(A, driver)
-    values = linalg_svd(A, False, recorded(A))[1]
+    values = linalg_svd(A, False, derives(A))[1]
     return values if out is None else into("linalg_svdvals", (A,), out, values)
 
 
@@ -311,6 +307,8 @@ def svdvals(A: Tensor, *, driver: str | None = None, out: Any = None) -> Tensor:
 def _general(A: Any) -> Any:  # noqa: N803
     square("linalg.eig", A)
     if A._array.dtype not in LAPACK:
+        if A.dtype.is_floating_point:
+            raise not_implemented("linalg_eig_out_cpu", A._array)
         raise RuntimeError(f"Unknown Complex ScalarType for {A.dtype.scalar_name}")
 
 
@@ -333,7 +331,7 @@ def eigvals(input: Tensor, *, out: Any = None) -> Tensor:
     """
     demand("linalg_eigvals", input=input)
     _general(input)
-    values = linalg_eig(input, recorded(input), not input.dtype.is_complex)[0]
+    values = linalg_eig(input, derives(input), not input.dtype.is_complex)[0]
     return (
         values
         if out is None
@@ -368,7 +366,7 @@ def eigvalsh(input: Tensor, UPLO: str = "L", *, out: Any = None) -> Tensor:  # n
     """
     demand("linalg_eigvalsh", input=input)
     _symmetric(input, UPLO)
-    values = linalg_eigh(input, UPLO, recorded(input))[0]
+    values = linalg_eigh(input, UPLO, derives(input))[0]
     return values if out is None else into("linalg_eigvalsh", (input,), out, values)
 
 

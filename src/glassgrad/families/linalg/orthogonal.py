@@ -17,10 +17,10 @@ from .triangular import lower_rest, refuse, substitute, upper_rest
 # -- QR ---------------------------------------------------------------------------------------------------------------
 
 
-@op(outputs=("Q", "R"), holomorphic=False, public=False, hidden=("A_sizes",))
+@op(outputs=("Q", "R"), holomorphic=False, public=False, hidden=("A_sizes",), batched="first")
 def linalg_qr(A: Any, /, mode: str = "reduced") -> Any:  # noqa: N803  PyTorch's name
     """Orthonormal columns and an upper triangle, whose product is the matrix."""
-    refuse("linalg_qr_cpu", A)
+    refuse("geqrf_cpu", A)
     if mode == "r":
         return np.zeros((0,), A.dtype), np.linalg.qr(A, "r")
     q, r = np.linalg.qr(A, mode)  # type: ignore[call-overload]
@@ -96,7 +96,7 @@ def raw(A: Any) -> tuple[Any, Any]:  # noqa: N803
     return turned.swapaxes(-1, -2), tau
 
 
-@op(outputs=("a", "tau"), holomorphic=False, public=False)
+@op(outputs=("a", "tau"), holomorphic=False, public=False, batched="first")
 def geqrf(self: Any, /) -> Any:
     """The triangle and the reflections that QR is made of, in one matrix, and the reflections' factors."""
     return raw(self)
@@ -137,7 +137,7 @@ def _reflected(vectors: Any, tau: Any, other: Any, transpose: bool) -> Any:
     return other - np.matmul(v, np.matmul(t, np.matmul(turned, other)))
 
 
-@op(outputs=("V", "T"), holomorphic=False, public=False)
+@op(outputs=("V", "T"), holomorphic=False, public=False, batched="first")
 def reflections(self: Any, tau: Any, /) -> Any:
     """V, whose columns are the reflections, and T, with which their product is ``I - V T V'``.
 
@@ -171,10 +171,10 @@ def pulled_through(gv: Any, gt: Any, V: Any, T: Any, vectors: Any, tau: Any) -> 
     return back, scale
 
 
-@op(holomorphic=False, public=False)
+@op(holomorphic=False, public=False, batched="first")
 def linalg_householder_product(input: Any, tau: Any, /) -> Any:
     """The first columns of the product of the reflections."""
-    refuse("linalg_householder_product_cpu", input)
+    refuse("orgqr_cpu", input)
     rows, columns = input.shape[-2:]
     first = np.broadcast_to(np.eye(rows, columns, dtype=input.dtype), input.shape)
     return _reflected(input, tau, first, False)
@@ -192,7 +192,7 @@ def _slopes_of_product(grad: Any, input: Any, tau: Any) -> Any:
     return spread_to(toward_v, toward_t, toward_head, v, t, input, tau)
 
 
-@op(holomorphic=False, public=False, hidden=("input3_sizes",))
+@op(holomorphic=False, public=False, hidden=("input3_sizes",), batched="first")
 def ormqr(self: Any, input2: Any, input3: Any, /, left: bool = True, transpose: bool = False) -> Any:
     """The product of the reflections, or what undoes them, times ``input3``."""
     refuse("ormqr_cpu", self)

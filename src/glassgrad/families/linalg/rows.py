@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ...core import plan
+from ...core.lifted import all_values
 from ...core.row import op
 from ...ops.declare import COMPOSITES
 from ..pointwise.limit import conj, real
@@ -103,7 +104,13 @@ def each(grad: Any) -> Any:
     return unsqueeze(unsqueeze(grad, -1), -1)
 
 
-@op(node="LinalgInvExBackward0", public=False, hidden=("result",), shows={"inverse": ("result", lambda tensor: tensor)})
+@op(
+    node="LinalgInvExBackward0",
+    public=False,
+    hidden=("result",),
+    shows={"inverse": ("result", lambda tensor: tensor)},
+    batched="first",
+)
 def inverse_of(A: Any, /, lenient: bool = False) -> Any:  # noqa: N803  PyTorch's name
     """The inverses of square matrices, column by column in memory as LAPACK leaves them.
 
@@ -150,7 +157,7 @@ def lu_solved(factors: Any, pivots: Any, right: Any, left: bool, adjoint: bool) 
     return triangle.substituted(factors, inner, True, False)
 
 
-@op(node="LinalgDetBackward0", public=False)
+@op(node="LinalgDetBackward0", public=False, batched="first")
 def determinant(A: Any, /) -> Any:  # noqa: N803
     """The determinants of square matrices."""
     return np.linalg.det(A)
@@ -172,7 +179,7 @@ def _cofactors(grad: Any, A: Any, result: Any) -> Any:  # noqa: N803
 @on_arrays(_cofactors)
 def cofactors(grad: Any, A: Any, result: Any) -> Any:  # noqa: N803
     """The gradient of the determinant: its inverse, turned, times itself; by singular values where that is zero."""
-    if (np.asarray(result._array) != 0).all():
+    if (np.asarray(all_values(result)) != 0).all():
         return each(grad * result) * turned(inverse_of(A))
     from .singular import linalg_svd, unit_matrices  # stands on this module
 
@@ -183,7 +190,7 @@ def cofactors(grad: Any, A: Any, result: Any) -> Any:  # noqa: N803
     return each(grad * determinant(u) * determinant(vh)) * inner
 
 
-@op(outputs=("sign", "logabsdet"), holomorphic=False, public=False)
+@op(outputs=("sign", "logabsdet"), holomorphic=False, public=False, batched="first")
 def linalg_slogdet(A: Any, /) -> Any:  # noqa: N803
     """The signs of the determinants (of complex ones, their directions) and the logarithms of their sizes."""
     sign, size = np.linalg.slogdet(A)
@@ -322,7 +329,7 @@ def _parts(a: Any, b: list[float]) -> tuple[Any, Any]:
     return even, np.matmul(a, odd)
 
 
-@op(holomorphic=False, public=False)
+@op(holomorphic=False, public=False, batched="first")
 def linalg_matrix_exp(self: Any, /) -> Any:
     """The exponentials of square matrices."""
     if self.dtype.kind == "V" or self.dtype == np.float16:
@@ -333,7 +340,7 @@ def linalg_matrix_exp(self: Any, /) -> Any:
 linalg_matrix_exp.derivative(self=lambda grad, self: upper_right(linalg_matrix_exp(blocks(adjoint(self), grad))))
 
 
-@op(holomorphic=False, public=False)
+@op(holomorphic=False, public=False, batched="first")
 def blocks(self: Any, corner: Any, /) -> Any:
     """The matrices of twice the side that hold ``self`` twice on the diagonal, and ``corner`` above it."""
     side = self.shape[-1]
@@ -351,7 +358,7 @@ blocks.derivative(
 )
 
 
-@op(holomorphic=False, public=False)
+@op(holomorphic=False, public=False, batched="first")
 def upper_right(self: Any, /) -> Any:
     """The upper right quarter of matrices."""
     side = self.shape[-1] // 2
@@ -361,7 +368,7 @@ def upper_right(self: Any, /) -> Any:
 upper_right.derivative(self=lambda grad: around(grad))
 
 
-@op(holomorphic=False, public=False)
+@op(holomorphic=False, public=False, batched="first")
 def around(self: Any, /) -> Any:
     """Matrices of twice the side, zero outside their upper right quarter."""
     return blocks.row.kernel(np.zeros_like(self), self)

@@ -54,6 +54,7 @@ def _diverged(A: Any) -> None:  # noqa: N803
     public=False,
     hidden=("A_sizes",),
     shows={"S_sym_argsize_minus_1": ("S", lambda tensor: tensor._array.shape[-1])},
+    batched="first",
 )
 def linalg_svd(A: Any, /, full_matrices: bool = False, compute_uv: bool = True) -> Any:  # noqa: N803
     """Orthonormal columns ``U``, falling values ``S`` and orthonormal rows ``Vh`` with ``U @ diag(S) @ Vh = A``."""
@@ -129,7 +130,7 @@ def refuse_phase(left: Any, right: Any) -> None:
 # -- pseudoinverses ---------------------------------------------------------------------------------------------------
 
 
-@op(apart=("atol", "rtol"), holomorphic=False, public=False)
+@op(apart=("atol", "rtol"), holomorphic=False, public=False, batched="first")
 def linalg_pinv(self: Any, atol: Any, rtol: Any, /, hermitian: bool = False) -> Any:
     """The pseudoinverses: singular values (or sizes of eigenvalues) up to the tolerances count as zero."""
     if hermitian:

@@ -12,7 +12,8 @@ from ..join.rows import cat, tril, triu
 from . import kernels as triangle
 from .rows import LinAlgError, adjoint, conjugated, lu_solved, mathematics, narrowed, times, turned, which
 
-LAPACK = (np.dtype(np.float32), np.dtype(np.float64), np.dtype(np.complex64), np.dtype(np.complex128))
+LAPACK_CHARS = "fdFD"
+LAPACK = tuple(map(np.dtype, LAPACK_CHARS))
 
 
 def refuse(kernel: str, a: Any) -> None:
@@ -33,7 +34,13 @@ def solved(A: Any, B: Any, upper: bool, left: bool, unitriangular: bool) -> Any:
     return np.ascontiguousarray(solutions.swapaxes(-1, -2))
 
 
-@op(node="LinalgSolveTriangularBackward0", holomorphic=False, public=False, hidden=("self_sizes", "B_sizes"))
+@op(
+    node="LinalgSolveTriangularBackward0",
+    holomorphic=False,
+    public=False,
+    hidden=("self_sizes", "B_sizes"),
+    batched="first",
+)
 def substitute(self: Any, B: Any, /, upper: bool, left: bool = True, unitriangular: bool = False) -> Any:  # noqa: N803
     """What triangular matrices must be multiplied with to give ``B``."""
     return solved(self, B, upper, left, unitriangular)
@@ -61,7 +68,13 @@ def part(grad: Any, upper: Any, unitriangular: Any) -> Any:
     return tril(grad, -1 if unitriangular else 0)
 
 
-@op(outputs=("solution", "cloned_coefficient"), holomorphic=False, public=False, hidden=("self_sizes", "A_sizes"))
+@op(
+    outputs=("solution", "cloned_coefficient"),
+    holomorphic=False,
+    public=False,
+    hidden=("self_sizes", "A_sizes"),
+    batched="point",
+)
 def triangular_solve(self: Any, A: Any, /, upper: bool, transpose: bool, unitriangular: bool) -> Any:  # noqa: N803
     """The solutions of ``A @ X = self``, and a copy of ``A``."""
     matrix = A.swapaxes(-1, -2) if transpose else A
@@ -96,10 +109,10 @@ def _slopes_of_triangular_solve(
 # -- elimination ------------------------------------------------------------------------------------------------------
 
 
-@op(outputs=("LU", "pivots", "info"), differentiable=("LU",), holomorphic=False, public=False)
+@op(outputs=("LU", "pivots", "info"), differentiable=("LU",), holomorphic=False, public=False, batched="first")
 def linalg_lu_factor_ex(A: Any, /, pivot: bool = True) -> Any:  # noqa: N803
     """Both triangles of each matrix in one, the rows that were swapped, and the first zero pivot (or zero)."""
-    refuse("lu_factor_cpu", A)
+    refuse("lu_cpu", A)
     return triangle.lu(A)
 
 
@@ -112,7 +125,7 @@ def _slope_of_lu_factor(grad: Any, LU: Any, pivots: Any) -> Any:  # noqa: N803
     return slope_of_lu(tril(grad[..., :least], -1), triu(grad[..., :least, :]), P, lower, upper)
 
 
-@op(outputs=("P", "L", "U"), differentiable=("L", "U"), holomorphic=False, public=False)
+@op(outputs=("P", "L", "U"), differentiable=("L", "U"), holomorphic=False, public=False, batched="first")
 def linalg_lu(A: Any, /, pivot: bool = True) -> Any:  # noqa: N803
     """A permutation, a lower triangle with ones on its diagonal, and an upper one, whose product gives the matrix."""
     refuse("lu_cpu", A)
@@ -131,7 +144,14 @@ def _unpacked(packed: Any) -> tuple[Any, Any]:
     return lower, np.triu(packed[..., :least, :])
 
 
-@op(node="LuUnpackBackward0", outputs=("L", "U"), holomorphic=False, public=False, hidden=("LU_data_sizes",))
+@op(
+    node="LuUnpackBackward0",
+    outputs=("L", "U"),
+    holomorphic=False,
+    public=False,
+    hidden=("LU_data_sizes",),
+    batched="first",
+)
 def triangles_of(LU_data: Any, /) -> Any:  # noqa: N803
     """The lower triangle, with ones on its diagonal, and the upper one, that were packed into one matrix."""
     return _unpacked(LU_data)
@@ -153,19 +173,19 @@ def _slope_of_unpacking(grads: Any, LU_data_sizes: Any) -> Any:  # noqa: N803
     return upper if lower is None else lower if upper is None else lower + upper
 
 
-@op(constant=True, holomorphic=False, public=False)
+@op(constant=True, holomorphic=False, public=False, batched="first")
 def permutation_of(LU_pivots: Any, like: Any, /) -> Any:  # noqa: N803
     """The matrices that put rows back where they were before they were swapped."""
     return triangle.permutation_matrices(LU_pivots, like.shape[-2], like.dtype)
 
 
-@op(constant=True, holomorphic=False, public=False)
+@op(constant=True, holomorphic=False, public=False, batched="first")
 def upper_rest(self: Any, /, count: int) -> Any:
     """``count`` columns of zeros beside each matrix."""
     return np.zeros((*self.shape[:-1], count), self.dtype)
 
 
-@op(constant=True, holomorphic=False, public=False)
+@op(constant=True, holomorphic=False, public=False, batched="first")
 def lower_rest(self: Any, /, count: int) -> Any:
     """``count`` rows of zeros below each matrix."""
     return np.zeros((*self.shape[:-2], count, self.shape[-1]), self.dtype)
@@ -273,7 +293,7 @@ def check_definite(function: str, info: Any) -> None:
     )
 
 
-@op(outputs=("L", "info"), differentiable=("L",), holomorphic=False, public=False)
+@op(outputs=("L", "info"), differentiable=("L",), holomorphic=False, public=False, batched="first")
 def linalg_cholesky_ex(self: Any, /, upper: bool = False, check_errors: bool = False) -> Any:
     """Triangles that give the matrices when multiplied with themselves turned; how far they could be found."""
     roots, info = factors(self, upper)
@@ -285,7 +305,7 @@ def linalg_cholesky_ex(self: Any, /, upper: bool = False, check_errors: bool = F
 linalg_cholesky_ex.derivative(self=lambda grad, L, upper: slope(grad, L, upper))  # noqa: N803
 
 
-@op(holomorphic=False, public=False)
+@op(holomorphic=False, public=False, batched="first")
 def cholesky(self: Any, /, upper: bool = False) -> Any:
     """The triangular root of positive-definite matrices."""
     roots, info = factors(self, upper)
@@ -307,7 +327,7 @@ def slope(grad: Any, root: Any, upper: Any) -> Any:
     return substitute(root, inner, False, False, False)
 
 
-@op(holomorphic=False, public=False)
+@op(holomorphic=False, public=False, serves=(LAPACK_CHARS, "cholesky_inverse_out_cpu"), batched="first")
 def cholesky_inverse(self: Any, /, upper: bool = False) -> Any:
     """The inverses of the matrices that these triangles are the roots of."""
     root = np.conj(self.swapaxes(-1, -2)) if upper else self
@@ -323,7 +343,13 @@ def _slope_of_inverse(grad: Any, self: Any, result: Any, upper: Any) -> Any:
     return -times(self, both) if upper else -times(both, self)
 
 
-@op(holomorphic=False, public=False, hidden=("input2_sizes", "self_sizes"))
+@op(
+    holomorphic=False,
+    public=False,
+    serves=(LAPACK_CHARS, "cholesky_solve_cpu"),
+    hidden=("input2_sizes", "self_sizes"),
+    batched="point",
+)
 def cholesky_solve(self: Any, input2: Any, /, upper: bool = False) -> Any:
     """The solutions of ``A @ X = self``, where ``input2`` is the triangular root of ``A``."""
     root = np.conj(input2.swapaxes(-1, -2)) if upper else input2

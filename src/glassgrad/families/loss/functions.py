@@ -29,7 +29,7 @@ from ..softmax.rows import log_softmax
 from . import rows
 from .ctc import ctc_loss_forward
 
-_KINDS = "iub"
+_KINDS = "iubc"
 _I64 = np.dtype("i8")
 MODES = {"none": 0, "mean": 1, "sum": 2}
 
@@ -267,15 +267,14 @@ def _smoothed(
 ) -> Any:
     likelihood = nll_loss_nd(scores, target, weight, reduction, ignore_index)
     weighed = scores if weight is None else scores * _by_class(weight, scores, dim)
-    ignored = target._array == ignore_index
-    smooth = masked_fill(neg(sum_dim(weighed, (dim,), False)), wrap(np.asarray(ignored)), 0.0)
+    ignored = target == ignore_index
+    smooth = masked_fill(neg(sum_dim(weighed, (dim,), False)), ignored, 0.0)
     if reduction == 1:
-        counted = np.logical_not(ignored)
-        if weight is None:
-            amount = np.asarray(counted.sum(), scores._array.dtype)[()]
-        else:
-            amount = np.asarray(weight._array[target._array[counted]].sum(), scores._array.dtype)[()]
-        smooth = sum(smooth) / wrap(amount)
+        counts = (~ignored).to(scores.dtype)
+        if weight is not None:
+            classes = masked_fill(target, ignored, 0)
+            counts = counts * weight.detach().index_select(0, classes.reshape(-1)).reshape(target.shape)
+        smooth = sum(smooth) / counts.sum()
     elif reduction == 2:
         smooth = sum(smooth)
     classes = scores._array.shape[dim]

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ...core.lifted import all_values
 from ...core.tensor import Tensor, wrap
 from ...ground import modes
 from ...ground.listening import audible
@@ -15,7 +16,7 @@ from ...ops.autocast import single
 from ...ops.declare import composite, functional
 from ..activation.rows import logsigmoid
 from ..arithmetic.rows import add_number, mul_number, neg, sub_number
-from ..compare.rows import minimum, where
+from ..compare.rows import minimum, where, zero_like
 from ..distance.functions import pairwise_distance
 from ..index.rows import masked_fill
 from ..pointwise.limit import clamp_min_number
@@ -42,8 +43,8 @@ def cosine_embedding_loss(input1: Any, input2: Any, target: Any, margin: float =
     first = add_number(sum_dim(input1 * input1, dim, False), 1e-12)
     second = add_number(sum_dim(input2 * input2, dim, False), 1e-12)
     cosine = sum_dim(input1 * input2, dim, False) / sqrt(first * second)
-    zeros = wrap(np.zeros_like(cosine._array))
-    ones = wrap(np.ones_like(cosine._array))
+    zeros = zero_like(cosine.detach())
+    ones = add_number(zeros, 1)
     apart = clamp_min_number(sub_number(cosine, margin), 0)
     alike = where(target == 1, ones - cosine, zeros)
     return reduced(alike + where(target == -1, apart, zeros), reduction)
@@ -84,7 +85,7 @@ def functional_margin_ranking_loss(
 @composite(method=False)
 def hinge_embedding_loss(input: Any, target: Any, margin: float = 1.0, reduction: int = 1) -> Any:
     """``input`` where ``target`` is 1; what it lacks of ``margin`` where it is -1."""
-    zeros = wrap(np.zeros_like(input._array))
+    zeros = zero_like(input.detach())
     lacking = clamp_min_number(wrap(np.asarray(margin, input._array.dtype)[()]) - input, 0)
     return reduced(where(target != 1, lacking, zeros) + where(target != -1, input, zeros), reduction)
 
@@ -229,7 +230,7 @@ def gaussian_nll_loss(
         if var < 0:
             raise ValueError("var has negative entry/entries")
         var = var * input.detach().mul(0).add(1)
-    elif bool((var._array < 0).any()):
+    elif bool((all_values(var) < 0).any()):
         raise ValueError("var has negative entry/entries")
     if var.size() != input.size():
         if input.size()[:-1] == var.size():

@@ -48,7 +48,7 @@ def portion(sizes: tuple[int, ...], reduction: int) -> float:
 # -- squared error -----------------------------------------------------------------------------------------------------
 
 
-@op(typed="promote", public=False, precision="single", serves=(FLOATS, "mse_cpu"))
+@op(typed="promote", public=False, precision="single", serves=(FLOATS, "mse_cpu"), batched="point")
 def mse_loss(self: Any, target: Any, /, reduction: int = 1) -> Any:
     """The squared differences, reduced."""
     off = self - target
@@ -86,7 +86,14 @@ mse_loss_backward.derivative(
 # -- absolute error, rounded at its kink -------------------------------------------------------------------------------
 
 
-@op(typed="promote", public=False, precision="single", hidden=("self_sizes",), serves=(FLOATS, "smooth_l1_cpu"))
+@op(
+    typed="promote",
+    public=False,
+    precision="single",
+    hidden=("self_sizes",),
+    serves=(FLOATS, "smooth_l1_cpu"),
+    batched="point",
+)
 def smooth_l1_loss(self: Any, target: Any, /, reduction: int = 1, beta: float = 1.0) -> Any:
     """Squares of small differences, absolute values of large ones; reduced."""
     off = np.abs(self - target)
@@ -100,7 +107,14 @@ def _smooth_rule(grad: Any, self: Any, target: Any, self_sizes: Any, reduction: 
     return back, -back
 
 
-@op(typed="promote", public=False, precision="single", hidden=("self_sizes",), serves=(FLOATS, "huber_cpu"))
+@op(
+    typed="promote",
+    public=False,
+    precision="single",
+    hidden=("self_sizes",),
+    serves=(FLOATS, "huber_cpu"),
+    batched="point",
+)
 def huber_loss(self: Any, target: Any, /, reduction: int = 1, delta: float = 1.0) -> Any:
     """Half the squares of small differences, a straight line for large ones; reduced."""
     off = np.abs(self - target)
@@ -115,7 +129,7 @@ def _huber_rule(grad: Any, self: Any, target: Any, self_sizes: Any, reduction: A
     return back, -back
 
 
-@op(public=False)
+@op(public=False, batched="point")
 def clipped(self: Any, /, low: float, high: float) -> Any:
     """``self`` kept between ``low`` and ``high``."""
     return np.minimum(np.maximum(self, self.dtype.type(low)), self.dtype.type(high))
@@ -124,7 +138,7 @@ def clipped(self: Any, /, low: float, high: float) -> Any:
 clipped.derivative(self=lambda grad, self, low, high: grad * inside(self, low, high))
 
 
-@op(constant=True, public=False)
+@op(constant=True, public=False, batched="point")
 def inside(self: Any, /, low: float, high: float) -> Any:
     """One where ``self`` is between ``low`` and ``high``, else zero."""
     return ((self > low) & (self < high)).astype(self.dtype)
@@ -219,6 +233,13 @@ def nll_loss(self: Any, target: Any, weight: Any = None, /, reduction: int = 1, 
 nll_loss.derivative(self=_nll_rule)
 
 
+def classes(target: Any) -> Any:
+    """The target, if it is of classes; PyTorch's error for what is not int64."""
+    if target.dtype != np.int64:
+        raise RuntimeError(f"expected scalar type Long but found {of(target.dtype).scalar_name}")
+    return target
+
+
 @op(
     node="NllLoss2DBackward0",
     apart=("target", "weight"),
@@ -231,7 +252,7 @@ nll_loss.derivative(self=_nll_rule)
 )
 def nll_loss2d(self: Any, target: Any, weight: Any = None, /, reduction: int = 1, ignore_index: int = -100) -> Any:
     """``nll_loss`` of maps: classes in dimension 1."""
-    losses, weighed = _chosen(_in_rows(self), target.reshape(-1), weight, reduction, ignore_index)
+    losses, weighed = _chosen(_in_rows(self), classes(target).reshape(-1), weight, reduction, ignore_index)
     return (losses.reshape(target.shape) if reduction == 0 else losses), weighed
 
 
@@ -290,7 +311,7 @@ def _placed(
 # -- probabilities -----------------------------------------------------------------------------------------------------
 
 
-@op(public=False)
+@op(public=False, batched="point")
 def bounded_log(self: Any, /) -> Any:
     """The logarithm, no less than -100."""
     return np.maximum(np.log(self), self.dtype.type(-100))
@@ -299,7 +320,7 @@ def bounded_log(self: Any, /) -> Any:
 bounded_log.derivative(self=lambda grad, self: grad * bounded_reciprocal(self))
 
 
-@op(public=False)
+@op(public=False, batched="point")
 def bounded_reciprocal(self: Any, /) -> Any:
     """``1 / self``, as of 1e-12 where ``self`` is smaller."""
     return 1 / np.maximum(self, self.dtype.type(1e-12))
@@ -308,7 +329,14 @@ def bounded_reciprocal(self: Any, /) -> Any:
 bounded_reciprocal.derivative(self=lambda grad, result: -(grad * result * result))
 
 
-@op(typed="promote", public=False, precision="single", hidden=("self_sizes",), serves=(FLOATS, "binary_cross_entropy"))
+@op(
+    typed="promote",
+    public=False,
+    precision="single",
+    hidden=("self_sizes",),
+    serves=(FLOATS, "binary_cross_entropy"),
+    batched="point",
+)
 def binary_cross_entropy(self: Any, target: Any, weight: Any = None, /, reduction: int = 1) -> Any:
     """Minus the log likelihood of ``target`` under the probabilities ``self``; reduced."""
     if self.size and not (np.min(self) >= 0 and np.max(self) <= 1):
@@ -334,7 +362,7 @@ def _weighed(grad: Any, weight: Any, sizes: Any, reduction: Any) -> Any:
     return grad if weight is None else grad * weight
 
 
-@op(typed="promote", public=False)
+@op(typed="promote", public=False, batched="point")
 def binary_cross_entropy_backward(grad_output: Any, self: Any, target: Any, /) -> Any:
     """The gradient of each element's binary cross entropy."""
     return grad_output * (self - target) / np.maximum((1 - self) * self, self.dtype.type(1e-12))
@@ -350,7 +378,7 @@ binary_cross_entropy_backward.derivative(
 )
 
 
-@op(public=False)
+@op(public=False, batched="point")
 def softplus_of_minus(self: Any, /) -> Any:
     """``log(1 + exp(-self))`` without overflow."""
     return np.log1p(np.exp(-np.abs(self))) + np.maximum(-self, self.dtype.type(0))
@@ -359,7 +387,14 @@ def softplus_of_minus(self: Any, /) -> Any:
 softplus_of_minus.derivative(self=lambda grad, self: grad * (sigmoid(self) - 1))
 
 
-@op(typed="promote", public=False, precision="single", hidden=("self_sizes",), serves=(FLOATS, "log_sigmoid_cpu"))
+@op(
+    typed="promote",
+    public=False,
+    precision="single",
+    hidden=("self_sizes",),
+    serves=(FLOATS, "log_sigmoid_cpu"),
+    batched="point",
+)
 def binary_cross_entropy_with_logits(
     self: Any, target: Any, weight: Any = None, pos_weight: Any = None, /, reduction: int = 1
 ) -> Any:
@@ -394,7 +429,14 @@ def _no_float_fits(self: Any, target: Any, reduction: int = 1) -> RuntimeError:
     return RuntimeError(f"result type Float can't be cast to the desired output type {name}")
 
 
-@op(typed="promote", public=False, precision="single", hidden=("self_sizes",), serves=(FLOATS, _no_float_fits))
+@op(
+    typed="promote",
+    public=False,
+    precision="single",
+    hidden=("self_sizes",),
+    serves=(FLOATS, _no_float_fits),
+    batched="point",
+)
 def soft_margin_loss(self: Any, target: Any, /, reduction: int = 1) -> Any:
     """``log(1 + exp(-target * self))``, reduced."""
     return reduced(softplus_of_minus.row.kernel(target * self), reduction)
@@ -407,7 +449,7 @@ soft_margin_loss.derivative(
 )
 
 
-@op(constant=True, public=False)
+@op(constant=True, public=False, batched="fold")
 def other_classes(self: Any, target: Any, /) -> Any:
     """Ones, and a zero in each row where ``target`` points."""
     out = np.ones_like(self)
@@ -421,7 +463,7 @@ def weights_of(weight: Any, target: Any, /) -> Any:
     return weight[target.reshape(-1)].reshape(-1, 1)
 
 
-@op(constant=True, public=False)
+@op(constant=True, public=False, batched="fold")
 def label_pairs(self: Any, target: Any, /) -> Any:
     """How often each pair (a label listed in ``target``, a class not listed) counts; a list ends at -1."""
     rows, width = self.shape
@@ -448,7 +490,7 @@ def multi_margin_loss(
 ) -> Any:
     """The mean of ``max(0, margin - self[target] + self[i]) ** p`` over the other classes; reduced."""
     a = self.reshape(as_rows(self.shape))
-    labels = target.reshape(-1)
+    labels = classes(target).reshape(-1)
     if ((labels < 0) | (labels >= a.shape[1])).any():
         raise RuntimeError("target out of range")
     off = np.maximum(margin - a[np.arange(len(a)), labels][:, None] + a, 0)
@@ -491,7 +533,7 @@ def _per_row(grad: Any, sizes: Any, reduction: Any) -> Any:
 def multilabel_margin_loss(self: Any, target: Any, /, reduction: int = 1) -> Any:
     """How far the classes that ``target`` does not list come within one of those it does; reduced."""
     a = self.reshape(as_rows(self.shape))
-    pairs = label_pairs.row.kernel(a, target.reshape(a.shape))
+    pairs = label_pairs.row.kernel(a, classes(target).reshape(a.shape))
     off = np.maximum(1 - a[:, :, None] + a[:, None, :], 0) * pairs
     losses = (np.add.reduce(off, axis=(1, 2)) / a.shape[1]).astype(self.dtype)
     return reduced(losses if self.ndim == 2 else losses[0], reduction)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ...core.row import op
+from ...core.row import COMPLEX, REALS, op
 from ...ground import errors
 from ..shape.rows import expand, on_arrays, transpose
 from .rows import (
@@ -24,7 +24,7 @@ from .rows import (
 )
 
 
-@op(precision="low", out=errors.OUT_DTYPE)
+@op(precision="low", out=errors.OUT_DTYPE, forward="each")
 def bmm(self: Any, mat2: Any, /) -> Any:
     """The product of each pair of matrices in two batches."""
     check_batches(self, mat2)
@@ -124,7 +124,7 @@ def each_transposed_by(mat1: Any, grad: Any) -> Any:
 # -- matrices in other ways -------------------------------------------------------------------------------------------
 
 
-@op(precision="single", out=None)
+@op(precision="single", out=None, forward="linear")
 def trace(self: Any, /) -> Any:
     """The sum of a matrix's diagonal; integers add up as int64."""
     if self.ndim != 2:
@@ -138,7 +138,7 @@ def trace(self: Any, /) -> Any:
 trace.derivative(self=lambda grad, self_sizes: trace_backward(grad, self_sizes))
 
 
-@op(public=False)
+@op(public=False, forward="linear")
 def trace_backward(grad: Any, /, sizes: Any) -> Any:
     """Zeros of ``sizes`` with the number ``grad`` all along the diagonal."""
     matrix = np.zeros(sizes, grad.dtype)
@@ -149,7 +149,10 @@ def trace_backward(grad: Any, /, sizes: Any) -> Any:
 trace_backward.derivative(grad=lambda grad: trace(grad))
 
 
-@op(public=False, hidden=("other_sizes", "self_sizes"))
+@op(
+    public=False, serves=(REALS + COMPLEX, "cross"), hidden=("other_sizes", "self_sizes"),
+    forward="each", batched="dims",
+)  # fmt: skip
 def linalg_cross(self: Any, other: Any, /, dim: Any = -1) -> Any:
     """The vectors perpendicular to those of both inputs along ``dim``, whose size is 3; other sizes broadcast."""
     a, b = np.broadcast_arrays(np.moveaxis(self, dim, 0), np.moveaxis(other, dim, 0))
@@ -163,7 +166,7 @@ linalg_cross.derivative(
 )
 
 
-@op(node="TrilinearBackward0", public=False)
+@op(node="TrilinearBackward0", public=False, forward="each")
 def trilinear(i1: Any, i2: Any, i3: Any, /, expand1: Any, expand2: Any, expand3: Any, sumdim: Any) -> Any:
     """The sum over ``sumdim`` of the product of three tensors, each stretched along its own dimensions ``expand``."""
     ndim = i1.ndim + len(expand1)

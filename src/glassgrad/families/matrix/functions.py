@@ -11,6 +11,7 @@ from ...core.tensor import Tensor, wrap
 from ...ground import dtypes, errors, modes
 from ...ground.listening import audible
 from ...ground.runtime import warn
+from ...kernels.columns import not_implemented
 from ...ops.autocast import low
 from ...ops.declare import COMPOSITES, composite
 from ..linalg.rows import determinant, inverse_of, is_vector, solution
@@ -42,18 +43,16 @@ def demand(function: str, **tensors: Any) -> None:
             )
 
 
-_TENSORDOT_OUT = (
-    "tensordot: Expected the output tensor to have dtype {Wanted}, but got an output tensor with dtype {Found}"
-)
 _VECDOT_OUT = "linalg.vecdot: Expected out of dtype{Wanted} but found {Found}"
 _MULTI_DOT_OUT = "multi_dot(): expected out tensor to have dtype {wanted} but got {found}"
 
 
 def into(
-    function: str, inputs: Any, out: Any, result: Any, refusal: str = errors.OUT_DTYPE, castable: bool = False
-) -> Any:
+    function: str, inputs: Any, out: Any, result: Any, refusal: str = errors.OUT_DTYPE, castable: bool = False,
+    copied: bool = False,
+) -> Any:  # fmt: skip
     """The result of a function of several rows put into its ``out=``; gives ``out``."""
-    return write.into(write.Composed(function, refusal, castable), inputs, out, result)
+    return write.into(write.Composed(function, refusal, castable, copied), inputs, out, result)
 
 
 # -- matmul -----------------------------------------------------------------------------------------------------------
@@ -293,7 +292,7 @@ def inner(input: Tensor, other: Tensor, *, out: Any = None) -> Tensor:
         )
     else:
         product = tensordot(input, other, [[-1], [-1]])
-    return product if out is None else into("inner", (input, other), out, product, _TENSORDOT_OUT)
+    return product if out is None else into("inner", (input, other), out, product, errors.OUT_TENSORDOT, False, True)
 
 
 @composite(method=False)
@@ -317,7 +316,7 @@ def tensordot(a: Tensor, b: Tensor, dims: Any = 2, out: Any = None) -> Tensor:
     if a._array.dtype != b._array.dtype:
         raise RuntimeError("both inputs should have same dtype")
     product = _contracted(a, b, axes_of(first, a._array.ndim), axes_of(second, b._array.ndim))
-    return product if out is None else into("tensordot", (a, b), out, product, _TENSORDOT_OUT)
+    return product if out is None else into("tensordot", (a, b), out, product, errors.OUT_TENSORDOT, False, True)
 
 
 def _contracted(a: Tensor, b: Tensor, first: tuple[int, ...], second: tuple[int, ...]) -> Tensor:
@@ -487,8 +486,7 @@ def chain_matmul(*matrices: Any, out: Any = None) -> Tensor:
 # -- inverses ---------------------------------------------------------------------------------------------------------
 
 
-def _square(function: str, A: Any) -> None:  # noqa: N803  PyTorch's name
-    demand(function.replace(".", "_"), A=A)
+def _matrices(function: str, A: Any) -> None:  # noqa: N803  PyTorch's name
     sizes = A._array.shape
     if len(sizes) < 2:
         raise RuntimeError(f"{function}: The input tensor A must have at least 2 dimensions.")
@@ -496,11 +494,20 @@ def _square(function: str, A: Any) -> None:  # noqa: N803  PyTorch's name
         raise RuntimeError(
             f"{function}: A must be batches of square matrices, but they are {sizes[-2]} by {sizes[-1]} matrices"
         )
-    if A._array.dtype.kind not in "fc":
-        name = A.dtype.scalar_name
-        if A.dtype.is_floating_point:
-            raise RuntimeError(f"{function}: Low precision dtypes not supported. Got {name}")
-        raise RuntimeError(f"{function}: Expected a floating point or complex tensor as input. Got {name}")
+
+
+def _fractional(function: str, kind: Any) -> None:
+    if not (kind.is_floating_point or kind.is_complex):
+        raise RuntimeError(f"{function}: Expected a floating point or complex tensor as input. Got {kind.scalar_name}")
+
+
+def _square(function: str, A: Any) -> None:  # noqa: N803
+    demand(function.replace(".", "_"), A=A)
+    _matrices(function, A)
+    _fractional(function, A.dtype)
+    if A._array.dtype.char not in "fdFD":
+        low_precision = f"{function}: Low precision dtypes not supported. Got {A.dtype.scalar_name}"
+        raise RuntimeError(low_precision) if function == "linalg.inv" else not_implemented("lu_cpu", A._array)
 
 
 @audible
@@ -508,7 +515,7 @@ def linalg_inv(A: Tensor, *, out: Any = None) -> Tensor:  # noqa: N803
     """The inverse of a square matrix, or of each of a batch."""
     _square("linalg.inv", A)
     inverted = inverse_of(A)
-    return inverted if out is None else into("linalg_inv_ex", (A,), out, inverted)
+    return inverted if out is None else into("linalg_inv", (A,), out, inverted)
 
 
 @composite()
@@ -558,6 +565,7 @@ def linalg_solve(A: Tensor, B: Tensor, *, left: bool = True, out: Any = None) ->
 def vecdot(x: Tensor, y: Tensor, *, dim: int = -1, out: Any = None) -> Tensor:
     """The sum along ``dim`` of the products of elements, the first conjugated."""
     demand("linalg_vecdot", x=x, y=y)
+    _fractional("linalg.vecdot", x.dtype)
     x, y = low(x, y)
     first = x.conj() if x.dtype.is_complex else x  # type: ignore[attr-defined]
     sums = (first * y).sum(dim)  # type: ignore[operator]
@@ -567,14 +575,7 @@ def vecdot(x: Tensor, y: Tensor, *, dim: int = -1, out: Any = None) -> Tensor:
 @composite()
 def matrix_power(input: Tensor, n: int, *, out: Any = None) -> Tensor:
     """A square matrix, or a batch of them, multiplied with itself ``n`` times; its inverse where ``n`` is negative."""
-    sizes = input._array.shape
-    if len(sizes) < 2:
-        raise RuntimeError("linalg.matrix_power: The input tensor A must have at least 2 dimensions.")
-    if sizes[-1] != sizes[-2]:
-        raise RuntimeError(
-            "linalg.matrix_power: A must be batches of square matrices, but they are "
-            f"{sizes[-2]} by {sizes[-1]} matrices"
-        )
+    _matrices("linalg.matrix_power", input)
     power = _power(input, n)
     return power if out is None else into("matrix_power", (input,), out, power, errors.OUT_SAFELY, True)
 

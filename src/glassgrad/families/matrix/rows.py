@@ -213,7 +213,7 @@ def check_mm(self: Any, mat2: Any) -> None:
         "mat2_sym_sizes": ("mat2", _sizes),
         "mat2_sym_strides": ("mat2", _strides),
     },
-    out=errors.OUT_DTYPE,
+    out=errors.OUT_DTYPE, forward="each",
 )
 def mm(self: Any, mat2: Any, /) -> Any:
     """The product of two matrices."""
@@ -285,7 +285,7 @@ addmm.derivative(
 )
 
 
-@op(node="SumBackward1", public=False)
+@op(node="SumBackward1", public=False, forward="linear")
 def column_sums(self: Any, /) -> Any:
     """The sums of a matrix's columns, by BLAS unless it is large."""
     kind = self.dtype
@@ -306,7 +306,7 @@ column_sums.derivative(self=lambda grad, self_sizes: expand(grad, self_sizes))
 
 @op(
     refuses=on_tensors(lambda self, vec: check_mv(None, self, vec)),
-    out="addmv input tensors must have the same dtype, but got {Found}, {Wanted}, and {Wanted}",
+    out="addmv input tensors must have the same dtype, but got {Found}, {Wanted}, and {Wanted}", forward="each",
 )
 def mv(self: Any, vec: Any, /) -> Any:
     """The product of a matrix and a vector."""
@@ -353,7 +353,7 @@ def check_dot(self: Any, other: Any) -> None:
     refuse_bools(self, "dot")
 
 
-@op(refuses=on_tensors(check_dot), out=errors.OUT_MATCH)
+@op(refuses=on_tensors(check_dot), out=errors.OUT_MATCH, forward="each")
 def dot(self: Any, tensor: Any, /) -> Any:
     """The sum of the products of two vectors' elements."""
     if self.ndim == 1 == tensor.ndim:
@@ -416,7 +416,7 @@ addr.derivative(
 )
 
 
-@op(node="SqueezeBackward4", public=False)
+@op(node="SqueezeBackward4", public=False, forward="linear")
 def squeezed_row(self: Any, /, dim: Any) -> Any:
     """A matrix of one row (``dim`` 0) or column, which nobody else holds, as a vector that is no view."""
     return self.reshape(-1)
@@ -487,3 +487,23 @@ linear_2d.derivative(
     mat1=lambda grad, weight: mm(grad, weight),
     weight=lambda grad, mat1: transposed_by(grad, mat1),
 )
+
+
+@linear_2d.row.samples("weight")
+def _linear_weights(grad: Any, mat1: Any, apart: Any) -> Any:
+    return apart(grad), apart(mat1)
+
+
+@linear_2d.row.samples("self")
+def _linear_biases(grad: Any, apart: Any) -> Any:
+    return apart(grad).sum(1)
+
+
+@addmm.row.samples("mat2")
+def _addmm_weights(grad: Any, mat1: Any, alpha: Any, apart: Any) -> Any:
+    return apart(mat1), apart(grad * grad.dtype.type(alpha))
+
+
+@mm.row.samples("mat2")
+def _mm_weights(grad: Any, self: Any, apart: Any) -> Any:
+    return apart(self), apart(grad)

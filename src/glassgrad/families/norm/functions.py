@@ -9,7 +9,7 @@ import numpy as np
 
 from ...core import call
 from ...core.tensor import Tensor
-from ...ground import modes
+from ...ground import dtypes, modes
 from ...ground.dtypes import called, finfo, float32, float64
 from ...ground.listening import audible
 from ...kernels import compiled
@@ -59,6 +59,10 @@ def vector_norm(
                 "is empty and the operation does not have an identity"
             )
     if dtype is not None:
+        if x.dtype.is_complex and not dtypes.demand(dtype, "linalg_vector_norm").is_complex:
+            raise RuntimeError(
+                f"linalg.vector_norm: dtype should be complex for complex inputs, but got {dtype.scalar_name}"
+            )
         return call.call(linalg_vector_norm.row, (x,), (ord, axes, keepdim, numpy_dtype(dtype, "vector_norm")), out)
     return linalg_vector_norm(x, ord, axes, keepdim, None, out=out)
 
@@ -96,6 +100,8 @@ def matrix_norm(
     if isinstance(ord, str) and ord != "nuc":
         raise RuntimeError(f"linalg.matrix_norm: Order {ord} not supported.")
     if ord == "nuc" or abs(ord) == 2:
+        if A._array.dtype.itemsize == 2:
+            raise RuntimeError(f"linalg.matrix_norm: Low precision dtypes not supported. Got {A.dtype.scalar_name}")
         return _spectral(A, ord, rows, columns, keepdim, out)
     if abs(ord) not in (1, inf):
         raise RuntimeError(f"linalg.matrix_norm: Order {ord:g} not supported.")

@@ -21,7 +21,7 @@ def _kept(statistic: Any, sizes: tuple[int, ...], dims: tuple[int, ...]) -> Any:
     return statistic.reshape(kept_sizes(sizes, dims))
 
 
-@op(apart=("mean", "rstd"), public=False)
+@op(apart=("mean", "rstd"), public=False, batched="dims")
 def standardized(self: Any, mean: Any, rstd: Any, /, dims: Any, fixed: bool) -> Any:
     """``(self - mean) * rstd``; the statistics are ``self``'s own along ``dims`` unless ``fixed``."""
     off = self - _kept(mean, self.shape, dims)
@@ -38,7 +38,7 @@ def _beside(values: Any, shape: tuple[int, int]) -> Any:
     return column(values, shape) if shape[0] * shape[1] <= SMALL else values[:, None]
 
 
-@op(apart=("mean", "rstd"), public=False)
+@op(apart=("mean", "rstd"), public=False, batched="dims")
 def standardize_backward(grad_output: Any, self: Any, mean: Any, rstd: Any, /, dims: Any, fixed: bool) -> Any:
     """The gradient of ``standardized``."""
     if self.dtype != F32 and self.dtype != F64:  # halves: as exact as PyTorch's
@@ -83,7 +83,7 @@ def standardize_twice(
     return standardize_backward(along_x, self, mean, rstd, dims, False) + through_r
 
 
-@op(apart=("mean", "rstd"), public=False)
+@op(apart=("mean", "rstd"), public=False, batched="dims")
 def inverse_deviation(self: Any, rstd: Any, mean: Any, /, dims: Any) -> Any:
     """``rstd``, seen as a function of ``self``."""
     return _kept(rstd, self.shape, dims) + 0
@@ -143,7 +143,7 @@ def statistics(a: Any, dims: tuple[int, ...], eps: float) -> tuple[Any, Any, Any
     return means, variance, 1 / np.sqrt(variance + a.dtype.type(eps))
 
 
-@op(public=False)
+@op(public=False, forward="linear", batched="dims")
 def shaped(self: Any, /, sizes: Any) -> Any:
     """The same elements in other sizes."""
     return np.reshape(self, sizes).copy()
@@ -236,6 +236,20 @@ def _layer_norm_rule(
 ) -> Any:
     gradients = native_layer_norm_backward(grad, input, result1, result2, weight, normalized_shape, tuple(needs))
     return tuple([gradient if need else None for gradient, need in zip(gradients, needs, strict=True)])
+
+
+@native_layer_norm.row.samples("weight")
+def _layer_norm_weights(
+    grad: Any, input: Any, result1: Any, result2: Any, normalized_shape: Any, apart: Any
+) -> Any:
+    products = apart((input - result1) * result2 * grad)
+    return products.sum(tuple(range(1, products.ndim - len(normalized_shape))))
+
+
+@native_layer_norm.row.samples("bias")
+def _layer_norm_biases(grad: Any, normalized_shape: Any, apart: Any) -> Any:
+    parts = apart(grad)
+    return parts.sum(tuple(range(1, parts.ndim - len(normalized_shape))))
 
 
 def _layer_norm_backward_of_many(
@@ -452,6 +466,7 @@ def others(ndim: int, dim: int) -> tuple[int, ...]:
     outputs=("result0", "result1"),
     differentiable=("result0",),
     public=False,
+    serves=(FLOATS, "weight_norm_kernel"),
     hidden=("weight", "length", "weight_sizes"),
     shows={"v": ("weight", lambda tensor: tensor), "g": ("length", lambda tensor: tensor)},
 )

@@ -22,7 +22,7 @@ def _full(sizes: Any, value: Any, dtype: Any) -> Any:
     return np.full(sizes, np.asarray(value).astype(dtype), dtype) if value else np.zeros(sizes, dtype)
 
 
-@op(layout="channels")
+@op(layout="channels", batched="first")
 def constant_pad_nd(self: Any, /, pad: Any, value: Any = 0) -> Any:
     """The tensor within a border of one value; negative widths cut off.  ``pad`` counts from the last dimension."""
     if len(pad) % 2:
@@ -78,7 +78,7 @@ def _padded(array: Any, pad: Any, mode: str) -> Any:
     return np.array(array, order="C")
 
 
-@op(public=False)
+@op(public=False, forward="linear", batched="first")
 def pad_by(self: Any, /, padding: Any, mode: Any) -> Any:
     """The tensor within a border of its own elements: "reflect", "replicate" or "circular"."""
     return _padded(self, padding, mode)
@@ -87,7 +87,7 @@ def pad_by(self: Any, /, padding: Any, mode: Any) -> Any:
 pad_by.derivative(self=lambda grad, self_sizes, padding, mode: pad_backward(grad, self_sizes, padding, mode))
 
 
-@op(public=False)
+@op(public=False, forward="linear", batched="dims")
 def pad_backward(grad_output: Any, /, sizes: Any, padding: Any, mode: Any) -> Any:
     """The sum, for each element of ``sizes``, of all places that padding gave its value to."""
     for axis, (before, after) in enumerate(spans(padding, len(sizes))):
@@ -109,7 +109,14 @@ def pad_backward(grad_output: Any, /, sizes: Any, padding: Any, mode: Any) -> An
 pad_backward.derivative(grad_output=lambda grad, padding, mode: pad_by(grad, padding, mode))
 
 
-@op(node="ReflectionPad1DBackward0", public=False, hidden=("self_sizes",), serves=(REALS + COMPLEX, "reflection_pad1d"))
+@op(
+    node="ReflectionPad1DBackward0",
+    public=False,
+    hidden=("self_sizes",),
+    serves=(REALS + COMPLEX, "reflection_pad1d"),
+    forward="linear",
+    batched="first",
+)
 def reflection_pad1d(self: Any, /, padding: Any) -> Any:
     """The last dimension within a border of its mirror image."""
     return _padded(self, padding, "reflect")
@@ -124,6 +131,8 @@ reflection_pad1d.derivative(self=lambda grad, self_sizes, padding: pad_backward(
     hidden=("self_sizes",),
     serves=(REALS + COMPLEX, "reflection_pad2d"),
     layout="channels",
+    forward="linear",
+    batched="first",
 )
 def reflection_pad2d(self: Any, /, padding: Any) -> Any:
     """The last two dimensions within a border of their mirror image."""
@@ -139,6 +148,8 @@ reflection_pad2d.derivative(self=lambda grad, self_sizes, padding: pad_backward(
     hidden=("self_sizes",),
     serves=(REALS + COMPLEX, "reflection_pad3d"),
     layout="channels",
+    forward="linear",
+    batched="first",
 )
 def reflection_pad3d(self: Any, /, padding: Any) -> Any:
     """The last three dimensions within a border of their mirror image."""
@@ -153,6 +164,8 @@ reflection_pad3d.derivative(self=lambda grad, self_sizes, padding: pad_backward(
     public=False,
     hidden=("self_sizes",),
     serves=(REALS + COMPLEX, "replication_pad1d"),
+    forward="linear",
+    batched="first",
 )
 def replication_pad1d(self: Any, /, padding: Any) -> Any:
     """The last dimension within a border of its outermost elements."""
@@ -170,6 +183,8 @@ replication_pad1d.derivative(
     hidden=("self_sizes",),
     serves=(REALS + COMPLEX, "replication_pad2d"),
     layout="channels",
+    forward="linear",
+    batched="first",
 )
 def replication_pad2d(self: Any, /, padding: Any) -> Any:
     """The last two dimensions within a border of their outermost elements."""
@@ -187,6 +202,8 @@ replication_pad2d.derivative(
     hidden=("self_sizes",),
     serves=(REALS + COMPLEX, "replication_pad3d"),
     layout="channels",
+    forward="linear",
+    batched="first",
 )
 def replication_pad3d(self: Any, /, padding: Any) -> Any:
     """The last three dimensions within a border of their outermost elements."""

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from ...core import write
 from ...core.tensor import Tensor
 from ...ground import dtypes
 from ...kernels.columns import not_implemented
@@ -69,16 +68,21 @@ def clamp_(self: Tensor, min: Any = None, max: Any = None) -> Tensor:
         if min is not None or max is not None:
             return written(limit.clamp_numbers, self, settings=(min, max))
     row, raised_, tensors, settings = _clamp_row("clamp_", self, min, max)
-    write.check_cast(raised_._array.dtype, self)
+    _check_cast(raised_, self)
     return written(row, self, *tensors, settings=settings)
+
+
+def _check_cast(result: Tensor, self: Tensor) -> None:
+    kind, wanted = result.dtype, self.dtype
+    if not dtypes.can_cast(kind, wanted):
+        shown = dtypes.c_name(wanted)
+        raise RuntimeError(f"result type {kind.scalar_name} can't be cast to the desired output type {shown}")
 
 
 def _one_sided(name: str, with_number: Any, with_tensor: Any) -> tuple[Any, Any]:
     end = name[6:]
 
     def function(input: Tensor, limit: Any, out: Any) -> Tensor:
-        if input._array.dtype.kind == "c":
-            raise NotImplementedError("clamp is not supported for complex types")
         if is_number(limit):
             input = raised(input, plain(limit))
             return with_number(input, _end(limit, input), out=out)
@@ -87,7 +91,7 @@ def _one_sided(name: str, with_number: Any, with_tensor: Any) -> tuple[Any, Any]
 
     def in_place(self: Tensor, limit: Any) -> Tensor:
         if is_number(limit):
-            write.check_cast(raised(self, plain(limit))._array.dtype, self)
+            _check_cast(raised(self, plain(limit)), self)
             return written(with_number, self, settings=(_end(limit, self),))
         return written(with_tensor, self, limit)
 
@@ -155,6 +159,8 @@ def heaviside(input: Tensor, values: Tensor, *, out: Any = None) -> Tensor:
     """The step: zero below zero, one above, ``values`` at zero; not differentiable."""
     need_tensor("heaviside", "input", 1, input)
     need_tensor("heaviside", "values", 2, values)
+    if isinstance(out, Tensor):
+        limit.check_heaviside(input, values, out)
     return limit.heaviside(input, values, out=out)
 
 

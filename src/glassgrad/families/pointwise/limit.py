@@ -1,4 +1,4 @@
-"""Limits: clamping, replacing what is not finite; degrees; and functions of two variables that are no arithmetic."""
+"""Limits: clamping, replacing what is not finite; degrees; signs; functions of two variables that are no arithmetic."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _LN2, _NAN = math.log(2), math.nan
 # -- limits ----------------------------------------------------------------------------------------------------------
 
 
-@op(node="ClampBackward1", inplace=True, public=False)
+@op(node="ClampBackward1", inplace=True, public=False, out=errors.OUT_FOUND, batched="point")
 def clamp_numbers(self: Any, /, min: Any = None, max: Any = None) -> Any:
     """The elements, those outside [min, max] replaced by the nearer end."""
     kind = self.dtype.type
@@ -37,7 +37,7 @@ def clamp_numbers(self: Any, /, min: Any = None, max: Any = None) -> Any:
 clamp_numbers.derivative(self=lambda grad, self, min, max: within(grad, self, min, max))
 
 
-@op(public=False)
+@op(public=False, batched="point")
 def within(grad_output: Any, self: Any, /, min: Any, max: Any) -> Any:
     """``grad_output`` where ``self`` lies in [min, max], zero elsewhere."""
     kind = self.dtype.type
@@ -53,7 +53,14 @@ def within(grad_output: Any, self: Any, /, min: Any, max: Any) -> Any:
 within.derivative(grad_output=lambda grad, self, min, max: within(grad, self, min, max))
 
 
-@op(node="ClampMinBackward0", inplace=True, public=False)
+def _no_clamp(*inputs: Any, **settings: Any) -> NotImplementedError:
+    return NotImplementedError("clamp is not supported for complex types")
+
+
+@op(
+    node="ClampMinBackward0", inplace=True, public=False, serves=(REALS + "?", _no_clamp), out=errors.OUT_FOUND,
+    batched="point",
+)  # fmt: skip
 def clamp_min_number(self: Any, /, min: Any) -> Any:
     """The elements, at least ``min``."""
     return np.maximum(self, self.dtype.type(min))
@@ -62,7 +69,10 @@ def clamp_min_number(self: Any, /, min: Any) -> Any:
 clamp_min_number.derivative(self=lambda grad, self, min: within(grad, self, min, None))
 
 
-@op(node="ClampMaxBackward0", inplace=True, public=False)
+@op(
+    node="ClampMaxBackward0", inplace=True, public=False, serves=(REALS + "?", _no_clamp), out=errors.OUT_FOUND,
+    batched="point",
+)  # fmt: skip
 def clamp_max_number(self: Any, /, max: Any) -> Any:
     """The elements, at most ``max``."""
     return np.minimum(self, self.dtype.type(max))
@@ -71,9 +81,11 @@ def clamp_max_number(self: Any, /, max: Any) -> Any:
 clamp_max_number.derivative(self=lambda grad, self, max: within(grad, self, None, max))
 
 
-@op(node="ClampBackward0", inplace=True, typed="promote", public=False)
+@op(node="ClampBackward0", inplace=True, typed="promote", public=False, batched="point")
 def clamp_tensors(self: Any, min: Any = None, max: Any = None, /) -> Any:
     """The elements, those outside [min, max] replaced by the nearer end, which wins where the ends cross."""
+    if self.dtype.kind == "b" and min is not None and max is not None:
+        raise not_implemented("clamp_cpu", self)
     out = self if min is None else np.maximum(self, min)
     return out if max is None else np.minimum(out, max)
 
@@ -90,7 +102,10 @@ def passed_on(grad: Any, self: Any, min: Any, max: Any) -> Any:
     return inner, lower, where(self > max, grad, where(max < min, grad, 0))
 
 
-@op(node="ClampMinBackward1", inplace=True, typed="promote", public=False)
+@op(
+    node="ClampMinBackward1", inplace=True, typed="promote", public=False, serves=(REALS + "?", "maximum_cpu"),
+    batched="point",
+)  # fmt: skip
 def clamp_min_tensor(self: Any, min: Any, /) -> Any:
     """The elements, at least those of ``min``."""
     return np.maximum(self, min)
@@ -102,7 +117,10 @@ clamp_min_tensor.derivative(
 )
 
 
-@op(node="ClampMaxBackward1", inplace=True, typed="promote", public=False)
+@op(
+    node="ClampMaxBackward1", inplace=True, typed="promote", public=False, serves=(REALS + "?", "minimum_cpu"),
+    batched="point",
+)  # fmt: skip
 def clamp_max_tensor(self: Any, max: Any, /) -> Any:
     """The elements, at most those of ``max``."""
     return np.minimum(self, max)
@@ -114,7 +132,10 @@ clamp_max_tensor.derivative(
 )
 
 
-@op(inplace=True, out="nan_to_num: dtype of out: {Found} should be same as input: {Wanted}")
+@op(
+    inplace=True, out="nan_to_num: dtype of out: {Found} should be same as input: {Wanted}",
+    layout="elementwise", batched="point",
+)  # fmt: skip
 def nan_to_num(self: Any, /, nan: Any = None, posinf: Any = None, neginf: Any = None) -> Any:
     """The elements, NaN and the infinities replaced by numbers: zero and the dtype's limits, unless given."""
     if self.dtype.kind in "biu":
@@ -129,13 +150,13 @@ def nan_to_num(self: Any, /, nan: Any = None, posinf: Any = None, neginf: Any = 
 nan_to_num.derivative(self=lambda grad, self: where(finite_mask(self), grad, 0))
 
 
-@op(constant=True, public=False)
+@op(constant=True, public=False, batched="point")
 def finite_mask(self: Any, /) -> Any:
     """Whether elements are finite numbers, for rules."""
     return np.isfinite(self)
 
 
-@op(inplace=True, node="Deg2RadBackward0", typed="float")
+@op(inplace=True, node="Deg2RadBackward0", typed="float", batched="point")
 def deg2rad(self: Any, /) -> Any:
     """Degrees as radians."""
     if self.dtype.kind == "c":
@@ -146,7 +167,7 @@ def deg2rad(self: Any, /) -> Any:
 deg2rad.derivative(self=lambda grad: grad * _RADIANS)
 
 
-@op(inplace=True, node="Rad2DegBackward0", typed="float")
+@op(inplace=True, node="Rad2DegBackward0", typed="float", batched="point")
 def rad2deg(self: Any, /) -> Any:
     """Radians as degrees."""
     if self.dtype.kind == "c":
@@ -168,7 +189,7 @@ def _no_complex(self: Any, name: str) -> None:
 # -- functions of two variables --------------------------------------------------------------------------------------
 
 
-@op("arctan2", inplace=True, typed="float", strict=True)
+@op("arctan2", inplace=True, typed="float", strict=True, batched="point")
 def atan2(self: Any, other: Any, /) -> Any:
     """The angle of the point (other, self), in (-pi, pi]."""
     _no_complex(self, "atan2_cpu")
@@ -183,7 +204,7 @@ def slopes_of_angle(grad: Any, self: Any, other: Any) -> Any:
     return shared * other, shared * -self
 
 
-@op(inplace=True, typed="promote", strict=True)
+@op(inplace=True, typed="promote", strict=True, batched="point")
 def hypot(self: Any, other: Any, /) -> Any:
     """The length of the hypotenuse over two sides."""
     if self.dtype.kind in "biuc":
@@ -197,7 +218,7 @@ hypot.derivative(
 )
 
 
-@op(inplace=True, typed="float", strict=True)
+@op(inplace=True, typed="float", strict=True, batched="point")
 def copysign(self: Any, other: Any, /) -> Any:
     """The sizes of ``self`` with the signs of ``other``."""
     _no_complex(self, "copysign_cpu")
@@ -210,9 +231,10 @@ copysign.derivative(
 )
 
 
-@op(node="CopysignBackward1", inplace=True, public=False)
+@op(node="CopysignBackward1", inplace=True, public=False, batched="point")
 def copysign_number(self: Any, /, other: Any) -> Any:
     """The sizes of ``self`` with the sign of a number."""
+    _no_complex(self, "copysign_cpu")
     return np.copysign(self, self.dtype.type(other))
 
 
@@ -227,7 +249,8 @@ def refuse_heaviside(grad: Any) -> Any:
 _UNLIKE = "heaviside is not yet implemented for tensors with different dtypes."
 
 
-def _check_heaviside(*tensors: Any) -> None:
+def check_heaviside(*tensors: Any) -> None:
+    """Raise PyTorch's error for complex tensors, and for several dtypes."""
     kinds = {operand._array.dtype for operand in tensors if isinstance(operand, Tensor)}
     if any(kind.kind == "c" for kind in kinds):
         raise RuntimeError("heaviside is not yet implemented for complex tensors.")
@@ -238,10 +261,12 @@ def _check_heaviside(*tensors: Any) -> None:
 @op(
     node="torch::autograd::NotImplemented",
     inplace=True,
+    ruleless=True,
     typed="promote",
     strict=True,
-    refuses=_check_heaviside,
+    refuses=check_heaviside,
     out=_UNLIKE,
+    batched="point",
 )
 def heaviside(self: Any, values: Any, /) -> Any:
     """The step: zero below zero, one above, ``values`` at zero; not differentiable."""
@@ -258,7 +283,7 @@ def _xlogy(self: Any, other: Any) -> Any:
     return np.where(zero, self.dtype.type(0), self * np.log(np.where(zero, other.dtype.type(1), other)))[()]
 
 
-@op(inplace=True, typed="float", strict=True)
+@op(inplace=True, typed="float", strict=True, batched="point")
 def xlogy(self: Any, other: Any, /) -> Any:
     """``self * log(other)``, zero where ``self`` is zero."""
     return _xlogy(self, other)
@@ -270,7 +295,7 @@ xlogy.derivative(
 )
 
 
-@op(node="XlogyBackward2", inplace=True, public=False)
+@op(node="XlogyBackward2", inplace=True, public=False, batched="point")
 def xlogy_number(self: Any, /, other: Any) -> Any:
     """``self`` times the logarithm of a number, zero where ``self`` is zero."""
     return _xlogy(self, self.dtype.type(other))
@@ -281,7 +306,7 @@ xlogy_number.derivative(
 )
 
 
-@op(node="XlogyBackward1", public=False)
+@op(node="XlogyBackward1", public=False, batched="point")
 def xlogy_of_number(other: Any, /, self: Any) -> Any:
     """A number times the logarithms of ``other``, zero for the number zero."""
     return _xlogy(other.dtype.type(self), other)
@@ -290,7 +315,7 @@ def xlogy_of_number(other: Any, /, self: Any) -> Any:
 xlogy_of_number.derivative(other=lambda grad, other, self: grad * self / other)
 
 
-@op(typed="promote", strict=True)
+@op(typed="promote", strict=True, batched="point")
 def logaddexp(self: Any, other: Any, /) -> Any:
     """The logarithm of the sum of two exponentials."""
     if self.dtype.kind in "biu":
@@ -308,7 +333,7 @@ logaddexp.derivative(
 )
 
 
-@op(typed="promote", strict=True, serves=(REALS + "?", "logaddexp2_cpu"))
+@op(typed="promote", strict=True, serves=(REALS + "?", "logaddexp2_cpu"), batched="point")
 def logaddexp2(self: Any, other: Any, /) -> Any:
     """The logarithm to base 2 of the sum of two powers of two."""
     if self.dtype.kind in "biu":
@@ -322,7 +347,7 @@ logaddexp2.derivative(
 )
 
 
-@op(inplace=True, typed="float", strict=True)
+@op(inplace=True, typed="float", strict=True, batched="point")
 def ldexp(self: Any, other: Any, /) -> Any:
     """``self`` times two to the power ``other``."""
     return self * power_of_two.row.kernel(other)
@@ -334,7 +359,7 @@ ldexp.derivative(
 )
 
 
-@op(public=False)
+@op(public=False, batched="point")
 def power_of_two(self: Any, /) -> Any:
     """Two to the power of each element, exact for whole numbers, as ``exp2`` is not."""
     return np.power(self.dtype.type(2), self)
@@ -357,7 +382,7 @@ _I = 1j
 size_of = abs  # the name is the row's below
 
 
-@op("absolute", inplace=True, holomorphic=False, ufunc=np.absolute, stores=True, out=errors.OUT_FOUND)
+@op("absolute", inplace=True, holomorphic=False, ufunc=np.absolute, stores=True, out=errors.OUT_FOUND, batched="point")
 def abs(self: Any, /) -> Any:
     """The absolute value."""
     if self.dtype.kind == "b":
@@ -368,14 +393,27 @@ def abs(self: Any, /) -> Any:
 abs.derivative(self=lambda grad, self: grad * sgn(self))
 
 
-@op(inplace=True, holomorphic=False, out=errors.OUT_FOUND)
+def _signs(a: Any) -> Any:
+    """The signs of real numbers; NaN has none, so its is zero."""
+    if a.dtype.kind not in "fV":
+        return np.sign(a) if a.dtype.kind != "b" else a.copy()
+    if a.size >= 16384:  # two comparisons are as fast as NumPy's sign, and NaN is neither above zero nor below
+        above = np.greater(a, 0).view(np.int8)
+        above -= np.less(a, 0).view(np.int8)
+        return above.astype(a.dtype)
+    signs = np.asarray(np.sign(a))
+    signs[signs != signs] = 0
+    return signs[()]
+
+
+@op(inplace=True, holomorphic=False, out=errors.OUT_FOUND, batched="point")
 def sgn(self: Any, /) -> Any:
     """The sign; of a complex number, the unit number of the same direction."""
     if self.dtype.kind == "c":
         size = np.abs(self)
         size = np.where(size == 0, size.dtype.type(1), size)
         return together(self.real / size, self.imag / size, self.dtype)
-    return np.sign(self) if self.dtype.kind != "b" else self.copy()
+    return _signs(self)
 
 
 @sgn.derivative("self")
@@ -393,23 +431,20 @@ def is_complex(a: Any) -> bool:
     return a._array.dtype.kind == "c"  # type: ignore[no-any-return]
 
 
-@op(inplace=True, out=errors.OUT_FOUND)
+@op(inplace=True, out=errors.OUT_FOUND, batched="point")
 def sign(self: Any, /) -> Any:
     """The sign: -1, 0 or 1."""
-    kind = self.dtype.kind
-    if kind == "c":
+    if self.dtype.kind == "c":
         raise NotImplementedError(
             "Unlike NumPy, torch.sign is not intended to support complex numbers. Please use torch.sgn instead."
         )
-    if kind == "f":
-        return np.where(self != self, self.dtype.type(0), np.sign(self))[()]
-    return np.sign(self) if kind != "b" else self.copy()
+    return _signs(self)
 
 
 sign.derivative(self=lambda grad: zero_like(grad))
 
 
-@op(view=True, holomorphic=False, public=False)
+@op(view=True, holomorphic=False, public=False, batched="first")
 def real(self: Any, /) -> Any:
     """The real part, a view."""
     return self[...].real if self.dtype.kind == "c" else self[...]
@@ -418,7 +453,7 @@ def real(self: Any, /) -> Any:
 real.derivative(self=lambda grad: complex_from(grad, zero_like(grad)))
 
 
-@op(holomorphic=False, public=False)
+@op(holomorphic=False, public=False, batched="point")
 def conj(self: Any, /) -> Any:
     """The complex conjugate."""
     return np.conj(self)
@@ -427,7 +462,7 @@ def conj(self: Any, /) -> Any:
 conj.derivative(self=lambda grad: conj(grad))
 
 
-@op(inplace=True, holomorphic=False, out=errors.OUT_FOUND)
+@op(inplace=True, holomorphic=False, out=errors.OUT_FOUND, batched="point")
 def conj_physical(self: Any, /) -> Any:
     """The complex conjugate."""
     return np.conj(self) if self.dtype.kind == "c" else self.copy()
@@ -436,7 +471,16 @@ def conj_physical(self: Any, /) -> Any:
 conj_physical.derivative(self=lambda grad: conj_physical(grad))
 
 
-@op(node="ComplexBackward0", typed="promote", holomorphic=False, public=False, layout="elementwise")
+@op(
+    node="ComplexBackward0",
+    typed="promote",
+    holomorphic=False,
+    public=False,
+    out="Expected object of scalar type {Wanted} but got scalar type {Found} for argument 'out'",
+    aligned=True,
+    layout="elementwise",
+    batched="point",
+)
 def complex_from(real: Any, imag: Any, /) -> Any:
     """The complex number of a real and an imaginary part."""
     out = np.empty(np.broadcast_shapes(real.shape, imag.shape), np.result_type(real.dtype, np.complex64))
@@ -454,6 +498,7 @@ complex_from.derivative(real=lambda grad: real(grad), imag=lambda grad: real(gra
     out="Expected object of scalar type {Wanted} but got scalar type {Found} for argument 'out'",
     serves=("fd", "polar_cpu"),
     layout="elementwise",
+    batched="point",
 )
 def polar(abs: Any, angle: Any, /) -> Any:
     """The complex number of a size and an angle."""
@@ -466,7 +511,7 @@ polar.derivative(
 )
 
 
-@op(holomorphic=False, public=False)
+@op(holomorphic=False, public=False, batched="point")
 def along(self: Any, other: Any, /) -> Any:
     """The real part of ``other`` times the conjugate of ``self``."""
     return (np.conj(self) * other).real
@@ -475,7 +520,7 @@ def along(self: Any, other: Any, /) -> Any:
 along.derivative(self=lambda grad, other: grad * other, other=lambda grad, self: grad * self)
 
 
-@op(node="AngleBackward0", typed="float", holomorphic=False, public=False)
+@op(node="AngleBackward0", typed="float", holomorphic=False, public=False, batched="point")
 def angle_of_complex(self: Any, /) -> Any:
     """The angle in radians."""
     return np.arctan2(self.imag, self.real)
@@ -484,90 +529,10 @@ def angle_of_complex(self: Any, /) -> Any:
 angle_of_complex.derivative(self=lambda grad, self: where(self == 0, 0, grad * (self * _I) / (abs(self) * abs(self))))
 
 
-@op(typed="float", public=False)
+@op(typed="float", public=False, batched="point")
 def angle(self: Any, /) -> Any:
     """The angle of a real number: 0 or pi (NaN stays)."""
     return np.where(self < 0, self.dtype.type(math.pi), np.where(self != self, self, self.dtype.type(0)))[()]
 
 
 angle.derivative(self=lambda grad: zero_like(grad))
-
-
-# -- rounding --------------------------------------------------------------------------------------------------------
-
-
-def _rounding(function: Any, name: str) -> Any:
-    def serve(self: Any) -> Any:
-        kind = self.dtype.kind
-        if kind == "c" and name != "round_vml_cpu":
-            raise NotImplementedError(f"{name[:-8]} is not supported for complex inputs")
-        if kind in "bc":
-            raise not_implemented(name, self)
-        return self.copy() if kind in "iu" else function(self)
-
-    return serve
-
-
-_floor, _ceil = _rounding(np.floor, "floor_vml_cpu"), _rounding(np.ceil, "ceil_vml_cpu")
-_trunc, _rint = _rounding(np.trunc, "trunc_vml_cpu"), _rounding(np.rint, "round_vml_cpu")
-
-
-@op(inplace=True, out=errors.OUT_FOUND)
-def floor(self: Any, /) -> Any:
-    """The greatest integer not above."""
-    return _floor(self)
-
-
-floor.derivative(self=lambda grad: zero_like(grad))
-
-
-@op(inplace=True, out=errors.OUT_FOUND)
-def ceil(self: Any, /) -> Any:
-    """The least integer not below."""
-    return _ceil(self)
-
-
-ceil.derivative(self=lambda grad: zero_like(grad))
-
-
-@op("fix", inplace=True, out=errors.OUT_FOUND)
-def trunc(self: Any, /) -> Any:
-    """The integer part."""
-    return _trunc(self)
-
-
-trunc.derivative(self=lambda grad: zero_like(grad))
-
-
-@op(inplace=True, out=errors.OUT_FOUND)
-def round(self: Any, /) -> Any:
-    """The nearest integer; halves go to the even one."""
-    return _rint(self)
-
-
-round.derivative(self=lambda grad: zero_like(grad))
-
-
-@op(node="RoundBackward1", inplace=True, public=False, out=errors.OUT_FOUND)
-def round_decimals(self: Any, /, decimals: Any) -> Any:
-    """Rounded to so many decimal places, or to tens, hundreds ... for negative ones."""
-    if self.dtype.kind != "f" and self.dtype.kind != "V":
-        raise not_implemented("round_cpu", self)
-    if self.dtype.itemsize == 2:
-        return single(lambda x: round_decimals.row.kernel(x, decimals), self)
-    power = self.dtype.type(10.0 ** (decimals if decimals > 0 else -decimals))
-    return np.rint(self / power) * power if decimals < 0 else np.rint(self * power) / power
-
-
-round_decimals.derivative(self=lambda grad: zero_like(grad))
-
-
-@op(inplace=True, out=errors.OUT_FOUND)
-def frac(self: Any, /) -> Any:
-    """The part behind the point, with the sign of the number."""
-    if self.dtype.kind in "biuc":
-        raise not_implemented("frac_cpu", self)
-    return self - np.trunc(self)
-
-
-frac.derivative(self=lambda grad: grad)

@@ -31,7 +31,7 @@ def single(function: Any, self: Any) -> Any:
 # -- exponentials and logarithms -------------------------------------------------------------------------------------
 
 
-@op(inplace=True, typed="float", ufunc=np.exp, form="exp_ufunc(a0)", large="CURVED")
+@op(inplace=True, typed="float", ufunc=np.exp, form="exp_ufunc(a0)", large="CURVED", batched="point")
 def exp(self: Any, /) -> Any:
     """The exponential."""
     if self.size >= compiled.CURVED and self.size >= compiled.least:  # the first is the rarer, so asked first
@@ -50,7 +50,7 @@ def together(real: Any, imag: Any, kind: Any) -> Any:
     return out[()]
 
 
-@op(inplace=True, typed="float", ufunc=np.exp2, form="exp2_ufunc(a0)")
+@op(inplace=True, typed="float", ufunc=np.exp2, form="exp2_ufunc(a0)", batched="point")
 def exp2(self: Any, /) -> Any:
     """Two to the power of each element."""
     if self.dtype.kind != "c":
@@ -61,7 +61,7 @@ def exp2(self: Any, /) -> Any:
 exp2.derivative(self=lambda grad, result: grad * (result * _LN2))
 
 
-@op(inplace=True, typed="float", ufunc=np.expm1, form="expm1_ufunc(a0)")
+@op(inplace=True, typed="float", ufunc=np.expm1, form="expm1_ufunc(a0)", batched="point")
 def expm1(self: Any, /) -> Any:
     """The exponential minus one, exact near zero."""
     return np.expm1(self)
@@ -70,7 +70,7 @@ def expm1(self: Any, /) -> Any:
 expm1.derivative(self=lambda grad, result: grad * (result + 1))
 
 
-@op(inplace=True, typed="float", ufunc=np.log, form="log_ufunc(a0)")
+@op(inplace=True, typed="float", ufunc=np.log, form="log_ufunc(a0)", batched="point")
 def log(self: Any, /) -> Any:
     """The natural logarithm."""
     return np.log(self)
@@ -79,7 +79,7 @@ def log(self: Any, /) -> Any:
 log.derivative(self=lambda grad, self: grad / self)
 
 
-@op(inplace=True, typed="float", ufunc=np.log2, form="log2_ufunc(a0)")
+@op(inplace=True, typed="float", ufunc=np.log2, form="log2_ufunc(a0)", batched="point")
 def log2(self: Any, /) -> Any:
     """The logarithm to base 2."""
     return np.log2(self)
@@ -88,7 +88,7 @@ def log2(self: Any, /) -> Any:
 log2.derivative(self=lambda grad, self: grad / (self * _LN2))
 
 
-@op(inplace=True, typed="float", ufunc=np.log10, form="log10_ufunc(a0)")
+@op(inplace=True, typed="float", ufunc=np.log10, form="log10_ufunc(a0)", batched="point")
 def log10(self: Any, /) -> Any:
     """The logarithm to base 10."""
     return np.log10(self)
@@ -97,7 +97,7 @@ def log10(self: Any, /) -> Any:
 log10.derivative(self=lambda grad, self: grad / (self * _LN10))
 
 
-@op(node="Log1PBackward0", inplace=True, typed="float", ufunc=np.log1p, form="log1p_ufunc(a0)")
+@op(node="Log1PBackward0", inplace=True, typed="float", ufunc=np.log1p, form="log1p_ufunc(a0)", batched="point")
 def log1p(self: Any, /) -> Any:
     """The logarithm of one plus each element, exact near zero."""
     if self.dtype.kind != "c":
@@ -114,7 +114,7 @@ log1p.derivative(self=lambda grad, self: grad / (self + 1))
 # -- roots -----------------------------------------------------------------------------------------------------------
 
 
-@op(inplace=True, typed="float", ufunc=np.sqrt, form="sqrt_ufunc(a0)")
+@op(inplace=True, typed="float", ufunc=np.sqrt, form="sqrt_ufunc(a0)", batched="point")
 def sqrt(self: Any, /) -> Any:
     """The square root."""
     return np.sqrt(self)
@@ -123,7 +123,7 @@ def sqrt(self: Any, /) -> Any:
 sqrt.derivative(self=lambda grad, result: grad / (result + result))
 
 
-@op(inplace=True, typed="float")
+@op(inplace=True, typed="float", batched="point")
 def rsqrt(self: Any, /) -> Any:
     """One over the square root."""
     if self.dtype.itemsize == 2:
@@ -137,7 +137,7 @@ rsqrt.derivative(self=lambda grad, result: grad * (result * result * result) * -
 # -- circular functions ----------------------------------------------------------------------------------------------
 
 
-@op(inplace=True, typed="float", ufunc=np.sin, form="sin_ufunc(a0)", large="CURVED")
+@op(inplace=True, typed="float", ufunc=np.sin, form="sin_ufunc(a0)", large="CURVED", batched="point")
 def sin(self: Any, /) -> Any:
     """The sine."""
     if self.size >= compiled.CURVED and self.size >= compiled.least:
@@ -149,7 +149,7 @@ def sin(self: Any, /) -> Any:
 sin.derivative(self=lambda grad, self: grad * cos(self))
 
 
-@op(inplace=True, typed="float", ufunc=np.cos, form="cos_ufunc(a0)", large="CURVED")
+@op(inplace=True, typed="float", ufunc=np.cos, form="cos_ufunc(a0)", large="CURVED", batched="point")
 def cos(self: Any, /) -> Any:
     """The cosine."""
     if self.size >= compiled.CURVED and self.size >= compiled.least:
@@ -161,7 +161,7 @@ def cos(self: Any, /) -> Any:
 cos.derivative(self=lambda grad, self: -(grad * sin(self)))
 
 
-@op(inplace=True, typed="float", ufunc=np.tan, form="tan_ufunc(a0)")
+@op(inplace=True, typed="float", ufunc=np.tan, form="tan_ufunc(a0)", batched="point")
 def tan(self: Any, /) -> Any:
     """The tangent."""
     return np.tan(self)
@@ -170,7 +170,7 @@ def tan(self: Any, /) -> Any:
 tan.derivative(self=lambda grad, result: grad * (result * result + 1))
 
 
-@op("arcsin", inplace=True, typed="float", ufunc=np.arcsin, form="asin_ufunc(a0)")
+@op("arcsin", inplace=True, typed="float", ufunc=np.arcsin, form="asin_ufunc(a0)", batched="point")
 def asin(self: Any, /) -> Any:
     """The angle with this sine."""
     return np.arcsin(self)
@@ -179,7 +179,7 @@ def asin(self: Any, /) -> Any:
 asin.derivative(self=lambda grad, self: grad * rsqrt(1 - self * self))
 
 
-@op("arccos", inplace=True, typed="float", ufunc=np.arccos, form="acos_ufunc(a0)")
+@op("arccos", inplace=True, typed="float", ufunc=np.arccos, form="acos_ufunc(a0)", batched="point")
 def acos(self: Any, /) -> Any:
     """The angle with this cosine."""
     return np.arccos(self)
@@ -188,7 +188,7 @@ def acos(self: Any, /) -> Any:
 acos.derivative(self=lambda grad, self: -(grad * rsqrt(1 - self * self)))
 
 
-@op("arctan", inplace=True, typed="float", ufunc=np.arctan, form="atan_ufunc(a0)")
+@op("arctan", inplace=True, typed="float", ufunc=np.arctan, form="atan_ufunc(a0)", batched="point")
 def atan(self: Any, /) -> Any:
     """The angle with this tangent."""
     return np.arctan(self)
@@ -200,7 +200,7 @@ atan.derivative(self=lambda grad, self: grad / (self * self + 1))
 # -- hyperbolic functions --------------------------------------------------------------------------------------------
 
 
-@op(inplace=True, typed="float", ufunc=np.sinh, form="sinh_ufunc(a0)")
+@op(inplace=True, typed="float", ufunc=np.sinh, form="sinh_ufunc(a0)", batched="point")
 def sinh(self: Any, /) -> Any:
     """The hyperbolic sine."""
     return np.sinh(self)
@@ -209,7 +209,7 @@ def sinh(self: Any, /) -> Any:
 sinh.derivative(self=lambda grad, self: grad * cosh(self))
 
 
-@op(inplace=True, typed="float", ufunc=np.cosh, form="cosh_ufunc(a0)")
+@op(inplace=True, typed="float", ufunc=np.cosh, form="cosh_ufunc(a0)", batched="point")
 def cosh(self: Any, /) -> Any:
     """The hyperbolic cosine."""
     return np.cosh(self)
@@ -218,7 +218,7 @@ def cosh(self: Any, /) -> Any:
 cosh.derivative(self=lambda grad, self: grad * sinh(self))
 
 
-@op(inplace=True, typed="float", ufunc=np.tanh, form="tanh_ufunc(a0)", large="CURVED")
+@op(inplace=True, typed="float", ufunc=np.tanh, form="tanh_ufunc(a0)", large="CURVED", batched="point")
 def tanh(self: Any, /) -> Any:
     """The hyperbolic tangent."""
     if self.size >= compiled.CURVED and self.size >= compiled.least:
@@ -230,7 +230,11 @@ def tanh(self: Any, /) -> Any:
 tanh.derivative(self=lambda grad, result: tanh_backward(grad, result))
 
 
-@op(public=False, native=lambda grad_output, output: compiled.activation.tanh_backward(grad_output, output))
+@op(
+    public=False,
+    native=lambda grad_output, output: compiled.activation.tanh_backward(grad_output, output),
+    batched="point",
+)
 def tanh_backward(grad_output: Any, output: Any, /) -> Any:
     """``grad_output`` times one minus the square of a hyperbolic tangent."""
     one = one_of(output)
@@ -243,7 +247,7 @@ tanh_backward.derivative(
 )
 
 
-@op("arcsinh", inplace=True, typed="float", ufunc=np.arcsinh, form="asinh_ufunc(a0)")
+@op("arcsinh", inplace=True, typed="float", ufunc=np.arcsinh, form="asinh_ufunc(a0)", batched="point")
 def asinh(self: Any, /) -> Any:
     """The number with this hyperbolic sine."""
     return np.arcsinh(self)
@@ -252,7 +256,7 @@ def asinh(self: Any, /) -> Any:
 asinh.derivative(self=lambda grad, self: grad * rsqrt(self * self + 1))
 
 
-@op("arccosh", inplace=True, typed="float", ufunc=np.arccosh, form="acosh_ufunc(a0)")
+@op("arccosh", inplace=True, typed="float", ufunc=np.arccosh, form="acosh_ufunc(a0)", batched="point")
 def acosh(self: Any, /) -> Any:
     """The number, at least zero, with this hyperbolic cosine."""
     return np.arccosh(self)
@@ -261,7 +265,7 @@ def acosh(self: Any, /) -> Any:
 acosh.derivative(self=lambda grad, self: grad * (rsqrt(self + 1) * rsqrt(self - 1)))
 
 
-@op("arctanh", inplace=True, typed="float", ufunc=np.arctanh, form="atanh_ufunc(a0)")
+@op("arctanh", inplace=True, typed="float", ufunc=np.arctanh, form="atanh_ufunc(a0)", batched="point")
 def atanh(self: Any, /) -> Any:
     """The number with this hyperbolic tangent."""
     return np.arctanh(self)
@@ -276,7 +280,7 @@ _MANY = 4000
 _HALF = {np.dtype(code): np.array(0.5, code) for code in ("f4", "f8")}
 
 
-@op(inplace=True, typed="float", native=lambda self: compiled.activation.sigmoid(self))
+@op(inplace=True, typed="float", native=lambda self: compiled.activation.sigmoid(self), batched="point")
 def sigmoid(self: Any, /) -> Any:
     """The logistic function 1 / (1 + exp(-x))."""
     if type(self) is ndarray and self.size > _MANY and self.dtype in _HALF and self.min() > -8:
@@ -295,7 +299,11 @@ def sigmoid(self: Any, /) -> Any:
 sigmoid.derivative(self=lambda grad, result: sigmoid_backward(grad, result))
 
 
-@op(public=False, native=lambda grad_output, output: compiled.activation.sigmoid_backward(grad_output, output))
+@op(
+    public=False,
+    native=lambda grad_output, output: compiled.activation.sigmoid_backward(grad_output, output),
+    batched="point",
+)
 def sigmoid_backward(grad_output: Any, output: Any, /) -> Any:
     """``grad_output`` times the slope of the logistic function whose value is ``output``."""
     one = one_of(output)
@@ -308,7 +316,7 @@ sigmoid_backward.derivative(
 )
 
 
-@op(inplace=True, typed="float")
+@op(inplace=True, typed="float", batched="point")
 def logit(self: Any, /, eps: Any = None) -> Any:
     """The logarithm of the odds p / (1 - p), p first clamped to [eps, 1 - eps]."""
     if self.dtype.kind == "c":
@@ -327,7 +335,7 @@ def slope_of_logit(grad: Any, self: Any, eps: Any) -> Any:
     slope = grad / (self * (1 - self))
     if eps is None:
         return where(self >= 0, where(self <= 1, slope, math.nan), math.nan)
-    return where(self >= eps, where(self <= 1 - eps, slope, 0), 0)
+    return where(self < eps, 0, where(self > 1 - eps, 0, slope))
 
 
 # -- Operations on the bits of integers and on truth values; none carries gradients.
@@ -338,35 +346,35 @@ def _whole(self: Any, name: str, kinds: str = "biu") -> None:
         raise not_implemented(name, self)
 
 
-@op(operator="and", inplace=True, constant=True, typed="promote")
+@op(operator="and", inplace=True, constant=True, ruleless=True, typed="promote", batched="point")
 def bitwise_and(self: Any, other: Any, /) -> Any:
     """The bits that are set in both."""
     _whole(self, "bitwise_and_cpu")
     return self & other
 
 
-@op(operator="or", inplace=True, constant=True, typed="promote")
+@op(operator="or", inplace=True, constant=True, ruleless=True, typed="promote", batched="point")
 def bitwise_or(self: Any, other: Any, /) -> Any:
     """The bits that are set in at least one."""
     _whole(self, "bitwise_or_cpu")
     return self | other
 
 
-@op(operator="xor", inplace=True, constant=True, typed="promote")
+@op(operator="xor", inplace=True, constant=True, ruleless=True, typed="promote", batched="point")
 def bitwise_xor(self: Any, other: Any, /) -> Any:
     """The bits that are set in just one."""
     _whole(self, "bitwise_xor_cpu")
     return self ^ other
 
 
-@op(inplace=True, constant=True, out=errors.OUT_FOUND)
+@op(inplace=True, constant=True, ruleless=True, out=errors.OUT_FOUND, batched="point")
 def bitwise_not(self: Any, /) -> Any:
     """The bits that are not set."""
     _whole(self, "bitwise_not_cpu")
     return ~self
 
 
-@op(operator="lshift", inplace=True, constant=True, typed="promote")
+@op(operator="lshift", inplace=True, constant=True, ruleless=True, typed="promote", batched="point")
 def bitwise_left_shift(self: Any, other: Any, /) -> Any:
     """The bits moved up by ``other`` places; zero where that is negative or as wide as the dtype."""
     _whole(self, "lshift_cpu", "iu")
@@ -375,7 +383,7 @@ def bitwise_left_shift(self: Any, other: Any, /) -> Any:
     return np.where(odd, self.dtype.type(0), np.left_shift(self, np.where(odd, 0, other).astype(self.dtype)))[()]
 
 
-@op(operator="rshift", inplace=True, constant=True, typed="promote")
+@op(operator="rshift", inplace=True, constant=True, ruleless=True, typed="promote", batched="point")
 def bitwise_right_shift(self: Any, other: Any, /) -> Any:
     """The bits moved down by ``other`` places; only the sign is left where that is negative or too wide."""
     _whole(self, "rshift_cpu", "iu")
@@ -392,7 +400,7 @@ def _check_integers(name: str, self: Any) -> None:
         raise not_implemented(name, self)
 
 
-@op(inplace=True, constant=True, typed="promote", strict=True)
+@op(inplace=True, constant=True, ruleless=True, typed="promote", strict=True, batched="point")
 def gcd(self: Any, other: Any, /) -> Any:
     """The greatest common divisor; zero of two zeros.
 
@@ -402,7 +410,7 @@ def gcd(self: Any, other: Any, /) -> Any:
     return np.gcd(self, other)
 
 
-@op(inplace=True, constant=True, typed="promote", strict=True)
+@op(inplace=True, constant=True, ruleless=True, typed="promote", strict=True, batched="point")
 def lcm(self: Any, other: Any, /) -> Any:
     """The least common multiple; zero beside a zero.
 
@@ -417,7 +425,9 @@ def lcm(self: Any, other: Any, /) -> Any:
     outputs=("mantissa", "exponent"),
     differentiable=("mantissa",),
     public=False,
+    aligned=True,
     out="torch.frexp() expects mantissa to have dtype {wanted} but got {found}",
+    batched="point",
 )
 def frexp_parts(self: Any, /) -> Any:
     """A mantissa from a half to one, and the power of two that it is to be multiplied with."""
@@ -431,7 +441,7 @@ def frexp_parts(self: Any, /) -> Any:
 frexp_parts.derivative(self=lambda grad, exponent: halved(grad, exponent))
 
 
-@op(apart=("exponent",), public=False)
+@op(apart=("exponent",), public=False, batched="point")
 def halved(self: Any, exponent: Any, /) -> Any:
     """``self`` over two to the power ``exponent``, in its own dtype."""
     if self.dtype.kind == "V":
@@ -442,7 +452,7 @@ def halved(self: Any, exponent: Any, /) -> Any:
 halved.derivative(self=lambda grad, exponent: halved(grad, exponent))
 
 
-@op(inplace=True, typed="promote", strict=True)
+@op(inplace=True, typed="promote", strict=True, batched="point")
 def nextafter(self: Any, other: Any, /) -> Any:
     """The float next to each element in the direction of ``other``.
 

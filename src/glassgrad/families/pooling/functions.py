@@ -8,6 +8,7 @@ from functools import lru_cache
 from math import inf
 from typing import Any
 
+from ...core.lifted import derives
 from ...core.row import FLOATS
 from ...core.tensor import Tensor
 from ...ground import modes
@@ -139,7 +140,7 @@ def _max_pool(
     if on_meta(input):
         values = sized(input, (*sizes[: len(sizes) - dims], *pooled))
         return (values, sized(values, values.shape, int64)) if places else values
-    if not places and not modes.unusual and not (input.requires_grad and modes.grad_enabled()):
+    if not places and not modes.unusual and not derives(input):
         return rows.max_pool_values(input, *settings)
     result = (rows.max_pool2d_with_indices if dims == 2 else rows.max_pool3d_with_indices)(input, *settings)
     return result if places else result[0]
@@ -238,7 +239,7 @@ def max_pool1d(
             f"{list(sizes)}"
         )
     _check_line(sizes[-1], kernel, steps, pads, spread, ceil_mode)
-    if (input.requires_grad and modes.grad_enabled()) or on_meta(input):
+    if derives(input) or on_meta(input):
         return max_pool1d_with_indices(input, kernel, steps, pads, spread, ceil_mode)[0]
     if input._array.dtype.char not in FLOATS:
         raise not_implemented("max_pool1d_impl", input._array)

@@ -52,7 +52,7 @@ def divides(sizes: Any, output_size: Any) -> bool:
 # -- where the largest elements are ------------------------------------------------------------------------------------
 
 
-@op(apart=("indices",), public=False)
+@op(apart=("indices",), public=False, batched="first")
 def pool_put(self: Any, indices: Any, /, sizes: Any, apart: bool) -> Any:
     """Planes of ``sizes`` of zeros that hold each element of ``self`` at its place, added up unless ``apart``."""
     return windows.put(self, indices, tuple(sizes), apart)
@@ -61,7 +61,7 @@ def pool_put(self: Any, indices: Any, /, sizes: Any, apart: bool) -> Any:
 pool_put.derivative(self=lambda grad, indices, sizes: pool_pick(grad, indices, len(sizes)))
 
 
-@op(apart=("indices",), public=False)
+@op(apart=("indices",), public=False, batched="first")
 def pool_pick(self: Any, indices: Any, /, dims: int) -> Any:
     """The elements of ``self`` at their places in the planes of its last ``dims`` dimensions."""
     return windows.pick(self, indices, dims)
@@ -87,6 +87,7 @@ def _max_pool_rule(
     public=False,
     serves=(REALS, "max_pool2d"),
     layout="channels",
+    batched="first",
 )
 def max_pool2d_with_indices(
     self: Any, /, kernel_size: Any, stride: Any, padding: Any, dilation: Any, ceil_mode: bool
@@ -106,6 +107,7 @@ max_pool2d_with_indices.derivative(self=_max_pool_rule)
     precision="single",
     serves=(REALS, "max_pool3d"),
     layout="channels",
+    batched="first",
 )
 def max_pool3d_with_indices(
     self: Any, /, kernel_size: Any, stride: Any, padding: Any, dilation: Any, ceil_mode: bool
@@ -122,6 +124,7 @@ max_pool3d_with_indices.derivative(self=_max_pool_rule)
     public=False,
     serves=(REALS, lambda self, kernel_size, *others: not_implemented(f"max_pool{len(kernel_size)}d", self)),
     layout="channels",
+    batched="first",
 )
 def max_pool_values(self: Any, /, kernel_size: Any, stride: Any, padding: Any, dilation: Any, ceil_mode: bool) -> Any:
     """The largest element of each window, where nobody asks for places or gradients."""
@@ -142,6 +145,7 @@ def _adaptive_max_pool_rule(grad: Any, self: Any, result1: Any, output_size: Any
     hidden=("output_size",),
     serves=(FLOATS, "adaptive_max_pool2d"),
     layout="channels",
+    batched="first",
 )
 def adaptive_max_pool2d(self: Any, /, output_size: Any) -> Any:
     """The largest elements of windows that cover the last two dimensions evenly, and their places."""
@@ -160,6 +164,7 @@ adaptive_max_pool2d.derivative(self=_adaptive_max_pool_rule)
     hidden=("output_size",),
     serves=(FLOATS, "adaptive_max_pool3d_cpu"),
     layout="plain",
+    batched="first",
 )
 def adaptive_max_pool3d(self: Any, /, output_size: Any) -> Any:
     """The largest elements of windows that cover the last three dimensions evenly, and their places."""
@@ -191,6 +196,7 @@ def _fractional_max_pool_rule(grad: Any, self: Any, result1: Any, kernel_size: A
     public=False,
     precision="single",
     serves=(FLOATS, "fractional_max_pool2d_out_frame"),
+    batched="fold",
 )
 def fractional_max_pool2d(self: Any, samples: Any, /, kernel_size: Any, output_size: Any) -> Any:
     """The largest elements of windows at distances drawn by ``samples``, and their places."""
@@ -208,6 +214,7 @@ fractional_max_pool2d.derivative(self=_fractional_max_pool_rule)
     public=False,
     precision="single",
     serves=(FLOATS, "fractional_max_pool3d_out_frame"),
+    batched="fold",
 )
 def fractional_max_pool3d(self: Any, samples: Any, /, kernel_size: Any, output_size: Any) -> Any:
     """The largest elements of windows at distances drawn by ``samples``, and their places."""
@@ -233,6 +240,7 @@ def _unpooled(self: Any, indices: Any, output_size: Any) -> Any:
     precision="single",
     serves=(FLOATS, "max_unpool2d"),
     layout="channels",
+    batched="first",
 )
 def max_unpool2d(self: Any, indices: Any, /, output_size: Any) -> Any:
     """Planes of zeros that hold each element at its place; of several at one place the last stays."""
@@ -242,7 +250,14 @@ def max_unpool2d(self: Any, indices: Any, /, output_size: Any) -> Any:
 max_unpool2d.derivative(self=lambda grad, indices: pool_pick(grad, indices, 2))
 
 
-@op(node="MaxUnpool3DBackward0", apart=("indices",), public=False, precision="single", serves=(FLOATS, "max_unpool3d"))
+@op(
+    node="MaxUnpool3DBackward0",
+    apart=("indices",),
+    public=False,
+    precision="single",
+    serves=(FLOATS, "max_unpool3d"),
+    batched="first",
+)
 def max_unpool3d(self: Any, indices: Any, /, output_size: Any) -> Any:
     """Volumes of zeros that hold each element at its place; of several at one place the last stays."""
     return _unpooled(self, indices, output_size)
@@ -282,7 +297,15 @@ def _avg_pool_rule(
     )
 
 
-@op(node="AvgPool2DBackward0", public=False, serves=(FLOATS + _WHOLE, "avg_pool2d"), halves="single", layout="channels")
+@op(
+    node="AvgPool2DBackward0",
+    public=False,
+    serves=(FLOATS + _WHOLE, "avg_pool2d"),
+    halves="single",
+    layout="channels",
+    forward="linear",
+    batched="fold",
+)
 def avg_pool2d(
     self: Any, /, kernel_size: Any, stride: Any, padding: Any, ceil_mode: bool, count_include_pad: bool,
     divisor_override: Any,
@@ -301,6 +324,8 @@ avg_pool2d.derivative(self=_avg_pool_rule)
     precision="single",
     serves=("fd" + _WHOLE, "avg_pool3d_out_frame"),
     layout="plain",
+    forward="linear",
+    batched="first",
 )
 def avg_pool3d(
     self: Any, /, kernel_size: Any, stride: Any, padding: Any, ceil_mode: bool, count_include_pad: bool,
@@ -314,7 +339,7 @@ def avg_pool3d(
 avg_pool3d.derivative(self=_avg_pool_rule)
 
 
-@op(public=False, halves="single")
+@op(public=False, halves="single", forward="linear", batched="first")
 def avg_pool_backward(
     grad_output: Any, /, sizes: Any, kernel_size: Any, stride: Any, padding: Any, ceil_mode: bool,
     count_include_pad: bool, divisor_override: Any,
@@ -344,6 +369,8 @@ def _adaptive_avg_pool_rule(grad: Any, self: Any, output_size: Any) -> Any:
     serves=(FLOATS, "adaptive_avg_pool2d"),
     halves="single",
     layout="channels",
+    forward="linear",
+    batched="first",
 )
 def adaptive_avg_pool2d(self: Any, /, output_size: Any) -> Any:
     """The averages of windows that cover the last two dimensions evenly."""
@@ -361,6 +388,8 @@ adaptive_avg_pool2d.derivative(self=_adaptive_avg_pool_rule)
     serves=(FLOATS, "adaptive_avg_pool3d_cpu"),
     halves="single",
     layout="plain",
+    forward="linear",
+    batched="first",
 )
 def adaptive_avg_pool3d(self: Any, /, output_size: Any) -> Any:
     """The averages of windows that cover the last three dimensions evenly."""
@@ -370,7 +399,7 @@ def adaptive_avg_pool3d(self: Any, /, output_size: Any) -> Any:
 adaptive_avg_pool3d.derivative(self=_adaptive_avg_pool_rule)
 
 
-@op(public=False, halves="single")
+@op(public=False, halves="single", forward="linear", batched="first")
 def adaptive_avg_pool_backward(grad_output: Any, /, sizes: Any, output_size: Any) -> Any:
     """Each adaptive window's share of its gradient at all its elements, added up in planes of ``sizes``."""
     axes = _adaptive(sizes, output_size)

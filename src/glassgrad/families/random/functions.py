@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
-from ...core import write
+from ...core import lifted, write
 from ...core.tensor import Tensor, share, wrap
-from ...ground import dtypes
+from ...ground import dtypes, modes
 from ...ground.dtypes import called, get_default_dtype
 from ...ground.generator import Generator, default_generator
 from ...ground.layout import dense_like
@@ -39,6 +40,23 @@ def check_generator(function: str, generator: Any) -> None:
         raise TypeError(f"{function}(): argument 'generator' must be torch.Generator, not {called(generator)}")
 
 
+def _created(function: str, make: Callable[..., Any], sizes: tuple[int, ...], *wishes: Any) -> Tensor:
+    """A new tensor of ``make(sizes, kind)``; of the draws for all examples, where ``vmap`` wants one for each."""
+    if modes.transforming:
+        return lifted.drawn(lambda sizes: create(function, make, sizes, *wishes), sizes)
+    return create(function, make, sizes, *wishes)
+
+
+def _like_another(function: str, input: Any, make: Callable[..., Any], *wishes: Any) -> Tensor:
+    """The same in the size, dtype and layout of ``input``."""
+    if modes.transforming and isinstance(input, Tensor):
+        kind = input._array.dtype
+        return lifted.drawn(
+            lambda sizes: like(function, wrap(np.empty(sizes, kind)), make, *wishes), input._array.shape
+        )
+    return like(function, input, make, *wishes)
+
+
 # -- new tensors ------------------------------------------------------------------------------------------------------
 
 
@@ -54,7 +72,10 @@ def _factory(function: str, draw: Callable[..., Any], doc: str) -> Any:
         requires_grad: bool = False,
         **rest: Any,
     ) -> Tensor:
-        if device is None and out is None and not rest and not requires_grad and layout is None and generator is None:
+        if (
+            device is None and out is None and not rest and not requires_grad and layout is None and generator is None
+            and not modes.transforming
+        ):  # fmt: skip
             drawn = quick(lambda sizes, kind: draw(default_generator, sizes, kind), size, dtype)
             if drawn is not None:
                 return drawn
@@ -68,7 +89,7 @@ def _factory(function: str, draw: Callable[..., Any], doc: str) -> Any:
         def make(sizes: Any, kind: Any) -> Any:
             return draw(source(generator), sizes, kind)
 
-        return create(function, make, sizes, kind, device, requires_grad, out, dtype)
+        return _created(function, make, sizes, kind, device, requires_grad, out, dtype)
 
     make_new.__name__ = make_new.__qualname__ = function
     make_new.__doc__ = doc
@@ -105,7 +126,8 @@ def randint(
 
     Source: https://docs.pytorch.org/docs/stable/generated/torch.randint.html
     """
-    if low is high is size is generator is out is layout is device is None and not requires_grad:
+    plain = low is high is size is generator is out is layout is device is None and not requires_grad
+    if plain and not modes.transforming:
         drawn = _everyday_whole(args, dtypes.int64 if dtype is None else dtype)
         if drawn is not None:
             return drawn
@@ -132,7 +154,7 @@ def randint(
     def make(sizes: Any, kind: Any) -> Any:
         return draws.randint(source(generator), sizes, kind, first, last)
 
-    return create("randint", make, sizes, kind, device, requires_grad, out, dtype)
+    return _created("randint", make, sizes, kind, device, requires_grad, out, dtype)
 
 
 @composite(method=False)
@@ -154,9 +176,10 @@ def randperm(
     kind = numpy_of(dtype, "randperm") or np.dtype(np.int64)
 
     def make(sizes: Any, kind: Any) -> Any:
-        return draws.randperm(source(generator), count, kind)
+        one = [draws.randperm(source(generator), count, kind) for _ in range(math.prod(sizes[:-1]))]
+        return np.reshape(one, sizes)
 
-    return create("randperm", make, (count,), kind, device, requires_grad, out, dtype)
+    return _created("randperm", make, (count,), kind, device, requires_grad, out, dtype)
 
 
 @composite(method=False)
@@ -179,6 +202,8 @@ def normal(
     """
     check_generator("normal", generator)
     if isinstance(mean, Tensor) or isinstance(std, Tensor):
+        if modes.transforming:
+            mean, std = (lifted.chances(part) if isinstance(part, Tensor) else part for part in (mean, std))
         result = _normal_of(mean, std, generator)
         return result if out is None else write.into(write.Composed("normal", ""), (mean, std), out, result)
     if size is None:
@@ -197,7 +222,7 @@ def normal(
     def make(sizes: Any, kind: Any) -> Any:
         return draws.normal(source(generator), sizes, kind, float(mean), float(std))
 
-    return create("normal", make, sizes, kind, device, requires_grad, out, dtype)
+    return _created("normal", make, sizes, kind, device, requires_grad, out, dtype)
 
 
 def _normal_of(mean: Any, std: Any, generator: Any) -> Any:
@@ -237,7 +262,7 @@ def _like(function: str, row: Any, settings: tuple[Any, ...], doc: str) -> Any:
     ) -> Tensor:
         check_generator(function, generator)
         make = _drawn_over(row.row.kernel, *settings, generator)
-        return like(function, input, make, dtype, layout, device, requires_grad, memory_format)
+        return _like_another(function, input, make, dtype, layout, device, requires_grad, memory_format)
 
     make_like.__name__ = make_like.__qualname__ = function
     make_like.__doc__ = doc
@@ -289,7 +314,7 @@ def randint_like(
         return rows.placed(array, lambda n: draws.randint(source(generator), n, array.dtype, first, last))
 
     make = _drawn_over(draw, generator)
-    return like("randint_like", input, make, dtype, layout, device, requires_grad, memory_format)
+    return _like_another("randint_like", input, make, dtype, layout, device, requires_grad, memory_format)
 
 
 @composite()
@@ -299,8 +324,12 @@ def bernoulli(input: Tensor, p: Any = None, *, generator: Any = None, out: Any =
     check_generator("bernoulli", generator)
     if input._array.dtype.metadata is not None:
         return input.new_empty(input.shape)  # type: ignore[attr-defined, no-any-return]
+    if modes.transforming:
+        input = lifted.chances(input)
     if p is None:
         result = rows.bernoulli_like(input, generator)
+    elif isinstance(input, lifted.Lifted):
+        result = rows.bernoulli_over(input, float(p), generator)
     else:
         result = bernoulli_(wrap(np.empty_like(input._array)), p, generator=generator)
     return result if out is None else write.into(write.Composed("bernoulli", ""), (input,), out, result)
@@ -315,6 +344,8 @@ def multinomial(
     check_generator("multinomial", generator)
     if input._array.dtype.metadata is not None:
         return input.new_empty((*input.shape[:-1], num_samples), dtype=dtypes.int64)  # type: ignore[attr-defined, no-any-return]
+    if modes.transforming and (raised := lifted.chances(input)) is not input:
+        return multinomial(raised, num_samples, replacement, generator=generator, out=out)
     result = wrap(draws.multinomial(source(generator), np.asarray(input._array), int(num_samples), bool(replacement)))
     refusal = "multinomial expects Long tensor out, got: {Found}"
     return result if out is None else write.into(write.Composed("multinomial", refusal), (), out, result)
@@ -328,6 +359,8 @@ def _over(
 ) -> Tensor:
     """Write a row's draws over ``target``."""
     check_generator(function, generator)
+    if modes.transforming:
+        lifted.chances(target, True)
     if target._array.dtype.metadata is not None:
         write.check_writable(target, False)
         write.check_overlap(target)
@@ -380,7 +413,8 @@ def random_(self: Tensor, *bounds: Any, generator: Any = None, **named: Any) -> 
 def bernoulli_(self: Tensor, p: Any = 0.5, *, generator: Any = None) -> Tensor:
     """Fill with ones of chance ``p``, a number or a tensor of chances, and zeros."""
     if isinstance(p, Tensor):
-        expand.row.kernel(p._array, self._array.shape)
+        if not isinstance(p, lifted.Lifted):
+            expand.row.kernel(p._array, self._array.shape)
         return _over("bernoulli_", rows.bernoulli_by, self, generator, others=(p,))
     return _over("bernoulli_", rows.bernoulli_over, self, generator, float(p))
 

@@ -17,6 +17,7 @@ from ...ground import dtypes
 from ...ground.generator import Generator, default_generator
 from ...kernels.columns import not_implemented
 from ..arithmetic.rows import NOT_IMPLEMENTED
+from ..cast.rows import fill_number
 from ..shape.rows import on_arrays
 from . import counts
 from . import counts as dirichlet
@@ -26,7 +27,7 @@ from . import kernels as draws
 @on_arrays(np.zeros_like)
 def nothing(grad: Any) -> Any:
     """Zeros: the gradient of what was overwritten."""
-    return wrap(np.zeros_like(grad._array))
+    return fill_number(grad.detach(), 0)
 
 
 def source(generator: Generator | None) -> Generator:
@@ -229,7 +230,7 @@ def _standard_gamma(self: Any, /, generator: Any = None) -> Any:
 _standard_gamma.derivative(self=lambda grad, self, result: grad * _standard_gamma_grad(self, result))
 
 
-@op()
+@op(serves=("fd", "_standard_gamma_grad_cpu"), batched="point")
 def _standard_gamma_grad(self: Any, output: Any, /) -> Any:
     """How the gamma numbers ``output`` move with their shape parameters, at a fixed chance of smaller ones."""
     return dirichlet.standard_gamma_grad(np.asarray(self), np.asarray(output))
@@ -247,7 +248,7 @@ def _sample_dirichlet(self: Any, /, generator: Any = None) -> Any:
 _sample_dirichlet.derivative(self=lambda grad: refuse("_sample_dirichlet"))
 
 
-@op(node=NOT_IMPLEMENTED)
+@op(node=NOT_IMPLEMENTED, batched="first")
 def _dirichlet_grad(x: Any, alpha: Any, total: Any, /) -> Any:
     """How Dirichlet numbers move with their own concentration ``alpha``, over ``1 - x``."""
     arrays = [np.asarray(part) for part in (x, alpha, total)]

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import ml_dtypes
 import numpy as np
 
+from ...core.lifted import derives
 from ...core.tensor import Tensor, wrap
 from ...core.write import check_fits
 from ...ground import dtypes, modes
@@ -146,7 +147,7 @@ def _layer(
     if row is not fused.mkldnn_rnn_layer:
         settings.append(x._array.flags.c_contiguous)
     if kind == "lstm":
-        settings.append(modes.grad_enabled() and any(tensor.requires_grad for tensor in tensors))
+        settings.append(derives(*tensors))
     elif kind != "gru":
         settings.append(kind == "relu")
     return row(tensors, *settings)[:-1]  # type: ignore[no-any-return]
@@ -505,7 +506,7 @@ def pad_sequence(
     kind = first.dtype
     out = np.full((*sizes, *first.shape[1:]), np.asarray(padding_value).astype(kind), kind)
     starts = [longest - length if padding_side == "left" else 0 for length in lengths]
-    recorded = modes.unusual or (modes.grad_enabled() and any(sequence.requires_grad for sequence in sequences))
+    recorded = modes.unusual or derives(*sequences)
     if not recorded and all(
         sequence._array.shape[1:] == first.shape[1:] and sequence._array.dtype == kind for sequence in sequences
     ):

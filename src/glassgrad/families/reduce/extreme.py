@@ -73,7 +73,7 @@ def _lines(index: Any, dim: int, keepdim: bool) -> Any:
     return np.squeeze(index, dim) if keepdim else index
 
 
-@op(node="GatherBackward0", apart=("index",), public=False)
+@op(node="GatherBackward0", apart=("index",), public=False, forward="linear", batched="dims")
 def pick(self: Any, index: Any, /, dim: int, keepdim: bool) -> Any:
     """The elements at ``index``, one for each line along ``dim``."""
     if self.ndim == 0:
@@ -85,7 +85,7 @@ def pick(self: Any, index: Any, /, dim: int, keepdim: bool) -> Any:
 pick.derivative(self=lambda grad, index, self_sizes, dim, keepdim: place(grad, index, self_sizes, dim, keepdim))
 
 
-@op(node="ScatterBackward0", apart=("index",), public=False)
+@op(node="ScatterBackward0", apart=("index",), public=False, forward="linear", batched="dims")
 def place(self: Any, index: Any, /, sizes: tuple[int, ...], dim: int, keepdim: bool) -> Any:
     """Zeros of ``sizes`` that hold ``self`` at ``index``, one element in each line along ``dim``."""
     if len(sizes) == 2 and dim == 1 and not keepdim and index.size < 4096:
@@ -107,13 +107,13 @@ place.derivative(self=lambda grad, index, dim, keepdim: pick(grad, index, dim, k
 # -- extremes with their places ----------------------------------------------------------------------------------------
 
 
-@op(constant=True, indices=True, out=errors.OUT_DTYPE)
+@op(constant=True, indices=True, out=errors.OUT_DTYPE, batched="dims")
 def argmax(self: Any, /, dim: Any = None, keepdim: bool = False) -> Any:
     """The place of the largest element, along ``dim`` or of all elements in row-major order."""
     return _arg_extreme("argmax", self, dim, keepdim)
 
 
-@op(constant=True, indices=True, out=errors.OUT_DTYPE)
+@op(constant=True, indices=True, out=errors.OUT_DTYPE, batched="dims")
 def argmin(self: Any, /, dim: Any = None, keepdim: bool = False) -> Any:
     """The place of the smallest element, along ``dim`` or of all elements in row-major order."""
     return _arg_extreme("argmin", self, dim, keepdim)
@@ -162,7 +162,10 @@ def _at_indices(grad: Any, indices: Any, self_sizes: Any, dim: Any, keepdim: Any
     differentiable=("values",),
     public=False,
     serves=(REALS + "?", _no_complex("max")),
+    out=errors.OUT_DTYPE,
+    aligned=True,
     layout="plain",
+    batched="dims",
 )
 def max_dim(self: Any, /, dim: int, keepdim: bool = False) -> Any:
     """The largest elements along ``dim`` and the places of the first of them."""
@@ -178,7 +181,10 @@ max_dim.derivative(self=_at_indices)
     differentiable=("values",),
     public=False,
     serves=(REALS + "?", _no_complex("min")),
+    out=errors.OUT_DTYPE,
+    aligned=True,
     layout="plain",
+    batched="dims",
 )
 def min_dim(self: Any, /, dim: int, keepdim: bool = False) -> Any:
     """The smallest elements along ``dim`` and the places of the first of them."""
@@ -249,6 +255,7 @@ def _middle(name: str, a: Any, dim: int, keepdim: bool) -> tuple[Any, Any]:
     differentiable=("values",),
     public=False,
     serves=(REALS, "median_out"),
+    batched="dims",
 )
 def median_dim(self: Any, /, dim: int, keepdim: bool = False) -> Any:
     """The lower medians along ``dim`` and their places."""
@@ -264,6 +271,7 @@ median_dim.derivative(self=_at_indices)
     differentiable=("values",),
     public=False,
     serves=(REALS, "median_out"),
+    batched="dims",
 )
 def nanmedian_dim(self: Any, /, dim: int, keepdim: bool = False) -> Any:
     """The lower medians along ``dim`` of what is not NaN, and their places."""
@@ -299,6 +307,7 @@ nanmedian_all.derivative(self=lambda grad, self, result: grad * ties(self, resul
     out="output values must be of same type as input",
     disjoint=("self",),
     serves=(REALS, "kthvalue_cpu"),
+    batched="dims",
 )
 def kthvalue_dim(self: Any, /, k: int, dim: int, keepdim: bool = False) -> Any:
     """The ``k``-th smallest elements along ``dim`` and their places."""
@@ -318,6 +327,9 @@ kthvalue_dim.derivative(self=_at_indices)
     differentiable=("values",),
     public=False,
     serves=(REALS + "?", "mode_cpu"),
+    out="expected scalar type '{Wanted}' but got '{Found}' for values output",
+    aligned=True,
+    batched="dims",
 )
 def mode_dim(self: Any, /, dim: int, keepdim: bool = False) -> Any:
     """The most frequent elements along ``dim`` (the smallest of several), and the place of the last of each."""
@@ -340,7 +352,7 @@ mode_dim.derivative(self=_at_indices)
 # -- extremes that share their gradient --------------------------------------------------------------------------------
 
 
-@op(constant=True, public=False)
+@op(constant=True, public=False, batched="dims")
 def ties(self: Any, result: Any, /, dim: Any, keepdim: bool, nan: bool = False) -> Any:
     """One over the number of elements equal to the ``result`` of their reduction, at each of them; else zero.
 
@@ -395,7 +407,7 @@ def _shared_among_ties(grad: Any, self: Any, result: Any, self_sizes: Any, dim: 
     return spread_dim(grad, self_sizes, dim, keepdim) * ties(self, result, dim, keepdim)
 
 
-@op(node="AmaxBackward0", public=False, hidden=("self_sizes",), out=_SAME_OUT, layout="plain")
+@op(node="AmaxBackward0", public=False, hidden=("self_sizes",), out=_SAME_OUT, layout="plain", batched="dims")
 def amax_dim(self: Any, /, dim: Any, keepdim: bool = False) -> Any:
     """The largest elements along the dimensions ``dim``."""
     return _reduced(np.maximum, "max", self, dim, keepdim)
@@ -404,7 +416,7 @@ def amax_dim(self: Any, /, dim: Any, keepdim: bool = False) -> Any:
 amax_dim.derivative(self=_shared_among_ties)
 
 
-@op(node="AminBackward0", public=False, hidden=("self_sizes",), out=_SAME_OUT, layout="plain")
+@op(node="AminBackward0", public=False, hidden=("self_sizes",), out=_SAME_OUT, layout="plain", batched="dims")
 def amin_dim(self: Any, /, dim: Any, keepdim: bool = False) -> Any:
     """The smallest elements along the dimensions ``dim``."""
     return _reduced(np.minimum, "min", self, dim, keepdim)
@@ -443,7 +455,15 @@ def min_all(self: Any, /) -> Any:
 min_all.derivative(self=lambda grad, self, result: grad * ties(self, result, None, False, True))
 
 
-@op(node="AminmaxBackward0", outputs=("min", "max"), public=False, hidden=("self_sizes",), layout="plain")
+@op(
+    node="AminmaxBackward0",
+    outputs=("min", "max"),
+    public=False,
+    serves=(REALS + "?", "aminmax_cpu"),
+    hidden=("self_sizes",),
+    layout="plain",
+    batched="dims",
+)
 def aminmax_dim(self: Any, /, dim: Any = None, keepdim: bool = False) -> Any:
     """The smallest and the largest elements, along ``dim`` or of all."""
     if self.ndim and not self.size:
@@ -481,6 +501,7 @@ def _truth(ufunc: Any, a: Any, dim: Any, keepdim: bool) -> Any:
     stores=True,
     out="all only supports bool tensor for result, got: {Found}",
     layout="plain",
+    batched="dims",
 )
 def all_dim(self: Any, /, dim: Any = None, keepdim: bool = False) -> Any:
     """Whether all elements along ``dim`` are nonzero."""
@@ -493,13 +514,14 @@ def all_dim(self: Any, /, dim: Any = None, keepdim: bool = False) -> Any:
     stores=True,
     out="any only supports bool tensor for result, got: {Found}",
     layout="plain",
+    batched="dims",
 )
 def any_dim(self: Any, /, dim: Any = None, keepdim: bool = False) -> Any:
     """Whether any element along ``dim`` is nonzero."""
     return _truth(np.logical_or, self, dim, keepdim)
 
 
-@op(constant=True, public=False, layout="plain")
+@op(constant=True, public=False, layout="plain", batched="dims")
 def count_nonzero_dim(self: Any, /, dim: Any = None) -> Any:
     """How many elements along ``dim`` are nonzero."""
     nonzero = self != 0

@@ -69,8 +69,10 @@ def real_dims(dim: Any, input: Any, function: str) -> Any:
     return some_dims(dim, input._array.ndim, function)
 
 
-def numpy_dtype(dtype: Any, function: str) -> Any:
-    """The NumPy dtype of ``dtype=``."""
+def numpy_dtype(dtype: Any, function: str, out: Any = None) -> Any:
+    """The NumPy dtype of ``dtype=``, or of ``out=`` where that is not given; None without either."""
+    if dtype is None:
+        return dtypes.of(out._array.dtype).numpy if isinstance(out, Tensor) else None
     return dtypes.demand(dtype, function).numpy
 
 
@@ -78,12 +80,6 @@ def check_keepdim(keepdim: Any, function: str, position: int = 2) -> None:
     """Raise PyTorch's error unless ``keepdim`` is a bool."""
     if type(keepdim) is not bool:
         raise TypeError(f"{function}(): argument 'keepdim' (position {position}) must be bool, not {called(keepdim)}")
-
-
-def check_pair(out: Any, function: str) -> None:
-    """Raise PyTorch's error unless ``out=`` names two tensors."""
-    if out is not None and not (isinstance(out, (tuple, list)) and len(out) == 2):
-        raise TypeError(f"{function}(): argument 'out' must be tuple of Tensors, not {called(out)}")
 
 
 def invalid(function: str, types: str, *signatures: str) -> TypeError:
@@ -104,6 +100,13 @@ _SUM = ("*, torch.dtype dtype = None", "tuple of ints dim, bool keepdim = False,
 _PROD = ("*, torch.dtype dtype = None", "int dim, bool keepdim = False, *, torch.dtype dtype = None")
 
 
+def _refuse_out(function: str, out: Any, whole: str, along: str) -> None:
+    """Raise PyTorch's error for ``out=`` of the form that reduces everything."""
+    if out is not None:
+        signatures = f"Tensor input, {whole}", f"Tensor input, {along}, Tensor out = None"
+        raise invalid(function, f"Tensor, out={called(out)}", *signatures)
+
+
 def _fits(dim: Any) -> bool:
     return dim is None or isinstance(dim, (tuple, list)) or (hasattr(dim, "__index__") and type(dim) is not bool)
 
@@ -120,9 +123,10 @@ def sum(input: Any, dim: Any = UNSET, keepdim: Any = False, *, dtype: Any = None
     if dim is UNSET:
         if keepdim is not False:
             raise invalid("sum", "keepdim=bool, ", *_SUM)
-        if dtype is None:
-            return sum_all(input) if out is None else sum_all(input, out=out)
-        return call.call(sum_all.row, (input,), (numpy_dtype(dtype, "sum"),), out)
+        if dtype is None and out is None:
+            return sum_all(input)
+        _refuse_out("sum", out, *_SUM)
+        return call.call(sum_all.row, (input,), (numpy_dtype(dtype, "sum"),))
     if keepdim is not False and keepdim is not True:
         check_keepdim(keepdim, "sum")
     if type(dim) is int and isinstance(input, Tensor) and 0 <= dim < input._array.ndim:
@@ -131,9 +135,9 @@ def sum(input: Any, dim: Any = UNSET, keepdim: Any = False, *, dtype: Any = None
         raise invalid("sum", called(dim), *_SUM)
     else:
         dim = real_dims(dim, input, "sum")
-    if dtype is None:
-        return sum_dim(input, dim, keepdim) if out is None else sum_dim(input, dim, keepdim, out=out)
-    return call.call(sum_dim.row, (input,), (dim, keepdim, numpy_dtype(dtype, "sum")), out)
+    if dtype is None and out is None:
+        return sum_dim(input, dim, keepdim)
+    return call.call(sum_dim.row, (input,), (dim, keepdim, numpy_dtype(dtype, "sum", out)), out)
 
 
 @composite()
@@ -188,11 +192,10 @@ def nanmean(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = 
 @composite(name="prod")
 def prod(input: Any, dim: Any = UNSET, keepdim: bool = False, *, dtype: Any = None, out: Any = None) -> Any:
     """The product of all elements, or the products along ``dim``."""
-    kind = None if dtype is None else numpy_dtype(dtype, "prod")
+    kind = None if dtype is None and out is None else numpy_dtype(dtype, "prod", out)
     if dim is UNSET:
-        if kind is None:
-            return red.prod_all(input, None, out=out)
-        return call.call(red.prod_all.row, (input,), (kind,), out)
+        _refuse_out("prod", out, *_PROD)
+        return red.prod_all(input, None) if kind is None else call.call(red.prod_all.row, (input,), (kind,))
     check_tensor(input, "prod")
     if isinstance(dim, (tuple, list)):
         raise invalid("prod", called(dim), *_PROD)
@@ -280,7 +283,6 @@ def _extreme(
             dim = one_dim(dim, input._array.ndim)
         if out is None:
             return _new(pair, along(input, dim, keepdim))
-        check_pair(out, name)
         return _new(pair, along(input, dim, keepdim, out=out))
     if other is not None or isinstance(dim, Tensor):
         return elementwise(input, dim if other is None else other, out=out)
@@ -323,7 +325,6 @@ def amin(input: Any, dim: Any = (), keepdim: bool = False, *, out: Any = None) -
 def aminmax(input: Any, *, dim: Any = None, keepdim: bool = False, out: Any = None) -> Any:
     """The smallest and the largest elements, along ``dim`` or of all."""
     check_tensor(input, "aminmax")
-    check_pair(out, "aminmax")
     axis = None if dim is None else one_dim(dim, input._array.ndim, "aminmax")
     return _new(results.aminmax, ext.aminmax_dim(input, axis, keepdim, out=out))
 
@@ -333,10 +334,10 @@ def median(input: Any, dim: Any = UNSET, keepdim: bool = False, *, out: Any = No
     """The lower median of all elements, or along ``dim`` the medians and their places."""
     check_tensor(input, "median")
     if input._array.dtype.kind in "bc":
-        raise NotImplementedError(f"\"median_cpu\" not implemented for '{input.dtype.scalar_name}'")
+        kernel = "median_cpu" if dim is UNSET else "median_out"
+        raise NotImplementedError(f"\"{kernel}\" not implemented for '{input.dtype.scalar_name}'")
     if dim is UNSET:
         return ext.median_all(input, out=out)
-    check_pair(out, "median")
     pair = ext.median_dim(input, one_dim(dim, input._array.ndim, "median"), keepdim, out=out)
     return _new(results.median, pair)
 
@@ -347,7 +348,6 @@ def nanmedian(input: Any, dim: Any = UNSET, keepdim: bool = False, *, out: Any =
     if dim is UNSET:
         return ext.nanmedian_all(input, out=out)
     check_tensor(input, "nanmedian")
-    check_pair(out, "nanmedian")
     pair = ext.nanmedian_dim(input, one_dim(dim, input._array.ndim, "nanmedian"), keepdim, out=out)
     return _new(results.nanmedian, pair)
 
@@ -356,7 +356,6 @@ def nanmedian(input: Any, dim: Any = UNSET, keepdim: bool = False, *, out: Any =
 def mode(input: Any, dim: int = -1, keepdim: bool = False, *, out: Any = None) -> Any:
     """The most frequent elements along ``dim``, and where they stand."""
     check_tensor(input, "mode")
-    check_pair(out, "mode")
     return _new(results.mode, ext.mode_dim(input, one_dim(dim, input._array.ndim, "mode"), keepdim, out=out))
 
 
@@ -364,7 +363,6 @@ def mode(input: Any, dim: int = -1, keepdim: bool = False, *, out: Any = None) -
 def kthvalue(input: Any, k: int, dim: int = -1, keepdim: bool = False, *, out: Any = None) -> Any:
     """The ``k``-th smallest elements along ``dim``, and where they stand."""
     check_tensor(input, "kthvalue")
-    check_pair(out, "kthvalue")
     dim = one_dim(dim, input._array.ndim, "kthvalue", 3)
     size = input._array.shape[dim] if input._array.ndim else 1
     ext.refuse_empty("kthvalue", input._array, dim)

@@ -162,7 +162,7 @@ def column(values: Any, shape: tuple[int, int]) -> Any:
 # -- sums --------------------------------------------------------------------------------------------------------------
 
 
-@op(node="SumBackward0")
+@op(node="SumBackward0", forward="linear")
 def sum(self: Any, /, dtype: Any = None) -> Any:
     """The sum of all elements."""
     if dtype is None:
@@ -177,7 +177,7 @@ def sum(self: Any, /, dtype: Any = None) -> Any:
 sum.derivative(self=lambda grad, self_sizes: spread(grad, self_sizes))
 
 
-@op(node="SumBackward1", public=False, layout="plain")
+@op(node="SumBackward1", public=False, layout="plain", forward="linear", batched="dims")
 def sum_dim(self: Any, /, dim: Any, keepdim: bool = False, dtype: Any = None) -> Any:
     """The sums along the dimensions ``dim``."""
     if dtype is None:
@@ -198,7 +198,7 @@ def sum_dim(self: Any, /, dim: Any, keepdim: bool = False, dtype: Any = None) ->
 sum_dim.derivative(self=lambda grad, self_sizes, dim, keepdim: spread_dim(grad, self_sizes, dim, keepdim))
 
 
-@op(node="ExpandBackward0", public=False)
+@op(node="ExpandBackward0", public=False, forward="linear")
 def spread(self: Any, /, sizes: tuple[int, ...]) -> Any:
     """One element repeated to ``sizes``."""
     out = np.empty(sizes, self.dtype)
@@ -209,7 +209,7 @@ def spread(self: Any, /, sizes: tuple[int, ...]) -> Any:
 spread.derivative(self=lambda grad: sum(grad))
 
 
-@op(node="ExpandBackward0", public=False)
+@op(node="ExpandBackward0", public=False, forward="linear", batched="dims")
 def spread_dim(self: Any, /, sizes: tuple[int, ...], dim: Any, keepdim: bool) -> Any:
     """The results of a reduction, each repeated to where its elements were."""
     if not sizes:
@@ -227,13 +227,13 @@ def spread_dim(self: Any, /, sizes: tuple[int, ...], dim: Any, keepdim: bool) ->
 spread_dim.derivative(self=lambda grad, dim, keepdim: sum_dim(grad, dim, keepdim))
 
 
-@op(constant=True, public=False)
+@op(constant=True, public=False, batched="point")
 def present(self: Any, /) -> Any:
     """One where an element is a number, zero where it is NaN."""
     return (self == self).astype(self.dtype)
 
 
-@op(node="NansumBackward0", public=False, hidden=("self_sizes",), layout="plain")
+@op(node="NansumBackward0", public=False, hidden=("self_sizes",), layout="plain", batched="dims")
 def nansum_dim(self: Any, /, dim: Any = None, keepdim: bool = False) -> Any:
     """The sums along ``dim`` of what is not NaN."""
     return along(self if self.dtype.kind in "bui" else np.where(self == self, self, self.dtype.type(0)), dim, keepdim)
@@ -258,6 +258,7 @@ def _no_mean(self: Any, *_: Any, **settings: Any) -> RuntimeError:
     node="MeanBackward0",
     shows={"self_sym_numel": ("self_sizes", prod)},
     serves=(FLOATS + COMPLEX, _no_mean),
+    forward="linear",
 )
 def mean(self: Any, /) -> Any:
     """The mean of all elements."""
@@ -280,6 +281,8 @@ mean.derivative(self=lambda grad, self_sizes: spread(grad / count(self_sizes), s
     shows={"self_sym_numel": ("self_sizes", prod)},
     serves=(FLOATS + COMPLEX, _no_mean),
     layout="plain",
+    forward="linear",
+    batched="dims",
 )
 def mean_dim(self: Any, /, dim: Any, keepdim: bool = False) -> Any:
     """The means along the dimensions ``dim``."""
@@ -309,11 +312,13 @@ def _compiled_product(a: Any, axis: Any, keepdim: bool) -> Any:
     return products if products is None or not keepdim else np.reshape(products, kept_sizes(a.shape, axis))
 
 
-def _product(a: Any, dim: Any, keepdim: bool) -> Any:
+def _product(self: Any, dim: Any, keepdim: bool, dtype: Any) -> Any:
+    a = self if dtype is None else self.astype(dtype, copy=False)
     d = a.dtype
     axis = axes_of(a, dim)
     if d.kind in "bui":
-        return np.multiply.reduce(a, axis=axis, keepdims=keepdim and a.ndim > 0, dtype=I64)
+        product = np.multiply.reduce(a, axis=axis, keepdims=keepdim and a.ndim > 0, dtype=I64)
+        return product if dtype is None else product.astype(dtype)
     if a.size >= compiled.least and a.ndim and (products := _compiled_product(a, axis, keepdim)) is not None:
         return products
     if d == F16 or d.kind == "V":
@@ -324,16 +329,16 @@ def _product(a: Any, dim: Any, keepdim: bool) -> Any:
 @op(node="ProdBackward0", public=False, precision="single")
 def prod_all(self: Any, /, dtype: Any = None) -> Any:
     """The product of all elements."""
-    return _product(self if dtype is None else self.astype(dtype), None, False)
+    return _product(self, None, False, dtype)
 
 
 prod_all.derivative(self=lambda grad, self, result: grad * others(self, result, None, False))
 
 
-@op(node="ProdBackward1", public=False, precision="single", hidden=("self_sizes",), layout="plain")
+@op(node="ProdBackward1", public=False, precision="single", hidden=("self_sizes",), layout="plain", batched="dims")
 def prod_dim(self: Any, /, dim: int, keepdim: bool = False, dtype: Any = None) -> Any:
     """The products along ``dim``."""
-    return _product(self if dtype is None else self.astype(dtype), dim, keepdim)
+    return _product(self, dim, keepdim, dtype)
 
 
 prod_dim.derivative(
@@ -399,7 +404,7 @@ def _slope(sizes: tuple[int, ...], dim: Any, correction: Any) -> float:
     return 2 / degrees if degrees else inf
 
 
-@op(node="VarBackward0", holomorphic=False, public=False, hidden=("self_sizes",), layout="plain")
+@op(node="VarBackward0", holomorphic=False, public=False, hidden=("self_sizes",), layout="plain", batched="dims")
 def var_dim(self: Any, /, dim: Any = None, correction: Any = None, keepdim: bool = False) -> Any:
     """The variances along ``dim``."""
     return _as_self(self, _variance(self, dim, correction, keepdim)[0])
@@ -411,7 +416,7 @@ def _var_rule(grad: Any, self: Any, self_sizes: Any, dim: Any, correction: Any, 
     return spread_dim(grad * slope, self_sizes, dim, keepdim) * (self - mean_dim(self, dim, True))
 
 
-@op(node="StdBackward0", holomorphic=False, public=False, hidden=("self_sizes",), layout="plain")
+@op(node="StdBackward0", holomorphic=False, public=False, hidden=("self_sizes",), layout="plain", batched="dims")
 def std_dim(self: Any, /, dim: Any = None, correction: Any = None, keepdim: bool = False) -> Any:
     """The standard deviations along ``dim``."""
     return _as_self(self, np.sqrt(_variance(self, dim, correction, keepdim)[0]))
@@ -430,6 +435,7 @@ def _std_rule(grad: Any, self: Any, self_sizes: Any, result: Any, dim: Any, corr
     public=False,
     hidden=("self_sizes",),
     layout="plain",
+    batched="dims",
 )
 def var_mean_dim(self: Any, /, dim: Any = None, correction: Any = None, keepdim: bool = False) -> Any:
     """The variances and the means along ``dim``."""
@@ -456,6 +462,7 @@ def _var_mean_rule(grads: Any, self: Any, self_sizes: Any, dim: Any, correction:
     public=False,
     hidden=("self_sizes",),
     layout="plain",
+    batched="dims",
 )
 def std_mean_dim(self: Any, /, dim: Any = None, correction: Any = None, keepdim: bool = False) -> Any:
     """The standard deviations and the means along ``dim``."""
@@ -478,7 +485,7 @@ def _std_mean_rule(
     return back
 
 
-@op(typed="promote", public=False)
+@op(typed="promote", public=False, batched="point")
 def safe_divide(self: Any, other: Any, /) -> Any:
     """The quotient, zero where ``other`` is zero."""
     zero = other == 0

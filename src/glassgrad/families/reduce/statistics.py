@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ...core import write
+from ...core.lifted import all_values
 from ...core.tensor import Tensor, wrap
 from ...ground.dtypes import c_name, called
 from ...ground.runtime import warn
@@ -16,6 +17,8 @@ from ...ops import return_types as results
 from ...ops.declare import composite
 from ..arithmetic.functions import need_tensor, no_match
 from ..arithmetic.rows import lerp
+from ..cast.rows import fill_number
+from ..compare.rows import where
 from ..create.ranges import linspace
 from ..norm.rows import shaped
 from ..pointwise.limit import complex_from
@@ -49,7 +52,7 @@ def _weights(name: str, weights: Tensor, observations: int, whole: bool) -> None
             f"cov(): expected {name} to have the same numel as there are observations in the input but got "
             f"{weights._array.size} != {observations}"
         )
-    if weights._array.size and np.min(weights._array) < 0:
+    if weights._array.size and np.min(all_values(weights)) < 0:
         raise RuntimeError(f"cov(): {name} cannot be negative")
 
 
@@ -83,14 +86,14 @@ def cov(input: Any, *, correction: int = 1, fweights: Any = None, aweights: Any 
         free = count - correction
     else:
         total = weights.sum()
-        if total.item() == 0:
+        if (all_values(total) == 0).any():
             raise RuntimeError("cov(): weights sum to zero, can't be normalized")
         centre = (lines * weights).sum(1) / total
         if aweights is None or correction == 0:
             free = total - (0 if aweights is not None else correction)
         else:
             free = total - correction * (weights * aweights).sum() / total
-    if (free.item() if isinstance(free, Tensor) else free) <= 0:
+    if np.any((all_values(free) if isinstance(free, Tensor) else free) <= 0):
         warn("cov(): degrees of freedom is <= 0. Correction should be strictly less than the number of observations.")
         free = free * 0
     off = lines - centre.unsqueeze(1)
@@ -290,19 +293,19 @@ def _checked(name: str, input: Any, q: Any, interpolation: str) -> Any:
         raise RuntimeError(f"{name}() input tensor must be non-empty")
     kind = input._array.dtype
     if kind != np.float32 and kind != np.float64:
-        raise RuntimeError(f"{name}() input tensor must be either float or double dtype")
+        raise RuntimeError("quantile() input tensor must be either float or double dtype")
     if isinstance(q, Tensor):
         if q._array.ndim > 1:
             raise RuntimeError(f"{name}() q must be a scalar or 1D tensor")
         if q._array.dtype != kind:
             raise RuntimeError(f"{name}() q tensor must be same dtype as the input tensor")
-        fractions = q._array
-        if fractions.size and not ((fractions >= 0) & (fractions <= 1)).all():
+        fractions, values = q.detach(), all_values(q)
+        if values.size and not ((values >= 0) & (values <= 1)).all():
             raise RuntimeError(f"{name}() q values must be in the range [0, 1]")
     else:
         if not 0 <= q <= 1:
             raise RuntimeError(f"{name}() q must be in the range [0, 1] but got {q:g}")
-        fractions = np.asarray(q, kind)
+        fractions = wrap(np.asarray(q, kind))
     if interpolation not in _WAYS:
         raise RuntimeError(
             f"{name}() interpolation must be one of linear, lower, higher, midpoint or nearest, but got {interpolation}"
@@ -324,25 +327,23 @@ def _quantile(name: str, input: Any, q: Any, dim: Any, keepdim: bool, interpolat
     ordered = sort(lines, lines._array.ndim - 1)[0]
     n = ordered._array.shape[-1]
     ordered = reshape(ordered, (ordered._array.size // n, n))
-    missing = np.isnan(ordered._array)
-    wanted = fractions.reshape(1, -1)
+    missing = ordered.detach().isnan()
+    wanted = reshape(fractions, (1, fractions._array.size))
     if skip_nan:
-        ranks = wanted * np.maximum(n - missing.sum(1, keepdims=True) - 1, 0).astype(wanted.dtype)
+        ranks = wanted * (n - 1 - missing.sum(1, True)).clamp(0).to(ordered.dtype)
     else:
-        ranks = np.where(missing.any(1, keepdims=True), n - 1, wanted * wanted.dtype.type(n - 1))
-    ranks = ranks.astype(ordered._array.dtype)
+        ranks = where(missing.any(1, True), float(n - 1), wanted * (n - 1))
     if interpolation in ("lower", "higher", "nearest"):
-        ranks = {"lower": np.floor, "higher": np.ceil, "nearest": np.rint}[interpolation](ranks)
-    below = ranks.astype(np.int64)
-    values = gather(ordered, wrap(below), 1)
+        ranks = {"lower": ranks.floor, "higher": ranks.ceil, "nearest": ranks.round}[interpolation]()
+    below = ranks.long()
+    values = gather(ordered, below, 1)
     if interpolation in ("linear", "midpoint"):
-        share = np.full_like(ranks, 0.5) if interpolation == "midpoint" else (ranks - below).astype(ranks.dtype)
-        above = gather(ordered, wrap(np.ceil(ranks).astype(np.int64)), 1)
-        values = lerp(values, above, wrap(share))
+        share = fill_number(ranks, 0.5) if interpolation == "midpoint" else ranks - below
+        values = lerp(values, gather(ordered, ranks.ceil().long(), 1), share)
     rest = reduced if keepdim else tuple([m for i, m in enumerate(sizes) if dim is not None and i != at])
-    if fractions.ndim == 0:
+    if fractions._array.ndim == 0:
         return shaped(values, rest)
-    return shaped(transpose(values, 0, 1), (fractions.size, *rest))
+    return shaped(transpose(values, 0, 1), (fractions._array.size, *rest))
 
 
 @composite()
@@ -368,4 +369,4 @@ def nanquantile(
 
 def _into(name: str, input: Any, out: Any, values: Tensor) -> Any:
     refusal = "quantile() out tensor must be same dtype as the input tensor"
-    return write.into(write.Composed("quantile", refusal), (input,), out, values)
+    return write.into(write.Composed("quantile", refusal, copied=True), (input,), out, values)

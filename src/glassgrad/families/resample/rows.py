@@ -36,7 +36,7 @@ def _check(method: str, array: Any, dims: int) -> None:
     if kind == np.uint8 and (method in ("nearest", "exact") or dims == 2):
         return
     if method in ("nearest", "exact"):
-        where = f"upsample_nearest{dims}d" + ("_channels_last" if dims == 2 else "")
+        where = "upsample_nearest2d_channels_last" if dims == 2 else "compute_indices_weights_nearest"
     elif method.endswith(" aa"):
         where = "compute_index_ranges_weights"
     elif method == "linear" and dims == 2:
@@ -46,7 +46,7 @@ def _check(method: str, array: Any, dims: int) -> None:
     raise not_implemented(where, array)
 
 
-@op(public=False)
+@op(public=False, forward="linear", batched="first")
 def resampled(self: Any, /, method: str, output_size: Any, align: bool, scales: Any) -> Any:
     """``self`` at other resolutions of its last dimensions, by a method of ``kernels.py``."""
     _check(method, self, len(output_size))
@@ -60,7 +60,7 @@ resampled.derivative(
 )
 
 
-@op(public=False)
+@op(public=False, forward="linear", batched="first")
 def resampled_back(self: Any, /, method: str, sizes: Any, output_size: Any, align: bool, scales: Any) -> Any:
     """The adjoint of ``resampled``: for each element of ``sizes`` the weighted results that it went into."""
     return lines.spread(self, _axes(sizes, method, output_size, align, scales, self.dtype))
@@ -79,7 +79,7 @@ def _made(self: Any, method: str, output_size: Any, align: bool, *scales: Any) -
 # -- the nearest element -----------------------------------------------------------------------------------------------
 
 
-@op(node="UpsampleNearest1DBackward0", public=False)
+@op(node="UpsampleNearest1DBackward0", public=False, forward="linear", batched="first")
 def upsample_nearest1d(self: Any, /, output_size: Any, scales: Any) -> Any:
     """Each result on a line the element to the left of it."""
     return _made(self, "nearest", output_size, False, scales)
@@ -92,7 +92,7 @@ upsample_nearest1d.derivative(
 )
 
 
-@op(node="UpsampleNearest2DBackward0", public=False, layout="channels")
+@op(node="UpsampleNearest2DBackward0", public=False, layout="channels", forward="linear", batched="first")
 def upsample_nearest2d(self: Any, /, output_size: Any, scales_h: Any, scales_w: Any) -> Any:
     """Each result in a plane the element above and to the left of it."""
     return _made(self, "nearest", output_size, False, scales_h, scales_w)
@@ -105,7 +105,7 @@ upsample_nearest2d.derivative(
 )
 
 
-@op(node="UpsampleNearest3DBackward0", public=False, layout="channels")
+@op(node="UpsampleNearest3DBackward0", public=False, layout="channels", forward="linear", batched="first")
 def upsample_nearest3d(self: Any, /, output_size: Any, scales_d: Any, scales_h: Any, scales_w: Any) -> Any:
     """Each result in a volume the element before it in every direction."""
     return _made(self, "nearest", output_size, False, scales_d, scales_h, scales_w)
@@ -118,7 +118,7 @@ upsample_nearest3d.derivative(
 )
 
 
-@op(node="UpsampleNearestExact1DBackward0", public=False)
+@op(node="UpsampleNearestExact1DBackward0", public=False, batched="first")
 def upsample_nearest_exact1d(self: Any, /, output_size: Any, scales: Any) -> Any:
     """Each result on a line the element with the nearest centre."""
     return _made(self, "exact", output_size, False, scales)
@@ -131,7 +131,7 @@ upsample_nearest_exact1d.derivative(
 )
 
 
-@op(node="UpsampleNearestExact2DBackward0", public=False, layout="channels")
+@op(node="UpsampleNearestExact2DBackward0", public=False, layout="channels", batched="first")
 def upsample_nearest_exact2d(self: Any, /, output_size: Any, scales_h: Any, scales_w: Any) -> Any:
     """Each result in a plane the element with the nearest centre."""
     return _made(self, "exact", output_size, False, scales_h, scales_w)
@@ -144,7 +144,7 @@ upsample_nearest_exact2d.derivative(
 )
 
 
-@op(node="UpsampleNearestExact3DBackward0", public=False, layout="channels")
+@op(node="UpsampleNearestExact3DBackward0", public=False, layout="channels", batched="first")
 def upsample_nearest_exact3d(self: Any, /, output_size: Any, scales_d: Any, scales_h: Any, scales_w: Any) -> Any:
     """Each result in a volume the element with the nearest centre."""
     return _made(self, "exact", output_size, False, scales_d, scales_h, scales_w)
@@ -160,7 +160,7 @@ upsample_nearest_exact3d.derivative(
 # -- weighted elements -------------------------------------------------------------------------------------------------
 
 
-@op(node="UpsampleLinear1DBackward0", public=False)
+@op(node="UpsampleLinear1DBackward0", public=False, forward="linear", batched="first")
 def upsample_linear1d(self: Any, /, output_size: Any, align_corners: bool, scales: Any) -> Any:
     """Each result on a line between its two neighbours."""
     return _made(self, "linear", output_size, align_corners, scales)
@@ -173,7 +173,7 @@ upsample_linear1d.derivative(
 )
 
 
-@op(node="UpsampleTrilinear3DBackward0", public=False, layout="channels")
+@op(node="UpsampleTrilinear3DBackward0", public=False, layout="channels", forward="linear", batched="first")
 def upsample_trilinear3d(
     self: Any, /, output_size: Any, align_corners: bool, scales_d: Any, scales_h: Any, scales_w: Any
 ) -> Any:
@@ -195,7 +195,7 @@ def _planes(method: str) -> Any:
     )
 
 
-@op(node="UpsampleBilinear2DBackward0", public=False, layout="channels")
+@op(node="UpsampleBilinear2DBackward0", public=False, layout="channels", forward="linear", batched="first")
 def upsample_bilinear2d(self: Any, /, output_size: Any, align_corners: bool, scales_h: Any, scales_w: Any) -> Any:
     """Each result in a plane between its four neighbours."""
     return _made(self, "linear", output_size, align_corners, scales_h, scales_w)
@@ -204,7 +204,7 @@ def upsample_bilinear2d(self: Any, /, output_size: Any, align_corners: bool, sca
 upsample_bilinear2d.derivative(self=_planes("linear"))
 
 
-@op(node="UpsampleBicubic2DBackward0", public=False, layout="channels")
+@op(node="UpsampleBicubic2DBackward0", public=False, layout="channels", forward="linear", batched="first")
 def upsample_bicubic2d(self: Any, /, output_size: Any, align_corners: bool, scales_h: Any, scales_w: Any) -> Any:
     """Each result in a plane on cubics through its sixteen neighbours."""
     return _made(self, "cubic", output_size, align_corners, scales_h, scales_w)
@@ -213,7 +213,7 @@ def upsample_bicubic2d(self: Any, /, output_size: Any, align_corners: bool, scal
 upsample_bicubic2d.derivative(self=_planes("cubic"))
 
 
-@op(node="UpsampleBilinear2DAaBackward0", public=False, layout="channels")
+@op(node="UpsampleBilinear2DAaBackward0", public=False, layout="channels", batched="first")
 def upsample_bilinear2d_aa(self: Any, /, output_size: Any, align_corners: bool, scales_h: Any, scales_w: Any) -> Any:
     """Each result in a plane the average of what it covers, by a triangle as wide as its step."""
     return _made(self, "linear aa", output_size, align_corners, scales_h, scales_w)
@@ -222,7 +222,7 @@ def upsample_bilinear2d_aa(self: Any, /, output_size: Any, align_corners: bool, 
 upsample_bilinear2d_aa.derivative(self=_planes("linear aa"))
 
 
-@op(node="UpsampleBicubic2DAaBackward0", public=False, layout="channels")
+@op(node="UpsampleBicubic2DAaBackward0", public=False, layout="channels", batched="first")
 def upsample_bicubic2d_aa(self: Any, /, output_size: Any, align_corners: bool, scales_h: Any, scales_w: Any) -> Any:
     """Each result in a plane the average of what it covers, by a cubic as wide as its step."""
     return _made(self, "cubic aa", output_size, align_corners, scales_h, scales_w)
@@ -231,7 +231,7 @@ def upsample_bicubic2d_aa(self: Any, /, output_size: Any, align_corners: bool, s
 upsample_bicubic2d_aa.derivative(self=_planes("cubic aa"))
 
 
-@op(node="UpsampleLanczos2DAaBackward0", public=False, layout="channels")
+@op(node="UpsampleLanczos2DAaBackward0", public=False, layout="channels", batched="first")
 def upsample_lanczos2d_aa(self: Any, /, output_size: Any, align_corners: bool, scales_h: Any, scales_w: Any) -> Any:
     """Each result in a plane the average of what it covers, by Lanczos' window as wide as its step."""
     return _made(self, "lanczos aa", output_size, align_corners, scales_h, scales_w)
@@ -243,7 +243,7 @@ upsample_lanczos2d_aa.derivative(self=_planes("lanczos aa"))
 # -- between channels and places ---------------------------------------------------------------------------------------
 
 
-@op(public=False, layout="channels")
+@op(public=False, layout="channels", forward="linear", batched="first")
 def pixel_shuffle(self: Any, /, upscale_factor: int) -> Any:
     """Channels laid out as squares of elements: (*, C r r, H, W) as (*, C, H r, W r)."""
     *lead, channels, height, width = self.shape
@@ -256,7 +256,7 @@ def pixel_shuffle(self: Any, /, upscale_factor: int) -> Any:
 pixel_shuffle.derivative(self=lambda grad, upscale_factor: pixel_unshuffle(grad, upscale_factor))
 
 
-@op(public=False, layout="channels")
+@op(public=False, layout="channels", forward="linear", batched="first")
 def pixel_unshuffle(self: Any, /, downscale_factor: int) -> Any:
     """Squares of elements gathered into channels: (*, C, H r, W r) as (*, C r r, H, W)."""
     *lead, channels, height, width = self.shape
@@ -275,7 +275,7 @@ def _shuffled(self: Any, groups: int) -> Any:
     return np.array(parts.swapaxes(1, 2), order="C").reshape(self.shape)
 
 
-@op(public=False, layout="channels")
+@op(public=False, layout="channels", forward="linear", batched="fold")
 def channel_shuffle(self: Any, /, groups: int) -> Any:
     """Channels dealt out: the first of each group, then the second of each."""
     return _shuffled(self, groups)
@@ -288,7 +288,7 @@ def _no_derivative(grad: Any, groups: Any) -> Any:
     raise RuntimeError("derivative for aten::native_channel_shuffle is not implemented")
 
 
-@op(node="torch::autograd::NotImplemented", public=False, layout="channels")
+@op(node="torch::autograd::NotImplemented", public=False, layout="channels", forward="linear", batched="fold")
 def native_channel_shuffle(self: Any, /, groups: int) -> Any:
     """Channels dealt out, by the kernel that has no derivative."""
     return _shuffled(self, groups)
@@ -311,7 +311,7 @@ def _floats(name: str, *arrays: Any) -> Any:
     return [a.astype(np.float32) if a.dtype.itemsize == 2 else a for a in arrays]
 
 
-@op(public=False)
+@op(public=False, batched="fold")
 def grid_sampled(self: Any, grid: Any, /, orders: Any, mode: int, padding: int, align: bool) -> Any:
     """Images at the points of a grid, differentiated by its dimensions."""
     images, at = _floats("grid_sampler", self, grid)
@@ -328,7 +328,7 @@ grid_sampled.derivative(
 )
 
 
-@op(public=False)
+@op(public=False, batched="fold")
 def grid_scattered(self: Any, grid: Any, /, sizes: Any, orders: Any, mode: int, padding: int, align: bool) -> Any:
     """Images of ``sizes`` with each value where its point takes it from, weighted and added up."""
     values, at = _floats("grid_sampler", self, grid)
@@ -343,7 +343,7 @@ grid_scattered.derivative(
 )
 
 
-@op(public=False)
+@op(public=False, batched="fold")
 def grid_slopes(values: Any, images: Any, grid: Any, /, orders: Any, mode: int, padding: int, align: bool) -> Any:
     """The derivatives, by each dimension of the grid, of ``values`` times samples, summed over channels."""
     v, x, at = _floats("grid_sampler", values, images, grid)
@@ -406,7 +406,7 @@ def _grid_sampler_grid_rule(
     )
 
 
-@op(node="GridSampler2DBackward0", public=False, precision="single")
+@op(node="GridSampler2DBackward0", public=False, precision="single", batched="fold")
 def grid_sampler_2d(input: Any, grid: Any, /, interpolation_mode: int, padding_mode: int, align_corners: bool) -> Any:
     """Images (N, C, H, W) at the points (x, y) of a grid (N, h, w, 2), from -1 to 1."""
     return _sampled("grid_sampler_2d_cpu_kernel_impl", input, grid, interpolation_mode, padding_mode, align_corners, 2)
@@ -415,7 +415,7 @@ def grid_sampler_2d(input: Any, grid: Any, /, interpolation_mode: int, padding_m
 grid_sampler_2d.derivative(input=_grid_sampler_input_rule, grid=_grid_sampler_grid_rule)
 
 
-@op(node="GridSampler3DBackward0", public=False, precision="single")
+@op(node="GridSampler3DBackward0", public=False, precision="single", batched="fold")
 def grid_sampler_3d(input: Any, grid: Any, /, interpolation_mode: int, padding_mode: int, align_corners: bool) -> Any:
     """Volumes (N, C, D, H, W) at the points (x, y, z) of a grid (N, d, h, w, 3), from -1 to 1."""
     return _sampled("grid_sampler3d_cpu", input, grid, interpolation_mode, padding_mode, align_corners, 3)
@@ -427,7 +427,7 @@ grid_sampler_3d.derivative(input=_grid_sampler_input_rule, grid=_grid_sampler_gr
 # -- affine maps -------------------------------------------------------------------------------------------------------
 
 
-@op(node="AffineGridGeneratorBackward0", public=False)
+@op(node="AffineGridGeneratorBackward0", public=False, batched="fold")
 def affine_grid_generator(theta: Any, /, size: Any, align_corners: bool) -> Any:
     """The points that affine maps (N, d, d + 1) give a regular grid of ``size`` (N, C, *sizes): (N, *sizes, d)."""
     base = points.affine_base(tuple(size[2:]), align_corners, np.float32 if theta.dtype.itemsize == 2 else theta.dtype)
@@ -439,7 +439,7 @@ def affine_grid_generator(theta: Any, /, size: Any, align_corners: bool) -> Any:
 affine_grid_generator.derivative(theta=lambda grad, size, align_corners: affine_grid_back(grad, size, align_corners))
 
 
-@op(public=False)
+@op(public=False, batched="fold")
 def affine_grid_back(self: Any, /, size: Any, align_corners: bool) -> Any:
     """The adjoint of ``affine_grid_generator``: gradients of points (N, *sizes, d) as those of maps."""
     base = points.affine_base(tuple(size[2:]), align_corners, np.float32 if self.dtype.itemsize == 2 else self.dtype)

@@ -10,7 +10,7 @@ from ...ops import return_types as results
 from ...ops.declare import composite
 from ..arithmetic.rows import div_number, mul_number
 from ..join.rows import cat
-from ..reduce.functions import UNSET, check_pair, check_tensor, numpy_dtype, one_dim
+from ..reduce.functions import UNSET, check_tensor, numpy_dtype, one_dim
 from ..reduce.rows import sum_dim
 from . import rows as scan
 
@@ -23,9 +23,9 @@ _new = tuple.__new__
 def _running(row: Any, name: str, input: Any, dim: Any, dtype: Any, out: Any) -> Any:
     check_tensor(input, name)
     dim = one_dim(dim, input._array.ndim, name)
-    if dtype is None:
-        return row(input, dim, None, out=out)
-    return call.call(row.row, (input,), (dim, numpy_dtype(dtype, name)), out)
+    if dtype is None and out is None:
+        return row(input, dim, None)
+    return call.call(row.row, (input,), (dim, numpy_dtype(dtype, name, out)), out)
 
 
 @composite()
@@ -43,20 +43,21 @@ def cumprod(input: Any, dim: Any = UNSET, *, dtype: Any = None, out: Any = None)
 @composite(function=False)
 def cumsum_(input: Any, dim: Any = UNSET, *, dtype: Any = None) -> Any:
     """In-place :func:`cumsum`."""
-    return write.in_place(scan.cumsum.row, input, (), (one_dim(dim, input._array.ndim, "cumsum_"), None))
+    kind = numpy_dtype(None, "cumsum_", input)
+    return write.in_place(scan.cumsum.row, input, (), (one_dim(dim, input._array.ndim, "cumsum_"), kind))
 
 
 @composite(function=False)
 def cumprod_(input: Any, dim: Any = UNSET, *, dtype: Any = None) -> Any:
     """In-place :func:`cumprod`."""
-    return write.in_place(scan.cumprod.row, input, (), (one_dim(dim, input._array.ndim, "cumprod_"), None))
+    kind = numpy_dtype(None, "cumprod_", input)
+    return write.in_place(scan.cumprod.row, input, (), (one_dim(dim, input._array.ndim, "cumprod_"), kind))
 
 
 @composite()
 def cummax(input: Any, dim: Any = UNSET, *, out: Any = None) -> Any:
     """The largest of everything up to each place along ``dim``, and where it stands."""
     check_tensor(input, "cummax")
-    check_pair(out, "cummax")
     return _new(results.cummax, scan.cummax_dim(input, one_dim(dim, input._array.ndim, "cummax"), out=out))
 
 
@@ -64,7 +65,6 @@ def cummax(input: Any, dim: Any = UNSET, *, out: Any = None) -> Any:
 def cummin(input: Any, dim: Any = UNSET, *, out: Any = None) -> Any:
     """The smallest of everything up to each place along ``dim``, and where it stands."""
     check_tensor(input, "cummin")
-    check_pair(out, "cummin")
     return _new(results.cummin, scan.cummin_dim(input, one_dim(dim, input._array.ndim, "cummin"), out=out))
 
 

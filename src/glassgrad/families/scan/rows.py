@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ...core.row import REALS, op
-from ...ground import dtypes
+from ...ground import dtypes, errors
 from ...kernels import compiled
 
 ndarray = np.ndarray
@@ -17,8 +17,10 @@ _WIDER = {np.dtype("f4"): np.dtype("f8"), np.dtype("f2"): np.dtype("f4")}
 def running(ufunc: Any, a: Any, dim: int, dtype: Any = None) -> Any:
     """``ufunc`` accumulated along ``dim``: integers in int64, small floats in a wider type, as PyTorch does."""
     kind = a.dtype if dtype is None else dtype
-    if dtype is None and kind.kind in "bui":
+    if kind.kind in "bui" and dtype is None:
         kind = np.dtype("i8")
+    if kind.kind == "b":
+        raise NotImplementedError(f"\"cum{'sum' if ufunc is np.add else 'prod'}_out_cpu\" not implemented for 'Bool'")
     if a.ndim == 0:
         return a.astype(kind)
     if a.size >= compiled.least and a.dtype is kind:
@@ -26,7 +28,7 @@ def running(ufunc: Any, a: Any, dim: int, dtype: Any = None) -> Any:
         if values is not None:
             return values
     wide = _WIDER.get(kind, np.dtype("f4") if kind.kind == "V" else kind)
-    return ufunc.accumulate(a if a.dtype == wide else a.astype(kind).astype(wide), axis=dim).astype(kind, copy=False)
+    return ufunc.accumulate(a.astype(kind, copy=False).astype(wide, copy=False), axis=dim).astype(kind, copy=False)
 
 
 def forwards(a: Any, dim: int | None, reverse: bool) -> Any:
@@ -47,7 +49,7 @@ def as_input(turned: Any, dim: int | None, reverse: bool, sizes: tuple[int, ...]
 # -- sums --------------------------------------------------------------------------------------------------------------
 
 
-@op(inplace=True, layout="plain")
+@op(inplace=True, layout="plain", forward="linear", batched="dims")
 def cumsum(self: Any, /, dim: int, dtype: Any = None) -> Any:
     """The sums of everything up to each place along ``dim``."""
     return running(np.add, self, dim, dtype)
@@ -56,7 +58,7 @@ def cumsum(self: Any, /, dim: int, dtype: Any = None) -> Any:
 cumsum.derivative(self=lambda grad, dim: tail_sums(grad, dim))
 
 
-@op(public=False)
+@op(public=False, forward="linear", batched="dims")
 def tail_sums(self: Any, /, dim: int) -> Any:
     """The sums of everything from each place on along ``dim``: the adjoint of ``cumsum``."""
     if self.ndim == 0:
@@ -72,7 +74,7 @@ tail_sums.derivative(self=lambda grad, dim: cumsum(grad, dim))
 # -- linear recurrences ------------------------------------------------------------------------------------------------
 
 
-@op(public=False)
+@op(public=False, forward="linear", batched="dims")
 def shifted(self: Any, /, dim: int | None, reverse: bool) -> Any:
     """Everything one place later along ``dim`` (earlier if ``reverse``), with a zero where nothing came from."""
     a = self.reshape(-1) if dim is None or not self.ndim else self
@@ -88,7 +90,11 @@ def shifted(self: Any, /, dim: int | None, reverse: bool) -> Any:
 shifted.derivative(self=lambda grad, dim, reverse: shifted(grad, dim, not reverse))
 
 
-@op(public=False, native=lambda self, factor, dim, reverse: compiled.scan.recur(self, factor, dim, reverse))
+@op(
+    public=False,
+    native=lambda self, factor, dim, reverse: compiled.scan.recur(self, factor, dim, reverse),
+    batched="dims",
+)
 def recur(self: Any, factor: Any, /, dim: int | None, reverse: bool) -> Any:
     """``y`` with ``y[j] = self[j] + factor[j] * y[j - 1]`` along ``dim`` (``y[j + 1]`` if ``reverse``)."""
     a, x = forwards(self, dim, reverse), forwards(factor, dim, reverse)
@@ -109,7 +115,7 @@ recur.derivative(
 # -- products ----------------------------------------------------------------------------------------------------------
 
 
-@op(inplace=True, layout="plain")
+@op(inplace=True, layout="plain", batched="dims")
 def cumprod(self: Any, /, dim: int, dtype: Any = None) -> Any:
     """The products of everything up to each place along ``dim``."""
     return running(np.multiply, self, dim, dtype)
@@ -120,7 +126,7 @@ def _cumprod_rule(grad: Any, self: Any, result: Any, dim: Any) -> Any:
     return before(self, dim, False) * recur(grad, shifted(self, dim, True), dim, True)
 
 
-@op(public=False, native=lambda self, dim, reverse: compiled.scan.before(self, dim, reverse))
+@op(public=False, native=lambda self, dim, reverse: compiled.scan.before(self, dim, reverse), batched="dims")
 def before(self: Any, /, dim: int | None, reverse: bool) -> Any:
     """The products of everything before each place along ``dim`` (after it if ``reverse``)."""
     a = forwards(self, dim, reverse)
@@ -135,7 +141,7 @@ def _before_rule(grad: Any, self: Any, dim: Any, reverse: Any) -> Any:
     return before(self, dim, reverse) * shifted(recur(grad, self, dim, not reverse), dim, not reverse)
 
 
-@op(apart=("result",), public=False)
+@op(apart=("result",), public=False, batched="dims")
 def others(self: Any, result: Any, /, dim: int | None, keepdim: bool) -> Any:
     """The product ``result`` along ``dim`` without each factor in turn."""
     if np.all(self):
@@ -175,7 +181,10 @@ def _extremes(ufunc: Any, a: Any, dim: int) -> tuple[Any, Any]:
     differentiable=("values",),
     public=False,
     serves=(REALS + "?", "cummax_cpu"),
+    out=errors.OUT_RUNNING,
+    aligned=True,
     layout="plain",
+    batched="dims",
 )
 def cummax_dim(self: Any, /, dim: int) -> Any:
     """The largest of everything up to each place along ``dim``, and where it stands."""
@@ -191,7 +200,10 @@ cummax_dim.derivative(self=lambda grad, indices, dim: add_along(grad, indices, d
     differentiable=("values",),
     public=False,
     serves=(REALS + "?", "cummin_cpu"),
+    out=errors.OUT_RUNNING,
+    aligned=True,
     layout="plain",
+    batched="dims",
 )
 def cummin_dim(self: Any, /, dim: int) -> Any:
     """The smallest of everything up to each place along ``dim``, and where it stands."""
@@ -201,7 +213,7 @@ def cummin_dim(self: Any, /, dim: int) -> Any:
 cummin_dim.derivative(self=lambda grad, indices, dim: add_along(grad, indices, dim))
 
 
-@op(apart=("index",), public=False)
+@op(apart=("index",), public=False, batched="dims")
 def add_along(self: Any, index: Any, /, dim: int) -> Any:
     """Zeros into which each element is added at its ``index`` along ``dim``."""
     if self.ndim == 0:
@@ -216,7 +228,7 @@ def add_along(self: Any, index: Any, /, dim: int) -> Any:
 add_along.derivative(self=lambda grad, index, dim: take_along(grad, index, dim))
 
 
-@op(apart=("index",), public=False)
+@op(apart=("index",), public=False, batched="dims")
 def take_along(self: Any, index: Any, /, dim: int) -> Any:
     """The elements that ``index`` points at along ``dim``."""
     if self.ndim == 0:
@@ -232,7 +244,7 @@ take_along.derivative(self=lambda grad, index, dim: add_along(grad, index, dim))
 # -- log-sum-exp -------------------------------------------------------------------------------------------------------
 
 
-@op(public=False)
+@op(public=False, batched="first")
 def decay(self: Any, other: Any, /) -> Any:
     """``exp(self - other)`` where that is at most one, zero where it is more, NaN where it is none."""
     with np.errstate(all="ignore"):
@@ -243,7 +255,7 @@ def decay(self: Any, other: Any, /) -> Any:
 decay.derivative(self=lambda grad, result: grad * result, other=lambda grad, result: -(grad * result))
 
 
-@op(layout="plain")
+@op(out=errors.OUT_RUNNING, aligned=True, layout="plain", batched="dims")
 def logcumsumexp(self: Any, /, dim: int) -> Any:
     """The logarithms of the running sums of exponentials along ``dim``."""
     if self.dtype.kind in "bui":
@@ -260,7 +272,7 @@ def _logcumsumexp_rule(grad: Any, self: Any, result: Any, dim: Any) -> Any:
     return decay(self, result) * recur(grad, decay(sums, shifted(sums, dim, True)), dim, True)
 
 
-@op(public=False)
+@op(public=False, batched="point")
 def finite(self: Any, /) -> Any:
     """The elements, infinite ones replaced by the largest number."""
     most = np.finfo(self.dtype).max if self.dtype.kind != "V" else self.dtype.type(3.3895313892515355e38)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ...core import write
+from ...core.lifted import all_values
 from ...core.tensor import Tensor, wrap
 from ...ground import dtypes
 from ...ground.dtypes import called
@@ -258,13 +259,14 @@ _NAMES = {"sum": "sum", "mean": "mean", "prod": "prod", "max": "max", "min": "mi
 
 
 def _check_lengths(lengths: Any, data: Any, unsafe: bool) -> None:
-    if lengths._array.dtype.kind not in "iu":
-        raise not_implemented("_segment_reduce_lengths_cpu_kernel1", lengths._array)
+    if lengths._array.dtype.kind == "c":
+        raise not_implemented("min_all", lengths._array)
     if unsafe:
         return
-    if lengths._array.size and lengths._array.min() < 0:
+    values = all_values(lengths)
+    if values.size and values.min() < 0:
         raise RuntimeError("lengths contains negative value!")
-    if (np.add.reduce(lengths._array, axis=-1) != data._array.shape[lengths._array.ndim - 1]).any():
+    if (np.add.reduce(values, axis=-1) != data._array.shape[lengths._array.ndim - 1]).any():
         raise RuntimeError(
             "segment_reduce(): Expected all rows of lengths along axis to sum to data.size(lengths.dim()-1) when "
             "!unsafe."
@@ -295,4 +297,6 @@ def segment_reduce(
         _check_lengths(lengths, data, unsafe)
     else:
         lengths = None
+    if bounds._array.dtype.kind != "i" or bounds._array.itemsize < 4:
+        raise not_implemented(f"_segment_reduce_{word}_cpu_kernel1", bounds._array)
     return segmented(data, lengths, offsets, _NAMES[reduce], axis, initial)  # type: ignore[no-any-return]

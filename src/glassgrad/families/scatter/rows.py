@@ -83,6 +83,8 @@ def _checked(name: str, self: Any, index: Any, dim: int, src: Any = None) -> int
     out=errors.OUT_DTYPE,
     disjoint=("self", "index"),
     layout="plain",
+    forward="linear",
+    batched="dims",
 )
 def gather(self: Any, index: Any, /, dim: Any, sparse_grad: Any = False) -> Any:
     """The elements that ``index`` names along ``dim``, in the shape of ``index``."""
@@ -97,7 +99,7 @@ def gather(self: Any, index: Any, /, dim: Any, sparse_grad: Any = False) -> Any:
 gather.derivative(self=lambda grad, index, self_sizes, dim: gather_backward(grad, index, self_sizes, dim))
 
 
-@op(apart=("index",), public=False)
+@op(apart=("index",), public=False, forward="linear", batched="dims")
 def gather_backward(grad_output: Any, index: Any, /, sizes: Any, dim: Any) -> Any:
     """Zeros of ``sizes`` with ``grad_output`` added where ``index`` points along ``dim``."""
     return added(np.zeros(sizes, grad_output.dtype), index, grad_output, axis_of(dim, len(sizes)))
@@ -106,7 +108,7 @@ def gather_backward(grad_output: Any, index: Any, /, sizes: Any, dim: Any) -> An
 gather_backward.derivative(grad_output=lambda grad, index, dim: gather(grad, index, dim))
 
 
-@op(public=False)
+@op(public=False, forward="linear", batched="dims")
 def corner(self: Any, /, sizes: Any) -> Any:
     """The first elements along every dimension."""
     return self[tuple(builtins.slice(size) for size in sizes)].copy()
@@ -115,7 +117,7 @@ def corner(self: Any, /, sizes: Any) -> Any:
 corner.derivative(self=lambda grad, self_sizes: corner_backward(grad, self_sizes))
 
 
-@op(public=False)
+@op(public=False, forward="linear", batched="dims")
 def corner_backward(grad_output: Any, /, sizes: Any) -> Any:
     """Zeros of ``sizes`` with ``grad_output`` in the first places along every dimension."""
     out = np.zeros(sizes, grad_output.dtype)
@@ -140,6 +142,8 @@ def _fetch(grad: Any, index: Any, index_sizes: Any, src_sizes: Any, dim: Any) ->
     shows={"dim": ("dim", unsigned)},
     out=errors.OUT_DTYPE,
     disjoint=("index", "src"),
+    forward="linear",
+    batched="dims",
 )
 def scatter(self: Any, index: Any, src: Any, /, dim: Any) -> Any:
     """``self`` with the elements of ``src`` where ``index`` points along ``dim``."""
@@ -162,6 +166,7 @@ scatter.derivative(src=_fetch, self=lambda grad, index, dim: scatter_value(grad,
     shows={"dim": ("dim", unsigned)},
     out=errors.OUT_DTYPE,
     disjoint=("index",),
+    batched="dims",
 )
 def scatter_value(self: Any, index: Any, /, dim: Any, value: Any) -> Any:
     """``self`` with a number where ``index`` points along ``dim``."""
@@ -183,6 +188,8 @@ scatter_value.derivative(self=lambda grad, index, dim: scatter_value(grad, index
     shows={"dim": ("dim", unsigned)},
     out=errors.OUT_DTYPE,
     disjoint=("index", "src"),
+    forward="linear",
+    batched="dims",
 )
 def scatter_add(self: Any, index: Any, src: Any, /, dim: Any) -> Any:
     """``self`` with the elements of ``src`` added where ``index`` points along ``dim``."""
@@ -219,6 +226,7 @@ def _neutral(reduce: str, dtype: Any) -> Any:
     shows={"dim": ("dim", unsigned)},
     out=errors.OUT_DTYPE,
     disjoint=("index", "src"),
+    batched="dims",
 )
 def scatter_reduce(self: Any, index: Any, src: Any, /, dim: Any, reduce: Any, include_self: Any = True) -> Any:
     """``self`` with what ``src`` sends to each place reduced into it: sum, prod, mean, amax or amin."""
@@ -226,6 +234,8 @@ def scatter_reduce(self: Any, index: Any, src: Any, /, dim: Any, reduce: Any, in
         raise RuntimeError(f"reduce argument must be either sum, prod, mean, amax or amin, got {reduce}")
     axis = _checked("scatter", self, index, dim, src)
     _same_dtype(self, src)
+    if self.dtype.kind == "c" and reduce in ("amax", "amin"):
+        raise not_implemented(f"scatter_gather_tensor_cpu_reduce_{reduce}", self)
     out = np.array(self, order="C")
     if not index.size:
         return out
@@ -305,7 +315,7 @@ def _counted(name: str, self: Any, index: Any) -> Any:
     return index
 
 
-@op(apart=("index",), hidden=("self_sizes",), out=_TAKE_OUT, disjoint=("self", "index"))
+@op(apart=("index",), hidden=("self_sizes",), out=_TAKE_OUT, disjoint=("self", "index"), forward="linear")
 def take(self: Any, index: Any, /) -> Any:
     """The elements that ``index`` names, counted as if the tensor were one row."""
     return self.reshape(-1)[_counted("take", self, index)]
@@ -314,7 +324,14 @@ def take(self: Any, index: Any, /) -> Any:
 take.derivative(self=lambda grad, index, self_sizes: put(blank(grad, self_sizes), index, grad, True))
 
 
-@op(inplace=True, apart=("index",), public=False, hidden=("source_sizes",), disjoint=("index", "source"))
+@op(
+    inplace=True,
+    apart=("index",),
+    public=False,
+    hidden=("source_sizes",),
+    disjoint=("index", "source"),
+    forward="linear",
+)
 def put(self: Any, index: Any, source: Any, /, accumulate: Any = False) -> Any:
     """``self`` with the elements of ``source`` put, or added, where ``index`` says, counted as if in one row."""
     if source.dtype != self.dtype:
@@ -387,7 +404,7 @@ def _folded(ufunc: Any, lines: Any, starts: Any, ends: Any, empty: Any) -> Any:
     return out
 
 
-@op(node="SegmentReduceBackward0", apart=("lengths", "offsets"), public=False)
+@op(node="SegmentReduceBackward0", apart=("lengths", "offsets"), public=False, batched="dims")
 def segmented(
     data: Any, lengths: Any = None, offsets: Any = None, /, reduce: Any = "sum", axis: Any = 0, initial: Any = None
 ) -> Any:
@@ -422,7 +439,7 @@ def refuse_again(grad: Any) -> Any:
     raise RuntimeError("derivative for aten::_segment_reduce_backward is not implemented")
 
 
-@op(apart=("lengths", "offsets"), public=False)
+@op(apart=("lengths", "offsets"), public=False, batched="first")
 def segment_reduce_backward(
     grad: Any, result: Any, data: Any, lengths: Any = None, offsets: Any = None, /, reduce: Any = "sum",
     initial: Any = None,

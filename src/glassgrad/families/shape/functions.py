@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ...core import history, write
+from ...core import history, lifted, write
 from ...core.tensor import Tensor, View, share
 from ...ground import dtypes
 from ...ground.dtypes import called
@@ -166,6 +166,8 @@ def view(self: Tensor, *size: Any, **named: Any) -> Tensor:
 
 
 def _reread(self: Tensor, kind: Any) -> Tensor:
+    if isinstance(self, lifted.Lifted):
+        return rows.view_dtype(self, kind)
     counter = share(self)  # and its data is memory from now on, no scalar
     out = rows.view_dtype(self, kind)
     out._counter = counter  # no view as far as gradients go, but whoever saved the one is to see writes to the other
@@ -495,6 +497,9 @@ def atleast_3d(tensor: Tensor) -> Tensor:
 
 def rearranged(target: Tensor, row: Any, *settings: Any) -> Tensor:
     """Make ``target`` itself the view that ``row`` gives of it."""
+    if isinstance(target, lifted.Lifted):
+        target.become(row(target, *settings))
+        return target
     edges = history.edges_of(row.row, (target,))
     write.check_writable(target, bool(edges))
     version = share(target)

@@ -11,6 +11,7 @@ import numpy as np
 from ...core import fit
 from ...core.row import op
 from ...ground import dtypes, errors
+from ...ground.hidden import Hidden
 
 ndarray = np.ndarray
 as_strided = np.lib.stride_tricks.as_strided
@@ -117,12 +118,14 @@ def _viewed(view: Any, reshaped: Any) -> Any:
     sizes, shape = reshaped.shape, view.shape
     if not view.size:
         return view[...] if sizes == shape else reshaped
-    if 1 in shape and (sizes == shape or view.strides[-1] != view.itemsize):
+    if 1 not in shape:
+        return reshaped
+    if view.strides[-1] != view.itemsize:  # of a last size of 1, which NumPy does not heed
         return strided(view, sizes, steps(shape, view.strides, sizes))
-    return reshaped
+    return view.reshape(-1).reshape(shape) if sizes == shape else reshaped
 
 
-@op(view=True, public=False)
+@op(view=True, public=False, batched="dims")
 def view(self: Any, /, sizes: Any) -> Any:
     """The view with other sizes; one of them may be -1.  RuntimeError where only a copy can have them."""
     if type(self) is not ndarray or self.flags.c_contiguous:
@@ -131,10 +134,11 @@ def view(self: Any, /, sizes: Any) -> Any:
         except ValueError:
             inferred(sizes, self.size)
             raise
-        if reshaped.shape != sizes and min(sizes) < -1:
+        resulting = reshaped.shape
+        if resulting != sizes and min(sizes) < -1:
             inferred(sizes, self.size)
-        if self.base is None or 1 not in self.shape and 0 not in self.shape:
-            return reshaped
+        if self.base is None or resulting != (shape := self.shape) and shape and shape[-1] != 1:
+            return reshaped  # NumPy's strides are PyTorch's
         return _viewed(self, reshaped)
     wanted = inferred(sizes, self.size)
     strides = steps(self.shape, self.strides, wanted)
@@ -149,7 +153,7 @@ def view(self: Any, /, sizes: Any) -> Any:
 view.derivative(self=lambda grad, self_sizes: reshape(grad, self_sizes))
 
 
-@op(public=False)
+@op(public=False, batched="dims", forward="linear")
 def unsafe_view(self: Any, /, sizes: Any) -> Any:
     """The same elements under other sizes, of a tensor that nobody else holds: not tracked as a view."""
     return self.reshape(sizes)
@@ -158,7 +162,7 @@ def unsafe_view(self: Any, /, sizes: Any) -> Any:
 unsafe_view.derivative(self=lambda grad, self_sizes: reshape(grad, self_sizes))
 
 
-@op(view=True, public=False)
+@op(view=True, public=False, batched="dims")
 def reshape_alias(self: Any, /, sizes: Any) -> Any:
     """The view with other sizes of memory that has gaps or another order: what ``reshape`` gives where it can."""
     if sizes == self.shape and 1 not in sizes and self.size:
@@ -173,7 +177,7 @@ reshape_alias.derivative(self=lambda grad, self_sizes: reshape(grad, self_sizes)
 def reshape(input: Any, sizes: tuple[int, ...]) -> Any:
     """A view with other sizes where there can be one, else a copy with them."""
     array = input._array
-    if type(array) is not ndarray or array.flags.c_contiguous:
+    if (type(array) is not ndarray and type(array) is not Hidden) or array.flags.c_contiguous:
         return view(input, sizes)
     if sizes == array.shape and 1 not in sizes and array.size:
         return reshape_alias(input, sizes)
@@ -185,7 +189,7 @@ def reshape(input: Any, sizes: tuple[int, ...]) -> Any:
     return unsafe_view(compact(input), wanted)
 
 
-@op(node="CloneBackward0", public=False, out=errors.OUT_DTYPE)
+@op(node="CloneBackward0", public=False, out=errors.OUT_DTYPE, batched="first", forward="linear")
 def compact(self: Any, /) -> Any:
     """A copy that lies in memory row by row."""
     return np.array(self, order="C")
@@ -194,7 +198,7 @@ def compact(self: Any, /) -> Any:
 compact.derivative(self=lambda grad: grad)
 
 
-@op(view=True, public=False)
+@op(view=True, public=False, batched="first")
 def alias(self: Any, /) -> Any:
     """The same view once more."""
     return self[...]
@@ -203,7 +207,7 @@ def alias(self: Any, /) -> Any:
 alias.derivative(self=lambda grad: grad)
 
 
-@op(constant=True, public=False, stores=True)
+@op(constant=True, public=False, stores=True, batched="first")
 def view_dtype(self: Any, /, dtype: Any) -> Any:
     """The same bytes read as another dtype; the last dimension grows or shrinks with the element size.
 
@@ -298,7 +302,7 @@ def _negative_lead(sizes: Any, lead: int) -> None:
     )
 
 
-@op(node="SumBackward1", public=False, layout="plain")
+@op(node="SumBackward1", public=False, layout="plain", forward="linear")
 def sum_to(self: Any, /, sizes: Any) -> Any:
     """The sum over the dimensions that broadcasting ``sizes`` to the tensor's own would stretch."""
     if self.shape == sizes:
@@ -314,7 +318,7 @@ sum_to.derivative(self=lambda grad, self_sizes: expand(grad, self_sizes))
 # -- dimensions exchanged ----------------------------------------------------------------------------------------------
 
 
-@op("swapaxes", "swapdims", view=True, shows={"dim0": ("dim0", unsigned), "dim1": ("dim1", unsigned)})
+@op("swapaxes", "swapdims", view=True, shows={"dim0": ("dim0", unsigned), "dim1": ("dim1", unsigned)}, batched="dims")
 def transpose(self: Any, /, dim0: Any, dim1: Any) -> Any:
     """The view with two dimensions exchanged."""
     try:
@@ -346,7 +350,7 @@ def _inverse(dims: tuple[int, ...]) -> tuple[int, ...]:
     return tuple(inverse)
 
 
-@op(view=True, public=False, shows={"dims": ("dims", unsigned)})
+@op(view=True, public=False, shows={"dims": ("dims", unsigned)}, batched="dims")
 def permute(self: Any, /, dims: Any) -> Any:
     """The view with the dimensions in the order ``dims``."""
     ndim = self.ndim
@@ -369,7 +373,7 @@ permute.derivative(self=lambda grad, dims: permute(grad, _inverse(dims)))
 # -- dimensions of size one --------------------------------------------------------------------------------------------
 
 
-@op(view=True, shows={"dim": ("dim", unsigned)})
+@op(view=True, shows={"dim": ("dim", unsigned)}, batched="dims")
 def unsqueeze(self: Any, /, dim: Any) -> Any:
     """The view with a dimension of size 1 put in at ``dim``."""
     shape, strides = self.shape, self.strides
@@ -396,7 +400,7 @@ def squeeze(self: Any, /) -> Any:
 squeeze.derivative(self=lambda grad, self_sizes: view(grad, self_sizes))
 
 
-@op(node="SqueezeBackward1", view=True, public=False, shows={"dim": ("dim", unsigned)})
+@op(node="SqueezeBackward1", view=True, public=False, shows={"dim": ("dim", unsigned)}, batched="dims")
 def squeeze_dim(self: Any, /, dim: Any) -> Any:
     """The view without dimension ``dim``, if its size is 1."""
     axis = axis_of(dim, self.ndim)
@@ -406,7 +410,7 @@ def squeeze_dim(self: Any, /, dim: Any) -> Any:
 squeeze_dim.derivative(self=lambda grad, self_sizes, dim: view(grad, self_sizes))
 
 
-@op(node="SqueezeBackward2", view=True, public=False, shows={"dim": ("dim", unsigned)})
+@op(node="SqueezeBackward2", view=True, public=False, shows={"dim": ("dim", unsigned)}, batched="dims")
 def squeeze_dims(self: Any, /, dim: Any) -> Any:
     """The view without those of the dimensions ``dim`` whose size is 1."""
     axes = tuple(axis for axis in axes_of(dim, self.ndim) if self.ndim and self.shape[axis] == 1)
@@ -419,7 +423,13 @@ squeeze_dims.derivative(self=lambda grad, self_sizes, dim: view(grad, self_sizes
 # -- the same, of a tensor that becomes the view itself: PyTorch numbers these nodes apart -----------------------------
 
 
-@op(node="TransposeBackward1", view=True, public=False, shows={"dim0": ("dim0", unsigned), "dim1": ("dim1", unsigned)})
+@op(
+    node="TransposeBackward1",
+    view=True,
+    public=False,
+    shows={"dim0": ("dim0", unsigned), "dim1": ("dim1", unsigned)},
+    batched="dims",
+)
 def transpose_inplace(self: Any, /, dim0: Any, dim1: Any) -> Any:
     """What ``transpose_`` makes of a tensor."""
     return transpose.row.kernel(self, dim0, dim1)
@@ -437,7 +447,7 @@ def t_inplace(self: Any, /) -> Any:
 t_inplace.derivative(self=lambda grad: t(grad))
 
 
-@op(node="UnsqueezeBackward1", view=True, public=False, shows={"dim": ("dim", unsigned)})
+@op(node="UnsqueezeBackward1", view=True, public=False, shows={"dim": ("dim", unsigned)}, batched="dims")
 def unsqueeze_inplace(self: Any, /, dim: Any) -> Any:
     """What ``unsqueeze_`` makes of a tensor."""
     return unsqueeze.row.kernel(self, dim)
@@ -455,7 +465,7 @@ def squeeze_inplace(self: Any, /) -> Any:
 squeeze_inplace.derivative(self=lambda grad, self_sizes: view(grad, self_sizes))
 
 
-@op(node="SqueezeBackward4", view=True, public=False, shows={"dim": ("dim", unsigned)})
+@op(node="SqueezeBackward4", view=True, public=False, shows={"dim": ("dim", unsigned)}, batched="dims")
 def squeeze_dim_inplace(self: Any, /, dim: Any) -> Any:
     """What ``squeeze_`` of one dimension makes of a tensor."""
     return squeeze_dim.row.kernel(self, dim)
@@ -464,7 +474,7 @@ def squeeze_dim_inplace(self: Any, /, dim: Any) -> Any:
 squeeze_dim_inplace.derivative(self=lambda grad, self_sizes, dim: view(grad, self_sizes))
 
 
-@op(node="SqueezeBackward5", view=True, public=False, shows={"dim": ("dim", unsigned)})
+@op(node="SqueezeBackward5", view=True, public=False, shows={"dim": ("dim", unsigned)}, batched="dims")
 def squeeze_dims_inplace(self: Any, /, dim: Any) -> Any:
     """What ``squeeze_`` of several dimensions makes of a tensor."""
     return squeeze_dims.row.kernel(self, dim)

@@ -64,7 +64,7 @@ def layout_of(array: Any) -> tuple[tuple[int, ...], int, int] | None:
     return strides, start, root.nbytes // array.itemsize
 
 
-@op(public=False)
+@op(public=False, forward="linear")
 def take_window(self: Any, /, window: Any, strides: Any) -> Any:
     """The elements that ``window`` shows of memory laid out with ``strides``."""
     return look(laid_out(self, self.shape, strides), window).copy()
@@ -75,7 +75,7 @@ take_window.derivative(
 )
 
 
-@op(public=False)
+@op(public=False, forward="linear")
 def embed_window(self: Any, /, window: Any, sizes: Any, strides: Any) -> Any:
     """Zeros of ``sizes`` whose window holds ``self``; elements that the window shows several times add up."""
     out = empty(sizes, strides, self.dtype)
@@ -90,7 +90,7 @@ def embed_window(self: Any, /, window: Any, sizes: Any, strides: Any) -> Any:
 embed_window.derivative(self=lambda grad, window, strides: take_window(grad, window, strides))
 
 
-@op(public=False)
+@op(public=False, forward="linear")
 def put_window(self: Any, values: Any, /, window: Any, strides: Any) -> Any:
     """``self`` with its window replaced by ``values``."""
     out = laid_out(self, self.shape, strides)

@@ -6,7 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from ...core import lifted
 from ...core.tensor import Tensor, wrap
+from ...ground import modes
 from ...ground.dtypes import get_default_dtype
 from ...ground.generator import default_generator
 from ...ground.listening import audible
@@ -96,8 +98,14 @@ def gumbel_softmax(logits: Any, tau: float = 1, hard: bool = False, eps: float =
     """A random choice of one of each line's classes, softened by ``tau``; ``hard`` makes it a choice going forward."""
     if eps != 1e-10:
         warn("`eps` parameter is deprecated and has no effect.")
-    noise = -np.log(exponential(default_generator, logits._array.shape, logits._array.dtype))
-    soft = softmax_along((logits + wrap(noise)) / tau, dim)
+    kind = logits._array.dtype
+
+    def drawn(sizes: tuple[int, ...]) -> Tensor:
+        return wrap(-np.log(exponential(default_generator, sizes, kind)))
+
+    sizes = logits._array.shape
+    noise = lifted.drawn(drawn, sizes) if modes.transforming else drawn(sizes)
+    soft = softmax_along((logits + noise) / tau, dim)
     if not hard:
         return soft
     chosen = np.zeros_like(soft._array)

@@ -22,7 +22,7 @@ _SQUARES = {n: np.ones((n, n), F32) for n in range(1, 17)}
 
 
 def _refusal(log: str, a: Any, dim: int) -> NotImplementedError:
-    last = a.ndim and dim % a.ndim == a.ndim - 1
+    last = not a.ndim or dim % a.ndim == a.ndim - 1
     return not_implemented(f"{log}softmax_{'lastdim_' if last else ''}kernel_impl", a)
 
 
@@ -119,7 +119,10 @@ def _log_softmax_backward_of_few_rows(grad_output: Any, output: Any, dim: int) -
     native=lambda self, dim: compiled.softmax.forward(self, dim),
     quick=_softmax_of_short_rows,
     out=errors.OUT_DTYPE,
+    ruleless=True,
     layout="plain",
+    forward="reverse",
+    batched="dims",
 )
 def softmax(self: Any, /, dim: int) -> Any:
     """Exponentials along ``dim``, scaled to sum to one."""
@@ -136,6 +139,7 @@ softmax.derivative(self=lambda grad, result, dim: softmax_backward(grad, result,
     public=False,
     native=lambda grad_output, output, dim: compiled.softmax.backward(grad_output, output, dim),
     quick=_softmax_backward_of_few_rows,
+    batched="dims",
 )
 def softmax_backward(grad_output: Any, output: Any, /, dim: int) -> Any:
     """The gradient of ``softmax`` at its ``output``."""
@@ -159,7 +163,9 @@ softmax_backward.derivative(
     native=lambda self, dim: compiled.softmax.log_forward(self, dim),
     quick=_log_softmax_of_short_rows,
     out=errors.OUT_DTYPE,
+    ruleless=True,
     layout="plain",
+    batched="dims",
 )
 def log_softmax(self: Any, /, dim: int) -> Any:
     """The logarithm of ``softmax``, without its rounding."""
@@ -175,6 +181,7 @@ log_softmax.derivative(self=lambda grad, result, dim: log_softmax_backward(grad,
     public=False,
     native=lambda grad_output, output, dim: compiled.softmax.log_backward(grad_output, output, dim),
     quick=_log_softmax_backward_of_few_rows,
+    batched="dims",
 )
 def log_softmax_backward(grad_output: Any, output: Any, /, dim: int) -> Any:
     """The gradient of ``log_softmax`` at its ``output``."""
@@ -192,7 +199,7 @@ log_softmax_backward.derivative(
 # -- log-sum-exp -------------------------------------------------------------------------------------------------------
 
 
-@op(node="LogsumexpBackward0", public=False, halves="single", hidden=("self_sizes",), layout="plain")
+@op(node="LogsumexpBackward0", public=False, halves="single", hidden=("self_sizes",), layout="plain", batched="dims")
 def logsumexp_dim(self: Any, /, dim: Any, keepdim: bool = False) -> Any:
     """The logarithms of the sums of exponentials along ``dim``."""
     if self.ndim == 0:
@@ -217,7 +224,7 @@ logsumexp_dim.derivative(
 )
 
 
-@op(public=False)
+@op(public=False, batched="dims")
 def shares(self: Any, total: Any, /, dim: Any, keepdim: bool) -> Any:
     """``exp(self - total)``: what each element is of its sum of exponentials."""
     if self.ndim and not keepdim:

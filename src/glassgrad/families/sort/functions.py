@@ -42,6 +42,8 @@ def argsort(input: Tensor, dim: int = -1, descending: bool = False, stable: bool
 @composite()
 def topk(input: Tensor, k: int, dim: int = -1, largest: bool = True, sorted: bool = True, *, out: Any = None) -> Any:
     """The ``k`` largest (or smallest) elements along ``dim``, and where they are."""
+    if input._array.dtype.kind == "b":
+        raise RuntimeError("topk does not support bool dtypes on CPU")
     return _new(results.topk, rows.topk(input, k if type(k) is int else k.__index__(), dim, largest, sorted, out=out))
 
 
@@ -191,6 +193,9 @@ def searchsorted(
                 "sorter "
                 f"tensor {list(sorter._array.shape)}"
             )
+        if sorter._array.dtype != np.int64:
+            kind = sorter.dtype.scalar_name
+            raise RuntimeError(f"{name}: sorter must be a tensor of long dtype but got dtype {kind}")
         sorted_sequence = wrap(np.take_along_axis(sorted_sequence._array, sorter._array, -1))
     return rows.searchsorted(sorted_sequence, values, right, out_int32, out=out)
 

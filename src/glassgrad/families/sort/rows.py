@@ -34,19 +34,15 @@ def _picked(array: Any, indices: Any, axis: int) -> Any:
     return array[along_axis(indices, axis)]
 
 
-def _laid_as(array: Any, like: Any) -> Any:
-    """A copy of ``array`` in the memory order of ``like``, which has its shape."""
-    out = np.empty_like(like, dtype=array.dtype)
-    out[...] = array
-    return out
-
-
 @op(
     outputs=("values", "indices"),
     differentiable=("values",),
     public=False,
     shows={"dim": ("dim", unsigned)},
     out=errors.OUT_DTYPE,
+    aligned=True,
+    layout="elementwise",
+    batched="dims",
 )
 def sort(self: Any, /, dim: Any = -1, descending: Any = False) -> Any:
     """The elements in order along ``dim``, and where they were."""
@@ -56,10 +52,7 @@ def sort(self: Any, /, dim: Any = -1, descending: Any = False) -> Any:
     if not self.ndim:
         return np.array(self), np.zeros((), np.int64)
     indices = ordered(self, axis, descending)
-    values = _picked(self, indices, axis)
-    if self.flags.c_contiguous and values.flags.c_contiguous and indices.flags.c_contiguous:
-        return values, indices
-    return _laid_as(values, self), _laid_as(indices, self)
+    return _picked(self, indices, axis), indices
 
 
 sort.derivative(self=lambda grad, indices, self_sizes, dim: scatter(blank(grad, self_sizes), indices, grad, dim))
@@ -71,6 +64,10 @@ sort.derivative(self=lambda grad, indices, self_sizes, dim: scatter(blank(grad, 
     differentiable=("values",),
     public=False,
     shows={"dim": ("dim", unsigned)},
+    out=errors.OUT_DTYPE,
+    aligned=True,
+    layout="elementwise",
+    batched="dims",
 )
 def sort_stable(self: Any, /, dim: Any = -1, descending: Any = False) -> Any:
     """The elements in order along ``dim``, ties as they were, and where they were."""
@@ -86,6 +83,8 @@ sort_stable.derivative(self=lambda grad, indices, self_sizes, dim: scatter(blank
     public=False,
     shows={"dim": ("dim", unsigned)},
     out=errors.OUT_DTYPE,
+    aligned=True,
+    batched="dims",
 )
 def topk(self: Any, /, k: Any, dim: Any = -1, largest: Any = True, sorted: Any = True) -> Any:
     """The ``k`` largest (or smallest) elements along ``dim`` in order, and where they are."""

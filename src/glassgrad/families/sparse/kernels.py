@@ -211,6 +211,8 @@ def dense_of(array: Any) -> Any:
     if not isinstance(array, Coo):
         return np.array(array)
     array = coalesced(array)
+    if not len(array.indices):  # no dimension is sparse: all values lie at one place
+        return array.values.sum(0, dtype=array.dtype)
     out = np.zeros(array.shape, array.dtype)
     out[tuple(array.indices)] = array.values
     return out

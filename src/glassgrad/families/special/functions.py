@@ -13,7 +13,6 @@ from ...ops.declare import composite
 from ..arithmetic.functions import is_number, need_tensor, no_match, of_two, plain
 from ..arithmetic.rows import add_number, mul_number
 from ..pointwise.rows import frexp_parts
-from ..reduce.functions import check_pair
 from . import rows as gamma
 from . import rows as special
 from .rows import POLYNOMIALS
@@ -82,5 +81,4 @@ def frexp(input: Tensor, *, out: Any = None) -> Any:
     Source: https://docs.pytorch.org/docs/stable/generated/torch.frexp.html
     """
     need_tensor("frexp", "input", 1, input)
-    check_pair(out, "frexp")
     return tuple.__new__(results.frexp, frexp_parts(input, out=out))

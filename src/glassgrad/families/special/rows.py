@@ -34,7 +34,7 @@ _erf, _erfc, _erfinv = (_floats(f, f"{f.__name__}_vml_cpu") for f in (special.er
 _lgamma, _digamma = _floats(special.lgamma, "lgamma_vml_cpu"), _floats(special.digamma, "digamma")
 
 
-@op(inplace=True, typed="float", layout="elementwise")
+@op(inplace=True, typed="float", layout="elementwise", batched="point")
 def erf(self: Any, /) -> Any:
     """The error function."""
     return _erf(self)
@@ -43,7 +43,7 @@ def erf(self: Any, /) -> Any:
 erf.derivative(self=lambda grad, self: grad * (exp(-(self * self)) * _SLOPE_OF_ERF))
 
 
-@op(inplace=True, typed="float", layout="elementwise")
+@op(inplace=True, typed="float", layout="elementwise", batched="point")
 def erfc(self: Any, /) -> Any:
     """One minus the error function."""
     return _erfc(self)
@@ -52,7 +52,7 @@ def erfc(self: Any, /) -> Any:
 erfc.derivative(self=lambda grad, self: grad * (exp(-(self * self)) * -_SLOPE_OF_ERF))
 
 
-@op(inplace=True, typed="float", layout="elementwise")
+@op(inplace=True, typed="float", layout="elementwise", batched="point")
 def erfinv(self: Any, /) -> Any:
     """The inverse of the error function."""
     return _erfinv(self)
@@ -61,7 +61,7 @@ def erfinv(self: Any, /) -> Any:
 erfinv.derivative(self=lambda grad, self: grad * (exp(erfinv(self) ** 2) * _SLOPE_OF_ERFINV))
 
 
-@op(inplace=True, typed="float", layout="elementwise")
+@op(inplace=True, typed="float", layout="elementwise", batched="point")
 def lgamma(self: Any, /) -> Any:
     """The logarithm of the absolute value of the gamma function."""
     return _lgamma(self)
@@ -70,7 +70,7 @@ def lgamma(self: Any, /) -> Any:
 lgamma.derivative(self=lambda grad, self: grad * digamma(self))
 
 
-@op(inplace=True, typed="float", layout="elementwise")
+@op(inplace=True, typed="float", layout="elementwise", batched="point")
 def digamma(self: Any, /) -> Any:
     """The logarithmic derivative of the gamma function."""
     return _digamma(self)
@@ -85,9 +85,12 @@ digamma.derivative(self=lambda grad, self: grad * polygamma_of(self, 1))
     public=False,
     hidden=("order",),
     shows={"n": ("order", lambda order: order)},
+    batched="point",
 )
 def polygamma_of(self: Any, /, order: Any) -> Any:
     """The derivative of digamma of an order."""
+    if self.dtype.kind == "c":
+        raise not_implemented("trigamma" if order == 1 else "polygamma" if order else "digamma", self)
     if self.dtype.itemsize == 2:
         return single(lambda x: polygamma_of.row.kernel(x, order), self)
     if order > 1:
@@ -98,7 +101,7 @@ def polygamma_of(self: Any, /, order: Any) -> Any:
 polygamma_of.derivative(self=lambda grad, self, order: grad * polygamma_of(self, order + 1))
 
 
-@op(inplace=True, typed="float", layout="elementwise")
+@op(inplace=True, typed="float", layout="elementwise", batched="point")
 def sinc(self: Any, /) -> Any:
     """sin(pi x) / (pi x), one at zero."""
     if self.dtype.itemsize == 2:
@@ -131,7 +134,7 @@ def _full(function: Any, name: str, self: Any) -> Any:
     return function(self)
 
 
-@op(typed="float", public=False, layout="elementwise")
+@op(typed="float", public=False, layout="elementwise", batched="point")
 def special_entr(self: Any, /) -> Any:
     """``-x log(x)``, zero at zero and minus infinity below.
 
@@ -150,7 +153,7 @@ def special_entr(self: Any, /) -> Any:
 special_entr.derivative(self=lambda grad, self: grad * (-1 - log(self)))
 
 
-@op(typed="float", public=False, layout="elementwise")
+@op(typed="float", public=False, layout="elementwise", batched="point")
 def special_erfcx(self: Any, /) -> Any:
     """The scaled complementary error function ``exp(x^2) erfc(x)``.
 
@@ -162,7 +165,7 @@ def special_erfcx(self: Any, /) -> Any:
 special_erfcx.derivative(self=lambda grad, self, result: grad * (2 * self * result - _TWO_OVER_ROOT_PI))
 
 
-@op(typed="float", public=False, layout="elementwise")
+@op(typed="float", public=False, layout="elementwise", batched="point")
 def special_log_ndtr(self: Any, /) -> Any:
     """The logarithm of the normal distribution function.
 
@@ -174,7 +177,7 @@ def special_log_ndtr(self: Any, /) -> Any:
 special_log_ndtr.derivative(self=lambda grad, self, result: grad / (exp(self * self / 2 + result) * _ROOT_TWO_PI))
 
 
-@op(typed="float", public=False, layout="elementwise")
+@op(typed="float", public=False, layout="elementwise", batched="point")
 def special_ndtri(self: Any, /) -> Any:
     """The quantiles of the normal distribution.
 
@@ -197,7 +200,7 @@ def _xlog1py(self: Any, other: Any) -> Any:
     return np.where(zero, self.dtype.type(0), self * np.log1p(np.where(zero, other.dtype.type(0), other)))[()]
 
 
-@op(node="SpecialXlog1PyBackward0", typed="float", strict=True, public=False)
+@op(node="SpecialXlog1PyBackward0", typed="float", strict=True, public=False, batched="point")
 def special_xlog1py(self: Any, other: Any, /) -> Any:
     """``self * log1p(other)``, zero where ``self`` is zero.
 
@@ -212,7 +215,7 @@ special_xlog1py.derivative(
 )
 
 
-@op(node="SpecialXlog1PyBackward2", typed="float", public=False)
+@op(node="SpecialXlog1PyBackward2", typed="float", public=False, batched="point")
 def xlog1py_number(self: Any, /, other: Any) -> Any:
     """``self`` times the logarithm of one plus a number, zero where ``self`` is zero."""
     return _xlog1py(self, self.dtype.type(other))
@@ -225,7 +228,7 @@ xlog1py_number.derivative(
 )
 
 
-@op(node="SpecialXlog1PyBackward1", typed="float", public=False)
+@op(node="SpecialXlog1PyBackward1", typed="float", public=False, batched="point")
 def xlog1py_of_number(other: Any, /, self: Any) -> Any:
     """A number times the logarithms of one plus ``other``, zero for the number zero."""
     return _xlog1py(other.dtype.type(self), other)
@@ -256,7 +259,7 @@ def refuse_igamma(grad: Any) -> Any:
     raise NotImplementedError("the derivative for 'igamma: input' is not implemented.")
 
 
-@op(inplace=True, typed="promote", strict=True)
+@op(inplace=True, typed="promote", strict=True, batched="point")
 def igamma(self: Any, other: Any, /) -> Any:
     """The regularised lower incomplete gamma function of the parameter ``self`` at ``other``.
 
@@ -276,7 +279,7 @@ def refuse_igammac(grad: Any) -> Any:
     raise NotImplementedError("the derivative for 'igammac: input' is not implemented.")
 
 
-@op(inplace=True, typed="promote", strict=True)
+@op(inplace=True, typed="promote", strict=True, batched="point")
 def igammac(self: Any, other: Any, /) -> Any:
     """The regularised upper incomplete gamma function of the parameter ``self`` at ``other``.
 
@@ -302,7 +305,7 @@ def _zeta(self: Any, other: Any) -> Any:
     return scipy_special.zeta(self, other)
 
 
-@op(typed="float", strict=True, public=False)
+@op(typed="float", strict=True, public=False, batched="point")
 def special_zeta(self: Any, other: Any, /) -> Any:
     """Hurwitz's zeta function of the exponent ``self`` from ``other`` on; differentiable in ``other`` alone.
 
@@ -314,7 +317,7 @@ def special_zeta(self: Any, other: Any, /) -> Any:
 special_zeta.derivative(self=refuse_zeta, other=lambda grad, self, other: grad * -self * special_zeta(self + 1, other))
 
 
-@op(node="SpecialZetaBackward2", typed="float", public=False)
+@op(node="SpecialZetaBackward2", typed="float", public=False, batched="point")
 def zeta_number(self: Any, /, other: Any) -> Any:
     """Hurwitz's zeta function from a number on; no derivative."""
     return _zeta(self, np.asarray(other, self.dtype))
@@ -323,7 +326,7 @@ def zeta_number(self: Any, /, other: Any) -> Any:
 zeta_number.derivative(self=refuse_zeta)
 
 
-@op(node="SpecialZetaBackward1", typed="float", public=False)
+@op(node="SpecialZetaBackward1", typed="float", public=False, batched="point")
 def zeta_of_number(other: Any, /, self: Any) -> Any:
     """Hurwitz's zeta function of one exponent."""
     return _zeta(np.asarray(self, other.dtype), other)
@@ -332,7 +335,12 @@ def zeta_of_number(other: Any, /, self: Any) -> Any:
 zeta_of_number.derivative(other=lambda grad, self, other: grad * -self * zeta_of_number(other, self + 1))
 
 
-@op(inplace=True, typed="float")
+def _no_bool(self: Any) -> None:
+    if self._array.dtype.kind == "b":
+        raise RuntimeError("The input tensor may not be a boolean tensor.")
+
+
+@op(inplace=True, typed="float", refuses=_no_bool, batched="point")
 def mvlgamma(self: Any, /, p: Any) -> Any:
     """The logarithm of the gamma function of dimension ``p``.
 
@@ -378,7 +386,7 @@ _i0, _i0e = _served(special.i0, "i0_vml_cpu", True), _served(scipy_special.i0e, 
 _i1, _i1e = _served(scipy_special.i1, "i1_cpu", True), _served(scipy_special.i1e, "i1e_cpu", True)
 
 
-@op(inplace=True, typed="float")
+@op(inplace=True, typed="float", layout="elementwise", batched="point")
 def i0(self: Any, /) -> Any:
     """The modified Bessel function of the first kind, order 0.
 
@@ -390,7 +398,7 @@ def i0(self: Any, /) -> Any:
 i0.derivative(self=lambda grad, self: grad * special_i1(self))
 
 
-@op(node="SpecialI0EBackward0", typed="float", public=False)
+@op(node="SpecialI0EBackward0", typed="float", public=False, batched="point")
 def special_i0e(self: Any, /) -> Any:
     """``exp(-|x|) I0(x)``.
 
@@ -402,7 +410,7 @@ def special_i0e(self: Any, /) -> Any:
 special_i0e.derivative(self=lambda grad, self, result: grad * (special_i1e(self) - sgn(self) * result))
 
 
-@op(typed="float", public=False)
+@op(typed="float", public=False, batched="point")
 def special_i1(self: Any, /) -> Any:
     """The modified Bessel function of the first kind, order 1.
 
@@ -419,7 +427,7 @@ def slope_of_i1(grad: Any, self: Any, result: Any) -> Any:
     return grad * where(tiny, 0.5, i0(x) - result / x)
 
 
-@op(node="SpecialI1EBackward0", typed="float", public=False)
+@op(node="SpecialI1EBackward0", typed="float", public=False, batched="point")
 def special_i1e(self: Any, /) -> Any:
     """``exp(-|x|) I1(x)``.
 
@@ -436,7 +444,7 @@ def slope_of_scaled_i1(grad: Any, self: Any, result: Any) -> Any:
     return grad * where(tiny, 0.5, special_i0e(x) - result * (sgn(x) + 1 / x))
 
 
-@op(constant=True, public=False)
+@op(constant=True, public=False, batched="point")
 def tiny_aside(self: Any, /) -> Any:
     """``self``, but the dtype's rounding unit where it is no larger than that."""
     unit = np.finfo(self.dtype).eps if self.dtype.kind == "f" else 2.0**-7  # bfloat16
@@ -460,7 +468,7 @@ def _flat(name: str, kernel: Any, doc: str, argument: str = "self") -> Any:
         f"{doc}; no derivative.\n\n"
         f"    Source: https://docs.pytorch.org/docs/stable/special.html#torch.special.{name}\n    "
     )
-    return op(public=False, typed="float", constant=True, layout="elementwise")(function)
+    return op(public=False, typed="float", constant=True, layout="elementwise", batched="point")(function)
 
 
 special_bessel_j0 = _flat("bessel_j0", scipy_special.j0, "The Bessel function of the first kind, order 0")
@@ -505,7 +513,7 @@ def _row_of(name: str, kernel: Callable[[Any, Any], Any], doc: str) -> Any:
         f"{doc} of degree ``n``; no derivative.\n\n"
         f"    Source: https://docs.pytorch.org/docs/stable/special.html#torch.special.{name}\n    "
     )
-    return op(public=False, typed="float", constant=True, layout="elementwise")(function)
+    return op(public=False, typed="float", constant=True, layout="elementwise", batched="point")(function)
 
 
 #: name in torch.special -> row

@@ -218,13 +218,8 @@ def _own_state(self: Tensor) -> dict[str, Any] | None:
     return {name: value for name, value in self.__dict__.items() if name not in OWN} or None
 
 
-@composite(function=False, name="__reduce_ex__")
-def reduce_ex(self: Tensor, protocol: Any) -> tuple[Any, ...]:
-    """What pickles and ``copy.copy`` keep: data, strides, ``requires_grad``, attributes; no history."""
-    return _reduced(self) if saving.reduce is None else saving.reduce(self)
-
-
-def _reduced(self: Tensor) -> tuple[Any, ...]:
+def reduce_leaf(self: Tensor) -> tuple[Any, ...]:
+    """What pickles of leaves and ``copy.copy`` keep: data, strides, ``requires_grad``, attributes; no history."""
     warn_of_hooks(self)
     data = self._array
     kind, requires_grad, state = self.dtype, self.requires_grad, _own_state(self)
@@ -238,8 +233,12 @@ def _reduced(self: Tensor) -> tuple[Any, ...]:
 
 
 def warn_of_hooks(self: Tensor) -> None:
-    hooks = self._backward_hooks or {}
-    for hook in hooks.values():
+    warn_of_each(self._backward_hooks)
+
+
+def warn_of_each(*hooks: dict[int, Any] | None) -> None:
+    """Warn of hooks that a pickle leaves behind."""
+    for hook in [hook for each in hooks for hook in (each or {}).values()]:
         if not hasattr(hook, "__torch_unserializable__"):
             warn(
                 f"backward hook {hook!r} on tensor will not be serialized.  If this is expected, you can decorate the "
@@ -247,8 +246,7 @@ def warn_of_hooks(self: Tensor) -> None:
             )
 
 
-@composite(function=False, name="__deepcopy__")
-def deepcopy(self: Tensor, memo: dict[int, Any]) -> Tensor:
+def copy_leaf(self: Tensor, memo: dict[int, Any]) -> Tensor:
     """A copy of a leaf, its memory, gradient and attributes; memory that several tensors share is copied once."""
     if not self.is_leaf:
         raise RuntimeError(_DEEPCOPY)
@@ -257,7 +255,7 @@ def deepcopy(self: Tensor, memo: dict[int, Any]) -> Tensor:
     if type(self) is Parameter:
         twin = memo[id(self)] = Parameter(wrap(np.array(self._array)), self.requires_grad)
         return twin  # type: ignore[no-any-return]
-    _, (cls, owner, offset, sizes, strides, kind, requires_grad, state) = _reduced(self)
+    _, (cls, owner, offset, sizes, strides, kind, requires_grad, state) = reduce_leaf(self)
     out = rebuild(cls, copy.deepcopy(owner, memo), offset, sizes, strides, kind, requires_grad, None)
     memo[id(self)] = out
     if state:

@@ -1,0 +1,224 @@
+"""Custom Functions while a function is transformed: the user's ``backward``, ``jvp`` and ``vmap``, at their levels."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..autograd.forward_ad import DualLevel
+from ..autograd.function import Function, context, finish, is_separate
+from ..core.lifted import Lifted
+from ..core.tensor import Tensor, carries_gradients
+from ..ground import modes
+from ..ops.pytree import tree_flatten, tree_map, tree_unflatten
+from . import levels
+from .batching import Batch
+from .levels import entered
+from .tangents import Forward, zeros_of
+from .tracking import Reverse, edge_at
+from .vmap import VmapInfo, spread
+
+_MORE = "For more details, please see https://pytorch.org/docs/main/notes/extending.func.html"
+
+
+def apply(cls: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """``cls.apply`` where an argument is lifted."""
+    args = tuple(levels.alive(arg) for arg in args)
+    level = levels.highest(args)
+    if level is None:
+        return cls.apply(*args, **kwargs)
+    if not is_separate(cls) and not isinstance(level, DualLevel):
+        raise RuntimeError(
+            "In order to use an autograd.Function with functorch transforms (vmap, grad, jvp, jacrev, ...), it must "
+            f"override the setup_context staticmethod. {_MORE}"
+        )
+    if isinstance(level, Batch):
+        return _batched(cls, level, args)
+    return _tracked(cls, level, args) if isinstance(level, Reverse) else _moved(cls, level, args)
+
+
+def _raised(outputs: Any, raise_: Any) -> Any:
+    """Outputs with each tensor as one of a level."""
+    raised = tuple(raise_(out) if isinstance(out, Tensor) else out for out in levels.several(outputs))
+    return raised if isinstance(outputs, tuple) else raised[0]
+
+
+def _set_up(cls: Any, ctx: Any, args: tuple[Any, ...], outputs: Any) -> None:
+    """Have the user's ``setup_context`` fill a context."""
+    before = modes.local.grad
+    try:
+        modes.set_grad(False)
+        cls.setup_context(ctx, args, outputs)
+    finally:
+        modes.off |= modes.local.me
+        modes.local.grad = before
+        modes.settle()
+
+
+# -- reverse mode ------------------------------------------------------------------------------------------------------
+
+
+def _tracked(cls: Any, level: Reverse, args: tuple[Any, ...]) -> Any:
+    with level.outside():
+        lowered = cls.apply(*[level.lower(arg) for arg in args])
+    outputs = _raised(lowered, level.track)
+    tensors = [arg for arg in args if isinstance(arg, Tensor)]
+    edges = tuple(edge_at(level, tensor) for tensor in tensors)
+    if not modes.local.grad or all(edge is None for edge in edges):
+        return outputs
+    ctx = context(cls, args, edges)
+    _set_up(cls, ctx, args, outputs)
+    return finish(ctx, tensors, outputs, True)
+
+
+# -- forward mode ------------------------------------------------------------------------------------------------------
+
+
+def _moved(cls: Any, level: Forward, args: tuple[Any, ...]) -> Any:
+    values = tuple(level.lower(arg) for arg in args)
+    if any(isinstance(value, Lifted) for value in values):
+        outputs = cls.apply(*values)
+        ctx = context(cls, values, ())
+        _set_up(cls, ctx, values, outputs)
+    else:
+        ctx, outputs = cls._applied(values, {})
+        if is_separate(cls):
+            ctx = context(cls, values, ())
+            _set_up(cls, ctx, values, outputs)
+    kept = getattr(ctx, "saved_for_forward", None)
+    tangents = []
+    for arg, value in zip(args, values, strict=True):
+        tangent = level.tangent(arg)
+        if tangent is None and isinstance(value, Tensor) and ctx.materialize_grads:
+            tangent = zeros_of(value)
+        tangents.append(tangent)
+    ctx._entries = [None if tensor is None else (tensor, tensor._version, None) for tensor in kept or ()]
+    ctx._freed = False
+    moved = levels.several(cls.jvp(ctx, *tangents))
+    outs = levels.several(outputs)
+    if len(moved) != len(outs):
+        raise RuntimeError(
+            f"{cls.__name__}.jvp returned {len(moved)} tangents for {len(outs)} outputs: one for each is expected"
+        )
+    raised = tuple(
+        level.dual(out, tangent if carries_gradients(out._array.dtype) else None) if isinstance(out, Tensor) else out
+        for out, tangent in zip(outs, moved, strict=True)
+    )
+    return raised if isinstance(outputs, tuple) else raised[0]
+
+
+# -- vmap --------------------------------------------------------------------------------------------------------------
+
+
+def _batched(cls: Any, level: Batch, args: tuple[Any, ...]) -> Any:
+    has_own = cls.vmap is not Function.vmap
+    if has_own and cls.generate_vmap_rule:
+        raise RuntimeError(
+            f"You tried to vmap over {cls.__name__}, but it has both generate_vmap_rule=True and an overridden vmap "
+            "staticmethod. Please set generate_vmap_rule=False or delete the overridden vmap staticmethod to avoid "
+            f"ambiguity. {_MORE}"
+        )
+    if cls.generate_vmap_rule:
+        return _generated(cls, level, args)
+    if not has_own:
+        raise RuntimeError(
+            f"You tried to vmap over {cls.__name__}, but it does not have vmap support. Please override and implement "
+            f"the vmap staticmethod or set generate_vmap_rule=True. {_MORE}"
+        )
+    leaves, shape = tree_flatten(args)
+    in_dims = tree_unflatten([0 if level.has(leaf) else None for leaf in leaves], shape)
+    values = tree_map(level.lower, args)
+    answer = cls.vmap(VmapInfo(level.size, level.randomness), in_dims, *values)
+    if not (isinstance(answer, tuple) and len(answer) == 2):
+        raise RuntimeError(
+            f"Expected the vmap staticmethod of {cls.__name__} to return a tuple of two: (output, out_dims)"
+        )
+    outputs, out_dims = answer
+    outs, out_shape = tree_flatten(outputs)
+    dims = spread(out_dims, out_shape)
+    if dims is None:
+        raise RuntimeError(
+            f"The vmap staticmethod of {cls.__name__} returned an incompatible (output, out_dims) tuple: out_dims "
+            f"{out_dims} do not fit the structure of the output, {out_shape}"
+        )
+    raised = [
+        out if dim is None else level.batch(out if dim == 0 else out.movedim(dim, 0))
+        for out, dim in zip(outs, dims, strict=True)
+    ]
+    return tree_unflatten(raised, out_shape)
+
+
+def _generated(cls: Any, level: Batch, args: tuple[Any, ...]) -> Any:
+    """A Function below the level whose ``forward``, ``backward`` and ``jvp`` are those of ``cls``, each under vmap."""
+    size, randomness = level.size, level.randomness
+    is_batch = [level.has(arg) for arg in args]
+    notes: dict[str, Any] = {}
+
+    def seen(inner: Batch, tensors: Any, flags: Any) -> tuple[Any, ...]:
+        return tuple(inner.batch(t) if flag and t is not None else t for t, flag in zip(tensors, flags, strict=True))
+
+    class Vmapped(Function):
+        @staticmethod
+        def forward(*values: Any) -> Any:
+            with entered(Batch(size, randomness)) as inner:
+                outputs = cls.forward(*seen(inner, values, is_batch))
+                outs = levels.several(outputs)
+                notes["outputs"] = [inner.has(out) for out in outs]
+                lowered = tuple(inner.lower(out) for out in outs)
+            return lowered if isinstance(outputs, tuple) else lowered[0]
+
+        @staticmethod
+        def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
+            with entered(Batch(size, randomness)) as inner:
+                outs = seen(inner, levels.several(output), notes["outputs"])
+                own = notes["context"] = context(cls, inputs, ())
+                cls.setup_context(own, seen(inner, inputs, is_batch), outs if isinstance(output, tuple) else outs[0])
+                for name in ("to_save", "saved_for_forward"):
+                    tensors = getattr(own, name) or ()
+                    notes[name] = [inner.has(tensor) for tensor in tensors]
+                    setattr(own, name, None)
+                    notes[f"{name} values"] = tuple(inner.lower(tensor) for tensor in tensors)
+            ctx.save_for_backward(*notes["to_save values"])
+            ctx.save_for_forward(*notes["saved_for_forward values"])
+            ctx.set_materialize_grads(own.materialize_grads)
+
+        @staticmethod
+        def backward(ctx: Any, *grads: Any) -> Any:
+            with entered(Batch(size, randomness)) as inner:
+                own = _with_saved(cls, notes["context"], seen(inner, ctx.saved_tensors, notes["to_save"]))
+                own.needs_input_grad = ctx.needs_input_grad
+                rule = cls.backward if cls.vjp is Function.vjp else cls.vjp
+                answers = levels.several(rule(own, *seen(inner, grads, notes["outputs"])))
+                lowered = []
+                for answer, flag in zip(answers, is_batch, strict=False):
+                    if inner.has(answer):
+                        answer = answer.value if flag else answer.value.sum(0)
+                    elif flag and isinstance(answer, Tensor):
+                        answer = answer.expand((size, *answer.shape))
+                    lowered.append(answer)
+            return tuple(lowered)
+
+        @staticmethod
+        def jvp(ctx: Any, *tangents: Any) -> Any:
+            with entered(Batch(size, randomness)) as inner:
+                own = _with_saved(cls, notes["context"], seen(inner, ctx.saved_tensors, notes["saved_for_forward"]))
+                moved = cls.jvp(own, *seen(inner, tangents, is_batch))
+                lowered = tuple(
+                    t.expand((size, *t.shape)) if flag and isinstance(t, Tensor) and not inner.has(t)
+                    else inner.lower(t)
+                    for t, flag in zip(levels.several(moved), notes["outputs"], strict=True)
+                )
+            return lowered if isinstance(moved, tuple) else lowered[0]
+
+    Vmapped.__name__ = Vmapped.__qualname__ = cls.__name__
+    outputs = Vmapped.apply(*[level.lower(arg) for arg in args])
+    raised = tuple(
+        level.batch(out) if flag else out for out, flag in zip(levels.several(outputs), notes["outputs"], strict=True)
+    )
+    return raised if isinstance(outputs, tuple) else raised[0]
+
+
+def _with_saved(cls: Any, own: Any, tensors: tuple[Any, ...]) -> Any:
+    """The context of a call as the user filled it, with these saved tensors."""
+    own._entries = [None if tensor is None else (tensor, tensor._version, None) for tensor in tensors]
+    own._freed = False
+    return own

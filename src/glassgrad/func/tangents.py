@@ -1,0 +1,323 @@
+"""Forward mode as a level: tensors with a tangent, and the forward rule of each row.
+
+A row's column ``forward=`` says how the tangent of its result is made:
+
+"linear"       the row itself, on the tangents of all inputs together
+"each"         linear in each input alone: the row with one input's tangent in its place, summed over the inputs
+"reverse"      the rules of reverse mode with the tangent as gradient, summed: their Jacobian is diagonal or symmetric,
+               as that of every row is that works point by point
+"transposed",
+None           the reverse rule, differentiated by the gradient that it is given (it is linear in it): serves every row
+
+A rule written with ``row.tangent`` goes first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ..core import engine, history, write
+from ..core.lifted import Kept, Lifted, derives
+from ..core.record import Bundle
+from ..core.row import TABLE, Row
+from ..core.tensor import LEAF, Tensor, carries_gradients, new
+from . import levels
+from .levels import Level, call_row, like, several
+from .tracking import CAPTURED, GradTracking, describe, recording
+
+
+class Dual(Lifted):
+    """A tensor at a level of forward mode: a value, and the tangent along which it is differentiated."""
+
+    __slots__ = ("tangent",)
+
+    tangent: Any  #: a tensor of a lower level, or None for zero
+
+    @property  # type: ignore[override]
+    def _edge(self) -> Any:  # what is computed from it must be computed by rows
+        return LEAF if self.tangent is not None or self.value._edge is not None else None
+
+    @_edge.setter
+    def _edge(self, edge: Any) -> None:
+        self.value._edge = edge
+
+    @property  # type: ignore[override]
+    def grad_fn(self) -> Any:
+        return self.value.grad_fn
+
+    @property
+    def is_leaf(self) -> bool:
+        return self.value.is_leaf  # type: ignore[no-any-return]
+
+    @property  # type: ignore[override]
+    def grad(self) -> Any:  # what backward adds up, it adds up for the value
+        return self.value.grad
+
+    @grad.setter
+    def grad(self, grad: Any) -> None:
+        self.value.grad = grad
+
+    def retain_grad(self) -> None:
+        """Keep the gradient of the value, if that is no leaf."""
+        self.value.retain_grad()
+
+    def register_hook(self, hook: Any) -> Any:
+        """Call ``hook(grad)`` whenever a gradient of the value is computed."""
+        return self.value.register_hook(hook)
+
+    def __repr__(self, *, tensor_contents: str | None = None) -> str:
+        return self.level.shown(self) if self.level.is_alive else repr(self.value)  # type: ignore[no-any-return]
+
+
+class Forward(Level):
+    """One call of ``jvp``, or one block of ``forward_ad.dual_level``."""
+
+    def dual(self, value: Any, tangent: Any = None) -> Dual:
+        """A tensor at this level."""
+        tensor = new(Dual)
+        tensor.value, tensor.level, tensor.tangent = value, self, tangent
+        return tensor
+
+    def shown(self, dual: Dual) -> str:
+        """A dual tensor as it prints."""
+        return levels.shown("GradTrackingTensor", f"lvl={self.number}", dual.value)
+
+    def strip(self, tensor: Any, value: Any) -> Any:
+        return self.dual(value)
+
+    def raised(self, value: Any) -> Any:
+        return self.dual(value)
+
+    def born(self, tensor: Tensor) -> Tensor:
+        return self.dual(tensor)
+
+    def again(self, tensor: Any, value: Any) -> Any:
+        return self.dual(value, tensor.tangent)
+
+    def tangent(self, operand: Any) -> Any:
+        """The tangent of an operand at this level; None for zero."""
+        return operand.tangent if isinstance(operand, Dual) and operand.level is self else None
+
+    def call(self, row: Row, flat: Sequence[Any], settings: Sequence[Any]) -> Any:
+        if row.view and isinstance(flat[0], Dual):  # views of its tangent are the tangents of its views: all one memory
+            tangent = zeros_of(flat[0].value) if flat[0].tangent is None else flat[0].tangent
+            flat[0].tangent = levels.raised_to(tangent, self.lower_levels())
+        values = [self.lower(operand) for operand in flat]
+        tangents = [self.tangent(operand) for operand in flat]
+        answer = call_row(row, values, settings)
+        outs = several(answer)
+        moved: Sequence[Any] = (None,) * len(outs)
+        positions = range(len(flat)) if row.listed else row.plan.edges
+        if row.plan.edges and any([tangents[position] is not None for position in positions]):
+            moved = pushed(row, values, tangents, settings, outs)
+        return like(answer, [self.dual(value, tangent) for value, tangent in zip(outs, moved, strict=True)])
+
+    def write(self, row: Row, target: Any, others: Sequence[Any], settings: Sequence[Any]) -> None:
+        if not isinstance(target, Dual) or target.level is not self:
+            raise RuntimeError(CAPTURED.format(name=row.name))
+        old = target
+        if derives(target.value, target.tangent, *others):  # what the rules of lower levels read is written over
+            clone = TABLE["clone"].caller
+            old = self.dual(clone(target.value), None if target.tangent is None else clone(target.tangent))
+        result = self.call(row, (old, *others), settings)
+        write.check_fits(target, result._array.shape)
+        write.check_cast(result._array.dtype, target)
+        copy = TABLE["copy"]
+        write.in_place(copy, target.value, (result.value,), ())
+        if result.tangent is not None and target.tangent is None:
+            target.tangent = zeros_of(target.value)
+        if target.tangent is not None:
+            if result.tangent is None:
+                write.in_place(TABLE["zero"], target.tangent, (), ())
+            elif levels.level_of(result.tangent) > levels.level_of(target.tangent):
+                target.tangent = TABLE["clone"].caller(result.tangent)  # which no view shares yet
+            else:
+                write.in_place(copy, target.tangent, (result.tangent,), ())
+
+
+def zeros_of(value: Any) -> Any:
+    """Zeros like a tensor of any level."""
+    return TABLE["fill_number"].caller(value.detach(), 0)
+
+
+# -- the forward rules ------------------------------------------------------------------------------------------------
+
+
+def pushed(
+    row: Row, values: Sequence[Any], tangents: Sequence[Any], settings: Sequence[Any], outs: Sequence[Any]
+) -> Sequence[Any]:
+    """The tangents of a row's results; None for those that carry none."""
+    if row.tangent_rule is not None:
+        moved: Sequence[Any] = several(row.tangent_rule(*_named(row, values, tangents, settings, outs)))
+    elif row.view or row.forward == "linear":
+        moved = several(_together(row, values, tangents, settings))
+    elif row.forward == "each":
+        moved = several(_each(row, values, tangents, settings))
+    elif _is_diagonal(row, values, outs):
+        moved = (_by_reverse_rule(row, values, tangents, settings, outs),)
+    else:
+        moved = twice_transposed(row, values, tangents, settings, outs)
+    fitted = [
+        _fitted(tangent, out) if tangent is not None and carries_gradients(out._array.dtype) else None
+        for tangent, out in zip(moved, outs, strict=True)
+    ]
+    if row.view:
+        return fitted
+    return [None if tangent is None else _laid(tangent, out) for tangent, out in zip(fitted, outs, strict=True)]
+
+
+def _is_diagonal(row: Row, values: Sequence[Any], outs: Sequence[Any]) -> bool:
+    """Whether the rules of reverse mode serve forward mode too."""
+    if not row.holomorphic and _is_complex([*values, *outs]):
+        return False
+    if row.forward is not None or row.batched != "point" or row.outputs:
+        return row.forward == "reverse"
+    shapes = [value._array.shape for value in values if isinstance(value, Tensor)]
+    return outs[0]._array.shape == shapes[0] if len(shapes) == 1 else outs[0]._array.shape == broadcast(*shapes)
+
+
+def broadcast(*shapes: tuple[int, ...]) -> tuple[int, ...] | None:
+    """The shape of shapes broadcast; None where they cannot be."""
+    try:
+        return np.broadcast_shapes(*shapes)
+    except ValueError:
+        return None
+
+
+def _is_complex(values: Sequence[Any]) -> bool:
+    return any(isinstance(value, Tensor) and value._array.dtype.kind == "c" for value in values)
+
+
+def _fitted(tangent: Any, out: Any) -> Any:
+    """A tangent in the dtype and of the shape of its result."""
+    if tangent._array.dtype != out._array.dtype:
+        tangent = TABLE["to_copy"].caller(tangent, out._array.dtype, tangent._array.dtype)
+    if tangent._array.shape != out._array.shape:
+        tangent = TABLE["expand"].caller(tangent, out._array.shape)
+    return tangent
+
+
+def _laid(tangent: Any, out: Any) -> Any:
+    """A tangent that lies in memory as its result does, so that views of both are of one kind."""
+    strides = out._array.strides
+    if tangent._array.strides == strides:
+        return tangent
+    order = sorted(range(len(strides)), key=lambda dim: -strides[dim])
+    back = sorted(range(len(order)), key=order.__getitem__)
+    return TABLE["permute"].caller(TABLE["compact"].caller(TABLE["permute"].caller(tangent, tuple(order))), tuple(back))
+
+
+def _named(
+    row: Row, values: Sequence[Any], tangents: Sequence[Any], settings: Sequence[Any], outs: Sequence[Any]
+) -> list[Any]:
+    """What a written rule names: inputs, their tangents as ``<input>_t``, settings, results."""
+    known = dict(zip(row.settings, settings, strict=True))
+    if row.listed:
+        known |= {"tensors": values, "tensors_t": tangents}
+    else:
+        known |= dict(zip(row.inputs, values, strict=True))
+        known |= {f"{name}_t": tangent for name, tangent in zip(row.inputs, tangents, strict=True)}
+    known |= dict(zip(row.outputs, outs, strict=True)) if row.outputs else {"result": outs[0]}
+    return [known[name] for name in row.tangent_names]
+
+
+def _together(row: Row, values: Sequence[Any], tangents: Sequence[Any], settings: Sequence[Any]) -> Any:
+    moved = list(values)
+    for position in range(len(values)) if row.listed else row.plan.edges:
+        value, tangent = values[position], tangents[position]
+        if tangent is None and value is not None:
+            tangent = zeros_of(value) if isinstance(value, Tensor) else 0
+        moved[position] = tangent
+    return call_row(row, moved, settings)
+
+
+def _each(row: Row, values: Sequence[Any], tangents: Sequence[Any], settings: Sequence[Any]) -> Any:
+    total: Any = None
+    for position, tangent in enumerate(tangents):
+        if tangent is not None:
+            part = call_row(row, [*values[:position], tangent, *values[position + 1 :]], settings)
+            total = part if total is None else total + part
+    return total
+
+
+def _by_reverse_rule(
+    row: Row, values: Sequence[Any], tangents: Sequence[Any], settings: Sequence[Any], outs: Sequence[Any]
+) -> Any:
+    total: Any = None
+    record = _constants(row, values, tangents, settings, outs)
+    record.fit = None  # no sizes are summed away: a tangent is spread over the result
+    for targets, reads, _, rule in row.plan.rules:
+        for target in targets:
+            tangent = tangents[row.plan.edges[target]]
+            if tangent is None:
+                continue
+            arguments: list[Any] = []
+            for source, slot, cast in reads:
+                if source == "grad":
+                    arguments.append(_fitted(tangent, outs[0]))
+                elif source == "needs":
+                    arguments.append(tuple(other == target for other in targets))
+                elif source == "setting":
+                    arguments.append(record.settings[slot])
+                else:
+                    arguments.append(history._saved(record, row, source, slot, cast, True, {}))
+            answer = rule(*arguments)
+            part = answer[targets.index(target)] if len(targets) > 1 else answer
+            if part is not None:
+                total = part if total is None else total + part
+    return total
+
+
+def _constants(
+    row: Row, values: Sequence[Any], tangents: Sequence[Any], settings: Sequence[Any], outs: Sequence[Any]
+) -> Any:
+    """A record of a call whose saved values take part in no derivative of the level that asks."""
+    positions = range(len(values)) if row.listed else row.plan.edges
+    edges = tuple(None if tangents[position] is None else LEAF for position in positions)
+    record = describe(row, edges, values, settings)
+    for _, number in row.plan.results:
+        record.saved += Bare(outs[number]), 0
+    return record
+
+
+class Bare(Kept):
+    """A result without a place: what stands for a constant."""
+
+    __slots__ = ()
+
+    def __init__(self, value: Any) -> None:
+        self.value, self.is_result = value, True
+
+    def open(self, edge: Any) -> Any:
+        return self.value
+
+
+def twice_transposed(
+    row: Row, values: Sequence[Any], tangents: Sequence[Any], settings: Sequence[Any], outs: Sequence[Any]
+) -> list[Any]:
+    """The tangents of results by the reverse rule alone: v -> J'v is linear, and J t is the gradient of <J'v, t>."""
+    carrying = range(len(outs)) if row.view else row.plan.carry
+    numbers = [n for n in carrying if outs[n]._array.size and carries_gradients(outs[n]._array.dtype)]
+    if not numbers:
+        return [None] * len(outs)
+    moved: list[Any] = [None] * len(outs)
+    record = _constants(row, values, tangents, settings, outs)
+    with recording() as level:
+        seeds = {number: level.track(zeros_of(outs[number]), LEAF) for number in numbers}
+        bundled = row.plan.kind.outputs > 1
+        grad = Bundle([seeds.get(number) for number in range(len(outs))]) if bundled else seeds[numbers[0]]
+        pulled = history.run_lifted(record, grad, True)
+        roots = []
+        positions = range(len(values)) if row.listed else row.plan.edges
+        for position, gradient in zip(positions, pulled, strict=True):
+            if isinstance(gradient, GradTracking) and gradient.level is level and gradient.place is not None:
+                edge = gradient if gradient.place is LEAF else gradient.place
+                roots.append((edge, _fitted(tangents[position], gradient)))
+    targets = list(seeds.values())
+    answers = engine.general(roots, keep=False, lifted=True, inputs=targets, accumulate=False) if roots else []
+    for number, answer in zip(seeds, answers, strict=False):
+        moved[number] = None if answer is None else levels.alive(answer)
+    return moved

@@ -1,0 +1,245 @@
+"""Reverse mode as a level: tensors with a place in a graph of the level's own, and gradients down that graph."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from ..core import call, engine, history, write
+from ..core.lifted import Kept, Lifted, derives
+from ..core.record import Record, output_of
+from ..core.row import TABLE, Row
+from ..core.tensor import LEAF, Tensor, carries_gradients, new
+from ..ground import modes
+from . import levels
+from .levels import Level, call_row, like, several
+
+CAPTURED = (
+    "During a grad (vjp, jvp, grad, etc) transform, the function provided attempted to call in-place operation "
+    "({name}_) that would mutate a captured Tensor. This is not supported; please rewrite the function being "
+    "transformed to explicitly accept the mutated Tensor(s) as inputs."
+)
+
+
+class GradTracking(Lifted):
+    """A tensor at a level of reverse mode: its place in the level's graph is here, other levels' are in ``value``."""
+
+    __slots__ = ("place", "views", "base", "seen")
+
+    place: Any  #: None, LEAF, or the record that made it
+    views: int  #: how often this tensor, or a view of it, was written at this level
+    base: Any  #: of a view: the tensor that it is a view of, and how it came about
+    seen: int  #: of a view: the base's ``views`` when its place was last right
+
+    @property  # type: ignore[override]
+    def _edge(self) -> Any:
+        place = place_of(self)
+        return LEAF if place is None and self.value._edge is not None else place
+
+    @_edge.setter
+    def _edge(self, edge: Any) -> None:
+        self.place = edge
+
+    def is_tracked(self) -> bool:
+        return place_of(self) is not None
+
+    def __repr__(self, *, tensor_contents: str | None = None) -> str:
+        if not self.level.is_alive:
+            return repr(self.value)
+        return levels.shown("GradTrackingTensor", f"lvl={self.level.number}", self.value)
+
+
+def place_of(tensor: GradTracking) -> Any:
+    """The place of a tensor in its level's graph; of a view whose base was written since, read again."""
+    if tensor.base is not None and tensor.seen != tensor.base[0].views:
+        tensor.level.reread(tensor)
+    return tensor.place
+
+
+def edge_at(level: Level, operand: Any) -> Any:
+    """The edge of an operand in a level's graph."""
+    if not isinstance(operand, GradTracking) or operand.level is not level:
+        return None
+    place = place_of(operand)
+    return operand if place is LEAF else place
+
+
+class Reverse(Level):
+    """One call of ``grad`` or ``vjp``: a graph of its own."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.records_below = modes.local.grad  # gradient mode outside is what levels below record by
+
+    def track(self, value: Any, place: Any = None) -> GradTracking:
+        """A tensor at this level that stands for ``value``."""
+        tensor = new(GradTracking)
+        tensor.value, tensor.level, tensor.place = value, self, place
+        tensor.views, tensor.base, tensor.seen = 0, None, 0
+        return tensor
+
+    def strip(self, tensor: Any, value: Any) -> Any:
+        return self.track(value)
+
+    def raised(self, value: Any) -> Any:
+        return self.track(value)
+
+    def born(self, tensor: Tensor) -> Tensor:
+        return self.track(tensor)
+
+    def again(self, tensor: Any, value: Any) -> Any:
+        return self.track(value, tensor if place_of(tensor) is LEAF else tensor.place)
+
+    @contextmanager
+    def outside(self) -> Iterator[None]:
+        """A block in which gradient mode is as it was outside of this level."""
+        recording = modes.local.grad
+        try:
+            modes.set_grad(self.records_below)
+            yield
+        finally:
+            modes.off |= modes.local.me
+            modes.local.grad = recording
+            modes.settle()
+
+    def call(self, row: Row, flat: Sequence[Any], settings: Sequence[Any]) -> Any:
+        values = [self.lower(operand) for operand in flat]
+        recording = modes.local.grad
+        if recording is self.records_below:
+            answer = call_row(row, values, settings)
+        else:
+            with self.outside():
+                answer = call_row(row, values, settings)
+        outs = [self.track(value) for value in several(answer)]
+        if row.view:
+            self._relate(row, flat[0], settings, outs)
+        if recording:
+            self.record(row, flat, settings, outs, isinstance(answer, (tuple, list)))
+        return like(answer, outs)
+
+    def record(
+        self, row: Row, flat: Sequence[Any], settings: Sequence[Any], outs: Sequence[GradTracking], is_several: bool
+    ) -> None:
+        """Write down a call in this level's graph."""
+        plan = row.plan
+        positions = range(len(flat)) if row.listed else plan.edges
+        edges = tuple([edge_at(self, flat[position]) for position in positions]) if plan.edges else ()
+        if not any(edge is not None for edge in edges):
+            return
+        record = describe(row, edges, flat, settings)
+        if row.view:
+            for number, out in enumerate(outs):
+                out.place = output_of(record, number, len(outs)) if is_several else record
+            return
+        for number in plan.carry:
+            if carries_gradients(outs[number]._array.dtype):
+                outs[number].place = record if len(plan.carry) == 1 else output_of(record, number, len(outs))
+        for _, number in plan.results:
+            record.saved += Kept(outs[number]), 0
+
+    # -- writes and views ---------------------------------------------------------------------------------------------
+
+    def _relate(self, row: Row, source: Any, settings: Sequence[Any], outs: Sequence[GradTracking]) -> None:
+        """Note of views what they are views of."""
+        base, chain = source.base or (source, ())
+        for number, out in enumerate(outs):
+            out.base, out.seen = (base, (*chain, (row, settings, number))), base.views
+
+    def reread(self, view: GradTracking) -> None:
+        """Read a view's place again from its base, which was written."""
+        base, chain = view.base
+        view.seen = base.views
+        again = base
+        for row, settings, number in chain:
+            again = several(self.call(row, (again,), settings))[number]
+        view.place = again.place
+
+    def write(self, row: Row, target: Any, others: Sequence[Any], settings: Sequence[Any]) -> None:
+        if not isinstance(target, GradTracking) or target.level is not self:
+            raise RuntimeError(CAPTURED.format(name=row.name))
+        if place_of(target) is LEAF and modes.local.grad:
+            raise RuntimeError("a leaf Variable that requires grad is being used in an in-place operation.")
+        old = target
+        wanted = modes.local.grad or derives(target.value, *others)
+        if wanted and any(position == 0 for _, position, _ in row.plan.inputs):
+            old = self.track(TABLE["clone"].caller(target.value), place_of(target))  # what a rule reads is written over
+        result = call_row(row, (old, *others), settings)
+        write.check_fits(target, result._array.shape)
+        write.check_cast(result._array.dtype, target)
+        copy = TABLE["copy"]
+        written = self.call(copy, (target, result), ())
+        place = written.place if modes.local.grad else place_of(target)
+        if target.base is not None:
+            place_of_base = self._scattered(target, written)
+        write.in_place(copy, target.value, (self.lower(result),), ())
+        if target.base is None:
+            target.views += 1
+            target.place = place
+        else:
+            base = target.base[0]
+            base.views += 1
+            base.place, target.place, target.seen = place_of_base, place, base.views
+
+    def _scattered(self, view: GradTracking, written: GradTracking) -> Any:
+        """The place of a view's base after ``written`` was put where the view looks."""
+        base, chain = view.base
+        if place_of(base) is None and written.place is None:
+            return None
+        if base.place is LEAF and modes.local.grad:
+            raise RuntimeError("a view of a leaf Variable that requires grad is being used in an in-place operation.")
+        sources = [base]
+        for row, settings, number in chain:
+            sources.append(several(self.call(row, (sources[-1],), settings))[number])
+        ones = TABLE["fill_number"].caller(written, 1)
+        mask, values = ones, written
+        for source, (row, settings, number) in zip(reversed(sources[:-1]), reversed(chain), strict=True):
+            mask = back_through(row, source, settings, number, mask)
+            values = back_through(row, source, settings, number, values)
+        inside = TABLE["ne"].caller(mask, 0)
+        return TABLE["where"].caller(inside, values, base).place
+
+
+@contextmanager
+def recording() -> Iterator[Reverse]:
+    """A block at a level of its own in whose graph all is recorded, whatever is recorded outside."""
+    with levels.entered(Reverse()) as level:
+        modes.local.grad = True
+        modes.settle()
+        yield level
+
+
+def describe(row: Row, edges: tuple[Any, ...], flat: Sequence[Any], settings: Sequence[Any]) -> Record:
+    """A record of a call on any tensors, with its inputs saved; results are for the caller to keep."""
+    arrays = call.arrays_of(row, flat)
+    cast = call.common_dtype(row, flat) if row.typed is not None else None
+    return history.make_record(row, edges, flat, arrays, settings, cast)
+
+
+def back_through(row: Row, source: Any, settings: Sequence[Any], number: int, grad: Any) -> Any:
+    """The gradient of a view's source, where that of its output ``number`` is ``grad``, by recorded operations."""
+    record = describe(row, (LEAF,), (source,), settings)
+    if row.plan.kind.outputs > 1:
+        count = len(several(call_row(row, (source,), settings)))
+        grads = [None] * count
+        grads[number] = grad
+        grad = history.Bundle(grads)
+    return history.run_lifted(record, grad, True)[0]
+
+
+def gradients(
+    level: Reverse, outs: Sequence[Any], seeds: Sequence[Any], inputs: Sequence[Any], keep: bool = False
+) -> list[Any]:
+    """The gradients of ``outs``, weighed with ``seeds``, by leaves of a level that has ended; None where there is none.
+
+    What the graph saved stands for values of lower levels by now: that is where the gradients are computed.
+    """
+    roots = []
+    for out, seed in zip(outs, seeds, strict=True):
+        edge = edge_at(level, out)
+        if edge is not None:
+            roots.append((edge, seed))
+    if not roots:
+        return [None] * len(inputs)
+    answers = engine.general(roots, keep=keep, lifted=True, inputs=list(inputs), accumulate=False)
+    return [None if answer is None else levels.alive(answer) for answer in answers]

@@ -1,0 +1,262 @@
+"""Functions of functions: gradients, vector-Jacobian and Jacobian-vector products.
+
+Source: https://docs.pytorch.org/docs/stable/func.api.html
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ..core.row import TABLE
+from ..core.tensor import LEAF, Tensor, carries_gradients
+from ..ground import errors
+from ..ops.pytree import tree_flatten, tree_map, tree_unflatten
+from . import arguments
+from .levels import entered
+from .tangents import Forward, zeros_of
+from .tracking import Reverse, gradients, recording
+
+Argnums = int | tuple[int, ...]
+
+
+def grad(func: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False) -> Callable[..., Any]:
+    """A function that gives the gradient of ``func``, which gives one number, by the arguments that ``argnums`` names.
+
+    With ``has_aux``, ``func`` gives ``(output, aux)``, and the function ``(gradient, aux)``.
+    Source: https://docs.pytorch.org/docs/stable/generated/torch.func.grad.html
+    """
+
+    @arguments.like(func)
+    def gradient(*args: Any, **kwargs: Any) -> Any:
+        answer, value = _grad_and_value(func, args, kwargs, argnums, has_aux)
+        return (answer, value[1]) if has_aux else answer
+
+    return gradient
+
+
+def grad_and_value(func: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False) -> Callable[..., Any]:
+    """A function that gives the gradient of ``func`` and its value: ``(gradient, value)``.
+
+    With ``has_aux`` that is ``(gradient, (value, aux))``.
+    Source: https://docs.pytorch.org/docs/stable/generated/torch.func.grad_and_value.html
+    """
+
+    @arguments.like(func)
+    def both(*args: Any, **kwargs: Any) -> Any:
+        return _grad_and_value(func, args, kwargs, argnums, has_aux)
+
+    return both
+
+
+def _grad_and_value(
+    func: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], argnums: Any, has_aux: bool
+) -> tuple[Any, Any]:
+    name = "grad_and_value(f)(*args)"
+    where = arguments.numbers(argnums, len(args))
+    with recording() as level:
+        wrapped, leaves, shape = _leaves(level, args, where)
+        output, aux = arguments.with_aux(func(*wrapped, **tracked(level, kwargs)), has_aux, name)
+        if not isinstance(output, Tensor):
+            raise RuntimeError(f"{name}: Expected f(*args) to return a Tensor, got {type(output)}")
+        if output._array.ndim:
+            raise RuntimeError(
+                f"{name}: Expected f(*args) to return a scalar Tensor, got tensor with {output._array.ndim} dims. "
+                "Maybe you wanted to use the vjp or jacrev APIs instead?"
+            )
+        value, aux = lowered(level, output), lowered(level, aux)
+    answers = gradients(level, [output], [_ones(value)], leaves)
+    answer = tree_unflatten(_filled(answers, leaves, level), shape)
+    return answer, (value, aux) if has_aux else value
+
+
+def vjp(func: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
+    """The value of ``func`` and a function that gives its vector-Jacobian product: ``(output, vjp_fn)``.
+
+    ``vjp_fn(cotangents)`` gives a tuple of the products by each primal.  With ``has_aux``: ``(output, vjp_fn, aux)``.
+    Source: https://docs.pytorch.org/docs/stable/generated/torch.func.vjp.html
+    """
+    return pullback(func, primals, None, has_aux)
+
+
+def pullback(func: Callable[..., Any], primals: tuple[Any, ...], argnums: Any, has_aux: bool) -> Any:
+    """:func:`vjp` by the arguments that ``argnums`` names; by all, as a tuple, where it is None."""
+    where = tuple(range(len(primals))) if argnums is None else arguments.numbers(argnums, len(primals))
+    with recording() as level:
+        wrapped, leaves, shape = _leaves(level, primals, where)
+        output, aux = arguments.with_aux(func(*wrapped), has_aux, "vjp(f, *primals)")
+        outs, out_shape = arguments.tensors_of(output, "vjp(f, *primals)")
+        for out in outs:
+            if not carries_gradients(out._array.dtype):
+                raise RuntimeError(
+                    "vjp(f, ...): All outputs of f must be floating-point or complex Tensors, got Tensor with dtype "
+                    f"{out.dtype}"
+                )
+        values, aux = lowered(level, output), lowered(level, aux)
+
+    def vjp_fn(cotangents: Any, retain_graph: bool = True, create_graph: bool | None = None) -> Any:
+        seeds, seeds_shape = tree_flatten(cotangents)
+        if seeds_shape != out_shape:
+            raise RuntimeError(
+                "Expected pytree structure of cotangents to be the same as pytree structure of outputs to the "
+                f"function. cotangents: {seeds_shape}, primal output: {out_shape}"
+            )
+        for number, (seed, out) in enumerate(zip(seeds, outs, strict=True)):
+            if seed._array.shape != out._array.shape:
+                raise RuntimeError(
+                    f"Mismatch in shape: grad_output[{number}] has a shape of {seed.shape} and output[{number}] has a "
+                    f"shape of {out.shape}."
+                )
+        answers = gradients(level, outs, seeds, leaves, keep=True)
+        return tree_unflatten(_filled(answers, leaves, level), shape)
+
+    return (values, vjp_fn, aux) if has_aux else (values, vjp_fn)
+
+
+def jvp(func: Callable[..., Any], primals: Any, tangents: Any, *, strict: bool = False, has_aux: bool = False) -> Any:
+    """The value of ``func`` and its Jacobian-vector product along ``tangents``: ``(output, jvp_out)``.
+
+    ``strict`` raises RuntimeError where an output does not depend on the primals.  With ``has_aux``: ``(.., .., aux)``.
+    Source: https://docs.pytorch.org/docs/stable/generated/torch.func.jvp.html
+    """
+    return pushforward(func, primals, tangents, None, strict, has_aux)
+
+
+_JVP = "jvp(f, primals, tangents)"
+
+
+def pushforward(
+    func: Callable[..., Any], primals: Any, tangents: Any, argnums: Any, strict: bool = False, has_aux: bool = False
+) -> Any:
+    """:func:`jvp` by the arguments that ``argnums`` names; by all where it is None."""
+    if not isinstance(primals, tuple):
+        raise RuntimeError(f"{_JVP}: Expected primals to be a tuple. E.g. it should be valid to call f(*primals).")
+    where = None if argnums is None else arguments.numbers(argnums, len(primals))
+    parts, shape = tree_flatten(primals if where is None else arguments.chosen(primals, where))
+    moves, moves_shape = tree_flatten(tangents)
+    if shape != moves_shape:
+        raise RuntimeError(
+            f"{_JVP}: Expected primals and tangents to have the same python structure. For example, if primals is a "
+            f"tuple of 3 tensors, tangents also must be. Got primals with structure {shape} and tangents with "
+            f"structure {moves_shape}"
+        )
+    arguments.check_tensors(parts, _JVP, "primals")
+    arguments.check_tensors(moves, _JVP, "tangents")
+    with entered(Forward()) as level:
+        for part, move in zip(parts, moves, strict=True):
+            check_tangent(part, move)
+        duals = tree_unflatten([level.dual(part, move) for part, move in zip(parts, moves, strict=True)], shape)
+        args = duals if where is None else arguments.replaced(primals, where, duals)
+        output, aux = arguments.with_aux(func(*args), has_aux, _JVP)
+        outs, out_shape = arguments.tensors_of(output, _JVP)
+        if strict and any(level.tangent(out) is None for out in outs):
+            raise RuntimeError(
+                "jvp(f, primals, tangents, strict=True): The output of f is independent of the inputs. This is not "
+                "allowed with strict=True."
+            )
+        values = tree_unflatten([level.lower(out) for out in outs], out_shape)
+        moved = [level.tangent(out) for out in outs]
+        aux = lowered(level, aux)
+        pushed = [zeros_of(level.lower(out)) if t is None else t for out, t in zip(outs, moved, strict=True)]
+    answer = (values, tree_unflatten(pushed, out_shape))
+    return (*answer, aux) if has_aux else answer
+
+
+def check_tangent(primal: Any, tangent: Any) -> None:
+    """PyTorch's errors where a tangent cannot be one of ``primal``."""
+    for name, tensor in (("primal", primal), ("tangent", tangent)):
+        if not carries_gradients(tensor._array.dtype):
+            raise ValueError(f"Expected {name} to be floating point or complex, but got: {tensor.dtype}")
+    if tangent._array.shape != primal._array.shape:
+        raise RuntimeError(
+            "Trying to set a forward gradient that has a different size than that of the original Tensor, this is not "
+            f"supported. Tensor is of size {list(primal._array.shape)} while the given forward gradient is of size "
+            f"{list(tangent._array.shape)}."
+        )
+
+
+def linearize(func: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[..., Any]]:
+    """The value of ``func``, called once, and a function that gives its Jacobian-vector products there.
+
+    Source: https://docs.pytorch.org/docs/stable/generated/torch.func.linearize.html
+    """
+    output, vjp_fn = vjp(func, *primals)
+    outs, out_shape = tree_flatten(output)
+    parts, shape = tree_flatten(primals)
+    with recording() as level:
+        seeds = [level.track(zeros_of(out), LEAF) for out in outs]
+        pulled, _ = tree_flatten(vjp_fn(tree_unflatten(seeds, out_shape)))
+
+    def jvp_fn(*tangents: Any) -> Any:
+        moves, moves_shape = tree_flatten(tangents)
+        if moves_shape != shape:
+            raise RuntimeError(f"Expected the tangents {moves_shape} to have the same argspec as the primals {shape}")
+        for number, (part, move) in enumerate(zip(parts, moves, strict=True)):
+            for what in ("shape", "device", "dtype"):
+                if getattr(part, what) != getattr(move, what):
+                    raise RuntimeError(
+                        f"tangent:{number} with {what} {getattr(move, what)} in flattened pytree doesn't match the "
+                        f"{what} {getattr(part, what)} of the corresponding primal."
+                    )
+        answers = gradients(level, pulled, moves, seeds, keep=True)
+        return tree_unflatten(_filled(answers, seeds, level), out_shape)
+
+    return output, jvp_fn
+
+
+def functionalize(func: Callable[..., Any], *, remove: str = "mutations") -> Callable[..., Any]:
+    """``func`` as it is: what PyTorch rewrites before it traces is computed here as written, with the same results.
+
+    Source: https://docs.pytorch.org/docs/stable/generated/torch.func.functionalize.html
+    """
+    if remove not in ("mutations", "mutations_and_views"):
+        raise RuntimeError(
+            f"functionalize(f, remove='mutations'): received invalid argument for remove={remove}. Valid options are:\n"
+            "     remove='mutations': all inplace and out= operators will be removed from the program, and replaced "
+            "with their out-of-place equivalents.\n     remove='mutations_and_views': In addition to the above, all "
+            "aliasing operators {view} will be replaced with their non-aliasing counterparts, {view}_copy.\n"
+        )
+
+    @arguments.like(func)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        return func(*args, **kwargs)
+
+    return call
+
+
+# -- what they share --------------------------------------------------------------------------------------------------
+
+
+def _leaves(level: Reverse, args: tuple[Any, ...], where: Any) -> tuple[tuple[Any, ...], list[Any], Any]:
+    """Arguments as the function sees them at ``level``; the leaves among those it is differentiated by, as a tree."""
+    parts, shape = tree_flatten(arguments.chosen(args, where))
+    leaves = []
+    for part in parts:
+        if not isinstance(part, Tensor):
+            raise ValueError(f"Thing passed to transform API must be Tensor, got {type(part)}")
+        if not carries_gradients(part._array.dtype):
+            raise RuntimeError(errors.ONLY_FLOATS_IN_PLACE)
+        leaves.append(level.track(part, LEAF))
+    wrapped = [tracked(level, arg) for arg in args]
+    return arguments.replaced(wrapped, where, tree_unflatten(leaves, shape)), leaves, shape
+
+
+def tracked(level: Reverse, tree: Any) -> Any:
+    """A tree whose tensors are constants at ``level``."""
+    return tree_map(lambda leaf: level.track(leaf) if isinstance(leaf, Tensor) else leaf, tree)
+
+
+def lowered(level: Any, tree: Any) -> Any:
+    """A tree whose tensors are what they stand for below ``level``."""
+    return tree_map(lambda leaf: level.lower(leaf) if isinstance(leaf, Tensor) else leaf, tree)
+
+
+def _ones(value: Any) -> Any:
+    return TABLE["fill_number"].caller(value.detach(), 1)
+
+
+def _filled(answers: list[Any], leaves: list[Any], level: Any) -> list[Any]:
+    """Gradients, with zeros for leaves that none reached."""
+    return [
+        zeros_of(level.lower(leaf)) if answer is None else answer for answer, leaf in zip(answers, leaves, strict=True)
+    ]

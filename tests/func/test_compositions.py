@@ -1,0 +1,160 @@
+"""Random functions under random nests of transforms, up to four deep: equal to PyTorch's, and to the slope.
+
+``python -m tests.func.test_compositions --count 10000`` tries more of them.
+"""
+
+import argparse
+import random
+import warnings
+
+import numpy as np
+import pytest
+
+import glassgrad
+from tests.laws import array
+
+pytestmark = pytest.mark.torch
+COUNT = 60
+
+
+def steps(t):
+    """Functions from three numbers to three numbers, smooth where they are used."""
+    weight = t.tensor([[0.5, -0.2, 0.1], [0.3, 0.4, -0.6], [-0.1, 0.2, 0.7]], dtype=t.float64)
+
+    def rewritten(x):
+        y = x * 1
+        y[1:].mul_(x[0])
+        return y + x
+
+    return [
+        lambda x: x.sin(),
+        lambda x: x * x.cos(),
+        lambda x: (x @ weight).tanh(),
+        lambda x: t.softmax(x, 0) * 2,
+        lambda x: t.stack([x[0] * x[1], x[2], x.sum()]) / 3,
+        lambda x: t.cat([x[1:], x[:1]]) * 0.7,
+        lambda x: t.nn.functional.gelu(x),
+        lambda x: x / (1 + x.pow(2).sum()),
+        lambda x: t.where(x > 0, x, x * x),
+        lambda x: t.cumsum(x, 0) / 2,
+        lambda x: (weight.unsqueeze(0) * x.reshape(3, 1, 1)).amax((1, 2)) + x,
+        lambda x: (x * x + 1).log(),
+        rewritten,
+        lambda x: t.nn.functional.linear(x, weight, x.flip(0)),
+        lambda x: x.index_select(0, t.tensor([2, 0, 0])) * x,
+        lambda x: t.logsumexp(t.outer(x, x), 1),
+    ]
+
+
+#: PyTorch's own second derivatives of these are wrong by forward over forward, and at higher orders: the slope tells.
+BY_SLOPE = {
+    "solve": lambda x: glassgrad.linalg.solve(glassgrad.eye(3).double() * 4 + glassgrad.outer(x, x), x),
+    "layer_norm": lambda x: glassgrad.nn.functional.layer_norm(x, (3,)) * x,
+}
+
+
+def transforms(t):
+    """What makes another function from three numbers to three numbers of one."""
+    func = t.func
+
+    def vector():
+        return t.tensor([0.3, -0.7, 0.5], dtype=t.float64)
+
+    return [
+        lambda f: func.grad(lambda x: (f(x) * vector()).sum()),
+        lambda f: lambda x: func.jvp(f, (x,), (vector(),))[1],
+        lambda f: lambda x: func.jvp(f, (x,), (x,))[1],
+        lambda f: lambda x: t.vmap(f)(t.stack([x, x * 0.5])).sum(0),
+        lambda f: lambda x: t.vmap(lambda a, b: f(a) * b, in_dims=(1, None))(t.stack([x, x + 1], 1), x).mean(0),
+        lambda f: lambda x: func.jacrev(f)(x) @ vector(),
+        lambda f: lambda x: func.jacfwd(f)(x).sum(0),
+        lambda f: lambda x: func.vjp(f, x)[1](x)[0],
+        lambda f: lambda x: t.vmap(func.grad(lambda y: f(y).sum()))(t.stack([x, -x]))[0],
+    ]
+
+
+def built(t, seed):
+    """A function, its nest, and the argument."""
+    rng = random.Random(seed)
+    parts = [rng.choice(steps(t)) for _ in range(rng.randint(1, 3))]
+
+    def function(x):
+        for part in parts:
+            x = part(x)
+        return x
+
+    for _ in range(rng.randint(1, 4)):
+        function = rng.choice(transforms(t))(function)
+    x = np.random.default_rng(seed).uniform(0.2, 1.2, 3)
+    return function, t.tensor(x.tolist(), dtype=t.float64)
+
+
+def compared(seed):
+    """Values of both engines; None where PyTorch refuses."""
+    from tests.torch_reference import torch
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        function, x = built(torch, seed)
+        try:
+            theirs = function(x)
+        except (RuntimeError, NotImplementedError):
+            return None
+        function, x = built(glassgrad, seed)
+        return array(function(x)), array(theirs)
+
+
+@pytest.mark.parametrize("seed", range(COUNT))
+def test_composition(seed):
+    """Equal to PyTorch's."""
+    pair = compared(seed)
+    if pair is not None:
+        assert pair[0] == pytest.approx(pair[1], rel=1e-7, abs=1e-9)
+
+
+@pytest.mark.parametrize("name", BY_SLOPE)
+def test_second_derivatives_are_slopes(name):
+    """Each order of modes gives the central difference of the first derivative."""
+    function, func = BY_SLOPE[name], glassgrad.func
+    x, v = (glassgrad.tensor(values).double() for values in ([0.3, 0.5, 1.1], [0.3, -0.7, 0.5]))
+
+    def along(x):
+        return func.jvp(function, (x,), (v,))[1]
+
+    def back(x):
+        return func.grad(lambda y: (function(y) * v).sum())(x)
+
+    step = 1e-5
+    for first, second in (
+        (along, func.jvp(along, (x,), (v,))[1]),
+        (back, func.jvp(back, (x,), (v,))[1]),
+        (along, func.jacrev(along)(x) @ v),
+        (back, func.jacrev(back)(x) @ v),
+    ):
+        slope = (first(x + step * v) - first(x - step * v)) / (2 * step)
+        assert array(second) == pytest.approx(array(slope), rel=1e-6, abs=1e-8)
+
+
+def main():
+    """Try many."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--count", type=int, default=1000)
+    parser.add_argument("--first", type=int, default=COUNT)
+    given = parser.parse_args()
+    wrong = refused = 0
+    for seed in range(given.first, given.first + given.count):
+        try:
+            pair = compared(seed)
+        except Exception as error:
+            wrong += 1
+            print(seed, type(error).__name__, str(error)[:200], flush=True)
+            continue
+        refused += pair is None
+        if pair is not None and not np.allclose(*pair, rtol=1e-6, atol=1e-8, equal_nan=True):
+            wrong += 1
+            print(seed, *pair, flush=True)
+    print(f"{given.count} tried, {refused} refused by PyTorch, {wrong} differ")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,208 @@
+"""``vmap`` of every operation is the loop over the examples: each input alone, all together; derivatives in and out."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+
+import glassgrad
+from tests.laws import Call, array, flat
+from tests.samples import T, all_samples
+
+
+def leaves_of(tree, leaves):
+    """All tensors in nested arguments, put into ``leaves``; the arguments with their numbers in place of them."""
+    if isinstance(tree, glassgrad.Tensor):
+        leaves.append(tree)
+        return _Number(len(leaves) - 1)
+    if isinstance(tree, (list, tuple)) and not hasattr(tree, "_fields"):
+        return type(tree)(leaves_of(part, leaves) for part in tree)
+    if isinstance(tree, dict):
+        return {key: leaves_of(part, leaves) for key, part in tree.items()}
+    return tree
+
+
+class _Number(int):
+    """Which tensor stands here."""
+
+
+def filled(tree, leaves):
+    """The arguments again."""
+    if isinstance(tree, _Number):
+        return leaves[tree]
+    if isinstance(tree, (list, tuple)) and not hasattr(tree, "_fields"):
+        return type(tree)(filled(part, leaves) for part in tree)
+    if isinstance(tree, dict):
+        return {key: filled(part, leaves) for key, part in tree.items()}
+    return tree
+
+
+def other(tensor, number):
+    """Another example of the same kind: the elements in another order, where that may be."""
+    values = array(tensor)
+    if values.size < 2 or number == 0:
+        return tensor.detach()
+    turned = np.ascontiguousarray(np.roll(values.reshape(-1), number).reshape(values.shape))
+    return glassgrad.from_numpy(turned).to(tensor.dtype)
+
+
+#: What ``vmap`` refuses, in PyTorch's words: results whose sizes differ, writes of a batch into what is none, draws
+#: that are to be the same of chances that are not.
+REFUSED = (
+    "that can output dynamic shape",
+    "that can support dynamic shape",
+    "would return a differently shaped Tensor",
+    "allclose isn't supported",
+    "Batching rule not implemented for aten::equal",
+    "is not possible because there exists a Tensor `other` in extra_args that has more elements than `self`",
+    "does not currently support same randomness with a batched tensor input",
+    "Explicit attn_mask should not be set when is_causal=True",
+)
+#: What draws in an order of its own for each layout; what puts a window into memory counted from its beginning.
+APART = ("_like[transposed", "normal_[transposed", "uniform_[transposed", "as_strided_scatter")
+
+
+SAMPLES = [
+    sample
+    for sample in all_samples()
+    if any(isinstance(part, T) for part in sample.args) and not any(name in sample.id for name in APART)
+]
+
+
+class Case:
+    """A sample as a function of its tensors."""
+
+    def __init__(self, sample):
+        self.call = Call(sample, glassgrad, "float64" if "float64" in sample.only else sample.only[0], False)
+        self.leaves = []
+        self.args = leaves_of(self.call.args, self.leaves)
+        self.kwargs = leaves_of(self.call.kwargs, self.leaves)
+        self.function = self.call.function()
+
+    def __call__(self, *leaves):
+        glassgrad.manual_seed(0)
+        leaves = [leaf.clone() for leaf in leaves]  # which may be written in place
+        args, kwargs = filled(self.args, leaves), filled(self.kwargs, leaves)
+        return tuple(out for out in flat(self.function(*args, **kwargs)) if isinstance(out, glassgrad.Tensor))
+
+
+def assert_the_loop(case, chosen, size, where):
+    """``vmap`` over the leaves ``chosen`` gives what the loop over examples gives; whether that was at once."""
+    examples = [
+        [other(leaf, number) if position in chosen else leaf for position, leaf in enumerate(case.leaves)]
+        for number in range(size)
+    ]
+    try:
+        loop = [case(*some) for some in examples]
+        wanted = [np.stack([array(part) for part in column]) for column in zip(*loop, strict=True)]
+    except Exception:  # other examples make no sense here: the same one again
+        examples = [list(case.leaves) for _ in range(size)]
+        loop = [case(*some) for some in examples]
+        wanted = [np.stack([array(part) for part in column]) for column in zip(*loop, strict=True)]
+    if not wanted:
+        return True
+    dims = tuple(where if position in chosen else None for position in range(len(case.leaves)))
+    stacked = [
+        glassgrad.stack([some[position] for some in examples], where) if position in chosen else leaf
+        for position, leaf in enumerate(case.leaves)
+    ]
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            outs = glassgrad.func.vmap(case, in_dims=dims, randomness="same")(*stacked)
+        except RuntimeError as error:
+            if any(words in str(error) for words in REFUSED):
+                return True
+            raise
+    assert len(outs) == len(wanted)
+    for out, expected, one in zip(outs, wanted, loop[0], strict=True):
+        assert out.dtype is one.dtype
+        assert tuple(out.shape) == expected.shape
+        values = array(out)
+        if values.dtype.kind in "fc":
+            precise = values.dtype.itemsize >= 8
+            scale = np.nanmax(np.abs(expected[np.isfinite(expected)]), initial=1.0)
+            np.testing.assert_allclose(
+                values, expected, rtol=1e-9 if precise else 2e-3, atol=(1e-11 if precise else 2e-3) * scale
+            )
+        else:
+            np.testing.assert_array_equal(values, expected)
+    return not any("performance drop" in str(warning.message) for warning in caught)
+
+
+@pytest.mark.once
+@pytest.mark.parametrize("sample", SAMPLES, ids=[sample.id for sample in SAMPLES])
+def test_vmap_is_the_loop(sample):
+    """Of each tensor alone, and of all together."""
+    case = Case(sample)
+    everything = tuple(range(len(case.leaves)))
+    assert_the_loop(case, everything, 3, 0)
+    if len(everything) > 1:
+        for position in everything:
+            assert_the_loop(case, (position,), 2, -1)
+
+
+DIFFERENTIABLE = [sample for sample in SAMPLES if sample.gradient and "float64" in sample.only]
+
+
+def weighed(case, floats):
+    """A number made of all differentiable results, as a function of the leaves ``floats``; the others are constant."""
+
+    def number(chosen, others):
+        leaves = list(others)
+        for position, leaf in zip(floats, chosen, strict=True):
+            leaves[position] = leaf
+        total = 0.0
+        for out in case(*leaves):
+            if out.is_floating_point() and out.numel():
+                total = total + (out * out * 0.5 + out).sum()
+        return total
+
+    return number
+
+
+@pytest.mark.once
+@pytest.mark.parametrize("sample", DIFFERENTIABLE, ids=[sample.id for sample in DIFFERENTIABLE])
+def test_gradients_within_and_around_vmap(sample):
+    """``vmap(grad(f))`` is the loop of ``grad(f)``; ``grad`` of the sum of ``vmap(f)`` is the same."""
+    assert_gradients_are_the_loop(Case(sample))
+
+
+def assert_gradients_are_the_loop(case):
+    floats = [position for position, leaf in enumerate(case.leaves) if leaf.is_floating_point()]
+    if not floats:
+        return
+    func = glassgrad.func
+    number = weighed(case, floats)
+    chosen = [case.leaves[position] for position in floats]
+    pairs = [glassgrad.stack([leaf, other(leaf, 1)]) for leaf in chosen]
+
+    def gradients(*some):
+        return func.grad(number)(some, case.leaves)
+
+    try:
+        loop = [gradients(*[pair[index] for pair in pairs]) for index in range(2)]
+    except Exception:  # another example makes no sense here, or nothing is differentiable
+        pairs = [glassgrad.stack([leaf, leaf]) for leaf in chosen]
+        try:
+            loop = [gradients(*[pair[index] for pair in pairs]) for index in range(2)]
+        except Exception:
+            return
+    wanted = [np.stack([array(part) for part in column]) for column in zip(*loop, strict=True)]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            within = func.vmap(gradients, randomness="same")(*pairs)
+            around = func.grad(
+                lambda some: func.vmap(lambda *one: number(one, case.leaves), randomness="same")(*some).sum()
+            )(tuple(pairs))
+        except RuntimeError as error:
+            if any(words in str(error) for words in REFUSED):
+                return
+            raise
+    for which, given in (("within", within), ("around", around)):
+        for out, expected in zip(given, wanted, strict=True):
+            scale = np.nanmax(np.abs(expected[np.isfinite(expected)]), initial=1.0)
+            np.testing.assert_allclose(array(out), expected, rtol=1e-8, atol=1e-9 * scale, err_msg=which)
