@@ -19,7 +19,6 @@ KNOWN = {
     "creation.from_lists_refused": "a missing argument is told in Python's own words",
     "indexing.byte_masks": "writing with a mask of bytes still works",
     "operations.loss.nll_loss_sum": "a second derivative that is zero everywhere may be None",
-    "out_arguments.dtype_is_cast": "sum(out=) of a narrower kind is refused with RuntimeError, as everywhere else",
     "out_arguments.several_outs": "a named result is called the same with out= as without it",
     "reductions.move.pad_reflect": "a second derivative that is zero everywhere may be None",
     "views.contiguous_and_clone_layouts": "a result of mixed layouts lies in memory as NumPy lays it",

@@ -19,7 +19,8 @@ SAFE = "safetensors.torch"  # a part of another package that is torch's
 
 # Parts of glassgrad that are not parts of torch: as torch.x they would shadow functions such as torch.tensor.
 INTERNAL = frozenset(
-    "absent alias cli compile core demo explore families fast ground kernels ops tensor watch why __main__".split()
+    "absent absent_names alias cli compile core demo explore families fast ground kernels ops tensor watch why "
+    "__main__".split()
 )  # fmt: skip
 
 
@@ -32,6 +33,7 @@ def alias() -> Iterator[ModuleType]:
     """
     if isinstance(getattr(sys.modules.get(THEIRS), "Tensor", None), type):  # the real torch looks up modules of its own
         sys.modules[THEIRS].tensor(0.0)  # when it makes its first tensor: let it do so while they can be found
+    sys.modules[OURS].Tensor  # the engine, whose own finders stand before these
     taken = {name: sys.modules.pop(name) for name in list(sys.modules) if _is_theirs(name)}
     finder, last = _Finder(), _Missing()
     sys.meta_path.insert(0, finder)
@@ -105,7 +107,7 @@ def _sentence(name: str) -> str:
     sentence = f"{name} is not in {OURS} {sys.modules[OURS].RELEASE}"
     if name.startswith(f"{THEIRS}.distributed."):
         sentence += importlib.import_module(f"{OURS}.distributed.absent").hint(name.split(".")[2])
-    return sentence
+    return sentence + importlib.import_module(f"{OURS}.absent_names").hint(name)
 
 
 def _is_question() -> bool:

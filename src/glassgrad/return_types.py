@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from .ops import pytree as _pytree
 from .ops import return_types as _types
-from .utils import _pytree
 
 
 def pytree_register_structseq(cls: type[Any]) -> None:

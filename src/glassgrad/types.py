@@ -36,6 +36,28 @@ FileLike: TypeAlias = str | os.PathLike[str] | IO[bytes]
 Device: TypeAlias = _device | str | int | None
 
 
+class _Symbol:
+    """A number that is not known yet: there are none, and their classes are there to be asked for."""
+
+    def __init__(self, node: Any) -> None:
+        raise NotImplementedError(f"torch.{type(self).__name__}: sizes are numbers in glassgrad, and never symbols")
+
+
+class SymInt(_Symbol):
+    """A whole number that is not known yet."""
+
+
+class SymFloat(_Symbol):
+    """A floating point number that is not known yet."""
+
+
+class SymBool(_Symbol):
+    """A truth value that is not known yet."""
+
+
+SymInt.__module__ = SymFloat.__module__ = SymBool.__module__ = "torch"
+
+
 class Storage:
     """What annotations say of a storage of any kind; no storage derives from it, in PyTorch neither."""
 

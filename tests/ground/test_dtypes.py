@@ -299,3 +299,20 @@ def test_behaviour_of_limits_as_torch(torch):
             library.iinfo()
         library.set_default_dtype(library.float16)
         assert library.finfo().bits == 16
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda torch, x: x.chalf(),
+        lambda torch, x: x.to(torch.complex32),
+        lambda torch, x: torch.view_as_complex(x),
+        lambda torch, x: torch.zeros(2, dtype=torch.chalf),
+        lambda torch, x: x + 1j,
+    ],
+)
+def test_who_asks_for_complex_halves_is_told_what_to_use(ask):
+    import glassgrad
+
+    with pytest.raises(TypeError, match="use torch.complex64"):
+        ask(glassgrad, glassgrad.ones(2, 2).half())

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import glassgrad
-from glassgrad.explore import explore, make_dot, read, to_json
+from glassgrad.explore import explore, make_dot, paths, read, to_json
 from glassgrad.explore.page.view import view
 from glassgrad.explore.page.view import write as write_graph
 from glassgrad.ground import output
@@ -30,6 +30,11 @@ def profiled():
     with glassgrad.profiler.profile(with_stack=True) as session:
         loss().backward()
     return session
+
+
+def sum_over_paths(path):
+    x = glassgrad.ones((), requires_grad=True)
+    paths(x * x, x).save(path)
 
 
 def safetensors(path):
@@ -62,6 +67,11 @@ WRITERS = {
     "graph.json": lambda path: write_graph(page_graphs.seed(), path),
     "graph.png": pixels,
     "seen.html": seen,
+    **{
+        f"shown.{form}": lambda path: explore(page_graphs.seed()).save(path)
+        for form in ("svg", "tex", "mmd", "md", "dot", "json")
+    },
+    "sum.tex": sum_over_paths,
     "source.gv": lambda path: make_dot(loss()).save(path),
     "drawn.svg": lambda path: make_dot(loss()).render(path.with_suffix(""), format="svg", cleanup=True),
     "trace.json": lambda path: profiled().export_chrome_trace(str(path)),

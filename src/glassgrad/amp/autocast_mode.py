@@ -12,7 +12,7 @@ from ..ground import device as devices
 from ..ground import dtypes, modes
 from ..ops.autocast import Policy, lowered
 
-_DEFAULT = {"cpu": dtypes.bfloat16, "cuda": dtypes.float16, "mps": dtypes.float16, "xpu": dtypes.float16}
+_DEFAULT = {"cpu": dtypes.bfloat16, **dict.fromkeys(("cuda", "ipu", "mps", "xpu"), dtypes.float16)}
 _AVAILABLE = ("cpu", "cuda", "mtia", "maia", "xpu", "ipu", "hpu", "xla", "privateuseone", "mps")
 _NOT_SUPPORTED = (
     "In CPU autocast, but the target dtype is not supported. Disabling autocast.\n"

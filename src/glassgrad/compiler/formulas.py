@@ -37,6 +37,7 @@ _LOOPS = {
     "tanh": "tanh(self)",
     "sqrt": "sqrt(self)",
     "abs": "abs(self)",
+    "sgn": "(one if self > zero else zero) - (one if self < zero else zero)",  # of NaN zero
     "sigmoid": "sigmoid(self)",
     "reciprocal": "one / self",
     "rsqrt": "one / sqrt(self)",

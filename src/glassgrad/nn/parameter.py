@@ -157,7 +157,7 @@ _ALLOWED = (
     "cuda", "cpu", "to", "get_device",
 )  # fmt: skip
 _OPERATORS = {"__add__": "add", "__radd__": "add", "__mul__": "mul", "__rmul__": "mul", "__sub__": "sub"}
-_OF_OBJECTS = {"__new__", "__init__", "__repr__", "__reduce_ex__", "__setstate__", "__dir__", "_is_view"}
+_OF_OBJECTS = {"__new__", "__init__", "__repr__", "__reduce_ex__", "__copy__", "__setstate__", "__dir__", "_is_view"}
 
 
 def _as_empty(name: str) -> Callable[..., Any]:

@@ -8,8 +8,8 @@ from ..ground.importing import load as _load
 from ..ground.paths import show as _show
 
 _MODULES = {
-    "_pytree", "benchmark", "checkpoint", "cpp_extension", "data", "dlpack", "hooks", "model_zoo", "serialization",
-    "tensorboard",
+    "_pytree", "benchmark", "checkpoint", "checkpoint_budget", "cpp_extension", "data", "dlpack", "hooks", "model_zoo",
+    "serialization", "tensorboard",
 }  # fmt: skip
 _PART_OF = {"swap_tensors": "swap"}
 _HOME = __name__.partition(".")[0]

@@ -12,7 +12,7 @@ import warnings
 import weakref
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager
-from typing import Any
+from typing import Any, NoReturn
 
 from ..amp import autocast_mode
 from ..autograd.api import backward
@@ -25,6 +25,7 @@ from ..families.create.functions import empty
 from ..ground import modes
 from ..ground.generator import default_generator
 from . import checkpoint_log
+from .selective import CheckpointPolicy, SelectiveCheckpointContext, create_selective_checkpoint_contexts
 
 
 class CheckpointError(RuntimeError):
@@ -215,6 +216,11 @@ class _Part:
         self.inputs = saver.grad_fn
         hooks.count_on_leaf(self)  # it asks which backward call runs
 
+    def __reduce__(self) -> NoReturn:
+        raise TypeError(
+            "a graph with a checkpointed part, which is to be computed again, can neither be copied nor pickled"
+        )
+
     def pack(self, tensor: Tensor) -> _Place:
         """Remember only that something was saved, and of what kind."""
         place = _Place()
@@ -382,8 +388,7 @@ def checkpoint(
         raise ValueError(f"determinism_check should be one of {list(_CHECKS)}, but got {determinism_check}")
     first, second = context_fn()
     if not modes.grad_enabled():
-        with first:
-            return function(*args, **kwargs)
+        return function(*args, **kwargs)
     surroundings = _Surroundings(preserve)
 
     def again(*args: Any) -> None:
@@ -431,7 +436,8 @@ def checkpoint_sequential(
 
 
 __all__ = [
-    "CheckpointError", "CheckpointFunction", "DefaultDeviceType", "GraphExecGroup", "check_backward_validity",
-    "checkpoint", "checkpoint_sequential", "detach_variable", "get_device_states", "noop_context_fn",
+    "CheckpointError", "CheckpointFunction", "CheckpointPolicy", "DefaultDeviceType", "GraphExecGroup",
+    "SelectiveCheckpointContext", "check_backward_validity", "checkpoint", "checkpoint_sequential",
+    "create_selective_checkpoint_contexts", "detach_variable", "get_device_states", "noop_context_fn",
     "set_checkpoint_debug_enabled", "set_checkpoint_early_stop", "set_device_states",
 ]  # fmt: skip

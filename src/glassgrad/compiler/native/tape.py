@@ -35,7 +35,7 @@ FUNCTIONS: dict[str, Any] = {
     "exp": np.exp, "log": np.log, "sin": np.sin, "cos": np.cos, "tanh": np.tanh, "sqrt": np.sqrt, "abs": np.absolute,
     "expm1": np.expm1, "log1p": np.log1p, "log2": np.log2, "log10": np.log10, "tan": np.tan, "asin": np.arcsin,
     "acos": np.arccos, "atan": np.arctan, "sinh": np.sinh, "cosh": np.cosh, "asinh": np.arcsinh, "acosh": np.arccosh,
-    "atanh": np.arctanh, "sgn": np.sign,
+    "atanh": np.arctanh,
 }  # fmt: skip
 _EXACT = {np.negative: do.NEG, np.absolute: do.ABS, np.sqrt: do.SQRT}  # those that are instructions
 _LONGER = {"sigmoid": "one / (exp(-x) + one)"}  # of the argument

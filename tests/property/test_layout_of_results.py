@@ -1,0 +1,105 @@
+"""Elementwise results lie where torch's do: random operands in random orders, with gaps, and repeated.
+
+Of several operands those are compared that do not contradict each other: ``docs/limits.md`` says what happens else.
+``GLASSGRAD_LAYOUTS=50000`` makes a longer run.
+"""
+
+import itertools
+import os
+import random
+
+import pytest
+
+import glassgrad
+from tests.torch_reference import torch
+
+pytestmark = pytest.mark.torch
+
+UNARY = {
+    name: lambda lib, a, name=name: getattr(a, name)()
+    for name in "neg exp relu sigmoid tanh sqrt abs erf lgamma digamma isnan logical_not reciprocal nan_to_num angle "
+    "erfinv clone double floor sinh i0 isfinite".split()
+} | {
+    "gelu": lambda lib, a: lib.nn.functional.gelu(a),
+    "elu": lambda lib, a: lib.nn.functional.elu(a),
+    "threshold": lambda lib, a: lib.nn.functional.threshold(a, 0.0, 0.0),
+    "softplus": lambda lib, a: lib.nn.functional.softplus(a),
+    "clamp": lambda lib, a: a.clamp(0, 1),
+    "logit": lambda lib, a: a.logit(0.1),
+    "one less": lambda lib, a: 1 - a,
+    "a quotient": lambda lib, a: 1 / a,
+    "positive": lambda lib, a: a > 0,
+    "zeros": lambda lib, a: lib.zeros_like(a),
+    "random": lambda lib, a: lib.rand_like(a),
+    "mirrored": lambda lib, a: a.flip(0),
+    "sorted": lambda lib, a: a.sort(-1)[0],
+    "positions": lambda lib, a: a.sort(0)[1],
+}
+SEVERAL = {
+    "add": lambda lib, a, b: a + b,
+    "div": lambda lib, a, b: a / b,
+    "power": lambda lib, a, b: a**b,
+    "eq": lambda lib, a, b: a == b,
+    "atan2": lambda lib, a, b: lib.atan2(a, b),
+    "remainder": lambda lib, a, b: lib.remainder(a, b),
+    "wider": lambda lib, a, b: a.double() + b,
+    "complex": lambda lib, a, b: lib.complex(a, b),
+    "polar": lambda lib, a, b: lib.polar(a, b),
+    "mse": lambda lib, a, b: lib.nn.functional.mse_loss(a, b, reduction="none"),
+    "filled": lambda lib, a, b: a.masked_fill(b > 5, 0.0),
+    "where": lambda lib, a, b, c: lib.where(a > 0, b, c),
+    "lerp": lambda lib, a, b, c: lib.lerp(a, b, c),
+    "addcmul": lambda lib, a, b, c: lib.addcmul(a, b, c),
+}
+
+
+def _operand(draw, sizes, kinds):
+    """What builds an operand of these sizes for either library."""
+    kind, rank = draw.choice(kinds), len(sizes)
+    order = draw.sample(range(rank), rank)
+    axis, repeated = draw.randrange(rank), [1 if draw.random() < 0.3 else size for size in sizes]
+
+    def build(lib):
+        if kind == "permuted":
+            return lib.ones([sizes[axis] for axis in order]).permute([order.index(axis) for axis in range(rank)])
+        if kind == "channels" and rank > 3:
+            return lib.ones(sizes).to(memory_format=lib.channels_last if rank == 4 else lib.channels_last_3d)
+        if kind == "expanded":
+            return lib.ones(repeated).expand(sizes)
+        if kind == "sliced":
+            return lib.ones([*sizes[:axis], sizes[axis] + 2, *sizes[axis + 1 :]]).narrow(axis, 1, sizes[axis])
+        if kind == "stepped":
+            steps = (slice(None),) * axis + (slice(None, None, 2),)
+            return lib.ones([*sizes[:axis], sizes[axis] * 2, *sizes[axis + 1 :]])[steps]
+        return lib.ones(sizes)
+
+    return build
+
+
+def _strides(result):
+    """The strides that can be told: those of sizes beyond 1."""
+    return [stride for stride, size in zip(result.stride(), result.shape, strict=True) if size > 1]
+
+
+def _agree(operands):
+    """Whether the operands say the same of the result, in whatever order they come."""
+    return len({tuple(_strides(sum(order, start=0))) for order in itertools.permutations(operands)}) == 1
+
+
+def test_elementwise_results_lie_where_torch_has_them():
+    compared = 0
+    for seed in range(int(os.environ.get("GLASSGRAD_LAYOUTS", "1200"))):
+        draw = random.Random(seed)
+        several = seed % 2
+        name, function = draw.choice(list((SEVERAL if several else UNARY).items()))
+        count = function.__code__.co_argcount - 1 if several else 1
+        sizes = [draw.choice([1, 2, 3, 4]) for _ in range(draw.choice([1, 2, 3, 4, 4, 5]))]
+        kinds = ["plain", "permuted", "permuted", "channels", "sliced", "stepped"]
+        recipes = [_operand(draw, sizes, kinds if several else [*kinds, "expanded"]) for _ in range(count)]
+        theirs, ours = ([build(lib) for build in recipes] for lib in (torch, glassgrad))
+        assert [operand.stride() for operand in ours] == [operand.stride() for operand in theirs], seed
+        if count == 1 or _agree(theirs):
+            compared += 1
+            expected, actual = _strides(function(torch, *theirs)), _strides(function(glassgrad, *ours))
+            assert actual == expected, (seed, name, sizes, [operand.stride() for operand in theirs])
+    assert compared > 800
