@@ -51,8 +51,8 @@ class Batched(Lifted):
     def _array(self, array: Any) -> None:
         raise ValuesHidden("the memory of a batch")
 
-    @property  # type: ignore[override,misc]
-    def _counter(self) -> Any:
+    @property  # type: ignore[misc]
+    def _counter(self) -> Any:  # type: ignore[override]
         return self.value._counter
 
     @property  # type: ignore[override,misc]
