@@ -1,0 +1,139 @@
+"""Roof: ``glassgrad warm``: the compiled kernels that a program may want are compiled now, and kept on disk.
+
+Numba compiles a kernel for each kind of arrays that it meets, and keeps it; here every file of kernels meets the arrays
+that most programs have, of float32, forward and backward. A script that is named is run instead, and compiles what it
+uses itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import glassgrad as torch
+
+from .kernels import ahead, compiled
+
+nn = torch.nn
+F = nn.functional
+
+
+def _both_ways(call: Callable[..., Any], *shapes: tuple[int, ...]) -> None:
+    """A call on tensors of these shapes, and the way back to all of them."""
+    tensors = [torch.rand(*shape, requires_grad=True) for shape in shapes]
+    answer = call(*tensors)
+    (answer[0] if isinstance(answer, tuple) else answer).sum().backward()
+
+
+def _layers(*layers: Any, shape: tuple[int, ...]) -> None:
+    for layer in layers:
+        _both_ways(layer, shape)
+        _both_ways(layer.eval(), shape)
+
+
+def _activation() -> None:
+    for name in ("gelu", "silu", "softplus", "mish", "logsigmoid", "elu", "leaky_relu", "relu", "hardswish"):
+        _both_ways(getattr(F, name), (64, 128))
+    for name in ("sigmoid", "tanh"):
+        _both_ways(getattr(torch, name), (64, 128))
+
+
+def _attention() -> None:
+    for causal in (False, True):
+        _both_ways(lambda *heads: F.scaled_dot_product_attention(*heads, is_causal=causal), *[(2, 4, 64, 32)] * 3)
+
+
+def _convolution() -> None:
+    for settings in ({}, {"stride": 2}, {"padding": 1}, {"groups": 8}):
+        _both_ways(nn.Conv2d(8, 16, 3, **settings), (8, 8, 28, 28))
+    _both_ways(nn.Conv2d(1, 6, 5), (8, 1, 28, 28))
+    _both_ways(nn.Conv1d(8, 16, 3), (8, 8, 256))
+
+
+def _linalg() -> None:
+    matrix = torch.rand(128, 128) + 128 * torch.eye(128)
+    torch.linalg.lu_factor(matrix)
+    torch.linalg.solve_triangular(matrix, matrix, upper=True)
+    torch.linalg.cholesky(torch.eye(24).repeat(64, 1, 1))
+
+
+def _random() -> None:
+    for size in (100, 100_000):
+        torch.randn(size)
+        torch.rand(size)
+        torch.randperm(size)
+        torch.randint(10, (size,))
+        torch.rand(size).bernoulli()
+    _both_ways(lambda x: F.dropout(x, 0.1), (64, 128))
+
+
+def _reduce() -> None:
+    x = torch.rand(512, 512)
+    for reduced in (x.sum(), x.sum(0), x.sum(1), x.var(), x.amax(1), x.amax(), x.prod(1), x.prod()):
+        reduced.item() if not reduced.ndim else None
+
+
+def _scatter() -> None:
+    rows = torch.arange(4096) * 7 % 1000
+    _both_ways(lambda weight: F.embedding(rows, weight), (1000, 64))
+    _both_ways(lambda x: x.gather(1, x.detach().argsort(1)), (128, 128))
+    torch.zeros(128, 128).scatter_add(1, torch.zeros(128, 128).long(), torch.rand(128, 128))
+
+
+def _optimizer() -> None:
+    optimizers = torch.optim
+    for make in (
+        lambda p: optimizers.SGD(p, lr=0.1), lambda p: optimizers.SGD(p, lr=0.1, momentum=0.9), optimizers.Adam,
+        optimizers.AdamW, optimizers.RMSprop, optimizers.Adagrad,
+    ):  # fmt: skip
+        parameters = [torch.rand(*shape, requires_grad=True) for shape in ((128, 128), (128,))]
+        for parameter in parameters:
+            parameter.grad = torch.rand_like(parameter)
+        make(parameters).step()
+
+
+def _elementwise() -> None:
+    x, y = torch.rand(256, 256), torch.rand(256, 256)
+    for result in (x + y, x - y, x * y, x / y, x * 2.0, x.exp(), x.sin(), x.cos(), x.tanh(), x.log(), x.sqrt()):
+        x.mul_(1.0).add_(result)
+
+
+#: For each file of kernels a program that compiles what most programs want of it.
+PROGRAMS: dict[str, Callable[[], None]] = {
+    "activation": _activation,
+    "arithmetic": lambda: [torch.rand(8192).remainder(torch.rand(8192)), torch.rand(8192) // torch.rand(8192)] and None,
+    "attention": _attention,
+    "batchnorm": lambda: (
+        _layers(nn.BatchNorm2d(8), shape=(8, 8, 16, 16)) or _layers(nn.BatchNorm1d(128), shape=(64, 128))
+    ),
+    "convolution": _convolution,
+    "elementwise": _elementwise,
+    "linalg": _linalg,
+    "matrix": lambda: _both_ways(nn.Linear(256, 256), (128, 256)) or _both_ways(torch.matmul, *[(256, 256)] * 2),
+    "norm": lambda: _layers(nn.LayerNorm(128), nn.RMSNorm(128), shape=(64, 128)) or _layers(nn.GroupNorm(8, 32), shape=(8, 32, 16, 16)),
+    "optimizer": _optimizer,
+    "pooling": lambda: _layers(nn.MaxPool2d(2), nn.MaxPool2d(3, 2, 1), nn.AvgPool2d(2), shape=(8, 8, 28, 28)),
+    "random": _random,
+    "recurrent": lambda: _layers(
+        *[make(32, 64, batch_first=True) for make in (nn.LSTM, nn.GRU, nn.RNN)], shape=(16, 16, 32)
+    ),
+    "reduce": _reduce,
+    "scan": lambda: _both_ways(lambda x: x.cumsum(1) + x.cumprod(1) + x.cummax(1)[0], (64, 128)),
+    "scatter": _scatter,
+    "softmax": lambda: _both_ways(lambda x: F.softmax(x, 1) + F.log_softmax(x, 1), (64, 128)),
+    "sort": lambda: torch.rand(64, 256).topk(5, 1) and None,
+    "special": lambda: _both_ways(lambda x: x.erf() + x.erfc() + x.erfinv() + x.lgamma() + x.digamma(), (64, 128)),
+}  # fmt: skip
+
+
+def warm(names: Iterable[str] = PROGRAMS) -> None:
+    """Compile the files of kernels of these names, and keep them on disk.
+
+    Raises RuntimeError where Numba is not installed, or cannot be used.
+    """
+    if compiled.least == compiled.NEVER:
+        raise RuntimeError("there is no Numba here to compile kernels: pip install 'glassgrad[fast]'")
+    for name in names:
+        with compiled.serving(compiled.LEAST):
+            PROGRAMS[name]()
+        ahead.keep(name)
