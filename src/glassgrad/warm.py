@@ -69,8 +69,10 @@ def _random() -> None:
 
 def _reduce() -> None:
     x = torch.rand(512, 512)
-    for reduced in (x.sum(), x.sum(0), x.sum(1), x.var(), x.amax(1), x.amax(), x.prod(1), x.prod()):
-        reduced.item() if not reduced.ndim else None
+    for reduced in (x.sum, x.var, x.amax, x.prod):
+        reduced()
+        reduced(1)
+    x.sum(0)
 
 
 def _scatter() -> None:
@@ -81,15 +83,14 @@ def _scatter() -> None:
 
 
 def _optimizer() -> None:
-    optimizers = torch.optim
-    for make in (
-        lambda p: optimizers.SGD(p, lr=0.1), lambda p: optimizers.SGD(p, lr=0.1, momentum=0.9), optimizers.Adam,
-        optimizers.AdamW, optimizers.RMSprop, optimizers.Adagrad,
+    for make, settings in (
+        (torch.optim.SGD, {}), (torch.optim.SGD, {"momentum": 0.9}), (torch.optim.Adam, {}), (torch.optim.AdamW, {}),
+        (torch.optim.RMSprop, {}), (torch.optim.Adagrad, {}),
     ):  # fmt: skip
         parameters = [torch.rand(*shape, requires_grad=True) for shape in ((128, 128), (128,))]
         for parameter in parameters:
             parameter.grad = torch.rand_like(parameter)
-        make(parameters).step()
+        make(parameters, **settings).step()
 
 
 def _elementwise() -> None:
@@ -98,32 +99,57 @@ def _elementwise() -> None:
         x.mul_(1.0).add_(result)
 
 
+def _arithmetic() -> None:
+    x, y = torch.rand(8192), torch.rand(8192) + 1
+    x.remainder(y), x // y, x.fmod(y)
+
+
+def _matrix() -> None:
+    _both_ways(nn.Linear(256, 256), (128, 256))
+    _both_ways(torch.matmul, (256, 256), (256, 256))
+
+
+def _batchnorm() -> None:
+    _layers(nn.BatchNorm2d(8), shape=(8, 8, 16, 16))
+    _layers(nn.BatchNorm1d(128), shape=(64, 128))
+
+
+def _norm() -> None:
+    _layers(nn.LayerNorm(128), nn.RMSNorm(128), shape=(64, 128))
+    _layers(nn.GroupNorm(8, 32), shape=(8, 32, 16, 16))
+
+
+def _pooling() -> None:
+    _layers(nn.MaxPool2d(2), nn.MaxPool2d(3, 2, 1), nn.AvgPool2d(2), shape=(8, 8, 28, 28))
+
+
+def _recurrent() -> None:
+    layers = [make(32, 64, batch_first=True) for make in (nn.LSTM, nn.GRU, nn.RNN)]
+    _layers(*layers, shape=(16, 16, 32))
+
+
 #: For each file of kernels a program that compiles what most programs want of it.
-PROGRAMS: dict[str, Callable[[], None]] = {
+PROGRAMS: dict[str, Callable[[], Any]] = {
     "activation": _activation,
-    "arithmetic": lambda: [torch.rand(8192).remainder(torch.rand(8192)), torch.rand(8192) // torch.rand(8192)] and None,
+    "arithmetic": _arithmetic,
     "attention": _attention,
-    "batchnorm": lambda: (
-        _layers(nn.BatchNorm2d(8), shape=(8, 8, 16, 16)) or _layers(nn.BatchNorm1d(128), shape=(64, 128))
-    ),
+    "batchnorm": _batchnorm,
     "convolution": _convolution,
     "elementwise": _elementwise,
     "linalg": _linalg,
-    "matrix": lambda: _both_ways(nn.Linear(256, 256), (128, 256)) or _both_ways(torch.matmul, *[(256, 256)] * 2),
-    "norm": lambda: _layers(nn.LayerNorm(128), nn.RMSNorm(128), shape=(64, 128)) or _layers(nn.GroupNorm(8, 32), shape=(8, 32, 16, 16)),
+    "matrix": _matrix,
+    "norm": _norm,
     "optimizer": _optimizer,
-    "pooling": lambda: _layers(nn.MaxPool2d(2), nn.MaxPool2d(3, 2, 1), nn.AvgPool2d(2), shape=(8, 8, 28, 28)),
+    "pooling": _pooling,
     "random": _random,
-    "recurrent": lambda: _layers(
-        *[make(32, 64, batch_first=True) for make in (nn.LSTM, nn.GRU, nn.RNN)], shape=(16, 16, 32)
-    ),
+    "recurrent": _recurrent,
     "reduce": _reduce,
     "scan": lambda: _both_ways(lambda x: x.cumsum(1) + x.cumprod(1) + x.cummax(1)[0], (64, 128)),
     "scatter": _scatter,
     "softmax": lambda: _both_ways(lambda x: F.softmax(x, 1) + F.log_softmax(x, 1), (64, 128)),
-    "sort": lambda: torch.rand(64, 256).topk(5, 1) and None,
+    "sort": lambda: torch.rand(64, 256).topk(5, 1),
     "special": lambda: _both_ways(lambda x: x.erf() + x.erfc() + x.erfinv() + x.lgamma() + x.digamma(), (64, 128)),
-}  # fmt: skip
+}
 
 
 def warm(names: Iterable[str] = PROGRAMS) -> None:

@@ -29,7 +29,8 @@ print(hash(torch.softmax(rows, 1).numpy().tobytes()))
 
 
 def ran(program: str, folder: object, **environment: str) -> list[str]:
-    variables = {**os.environ, "GLASSGRAD_NUMBA": "", "NUMBA_CACHE_DIR": str(folder), "PYTHONHASHSEED": "0", **environment}
+    own = {"GLASSGRAD_NUMBA": "", "NUMBA_CACHE_DIR": str(folder), "PYTHONHASHSEED": "0"}
+    variables = {**os.environ, **own, **environment}
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=300, env=variables)
     assert done.returncode == 0, done.stderr
     return done.stdout.splitlines()

@@ -1,8 +1,8 @@
 """When a file of compiled kernels is loaded: counts of the elements that it was asked to serve; knows NumPy only.
 
 A kernel takes seconds to compile, and gains some nanoseconds with each element. Compiling pays from the moment at which
-NumPy has taken so much longer as compiling takes: whoever changes over then has lost at most as much again as by the best
-choice in hindsight, be the program short or long.
+NumPy has taken so much longer as compiling takes: whoever changes over then has lost at most as much again as by the
+best choice in hindsight, be the program short or long.
 Source: A. R. Karlin, M. S. Manasse, L. Rudolph, D. D. Sleator (1988), "Competitive snoopy caching".
 
 Elements are counted and not seconds, so the same program changes over at the same call in every run, whatever else the
