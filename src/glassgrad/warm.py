@@ -83,10 +83,9 @@ def _scatter() -> None:
 
 
 def _optimizer() -> None:
-    for make, settings in (
-        (torch.optim.SGD, {}), (torch.optim.SGD, {"momentum": 0.9}), (torch.optim.Adam, {}), (torch.optim.AdamW, {}),
-        (torch.optim.RMSprop, {}), (torch.optim.Adagrad, {}),
-    ):  # fmt: skip
+    makers: list[tuple[Any, dict[str, Any]]] = [(torch.optim.SGD, {}), (torch.optim.SGD, {"momentum": 0.9})]
+    makers += [(getattr(torch.optim, name), {}) for name in ("Adam", "AdamW", "RMSprop", "Adagrad")]
+    for make, settings in makers:
         parameters = [torch.rand(*shape, requires_grad=True) for shape in ((128, 128), (128,))]
         for parameter in parameters:
             parameter.grad = torch.rand_like(parameter)

@@ -1,7 +1,7 @@
 """Kernels compiled ahead: another process fills Numba's directory while NumPy serves, so that nobody waits for it.
 
-It begins when a file of kernels has been asked for a quarter of the work that earns it (``earned.py``).  That only moves
-when something is compiled, never what computes: compiled code takes over at the same call with and without.
+It begins when a file of kernels has been asked for a quarter of the work that earns it (``earned.py``).  That only
+moves when something is compiled, never what computes: compiled code takes over at the same call with and without.
 """
 
 from __future__ import annotations
