@@ -40,7 +40,7 @@ def _activation() -> None:
 
 def _attention() -> None:
     for causal in (False, True):
-        _both_ways(lambda *heads: F.scaled_dot_product_attention(*heads, is_causal=causal), *[(2, 4, 64, 32)] * 3)
+        _both_ways(lambda q, k, v: F.scaled_dot_product_attention(q, k, v, is_causal=causal), *[(2, 4, 64, 32)] * 3)
 
 
 def _convolution() -> None:

@@ -8,8 +8,8 @@ look closer first asks by itself. Either way small arrays, and machines without 
         return result
 
 A file of kernels takes seconds to compile, and Numba half a second to import. So it is loaded when it has been asked
-for as much work as makes that pay (``earned.py``); NumPy serves until then. What counts are elements, never seconds, nor
-what an earlier run left on disk: the same program changes over at the same call, and gives the same bits every time.
+for as much work as makes that pay (``earned.py``); NumPy serves until then. What counts are elements, never seconds,
+nor what an earlier run left on disk: the same program changes over at the same call, and gives the same bits always.
 
 ``GLASSGRAD_NUMBA=0`` leaves Numba alone, ``GLASSGRAD_NUMBA=now`` waits for nothing, ``GLASSGRAD_NUMBA=all`` takes
 compiled kernels for arrays of any size, from the first call on.
