@@ -1,8 +1,8 @@
 """Whole scripts, from the start of Python to its end: ``python -m benchmarks.scripts [--steps 20 200] [NAME ...]``.
 
 Each example runs as a user would run it: on PyTorch; on glassgrad without Numba, with Numba and an empty directory of
-compiled kernels (cold), and again (warm). Wall seconds of the whole process, imports included; the less of two runs, but
-for the cold one, which there is only once.
+compiled kernels (cold), and again (warm). Wall seconds of the whole process, imports included; the less of two runs,
+but for the cold one, which there is only once.
 """
 
 from __future__ import annotations
