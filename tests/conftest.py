@@ -9,6 +9,7 @@ from importlib.util import find_spec
 import pytest
 
 os.environ.setdefault("OMP_NUM_THREADS", "2")
+os.environ.setdefault("GLASSGRAD_NUMBA", "now")  # what compiled kernels give is tested, not how long NumPy serves first
 
 
 @pytest.hookimpl(wrapper=True)
