@@ -39,7 +39,7 @@ class Series(Lifted):
         raise RuntimeError("a power series has no history of its own")
 
     def __repr__(self, *, tensor_contents: str | None = None) -> str:
-        return levels.shown("TaylorTensor", f"lvl={self.level.number}, order={len(self.others)}", self.value)
+        return levels.shown("TaylorTensor", self.level.number, self.value, f", order={len(self.others)}")
 
 
 class Taylor(Level):
