@@ -65,7 +65,8 @@ def steps(t):
         lambda x: (x * x + 1).log(),
         rewritten,
         copied,
-        lambda x: Cube.apply(x) / 2,
+        # two orders of forward mode through a custom Function are zero in PyTorch
+        lambda x: Cube.apply(x) / 2 if t is glassgrad else x**3 / 2,
         lambda x: x.masked_select(t.tensor([True, False, True])).sum() * x,
         lambda x: t.block_diag(x.unsqueeze(0), x.sum()).sum(0)[:3],
         lambda x: t.nn.functional.conv1d(x.reshape(1, 1, 3), weight.unsqueeze(1), padding=1).reshape(3, 3).sum(0),
@@ -99,7 +100,8 @@ def transforms(t):
         lambda f: lambda x: func.jacrev(f, chunk_size=2)(x).sum(1),
         lambda f: lambda x: func.jacfwd(f)(x).sum(0),
         # linearize gives zeros or what lay in memory in PyTorch where it is nested
-        lambda f: lambda x: (func.linearize(f, x)[1](vector()) if t is glassgrad else func.jvp(f, (x,), (vector(),))[1]),
+        (lambda f: lambda x: func.linearize(f, x)[1](vector())) if t is glassgrad else
+        (lambda f: lambda x: func.jvp(f, (x,), (vector(),))[1]),
         lambda f: lambda x: t.vmap(f, chunk_size=2)(t.stack([x, x * 2, x / 2])).mean(0),
         lambda f: lambda x: func.grad_and_value(lambda x: f(x).sum())(x)[0],
         lambda f: lambda x: func.vjp(f, x)[1](x)[0],

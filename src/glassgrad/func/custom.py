@@ -187,6 +187,8 @@ def _generated(cls: Any, level: Batch, args: tuple[Any, ...]) -> Any:
         return tuple(inner.batch(t) if flag and t is not None else t for t, flag in zip(tensors, flags, strict=True))
 
     class Vmapped(Function):
+        generate_vmap_rule = True  # for a vmap around this one
+
         @staticmethod
         def forward(*values: Any) -> Any:
             with entered(Batch(size, randomness)) as inner:

@@ -263,14 +263,20 @@ def born(tensor: Any) -> Any:
     return tensor
 
 
+def levels_in(tensor: Any) -> list[Level]:
+    """The levels that a tensor belongs to, highest first."""
+    found, tensor = [], alive(tensor)
+    while isinstance(tensor, Lifted):
+        found.append(tensor.level)
+        tensor = alive(tensor.value)
+    return found
+
+
 def born_like(tensor: Any, source: Any) -> Any:
     """A tensor made from nothing at the levels of ``source``, so that tensors of these can be written into it."""
-    below, source, at = tensor, alive(source), []
+    below, at = tensor, levels_in(source)
     while isinstance(below, Lifted):
         below = below.value
-    while isinstance(source, Lifted):
-        at.append(source.level)
-        source = alive(source.value)
     for level in _thread.levels:
         below = level.writable(below) if level in at else level.born(below)
     return below

@@ -141,7 +141,7 @@ class Forward(Level):
         if target.tangent is not None:
             if result.tangent is None:
                 write.in_place(TABLE["zero"], target.tangent, (), ())
-            elif levels.level_of(result.tangent) > levels.level_of(target.tangent):
+            elif not set(levels.levels_in(result.tangent)).issubset(levels.levels_in(target.tangent)):
                 target.tangent = TABLE["clone"].caller(result.tangent)  # which no view shares yet
             else:
                 write.in_place(copy, target.tangent, (result.tangent,), ())
