@@ -119,6 +119,10 @@ class Batch(Level):
     def strip(self, tensor: Any, value: Any) -> Any:
         return self.batch(value)
 
+    def says(self, tensor: Any) -> str:
+        sizes = list(tensor._array.shape)
+        return f"vmap: it stands for a batch of {self.size}, each of sizes {sizes}; the graph is that of all together"
+
     def refused_out(self, name: str) -> Exception:
         return RuntimeError(
             f"Batching rule not implemented for aten::{name}.out; the fallback path doesn't work on out= or view ops."

@@ -79,6 +79,10 @@ class Level:
             "of a function being transformed instead."
         )
 
+    def says(self, tensor: Any) -> str:
+        """What a tensor of this level is, for whoever reads its graph."""
+        return "grad: the graph is this transform's own"
+
     def refused_out(self, name: str) -> Exception:
         """What is raised where a row is to write its result into ``out=``."""
         return RuntimeError(

@@ -101,6 +101,10 @@ class Forward(Level):
     def again(self, tensor: Any, value: Any) -> Any:
         return self.dual(value, tensor.tangent)
 
+    def says(self, tensor: Any) -> str:
+        tangent = "no tangent" if tensor.tangent is None else f"a tangent of sizes {list(tensor.tangent._array.shape)}"
+        return f"forward mode: it has {tangent}; the graph is that of its value"
+
     def refused_out(self, name: str) -> Exception:
         return NotImplementedError(
             f"Trying to use forward AD with {name}_out that does not support it because it is an out= function"

@@ -51,6 +51,9 @@ class Taylor(Level):
         tensor.value, tensor.level, tensor.others = coefficients[0], self, list(coefficients[1:])
         return tensor
 
+    def says(self, tensor: Any) -> str:
+        return f"jet: it has the coefficients of a power series up to power {len(tensor.others)}"
+
     def strip(self, tensor: Any, value: Any) -> Any:
         return self.series([value])
 
