@@ -10,9 +10,10 @@ from typing import Any
 
 from ..core.row import TABLE
 from ..core.tensor import Tensor
-from ..families.create.functions import zeros_like
+from ..families.create.functions import ones_like, zeros_like
 from ..func.jacobians import basis
 from ..func.tangents import zeros_of
+from ..func.transforms import pullback
 from ..func.vmap import vmap
 from ..ops.declare import COMPOSITES
 from .api import grad
@@ -379,7 +380,8 @@ def hessian(
 
     def slope(*at: Any) -> Any:
         if outer_jacobian_strategy == "forward-mode":
-            at = tuple(tensor.requires_grad_() for tensor in at)
+            output, pull = pullback(checked, at, None, False)
+            return pull(ones_like(output))
         gradients = jacobian(checked, at, create_graph=True)
         for index, g in enumerate(gradients):
             if strict and not g.requires_grad:
