@@ -370,12 +370,12 @@ def like(
     result = fresh(array if array.ndim else array[()])
     if requires_grad:
         mark(result)
-    return _at_levels_of(input, result)
+    return _at_levels_of(input, result) if modes.transforming else result
 
 
 def _at_levels_of(source: Tensor, out: Tensor) -> Tensor:
     """A new tensor as one of the transforms that ``source`` belongs to: each example of a batch has its own."""
-    return lifted.born_like(out, source) if modes.transforming and isinstance(source, lifted.Lifted) else out
+    return lifted.born_like(out, source) if isinstance(source, lifted.Lifted) else out
 
 
 def _filled(value: Any) -> Callable[..., Any]:
@@ -447,7 +447,8 @@ def _new(function: str, make: Callable[..., Any], doc: str) -> Any:
         check_options(function, layout, rest)
         where = device if device is not None else self.device
         kind = numpy_of(dtype, function) or self.dtype.numpy
-        return _at_levels_of(self, create(function, make, sizes, kind, where, requires_grad))
+        out = create(function, make, sizes, kind, where, requires_grad)
+        return _at_levels_of(self, out) if modes.transforming else out
 
     method.__name__ = method.__qualname__ = function
     method.__doc__ = doc
