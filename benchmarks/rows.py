@@ -144,11 +144,15 @@ ROWS = (
     ),
     *(
         Row(
-            f"gradients of each sample, {kind}, batch {{batch}}, `vmap(grad)`", TRANSFORMS, "per_sample",
+            f"gradients of each sample, {kind}, batch {{batch}}, {way}", TRANSFORMS, workload,
             {"kind": kind, "batch": 64}, (Goal(1.0),), operations=10, without=_EAGER_ONLY,
             brief={"sizes": {"kind": kind, "batch": 8}},
         )
         for kind in ("MLP", "small CNN")
+        for workload, way in (
+            ("per_sample", "`vmap(grad)`"),
+            ("per_sample_walk", "`per_sample_backward` beside torch's `vmap(grad)`"),
+        )
     ),
     Row(
         "Hessian of a function of {size} inputs", TRANSFORMS, "hessian", {"size": 50}, (Goal(1.0),),

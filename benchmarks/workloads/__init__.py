@@ -20,6 +20,7 @@ WORKLOADS = {
     "reduction": layers.reduction,
     "elementwise": layers.elementwise,
     "per_sample": transforms.per_sample,
+    "per_sample_walk": transforms.per_sample_walk,
     "hessian": transforms.hessian,
     "jvp": transforms.jvp,
     "dqn": agents.dqn,

@@ -373,6 +373,11 @@ def gradgradcheck(
     masked: bool = False,
 ) -> bool:
     """Check the gradients of the gradients of ``func``, with respect to inputs and ``grad_outputs``."""
+    if not (check_fwd_over_rev or check_rev_over_rev):
+        raise AssertionError("Expected at least one of check_fwd_over_rev or check_rev_over_rev to be True")
+    for name, option in (("check_undefined_grad", check_undefined_grad), ("check_batched_grad", check_batched_grad)):
+        if option and not check_rev_over_rev:
+            raise AssertionError(f"Setting {name}=True requires check_rev_over_rev to be True")
     inputs = tuple(inputs) if isinstance(inputs, (list, tuple)) else (inputs,)
     if grad_outputs is None:
         seeds = []

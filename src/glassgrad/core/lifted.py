@@ -59,6 +59,23 @@ class Lifted(Tensor):
         self.level.require(self, requires_grad)
         return self
 
+    def retain_grad(self) -> None:
+        """Refused at a level of a transform, as in PyTorch."""
+        raise RuntimeError(
+            "You are attempting to call Tensor.retain_grad() inside of a function being transformed by a functorch "
+            "transform. This is unsupported, please attempt to use the functorch transforms (e.g. grad, vjp, jacrev, "
+            "jacfwd, hessian) or call retain_grad() outside of a function being transformed instead."
+        )
+
+    def __copy__(self) -> Any:
+        return self.level.memory(self).__copy__()
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Any:
+        return self.level.memory(self).__deepcopy__(memo)
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        return self.level.memory(self).__reduce_ex__(protocol)
+
     def become(self, other: Lifted) -> None:
         """Be what another tensor of the same level is."""
         for kind in type(self).__mro__[: type(self).__mro__.index(Lifted) + 1]:
@@ -89,12 +106,16 @@ write: Callable[[Row, Any, Sequence[Any], Sequence[Any]], Any] = NotImplemented
 strip: Callable[[Any], Any] = NotImplemented
 #: ``beside(tensor, others)``: a tensor at the highest level among others.
 beside: Callable[[Any, Sequence[Any]], Any] = NotImplemented
+#: ``check_captured(name, tensor)``: RuntimeError where a function being differentiated would write what it captured.
+check_captured: Callable[[str, Any], None] = NotImplemented
 #: ``drawn(draw, sizes)``: what ``draw`` makes of sizes, once, or for each example of ``vmap``.
 drawn: Callable[[Callable[[tuple[int, ...]], Any], tuple[int, ...]], Any] = NotImplemented
 #: ``chances(tensor, written=False)``: a tensor of which draws are made, or over which they are written.
 chances: Callable[..., Any] = NotImplemented
 #: A new tensor as the function sees it that is being transformed.
 born: Callable[[Any], Any] = NotImplemented
+#: ``born_like(tensor, source)``: a new tensor at the levels of a lifted one, which can be written into there.
+born_like: Callable[[Any, Any], Any] = NotImplemented
 
 
 def is_lifted(values: Sequence[Any]) -> bool:

@@ -14,7 +14,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from ..ground import dtypes, errors
+from ..ground import dtypes, errors, modes
 from ..ground import format as formatting
 from ..ground.counter import VersionCounter
 from ..ground.device import device
@@ -288,6 +288,8 @@ class Tensor:
             raise TypeError(f"Variable data has to be a tensor, but got {type(value).__name__}")
         if self.requires_grad and not carries_gradients(value._array.dtype):
             raise RuntimeError(errors.DATA_DTYPE)
+        if modes.transforming and hasattr(value, "level"):
+            raise RuntimeError("mutating directly with `.data` under vmap transform is not allowed.")
         share(value)
         self._array = value._array
         if self._counter is None:

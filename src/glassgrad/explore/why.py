@@ -15,7 +15,7 @@ from .model import Cut
 from .naming import Names, caller_names, callers_variables
 from .observe import on_the_side
 from .opaque import in_words, is_opaque, is_users_function, opaque_nodes, remedy, tensors_held
-from .read import as_losses, as_tensors, is_tensor, slots_of, unpack
+from .read import as_losses, as_tensors, is_tensor, level_of, slots_of, unpack
 from .source import is_users, location
 from .survey import _how, _survey, parameters_of
 from .walk import SINK, op_name, sequence, walk
@@ -153,9 +153,9 @@ def taken_out(record: Any, before: int, names: Container[str] = READS, of: set[i
 
 def in_transform(tensor: Any) -> bool:
     """Whether a tensor stands for another one inside of a transform of torch.func."""
-    level = getattr(tensor, "level", None) if type(tensor).__module__.startswith("glassgrad.func.") else None
+    level = level_of(tensor)
     if level is not None:
-        return bool(level.is_alive and level.has_function)
+        return bool(level.has_function)
     functorch = getattr(getattr(sys.modules.get("torch"), "_C", None), "_functorch", None)
     if functorch is None or not type(tensor).__module__.startswith("torch"):
         return False

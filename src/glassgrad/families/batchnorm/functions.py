@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ...core import write
-from ...core.lifted import derives
+from ...core.lifted import Lifted, derives
 from ...core.tensor import Tensor, wrap
 from ...ground import modes
 from ...ground.dtypes import float32
@@ -136,7 +136,10 @@ def instance_norm(
     out = batch_norm(merged, weight, bias, means, variances, use_input_stats, momentum, eps)
     for running, repeated in ((running_mean, means), (running_var, variances)):
         if running is not None and use_input_stats:
-            write.store(running, repeated._array.reshape(batch, channels).mean(0))
+            if isinstance(running, Lifted):
+                running.copy_(repeated.view(batch, channels).mean(0))  # type: ignore[attr-defined]
+            else:
+                write.store(running, repeated._array.reshape(batch, channels).mean(0))
     return out.view(sizes)
 
 

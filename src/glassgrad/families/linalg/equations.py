@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ...core.lifted import all_values
+from ...core.row import TABLE
 from ...core.tensor import Tensor, wrap
 from ...ground import dtypes, errors
 from ...ground.listening import audible
@@ -239,10 +240,10 @@ def matrix_rank(
         atol, rtol = tol, 0.0
     absolute, relative = _tolerances(input, atol, rtol)
     free = input.detach()  # type: ignore[attr-defined]
-    values = abs(eigvalsh(free)._array) if hermitian else svdvals(free)._array
-    largest = values.max(-1, initial=0)
-    least = np.maximum(absolute._array, relative._array * largest)[..., None]
-    ranks = wrap(np.asarray((values > least).sum(-1), np.int64)[()])
+    values = eigvalsh(free).abs() if hermitian else svdvals(free)
+    largest = values.amax(-1) if values.shape[-1] else values.sum(-1)
+    least = TABLE["maximum"].caller(absolute, relative * largest).unsqueeze(-1)
+    ranks = (values > least).sum(-1)
     return ranks if out is None else into("linalg_matrix_rank", (free,), out, ranks, "")
 
 

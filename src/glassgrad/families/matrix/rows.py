@@ -285,6 +285,17 @@ addmm.derivative(
 )
 
 
+@addmm.row.tangent
+def _addmm_tangent(
+    self_t: Any, mat1: Any, mat1_t: Any, mat2: Any, mat2_t: Any, beta: Any, alpha: Any
+) -> Any:
+    moved = None if self_t is None else times(self_t, beta)
+    for left, right in ((mat1_t, mat2), (mat1, mat2_t)):
+        if left is not None and right is not None:
+            moved = times(mm(left, right), alpha) if moved is None else addmm(moved, left, right, 1, alpha)
+    return moved
+
+
 @op(node="SumBackward1", public=False, forward="linear")
 def column_sums(self: Any, /) -> Any:
     """The sums of a matrix's columns, by BLAS unless it is large."""

@@ -196,7 +196,7 @@ def searchsorted(
         if sorter._array.dtype != np.int64:
             kind = sorter.dtype.scalar_name
             raise RuntimeError(f"{name}: sorter must be a tensor of long dtype but got dtype {kind}")
-        sorted_sequence = wrap(np.take_along_axis(sorted_sequence._array, sorter._array, -1))
+        sorted_sequence = sorted_sequence.detach().gather(-1, sorter)  # type: ignore[attr-defined]
     return rows.searchsorted(sorted_sequence, values, right, out_int32, out=out)
 
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ...core import tensor as tensors
+from ...core.lifted import Lifted
 from ...core.tensor import Tensor, new, share, wrap
 from ...ground import device as devices
 from ...ground import dtypes, modes
@@ -299,6 +300,8 @@ composite(method=False)(TypedStorage)
 @composite(function=False)
 def untyped_storage(self: Tensor) -> UntypedStorage:
     """The memory of the tensor, which its views share."""
+    if isinstance(self, Lifted):
+        self = self.level.memory(self)
     share(self)
     if self._array.dtype.metadata is not None:
         return UntypedStorage(self._array.size * self._array.itemsize, device="meta")
