@@ -86,12 +86,17 @@ def raised(tensor: Tensor, number: Any) -> Tensor:
     return tensor.to(kind)  # type: ignore[attr-defined]
 
 
+def in_float(number: Any) -> Any:
+    """A number as functions that compute with floats take it."""
+    return plain(number) if isinstance(number, complex) else float(number)
+
+
 def of_two(function: str, both: Any, with_number: Any, of_number: Any, input: Any, other: Any, out: Any) -> Tensor:
     """A function of two tensors, or of a tensor and a number on either side: a row for each of the three."""
     if isinstance(input, Tensor) and is_number(other):
-        return with_number(raised(input, float(other)), plain(other), out=out)  # type: ignore[no-any-return]
+        return with_number(raised(input, in_float(other)), plain(other), out=out)  # type: ignore[no-any-return]
     if is_number(input) and isinstance(other, Tensor):
-        return of_number(raised(other, float(input)), plain(input), out=out)  # type: ignore[no-any-return]
+        return of_number(raised(other, in_float(input)), plain(input), out=out)  # type: ignore[no-any-return]
     if not (isinstance(input, Tensor) and isinstance(other, Tensor)):
         raise no_match(function, (input, other), PAIR[0], "Number self, Tensor other, *, Tensor out = None", PAIR[1])
     return both(input, other, out=out)  # type: ignore[no-any-return]
@@ -109,7 +114,7 @@ def number_aside(row: Any, with_number: Any, name: str) -> Any:
         if is_number(other):
             other = plain(other)
             if row.row.strict:
-                write.check_cast(raised(self, float(other))._array.dtype, self)
+                write.check_cast(raised(self, in_float(other))._array.dtype, self)
                 return written(with_number, self, settings=(other,))
             if self._edge is not None and holds(self, other):
                 return written(with_number, self, settings=(other,))

@@ -241,6 +241,8 @@ def copy_(self: Tensor, src: Any, non_blocking: bool = False) -> Tensor:
             raise RuntimeError(f"output with shape {list(wanted)} doesn't match the broadcast shape {list(both)}")
     if src._array.dtype.kind == "c" and self._array.dtype.kind not in "cb":
         warn_once(DISCARDED)
+    if src._edge is not None and self._array.dtype.kind in "biu":  # no gradient goes through whole numbers
+        src = detach(src)
     return write.in_place(cast.copy.row, self, (src,), ())
 
 
@@ -321,6 +323,8 @@ def detach_(self: Tensor) -> Tensor:
     """Forget the tensor's history; it is a leaf from now on."""
     if isinstance(self, lifted.Lifted):
         self.become(lifted.strip(self))
+        return self
+    if modes.unusual and modes.local.inference:  # where nothing is recorded, there is nothing to forget
         return self
     if type(self._edge) is View:
         raise RuntimeError(_DETACHED_VIEW)

@@ -10,11 +10,11 @@ from ...core import write
 from ...core.lifted import Lifted
 from ...core.tensor import Tensor, wrap
 from ...ground import modes
-from ...ground.dtypes import of
 from ...kernels.columns import not_implemented
 from ...ops.declare import composite
 from ..arithmetic.rows import add_number
 from ..cast.rows import clone
+from ..query.functions import result_type
 from ..reduce.functions import check_tensor, one_dim
 from ..reduce.rows import sum_dim
 from ..shape.rows import expand
@@ -78,10 +78,10 @@ def cosine_similarity(x1: Any, x2: Any, dim: int = 1, eps: float = 1e-8) -> Any:
     """The cosines of the angles between vectors along ``dim``."""
     check_tensor(x1, "cosine_similarity")
     check_tensor(x2, "cosine_similarity")
-    if x1._array.dtype.kind in "buic" and x2._array.dtype.kind in "buic":
-        raise RuntimeError(f"expected common dtype to be floating point, yet common dtype is {x1.dtype.scalar_name}")
+    common = result_type(x1, x2)
+    if not common.is_floating_point:
+        raise RuntimeError(f"expected common dtype to be floating point, yet common dtype is {common.scalar_name}")
     if x1.dtype is not x2.dtype:
-        common = x1.dtype if x2._array.dtype.kind in "bui" else of(np.promote_types(x1._array.dtype, x2._array.dtype))
         x1, x2 = x1.to(common), x2.to(common)
     if x1._array.shape != x2._array.shape:
         sizes = together(x1, x2)[0]._array.shape

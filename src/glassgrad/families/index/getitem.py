@@ -134,9 +134,16 @@ def _dims(keys: tuple[Any, ...]) -> int:
     return count
 
 
+def _of_scalar(index: Any) -> IndexError:
+    """PyTorch's error for an index of a tensor without dimensions."""
+    if type(index) is int and index:
+        return IndexError(f"index {index} is out of bounds for dimension 0 with size 0")
+    return IndexError(_SCALAR)
+
+
 def _outside(array: Any, dim: int, index: int, shown: int = 0) -> Exception:
     if not array.ndim:
-        return IndexError(_SCALAR)
+        return _of_scalar(index)
     if not -_HUGE - 1 <= index <= _HUGE:
         return ValueError("Overflow when unpacking long long")
     return IndexError(f"index {index} is out of bounds for dimension {shown} with size {array.shape[dim]}")
@@ -225,7 +232,7 @@ def _walked(self: Tensor, keys: tuple[Any, ...]) -> tuple[Tensor, list[Any]]:
             if type(keys[0]) is builtins.slice:
                 raise IndexError("slice() cannot be applied to a 0-dim tensor.")
             if not isinstance(keys[0], Tensor):
-                raise IndexError(_SCALAR)
+                raise _of_scalar(keys[0])
         raise IndexError(f"too many indices for tensor of dimension {self._array.ndim}")
     for position, key in enumerate(keys):
         kind = type(key)
@@ -348,13 +355,26 @@ def expanded_warning(function: str) -> str:
     )
 
 
+def fitting(target: Tensor, indices: Indices, values: Tensor, accumulate: bool) -> Tensor:
+    """One number that a mask spreads, in the dtype of ``target``, which PyTorch fills with it; others as they are."""
+    kind = target._array.dtype
+    if accumulate or values._array.size != 1 or values._array.dtype is kind or kind.metadata is not None:
+        return values
+    masks = [index for index in indices if index is not None]
+    if len(masks) != 1 or masks[0]._array.dtype.kind != "b" or values._array.dtype == kind:
+        return values
+    dtypes.check_number(values._array.item(), kind)
+    return values.to(target.dtype)  # type: ignore[attr-defined,no-any-return]
+
+
 def put_in_place(function: str, target: Tensor, indices: Indices, values: Tensor, accumulate: bool = False) -> None:
     """Put, or add, ``values`` where index tensors point; of elements that share memory the last one counts."""
+    write.check_writable(target, False)
     for index in indices:
         if index is not None:
             write.check_overlap_with(target, index, True)
     write.check_overlap_with(target, values, True)
-    array = target._array
+    array, values = target._array, fitting(target, indices, values, accumulate)
     if write.is_doubled(array):
         warn(expanded_warning(function))
         for axis, step in enumerate(array.strides):
@@ -442,6 +462,8 @@ def _direct(self: Tensor, key: tuple[Any, ...], value: Any) -> bool:
     share(self)
     data = self._array
     if not data.flags.writeable or 0 in data.strides or data.dtype.metadata or self._inference:
+        return False
+    if data.dtype.kind == "c" and write.is_conjugate(self):
         return False
     if len(key) > data.ndim:
         return False

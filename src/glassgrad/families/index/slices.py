@@ -87,7 +87,7 @@ def _slices(self: Any, index: Any, source: Any, dim: int) -> int:
     if index.size != count:
         raise RuntimeError(
             f"index_add_(): Number of indices ({index.size}) should be equal to source.size(dim): ({count}), for dim: "
-            f"{dim}"
+            f"{axis}"
         )
     if (*self.shape[:axis], *self.shape[axis + 1 :]) != (*source.shape[:axis], *source.shape[axis + 1 :]) or (
         self.ndim != source.ndim

@@ -14,7 +14,7 @@ from ...kernels.choose import keep
 from ...kernels.columns import not_implemented
 from ..compare.rows import where, zero_like
 from ..shape.rows import on_arrays
-from .rows import exp, exp2, log, single, together
+from .rows import exp, exp2, single, together
 
 _LN2, _NAN = math.log(2), math.nan
 
@@ -290,7 +290,7 @@ def xlogy(self: Any, other: Any, /) -> Any:
 
 
 xlogy.derivative(
-    self=lambda grad, self, other: grad * where(self == 0, where(other <= 0, 0, log(other)), log(other)),
+    self=lambda grad, self, other: where(self == 0, where(other <= 0, 0, xlogy(grad, other)), xlogy(grad, other)),
     other=lambda grad, self, other: grad * self / other,
 )
 
