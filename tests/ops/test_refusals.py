@@ -1,17 +1,17 @@
 """What is refused, what is taken, and in which words: out=, overlapping memory, numbers out of range, old calls."""
 
-import os
 import random
 
 import pytest
 
 import glassgrad
+from tests.counts import count
 from tests.outcome import outcome
 from tests.torch_reference import torch
 
 pytestmark = pytest.mark.torch
 
-COUNT = int(os.environ.get("GLASSGRAD_EXAMPLES", "0")) or 300  # of random programs
+COUNT = count(300)  # of random programs
 DTYPES = ("float32", "float64", "float16", "int64", "int32", "bool", "complex64")
 
 

@@ -208,9 +208,14 @@ def compute(row: Row, arrays: Sequence[Any], settings: Sequence[Any]) -> Any:
     except ValueError as error:
         shape_error(row, arrays, error)
     except NotImplementedError:  # of elements, PyTorch looks at the sizes before it looks for a kernel
-        if row.batched == "point" and not row.listed:
+        if is_elementwise(row):
             check_broadcast(row, arrays)
         raise
+
+
+def is_elementwise(row: Row) -> bool:
+    """Whether a row of several inputs computes element by element, as far as its columns tell."""
+    return row.typed is not None and row.inplace and row.batched == "point"
 
 
 def check_broadcast(row: Row, arrays: Sequence[Any]) -> tuple[int, ...]:

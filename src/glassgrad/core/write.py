@@ -199,12 +199,12 @@ def is_doubled(data: Any) -> bool:
 def check_overlap_with(target: Tensor, other: Tensor, disjoint: bool = False) -> None:
     """Raise PyTorch's error where a tensor that is read lies partly on the one that is written, or at all."""
     if target is other:
-        if disjoint and target._array.size:
+        if disjoint:
             raise RuntimeError(errors.PARTIAL_OVERLAP)
         return
-    if target._counter is None or target._counter is not other._counter:
-        return
     a, b = target._array, other._array
+    if (target._counter is None or target._counter is not other._counter) and not np.may_share_memory(a, b):
+        return
     if a.size == 0 or b.size == 0 or not (_is_dense(a) and _is_dense(b)):
         return
     start, first = a.ctypes.data, b.ctypes.data
@@ -278,7 +278,7 @@ def into(row: Row | Composed, flat: Sequence[Any], out: Any, answer: Any) -> Any
             _check_out(row, target, source)
         _check_memory(row, flat, target)
         if not checks_kinds_first:
-            if isinstance(row, Row) and row.batched == "point" and any(operand is target for operand in flat):
+            if isinstance(row, Row) and call.is_elementwise(row) and any(operand is target for operand in flat):
                 check_fits(target, source._array.shape)
             _check_out(row, target, source)
     for target, source in zip(outs, answers, strict=True):
@@ -297,6 +297,8 @@ def _check_memory(row: Row | Composed, flat: Sequence[Any], out: Tensor) -> None
     names = row.inputs if len(row.inputs) == len(flat) else (row.inputs[:1] or ("",)) * len(flat)
     for name, operand in zip(names, flat, strict=True):
         if isinstance(operand, Tensor) and (name in row.disjoint or row.aligned or row.inplace or not row.out):
+            if len(row.inputs) != len(flat) and not operand._array.size:
+                continue  # of what is joined, PyTorch leaves out what is empty
             check_overlap_with(out, operand, name in row.disjoint)
 
 

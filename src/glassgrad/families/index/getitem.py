@@ -357,12 +357,14 @@ def expanded_warning(function: str) -> str:
 
 def fitting(target: Tensor, indices: Indices, values: Tensor, accumulate: bool) -> Tensor:
     """One number that a mask spreads, in the dtype of ``target``, which PyTorch fills with it; others as they are."""
-    kind = target._array.dtype
-    if accumulate or values._array.size != 1 or values._array.dtype is kind or kind.metadata is not None:
+    kind, own = target._array.dtype, values._array
+    if accumulate or own.size != 1 or kind.metadata is not None:
         return values
     masks = [index for index in indices if index is not None]
-    if len(masks) != 1 or masks[0]._array.dtype.kind != "b" or values._array.dtype == kind:
+    if len(masks) != 1 or masks[0]._array.dtype.kind != "b":
         return values
+    if own.dtype == kind:
+        return wrap(own.copy()) if values._edge is None and np.may_share_memory(own, target._array) else values
     dtypes.check_number(values._array.item(), kind)
     return values.to(target.dtype)  # type: ignore[attr-defined,no-any-return]
 
@@ -370,11 +372,12 @@ def fitting(target: Tensor, indices: Indices, values: Tensor, accumulate: bool) 
 def put_in_place(function: str, target: Tensor, indices: Indices, values: Tensor, accumulate: bool = False) -> None:
     """Put, or add, ``values`` where index tensors point; of elements that share memory the last one counts."""
     write.check_writable(target, False)
+    values = fitting(target, indices, values, accumulate)
     for index in indices:
         if index is not None:
             write.check_overlap_with(target, index, True)
     write.check_overlap_with(target, values, True)
-    array, values = target._array, fitting(target, indices, values, accumulate)
+    array = target._array
     if write.is_doubled(array):
         warn(expanded_warning(function))
         for axis, step in enumerate(array.strides):
@@ -443,6 +446,8 @@ def _check_number(self: Tensor, value: Any) -> None:
     """Raise PyTorch's error unless ``value`` is a number that the tensor can hold."""
     kind = type(value)
     if kind is bool or ((kind is float or kind is int) and -128 < value < 128):
+        if kind is float and value < 0 and self._array.dtype.kind == "u":
+            dtypes.check_number(value, self._array.dtype)
         return
     if kind is float:
         dtypes.check_number(value, self._array.dtype)

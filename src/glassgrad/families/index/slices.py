@@ -59,12 +59,12 @@ index_select_backward.derivative(grad_output=lambda grad, index, dim: index_sele
 def _slices_added(out: Any, index: Any, source: Any, axis: int) -> Any:
     if not out.ndim:
         out += source.reshape(()) if source.size == 1 else source.sum()
-    elif index.size > 1:
+    elif index.size > 1 and source.size:
         if axis:
             add_rows(np.moveaxis(out, axis, 0), index, np.moveaxis(source, axis, 0))
         else:
             add_rows(out, index, source)
-    elif index.size:
+    elif index.size == 1:
         out[_along(axis, index)] += source.reshape((*out.shape[:axis], 1, *out.shape[axis + 1 :]))
     return out
 

@@ -302,7 +302,9 @@ def xlogy_number(self: Any, /, other: Any) -> Any:
 
 
 xlogy_number.derivative(
-    self=lambda grad, self, other: grad * _log_of(other) if other > 0 else where(self == 0, 0, grad * _log_of(other))
+    self=lambda grad, self, other: (
+        xlogy_number(grad, other) if other > 0 else where(self == 0, 0, xlogy_number(grad, other))
+    )
 )
 
 
@@ -366,10 +368,6 @@ def power_of_two(self: Any, /) -> Any:
 
 
 power_of_two.derivative(self=lambda grad, result: grad * (result * _LN2))
-
-
-def _log_of(number: Any) -> Any:
-    return math.log(number) if number > 0 else -math.inf if number == 0 else math.nan
 
 
 # -- Signs, sizes and directions of real and complex numbers; rounding.

@@ -512,9 +512,10 @@ def rearranged(target: Tensor, row: Any, *settings: Any) -> Tensor:
     version.version += 1
     edge = target._edge
     if type(edge) is View:
-        edge.seen = version.version
         if record is not None:
             edge.edge = record
+        if edge.edge is record:  # else its history is that of another layout, and read anew
+            edge.seen = version.version
     elif record is not None:
         target._edge = record
     return target
