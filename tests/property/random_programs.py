@@ -163,7 +163,7 @@ KNOWN = re.compile(
     "complex32|ComplexHalf|logcumsumexp|In-place abs|searchsorted_out_cpu|a conjugate is being written|INTERNAL ASSERT|"
     r"Function \w+ returned an invalid gradient|does not require grad|cummax_cpu|not resizable|isFloatingType|"
     "does not support automatic differentiation|element of the written-to tensor refers to|view size is not compatible|"
-    "setStorage|MKL FFT|ZeroTensors|which is output 0 of Clamp|"
+    "setStorage|MKL FFT|ZeroTensors|which is output 0 of (Clamp|Ldexp)|"
     "Autograd not support dtype|Subtraction, the|desired output type (Char|Bool|Long|Int|Short|Byte)"
 )
 FIELD = re.compile(r"\{(\w+)\}")
@@ -441,7 +441,10 @@ def _seen(yours: Run, ours: Run, line: str) -> tuple[str, str] | None:
 
 def is_cut(tensor: Any) -> bool:
     """Whether a tensor was computed from a view that was made without recording."""
-    node = tensor.grad_fn
+    try:
+        node = tensor.grad_fn
+    except RuntimeError:  # its base was written
+        return False
     if node is None:
         return False
     return not node.next_functions or any(onward is None or is_late(onward) for onward, _ in node.next_functions)

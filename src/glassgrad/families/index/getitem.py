@@ -501,7 +501,7 @@ def _direct(self: Tensor, key: tuple[Any, ...], value: Any) -> bool:
             return False
     else:
         source = value._array
-        if source.dtype is not data.dtype and (tensors or source.dtype != data.dtype):
+        if source.dtype is not data.dtype and (tensors or source.dtype != data.dtype) or (tensors and source is data):
             return False
         if type(source) is ndarray and source.base is not None and np.may_share_memory(source, data):
             source = source.copy()
