@@ -226,7 +226,7 @@ def copysign(self: Any, other: Any, /) -> Any:
 
 
 copysign.derivative(
-    self=lambda grad, self, result: where(self == 0, 0, grad * (result / self)),
+    self=lambda grad, self, result: grad * where(self == 0, 0, result / self),
     other=lambda grad: zero_like(grad),
 )
 
@@ -238,7 +238,7 @@ def copysign_number(self: Any, /, other: Any) -> Any:
     return np.copysign(self, self.dtype.type(other))
 
 
-copysign_number.derivative(self=lambda grad, self, result: where(self == 0, 0, grad * (result / self)))
+copysign_number.derivative(self=lambda grad, self, result: grad * where(self == 0, 0, result / self))
 
 
 def refuse_heaviside(grad: Any) -> Any:
