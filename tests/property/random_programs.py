@@ -160,11 +160,13 @@ KINDS = [
 AROUND = ["{}"] * 24 + ["with torch.no_grad(): {}"] * 4 + ["with torch.enable_grad(): {}"]
 #: What is said where a program ends, as what follows differs, and docs/limits.md says why; or PyTorch breaks.
 KNOWN = re.compile(
-    "complex32|ComplexHalf|logcumsumexp|\"pow\" not|In-place abs|searchsorted_out_cpu|a conjugate is being written|INTERNAL ASSERT|"
+    "complex32|ComplexHalf|logcumsumexp|pow.? not|In-place abs|searchsorted_out_cpu|INTERNAL ASSERT|"
+    "a conjugate is being written|"
     r"Function \w+ returned an invalid gradient|does not require grad|cummax_cpu|not resizable|isFloatingType|"
     "does not support automatic differentiation|element of the written-to tensor refers to|view size is not compatible|"
     "setStorage|MKL FFT|ZeroTensors|which is output 0 of (Clamp|Ldexp)|"
-    "Autograd not support dtype|Subtraction, the|desired output type (Char|Bool|Long|Int|Short|Byte)"
+    "Autograd not support dtype|has been detached in-place|Subtraction, the|"
+    "desired output type (Char|Bool|Long|Int|Short|Byte)"
 )
 FIELD = re.compile(r"\{(\w+)\}")
 

@@ -215,7 +215,7 @@ def compute(row: Row, arrays: Sequence[Any], settings: Sequence[Any]) -> Any:
 
 def is_elementwise(row: Row) -> bool:
     """Whether a row of several inputs computes element by element, as far as its columns tell."""
-    return row.typed is not None and row.inplace and row.batched == "point"
+    return row.typed is not None and row.public and row.batched == "point"
 
 
 def check_broadcast(row: Row, arrays: Sequence[Any]) -> tuple[int, ...]:

@@ -345,6 +345,12 @@ def view_as_real(input: Tensor) -> Tensor:
     """The view of complex numbers as pairs along a new last dimension."""
     if not _is_complex(input):
         raise RuntimeError("view_as_real is only supported for complex tensors")
+    if is_conj(input):
+        raise RuntimeError(
+            "view_as_real doesn't work on unresolved conjugated tensors.  To resolve the conjugate tensor so you can "
+            "view it as real, use self.resolve_conj(); however, be warned that the resulting tensor will NOT alias the "
+            "original."
+        )
     return cast.view_as_real(input)
 
 

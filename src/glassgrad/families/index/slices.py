@@ -36,6 +36,8 @@ def index_select(self: Any, index: Any, /, dim: Any) -> Any:
     if not self.ndim:
         if index.size != 1:
             raise RuntimeError(f"index_select(): Index to scalar can have only 1 value, got {index.size} value(s)")
+        if not inside(index, 1):
+            raise IndexError("index out of range in self")
         return np.array(self)
     if index.size and not self.shape[axis]:
         raise RuntimeError("index_select(): self indexing axis dim should be positive")
