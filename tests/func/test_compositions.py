@@ -11,10 +11,11 @@ import numpy as np
 import pytest
 
 import glassgrad
+from tests.counts import count
 from tests.laws import array
 
 pytestmark = pytest.mark.torch
-COUNT = 60
+COUNT = count(60)
 
 
 def steps(t):

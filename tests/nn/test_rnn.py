@@ -5,12 +5,13 @@ import pickle
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import glassgrad
 from glassgrad.core.row import TABLE
 from tests.agreement import cases, check
+from tests.counts import generated
 
 torch_only = pytest.mark.torch
 KINDS = ("LSTM", "GRU", "RNN")
@@ -132,7 +133,7 @@ def test_layer_in_half_precision(kind, dtype):
 
 
 @torch_only
-@settings(max_examples=25, deadline=None)
+@generated(25)
 @given(
     lengths=st.lists(st.integers(1, 6), min_size=1, max_size=5),
     kind=st.sampled_from(KINDS),

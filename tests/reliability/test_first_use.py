@@ -77,3 +77,20 @@ def test_disturbed_while_numba_is_imported(name, module):
     assert done.returncode == 0, done.stderr
     times = 1 if name == "SIGINT" else 3
     assert done.stdout.split() == ["None", *["1.0"] * times, "glassgrad.families.softmax.native"]
+
+
+def test_a_lock_that_python_lost_count_of(monkeypatch):
+    """Before Python 3.12 an import that a signal handler's import interrupts may end in a KeyError of the thread."""
+    from glassgrad.ground import importing
+
+    import_module, asked = importing.import_module, []
+
+    def once_lost(name, package=None):
+        asked.append(name)
+        if len(asked) == 1:
+            raise KeyError(importing.get_ident())
+        return import_module(name, package)
+
+    monkeypatch.setattr(importing, "import_module", once_lost)
+    assert importing.load("glassgrad.families.pad.rows").constant_pad_nd is not None
+    assert len(asked) == 2

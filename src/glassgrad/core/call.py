@@ -207,6 +207,23 @@ def compute(row: Row, arrays: Sequence[Any], settings: Sequence[Any]) -> Any:
         return result if row.laid is None else row.laid(result, *operands)
     except ValueError as error:
         shape_error(row, arrays, error)
+    except NotImplementedError:  # of elements, PyTorch looks at the sizes before it looks for a kernel
+        if is_elementwise(row):
+            check_broadcast(row, arrays)
+        raise
+
+
+def is_elementwise(row: Row) -> bool:
+    """Whether a row of several inputs computes element by element, as far as its columns tell."""
+    return row.typed is not None and row.public and row.batched == "point"
+
+
+def check_broadcast(row: Row, arrays: Sequence[Any]) -> tuple[int, ...]:
+    """The shape that arrays broadcast to; PyTorch's error where they do not."""
+    try:
+        return np.broadcast_shapes(*(array.shape for array in arrays if array is not None))
+    except ValueError as error:
+        shape_error(row, arrays, error)
 
 
 # -- the function that users call -------------------------------------------------------------------------------------

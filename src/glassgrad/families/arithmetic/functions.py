@@ -73,6 +73,11 @@ def holds(tensor: Tensor, number: Any) -> bool:
     return kind != "b" and isinstance(number, int) and not isinstance(number, bool)
 
 
+def recorded_with(tensor: Tensor, number: Any) -> bool:
+    """Whether a number has to go by a row of its own, whose node does not save it: whole numbers have no history."""
+    return tensor._edge is not None and tensor._array.dtype.kind not in "biu" and holds(tensor, number)
+
+
 def raised(tensor: Tensor, number: Any) -> Tensor:
     """The tensor in the dtype that it and a number agree on."""
     if holds(tensor, number):
@@ -86,12 +91,17 @@ def raised(tensor: Tensor, number: Any) -> Tensor:
     return tensor.to(kind)  # type: ignore[attr-defined]
 
 
+def in_float(number: Any) -> Any:
+    """A number as functions that compute with floats take it."""
+    return plain(number) if isinstance(number, complex) else float(number)
+
+
 def of_two(function: str, both: Any, with_number: Any, of_number: Any, input: Any, other: Any, out: Any) -> Tensor:
     """A function of two tensors, or of a tensor and a number on either side: a row for each of the three."""
     if isinstance(input, Tensor) and is_number(other):
-        return with_number(raised(input, float(other)), plain(other), out=out)  # type: ignore[no-any-return]
+        return with_number(raised(input, in_float(other)), plain(other), out=out)  # type: ignore[no-any-return]
     if is_number(input) and isinstance(other, Tensor):
-        return of_number(raised(other, float(input)), plain(input), out=out)  # type: ignore[no-any-return]
+        return of_number(raised(other, in_float(input)), plain(input), out=out)  # type: ignore[no-any-return]
     if not (isinstance(input, Tensor) and isinstance(other, Tensor)):
         raise no_match(function, (input, other), PAIR[0], "Number self, Tensor other, *, Tensor out = None", PAIR[1])
     return both(input, other, out=out)  # type: ignore[no-any-return]
@@ -109,9 +119,9 @@ def number_aside(row: Any, with_number: Any, name: str) -> Any:
         if is_number(other):
             other = plain(other)
             if row.row.strict:
-                write.check_cast(raised(self, float(other))._array.dtype, self)
+                write.check_cast(raised(self, in_float(other))._array.dtype, self)
                 return written(with_number, self, settings=(other,))
-            if self._edge is not None and holds(self, other):
+            if recorded_with(self, other):
                 return written(with_number, self, settings=(other,))
         return written(row, self, other)
 
@@ -177,9 +187,9 @@ def reflected_div(input: Tensor, other: Any) -> Any:
 @composite()
 def floor_divide(input: Any, other: Any, *, out: Any = None) -> Tensor:
     """The quotient rounded down; not differentiable."""
-    if is_number(other) and isinstance(input, Tensor) and input._edge is not None and holds(input, plain(other)):
+    if is_number(other) and isinstance(input, Tensor) and recorded_with(input, plain(other)):
         return arithmetic.floor_divide_number(input, plain(other), out=out)
-    if is_number(input) and isinstance(other, Tensor) and other._edge is not None and holds(other, plain(input)):
+    if is_number(input) and isinstance(other, Tensor) and recorded_with(other, plain(input)):
         return arithmetic.floor_divide_number(other, plain(input), True, out=out)
     return arithmetic.floor_divide(plain(input), plain(other), out=out)
 
@@ -189,11 +199,11 @@ def remainder(input: Any, other: Any, *, out: Any = None) -> Tensor:
     """What division leaves, with the sign of the divisor."""
     if is_number(other) and isinstance(input, Tensor):
         other = plain(other)
-        if input._edge is not None and holds(input, other):
+        if recorded_with(input, other):
             return arithmetic.remainder_number(input, other, out=out)
     elif is_number(input) and isinstance(other, Tensor):
         input = plain(input)
-        if other._edge is not None and holds(other, input):
+        if recorded_with(other, input):
             return arithmetic.remainder_of_number(other, input, out=out)
     elif not (isinstance(input, Tensor) and isinstance(other, Tensor)):
         raise no_match("remainder", (input, other), PAIR[0], "Number self, Tensor other, *, Tensor out = None", PAIR[1])
@@ -205,7 +215,7 @@ def fmod(input: Tensor, other: Any, *, out: Any = None) -> Tensor:
     """What division leaves, with the sign of the dividend."""
     if is_number(other) and isinstance(input, Tensor):
         other = plain(other)
-        if input._edge is not None and holds(input, other):
+        if recorded_with(input, other):
             return arithmetic.fmod_number(input, other, out=out)
     elif not (isinstance(input, Tensor) and isinstance(other, Tensor)):
         raise no_match("fmod", (input, other), *PAIR)

@@ -39,15 +39,24 @@ INTEGER_ADDCDIV = (
 )
 
 
-def scaled(array: Any, alpha: Any) -> Any:
-    """``alpha * array`` in the array's dtype, or PyTorch's error where ``alpha`` does not fit it."""
-    kind = array.dtype.kind
+def is_one(alpha: Any, array: Any) -> bool:
+    """Whether a factor is one; PyTorch's error where it does not fit the dtype of ``array``."""
+    if type(alpha) is not int:
+        _check_factor(array.dtype.kind, alpha)
+    return alpha == 1  # type: ignore[no-any-return]
+
+
+def _check_factor(kind: str, alpha: Any) -> None:
     if type(alpha) is bool and kind != "b":
         raise RuntimeError("Boolean alpha only supported for Boolean results.")
     if kind in "biu" and isinstance(alpha, (float, complex)):
         raise RuntimeError("For integral input tensors, argument alpha must not be a floating point number.")
     if kind != "c" and isinstance(alpha, complex):
         raise RuntimeError("For non-complex input tensors, argument alpha must not be a complex number.")
+
+
+def scaled(array: Any, alpha: Any) -> Any:
+    """``alpha * array`` in the array's dtype."""
     return array * array.dtype.type(alpha)
 
 
@@ -75,7 +84,7 @@ def _rounded(self: Any, alpha: Any) -> Any:
 )  # fmt: skip
 def add(self: Any, other: Any, /, alpha: Any = 1) -> Any:
     """The elementwise sum ``self + alpha * other``, with broadcasting."""
-    if alpha == 1:
+    if is_one(alpha, self):
         return self + other
     return self + scaled(other, alpha) if self.dtype.itemsize > 2 else _wide(add, self, other, _rounded(self, alpha))
 
@@ -97,7 +106,7 @@ def no_single_bool(a: Any, b: Any) -> None:
 def sub(self: Any, other: Any, /, alpha: Any = 1) -> Any:
     """The elementwise difference ``self - alpha * other``, with broadcasting."""
     try:
-        if alpha == 1:
+        if is_one(alpha, self):
             return self - other
         if self.dtype.itemsize > 2:
             return self - scaled(other, alpha)
@@ -113,7 +122,7 @@ sub.derivative(self=lambda grad: grad, other=lambda grad, alpha: -grad if alpha 
 def rsub(self: Any, other: Any, /, alpha: Any = 1) -> Any:
     """The elementwise difference ``other - alpha * self``, with broadcasting."""
     try:
-        return other - self if alpha == 1 else other - scaled(self, alpha)
+        return other - self if is_one(alpha, self) else other - scaled(self, alpha)
     except TypeError:
         raise RuntimeError(TWO_BOOLS) from None
 
@@ -128,7 +137,7 @@ def rsub_number(self: Any, /, other: Any, alpha: Any = 1) -> Any:
         other = self.dtype.type(other)
     elif self.dtype.kind in "iu":  # what does not fit wraps round
         other = np.asarray(other).astype(self.dtype)
-    return other - self if alpha == 1 else other - scaled(self, alpha)
+    return other - self if is_one(alpha, self) else other - scaled(self, alpha)
 
 
 rsub_number.derivative(self=lambda grad, alpha: -grad if alpha == 1 else grad * -alpha)
@@ -197,7 +206,7 @@ reciprocal.derivative(self=lambda grad, result: -grad * (result * result))
 
 
 def _nonzero(self: Any, other: Any) -> None:
-    if self.dtype.kind in "biu" and not np.all(other):
+    if self.dtype.kind in "biu" and not np.all(other) and np.broadcast(self, other).size:
         raise RuntimeError("ZeroDivisionError")
 
 

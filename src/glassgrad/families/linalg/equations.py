@@ -14,11 +14,11 @@ from ...core.tensor import Tensor, wrap
 from ...ground import dtypes, errors
 from ...ground.listening import audible
 from ...ops.declare import COMPOSITES, composite
-from ..matrix.functions import broadcast, check_equation, demand, into, linalg_inv, linalg_solve
+from ..matrix.functions import broadcast, demand, into, linalg_inv
 from ..norm.functions import matrix_norm
 from ..shape.rows import permute, reshape, squeeze_dim, unsqueeze
 from . import kernels as triangle
-from .functions import answer, eigvalsh, fractional, matrices, square, stretched, svdvals
+from .functions import answer, check_equation, eigvalsh, fractional, linalg_solve, matrices, square, stretched, svdvals
 from .rows import check_info, inverse_of, is_vector, linalg_matrix_exp, linalg_slogdet, solution
 from .singular import linalg_lstsq, linalg_pinv
 from .triangular import LAPACK, linalg_lu_solve, substitute

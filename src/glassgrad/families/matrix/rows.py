@@ -336,6 +336,8 @@ mv.derivative(self=lambda grad, vec: outer_of(grad, vec), vec=lambda grad, self:
 def check_mv(self: Any, mat: Any, vec: Any) -> None:
     """Raise PyTorch's error unless ``self + mat @ vec`` is possible; ``self`` is None where there is nothing to add."""
     ndim = 1 if self is None else self.ndim
+    if self is None and not mat.ndim:
+        raise IndexError("Dimension specified as 0 but tensor has no dimensions")
     if mat.ndim != 2 or vec.ndim != 1 or ndim > 1:
         raise RuntimeError(f"vector + matrix @ vector expected, got {ndim}, {mat.ndim}, {vec.ndim}")
     (n, m), added = mat.shape, mat.shape[0] if self is None or not self.ndim else self.shape[0]

@@ -39,12 +39,14 @@ def vector_norm(
     Source: https://docs.pytorch.org/docs/stable/generated/torch.linalg.vector_norm.html
     """
     check_tensor(x, "linalg_vector_norm")
-    if isinstance(ord, (str, bool)) or not isinstance(ord, (int, float)):
+    if not isinstance(ord, (int, float, complex)):
         raise TypeError(f"linalg_vector_norm(): argument 'ord' (position 2) must be Number, not {called(ord)}")
     if x._array.dtype.kind in "bui":
         raise RuntimeError(
             f"linalg.vector_norm: Expected a floating point or complex tensor as input. Got {x.dtype.scalar_name}"
         )
+    if isinstance(ord, complex):
+        raise RuntimeError("linalg.vector_norm: Expected a non-complex scalar as the order of norm.")
     axes = some_dims(dim, x._array.ndim, "linalg_vector_norm")
     if not x._array.size and (ord < 0 or ord == inf):
         name = ord if isinstance(ord, int) else "inf" if ord == inf else "-inf" if ord == -inf else f"{ord:g}"
