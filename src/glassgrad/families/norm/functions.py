@@ -16,7 +16,8 @@ from ...kernels import compiled
 from ...kernels.columns import not_implemented
 from ...ops.declare import composite, functional
 from ...ops.unfold import FORMS, Form
-from ..arithmetic.rows import add_number, pow_number
+from ..arithmetic.powers import pow_number
+from ..arithmetic.rows import add_number
 from ..distance.rows import linalg_vector_norm, norm_dim
 from ..linalg.singular import linalg_svd
 from ..pad.functions import pad
