@@ -120,15 +120,15 @@ def everyday_arrays(plan: Plan, flat: Sequence[Any]) -> Agreed | None:
 
 def agree(row: Row, flat: Sequence[Any], written: bool = False) -> Agreed:
     """The arrays of any inputs, numbers among them, made to agree as the row's columns say."""
-    if row.check is not None:
-        row.check(*flat)
+    if row.refuses is not None:
+        row.refuses(*flat)
     arrays = arrays_of(row, flat, written)
     if row.typed is None:
         _check_float8(row, arrays)
         return arrays, None, None
     cast = common_dtype(row, flat)
     _check_float8(row, arrays)
-    if row.single_numbers and cast.itemsize == 2 and not any(a is not None and a.dtype.metadata for a in arrays):
+    if row.single and cast.itemsize == 2 and not any(a is not None and a.dtype.metadata for a in arrays):
         single = beside_half(arrays, cast)
         if single is not None:
             return single, cast, cast

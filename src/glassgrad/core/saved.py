@@ -142,9 +142,9 @@ def pack(record: Record, source: str, slot: int, pair: tuple[Any, Any]) -> None:
         record.saved = tuple(entries)
         about = getattr(record, "_about", None)  # what is printed for speed knows nothing of packed values
         if about is not None and about.inner is not None:  # hooks stand before it
-            about.inner = plan.run
+            about.inner = plan.gradients
         else:
-            record.run = plan.run
+            record.run = plan.gradients
 
 
 node.read_saved, node.pack_saved = shown, pack

@@ -191,7 +191,7 @@ def _way_back(record: Record) -> Any:
     """The function that runs a record, without hooks, by what it is to the record's kind."""
     extras = getattr(record, "_about", None)
     run = record.run if extras is None or extras.inner is None or record.run is freed else extras.inner
-    return "kind" if run is record.kind.run else "plan" if run is plan.run else run
+    return "kind" if run is record.kind.run else "plan" if run is plan.gradients else run
 
 
 def _kind_of(kind: Kind) -> _KindOf:
@@ -261,7 +261,7 @@ class _Building:
                 record.kind = record._own_kind()
             record._gathered = None
             if record.run in ("kind", "plan"):
-                record.run = record.kind.run if record.run == "kind" else plan.run
+                record.run = record.kind.run if record.run == "kind" else plan.gradients
             extras = getattr(record, "_about", None)
             if extras is not None and extras.retain is not None:
                 hooks.install(record)
