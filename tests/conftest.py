@@ -9,6 +9,7 @@ from importlib.util import find_spec
 import pytest
 
 os.environ.setdefault("OMP_NUM_THREADS", "2")
+os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # tests run side by side: who waits is to leave the core to others
 
 
 @pytest.hookimpl(wrapper=True)

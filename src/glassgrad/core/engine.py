@@ -89,14 +89,12 @@ def general(
     needed = None if inputs is None else _leading_to(owed, targets)
     if needed is not None and accumulate:
         needed |= _chosen_themselves(targets, owed)
+    reached = None if needed is None else needed.union(targets)
     inbox: dict[Any, Any] = {}
     ready: list[tuple[float, int, Any]] = []
     order = count()
     watched = modes.local.anomaly
     heard = listener
-
-    def is_reached(edge: Any) -> bool:
-        return needed is None or edge in needed or edge in targets
 
     def settle(edge: Any) -> None:  # youngest first; leaves as early as possible
         if not owed[edge]:
@@ -111,7 +109,7 @@ def general(
     def hand_on(edges: Sequence[Any], gradients: Sequence[Any]) -> None:
         for onward, gradient in zip(edges, gradients, strict=True):
             if onward is not None:
-                if is_reached(onward):
+                if reached is None or onward in reached:
                     deliver(onward, gradient)
                 owed[onward] -= 1
                 settle(onward)
@@ -123,10 +121,10 @@ def general(
     calls = _running.calls
     depth = len(calls)
     try:
-        calls.append((next(_tasks), owed, None if needed is None else needed | set(targets)))
+        calls.append((next(_tasks), owed, reached))
         while ready:
             edge = heappop(ready)[2]
-            if not is_reached(edge):
+            if reached is not None and edge not in reached:
                 continue
             about = getattr(edge, "_about", None)
             if about is not None:
@@ -140,20 +138,22 @@ def general(
                     else:
                         heard(edge, partial(hooks.into_leaf, edge, inbox.pop(edge), lifted))
             elif needed is None or edge in needed:
-                step = partial(_step, edge, about, inbox.pop(edge, None), keep, lifted, watched)
-                if needed is not None:
-                    step = partial(step, _wanted(edge, about, is_reached))
-                hand_on(edge.edges, step() if heard is None else heard(edge, step))
+                wanted = None if reached is None else _wanted(edge, about, reached)
+                if heard is None:
+                    hand_on(edge.edges, _step(edge, about, inbox.pop(edge, None), keep, lifted, watched, wanted))
+                else:
+                    step = partial(_step, edge, about, inbox.pop(edge, None), keep, lifted, watched, wanted)
+                    hand_on(edge.edges, heard(edge, step))
     finally:
         del calls[depth:]
     return list(targets.values())
 
 
-def _wanted(record: Record, about: Any, is_reached: Callable[[Any], bool]) -> list[bool] | None:
+def _wanted(record: Record, about: Any, reached: set[Any]) -> list[bool] | None:
     """Which edges of a record want a gradient; None where all do, or where that saves no work."""
     if len(record.edges) == 1 and (about is None or not about.post_hooks):
         return None
-    wanted = [onward is None or is_reached(onward) for onward in record.edges]
+    wanted = [onward is None or onward in reached for onward in record.edges]
     return None if all(wanted) else wanted
 
 
