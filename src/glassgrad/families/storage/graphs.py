@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...core import hooks, plan, saved, views
+from ...core import hooks, packed, plan, views
 from ...core.lifted import Lifted
 from ...core.record import About, Fitting, Kind, Record, freed, tick
 from ...core.row import TABLE
@@ -31,7 +31,7 @@ from ...ops.declare import composite
 from .interchange import OWN, copy_leaf, place_in_memory, reduce_leaf, saving, warn_of_each, warn_of_hooks
 
 #: The classes whose objects make up a graph, beside tensors.
-PARTS = (Record, View, VersionCounter, Fitting, About, saved.Packed, saved.Bare, views.Home)
+PARTS = (Record, View, VersionCounter, Fitting, About, packed.Packed, packed.Bare, views.Home)
 _ATOMS = frozenset({type(None), bool, int, float, complex, str, type})
 #: What of ours in a tensor's dictionary a copy keeps.
 _KEPT = frozenset({"_inference", "_conjugate"})
