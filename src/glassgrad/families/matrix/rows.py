@@ -290,8 +290,8 @@ def column_sums(self: Any, /) -> Any:
     """The sums of a matrix's columns, by BLAS unless it is large."""
     kind = self.dtype
     if kind is F32 or kind is F64:
-        if self.size >= 16 * compiled.least:
-            return compiled.reduce.columns(self)
+        if self.size >= 16 * compiled.least and (sums := compiled.reduce.columns(self)) is not None:
+            return sums
         count = self.shape[0]
         ones = (ones32 if kind is F32 else ones64).get(count)
         return (np.ones(count, kind) if ones is None else ones).dot(self)
