@@ -11,6 +11,7 @@ import pytest
 from tests import counts
 
 os.environ.setdefault("OMP_NUM_THREADS", "2")
+os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # tests run side by side: who waits is to leave the core to others
 os.environ.setdefault("GLASSGRAD_NUMBA", "now")  # what compiled kernels give is tested, not how long NumPy serves first
 
 

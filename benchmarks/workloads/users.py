@@ -78,7 +78,8 @@ def generation(engine: Engine, tokens: int) -> Step:
 
     def step() -> Any:
         with torch.no_grad():
-            token, kept = torch.zeros(1, 1, dtype=torch.long), [None] * layers
+            token = torch.zeros(1, 1, dtype=torch.long)
+            kept: list[Any] = [None] * layers
             for _ in range(tokens):
                 x = embedding(token)
                 for place, (norm1, qkv, out, norm2, up, down) in enumerate(blocks):

@@ -203,7 +203,7 @@ def test_general_takes_several_roots_and_the_same_root_twice():
 
 def test_a_leaf_may_be_a_root():
     x = torch.ones(2, requires_grad=True)
-    engine.run([(x, np.full(2, 3.0, "f4"))], keep=False)
+    engine.backward([(x, np.full(2, 3.0, "f4"))], keep=False)
     assert x.grad.tolist() == [3.0, 3.0]
     x.backward(torch.tensor([1.0, 2.0]))
     assert x.grad.tolist() == [4.0, 5.0]

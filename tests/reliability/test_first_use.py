@@ -23,7 +23,7 @@ def disturbed(*arguments):
 def test_first_use(what):
     failed, counts = disturbed(what, "interrupt", "signal", "fork")
     assert failed == []
-    assert len(counts) == 3 and min(counts) >= 30
+    assert len(counts) == 3 and min(counts) >= 25
 
 
 def test_interrupted_while_the_package_is_imported():

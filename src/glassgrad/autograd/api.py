@@ -37,7 +37,7 @@ def tensor_backward(
     if gradient is None and inputs is None and not create_graph and type(edge) is Record:
         data = self._array
         if type(data) is np.float32 and not modes.transforming:  # the everyday call: the loss of a training step
-            engine.run([(edge, _ONE)], keep=bool(retain_graph))
+            engine.backward([(edge, _ONE)], keep=bool(retain_graph))
             return
     _backward(self, gradient, retain_graph, create_graph, inputs=inputs)
 
@@ -89,7 +89,7 @@ def backward(
     try:
         modes.set_grad(create_graph)
         if inputs is None and not lifted:
-            engine.run(roots, keep=keep)
+            engine.backward(roots, keep=keep)
         else:
             wanted = None if inputs is None else [_target(tensor, roots) for tensor in inputs]
             engine.general(roots, keep=keep, lifted=lifted, inputs=wanted)

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from ..ground import modes
 from . import saved
+from .overwritten import stale_error
+from .packed import Packed
 from .tensor import Tensor
 
 if TYPE_CHECKING:
@@ -83,7 +85,7 @@ class Lifted(Tensor):
                 setattr(self, name, getattr(other, name))
 
 
-class Kept(saved.Packed):
+class Kept(Packed):
     """A result as its own record at a level keeps it: what it stands for; its place is the record, by ``edge``."""
 
     __slots__ = ("level", "value", "version")
@@ -95,7 +97,7 @@ class Kept(saved.Packed):
     def open(self, edge: Any) -> Any:
         now = saved.version_of(self.value)
         if now != self.version:
-            raise RuntimeError(saved.stale_error(self.value._array, edge, now, self.version))
+            raise RuntimeError(stale_error(self.value._array, edge, now, self.version))
         return self.level.track(self.value, edge)
 
 

@@ -15,7 +15,6 @@ from typing import Any, NoReturn
 import numpy as np
 
 from ..ground import dtypes, errors, modes
-from ..ground import format as formatting
 from ..ground.counter import VersionCounter
 from ..ground.device import device
 from ..ground.listening import audible
@@ -340,6 +339,8 @@ class Tensor:
         return self
 
     def __repr__(self, *, tensor_contents: str | None = None) -> str:
+        from ..ground import format as formatting  # not every program prints
+
         try:
             edge = edge_of(self)
             node = type(node_of(edge)).__name__ if isinstance(edge, Record) else None

@@ -444,7 +444,7 @@ class _Walk:
         """One run of a record for some of its edges, without its hooks; the graph stays."""
         if record.kind.row is None or record.run is freed:
             return hooks.bare(record, getattr(record, "_about", None), grad, True, False)  # type: ignore[no-any-return]
-        return history.run_part(record, grad, True, False, wishes)
+        return history.gradients(record, grad, True, False, wishes)
 
 
 _chances = np.random.default_rng(0)

@@ -332,7 +332,7 @@ def twice_transposed(
         seeds = {number: level.track(zeros_of(outs[number]), LEAF) for number in numbers}
         bundled = row.plan.kind.outputs > 1
         grad = Bundle([seeds.get(number) for number in range(len(outs))]) if bundled else seeds[numbers[0]]
-        pulled = history.run_lifted(record, grad, True)
+        pulled = history.gradients_lifted(record, grad, True)
         roots = []
         positions = range(len(values)) if row.listed else row.plan.edges
         for position, gradient in zip(positions, pulled, strict=True):

@@ -227,7 +227,7 @@ def back_through(row: Row, source: Any, settings: Sequence[Any], number: int, gr
         grads = [None] * count
         grads[number] = grad
         grad = history.Bundle(grads)
-    return history.run_lifted(record, grad, True)[0]
+    return history.gradients_lifted(record, grad, True)[0]
 
 
 def gradients(

@@ -18,10 +18,12 @@ from ..pointwise import limit as sign
 from ..pointwise import rounding
 from ..pointwise import rows as bitwise
 from ..special import rows as special
+from . import powers, quotients
 from . import rows as arithmetic
+from .powers import pow as power
+from .powers import pow_number
 from .rows import div as quotient
-from .rows import mul, pow_number, reciprocal
-from .rows import pow as power
+from .rows import mul, reciprocal
 
 PAIR = "Tensor input, Tensor other, *, Tensor out = None", "Tensor input, Number other, *, Tensor out = None"
 _NUMBERS = (int, float, complex, np.number, np.bool_)
@@ -167,7 +169,7 @@ def div(input: Any, other: Any, *, rounding_mode: str | None = None, out: Any = 
     """The quotient, rounded towards zero ("trunc") or down ("floor") if ``rounding_mode`` says so."""
     if rounding_mode is None:
         return quotient(input, other, out=out)
-    return arithmetic.div_rounded(input, other, _checked_mode(rounding_mode), out=out)
+    return quotients.div_rounded(input, other, _checked_mode(rounding_mode), out=out)
 
 
 @composite("divide_", function=False)
@@ -175,7 +177,7 @@ def div_(self: Tensor, other: Any, *, rounding_mode: str | None = None) -> Tenso
     """In-place :func:`div`."""
     if rounding_mode is None:
         return written(quotient, self, other)
-    return written(arithmetic.div_rounded, self, other, settings=(_checked_mode(rounding_mode),))
+    return written(quotients.div_rounded, self, other, settings=(_checked_mode(rounding_mode),))
 
 
 @composite("__rdiv__", function=False, name="__rtruediv__")
@@ -188,10 +190,10 @@ def reflected_div(input: Tensor, other: Any) -> Any:
 def floor_divide(input: Any, other: Any, *, out: Any = None) -> Tensor:
     """The quotient rounded down; not differentiable."""
     if is_number(other) and isinstance(input, Tensor) and recorded_with(input, plain(other)):
-        return arithmetic.floor_divide_number(input, plain(other), out=out)
+        return quotients.floor_divide_number(input, plain(other), out=out)
     if is_number(input) and isinstance(other, Tensor) and recorded_with(other, plain(input)):
-        return arithmetic.floor_divide_number(other, plain(input), True, out=out)
-    return arithmetic.floor_divide(plain(input), plain(other), out=out)
+        return quotients.floor_divide_number(other, plain(input), True, out=out)
+    return quotients.floor_divide(plain(input), plain(other), out=out)
 
 
 @composite()
@@ -200,14 +202,14 @@ def remainder(input: Any, other: Any, *, out: Any = None) -> Tensor:
     if is_number(other) and isinstance(input, Tensor):
         other = plain(other)
         if recorded_with(input, other):
-            return arithmetic.remainder_number(input, other, out=out)
+            return quotients.remainder_number(input, other, out=out)
     elif is_number(input) and isinstance(other, Tensor):
         input = plain(input)
         if recorded_with(other, input):
-            return arithmetic.remainder_of_number(other, input, out=out)
+            return quotients.remainder_of_number(other, input, out=out)
     elif not (isinstance(input, Tensor) and isinstance(other, Tensor)):
         raise no_match("remainder", (input, other), PAIR[0], "Number self, Tensor other, *, Tensor out = None", PAIR[1])
-    return arithmetic.remainder(input, other, out=out)
+    return quotients.remainder(input, other, out=out)
 
 
 @composite()
@@ -216,15 +218,15 @@ def fmod(input: Tensor, other: Any, *, out: Any = None) -> Tensor:
     if is_number(other) and isinstance(input, Tensor):
         other = plain(other)
         if recorded_with(input, other):
-            return arithmetic.fmod_number(input, other, out=out)
+            return quotients.fmod_number(input, other, out=out)
     elif not (isinstance(input, Tensor) and isinstance(other, Tensor)):
         raise no_match("fmod", (input, other), *PAIR)
-    return arithmetic.fmod(input, other, out=out)
+    return quotients.fmod(input, other, out=out)
 
 
-remainder_ = number_aside(arithmetic.remainder, arithmetic.remainder_number, "remainder")
-fmod_ = number_aside(arithmetic.fmod, arithmetic.fmod_number, "fmod")
-floor_divide_ = number_aside(arithmetic.floor_divide, arithmetic.floor_divide_number, "floor_divide")
+remainder_ = number_aside(quotients.remainder, quotients.remainder_number, "remainder")
+fmod_ = number_aside(quotients.fmod, quotients.fmod_number, "fmod")
+floor_divide_ = number_aside(quotients.floor_divide, quotients.floor_divide_number, "floor_divide")
 
 
 def _operator(name: str, function: Any, reflected: bool = False) -> None:
@@ -273,7 +275,7 @@ def pow(input: Any, exponent: Any, *, out: Any = None) -> Tensor:
         raise no_match("pow", (input, exponent), *_POWERS)
     input = plain(input)
     if holds(exponent, input):
-        return arithmetic.pow_base(exponent, input, out=out)
+        return powers.pow_base(exponent, input, out=out)
     return power(input, exponent, out=out)
 
 

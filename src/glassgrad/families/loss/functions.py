@@ -15,7 +15,8 @@ from ...ground.listening import audible
 from ...ground.runtime import warn
 from ...ops.autocast import single
 from ...ops.declare import composite, functional
-from ..arithmetic.rows import add_number, div_number, mul, mul_number, neg, pow_number
+from ..arithmetic.powers import pow_number
+from ..arithmetic.rows import add_number, div_number, mul, mul_number, neg
 from ..compare.rows import where
 from ..distance.functions import together
 from ..index.rows import masked_fill
