@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..explore.measure import array_of, is_finite
+from ..explore.measure import array_of, is_finite, norm_of
 from ..explore.model import SourceLoc
 from ..explore.read import is_tensor
 from ..explore.source import location_of
@@ -48,6 +48,8 @@ class Looks:
         self.watch = watch
         self.number = 0  # of looks
         self.losses: list[float | None] = []
+        self.kept: list[weakref.ref[Any]] = []  # the losses themselves
+        self.ages: list[float] = []  # of the youngest node of each graph
         self.nan: Asked | None = None  # what the graph of the first loss said that was not finite
         self.bad_weights: list[Any] = []  # and its leaves that were not either
         self.spoiled_at: int | None = None  # the backward pass whose gradients were the first that were not finite
@@ -65,6 +67,7 @@ class Looks:
         self.reaching_back = 0
         self.sizes: list[int] = []
         self.rates: list[float] = []
+        self.stepped_first = False  # whether a step came before any backward pass
         self.unzeroed = self.clipped = self.wiped = self.stepped_without = 0
         self.not_training: set[str] = set()
         self.backward_line: SourceLoc | None = None
@@ -74,7 +77,6 @@ class Looks:
         self._zeroed = False  # whether gradients were zeroed since the last step
         self._went_back = False  # whether there was a backward pass since then
         self._zeroed_last = False  # whether zero_grad() came after it
-        self._newest = -math.inf
         #: a parameter, its gradient, and the gradient's version after a step
         self._sample: tuple[Any, Any, int] | None = None
         self.stepped: dict[int, int] = {}  # optimizers, and the number of backward passes at their last step
@@ -115,11 +117,11 @@ class Looks:
         if finite is False and self.watch.first_bad == self.watch.backwards:
             self.nan = answers_to(loss, recording, {}).get("nan")
             self.bad_weights = [leaf for leaf in leaves if is_finite(leaf) is False]
+        self.kept.append(weakref.ref(loss))
         seen = [number for number in walked.seqs if number != math.inf]
         if seen:
-            if min(seen) < self._newest:
-                self.reaching_back += 1
-            self._newest = max(seen)
+            self.reaching_back += bool(self.ages) and min(seen) < self.ages[-1]
+            self.ages.append(max(seen))
         self.sizes.append(len(walked.nodes))
         look_at_graph(self.patterns, walked, recording, self.watch.torch.__name__)
         self.units.look(walked, recording, self.watch.torch.__name__)
@@ -183,6 +185,7 @@ class Looks:
             return  # they were looked at
         if all(p.grad is None for p in trained_by(optimizer)):
             self.stepped_without += 1
+            self.stepped_first |= not self.watch.backwards
             self.wiped += wiped
             self.step_line = location_of(frame)
         if not self._looking:
@@ -205,9 +208,9 @@ class Looks:
             evidence = self.parameters.get(id(parameter))
             if evidence is not None and evidence.before is not None:
                 before, evidence.before = evidence.before, None
-                update, norm = _some(parameter) - before, float(np.linalg.norm(before))
+                norm = norm_of(before)
                 if norm > 0:
-                    evidence.updates.append(float(np.linalg.norm(update)) / norm)
+                    evidence.updates.append(norm_of(_some(parameter) - before) / norm)
         for group in optimizer.param_groups:
             parameter = next((p for p in group["params"] if p.grad is not None), None)
             if parameter is not None:
