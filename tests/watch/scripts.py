@@ -83,6 +83,12 @@ torch.nn.utils.clip_grad_norm_(model.parameters(), 1e-3)
     "broadcast, mse_loss": loop(
         STEP.replace("F.cross_entropy(model(X), Y)", "F.mse_loss(model(X), T.squeeze(1))  #!"), make="model = mlp(1)"
     ),
+    "broadcast, without a word": loop(
+        STEP.replace(
+            "F.cross_entropy(model(X), Y)", "(F.smooth_l1_loss, F.huber_loss)[step % 2](model(X), T.squeeze(1))  #!"
+        ),
+        make="import warnings\nwarnings.simplefilter('ignore')\nmodel = mlp(1)",
+    ),
     "unreached": loop(
         STEP,
         make="""
@@ -319,6 +325,18 @@ optimizer.step()
 """,
         make="model = mlp(1)",
         optimizer="optimizer = torch.optim.Adam(model.parameters(), lr=1e-3)",
+    ),
+    "all with all": loop(
+        """
+optimizer.zero_grad()
+gaps = points[:, None] - points[None]
+misses = points[:, None] - T.squeeze(1)
+loss = (gaps.abs() - 1).pow(2).mean() + misses.abs().mean()
+loss.backward()
+optimizer.step()
+""",
+        make="points = nn.Parameter(torch.randn(32))",
+        optimizer="optimizer = torch.optim.SGD([points], lr=0.1)",
     ),
     "embeddings, small at first": loop(
         """

@@ -12,11 +12,11 @@ import numpy as np
 from ..explore.measure import array_of, is_finite, norm_of
 from ..explore.model import SourceLoc
 from ..explore.read import is_tensor
-from ..explore.source import location_of
 from ..explore.walk import SINK, op_name, walk
 from .asked import Asked, answers_to
 from .behind import Write, writes_behind
 from .flow import Flow
+from .frames import own_place
 from .models import living_models, trained_by
 from .patterns import Pattern, look_at_graph
 from .units import Units
@@ -99,7 +99,7 @@ class Looks:
             return
         self._looking = True
         self.number += 1
-        self.backward_line = location_of(frame) or self.backward_line
+        self.backward_line = own_place(frame) or self.backward_line
         self.frame = frame
         if loss.grad_fn is None:
             if loss.requires_grad and loss.is_leaf:
@@ -187,7 +187,7 @@ class Looks:
             self.stepped_without += 1
             self.stepped_first |= not self.watch.backwards
             self.wiped += wiped
-            self.step_line = location_of(frame)
+            self.step_line = own_place(frame)
         if not self._looking:
             return
         self._look_at_rates(optimizer, frame)
@@ -197,8 +197,16 @@ class Looks:
                 if parameter.requires_grad and parameter.grad is not None and not skipped:
                     self._look_at_parameter(self._evidence(parameter), float(group.get("lr", 1.0)))
 
+    def optimizers_here(self) -> list[Any]:
+        """The optimizers that made a step, or of whose parameters a graph led to one: others are another program's."""
+        reached = {key for key, evidence in self.parameters.items() if evidence.reached}
+        return [
+            optimizer for key, optimizer in self.optimizers.items()
+            if key in self.stepped or any(id(p) in reached for p in trained_by(optimizer))
+        ]  # fmt: skip
+
     def _look_at_rates(self, optimizer: Any, frame: FrameType) -> None:
-        self.step_line = location_of(frame) or self.step_line
+        self.step_line = own_place(frame) or self.step_line
         self.rates.append(max((float(group.get("lr", 1.0)) for group in optimizer.param_groups), default=0.0))
 
     def after_step(self, optimizer: Any) -> None:

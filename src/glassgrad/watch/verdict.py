@@ -34,18 +34,13 @@ class Verdict:
             self.answers["nan"] = self.looks.nan
         looks = self.looks
         self.names = names_of(looks.roots, looks.frame)
-        self.optimizers = [o for key, o in looks.optimizers.items() if key in looks.stepped or self._reached(o)]
+        self.optimizers = looks.optimizers_here()
         self.in_optimizer = {id(p): p for optimizer in self.optimizers for p in trained_by(optimizer)}
         self.in_models = {id(p): p for root in looks.roots for p in root.parameters()}
 
     def _has_reached(self, module: Any) -> bool:
         """Whether a graph that was looked at leads to a parameter of a module."""
         return any(id(p) in self.looks.parameters for p in module.parameters())
-
-    def _reached(self, optimizer: Any) -> bool:
-        """Whether a graph that was looked at leads to a parameter of an optimizer: others may be another program's."""
-        known = self.looks.parameters
-        return any(id(p) in known and known[id(p)].reached for p in trained_by(optimizer))
 
     def findings(self) -> list[Finding]:
         """All of them."""
@@ -153,9 +148,9 @@ class Verdict:
         advice = answer.advice
         if looks.bad_weights:
             advice = "it was so before the first step: look at how it is initialized, or loaded"
-        lines = [line for line in answer.lines if not line.startswith("It stands ")]  # its place is told anyway
-        lines.sort(key=lambda line: not line.startswith("The reason"))
-        return Finding("nan", what, answer.loc or looks.backward_line, (answer.verdict, *lines[:2]), advice)
+        reasons = [line for line in answer.lines if not line.startswith("It stands ")]  # its place is told anyway
+        reasons.sort(key=lambda line: not line.startswith("The reason"))
+        return Finding("nan", what, answer.loc or looks.backward_line, (answer.verdict, *reasons[:2]), advice)
 
     def _rise(self) -> tuple[float, float] | None:
         """The first loss and the last that was finite, where it grew a thousandfold without a fall between."""

@@ -18,9 +18,9 @@ from ..explore import listen_torch
 from ..explore.model import Graph, SourceLoc
 from ..explore.read import is_tensor
 from ..explore.record import Recording
-from ..explore.source import location_of
 from ..explore.survey import read
 from .asked import Asked, answers_to
+from .frames import own_place
 from .looks import Looks
 from .models import names_of, trained_by
 
@@ -195,7 +195,7 @@ class Watch:
         if not is_tensor(loss):
             return None
         names = names_of(self.looks.roots, frame)
-        trained = [p for optimizer in self.looks.optimizers.values() for p in trained_by(optimizer)]
+        trained = [p for optimizer in self.looks.optimizers_here() for p in trained_by(optimizer)]
         self.answers = answers_to(
             loss, recording, {names.get(id(p), f"parameter {i}"): p for i, p in enumerate(trained)}
         )
@@ -216,14 +216,14 @@ class Watch:
 
     def _optimizer_by(self, original: Any) -> Any:
         def __init__(optimizer: Any, *args: Any, **kwargs: Any) -> None:
-            self.looks.made[optimizer] = location_of(sys._getframe(1))
+            self.looks.made[optimizer] = own_place(sys._getframe(1))
             original(optimizer, *args, **kwargs)
 
         return __init__
 
     def _warning_by(self, original: Any) -> Any:
         def showwarning(message: Any, category: Any, filename: str, lineno: int, *more: Any, **kwargs: Any) -> None:
-            loc = location_of(sys._getframe(1))
+            loc = own_place(sys._getframe(1))
             if filename == listen_torch.__file__:  # a recorded step's stands there, in place of the user's line
                 if any(str(message) == known for known, _ in self.warned):
                     return
