@@ -5,6 +5,7 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any
 
+from ..ground.generator import Generator as Generator
 from ..ground.importing import load
 
 _HOME = __name__.partition(".")[0]
