@@ -48,7 +48,7 @@ class Buffer(Tensor, metaclass=_BufferMeta):
     Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.parameter.Buffer.html
     """
 
-    __torch_function__ = classmethod(_disabled_torch_function_impl)
+    __torch_function__: Any = classmethod(_disabled_torch_function_impl)
     persistent: bool
 
     def __new__(cls, data: Tensor | None = None, *, persistent: bool = True) -> Any:

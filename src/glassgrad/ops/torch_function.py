@@ -97,7 +97,7 @@ def _say_of(kind: type) -> Any:
 
 
 def is_stranger(value: Any) -> bool:
-    """The same of values that are handed to a function of the user's own: what stands for a tensor too, as in tracing."""
+    """The same of values handed to a function of the user's own: what stands for a tensor has a say too, as in tracing."""
     return overrides(value) or (not isinstance(value, Tensor) and is_inner(type(value)))
 
 
@@ -223,7 +223,7 @@ listening.is_answered, listening.overridden, listening.ask_first = _is_answered,
 
 def _prepare(cls: type, **more: Any) -> None:
     """Let reading attributes of a new subclass's instances ask it, if it has a say."""
-    super(Tensor, cls).__init_subclass__(**more)
+    super(Tensor, cls).__init_subclass__(**more)  # type: ignore[misc]
     if is_own(cls):
         return
     cls._printed_as = cls.__name__  # type: ignore[attr-defined]
