@@ -97,7 +97,7 @@ def _say_of(kind: type) -> Any:
 
 
 def is_stranger(value: Any) -> bool:
-    """The same of values handed to a function of the user's own, where what stands for a tensor in tracing has a say."""
+    """The same of values handed to a function of the user's own: what stands for a tensor in tracing has a say."""
     return overrides(value) or (not isinstance(value, Tensor) and is_inner(type(value)))
 
 
