@@ -42,8 +42,8 @@ def test_numbers_may_come_first(name):
     check(program)
 
 
-#: Where PyTorch takes a tensor for something else than a number, and draws other numbers by it.
-OTHERS = {"bernoulli", "normal", "max"}
+#: Where PyTorch takes a tensor for something else than a number: chances, edges of bins, another operand.
+OTHERS = {"bernoulli", "normal", "max", "histogram"}
 
 
 def _made(torch, value, rng, is_tensor):

@@ -214,7 +214,7 @@ def _overridden(function: Any, args: Any, kwargs: Any) -> Any:
     return ask(function, overloaded(_values(args, kwargs)), args, kwargs or None)
 
 
-_FAILURES = (TypeError, AttributeError, ValueError, RuntimeError)  # what comes of a tensor in the place of a number
+_FAILURES = (TypeError, AttributeError, ValueError)  # what comes of a tensor in the place of a number
 
 
 def _with_numbers(function: Any, args: Any, kwargs: Any, error: Exception) -> Any:
