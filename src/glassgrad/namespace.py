@@ -21,6 +21,7 @@ from .autograd.grad_mode import (
 from .core.tensor import Tensor
 from .ground import absent as _absent
 from .ground import dtypes as _dtypes
+from .ground import paths as _paths
 from .ground.arrival import announce as _announce
 from .ground.device import device, get_default_device, set_default_device
 from .ground.dtypes import (
@@ -106,6 +107,9 @@ has_mkl = has_openmp = False
 
 _ANSWERED = ("accelerator", "backends", "cpu", "cuda", "mps", "onnx", "xpu")  # modules made from the table in absent.py
 _absent.find_in("absent", _ANSWERED)
+
+_paths.show(f"{__package__}._tensor", f"{__package__}.serialization.rebuild", "_rebuild_from_type_v2")
+_paths.show(f"{__package__}.profiler.profiler", f"{__package__}.profiler.session", "profile ProfilerAction schedule")
 
 _LAZY = {
     "autograd", "nn", "optim", "utils", "explore", "random", "testing", "linalg", "special", "fft", "version", "types",

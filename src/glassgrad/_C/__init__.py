@@ -5,7 +5,14 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any
 
+from ..ground.generator import Generator as Generator
 from ..ground.importing import load
+from ..ops.torch_function import (
+    DisableTorchFunctionSubclass as DisableTorchFunctionSubclass,
+)
+from ..ops.torch_function import (
+    _disabled_torch_function_impl as _disabled_torch_function_impl,
+)
 
 _HOME = __name__.partition(".")[0]
 

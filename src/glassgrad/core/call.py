@@ -23,15 +23,19 @@ from . import row as rows
 from .plan import F32, Plan
 from .record import OUTPUT, Record
 from .row import Row
-from .tensor import Tensor, wrap
+from .tensor import Tensor, number_of, wrap
 
 #: Types of operands that are the table's own affair; classes of tensors that behave like Tensor add themselves.
 ORDINARY: set[type] = {Tensor, float, int, bool, complex, type(None)}
-NOT_TAKEN = object()
+NOT_TAKEN = listening.NOT_TAKEN
 REQUIRED = object()  # for a setting that was not given
 _FLOAT8 = frozenset(kind.numpy for kind in dtypes.FLOAT8)
 #: ``strangers(row, tensors, settings, out)`` gives an answer, or NOT_TAKEN, and the tensors to go on with.
 strangers: Callable[..., tuple[Any, Sequence[Any]]] = NotImplemented
+#: ``overridden(row, tensors, settings, out)``: what a type with ``__torch_function__`` answers, or NOT_TAKEN; and
+#: ``heed(values)``, which has a function in Python that such a value was handed to ask it; from ops/torch_function.py.
+overridden: Callable[..., Any] = NotImplemented
+heed: Callable[..., None] = NotImplemented
 #: ``into(row, flat, out, answer)`` puts an answer into ``out=``: handed in by ``write.py``.
 into: Callable[..., Any] = NotImplemented
 #: ``shapes_only(row, given, settings)``: what a kernel gives for meta tensors.
@@ -42,6 +46,9 @@ def call(row: Row, tensors: Sequence[Any], settings: Sequence[Any], out: Any = N
     """Call a row on whatever it was given: tensors in the order of its inputs, one list of them if it is listed."""
     flat = tensors[0] if row.listed else tensors
     if modes.unusual or not ORDINARY.issuperset(map(type, flat)):
+        answer = overridden(row, tensors, settings, out)
+        if answer is not NOT_TAKEN:
+            return answer
         if row.fallback is not None:
             return row.fallback(*tensors, *settings)
         if lifted.is_lifted(flat):
@@ -59,7 +66,13 @@ def call(row: Row, tensors: Sequence[Any], settings: Sequence[Any], out: Any = N
     if agreed is None and row.fallback is not None:
         return row.fallback(*tensors, *settings)
     arrays, cast, rounded = agreed or agree(row, flat)
-    result = compute(row, arrays, settings)
+    try:
+        result = compute(row, arrays, settings)
+    except Exception as error:
+        numbers = read_numbers(row, arrays, settings, error)
+        if numbers is None:
+            raise
+        return call(row, tensors, numbers, out)
     if rounded is not None:
         result = result.astype(rounded)
     outs = [wrap(array) for array in result] if row.outputs else [wrap(result)]
@@ -268,7 +281,12 @@ def call_operator(row: Row, tensors: Sequence[Any], settings: Sequence[Any], out
     for operand in tensors:
         if (operand is None or type(operand) not in ORDINARY) and not is_operand(operand):
             return NotImplemented
-    return call(row, tensors, settings, out)
+    try:
+        return call(row, tensors, settings, out)
+    except TypeError as error:
+        if hasattr(error, "nobody_answered"):
+            return NotImplemented
+        raise
 
 
 def watched(row: Row, tensors: Sequence[Any], settings: Sequence[Any], out: Any) -> Any:
@@ -289,7 +307,12 @@ def watched_operator(row: Row, tensors: Sequence[Any], settings: Sequence[Any], 
 
 def is_operand(value: Any) -> bool:
     """Whether a value may stand beside a tensor at an operator."""
-    return isinstance(value, (Tensor, int, float, complex, np.generic)) or hasattr(type(value), "__torch_function__")
+    return isinstance(value, (int, float, complex, np.generic)) or is_like_tensor(value)
+
+
+def is_like_tensor(value: Any) -> bool:
+    """Whether a value is a tensor, or of a type that may answer as one."""
+    return isinstance(value, Tensor) or hasattr(type(value), "__torch_function__")
 
 
 def arguments(row: Row, args: Sequence[Any], named: Mapping[str, Any] = {}) -> tuple[Any, Any, Any]:
@@ -391,6 +414,23 @@ def wrong_type(row: Row, flat: Sequence[Any], position: int | None = None, writt
     name = "input" if name == "self" else name
     function, number = (f"{row.name}_", position) if written else (row.name, position + 1)  # a method is not counted
     return f"{function}(): argument '{name}' (position {number}) must be Tensor, not {type(value).__name__}"
+
+
+def read_numbers(row: Row, arrays: Sequence[Any], settings: Sequence[Any], error: Exception) -> Sequence[Any] | None:
+    """The settings of a call that failed, with numbers for the 0-d tensors that PyTorch takes for numbers.
+
+    None where there are none; PyTorch's error is raised then for shapes that do not broadcast.
+    """
+    numbers = as_numbers(settings)
+    if numbers is None and isinstance(error, ValueError):
+        shape_error(row, arrays, error)
+    return numbers
+
+
+def as_numbers(values: Sequence[Any]) -> list[Any] | None:
+    """Values with a number for each 0-d tensor that carries no history; None where there is no such tensor."""
+    numbers = [number_of(value) for value in values]
+    return numbers if any(a is not b for a, b in zip(numbers, values, strict=True)) else None
 
 
 def shape_error(row: Row, arrays: Sequence[Any], error: ValueError) -> NoReturn:

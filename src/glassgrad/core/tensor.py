@@ -113,6 +113,12 @@ def alias(tensor: Tensor) -> Tensor:
     return out
 
 
+def number_of(value: Any) -> Any:
+    """A value; the number in it, where it is a 0-d tensor without history."""
+    is_number = type(value) is Tensor and not value._array.ndim and value._edge is None
+    return value._array.item() if is_number else value
+
+
 class Tensor:
     """An n-dimensional array that remembers how it was computed.
 
@@ -130,6 +136,7 @@ class Tensor:
     _grad: Any = None
     _about: Any = None
     _inference = False
+    _printed_as = "tensor"
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Any:
         return construct(cls, *args, **kwargs)
@@ -353,6 +360,7 @@ class Tensor:
             requires_grad=edge is not None or self.requires_grad,
             grad_fn_name=node,
             tensor_contents=tensor_contents,
+            name=self._printed_as,
         )
 
     def __setstate__(self, state: Any) -> None:

@@ -67,6 +67,8 @@ def in_place(row: Row, target: Tensor, others: Sequence[Any], settings: Sequence
         return listening.heard(in_place, write, (row, target, others, settings), {})  # type: ignore[no-any-return]
     if quick_write is not None and not modes.unusual and quick_write(row, target, others, settings):
         return target
+    if not call.ORDINARY.issuperset(map(type, (target, *others))):
+        call.heed((target, *others))
     if modes.transforming and lifted.is_lifted((target, *others)):
         return lifted.write(row, target, others, settings)  # type: ignore[no-any-return]
     if not isinstance(target, Tensor):
@@ -92,7 +94,13 @@ def in_place(row: Row, target: Tensor, others: Sequence[Any], settings: Sequence
             _check_shape(row, agreed[0], target)
             check_cast(cast, target)
     arrays, cast, _ = agreed
-    result = call.compute(row, arrays, settings)
+    try:
+        result = call.compute(row, arrays, settings)
+    except Exception as error:
+        numbers = call.read_numbers(row, arrays, settings, error)
+        if numbers is None:
+            raise
+        return in_place(row, target, others, numbers, asked)
     check_fits(target, result.shape)
     for name, other in zip(row.inputs[1:], others, strict=False):
         if name in row.disjoint and isinstance(other, Tensor):

@@ -10,6 +10,7 @@ from typing import Any
 
 from .importing import load
 from .later import later
+from .names import home_of, own_name, rehome
 
 _shown: dict[str, dict[str, str]] = {}  # by path: the names of each file
 
@@ -21,6 +22,11 @@ def show(path: str, file: str, names: str) -> None:
         sys.meta_path.append(_finder)
 
 
+def is_shown(path: str) -> bool:
+    """Whether there is such a module."""
+    return path in _shown
+
+
 def house(module: ModuleType, package: str, files: dict[str, str]) -> None:
     """Let the classes of a file say that they live where a package shows them, as pickles and messages have it.
 
@@ -28,8 +34,8 @@ def house(module: ModuleType, package: str, files: dict[str, str]) -> None:
     """
     homes = {name: file for file, names in files.items() for name in names.split()}
     for name, value in [*vars(module).items()]:
-        if isinstance(value, type) and value.__module__ == module.__name__:
-            value.__module__ = f"{package}.{homes.get(name, next(iter(files)))}"
+        if isinstance(value, type) and home_of(value) == own_name(module):
+            rehome(value, f"{package}.{homes.get(name, next(iter(files)))}")
 
 
 class _Finder:
@@ -48,7 +54,8 @@ class _Finder:
         """Give the module its names, which are fetched when somebody wants them; those that nobody publishes too."""
         name = module.__name__
         files = _shown[name]
-        published, listed = later(vars(module), "torch" + name[name.index(".") :], files)
+        names = vars(module)
+        published, listed = later(names, "torch" + name[name.index(".") :], files)
 
         def get(attribute: str) -> Any:
             try:
@@ -61,7 +68,7 @@ class _Finder:
                 raise
 
         every: Sequence[str] = " ".join(files.values()).split()
-        module.__dict__.update(__getattr__=get, __dir__=listed, __all__=sorted(every))
+        names.update(__getattr__=get, __dir__=listed, __all__=sorted(every))
         first = sys.modules.get(next(iter(files)))
         if first is not None:
             module.__file__, module.__doc__ = first.__file__, first.__doc__

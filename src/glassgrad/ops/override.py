@@ -1,4 +1,4 @@
-"""Calls that are not for the table alone: subclasses with ``__torch_function__``, meta tensors, wrong types."""
+"""Calls that are not for the table alone: classes of ours with ``__torch_function__``, meta tensors, wrong types."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from ..core.tensor import Tensor
 from ..ground import dtypes, modes
 from ..ground.meta import blank
 from ..tensor.parameter import Parameter
+from .torch_function import is_inner
 
 _bfloat16 = dtypes.bfloat16.numpy
 
@@ -49,7 +50,7 @@ def dispatch(row: Row, tensors: Sequence[Any], settings: Sequence[Any], out: Any
 
 
 def _overrides(value: Any) -> bool:
-    return type(value) not in (Tensor, Parameter) and hasattr(type(value), "__torch_function__")
+    return type(value) not in (Tensor, Parameter) and is_inner(type(value))
 
 
 _SMALL = 8  # sizes up to here stand for themselves

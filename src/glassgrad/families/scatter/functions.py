@@ -8,7 +8,7 @@ import numpy as np
 
 from ...core import write
 from ...core.lifted import all_values
-from ...core.tensor import Tensor, wrap
+from ...core.tensor import Tensor, number_of, wrap
 from ...ground import dtypes
 from ...ground.dtypes import called
 from ...ground.runtime import warn
@@ -99,7 +99,7 @@ def scatter(
     input: Tensor, dim: int, index: Tensor, src: Any = None, *, value: Any = None, reduce: Any = None, out: Any = None
 ) -> Tensor:
     """The tensor with ``src``, or a number, where ``index`` points along ``dim``."""
-    row, others, settings = _placing(input, dim, index, src, value, reduce)
+    row, others, settings = _placing(input, dim, index, src, number_of(value), reduce)
     return row(input, *others, *settings, out=out)  # type: ignore[no-any-return]
 
 
@@ -108,7 +108,7 @@ def scatter_(
     self: Tensor, dim: int, index: Tensor, src: Any = None, *, value: Any = None, reduce: Any = None
 ) -> Tensor:
     """In-place :func:`scatter`."""
-    row, others, settings = _placing(self, dim, index, src, value, reduce)
+    row, others, settings = _placing(self, dim, index, src, number_of(value), reduce)
     return write.in_place(row.row, self, others, settings)
 
 
