@@ -285,7 +285,7 @@ def export(fn: F) -> F:
     return fn
 
 
-unused = script_if_tracing = export
+unused = script_if_tracing = _script_if_tracing = export
 
 
 def ignore(drop: Any = False, **kwargs: Any) -> Any:

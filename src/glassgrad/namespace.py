@@ -107,14 +107,20 @@ newaxis = None
 has_lapack = has_spectral = True  # NumPy brings them
 has_mkl = has_openmp = False
 
-_ANSWERED = ("accelerator", "backends", "cpu", "cuda", "mps", "onnx", "xpu")  # modules made from the table in absent.py
-_absent.find_in("absent", _ANSWERED)
+_ANSWERED = (  # modules made from the tables in absent.py and absent_compiled.py
+    "accelerator", "backends", "cpu", "cuda", "mps", "xpu", "onnx", "ao", "export", "nested", "mtia", "numa", "package",
+    "_inductor", "_higher_order_ops", "_prims_common", "_subclasses", "_functorch",
+)  # fmt: skip
+_absent.find_in("absent", _ANSWERED[:6])
+_absent.find_in("absent_compiled", (*_ANSWERED[6:], "fx"))
+_absent.find_in("absent_distributed", ("distributed",))
 
 _LAZY = {
     "autograd", "nn", "optim", "utils", "explore", "random", "testing", "linalg", "special", "fft", "version", "types",
     "return_types", "func", "compiler", "jit", "overrides", "amp", "torch_version", "hub", "profiler", "distributions",
     "distributed", "multiprocessing", "serialization", "storage", "fx", "futures", "sparse", "signal", "masked",
-    "_dynamo", "_utils", "_C", "functional", "__future__", "quasirandom", *_ANSWERED,
+    "_dynamo", "_utils", "_C", "functional", "__future__", "__config__", "quasirandom", "library", "_ops", "_custom_ops", "_tensor_str", "_jit_internal", "_tensor",
+    *_ANSWERED,
 }  # fmt: skip
 
 
@@ -130,7 +136,10 @@ _PART_OF = {  # names of this namespace that a module brings which not every pro
                      "set_autocast_xla_enabled", "autocast_increment_nesting",
                      "autocast_decrement_nesting"), "amp.by_device"),
     "GradScaler": "amp.grad_scaler",
-    **dict.fromkeys(("fork", "wait"), "jit"),
+    **dict.fromkeys(("fork", "wait", "ScriptModule", "ScriptFunction"), "jit"),
+    **dict.fromkeys(("Stream", "Event"), "ground.stream"),
+    **dict.fromkeys(("Graph", "Value", "PyTorchFileReader", "PyTorchFileWriter", "StorageBase", "DispatchKey",
+                     "DispatchKeySet"), "_C"),
     "Future": "futures",
     **dict.fromkeys(("SymInt", "SymFloat", "SymBool"), "types"),
     "_assert": "overrides",
