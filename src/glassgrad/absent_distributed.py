@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import enum
 from contextlib import contextmanager
+from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
@@ -27,7 +28,50 @@ def _refuse(words: str, names: str) -> dict[str, Any]:
     return refuse_all(RuntimeError, f"it is not in glassgrad: {words}", names, _REFUSED)
 
 
-_PLACEMENTS = stand_ins(_WHOLE, "Placement Shard Replicate Partial _StridedShard")
+@dataclass(frozen=True)
+class Placement:
+    """How a tensor would lie on a dimension of a mesh: a value that packages make and compare."""
+
+    def is_shard(self, dim: int | None = None) -> bool:
+        """Whether each process would hold a part along a dimension."""
+        return isinstance(self, Shard) and dim in (None, self.dim)
+
+    def is_replicate(self) -> bool:
+        """Whether each process would hold all of it."""
+        return isinstance(self, Replicate)
+
+    def is_partial(self, reduce_op: str | None = None) -> bool:
+        """Whether each process would hold a summand."""
+        return isinstance(self, Partial) and reduce_op in (None, self.reduce_op)
+
+
+@dataclass(frozen=True)
+class Shard(Placement):
+    """A part along a dimension in each process."""
+
+    dim: int
+
+
+@dataclass(frozen=True)
+class _StridedShard(Shard):
+    """Parts of parts."""
+
+    split_factor: int = 1
+
+
+@dataclass(frozen=True)
+class Replicate(Placement):
+    """All of it in each process."""
+
+
+@dataclass(frozen=True)
+class Partial(Placement):
+    """A summand in each process."""
+
+    reduce_op: str = "sum"
+
+
+_PLACEMENTS = {kind.__name__: kind for kind in (Placement, Shard, _StridedShard, Replicate, Partial)}
 _DTENSOR = stand_ins(_WHOLE, "DTensor DTensorSpec TensorMeta")
 _MESH = stand_ins(_WHOLE, "DeviceMesh")
 _STYLES = stand_ins(
@@ -360,7 +404,12 @@ class distributed(Namespace):  # noqa: N801  PyTorch's names, here and below
         class api(Namespace):
             """The ``torch.distributed.rpc.api`` namespace."""
 
-            more = _refuse(_RPC, "_all_gather _require_initialized _is_current_rpc_agent_set")
+            more = _refuse(_RPC, "_all_gather")
+
+            @staticmethod
+            def _require_initialized(func: Any) -> Any:
+                """A decorator that leaves a function as it is: what it calls refuses by itself."""
+                return func
 
     class pipelining(Namespace):
         """The ``torch.distributed.pipelining`` namespace: models are not cut into stages."""

@@ -88,7 +88,7 @@ def _is_alias_of(a: Any, b: Any) -> bool:
 
 def _disabled_torch_function_impl(func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
     """The function as for plain tensors: a subclass that has this for its ``__torch_function__`` wants no say."""
-    with DisableTorchFunctionSubclass():
+    with load(f"{_HOME}.ops.override").DisableTorchFunctionSubclass():
         return func(*args, **(kwargs or {}))
 
 
@@ -135,5 +135,5 @@ def _ExcludeDispatchKeyGuard(keys: DispatchKeySet) -> Any:  # noqa: N802  PyTorc
 
 def __getattr__(name: str) -> Any:
     if name in ("DisableTorchFunction", "DisableTorchFunctionSubclass"):
-        return getattr(load(f"{_HOME}.overrides"), name)
+        return load(f"{_HOME}.ops.override").DisableTorchFunctionSubclass
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

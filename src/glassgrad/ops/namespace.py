@@ -47,6 +47,7 @@ _ELSEWHERE = set("""
     sym_size sym_stride sym_numel _pin_memory alias _to_copy _conj _fft_c2c _fft_r2c _fft_c2r _local_scalar_dense
     _is_all_true _is_any_true _assert_async _assert_scalar _assert_tensor_metadata _embedding_bag _sparse_addmm
     _sparse_mm_reduce_impl _upsample_bilinear2d_aa _upsample_bicubic2d_aa convolution convolution_backward
+    _scaled_dot_product_flash_attention_for_cpu_backward
     scaled_dot_product_attention detach lift_fresh""".split())
 #: Words by which PyTorch tells operations of one name apart; any of them names one.
 _WORDS = frozenset("""

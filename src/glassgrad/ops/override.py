@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import threading
 from collections.abc import Sequence
 from typing import Any
 
@@ -48,7 +49,28 @@ def dispatch(row: Row, tensors: Sequence[Any], settings: Sequence[Any], out: Any
     return NOT_TAKEN
 
 
+class _Disabled(threading.local):
+    """How many blocks are open in which subclasses have no say."""
+
+    depth = 0
+
+
+disabled = _Disabled()
+
+
+class DisableTorchFunctionSubclass:
+    """A block in which ``__torch_function__`` of tensors' subclasses is not asked."""
+
+    def __enter__(self) -> None:
+        disabled.depth += 1
+
+    def __exit__(self, *exception: object) -> None:
+        disabled.depth -= 1
+
+
 def _overrides(value: Any) -> bool:
+    if disabled.depth:
+        return False
     return type(value) not in (Tensor, Parameter) and hasattr(type(value), "__torch_function__")
 
 
