@@ -33,7 +33,14 @@ class _Space(SimpleNamespace):
         return getattr(load(f"{_HOME}.{self._home}"), name[len(self._prefix) :])
 
 
+def _parse_to(*args: Any, **kwargs: Any) -> tuple[Any, Any, bool, Any]:
+    """What the arguments of ``to`` say: a device, a dtype, whether not to wait, a memory format."""
+    device, dtype, memory_format = load(f"{_HOME}.nn.modules.conversion")._parse(*args, **kwargs)
+    return device, dtype, bool(kwargs.get("non_blocking", False)), memory_format
+
+
 _nn = _Space("nn.functional")
+_nn._parse_to = _parse_to
 _linalg = _Space("linalg", "linalg_")
 _special = _Space("special", "special_")
 _fft = _Space("fft", "fft_")
