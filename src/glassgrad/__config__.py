@@ -20,7 +20,10 @@ def show() -> str:
 
 def parallel_info() -> str:
     """A text that says how many threads there are."""
-    lines = [f"at::get_num_threads() : {get_num_threads()}", f"at::get_num_interop_threads() : {get_num_interop_threads()}"]
+    lines = [
+        f"at::get_num_threads() : {get_num_threads()}",
+        f"at::get_num_interop_threads() : {get_num_interop_threads()}",
+    ]
     return "\n".join(["ATen/Parallel:", *(f"\t{line}" for line in lines), ""])
 
 

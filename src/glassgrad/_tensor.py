@@ -1,4 +1,4 @@
-"""Roof: the ``torch._tensor`` namespace: where PyTorch's class of tensors lives, and how pickles name its rebuilding."""
+"""Roof: the ``torch._tensor`` namespace: where PyTorch's class of tensors lives, and what pickles call."""
 
 from .core.tensor import Tensor
 from .serialization.rebuild import _rebuild_from_type_v2

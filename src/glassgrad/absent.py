@@ -20,7 +20,6 @@ from .ground.device import device as _device
 from .ground.generator import Generator
 
 NO_CUDA = "Torch not compiled with CUDA enabled"
-NO_XPU = "Torch not compiled with XPU enabled"
 NO_NVTX = "NVTX functions not installed. Are you sure you have a CUDA build?"
 NO_NCCL = "NCCL is not available: there is no CUDA support; use the 'gloo' backend"
 NO_ACCELERATOR = "Cannot access accelerator device when none is available."
@@ -53,6 +52,7 @@ def seeding() -> Callable[..., None]:
         """Accepted without effect: there are no GPU generators."""
         int(seed)
 
+    manual_seed.__module__ = Namespace.__module__  # it is not this table's: modules take it
     return manual_seed
 
 
@@ -590,44 +590,3 @@ class cuda(Namespace):
             """Refused when entered, as in a PyTorch without CUDA."""
             raise RuntimeError(NO_NVTX)
             yield
-
-
-class mps(Namespace):
-    """The ``torch.mps`` namespace as PyTorch has it on a machine without Apple's GPU."""
-
-    is_available = no("False: tensors live on the CPU.")
-    device_count = answer("() -> int", 0, "0.")
-    manual_seed = seeding()
-    more = {
-        name: refuse_all(RuntimeError, f"Cannot execute {inner}() without MPS backend.", name)[name]
-        for name, inner in {
-            "current_allocated_memory": "getCurrentAllocatedMemory",
-            "driver_allocated_memory": "getDriverAllocatedMemory",
-            "empty_cache": "emptyCache",
-            "get_rng_state": "getDefaultGenerator",
-            "recommended_max_memory": "getRecommendedMaxMemory",
-            "seed": "getDefaultGenerator",
-            "set_per_process_memory_fraction": "setMemoryFraction",
-            "set_rng_state": "getDefaultGenerator",
-            "synchronize": "deviceSynchronize",
-        }.items()
-    }
-
-
-class xpu(Namespace):
-    """The ``torch.xpu`` namespace as PyTorch has it on a machine without Intel's GPU."""
-
-    is_available = is_initialized = is_bf16_supported = is_tf32_supported = no("False: tensors live on the CPU.")
-    device_count = answer("() -> int", 0, "0.")
-    manual_seed = manual_seed_all = seeding()
-    empty_cache = seed = seed_all = nothing()
-    memory_allocated = max_memory_allocated = memory_reserved = max_memory_reserved = answer(
-        "(device: Any = None) -> int", 0, "0: no memory of a GPU is in use."
-    )
-    get_rng_state_all = answer("() -> list[Any]", list[Any](), "No states: there are no devices.")
-    reset_peak_memory_stats = nothing("(device: Any = None) -> None")
-    is_current_stream_capturing = no()
-    device = cuda.device
-    more = refuse_all(AssertionError, NO_XPU, """
-        current_device current_stream get_device_capability get_device_name get_device_properties get_rng_state init
-        initial_seed mem_get_info set_device set_rng_state set_rng_state_all synchronize""")  # fmt: skip

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import enum
 from contextlib import contextmanager
 from typing import Any
 
-from .ground.absent import Namespace, answer, refuse, refuse_all, stand_ins
+from .ground.absent import Namespace, answer, choices, refuse, refuse_all, stand_ins
 
 _EXPORT = "models are not exported: torch.fx.symbolic_trace(model).code shows a model's operations"
 _FLOAT = "there are no quantized tensors: compute in float32, or in float16 to save memory"
@@ -22,6 +21,17 @@ _REFUSED = "Refused, with a sentence that names what to use instead."
 
 def _refuse(words: str, names: str) -> dict[str, Any]:
     return refuse_all(RuntimeError, f"it is not in glassgrad: {words}", names, _REFUSED)
+
+
+def _plain_block() -> Any:
+    """A function that gives a block."""
+
+    @contextmanager
+    def block(*args: Any, **kwargs: Any) -> Any:
+        """A block; it changes nothing."""
+        yield
+
+    return block
 
 
 class ao(Namespace):  # noqa: N801  PyTorch's names, here and below
@@ -109,23 +119,13 @@ class nested(Namespace):
             more = stand_ins(_PADDED, "NestedTensor")
 
 
-class mtia(Namespace):
-    """The ``torch.mtia`` namespace: there is no such device."""
-
-    is_available = answer("() -> bool", False, "False: tensors live on the CPU.")
-    is_initialized = answer("() -> bool", False, "False.")
-    device_count = answer("() -> int", 0, "0.")
-    more = refuse_all(RuntimeError, "Torch not compiled with MTIA enabled", """
-        current_device synchronize set_device memory_stats get_device_capability empty_cache get_device_properties""")
-
-
 class numa(Namespace):
     """The ``torch.numa`` namespace: to which memory processes are bound."""
 
     class binding(Namespace):
         """The ``torch.numa.binding`` namespace."""
 
-        AffinityMode = enum.Enum("AffinityMode", {"NODE": "node", "SOCKET": "socket", "EXCLUSIVE": "exclusive",
+        AffinityMode = choices("AffinityMode", {"NODE": "node", "SOCKET": "socket", "EXCLUSIVE": "exclusive",
                                                   "CORE_COMPLEX": "core-complex"})  # fmt: skip
         more = stand_ins("numactl binds a program to a part of the machine", "NumaOptions")
 
@@ -133,7 +133,9 @@ class numa(Namespace):
 class package(Namespace):
     """The ``torch.package`` namespace: models are not packed with their code."""
 
-    more = stand_ins("models are saved with torch.save, and their code is Python's to find", "PackageExporter PackageImporter")
+    more = stand_ins(
+        "models are saved with torch.save, and their code is Python's to find", "PackageExporter PackageImporter"
+    )
 
 
 class _inductor(Namespace):  # noqa: N801
@@ -141,7 +143,7 @@ class _inductor(Namespace):  # noqa: N801
 
     cudagraph_mark_step_begin = answer("() -> None", None, "Accepted without effect.")
     list_options = answer("() -> list[str]", list[str](), "No options.")
-    list_mode_options = answer(
+    list_mode_options: Any = answer(
         "(mode: str | None = None, dynamic: bool | None = None) -> dict[str, Any]",
         {"default": {}, "reduce-overhead": {}, "max-autotune-no-cudagraphs": {}, "max-autotune": {}},
         "For each mode of ``torch.compile``, no options.",
@@ -208,7 +210,7 @@ class _subclasses(Namespace):  # noqa: N801
 
         more = {**stand_ins(_FAKE, "FakeTensor FakeTensorMode FakeTensorConverter DataDependentOutputException "
                                    "DynamicOutputShapeException UnsupportedFakeTensorException"),
-                "unset_fake_temporarily": contextmanager(lambda: iter([None])),
+                "unset_fake_temporarily": _plain_block(),
                 "maybe_get_fake_mode": answer("(t: Any) -> None", None, "None.")}  # fmt: skip
 
     class functional_tensor(Namespace):
@@ -251,7 +253,7 @@ class fx(Namespace):
             """The ``torch.fx.experimental.proxy_tensor`` namespace."""
 
             more = {**stand_ins(_EXPORT, "ProxyTorchDispatchMode"), **_refuse(_EXPORT, "make_fx"),
-                    "maybe_disable_fake_tensor_mode": contextmanager(lambda: iter([None])),
+                    "maybe_disable_fake_tensor_mode": _plain_block(),
                     "get_proxy_mode": answer("() -> None", None, "None.")}  # fmt: skip
 
         class _config(Namespace):
@@ -269,11 +271,11 @@ class onnx(Namespace):
     class ONNXProgram:
         """What an export would give."""
 
-    TrainingMode = enum.Enum("TrainingMode", {"EVAL": 0, "PRESERVE": 1, "TRAINING": 2})
-    OperatorExportTypes = enum.Enum(
+    TrainingMode = choices("TrainingMode", {"EVAL": 0, "PRESERVE": 1, "TRAINING": 2})
+    OperatorExportTypes = choices(
         "OperatorExportTypes", {"ONNX": 0, "ONNX_ATEN": 1, "ONNX_ATEN_FALLBACK": 2, "ONNX_FALLTHROUGH": 3}
     )
-    TensorProtoDataType = enum.Enum("TensorProtoDataType", {
+    TensorProtoDataType = choices("TensorProtoDataType", {
         "UNDEFINED": 0, "FLOAT": 1, "UINT8": 2, "INT8": 3, "UINT16": 4, "INT16": 5, "INT32": 6, "INT64": 7, "STRING": 8,
         "BOOL": 9, "FLOAT16": 10, "DOUBLE": 11, "UINT32": 12, "UINT64": 13, "COMPLEX64": 14, "COMPLEX128": 15,
         "BFLOAT16": 16,
@@ -282,7 +284,8 @@ class onnx(Namespace):
         "(*args: Any, **kwargs: Any) -> NoReturn", OnnxExporterError, _ONNX, "An error: it says what to use instead."
     )
     register_custom_op_symbolic = unregister_custom_op_symbolic = answer(
-        "(symbolic_name: str, symbolic_fn: Any = None, opset_version: int = 0, custom_opsets: Any = None) -> None", None,
+        "(symbolic_name: str, symbolic_fn: Any = None, opset_version: int = 0, custom_opsets: Any = None) -> None",
+        None,
         "Accepted without effect: nothing is exported.",
     )
     is_in_onnx_export = is_onnxrt_backend_supported = answer("() -> bool", False, "False.")

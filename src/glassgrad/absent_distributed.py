@@ -5,13 +5,12 @@ Packages import their names and ask whether something is a DTensor: nothing is. 
 
 from __future__ import annotations
 
-import enum
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
-from .ground.absent import Namespace, answer, refuse_all, stand_ins
+from .ground.absent import Namespace, answer, choices, refuse_all, stand_ins
 from .nn.modules.module import Module
 from .utils.checkpoint import checkpoint as _checkpoint
 
@@ -83,12 +82,12 @@ _STYLES = stand_ins(
 class _FSDP:
     """The names of ``torch.distributed.fsdp``, which three modules show."""
 
-    ShardingStrategy = enum.Enum(
+    ShardingStrategy = choices(
         "ShardingStrategy", "FULL_SHARD SHARD_GRAD_OP NO_SHARD HYBRID_SHARD _HYBRID_SHARD_ZERO2"
     )
-    BackwardPrefetch = enum.Enum("BackwardPrefetch", "BACKWARD_PRE BACKWARD_POST")
-    StateDictType = enum.Enum("StateDictType", "FULL_STATE_DICT LOCAL_STATE_DICT SHARDED_STATE_DICT")
-    OptimStateKeyType = enum.Enum("OptimStateKeyType", "PARAM_NAME PARAM_ID")
+    BackwardPrefetch = choices("BackwardPrefetch", "BACKWARD_PRE BACKWARD_POST")
+    StateDictType = choices("StateDictType", "FULL_STATE_DICT LOCAL_STATE_DICT SHARDED_STATE_DICT")
+    OptimStateKeyType = choices("OptimStateKeyType", "PARAM_NAME PARAM_ID")
     more = {
         **stand_ins(_WHOLE, """
             FullyShardedDataParallel FSDPModule UnshardHandle CPUOffload CPUOffloadPolicy OffloadPolicy MixedPrecision
@@ -309,7 +308,7 @@ class distributed(Namespace):  # noqa: N801  PyTorch's names, here and below
             class checkpoint_wrapper(Namespace):
                 """The ``torch.distributed.algorithms._checkpoint.checkpoint_wrapper`` namespace: modules run again."""
 
-                CheckpointImpl = enum.Enum("CheckpointImpl", "REENTRANT NO_REENTRANT")
+                CheckpointImpl = choices("CheckpointImpl", "REENTRANT NO_REENTRANT")
                 more = _refuse("use torch.autograd.graph.save_on_cpu", "offload_wrapper")
 
                 class CheckpointWrapper(Module):
@@ -364,9 +363,7 @@ class distributed(Namespace):  # noqa: N801  PyTorch's names, here and below
             class powerSGD_hook(Namespace):  # noqa: N801
                 """The ``torch.distributed.algorithms.ddp_comm_hooks.powerSGD_hook`` namespace."""
 
-                more = {
-                    **stand_ins(_HOOKS, "PowerSGDState"), **_refuse(_HOOKS, "powerSGD_hook batched_powerSGD_hook")
-                }
+                more = {**stand_ins(_HOOKS, "PowerSGDState"), **_refuse(_HOOKS, "powerSGD_hook batched_powerSGD_hook")}
 
             class post_localSGD_hook(Namespace):  # noqa: N801
                 """The ``torch.distributed.algorithms.ddp_comm_hooks.post_localSGD_hook`` namespace."""
@@ -414,7 +411,7 @@ class distributed(Namespace):  # noqa: N801  PyTorch's names, here and below
     class pipelining(Namespace):
         """The ``torch.distributed.pipelining`` namespace: models are not cut into stages."""
 
-        SplitPoint = enum.Enum("SplitPoint", "BEGINNING END")
+        SplitPoint = choices("SplitPoint", "BEGINNING END")
         more = {
             **stand_ins(_STAGES, "PipelineStage Schedule1F1B ScheduleGPipe ScheduleInterleaved1F1B Pipe"),
             **_refuse(_STAGES, "pipeline pipe_split"),

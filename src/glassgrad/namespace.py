@@ -107,20 +107,22 @@ newaxis = None
 has_lapack = has_spectral = True  # NumPy brings them
 has_mkl = has_openmp = False
 
-_ANSWERED = (  # modules made from the tables in absent.py and absent_compiled.py
-    "accelerator", "backends", "cpu", "cuda", "mps", "xpu", "onnx", "ao", "export", "nested", "mtia", "numa", "package",
-    "_inductor", "_higher_order_ops", "_prims_common", "_subclasses", "_functorch",
-)  # fmt: skip
-_absent.find_in("absent", _ANSWERED[:6])
-_absent.find_in("absent_compiled", (*_ANSWERED[6:], "fx"))
-_absent.find_in("absent_distributed", ("distributed",))
+_TABLES = {  # files whose classes are modules, with the outermost of these
+    "absent": "accelerator backends cpu cuda", "absent_devices": "mps xpu mtia",
+    "absent_compiled": "onnx ao export nested numa package _inductor _higher_order_ops _prims_common _subclasses "
+    "_functorch fx",
+    "absent_distributed": "distributed",
+}  # fmt: skip
+_ANSWERED = [name for names in _TABLES.values() for name in names.split() if name not in ("fx", "distributed")]
+for _table, _names in _TABLES.items():
+    _absent.find_in(_table, _names.split())
 
 _LAZY = {
     "autograd", "nn", "optim", "utils", "explore", "random", "testing", "linalg", "special", "fft", "version", "types",
     "return_types", "func", "compiler", "jit", "overrides", "amp", "torch_version", "hub", "profiler", "distributions",
     "distributed", "multiprocessing", "serialization", "storage", "fx", "futures", "sparse", "signal", "masked",
-    "_dynamo", "_utils", "_C", "functional", "__future__", "__config__", "quasirandom", "library", "_ops", "_custom_ops", "_tensor_str", "_jit_internal", "_tensor",
-    *_ANSWERED,
+    "_dynamo", "_utils", "_C", "functional", "__future__", "__config__", "quasirandom", "library", "_ops",
+    "_custom_ops", "_tensor_str", "_jit_internal", "_tensor", *_ANSWERED,
 }  # fmt: skip
 
 

@@ -1,7 +1,7 @@
-"""The names of torch that a package mentions in its source and glassgrad lacks, where, and whether its import needs them.
+"""The names of torch that a package mentions in its source and glassgrad lacks: where, and whether on import.
 
-``python -m tests.ecosystem.names --site DIR einops timm`` reads the packages that lie in DIR (default: where this Python
-looks); no package is imported. Where PyTorch is installed, names that it lacks itself are left out.
+``python -m tests.ecosystem.names --site DIR einops timm`` reads the packages that lie in DIR (default: where this
+Python looks); no package is imported. Where PyTorch is installed, names that it lacks itself are left out.
 """
 
 import argparse

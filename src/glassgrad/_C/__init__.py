@@ -45,7 +45,7 @@ _linalg = _Space("linalg", "linalg_")
 _special = _Space("special", "special_")
 _fft = _Space("fft", "fft_")
 
-# -- classes that are asked for: nothing is one of them ------------------------------------------------------------------
+# -- classes that are asked for: nothing is one of them ----------------------------------------------------------------
 
 globals().update(
     stand_ins("programs run as Python, and are not compiled to TorchScript", """
@@ -56,7 +56,7 @@ globals().update(
 _TensorMeta = type(Tensor)
 TensorBase = _TensorBase = Tensor
 
-# -- questions -----------------------------------------------------------------------------------------------------------
+# -- questions ---------------------------------------------------------------------------------------------------------
 
 _get_tracing_state = answer("() -> None", None, "None: ``torch.jit.trace`` keeps no graph.")
 _log_api_usage_once = answer("(*words: str) -> None", None, "Accepted without effect: nobody is told.")
@@ -66,11 +66,12 @@ _has_mkldnn = has_mkl = has_cuda = has_mps = _has_mps = False
 _jit_can_fuse_on_cpu = _jit_can_fuse_on_gpu = _jit_texpr_fuser_enabled = _is_xnnpack_enabled = answer(
     "() -> bool", False, "False: nothing is compiled."
 )
-_jit_override_can_fuse_on_cpu = _jit_override_can_fuse_on_gpu = _jit_set_nvfuser_enabled = _jit_set_nvfuser_guard_mode = \
-    _jit_set_profiling_executor = _jit_set_profiling_mode = _jit_set_texpr_fuser_enabled = \
-    _set_math_sdp_allow_fp16_bf16_reduction = _set_graph_executor_optimize = answer(
-        "(value: bool) -> bool", False, "Accepted without effect: nothing is compiled."
-    )  # fmt: skip
+_jit_override_can_fuse_on_cpu = _jit_override_can_fuse_on_gpu = _set_graph_executor_optimize = answer(
+    "(value: bool) -> bool", False, "Accepted without effect: nothing is compiled."
+)
+_jit_set_nvfuser_enabled = _jit_set_nvfuser_guard_mode = _jit_set_texpr_fuser_enabled = _jit_override_can_fuse_on_cpu
+_jit_set_profiling_executor = _jit_set_profiling_mode = _jit_override_can_fuse_on_cpu
+_set_math_sdp_allow_fp16_bf16_reduction = _jit_override_can_fuse_on_cpu
 
 
 def _get_accelerator(check: bool = False) -> Any:
@@ -99,7 +100,7 @@ def _disabled_torch_function_impl(func: Any, types: Any, args: Any = (), kwargs:
         return func(*args, **(kwargs or {}))
 
 
-# -- dispatch: what asks for a key is told of the one there is -----------------------------------------------------------
+# -- dispatch: what asks for a key is told of the one there is ---------------------------------------------------------
 
 DispatchKey = enum.Enum("DispatchKey", """
     Undefined CPU CUDA Meta SparseCPU Python PythonTLSSnapshot ADInplaceOrView Autograd AutogradCPU AutogradCUDA

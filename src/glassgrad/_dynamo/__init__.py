@@ -20,8 +20,8 @@ from ..ground.paths import show
 
 __all__ = [
     "OptimizedModule", "allow_in_graph", "assume_constant_result", "config", "disable", "eval_frame", "exc",
-    "explain", "graph_break", "is_compiling", "list_backends", "mark_dynamic", "mark_static", "maybe_mark_dynamic", "optimize",
-    "reset", "run", "utils",
+    "explain", "graph_break", "is_compiling", "list_backends", "mark_dynamic", "mark_static", "maybe_mark_dynamic",
+    "optimize", "reset", "run", "utils",
 ]  # fmt: skip
 
 _ROOT, _ERRORS = __name__.partition(".")[0], "FailOnRecompileLimitHit InvalidBackend TorchDynamoException Unsupported"
@@ -39,7 +39,7 @@ def optimize(backend: Any = "inductor", **settings: Any) -> Callable[[Any], Any]
 
 
 def explain(f: Any, *extra_args: Any, **extra_kwargs: Any) -> Any:
-    """What ``torch.compile.explain`` says of a function: called at once with arguments that are given, else by the caller."""
+    """What ``torch.compile.explain`` says of a function: of a call with these arguments, or the caller's."""
 
     def told(*args: Any, **kwargs: Any) -> Any:
         compiled = compile(f)

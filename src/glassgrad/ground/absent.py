@@ -8,6 +8,7 @@ from __future__ import annotations
 import __future__
 
 import copy
+import enum
 import inspect
 import sys
 from collections.abc import Callable, Iterable
@@ -51,7 +52,15 @@ def stand_ins(words: str, names: str, error: type[Exception] = RuntimeError) -> 
         raise error(f"there is no {type(self).__name__}: {words}")
 
     doc = f"Nothing is one: {words}."
-    return {name: type(name, (), {"__init__": refuse_to_make, "__doc__": doc, "__module__": __name__}) for name in names.split()}
+    members = {"__init__": refuse_to_make, "__doc__": doc, "__module__": __name__}
+    return {name: type(name, (), dict(members)) for name in names.split()}
+
+
+def choices(name: str, members: Any) -> Any:
+    """An enumeration: names that settings take."""
+    made: Any = enum.Enum(name, members)
+    made.__doc__, made.__module__ = "Names that a setting takes.", __name__
+    return made
 
 
 def _function(signature: str, body: str, doc: str, **names: Any) -> Any:

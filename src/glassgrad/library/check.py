@@ -33,7 +33,9 @@ def opcheck(
             answers[name] = "SUCCESS"
         except Exception as error:
             if raise_exception:
-                raise RuntimeError(f"opcheck(op, ...): {name} failed with {error} (scroll up for stack trace)") from error
+                raise RuntimeError(
+                    f"opcheck(op, ...): {name} failed with {error} (scroll up for stack trace)"
+                ) from error
             answers[name] = error  # type: ignore[assignment]
     return answers
 
@@ -79,7 +81,8 @@ def _shapes(operation: Operation, args: Any, kwargs: Any) -> None:
     for ours, theirs in zip(shapes, real, strict=True):
         if (ours.shape, ours.dtype) != (theirs.shape, theirs.dtype):
             raise RuntimeError(
-                f"Shapes {tuple(ours.shape)} and {tuple(theirs.shape)} are not equal, or dtypes {ours.dtype} and {theirs.dtype}!"
+                f"Shapes {tuple(ours.shape)} and {tuple(theirs.shape)} are not equal, or dtypes "
+                f"{ours.dtype} and {theirs.dtype}!"
             )
 
 

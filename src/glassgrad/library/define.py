@@ -95,11 +95,12 @@ def define(qualname: str, schema: str, *, lib: Library | None = None, tags: Any 
         raise ValueError(f"define(qualname, schema): expected qualname to be instance of str, got {type(qualname)}")
     if "::" not in qualname:
         raise ValueError(
-            "Expected qualname to be of the form 'namespace::name', for example 'mylib::sin', and got "
-            f"{qualname!r}"
+            f"Expected qualname to be of the form 'namespace::name', for example 'mylib::sin', and got {qualname!r}"
         )
     if not schema.lstrip().startswith("("):
-        raise ValueError(f"define(qualname, schema): expected schema to look like e.g. \"(Tensor x) -> Tensor\", got {schema!r}")
+        raise ValueError(
+            f'define(qualname, schema): expected schema to look like e.g. "(Tensor x) -> Tensor", got {schema!r}'
+        )
     defined(qualname + schema)
 
 
@@ -128,8 +129,8 @@ def impl(
     Source: https://docs.pytorch.org/docs/stable/library.html#torch.library.impl
     """
     if isinstance(qualname, Library):  # the former order: (lib, name, dispatch_key)
-        library, name, key = qualname, types, func or ""
-        return lambda function: (library.impl(name, function, key), function)[1]
+        library, op_name, key = qualname, types, func or ""
+        return _registered(lambda function: library.impl(op_name, function, key), None)
     operation = find(qualname)
     names = [types] if isinstance(types, str) else types
 
@@ -168,7 +169,8 @@ def impl_abstract(qualname: Any, func: Any = None, *, lib: Any = None, _stacklev
 def register_autograd(
     op: Any, backward: Callable[..., Any], /, *, setup_context: Callable[..., Any] | None = None, lib: Any = None
 ) -> None:
-    """Have an operation's gradients computed by ``backward(ctx, *grads)``; ``setup_context(ctx, inputs, output)`` saves.
+    """Have an operation's gradients computed by ``backward(ctx, *grads)``; ``setup_context(ctx, inputs, output)``
+    saves for it.
 
     Source: https://docs.pytorch.org/docs/stable/library.html#torch.library.register_autograd
     """
@@ -176,7 +178,7 @@ def register_autograd(
 
 
 def register_vmap(op: Any, func: Any = None, /, *, lib: Any = None) -> Any:
-    """Have batches of an operation computed by ``func(info, in_dims, *args)``, which gives results and their dimensions.
+    """Have batches of an operation computed by ``func(info, in_dims, *args)``, which gives results and dimensions.
 
     Source: https://docs.pytorch.org/docs/stable/library.html#torch.library.register_vmap
     """

@@ -1,4 +1,4 @@
-"""Operations that a program defines: their kernels, and who is asked in a call: autocast, derivatives, shapes, kernels."""
+"""Operations that a program defines: their kernels, and who is asked in a call: autocast, derivatives, shapes."""
 
 from __future__ import annotations
 
@@ -17,7 +17,13 @@ from ..ops.namespace import OpOverload, OpOverloadPacket, namespace
 from .schema import Schema, parse
 
 #: Keys of PyTorch's dispatcher under which a kernel computes; others (of devices that are not here) are kept, no more.
-KERNELS = ("CPU", "CompositeExplicitAutograd", "CompositeExplicitAutogradNonFunctional", "CompositeImplicitAutograd", "")
+KERNELS = (
+    "CPU",
+    "CompositeExplicitAutograd",
+    "CompositeExplicitAutogradNonFunctional",
+    "CompositeImplicitAutograd",
+    "",
+)
 AUTOGRAD = ("AutogradCPU", "Autograd")
 
 
@@ -115,8 +121,8 @@ class Operation(OpOverload):
         if self.is_custom:
             raise RuntimeError(
                 f"There was no fake impl registered for <CustomOpDef({self.qualname})>. This is necessary for "
-                f"torch.compile/export/fx tracing to work. Please use `{self.overloadpacket.__name__}.register_fake` to "
-                "add an fake impl."
+                f"torch.compile/export/fx tracing to work. Please use `{self.overloadpacket.__name__}.register_fake` "
+                "to add an fake impl."
             )
         self._refuse("Meta")
 
@@ -136,8 +142,8 @@ class Operation(OpOverload):
         given = {id(tensor) for tensor in tensors}
         if any(id(tensor) in given for tensor in _tensors((result,))):
             raise RuntimeError(
-                f"{self.qualname} (with implementation in ???): The output of this custom operator (1) must not also be an "
-                "input to this custom operator and (2) may not alias any inputs to this custom operator or other "
+                f"{self.qualname} (with implementation in ???): The output of this custom operator (1) must not also "
+                "be an input to this custom operator and (2) may not alias any inputs to this custom operator or other "
                 "returns. The most common way to trigger this error is if we have y = custom_op(x) and y and x are the "
                 "same Tensor. Please instead return a clone of the offending output tensor(s) (e.g. return x.clone()) "
                 "or refactor the custom operator to not return y."
@@ -148,7 +154,11 @@ class Operation(OpOverload):
     def _derived(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """A call that is one node of the graph: lists of tensors are spread out, as Functions have tensors alone."""
         counts = [len(value) if _is_list(value) else None for value in args]
-        spread = [item for value, count in zip(args, counts, strict=True) for item in (value if count is not None else [value])]
+        spread = [
+            item
+            for value, count in zip(args, counts, strict=True)
+            for item in (value if count is not None else [value])
+        ]
         before, below.call = below.call, (counts, kwargs)
         try:
             result = self.function.apply(*spread)
@@ -201,7 +211,9 @@ def add(schema: Schema) -> Operation:
     packet = home.get(name)
     if not isinstance(packet, Packet):
         if space == "aten":
-            raise RuntimeError(f"{schema.name}: PyTorch's own operations are not replaced; define one in a namespace of your own")
+            raise RuntimeError(
+                f"{schema.name}: PyTorch's own operations are not replaced; define one in a namespace of your own"
+            )
         packet = home[name] = Packet(name, space)
     overload = schema.overload_name or "default"
     if overload in packet.operations:
@@ -327,7 +339,8 @@ def _function_of(operation: Operation) -> type[Function]:
 
     name = f"GeneratedBackwardFor_{str(operation).replace('.', '_')}"
     members = {"forward": forward, "setup_context": setup_context, "backward": backward, "vmap": vmap}
-    return type(Function)(name, (Function,), {key: staticmethod(value) for key, value in members.items()})
+    make: Any = type(Function)
+    return make(name, (Function,), {key: staticmethod(value) for key, value in members.items()})
 
 
 class FakeImplCtx:
@@ -345,4 +358,15 @@ def get_ctx() -> FakeImplCtx:
     return FakeImplCtx()
 
 
-__all__ = ["FakeImplCtx", "Operation", "Packet", "add", "below_autograd", "defined", "find", "get_ctx", "remove", "tell_shapes"]
+__all__ = [
+    "FakeImplCtx",
+    "Operation",
+    "Packet",
+    "add",
+    "below_autograd",
+    "defined",
+    "find",
+    "get_ctx",
+    "remove",
+    "tell_shapes",
+]

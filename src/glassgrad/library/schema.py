@@ -60,7 +60,7 @@ class Schema:
         return any(argument.is_write for argument in self.arguments)
 
     def bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
-        """Positional arguments, defaults among them, and those that are given by name; RuntimeError as PyTorch has it."""
+        """Positional arguments, defaults among them, and those given by name; RuntimeError as PyTorch has it."""
         positional = [argument for argument in self.arguments if not argument.kwarg_only]
         if len(args) > len(positional):
             raise RuntimeError(
@@ -76,12 +76,16 @@ class Schema:
             elif argument.default is not NOTHING:
                 value = argument.default
             else:
-                raise RuntimeError(f"{self.name}() is missing value for argument '{argument.name}'. Declaration: {self}")
+                raise RuntimeError(
+                    f"{self.name}() is missing value for argument '{argument.name}'. Declaration: {self}"
+                )
             values[argument.name] = self._held(value, argument, index)
         unknown = [name for name in kwargs if name not in values]
         if unknown:
             raise RuntimeError(f"Unknown keyword argument '{unknown[0]}' for operator '{self.name}'. Schema: {self}")
-        return tuple(values[a.name] for a in positional), {a.name: values[a.name] for a in self.arguments if a.kwarg_only}
+        return tuple(values[a.name] for a in positional), {
+            a.name: values[a.name] for a in self.arguments if a.kwarg_only
+        }
 
     def _held(self, value: Any, argument: Argument, position: int) -> Any:
         if _fits(value, argument.type):
@@ -99,8 +103,8 @@ class Schema:
 
 _KINDS: dict[str, Any] = {
     "Tensor": Tensor, "int": int, "SymInt": int, "float": (int, float), "bool": bool, "str": str,
-    "Scalar": (int, float, complex, bool), "ScalarType": dtype, "Device": (device, str), "complex": (int, float, complex),
-    "Layout": layout, "MemoryFormat": memory_format, "Generator": Generator,
+    "Scalar": (int, float, complex, bool), "ScalarType": dtype, "Device": (device, str),
+    "complex": (int, float, complex), "Layout": layout, "MemoryFormat": memory_format, "Generator": Generator,
 }  # fmt: skip
 
 
@@ -217,7 +221,9 @@ def infer_schema(
             kind = f"Tensor(a{marked}!){kind[6:]}"
             marked += 1
         default = parameter.default
-        if default is not NOTHING and not isinstance(default, (int, float, bool, str, NoneType, dtype, device, list, tuple)):
+        if default is not NOTHING and not isinstance(
+            default, (int, float, bool, str, NoneType, dtype, device, list, tuple)
+        ):
             refuse(f"Parameter {name} has an unsupported default value type {type(default)}. "
                    "Please file an issue on GitHub so we can prioritize this.")  # fmt: skip
         words.append(f"{kind} {name}" + ("" if default is NOTHING else f"={_inferred(default)}"))

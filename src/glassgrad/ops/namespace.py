@@ -51,10 +51,10 @@ _ELSEWHERE = set("""
     scaled_dot_product_attention detach lift_fresh""".split())
 #: Words by which PyTorch tells operations of one name apart; any of them names one.
 _WORDS = frozenset("""
-    Tensor Scalar Tensor_Tensor Tensor_Scalar Scalar_Tensor Tensor_mode Scalar_mode int dim dims dim_int dim_IntList dimname
-    dtype dtype_layout device other out stable values two self_int self_Tensor low generator start step start_step msg
-    correction names ScalarOpt ScalarSelf ScalarOther names_out source_Tensor value src self using_ints sections
-    memory_format Tensor_Scalar_out grad_input input_list default size like low_generator blocking
+    Tensor Scalar Tensor_Tensor Tensor_Scalar Scalar_Tensor Tensor_mode Scalar_mode int dim dims dim_int dim_IntList
+    dimname dtype dtype_layout device other out stable values two self_int self_Tensor low generator start step
+    start_step msg correction names ScalarOpt ScalarSelf ScalarOther names_out source_Tensor value src self using_ints
+    sections memory_format Tensor_Scalar_out grad_input input_list default size like low_generator blocking
     correction_names unary_out""".split())
 
 

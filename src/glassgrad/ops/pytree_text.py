@@ -34,7 +34,7 @@ _constants: set[type] = set()
 _PROTOCOL = 1
 
 
-# -- questions -----------------------------------------------------------------------------------------------------------
+# -- questions ---------------------------------------------------------------------------------------------------------
 
 
 def tree_is_leaf(tree: Any, is_leaf: Callable[[Any], bool] | None = None) -> bool:
@@ -103,7 +103,7 @@ def _broadcast_to_and_flatten(
     return None if None in parts else [leaf for part in parts for leaf in part or ()]
 
 
-# -- shapes by hand ------------------------------------------------------------------------------------------------------
+# -- shapes by hand ----------------------------------------------------------------------------------------------------
 
 
 def treespec_tuple(iterable: Iterable[TreeSpec] = (), /) -> TreeSpec:
@@ -121,7 +121,7 @@ class ConstantNode:
     """The mark of a class whose objects are no leaves: shapes hold them."""
 
 
-# -- what programs register ----------------------------------------------------------------------------------------------
+# -- what programs register --------------------------------------------------------------------------------------------
 
 
 def register_dataclass(
@@ -130,7 +130,10 @@ def register_dataclass(
 ) -> None:  # fmt: skip
     """Have dataclasses of this kind taken apart by their fields; those that are None are left out."""
     if not dataclasses.is_dataclass(cls) and field_names is None:
-        raise ValueError(f"field_names must be specified with a list of all fields used to initialize {cls}, as it is not a dataclass.")
+        raise ValueError(
+            f"field_names must be specified with a list of all fields used to initialize {cls}, as it is "
+            "not a dataclass."
+        )
     names = field_names or [field.name for field in dataclasses.fields(cls) if field.init]
     names = [name for name in names if name not in (drop_field_names or ())]
 
@@ -175,7 +178,7 @@ def _deregister_pytree_node(cls: type[Any]) -> None:
     SUPPORTED_NODES.pop(cls, None)
 
 
-# -- text ----------------------------------------------------------------------------------------------------------------
+# -- text --------------------------------------------------------------------------------------------------------------
 
 
 def _path(cls: Any) -> str:
@@ -230,14 +233,19 @@ def _as_json(spec: TreeSpec) -> dict[str, Any]:
     if spec.is_leaf():
         return {"type": None, "context": None, "children_spec": []}
     name = _written[spec.type][0] if spec.type in _written else _path(spec.type)
-    return {"type": name, "context": _context_text(spec), "children_spec": [_as_json(child) for child in spec.children()]}
+    return {
+        "type": name,
+        "context": _context_text(spec),
+        "children_spec": [_as_json(child) for child in spec.children()],
+    }
 
 
 def treespec_dumps(treespec: TreeSpec, protocol: int | None = None) -> str:
     """The shape of a tree as JSON."""
     if not isinstance(treespec, TreeSpec):
         raise TypeError(
-            f"treespec_dumps(treespec, protocol): Expected `treespec` to be instance of TreeSpec but got item of type {type(treespec)}."
+            f"treespec_dumps(treespec, protocol): Expected `treespec` to be instance of TreeSpec but got "
+            f"item of type {type(treespec)}."
         )
     if protocol not in (None, _PROTOCOL):
         raise ValueError(f"Unknown protocol {protocol}. Available protocols: [{_PROTOCOL}]")
@@ -290,12 +298,20 @@ def _private_register_pytree_node(
     if cls in SUPPORTED_NODES:
         raise ValueError(f"{cls} is already registered as pytree node.")
     SUPPORTED_NODES[cls] = NodeDef(cls, flatten_fn, unflatten_fn, flatten_with_keys_fn)
-    dumps = None if to_dumpable_context is None else lambda context: json.dumps(to_dumpable_context(context), cls=EnumEncoder)
-    loads = None if from_dumpable_context is None else lambda text: from_dumpable_context(json.loads(text, object_hook=enum_object_hook))
+    dumps = (
+        None
+        if to_dumpable_context is None
+        else lambda context: json.dumps(to_dumpable_context(context), cls=EnumEncoder)
+    )
+    loads = (
+        None
+        if from_dumpable_context is None
+        else lambda text: from_dumpable_context(json.loads(text, object_hook=enum_object_hook))
+    )
     _written[cls] = (serialized_type_name or _path(cls), dumps, loads)
 
 
-# -- how PyTorch's own containers are taken apart, by name ---------------------------------------------------------------
+# -- how PyTorch's own containers are taken apart, by name -------------------------------------------------------------
 
 _NODES = {"dict": dict, "list": list, "tuple": tuple, "deque": deque, "ordereddict": OrderedDict,
           "defaultdict": defaultdict, "namedtuple": namedtuple}  # fmt: skip

@@ -8,9 +8,11 @@ from typing import Any
 def _group_tensors_by_device_and_dtype(
     tensorlistlist: list[list[Any]], with_indices: bool = False
 ) -> dict[tuple[Any, Any], tuple[list[list[Any]], list[int]]]:
-    """Lists of the same length taken apart by the device and dtype of the first; with the places, if these are wanted."""
+    """Lists of the same length taken apart by the device and dtype of the first; and the places, if wanted."""
     groups: dict[tuple[Any, Any], tuple[list[list[Any]], list[int]]] = {}
-    for index, tensors in enumerate(zip(*(tensors or [None] * len(tensorlistlist[0]) for tensors in tensorlistlist), strict=True)):
+    for index, tensors in enumerate(
+        zip(*(tensors or [None] * len(tensorlistlist[0]) for tensors in tensorlistlist), strict=True)
+    ):
         key = tensors[0].device, tensors[0].dtype
         lists, places = groups.setdefault(key, ([[] for _ in tensors], []))
         for one, tensor in zip(lists, tensors, strict=True):

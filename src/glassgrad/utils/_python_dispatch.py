@@ -1,4 +1,4 @@
-"""The ``torch.utils._python_dispatch`` namespace: nothing is dispatched below autograd, and questions are answered so."""
+"""The ``torch.utils._python_dispatch`` namespace: nothing is dispatched below autograd."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ class TorchDispatchMode:
 
     def __enter__(self) -> Any:
         raise RuntimeError(
-            f"{type(self).__name__}: operations are not dispatched below autograd; torch.overrides.TorchFunctionMode hears "
-            "what a program calls, and torch.profiler.profile what it costs"
+            f"{type(self).__name__}: operations are not dispatched below autograd; torch.overrides.TorchFunctionMode "
+            "hears what a program calls, and torch.profiler.profile what it costs"
         )
 
     def __exit__(self, *exception: object) -> None:

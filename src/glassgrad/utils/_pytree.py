@@ -3,7 +3,6 @@
 from typing import Any
 
 from ..ops import pytree_text
-
 from ..ops.pytree import (
     SUPPORTED_NODES,
     Context,

@@ -52,7 +52,9 @@ def get_pretty_env_info() -> str:
     """
     info = get_env_info()
     lines = [f"{name.replace('_', ' ')}: {value}" for name, value in info._asdict().items() if name != "pip_packages"]
-    return "\n".join([*lines, "", "Versions of relevant libraries:", *(f"[pip3] {line}" for line in info.pip_packages.split("\n"))])
+    return "\n".join(
+        [*lines, "", "Versions of relevant libraries:", *(f"[pip3] {line}" for line in info.pip_packages.split("\n"))]
+    )
 
 
 def main() -> None:

@@ -142,7 +142,9 @@ class FlopCounterMode:
             whole = sum(counts.values())
             indent = "" if name == "Global" else " " * (name.count(".") + 1)
             lines.append((indent + name, _short(whole), f"{100 * whole / total:.2f}%"))
-            lines += [(f"{indent} - {op}", _short(count), f"{100 * count / total:.2f}%") for op, count in counts.items()]
+            lines += [
+                (f"{indent} - {op}", _short(count), f"{100 * count / total:.2f}%") for op, count in counts.items()
+            ]
         widths = [max(len(line[column]) for line in lines) for column in range(3)]
         texts = [f"{a:<{widths[0]}}  {b:>{widths[1]}}  {c:>{widths[2]}}" for a, b, c in lines]
         return "\n".join([texts[0], "  ".join("-" * width for width in widths), *texts[1:]])

@@ -14,7 +14,7 @@ class WeakIdRef(weakref.ref):  # type: ignore[type-arg]
 
     def __init__(self, key: Any, callback: Any = None) -> None:
         self._id = id(key)
-        super().__init__(key, callback)
+        super().__init__(key, callback)  # type: ignore[call-arg]
 
     def __hash__(self) -> int:
         return self._id

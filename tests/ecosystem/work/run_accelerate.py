@@ -15,7 +15,9 @@ model = nn.Sequential(nn.Linear(8, 16), nn.ReLU(), nn.Linear(16, 3))
 optimizer = torch.optim.AdamW(model.parameters(), lr=1e-2)
 scheduler = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, 8)
 accelerator = Accelerator(cpu=True, gradient_accumulation_steps=2)
-model, optimizer, loader, scheduler = accelerator.prepare(model, optimizer, DataLoader(data, 8, shuffle=True), scheduler)
+model, optimizer, loader, scheduler = accelerator.prepare(
+    model, optimizer, DataLoader(data, 8, shuffle=True), scheduler
+)
 
 
 def epoch():

@@ -1,5 +1,6 @@
 """captum: integrated gradients and other attributions of a small network."""
 
+import numpy as np
 import torch
 from captum.attr import (
     DeepLift,
@@ -29,6 +30,12 @@ show("gradcam", LayerGradCam(model, model[0]).attribute(x, target=2))
 show("occlusion", Occlusion(model).attribute(x, target=1, sliding_window_shapes=(1, 4, 4), strides=(1, 2, 2)))
 show("ablation", FeatureAblation(model).attribute(x, target=1, feature_mask=(torch.arange(64) // 16).view(1, 1, 8, 8)))
 torch.manual_seed(1)
+np.random.seed(1)
 show("noise", NoiseTunnel(Saliency(model)).attribute(x, target=1, nt_samples=3, stdevs=0.1))
 show("shap", GradientShap(model).attribute(x, baselines=torch.zeros(2, 1, 8, 8), target=1, n_samples=3))
-show("shapley", ShapleyValueSampling(model).attribute(x, target=1, n_samples=2, feature_mask=(torch.arange(64) // 16).view(1, 1, 8, 8)))
+show(
+    "shapley",
+    ShapleyValueSampling(model).attribute(
+        x, target=1, n_samples=2, feature_mask=(torch.arange(64) // 16).view(1, 1, 8, 8)
+    ),
+)

@@ -6,12 +6,12 @@ import tempfile
 import numpy as np
 import torch
 from shown import show
-from skorch import NeuralNetClassifier
-from skorch.callbacks import EarlyStopping, EpochScoring, LRScheduler
 from sklearn.datasets import load_digits
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
+from skorch import NeuralNetClassifier
+from skorch.callbacks import EarlyStopping, EpochScoring, LRScheduler
 from torch import nn
 
 X, y = load_digits(return_X_y=True)
@@ -48,4 +48,7 @@ search = GridSearchCV(
     {"lr": [0.01, 0.1], "module__hidden": [8, 16]}, cv=2, scoring="accuracy",
 )  # fmt: skip
 search.fit(X[:300] / 16, y[:300])
-show("search", [search.best_params_["lr"], search.best_params_["module__hidden"], list(search.cv_results_["mean_test_score"])])
+show(
+    "search",
+    [search.best_params_["lr"], search.best_params_["module__hidden"], list(search.cv_results_["mean_test_score"])],
+)

@@ -1,4 +1,4 @@
-"""torchdiffeq: a neural ordinary differential equation learns a spiral, through the solver and by the adjoint method."""
+"""torchdiffeq: a neural ordinary differential equation learns a spiral, through the solver and by its adjoint."""
 
 import torch
 from shown import show, train
@@ -27,7 +27,10 @@ for method in ("euler", "midpoint", "rk4", "bosh3", "adaptive_heun", "dopri8", "
 for name, solve in (("solver", odeint), ("adjoint", odeint_adjoint)):
     torch.manual_seed(1)
     model = Dynamics()
-    show(name, train(model, lambda m, solve=solve: (solve(m, start, times[:8]) - path[:8]).abs().mean(), steps=4, lr=1e-2))
+    show(
+        name,
+        train(model, lambda m, solve=solve: (solve(m, start, times[:8]) - path[:8]).abs().mean(), steps=4, lr=1e-2),
+    )
 event, state = odeint_event(
     lambda t, y: torch.stack([y[1], torch.tensor(-9.8)]), torch.tensor([1.0, 0.0]), torch.tensor(0.0),
     event_fn=lambda t, y: y[0], method="dopri5",

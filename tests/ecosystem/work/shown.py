@@ -8,7 +8,9 @@ import torch
 def show(name, value):
     """Print numbers, nested lists of them, tensors or text under a name."""
     if isinstance(value, torch.Tensor):
-        value = value.detach().to(torch.float64).flatten()[:24].tolist() if value.is_floating_point() else value.tolist()
+        value = (
+            value.detach().to(torch.float64).flatten()[:24].tolist() if value.is_floating_point() else value.tolist()
+        )
     print("SHOWN " + json.dumps([name, value]), flush=True)
 
 

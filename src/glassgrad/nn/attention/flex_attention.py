@@ -1,4 +1,4 @@
-"""The ``torch.nn.attention.flex_attention`` namespace: attention with scores and masks of one's own, as they are written.
+"""The ``torch.nn.attention.flex_attention`` namespace: attention with scores and masks of one's own, as written.
 
 Scores are whole matrices: a block mask says what it would leave out, and the mask's own function decides.
 """
@@ -32,7 +32,7 @@ class AuxRequest(NamedTuple):
 
 
 class AuxOutput(NamedTuple):
-    """What was wanted beside the output: for each query the logarithm of the sum of its scores' exponentials, the largest."""
+    """For each query the logarithm of the sum of its scores' exponentials, and the largest score, as far as wanted."""
 
     lse: Any = None
     max_scores: Any = None
@@ -89,7 +89,12 @@ def _takes_scores(function: Callable[..., Any]) -> bool:
 
 
 def create_mask(
-    mod_fn: Callable[..., Any], B: int | None, H: int | None, Q_LEN: int, KV_LEN: int, device: Any = None  # noqa: N803
+    mod_fn: Callable[..., Any],
+    B: int | None,
+    H: int | None,
+    Q_LEN: int,
+    KV_LEN: int,
+    device: Any = None,  # noqa: N803
 ) -> Any:
     """The mask of shape (B, H, Q_LEN, KV_LEN) that a function of batch, head, query and key gives.
 
@@ -158,18 +163,19 @@ class BlockMask:
     def __getitem__(self, index: Any) -> BlockMask:
         places = index if isinstance(index, tuple) else (index,)
         index = tuple(slice(one, one + 1 or None) if isinstance(one, int) else one for one in places)  # dimensions stay
-        picked = {name: None if (value := getattr(self, name)) is None else value[index] for name in _TENSORS[:4]}
-        return BlockMask.from_kv_blocks(
-            **picked, BLOCK_SIZE=self.BLOCK_SIZE, mask_mod=self.mask_mod, seq_lengths=self.seq_lengths,
-            compute_q_blocks=self.q_indices is not None,
-        )
+        picked = [None if (value := getattr(self, name)) is None else value[index] for name in _TENSORS[:4]]
+        is_whole = self.q_indices is not None
+        return BlockMask.from_kv_blocks(*picked, self.BLOCK_SIZE, self.mask_mod, self.seq_lengths, is_whole)
 
     def __repr__(self) -> str:
         shapes = ",\n    ".join(
             f"{name}={None if (value := getattr(self, name)) is None else value.shape}" for name in _TENSORS
         )
-        return (f"BlockMask(\n    {shapes},\n    BLOCK_SIZE={self.BLOCK_SIZE},\n    shape={self.shape},\n    "
-                f"sparsity={self.sparsity():.2f}%,\n    mask_mod={getattr(self.mask_mod, '__name__', self.mask_mod)}\n)")  # fmt: skip
+        name = getattr(self.mask_mod, "__name__", self.mask_mod)
+        return (
+            f"BlockMask(\n    {shapes},\n    BLOCK_SIZE={self.BLOCK_SIZE},\n    shape={self.shape},\n    "
+            f"sparsity={self.sparsity():.2f}%,\n    mask_mod={name}\n)"
+        )
 
     def __str__(self) -> str:
         return f"BlockMask(shape={self.shape}, sparsity={self.sparsity():.2f}%, \n{self.to_string()}\n)"
@@ -258,7 +264,9 @@ def _check(query: Any, key: Any, value: Any, enable_gqa: bool, block_mask: Any) 
             "Expect number of query heads to be a multiple of kv heads for GQA but got "
             f"Hq={query.size(1)} and Hkv={key.size(1)}."
         )
-    if block_mask is not None and (block_mask.shape[0] not in (1, query.size(0)) or block_mask.shape[1] not in (1, query.size(1))):
+    if block_mask is not None and (
+        block_mask.shape[0] not in (1, query.size(0)) or block_mask.shape[1] not in (1, query.size(1))
+    ):
         raise ValueError(
             f"block_mask was created for block_mask.shape={tuple(block_mask.shape)} but got q of batch {query.size(0)} "
             f"and heads {query.size(1)}."
@@ -297,9 +305,10 @@ def flex_attention(
     out = chances.to(query.dtype) @ value.to(query.dtype)
     if return_aux is None and not return_lse:
         return out
-    sums = torch.where(empty.squeeze(-1), torch.tensor(-math.inf, dtype=scores.dtype), scores.masked_fill(empty, 0.0).logsumexp(-1))
+    sums = torch.where(
+        empty.squeeze(-1), torch.tensor(-math.inf, dtype=scores.dtype), scores.masked_fill(empty, 0.0).logsumexp(-1)
+    )
     if return_aux is None:
         return out, sums
     largest = scores.max(-1).values if return_aux.max_scores else None
     return out, AuxOutput(sums if return_aux.lse else None, largest)
-

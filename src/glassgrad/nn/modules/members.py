@@ -6,7 +6,6 @@ import weakref
 from collections.abc import Iterable
 from typing import Any
 
-
 search: Any = None  # the ``__getattr__`` of modules, which finds members where nothing is shown; from tree.py
 
 
@@ -26,7 +25,7 @@ class Members(dict[str, Any]):
 
     def _show(self, name: str, member: Any) -> None:
         owner = self._owner()
-        if owner is None or type(owner).__getattr__ is not search:  # a class with a search of its own is asked each time
+        if owner is None or type(owner).__getattr__ is not search:  # a search of its own is asked each time
             return
         if not hasattr(type(owner), name):  # what the class has is found first, as in PyTorch
             owner.__dict__[name] = member
