@@ -12,7 +12,10 @@ with_engine = pytest.mark.skipif(sys.version_info < (3, 11), reason="the engine 
 REFUSE = """
 import sys
 
-LIGHT = ("alias", "cli", "explore", "watch", "why", "__main__", "ground.arrival", "ground.importing", "ground.output")
+LIGHT = (
+    "alias", "cli", "environment", "explore", "watch", "why", "__main__", "ground.arrival", "ground.importing",
+    "ground.names", "ground.output",
+)  # fmt: skip
 
 class Refusing:
     def find_spec(self, name, path=None, target=None):

@@ -150,7 +150,7 @@ def test_run_finds_the_modules_beside_the_script(script, tmp_path):
     script("import torch\nname = torch.__name__", "beside.py")
     path = script("import beside\nprint(beside.name)")
     done = command("run", path)
-    assert (done.returncode, done.stdout) == (0, "glassgrad\n"), done.stderr
+    assert (done.returncode, done.stdout) == (0, "torch\n"), done.stderr
 
 
 def test_run_of_a_module_or_package(script, tmp_path):
@@ -168,7 +168,7 @@ def test_run_of_a_module_or_package(script, tmp_path):
     script("code = 5", "package/helper.py")
     done = command("run", "-m", "package", "-h", "--x", cwd=tmp_path)
     assert (done.returncode, done.stderr) == (5, "")
-    assert done.stdout == f"glassgrad ['-h', '--x'] __main__ package package.__main__ {tmp_path} True\n"
+    assert done.stdout == f"torch ['-h', '--x'] __main__ package package.__main__ {tmp_path} True\n"
     done = command("run", "-m", "package.helper", cwd=tmp_path)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
@@ -227,7 +227,7 @@ def test_children_of_multiprocessing_inherit_the_alias(method, script):
         """
     )
     done = command("run", path)
-    assert (done.returncode, done.stdout) == (0, "[('glassgrad', 2.0), ('glassgrad', 3.0)]\n"), done.stderr
+    assert (done.returncode, done.stdout) == (0, "[('torch', 2.0), ('torch', 3.0)]\n"), done.stderr
 
 
 # -- folders, zip files, the standard input ----------------------------------------------------------------------------

@@ -22,12 +22,13 @@ RELEASE = "0.1.0"
 __version__ = RELEASE  # where `import torch` means this package, alias.py makes it the PyTorch it behaves as
 
 # NumPy tells of overflow and division by zero inside our kernels; PyTorch is silent about them.
-warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"glassgrad(\.|$)")
+warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"(glassgrad|torch)(\.|$)")
 
 #: What needs no engine, for itself.
 _BESIDE = {
-    "alias", "cli", "explore", "ground", "ground.arrival", "ground.importing", "ground.output", "watch", "why",
-    "__main__",
+    "alias", "cli", "environment", "explore", "ground", "ground.arrival", "ground.importing", "ground.names",
+    "ground.output", "watch",
+    "why", "__main__",
 }  # fmt: skip
 #: Names of this namespace that need no engine, by their modules.
 _PARTS_BESIDE = {
@@ -70,18 +71,18 @@ def _engine() -> Any:
             raise ImportError("glassgrad's engine needs Python 3.11; its explorer and watch serve PyTorch on this one")
         sys.meta_path.remove(_engine_first)
         try:
-            return import_module(f"{__name__}.namespace")
+            return import_module(f"{__package__}.namespace")
         except BaseException:
             sys.meta_path.insert(0, _engine_first)
             raise
-    return import_module(f"{__name__}.namespace")
+    return import_module(f"{__package__}.namespace")
 
 
 def __getattr__(name: str) -> Any:
     if name == "explore":
-        return import_module(f"{__name__}.explore")
+        return import_module(f"{__package__}.explore")
     if name in _PARTS_BESIDE:
-        return getattr(import_module(f"{__name__}.{_PARTS_BESIDE[name]}"), name)
+        return getattr(import_module(f"{__package__}.{_PARTS_BESIDE[name]}"), name)
     if name.startswith("__") and name not in ("__all__", "__future__", "__config__"):
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     engine = _engine()
@@ -99,10 +100,10 @@ def _may_do_without() -> bool:
     """
     if "torch" in sys.modules or sys.version_info < (3, 11):
         return True
-    if sys.argv and os.path.basename(sys.argv[0]).partition(".")[0] == __name__:
+    if sys.argv and os.path.basename(sys.argv[0]).partition(".")[0] == __package__:
         return True
     try:
-        return sys.orig_argv[1:3] == ["-m", __name__] or find_spec("ml_dtypes") is None
+        return sys.orig_argv[1:3] == ["-m", __package__] or find_spec("ml_dtypes") is None
     except ImportError:
         return True
 

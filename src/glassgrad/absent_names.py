@@ -126,7 +126,6 @@ NAMES: dict[str, dict[str, str]] = {
     "torch.fft": {"it is torch.Tensor": "Tensor"},
     "torch.overrides": {
         _DISPATCHER: "redispatch_function",
-        "get_overridable_functions tells which functions there are": "get_testing_overrides",
     },
     "torch.serialization": {
         "use tempfile.TemporaryDirectory": "mkdtemp",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import os
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -10,37 +11,40 @@ from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any
 
+from .ground.names import OURS, is_internal, own_name
+
 __all__ = ["alias", "install"]
 
-OURS = __name__.rpartition(".")[0]
 THEIRS = "torch"
 PICTURES = "torchviz"
 SAFE = "safetensors.torch"  # a part of another package that is torch's
 
-# Parts of glassgrad that are not parts of torch: as torch.x they would shadow functions such as torch.tensor.
-INTERNAL = frozenset(
-    "absent absent_names alias cli compile core demo explore families fast ground kernels ops tensor watch why "
-    "__main__".split()
-)  # fmt: skip
+#: A folder with a package ``torch`` that installs the alias, and what is known of it as of an installed package.
+STANDING = os.path.join(os.path.dirname(os.path.abspath(__file__)), "standing")
 
 
 @contextmanager
 def alias() -> Iterator[ModuleType]:
     """A block in which ``import torch`` (and ``torch.nn``, ``torchviz`` ...) gives glassgrad's own modules.
 
-    ``sys.modules`` and the import system are as before afterwards, also where the real torch was loaded already.
-    The change is one of the process, so other threads see it too.
+    Modules and classes bear PyTorch's names in it. ``sys.modules``, the import system and all names are as before
+    afterwards, also where the real torch was loaded already. The change is one of the process: all its threads see it.
     """
+    if sys.modules.get(THEIRS) is sys.modules[OURS]:  # within another block
+        yield sys.modules[OURS]
+        return
     if isinstance(getattr(sys.modules.get(THEIRS), "Tensor", None), type):  # the real torch looks up modules of its own
         sys.modules[THEIRS].tensor(0.0)  # when it makes its first tensor: let it do so while they can be found
     sys.modules[OURS].Tensor  # the engine, whose own finders stand before these
+    identity = importlib.import_module(f"{OURS}.identity").Identity()
     taken = {name: sys.modules.pop(name) for name in list(sys.modules) if _is_theirs(name)}
-    finder, last = _Finder(), _Missing()
+    finder = _Finder(identity)
     sys.meta_path.insert(0, finder)
-    sys.meta_path.append(last)
+    sys.path.insert(1, STANDING)  # where importlib.metadata looks, and children that multiprocessing starts
     for name, module in list(sys.modules.items()):
         if name.partition(".")[0] == OURS and isinstance(module, ModuleType):
             finder.explain(module)
+            identity.present(module)
     package: Any = importlib.import_module(THEIRS)
     release, own_ops = package.__version__, package.ops
     package.ops = sys.modules[f"{THEIRS}.ops"] = importlib.import_module(f"{OURS}._ops").ops
@@ -50,8 +54,10 @@ def alias() -> Iterator[ModuleType]:
     finally:
         package.__version__, package.ops = release, own_ops
         sys.meta_path.remove(finder)
-        sys.meta_path.remove(last)
+        if STANDING in sys.path:
+            sys.path.remove(STANDING)
         finder.restore()
+        identity.restore()
         for name in [name for name in sys.modules if _is_theirs(name)]:
             del sys.modules[name]
         sys.modules.update(taken)
@@ -66,33 +72,15 @@ _installed: list[Any] = []  # the open block of this process, kept alive to its 
 
 
 def install() -> None:
-    """The same for the rest of this process and for the children that ``multiprocessing`` starts from it."""
+    """The same for the rest of this process, and for every Python that it starts."""
     if _installed:
         return
     block = alias()
     block.__enter__()
     _installed.append(block)
-    from multiprocessing import spawn, util  # only a process that is all alias pays for this import
-
-    command_line, start = spawn.get_command_line, util.spawnv_passfds
-
-    def aliased_command_line(**arguments: Any) -> list[str]:
-        return _aliased(command_line(**arguments))
-
-    def aliased_start(path: Any, line: Sequence[Any], files: Any) -> int:
-        return start(path, _aliased(line) if "multiprocessing.forkserver" in str(line) else line, files)
-
-    spawn.get_command_line = aliased_command_line
-    util.spawnv_passfds = aliased_start  # type: ignore[assignment]
-
-
-def _aliased(line: Sequence[str]) -> list[str]:
-    """The command line of a Python child that installs the alias before it does its work."""
-    line = list(line)
-    if "-c" in line:
-        code = line.index("-c") + 1
-        line[code] = f"from {__name__} import install; install(); {line[code]}"
-    return line
+    folders = os.environ.get("PYTHONPATH", "").split(os.pathsep)
+    if STANDING not in folders:
+        os.environ["PYTHONPATH"] = os.pathsep.join([STANDING, *filter(None, folders)])
 
 
 def _is_theirs(name: str) -> bool:
@@ -117,6 +105,16 @@ def _is_question() -> bool:
     return frame.f_code.co_name == "find_spec" and frame.f_globals.get("__name__") == "importlib.util"
 
 
+def _is_from_package() -> bool:
+    """Whether a finder is asked for a name that ``from package import name`` did not find, which may be no module's."""
+    frame = sys._getframe(2)
+    while frame.f_back is not None and frame.f_globals.get("__name__") == "importlib._bootstrap":
+        if frame.f_code.co_name == "_handle_fromlist":
+            return True
+        frame = frame.f_back
+    return False
+
+
 class _Existing:
     """Hands out a module that is loaded already, under a second name."""
 
@@ -132,18 +130,19 @@ class _Existing:
     def get_code(self, name: str) -> Any:
         """The module's code, for who runs it as a program."""
         loader: Any = getattr(self.spec, "loader", None)
-        return loader.get_code(self.module.__name__) if hasattr(loader, "get_code") else None
+        return loader.get_code(self.spec.name) if self.spec and hasattr(loader, "get_code") else None
 
 
 class _Finder:
     """Resolves torch's module names to glassgrad's modules."""
 
-    def __init__(self) -> None:
+    def __init__(self, identity: Any) -> None:
+        self.identity = identity
         self.explained: list[tuple[ModuleType, Any]] = []
 
     def find_spec(self, name: str, path: Sequence[str] | None, target: ModuleType | None = None) -> ModuleSpec | None:
         if not _is_theirs(name):
-            return None
+            return self.find_own(name, path, target) if name.partition(".")[0] == OURS else None
         if name.partition(".")[0] == PICTURES and _is_the_programs():
             return None
         if name == SAFE:
@@ -153,17 +152,27 @@ class _Finder:
         if module is None:
             if _is_question():
                 return None
-            raise ModuleNotFoundError(_sentence(name), name=name)
+            raise (ImportError if _is_from_package() else ModuleNotFoundError)(_sentence(name), name=name)
         self.explain(module)
+        sys.modules.pop(name, None)  # presented meanwhile: found there, importlib would load it again by its own spec
         loader: Any = _Existing(module)
         return ModuleSpec(name, loader, is_package=hasattr(module, "__path__"))
+
+    def find_own(self, name: str, path: Sequence[str] | None, target: ModuleType | None) -> ModuleSpec | None:
+        """What the other finders know of a module of glassgrad, which is to be presented once it is loaded."""
+        for finder in sys.meta_path:
+            spec = None if finder is self else finder.find_spec(name, path, target)
+            if spec is not None:
+                spec.loader = self.identity.presenting(spec.loader)
+                return spec
+        return None
 
     def find(self, name: str) -> ModuleType | None:
         """glassgrad's module for torch's module ``name``, or None."""
         if name == THEIRS:
             return importlib.import_module(OURS)
         ours = OURS + name[len(THEIRS) :]
-        if name.partition(".")[0] != THEIRS or ours.split(".")[1] in INTERNAL:
+        if name.partition(".")[0] != THEIRS or is_internal(ours):
             return None
         parent, _, last = ours.rpartition(".")
         module = sys.modules.get(ours) or getattr(sys.modules.get(parent), last, None)
@@ -175,8 +184,8 @@ class _Finder:
 
     def explain(self, module: ModuleType) -> None:
         """Let a name that ``module`` lacks be reported under torch's name for it."""
-        name, before = module.__name__, module.__dict__.get("__getattr__")
-        if name.partition(".")[0] != OURS or name.partition(".")[2].partition(".")[0] in INTERNAL:
+        name, before = own_name(module), module.__dict__.get("__getattr__")
+        if name.partition(".")[0] != OURS or is_internal(name):
             return
         if any(module is other for other, _ in self.explained):
             return
@@ -188,7 +197,7 @@ class _Finder:
                 except AttributeError:
                     pass
             if attribute.startswith("__"):
-                words = f"module {name!r} has no attribute {attribute!r}"
+                words = f"module {module.__name__!r} has no attribute {attribute!r}"
             else:
                 words = _sentence(f"{_theirs(name)}.{attribute}")
             raise AttributeError(words, name=attribute, obj=module)
@@ -204,20 +213,11 @@ class _Finder:
                 module.__dict__["__getattr__"] = before
 
 
-class _Missing:
-    """Asked last: names what ``from torch.nn import x`` did not find, in torch's words."""
-
-    def find_spec(self, name: str, path: Sequence[str] | None, target: ModuleType | None = None) -> None:
-        if name.partition(".")[0] == OURS and name.partition(".")[2].partition(".")[0] not in INTERNAL:
-            if not _is_question():
-                raise ImportError(_sentence(_theirs(name)), name=name)
-
-
 def _is_the_programs() -> bool:
     """Whether ``torchviz`` is a module of the program's own, which lies before what is installed."""
     from importlib.machinery import PathFinder  # not at the top: importing glassgrad should not pay for it
 
-    spec = PathFinder.find_spec(PICTURES)
+    spec = PathFinder.find_spec(PICTURES, [folder for folder in sys.path if folder != STANDING])
     if spec is None or spec.loader is None or spec.origin is None:  # a plain folder hides no package, in Python neither
         return False
     return not any(f"{folder}-packages" in spec.origin for folder in ("site", "dist"))

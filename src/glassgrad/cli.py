@@ -25,7 +25,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = _parser()
     options = parser.parse_args(argv)
     if options.command is None:
-        parser.error("a command is missing: run, why, check, view, demo or info")
+        parser.error("a command is missing: run, why, check, view, install-alias, demo or info")
     code: int = options.action(options)
     return code
 
@@ -91,6 +91,15 @@ def _parser() -> argparse.ArgumentParser:
     view.add_argument("--theme", choices=("light", "dark"), default="light", help="of a picture (default: %(default)s)")
     view.set_defaults(action=_view)
 
+    install_alias = commands.add_parser(
+        "install-alias",
+        help="put a package torch that is glassgrad into this environment",
+        description="Let `import torch` give glassgrad in every program of this Python's environment: scripts, "
+        "notebooks, debuggers. Refuses where PyTorch is installed.",
+    )
+    install_alias.add_argument("--remove", action="store_true", help="take it out again")
+    install_alias.set_defaults(action=_install_alias)
+
     demo = commands.add_parser(
         "demo",
         help="read a graph aloud, sum its paths, train on real digit scans",
@@ -152,6 +161,19 @@ def _view(options: argparse.Namespace) -> int:
         except UnicodeEncodeError:  # a name that is not UTF-8
             sys.stdout.flush()
             sys.stdout.buffer.write(os.fsencode(path) + b"\n")
+    return 0
+
+
+def _install_alias(options: argparse.Namespace) -> int:
+    """Put the alias into the environment, or take it out, and say where."""
+    from .environment import Refused, put_alias, take_alias
+
+    try:
+        folder = take_alias() if options.remove else put_alias()
+    except (Refused, OSError) as error:
+        print(f"glassgrad install-alias: {error}", file=sys.stderr)
+        return 1
+    print(f"torch was removed from {folder}" if options.remove else f"torch is glassgrad now, by {folder}")
     return 0
 
 

@@ -12,6 +12,8 @@ from pathlib import Path
 from typing import Any, NoReturn
 from urllib.parse import urlparse
 
+from .ground.names import OURS
+
 _CONF = "hubconf.py"
 _dir: str | None = None
 HASH_REGEX = re.compile(r"-([a-f0-9]*)\.")
@@ -69,7 +71,7 @@ def _read(folder: str) -> Any:
         if spec is None or spec.loader is None:
             raise AssertionError(f"failed to load spec from {path}")
         module = util.module_from_spec(spec)
-        if getattr(sys.modules.get("torch"), "__name__", None) == __name__.partition(".")[0]:
+        if sys.modules.get("torch") is sys.modules[OURS]:
             spec.loader.exec_module(module)
         else:
             with alias():

@@ -22,6 +22,7 @@ from .autograd.grad_mode import (
 from .core.tensor import Tensor
 from .ground import absent as _absent
 from .ground import dtypes as _dtypes
+from .ground import paths as _paths
 from .ground.arrival import announce as _announce
 from .ground.device import device, get_default_device, set_default_device
 from .ground.dtypes import (
@@ -116,6 +117,9 @@ _TABLES = {  # files whose classes are modules, with the outermost of these
 _ANSWERED = [name for names in _TABLES.values() for name in names.split() if name not in ("fx", "distributed")]
 for _table, _names in _TABLES.items():
     _absent.find_in(_table, _names.split())
+
+_paths.show(f"{__package__}._tensor", f"{__package__}.serialization.rebuild", "_rebuild_from_type_v2")
+_paths.show(f"{__package__}.profiler.profiler", f"{__package__}.profiler.session", "profile ProfilerAction schedule")
 
 _LAZY = {
     "autograd", "nn", "optim", "utils", "explore", "random", "testing", "linalg", "special", "fft", "version", "types",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import inspect
 import threading
 import warnings
 from collections.abc import Callable, Iterable, Iterator
@@ -15,14 +16,9 @@ from .core.row import TABLE
 from .core.tensor import Tensor
 from .ground import listening
 from .ops.bind import table_functions
-from .tensor.parameter import Parameter
+from .ops.torch_function import ask, is_stranger, no_implementation, overloaded
 
-_PLAIN = (Tensor, Parameter)
 _HOME = __name__.partition(".")[0]
-
-
-def _overrides(value: Any) -> bool:
-    return type(value) not in _PLAIN and hasattr(type(value), "__torch_function__")
 
 
 def has_torch_function(relevant_args: Iterable[Any]) -> bool:
@@ -30,7 +26,7 @@ def has_torch_function(relevant_args: Iterable[Any]) -> bool:
 
     Source: https://docs.pytorch.org/docs/stable/torch.overrides.html
     """
-    return bool(_modes.stack) or any(map(_overrides, relevant_args))
+    return bool(_modes.stack) or any(map(is_stranger, relevant_args))
 
 
 def has_torch_function_unary(arg: Any) -> bool:
@@ -43,33 +39,15 @@ def has_torch_function_variadic(*args: Any) -> bool:
     return has_torch_function(args)
 
 
-def _overloaded(relevant_args: Iterable[Any]) -> list[Any]:
-    """One of each overriding type, subclasses before their parents, else in order."""
-    overriding: list[Any] = []
-    for arg in relevant_args:
-        if _overrides(arg) and type(arg) not in map(type, overriding):
-            parents = (n for n, other in enumerate(overriding) if issubclass(type(arg), type(other)))
-            overriding.insert(next(parents, len(overriding)), arg)
-    return overriding
-
-
 def handle_torch_function(public_api: Any, relevant_args: Iterable[Any], *args: Any, **kwargs: Any) -> Any:
     """What the mode that is on, or the first ``__torch_function__`` that knows an answer, gives for a call."""
-    overloaded = _overloaded(relevant_args)
-    types = tuple(map(type, overloaded))
+    asked = overloaded(relevant_args, is_stranger)
     if _modes.stack:
-        answer = _ask_innermost(public_api, types, args, kwargs)
+        answer = _ask_innermost(public_api, tuple(map(type, asked)), args, kwargs)
         if answer is not NotImplemented:
             return answer
-    for arg in overloaded:
-        answer = arg.__torch_function__(public_api, types, args, kwargs)
-        if answer is not NotImplemented:
-            return answer
-    name = f"{public_api.__module__}.{public_api.__name__}"
-    words = f"no implementation found for '{name}' on types that implement __torch_function__: {list(types)}"
-    if _modes.stack:
-        words += f" nor in mode {_modes.stack[-1]}"
-    raise TypeError(words)
+    mode = f" nor in mode {_modes.stack[-1]}" if _modes.stack else ""
+    return ask(public_api, asked, args, kwargs, lambda *what: no_implementation(*what) + mode)
 
 
 def _assert(condition: Any, message: str) -> Any:
@@ -138,6 +116,22 @@ def get_overridable_functions() -> dict[Any, list[Any]]:
     }
 
 
+@functools.cache
+def get_testing_overrides() -> dict[Any, Callable[..., Any]]:
+    """For each function that can be overridden one of the same signature, which gives -1."""
+    spaces = get_overridable_functions().values()
+    return {function: _minus_one(function) for functions in spaces for function in functions}
+
+
+def _minus_one(function: Any) -> Callable[..., Any]:
+    def answer(*args: Any, **kwargs: Any) -> int:
+        return -1
+
+    answer.__name__ = function.__name__
+    answer.__signature__ = inspect.signature(function)  # type: ignore[attr-defined]
+    return answer
+
+
 def resolve_name(f: Any) -> str | None:
     """The name that a function has among those that can be overridden; None of any other."""
     for space, functions in get_overridable_functions().items():
@@ -204,7 +198,7 @@ def _answer(function: Any, proceed: Callable[..., Any], args: tuple[Any, ...], k
     if not _modes.stack:
         return proceed(*args, **kwargs)
     public = _of_operator().get(id(function), function)
-    types = tuple(dict.fromkeys(type(arg) for arg in args if _overrides(arg)))
+    types = tuple(map(type, overloaded(args)))
     return _ask_innermost(public, types, args, kwargs)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from .ground.names import home_of
 from .ops import pytree as _pytree
 from .ops import return_types as _types
 
@@ -15,7 +16,7 @@ def pytree_register_structseq(cls: type[Any]) -> None:
 
 #: Under ``max_out`` PyTorch has what ``torch.max(..., out=...)`` gives: here the same type.
 _BY_NAME = {
-    name: value for name, value in vars(_types).items() if isinstance(value, type) and value.__module__ == __name__
+    name: value for name, value in vars(_types).items() if isinstance(value, type) and home_of(value) == __name__
 }
 _BY_NAME |= {f"{name}_out": kind for name, kind in _BY_NAME.items() if name[0] != "_" and name != "histogramdd"}
 globals().update(_BY_NAME)

@@ -2,5 +2,6 @@
 
 from .families.storage.functions import UntypedStorage
 from .families.storage.typed import TypedStorage
+from .serialization.rebuild import _load_from_bytes  # noqa: F401  where pickles name it
 
 __all__ = ["TypedStorage", "UntypedStorage"]

@@ -15,6 +15,7 @@ import numpy as np
 
 from .core.tensor import Tensor, wrap
 from .ground import dtypes
+from .ground.names import is_own
 from .ops.catalogue import FUNCTIONS as _FUNCTIONS
 
 #: Relative and absolute tolerance by dtype; whole numbers and booleans must be equal.
@@ -142,7 +143,7 @@ def _check_comparable(one: Any, other: Any, path: str, options: _Options) -> Non
 
 def _shown(value: Any) -> str:
     kind = type(value)
-    if isinstance(value, Tensor) and kind.__module__.startswith("glassgrad."):
+    if isinstance(value, Tensor) and is_own(kind):
         return f"<class 'torch.{'' if kind is Tensor else 'nn.parameter.'}{kind.__name__}'>"
     return repr(kind)
 

@@ -1,4 +1,4 @@
-"""What each script of ``work/`` needs, in the versions with which PyTorch's numbers were recorded; PyTorch is none of it.
+"""What each script of ``work/`` needs, in the versions with which PyTorch's numbers were recorded.
 
 ``python -m tests.ecosystem.packages install --part 1 --parts 3`` installs the packages of every third script into this
 environment, without what they say they depend on: so PyTorch stays out.
@@ -13,7 +13,7 @@ WORK = Path(__file__).parent / "work"
 
 #: Plain libraries that several packages import.
 COMMON = "packaging typing_extensions tqdm numpy pyyaml filelock fsspec requests psutil jinja2 pillow".split()
-_SCIENCE = "scipy scikit-learn joblib threadpoolctl narwhals pandas python-dateutil six pytz tzdata tabulate".split()
+_SCIENCE = "scipy scikit-learn joblib threadpoolctl narwhals pandas python-dateutil six pytz tzdata".split()
 _HUB = """huggingface_hub==2.4.0 safetensors==0.8.0 tokenizers==0.23.3 regex httpx httpx2 httpcore anyio h11 idna certifi
     click typer shellingham hf-xet sniffio rich pygments markdown-it-py mdurl urllib3 charset-normalizer""".split()
 _LIGHTNING = "lightning==2.6.6 pytorch-lightning==2.6.6 lightning-utilities==0.15.3 torchmetrics==1.9.0 aiohttp".split()
@@ -35,9 +35,10 @@ NEEDS = {
     "timm": ["timm==1.0.31", *_VISION, *_HUB],
     "stable_baselines3": ["stable-baselines3==2.9.2", "gymnasium==1.4.0", "farama-notifications", "cloudpickle",
                           "matplotlib", "contourpy", "cycler", "fonttools", "kiwisolver", "pyparsing", *_SCIENCE],
-    "torch_geometric": ["torch-geometric==2.8.1", "xxhash", "aiohttp", "pyparsing", *_SCIENCE],
+    "torch_geometric": ["torch-geometric==2.8.1", "tabulate", "xxhash", "aiohttp", "pyparsing", *_SCIENCE],
     "pyro": ["pyro-ppl==1.9.2", "pyro-api==0.1.2", "opt_einsum"],
-    "gpytorch": ["gpytorch==1.15.2", "linear_operator==0.6.1", "jaxtyping==0.3.11", "wadler_lindig", "mpmath", *_SCIENCE],
+    "gpytorch": ["gpytorch==1.15.2", "linear_operator==0.6.1", "jaxtyping==0.3.11", "wadler_lindig", "mpmath",
+                 *_SCIENCE],
     "captum": ["captum==0.9.0", "matplotlib", "contourpy", "cycler", "fonttools", "kiwisolver", "pyparsing",
                "python-dateutil", "six"],
     "diffusers": ["diffusers==0.42.1", "importlib_metadata", "zipp", *_HUB],

@@ -161,7 +161,7 @@ def test_queues_send_shared_memory_as_such_and_the_rest_as_copies(method):
     inbox.put((shared, plain))
     name, is_shared, changed, parameter, back = outbox.get(timeout=40)
     event.set()
-    assert name == "glassgrad" and is_shared
+    assert name == "torch" and is_shared
     assert shared.tolist() == [1, 1] == back.tolist() and plain.tolist() == [0, 0] and changed.tolist() == [1, 1]
     back += 1
     assert shared.tolist() == [2, 2]  # the same memory again, not another map of it

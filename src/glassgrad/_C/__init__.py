@@ -15,6 +15,8 @@ from ..ground.generator import Generator
 from ..ground.importing import load
 from ..ground.size import Size
 from ..ground.stream import Event, Stream
+from ..ops.torch_function import DisableTorchFunctionSubclass as DisableTorchFunctionSubclass
+from ..ops.torch_function import _disabled_torch_function_impl as _disabled_torch_function_impl
 
 __all__ = ["Event", "Generator", "Size", "Stream"]
 
@@ -94,12 +96,6 @@ def _is_alias_of(a: Any, b: Any) -> bool:
     return bool(a.untyped_storage().data_ptr() == b.untyped_storage().data_ptr())
 
 
-def _disabled_torch_function_impl(func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-    """The function as for plain tensors: a subclass that has this for its ``__torch_function__`` wants no say."""
-    with load(f"{_HOME}.ops.override").DisableTorchFunctionSubclass():
-        return func(*args, **(kwargs or {}))
-
-
 # -- dispatch: what asks for a key is told of the one there is ---------------------------------------------------------
 
 DispatchKey = enum.Enum("DispatchKey", """
@@ -139,9 +135,3 @@ def _ExcludeDispatchKeyGuard(keys: DispatchKeySet) -> Any:  # noqa: N802  PyTorc
         yield
     finally:
         below.autocast -= autocast
-
-
-def __getattr__(name: str) -> Any:
-    if name in ("DisableTorchFunction", "DisableTorchFunctionSubclass"):
-        return load(f"{_HOME}.ops.override").DisableTorchFunctionSubclass
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

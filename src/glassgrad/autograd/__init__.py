@@ -33,9 +33,9 @@ def _disable_profiler() -> None:
 
 def __getattr__(name: str) -> Any:
     if name in _HOMES:
-        return getattr(_load(f"{__name__}.{_HOMES[name]}"), name)
+        return getattr(_load(f"{__package__}.{_HOMES[name]}"), name)
     if name in _MODULES:
-        return _load(f"{__name__}.{name}")
+        return _load(f"{__package__}.{name}")
     raise AttributeError(f"module 'torch.autograd' has no attribute '{name}'")
 
 

@@ -40,6 +40,7 @@ from ..core.tensor import LEAF, Tensor
 from ..ground import dtypes
 from ..ground.device import device
 from ..ground.generator import Generator
+from ..ground.names import home_of
 from ..ground.size import Size
 from ..nn.modules.module import Module
 from ..optim.lr_scheduler.base import LRScheduler
@@ -517,7 +518,7 @@ def _atoms(thing: Any) -> bool:
 
 def _ours(thing: Any) -> bool:
     """Whether a class or function is of the package, or of Python itself."""
-    module = getattr(thing, "__module__", None) or ""
+    module = home_of(thing)
     return module.partition(".")[0] in _OURS and not module.startswith("glassgrad.demo")
 
 

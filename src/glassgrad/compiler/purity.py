@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy
 
+from ..ground.names import is_own_frame
 from .caught import caught, handlers
 
 _PACKAGE = str(Path(__file__).parent.parent)
@@ -185,7 +186,7 @@ def _idle(frame: FrameType) -> bool:
 
 def _of_package(frame: FrameType) -> bool:
     """Whether code that was written by code, such as a dataclass's, is of the package; or a named tuple's."""
-    return str(frame.f_globals.get("__name__")).startswith((f"{__name__.partition('.')[0]}.", "namedtuple_"))
+    return is_own_frame(frame) or str(frame.f_globals.get("__name__")).startswith("namedtuple_")
 
 
 def _own(filename: str) -> bool:

@@ -11,13 +11,14 @@ from typing import Any
 import numpy as np
 
 from ..ground import modes
+from ..ground.names import is_own_frame
 from .record import Record, about
 
 
 def mark(record: Record) -> None:
     """Keep the traceback of the forward call in the record's metadata."""
     frame: Any = sys._getframe(1)
-    while frame is not None and frame.f_globals.get("__name__", "").startswith("glassgrad."):
+    while frame is not None and is_own_frame(frame):
         frame = frame.f_back
     about(record).metadata["traceback_"] = traceback.format_stack(frame)
 

@@ -32,6 +32,10 @@ REQUIRED = object()  # for a setting that was not given
 _FLOAT8 = frozenset(kind.numpy for kind in dtypes.FLOAT8)
 #: ``strangers(row, tensors, settings, out)`` gives an answer, or NOT_TAKEN, and the tensors to go on with.
 strangers: Callable[..., tuple[Any, Sequence[Any]]] = NotImplemented
+#: ``overridden(row, tensors, settings, out)``: what a type with ``__torch_function__`` answers, or NOT_TAKEN; and
+#: ``heed(values)``, which has a function in Python that such a value was handed to ask it; from ops/torch_function.py.
+overridden: Callable[..., Any] = NotImplemented
+heed: Callable[..., None] = NotImplemented
 #: ``into(row, flat, out, answer)`` puts an answer into ``out=``: handed in by ``write.py``.
 into: Callable[..., Any] = NotImplemented
 #: ``shapes_only(row, given, settings)``: what a kernel gives for meta tensors.
@@ -42,6 +46,9 @@ def call(row: Row, tensors: Sequence[Any], settings: Sequence[Any], out: Any = N
     """Call a row on whatever it was given: tensors in the order of its inputs, one list of them if it is listed."""
     flat = tensors[0] if row.listed else tensors
     if modes.unusual or not ORDINARY.issuperset(map(type, flat)):
+        answer = overridden(row, tensors, settings, out)
+        if answer is not NOT_TAKEN:
+            return answer
         if row.fallback is not None:
             return row.fallback(*tensors, *settings)
         if lifted.is_lifted(flat):
@@ -243,7 +250,12 @@ def call_operator(row: Row, tensors: Sequence[Any], settings: Sequence[Any], out
     for operand in tensors:
         if (operand is None or type(operand) not in ORDINARY) and not is_operand(operand):
             return NotImplemented
-    return call(row, tensors, settings, out)
+    try:
+        return call(row, tensors, settings, out)
+    except TypeError as error:
+        if hasattr(error, "nobody_answered"):
+            return NotImplemented
+        raise
 
 
 def watched(row: Row, tensors: Sequence[Any], settings: Sequence[Any], out: Any) -> Any:
@@ -264,7 +276,12 @@ def watched_operator(row: Row, tensors: Sequence[Any], settings: Sequence[Any], 
 
 def is_operand(value: Any) -> bool:
     """Whether a value may stand beside a tensor at an operator."""
-    return isinstance(value, (Tensor, int, float, complex, np.generic)) or hasattr(type(value), "__torch_function__")
+    return isinstance(value, (int, float, complex, np.generic)) or is_like_tensor(value)
+
+
+def is_like_tensor(value: Any) -> bool:
+    """Whether a value is a tensor, or of a type that may answer as one."""
+    return isinstance(value, Tensor) or hasattr(type(value), "__torch_function__")
 
 
 def arguments(row: Row, args: Sequence[Any], named: Mapping[str, Any] = {}) -> tuple[Any, Any, Any]:

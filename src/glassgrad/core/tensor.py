@@ -131,6 +131,7 @@ class Tensor:
     _grad: Any = None
     _about: Any = None
     _inference = False
+    _printed_as = "tensor"
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Any:
         return construct(cls, *args, **kwargs)
@@ -350,6 +351,7 @@ class Tensor:
             requires_grad=edge is not None or self.requires_grad,
             grad_fn_name=node,
             tensor_contents=tensor_contents,
+            name=self._printed_as,
         )
 
     def __setstate__(self, state: Any) -> None:

@@ -71,6 +71,8 @@ def in_place(row: Row, target: Tensor, others: Sequence[Any], settings: Sequence
         return listening.heard(in_place, write, (row, target, others, settings), {})  # type: ignore[no-any-return]
     if quick_write is not None and not modes.unusual and quick_write(row, target, others, settings):
         return target
+    if not call.ORDINARY.issuperset(map(type, (target, *others))):
+        call.heed((target, *others))
     if modes.transforming and lifted.is_lifted((target, *others)):
         return lifted.write(row, target, others, settings)  # type: ignore[no-any-return]
     if not isinstance(target, Tensor):

@@ -9,6 +9,7 @@ from typing import Any
 from ..autograd.api import grad
 from ..autograd.grad_mode import no_grad
 from ..core.tensor import Tensor
+from ..ground.names import home_of
 from ..ground.size import Size
 from . import constraints
 from .utils import lazy_property
@@ -85,7 +86,7 @@ class Distribution:
 
     def expand(self, batch_shape: Any, _instance: Any = None) -> Any:
         """The same distributions over a larger batch shape; parameters are expanded views, nothing is checked anew."""
-        family: Any = next(c for c in type(self).__mro__ if c.__module__.startswith(_HERE))
+        family: Any = next(c for c in type(self).__mro__ if home_of(c).startswith(_HERE))
         if family is Distribution:
             raise NotImplementedError
         new = self._get_checked_instance(family, _instance)

@@ -14,6 +14,7 @@ from types import ModuleType, TracebackType
 from typing import Any
 
 from ..ground.arrival import is_here, when_here
+from ..ground.names import home_of
 from .lineage import Call, Entered, Lineage
 from .notes import Notes
 from .place import Place, arrange
@@ -171,12 +172,12 @@ class Recording:
 def listeners(recording: Recording) -> list[Any]:
     """The listeners of the engines that may be heard: of the model's engine, else of all that are loaded."""
     torch = sys.modules.get("torch")
-    real = isinstance(torch, ModuleType) and torch.__name__ == "torch" and hasattr(torch, "_C")
+    real = isinstance(torch, ModuleType) and torch.__package__ == "torch" and hasattr(torch, "_C")
     model = recording.model
     home = ""
     if model is not None:
         kinds = [kind for kind in type(model).__mro__ if kind.__name__ == "Module"]
-        home = kinds[-1].__module__.partition(".")[0] if kinds else ""
+        home = home_of(kinds[-1]).partition(".")[0] if kinds else ""
     chosen: list[Any] = []
     if not real or home not in ("", "torch") or (not home and is_here()):
         from .listen_glassgrad import Listener as Glass

@@ -12,6 +12,7 @@ from functools import lru_cache
 from heapq import heapify, heappop, heappush
 from typing import Any, NamedTuple, TypeAlias
 
+from ..ground.names import home_of
 from .rest import collector_at_rest
 
 SINK = "AccumulateGrad"
@@ -43,7 +44,7 @@ def engine_of(tensors: Iterable[Any]) -> str:
     """The package whose Tensor the first of ``tensors`` is: ``torch`` or ``glassgrad``; empty where there is none."""
     for tensor in tensors:
         classes = [cls for cls in type(tensor).__mro__ if cls.__name__ == "Tensor"] or [type(tensor)]
-        return classes[-1].__module__.partition(".")[0]
+        return home_of(classes[-1]).partition(".")[0]
     return ""
 
 

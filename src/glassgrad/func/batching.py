@@ -265,7 +265,7 @@ _READY: set[str] = set()  #: rows whose family's written rules have been importe
 
 def _make_ready(row: Row) -> None:
     """Import the written rules of a row's family, its file ``batches.py``, if it has one."""
-    family = row.caller.__module__.rpartition(".")[0]
+    family = row.plain.__module__.rpartition(".")[0]
     if find_spec(f"{family}.batches") is not None:
         import_module(f"{family}.batches")
     if "generator" in row.settings:

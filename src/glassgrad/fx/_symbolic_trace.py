@@ -14,6 +14,7 @@ from typing import Any
 
 from ..core.tensor import Tensor
 from ..ground import listening
+from ..ground.names import home_of, is_own
 from ..nn.modules.calls import Calls
 from ..nn.modules.container import Sequential
 from ..nn.modules.module import Module
@@ -61,7 +62,7 @@ def _without_packing(fn: Any, count: int) -> Any:
 
 def _annotations(function: Any) -> dict[str, Any]:
     """The annotations of a user's function; those of our own modules are not PyTorch's, which has none there."""
-    if (function.__module__ or "").partition(".")[0] == HOME:
+    if is_own(function):
         return {}
     return getattr(function, "__annotations__", {})
 
@@ -180,7 +181,7 @@ class Tracer(TracerBase):
 
     def is_leaf_module(self, m: Module, module_qualified_name: str) -> bool:
         """Whether a module is one step of the graph: those of ``torch.nn`` are, but for Sequential."""
-        home = type(m).__module__
+        home = home_of(type(m))
         return home.startswith((f"{HOME}.nn", "torch.nn")) and not isinstance(m, Sequential)
 
     def path_of_module(self, mod: Module) -> str:

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 from ..core.row import TABLE
 from ..core.tensor import Tensor
 from ..ground.later import whole
+from ..ground.names import home_of, is_own
 from ..nn import functional
 from ..ops.bind import table_functions
 from ..ops.catalogue import FUNCTIONS
@@ -98,15 +99,14 @@ def traced_functions() -> list[Any]:
 
 def is_ours(obj: Any) -> bool:
     """Whether a function or type belongs to this package."""
-    module = getattr(obj, "__module__", None)
-    return id(obj) in known().functions or isinstance(module, str) and module.partition(".")[0] == HOME
+    return id(obj) in known().functions or is_own(obj)
 
 
 def qualified(function: Any) -> str:
     """The name by which printed code calls a function or type."""
     if id(function) in known().functions:
         return known().functions[id(function)]
-    name, module = function.__name__, function.__module__
+    name, module = function.__name__, home_of(function) or None
     if getattr(builtins, name, None) is function:
         return str(name)
     if name == "<lambda>":

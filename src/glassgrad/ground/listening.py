@@ -7,6 +7,7 @@ functions in Python are marked :func:`audible`, callers of rows are written so. 
 from __future__ import annotations
 
 import functools
+import inspect
 import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator
@@ -40,12 +41,42 @@ _lock = threading.Lock()
 hidden: Callable[..., Any] = NotImplemented
 
 
+class Overridden(Exception):
+    """Leads out of a function in Python that an argument's type has a say in, to the frame that called it."""
+
+    def __init__(self, frame: FrameType) -> None:
+        self.frame = frame
+
+
+#: ``is_answered(error, frame, args, kwargs)``: whether an argument's type is to be asked about a call that failed, and
+#: ``overridden(function, args, kwargs)``, what it answers; from ops/torch_function.py.
+is_answered: Callable[..., bool] = NotImplemented
+overridden: Callable[..., Any] = NotImplemented
+
+
+ask_first: Callable[..., None] = NotImplemented  # ``ask_first(args, kwargs)``: leaves a call that a type has a say in
+
+
+def asking(function: Function) -> Function:
+    """A decorator below that which makes a function audible: types with a say are asked before it begins.
+
+    For what would finish without a row that meets them, or has drawn numbers by then.
+    """
+
+    @functools.wraps(function)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        ask_first(args, kwargs)
+        return function(*args, **kwargs)
+
+    return call  # type: ignore[return-value]
+
+
 def audible(function: Function) -> Function:
     """A decorator: the function can be heard; NumPy's names of its parameters are taken too.
 
     Where it asks for the values of a batch, it is called for each example.
     """
-    synonyms = synonyms_in(parameters(function))
+    synonyms = synonyms_in(parameters(inspect.unwrap(function)))
 
     @functools.wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
@@ -58,14 +89,25 @@ def audible(function: Function) -> Function:
                 return heard(call, function, args, kwargs) if modes.watch else function(*args, **kwargs)
             except ValuesHidden as refusal:
                 return hidden(function, args, kwargs, refusal)
+            except Exception as error:
+                if not is_answered(error, sys._getframe(), args, kwargs):
+                    raise
+            return overridden(call, args, kwargs)
         try:
             if modes.watch:
                 return heard(call, function, args, kwargs)
             return function(*args)  # an empty dictionary would cost time
         except ValuesHidden as refusal:
             return hidden(function, args, kwargs, refusal)
+        except Exception as error:
+            if not is_answered(error, sys._getframe(), args, kwargs):
+                raise
+        return overridden(call, args, kwargs)
 
     return call  # type: ignore[return-value]
+
+
+CALL = audible(lambda: None).__code__  # of every function that can be heard
 
 
 def heard(function: Any, proceed: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

@@ -10,6 +10,7 @@ from typing import Any
 
 from .importing import load
 from .later import later
+from .names import home_of, own_name, rehome
 
 _shown: dict[str, dict[str, str]] = {}  # by path: the names of each file
 
@@ -21,6 +22,11 @@ def show(path: str, file: str, names: str) -> None:
         sys.meta_path.append(_finder)
 
 
+def is_shown(path: str) -> bool:
+    """Whether there is such a module."""
+    return path in _shown
+
+
 def house(module: ModuleType, package: str, files: dict[str, str]) -> None:
     """Let the classes of a file say that they live where a package shows them, as pickles and messages have it.
 
@@ -28,8 +34,8 @@ def house(module: ModuleType, package: str, files: dict[str, str]) -> None:
     """
     homes = {name: file for file, names in files.items() for name in names.split()}
     for name, value in [*vars(module).items()]:
-        if isinstance(value, type) and value.__module__ == module.__name__:
-            value.__module__ = f"{package}.{homes.get(name, next(iter(files)))}"
+        if isinstance(value, type) and home_of(value) == own_name(module):
+            rehome(value, f"{package}.{homes.get(name, next(iter(files)))}")
 
 
 class _Finder:

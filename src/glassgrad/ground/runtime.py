@@ -8,6 +8,8 @@ import warnings
 from functools import lru_cache
 from typing import Any
 
+from .names import is_own_frame
+
 
 class _Settings:
     """What was set, at PyTorch's defaults."""
@@ -159,9 +161,9 @@ _given: set[str] = set()
 
 def warn(text: str, category: type[Warning] = UserWarning) -> None:
     """A warning at the line of the program that called this package, however deep within it we are."""
-    home, level = __name__.partition(".")[0], 2
+    level = 2
     frame = sys._getframe(1)
-    while frame.f_back is not None and str(frame.f_globals.get("__name__")).partition(".")[0] == home:
+    while frame.f_back is not None and is_own_frame(frame):
         frame, level = frame.f_back, level + 1
     warnings.warn(text, category, stacklevel=level)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from multiprocessing.context import get_spawning_popen
 from multiprocessing.reduction import ForkingPickler
 from typing import Any
@@ -10,7 +11,8 @@ import numpy as np
 
 from ..core.tensor import Tensor
 from ..families.storage.interchange import rebuild, share_memory_, warn_of_hooks
-from ..ground.dtypes import dtype
+from ..ground import dtypes
+from ..ground.names import home_of, is_own
 from ..ground.shared import Shared, register
 from ..ground.window import owner_of
 from ..tensor.parameter import Parameter
@@ -28,7 +30,10 @@ def reduce_tensor(tensor: Any) -> tuple[Any, ...]:
         raise RuntimeError(_NOT_A_LEAF)
     if tensor._edge is not None:
         warn_of_hooks(tensor)
-    kind, about = type(tensor), (tensor.dtype, tensor.requires_grad)
+    kind: Any = type(tensor)
+    if is_own(kind):  # by its own name: where it goes, ``torch`` may mean something else than here
+        kind = home_of(kind), kind.__qualname__
+    about = tensor.dtype.name, tensor.requires_grad
     if tensor._array.dtype.metadata is not None:
         return rebuild_tensor, (kind, None, 0, tensor._array.shape, (), *about)
     if get_spawning_popen() is not None:
@@ -44,16 +49,17 @@ def reduce_tensor(tensor: Any) -> tuple[Any, ...]:
 
 
 def rebuild_tensor(
-    cls: type,
+    kind: Any,
     memory: Any,
     offset: int,
     sizes: tuple[int, ...],
     strides: tuple[int, ...],
-    kind: dtype,
+    dtype_name: str,
     requires_grad: bool,
 ) -> Any:
     """The tensor that was sent, on memory that came with it or is shared; ``memory`` None: one without data."""
-    return rebuild(cls, memory, offset, sizes, strides, kind, requires_grad, None)
+    cls = getattr(import_module(kind[0]), kind[1]) if isinstance(kind, tuple) else kind
+    return rebuild(cls, memory, offset, sizes, strides, getattr(dtypes, dtype_name), requires_grad, None)
 
 
 def init_reductions() -> None:

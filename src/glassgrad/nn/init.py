@@ -17,6 +17,7 @@ from ..autograd.grad_mode import no_grad
 from ..core.tensor import Tensor, wrap
 from ..families.random.uniform import randperm
 from ..ground.generator import Generator, default_generator
+from ..ground.listening import audible
 
 _LINEAR = (
     "linear", "conv1d", "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d",
@@ -28,18 +29,21 @@ _EMPTY = "Initializing zero-element tensors is a no-op"
 
 
 @no_grad()
+@audible
 def uniform_(tensor: Any, a: float = 0.0, b: float = 1.0, generator: Generator | None = None) -> Any:
     """Numbers spread evenly over [a, b)."""
     return tensor.uniform_(a, b, generator=generator)
 
 
 @no_grad()
+@audible
 def normal_(tensor: Any, mean: float = 0.0, std: float = 1.0, generator: Generator | None = None) -> Any:
     """Normal numbers of mean ``mean`` and deviation ``std``."""
     return tensor.normal_(mean, std, generator=generator)
 
 
 @no_grad()
+@audible
 def constant_(tensor: Any, val: float) -> Any:
     """``val`` everywhere."""
     return tensor.fill_(val)
@@ -133,6 +137,7 @@ def _xavier(tensor: Tensor, gain: float) -> float:
     return gain * math.sqrt(2.0 / float(sum(_calculate_fan_in_and_fan_out(tensor))))
 
 
+@audible
 def kaiming_uniform_(
     tensor: Any,
     a: float = 0,

@@ -14,6 +14,7 @@ from ..core import tensor as tensors
 from ..core.tensor import LEAF, Tensor, alias, new
 from ..families.create.functions import empty
 from ..ops.catalogue import Later
+from ..ops.torch_function import _disabled_torch_function_impl
 from ..tensor.parameter import Parameter
 
 _NO_SHAPE = (
@@ -47,6 +48,7 @@ class Buffer(Tensor, metaclass=_BufferMeta):
     Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.parameter.Buffer.html
     """
 
+    __torch_function__: Any = classmethod(_disabled_torch_function_impl)
     persistent: bool
 
     def __new__(cls, data: Tensor | None = None, *, persistent: bool = True) -> Any:

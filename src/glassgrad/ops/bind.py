@@ -6,8 +6,6 @@ from collections.abc import Callable
 from types import FunctionType
 from typing import Any
 
-import numpy as np
-
 from ..core import call, write
 from ..core.row import TABLE, Row
 from ..core.tensor import Tensor
@@ -118,7 +116,7 @@ def writer(row: Row) -> Callable[..., Any]:
 
 def _in_place_operator(write_: Callable[..., Any]) -> Callable[..., Any]:
     def operate(self: Tensor, other: Any) -> Any:
-        if not isinstance(other, (Tensor, int, float, complex, np.generic)):
+        if not call.is_operand(other):
             return NotImplemented
         return write_(self, other)
 

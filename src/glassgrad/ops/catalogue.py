@@ -19,7 +19,7 @@ from ..ground import register as registers
 from ..ground.generator import Generator
 from ..ground.register import Register
 from ..tensor import sparse
-from . import bind, built, override  # noqa: F401  override hands in who else has a say in a call
+from . import bind, built, override, torch_function  # noqa: F401  the last two hand in who else has a say in a call
 from .declare import COMPOSITES
 
 ROWS, COMPOSED, FUNCTIONAL, LAYERS, SPARSE = built.tables()

@@ -1,9 +1,8 @@
-"""Calls that are not for the table alone: subclasses with ``__torch_function__``, meta tensors, wrong types."""
+"""Calls that are not for the table alone: classes of ours with ``__torch_function__``, meta tensors, wrong types."""
 
 from __future__ import annotations
 
 import math
-import threading
 from collections.abc import Sequence
 from typing import Any
 
@@ -16,6 +15,7 @@ from ..core.tensor import Tensor
 from ..ground import dtypes, modes
 from ..ground.meta import blank
 from ..tensor.parameter import Parameter
+from .torch_function import is_inner
 
 _bfloat16 = dtypes.bfloat16.numpy
 
@@ -49,29 +49,8 @@ def dispatch(row: Row, tensors: Sequence[Any], settings: Sequence[Any], out: Any
     return NOT_TAKEN
 
 
-class _Disabled(threading.local):
-    """How many blocks are open in which subclasses have no say."""
-
-    depth = 0
-
-
-disabled = _Disabled()
-
-
-class DisableTorchFunctionSubclass:
-    """A block in which ``__torch_function__`` of tensors' subclasses is not asked."""
-
-    def __enter__(self) -> None:
-        disabled.depth += 1
-
-    def __exit__(self, *exception: object) -> None:
-        disabled.depth -= 1
-
-
 def _overrides(value: Any) -> bool:
-    if disabled.depth:
-        return False
-    return type(value) not in (Tensor, Parameter) and hasattr(type(value), "__torch_function__")
+    return type(value) not in (Tensor, Parameter) and is_inner(type(value))
 
 
 _SMALL = 8  # sizes up to here stand for themselves

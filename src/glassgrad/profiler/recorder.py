@@ -15,6 +15,7 @@ from ..core.row import TABLE
 from ..core.tensor import Tensor, View
 from ..ground import listening, modes
 from ..ground.later import whole
+from ..ground.names import is_own_frame
 from ..nn import functional
 from ..ops import bind
 from ..ops.declare import COMPOSITES
@@ -292,9 +293,8 @@ def _flops(name: str, args: tuple[Any, ...], results: list[Tensor]) -> int:
 def _lines(frame: Any) -> list[str]:
     """The lines of the user's program that led here, innermost first."""
     lines = []
-    home = __name__.partition(".")[0]
     while frame is not None:
-        if frame.f_globals.get("__name__", "").partition(".")[0] != home:
+        if not is_own_frame(frame):
             lines.append(f"{frame.f_code.co_filename}({frame.f_lineno}): {frame.f_code.co_name}")
         frame = frame.f_back
     return lines

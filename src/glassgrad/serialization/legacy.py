@@ -15,7 +15,7 @@ import numpy as np
 from ..families.storage.functions import UntypedStorage, as_bytes, storage_of
 from ..families.storage.typed import TypedStorage
 from ..ground import dtypes
-from ..ground.names import OURS
+from ..ground.names import is_own
 from ..tensor.typename import typename
 from . import options
 from .budget import earn
@@ -77,7 +77,7 @@ def _is_module(cls: type) -> bool:
 
 def _is_ours(cls: Any) -> bool:
     """Whether a class is a layer of the package: PyTorch's of that name is written otherwise, so nobody compares."""
-    return str(cls.__module__).partition(".")[0] == OURS
+    return is_own(cls)
 
 
 def _source(cls: type) -> tuple[Any, Any]:

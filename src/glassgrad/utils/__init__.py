@@ -20,7 +20,7 @@ _show(f"{__name__}.hooks", f"{_HOME}.families.storage.interchange", "warn_if_has
 
 def __getattr__(name: str) -> Any:
     if name in _MODULES:
-        return _load(f"{__name__}.{name}")
+        return _load(f"{__package__}.{name}")
     if name in _PART_OF:
-        return getattr(_load(f"{__name__}.{_PART_OF[name]}"), name)
+        return getattr(_load(f"{__package__}.{_PART_OF[name]}"), name)
     raise AttributeError(f"module 'torch.utils' has no attribute '{name}'")

@@ -11,7 +11,7 @@ from ...core.row import FLOATS
 from ...core.tensor import Tensor, wrap
 from ...ground import dtypes, modes
 from ...ground.generator import default_generator
-from ...ground.listening import audible
+from ...ground.listening import asking, audible
 from ...kernels.columns import not_implemented
 from ...ops.declare import composite
 from ..arithmetic.functions import need_tensor
@@ -279,6 +279,7 @@ def glu(input: Tensor, dim: int = -1) -> Tensor:
 
 
 @composite(method=False)
+@asking
 def rrelu(
     input: Tensor, lower: float = 1.0 / 8, upper: float = 1.0 / 3, training: bool = False, inplace: bool = False
 ) -> Tensor:

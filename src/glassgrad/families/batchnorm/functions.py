@@ -15,6 +15,7 @@ from ...ground import modes
 from ...ground.dtypes import float32
 from ...ground.generator import default_generator
 from ...ground.hidden import Hidden
+from ...ground.listening import asking
 from ...ops.declare import composite, functional, unit
 from ..arithmetic.functions import need_tensor
 from ..arithmetic.rows import mul_number
@@ -215,6 +216,7 @@ def native_batch_norm(
 
 
 @composite(method=False)
+@asking
 def native_dropout(input: Any, p: float, train: bool | None) -> tuple[Tensor, Tensor]:
     """``input`` with elements dropped with probability ``p``, and the mask of those that stay."""
     need_tensor("native_dropout", "input", 1, input)

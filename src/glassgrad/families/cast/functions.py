@@ -13,6 +13,7 @@ from ...ground import dtypes, modes
 from ...ground.device import device as device_type
 from ...ground.dtypes import called, memory_format, preserve_format
 from ...ground.layout import format_name, is_laid, suggested
+from ...ground.listening import asking
 from ...ground.meta import blank
 from ...ground.runtime import warn_once
 from ...ground.window import strides_of
@@ -413,12 +414,14 @@ def conj_physical(input: Tensor, *, out: Any = None) -> Tensor:
 
 
 @composite()
+@asking
 def is_conj(input: Tensor) -> bool:
     """Whether the tensor came from ``conj``, which PyTorch leaves for later; here it is done already."""
     return getattr(input, "_conjugate", False)
 
 
 @composite()
+@asking
 def resolve_conj(input: Tensor) -> Tensor:
     """The same tensor, no longer said to be a conjugate."""
     if not is_conj(input):
@@ -430,6 +433,7 @@ def resolve_conj(input: Tensor) -> Tensor:
 
 
 @composite()
+@asking
 def resolve_neg(input: Tensor) -> Tensor:
     """The tensor itself: negations are never left for later here."""
     return input

@@ -9,6 +9,7 @@ import numpy as np
 from ...core.lifted import is_lifted
 from ...core.tensor import Tensor, wrap
 from ...ground import dtypes
+from ...ground.listening import asking
 from ...ground.runtime import warn
 from ...ops.declare import composite
 from ..arithmetic.functions import is_number, is_operand, need_tensor, no_match, plain, written
@@ -108,6 +109,7 @@ def _close(input: Any, other: Any, rtol: float, atol: float, equal_nan: bool) ->
 
 
 @composite()
+@asking
 def isclose(input: Tensor, other: Tensor, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> Tensor:
     """Whether elements are equal up to ``atol + rtol * abs(other)``."""
     need_tensor("isclose", "input", 1, input)

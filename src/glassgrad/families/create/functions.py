@@ -14,6 +14,7 @@ from ...ground import device as devices
 from ...ground import dtypes, modes
 from ...ground.dtypes import called
 from ...ground.layout import dense_like, format_name, format_strides, unfilled
+from ...ground.listening import asking
 from ...ground.meta import blank
 from ...ground.window import look
 from ...ops.declare import composite
@@ -382,6 +383,7 @@ def _filled(value: Any) -> Callable[..., Any]:
 
 
 def _like(function: str, make: Callable[..., Any], doc: str) -> Any:
+    @asking
     def factory(
         input: Tensor,
         *,
@@ -405,6 +407,7 @@ empty_like = _like("empty_like", dense_like, "A tensor of the same size, dtype a
 
 
 @composite(method=False)
+@asking
 def full_like(
     input: Tensor,
     fill_value: Any,

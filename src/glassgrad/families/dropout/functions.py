@@ -11,7 +11,7 @@ from ...core.tensor import Tensor, wrap
 from ...core.write import check_cast
 from ...ground import modes
 from ...ground.generator import default_generator
-from ...ground.listening import audible
+from ...ground.listening import asking, audible
 from ...ground.runtime import warn
 from ...ops.declare import composite, functional, unit
 from ..random.kernels import bernoulli
@@ -98,6 +98,7 @@ def _alpha_dropped(input: Any, p: float, train: bool, by_channel: bool, inplace:
 def _pair(name: str, doc: str, drop: Any, by_channel: bool) -> tuple[Any, Any]:
     """A function and its in-place variant."""
 
+    @asking
     def dropped(input: Any, p: float, train: bool) -> Any:
         _check(p, input, name)
         return drop(input, p, train, by_channel)
@@ -141,6 +142,7 @@ def _front(drop: Any, drop_: Any, input: Any, p: float, training: bool, inplace:
 
 
 @functional
+@asking
 def functional_dropout(input: Any, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
     """In training each element zero with probability ``p``, the others divided by ``1 - p``.
 
@@ -150,12 +152,14 @@ def functional_dropout(input: Any, p: float = 0.5, training: bool = True, inplac
 
 
 @functional
+@asking
 def functional_alpha_dropout(input: Any, p: float = 0.5, training: bool = False, inplace: bool = False) -> Tensor:
     """Dropout that keeps mean and variance of standardised input."""
     return _front(alpha_dropout, alpha_dropout_, input, p, training, inplace)
 
 
 @functional
+@asking
 def functional_feature_alpha_dropout(
     input: Any, p: float = 0.5, training: bool = False, inplace: bool = False
 ) -> Tensor:
@@ -174,6 +178,7 @@ def _sample_by_channel(input: Any, p: float, training: bool, inplace: bool) -> T
 
 
 @audible
+@asking
 def dropout1d(input: Any, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
     """Dropout of whole channels of (N, C, L) or (C, L)."""
     _need_chance(p)
@@ -199,6 +204,7 @@ def _spatial(name: str, ndim: int, fits: tuple[int, int], spatial: int, batched:
 
 
 @audible
+@asking
 def dropout2d(input: Any, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
     """Dropout of whole channels of (N, C, H, W)."""
     _need_chance(p)
@@ -215,6 +221,7 @@ def dropout2d(input: Any, p: float = 0.5, training: bool = True, inplace: bool =
 
 
 @audible
+@asking
 def dropout3d(input: Any, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
     """Dropout of whole channels of (N, C, D, H, W)."""
     _need_chance(p)

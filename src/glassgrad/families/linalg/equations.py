@@ -11,7 +11,7 @@ import numpy as np
 from ...core.lifted import all_values
 from ...core.tensor import Tensor, wrap
 from ...ground import dtypes, errors
-from ...ground.listening import audible
+from ...ground.listening import asking, audible
 from ...ops.declare import COMPOSITES, composite
 from ..matrix.functions import broadcast, check_equation, demand, into, linalg_inv, linalg_solve
 from ..norm.functions import matrix_norm
@@ -31,6 +31,7 @@ def _first_zeros(A: Tensor) -> Any:  # noqa: N803  PyTorch's name
 
 
 @audible
+@asking
 def inv_ex(A: Tensor, *, check_errors: bool = False, out: Any = None) -> Any:  # noqa: N803
     """The inverses, and of each singular matrix the pivot that came out as zero, instead of an error.
 
@@ -54,6 +55,7 @@ def _with_info(make: Callable[[], Tensor], A: Tensor, name: str, check: bool) ->
 
 
 @audible
+@asking
 def solve_ex(
     A: Tensor,
     B: Tensor,
@@ -225,6 +227,7 @@ def pinverse(input: Tensor, rcond: float = 1e-15) -> Tensor:
 
 
 @audible
+@asking
 def matrix_rank(
     input: Tensor, tol: Any = None, hermitian: bool = False, *, atol: Any = None, rtol: Any = None, out: Any = None
 ) -> Tensor:

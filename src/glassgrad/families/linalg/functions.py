@@ -10,7 +10,7 @@ import numpy as np
 from ...core.lifted import all_values, derives
 from ...core.tensor import Tensor, wrap
 from ...ground import errors
-from ...ground.listening import audible
+from ...ground.listening import asking, audible
 from ...kernels.columns import not_implemented
 from ...ops import return_types as results
 from ..matrix.functions import demand, into, linalg_solve, matmul
@@ -189,6 +189,7 @@ def _ldl(A: Tensor, hermitian: bool, function: str, check: bool) -> tuple[Any, A
 
 
 @audible
+@asking
 def ldl_factor(input: Tensor, *, hermitian: bool = False, out: Any = None) -> Any:
     """A lower triangle and a diagonal of blocks, packed in one, of symmetric (``hermitian``: Hermitian) matrices.
 
@@ -200,6 +201,7 @@ def ldl_factor(input: Tensor, *, hermitian: bool = False, out: Any = None) -> An
 
 
 @audible
+@asking
 def ldl_factor_ex(input: Tensor, *, hermitian: bool = False, check_errors: bool = False, out: Any = None) -> Any:
     """As ``ldl_factor``, and the first zero block of each matrix (or zero) instead of an error.
 

@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from ...core import write
-from ...core.call import former
+from ...core.call import former, is_like_tensor
 from ...core.tensor import Tensor, wrap
 from ...ground import dtypes, errors, modes
 from ...ground.listening import audible
@@ -169,13 +169,13 @@ def broadcast(a: tuple[int, ...], b: tuple[int, ...]) -> tuple[int, ...]:
 @composite(function=False, name="__matmul__")
 def _matmul_operator(self: Tensor, other: Any) -> Any:
     """``self @ other``; where that is no tensor, Python asks the other operand."""
-    return matmul(self, other) if isinstance(other, Tensor) else NotImplemented
+    return matmul(self, other) if is_like_tensor(other) else NotImplemented
 
 
 @composite(function=False, name="__rmatmul__")
 def _reflected_matmul(self: Tensor, other: Any) -> Any:
     """``other @ self``: for tensors only."""
-    return matmul(other, self) if isinstance(other, Tensor) else NotImplemented
+    return matmul(other, self) if is_like_tensor(other) else NotImplemented
 
 
 # -- linear maps ------------------------------------------------------------------------------------------------------

@@ -7,7 +7,7 @@ from typing import Any
 
 from ...core.tensor import Tensor
 from ...ground.dtypes import int64
-from ...ground.listening import audible
+from ...ground.listening import asking, audible
 from ..arithmetic.functions import need_tensor
 from ..random.functions import rand
 from ..shape.functions import ints, on_meta, sized
@@ -130,6 +130,7 @@ def max_unpool3d(
 
 
 @audible
+@asking
 def fractional_max_pool2d_with_indices(
     input: Any, kernel_size: Any, output_size: Any = None, output_ratio: Any = None, return_indices: bool = False,
     _random_samples: Any = None,
@@ -143,6 +144,7 @@ def fractional_max_pool2d_with_indices(
 
 
 @audible
+@asking
 def fractional_max_pool3d_with_indices(
     input: Any, kernel_size: Any, output_size: Any = None, output_ratio: Any = None, return_indices: bool = False,
     _random_samples: Any = None,

@@ -12,10 +12,12 @@ import numpy as np
 from ...core.tensor import Tensor, new, share
 from ...ground import dtypes
 from ...ground.dtypes import called
+from ...ground.listening import asking
 from ...ground.runtime import warn_once
 from ...ground.size import Size, unchecked
 from ...ground.window import owner_of, strides_of
 from ...ops.declare import composite
+from ...ops.torch_function import DisableTorchFunctionSubclass
 from ..arithmetic.functions import need_tensor, plain
 from ..join.functions import stack
 from ..shape.rows import alias
@@ -135,6 +137,7 @@ def is_signed(input: Tensor) -> bool:
 
 
 @composite()
+@asking
 def is_neg(input: Tensor) -> bool:
     """False: negations are never left for later here."""
     return False
@@ -313,6 +316,7 @@ composite(function=False, name="name")(property(lambda self: None, doc="None: te
 
 
 @composite()
+@asking
 def is_distributed(input: Tensor) -> bool:
     """False: every tensor is of this process."""
     return False
@@ -358,7 +362,8 @@ def as_subclass(self: Tensor, cls: Any) -> Any:
             "Creating a Tensor subclass from a class that does not inherit from Tensor is not possible. Make sure your "
             "class inherits from Tensor."
         )
-    source = alias(self)
+    with DisableTorchFunctionSubclass():
+        source = alias(self)
     out: Any = new(cls)
     out._array, out._edge, out._counter = source._array, source._edge, source._counter
     return out

@@ -14,6 +14,7 @@ from ...ground import dtypes, modes
 from ...ground.dtypes import called, get_default_dtype
 from ...ground.generator import Generator, default_generator
 from ...ground.layout import dense_like
+from ...ground.listening import asking
 from ...ops.declare import composite
 from ..arithmetic.functions import is_number, need_tensor, no_match, plain
 from ..arithmetic.rows import div_number, mul_number
@@ -183,6 +184,7 @@ def randperm(
 
 
 @composite(method=False)
+@asking
 def normal(
     mean: Any = 0.0,
     std: Any = 1.0,
@@ -249,6 +251,7 @@ def _normal_of(mean: Any, std: Any, generator: Any) -> Any:
 
 
 def _like(function: str, row: Any, settings: tuple[Any, ...], doc: str) -> Any:
+    @asking
     def make_like(
         input: Tensor,
         *,
@@ -285,6 +288,7 @@ randn_like = _like("randn_like", rows.normal_over, (0.0, 1.0), "Normal numbers i
 
 
 @composite(method=False)
+@asking
 def randint_like(
     input: Tensor,
     *args: Any,
@@ -318,6 +322,7 @@ def randint_like(
 
 
 @composite()
+@asking
 def bernoulli(input: Tensor, p: Any = None, *, generator: Any = None, out: Any = None) -> Tensor:
     """Ones with the chances that ``input`` holds (or with chance ``p`` throughout), else zeros."""
     need_tensor("bernoulli", "input", 1, input)
@@ -336,6 +341,7 @@ def bernoulli(input: Tensor, p: Any = None, *, generator: Any = None, out: Any =
 
 
 @composite()
+@asking
 def multinomial(
     input: Tensor, num_samples: int, replacement: bool = False, *, generator: Any = None, out: Any = None
 ) -> Tensor:

@@ -10,6 +10,7 @@ from ...core import call
 from ...core.tensor import Tensor, wrap
 from ...ground import dtypes
 from ...ground.dtypes import called
+from ...ground.listening import asking
 from ...ground.runtime import warn
 from ...ops import return_types as results
 from ...ops.declare import composite
@@ -400,6 +401,7 @@ def count_nonzero(input: Any, dim: Any = None) -> Any:
 
 
 @composite()
+@asking
 def hash_tensor(input: Tensor, dim: Any = (), *, keepdim: bool = False, mode: int = 0) -> Tensor:
     """The bits of all elements, as 64-bit numbers, combined by exclusive or: of all, or along ``dim``.
 

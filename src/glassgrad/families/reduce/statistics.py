@@ -12,6 +12,7 @@ from ...core import write
 from ...core.lifted import all_values
 from ...core.tensor import Tensor, wrap
 from ...ground.dtypes import c_name, called
+from ...ground.listening import asking
 from ...ground.runtime import warn
 from ...ops import return_types as results
 from ...ops.declare import composite
@@ -235,6 +236,7 @@ _HISTOGRAM = (
 
 
 @composite()
+@asking
 def histogram(
     input: Any, bins: Any = 100, *, range: Any = None, weight: Any = None, density: bool = False, out: Any = None
 ) -> Any:
@@ -254,6 +256,7 @@ def histogram(
 
 
 @composite(method=False)
+@asking
 def histogramdd(
     input: Any, bins: Any, range: Any = None, weight: Any = None, density: bool = False, *, out: Any = None
 ) -> Any:

@@ -11,7 +11,7 @@ from ...core.tensor import Tensor, wrap
 from ...ground import modes
 from ...ground.dtypes import get_default_dtype
 from ...ground.generator import default_generator
-from ...ground.listening import audible
+from ...ground.listening import asking, audible
 from ...ground.runtime import warn
 from ...ops.declare import composite
 from ..arithmetic.rows import neg
@@ -94,6 +94,7 @@ def log_softmax(input: Any, dim: int | None = None, _stacklevel: int = 3, dtype:
 
 
 @audible
+@asking
 def gumbel_softmax(logits: Any, tau: float = 1, hard: bool = False, eps: float = 1e-10, dim: int = -1) -> Tensor:
     """A random choice of one of each line's classes, softened by ``tau``; ``hard`` makes it a choice going forward."""
     if eps != 1e-10:

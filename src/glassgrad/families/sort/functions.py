@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ...core.tensor import Tensor, wrap
+from ...ground.listening import asking
 from ...kernels.columns import not_implemented
 from ...ops import return_types as results
 from ...ops.declare import composite
@@ -56,6 +57,7 @@ def _no_complex(input: Tensor, name: str) -> None:
 
 
 @composite()
+@asking
 def unique(
     input: Tensor,
     sorted: bool = True,
@@ -83,6 +85,7 @@ def unique(
 
 
 @composite()
+@asking
 def unique_consecutive(
     input: Tensor, return_inverse: bool = False, return_counts: bool = False, dim: int | None = None
 ) -> Any:
@@ -218,6 +221,7 @@ def bincount(input: Tensor, weights: Tensor | None = None, minlength: int = 0) -
 
 
 @composite()
+@asking
 def isin(elements: Any, test_elements: Any, *, assume_unique: bool = False, invert: bool = False) -> Tensor:
     """Whether each element is among the test elements."""
     for side in (elements, test_elements):

@@ -14,6 +14,7 @@ import numpy as np
 
 from ...ground import device as devices
 from ...ground import dtypes
+from ...ground.names import is_torch
 from ...ground.shared import Shared
 from ...ground.window import as_bytes
 from ...ops.declare import composite
@@ -84,6 +85,21 @@ class Conversions:
     def complex_double(self) -> Any:
         """A copy as complex128."""
         return self._to(dtypes.complex128)
+
+
+def reduced_as_torch(storage: Any) -> tuple[Any, ...] | None:
+    """What PyTorch's pickles keep of a storage, a file of its own; None where ``torch`` does not mean this package."""
+    if not is_torch():
+        return None
+    from io import BytesIO
+
+    # a floor above: who pickles under PyTorch's names has its own needs of it
+    from ...serialization.rebuild import _load_from_bytes
+    from ...serialization.writing import save  # a floor above, too
+
+    file = BytesIO()
+    save(storage, file, _use_new_zipfile_serialization=False)
+    return _load_from_bytes, (file.getvalue(),)
 
 
 class UntypedStorage(Conversions):
@@ -241,7 +257,7 @@ class UntypedStorage(Conversions):
         return known[self._cdata]  # type: ignore[no-any-return]
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return storage_of, (self._owner, self._meta, False)
+        return reduced_as_torch(self) or (storage_of, (self._owner, self._meta, False))
 
     def new(self) -> UntypedStorage:
         """An empty storage."""

@@ -26,6 +26,7 @@ from ...core.tensor import Tensor, View, share, wrap
 from ...ground import dtypes
 from ...ground.counter import VersionCounter
 from ...ground.meta import blank
+from ...ground.names import is_torch
 from ...ground.window import owner_of
 from ...ops.declare import composite
 from .interchange import OWN, copy_leaf, place_in_memory, reduce_leaf, saving, warn_of_each, warn_of_hooks
@@ -347,14 +348,14 @@ def reduce_ex(self: Tensor, protocol: Any) -> tuple[Any, ...]:
     if saving.reduce is not None:
         return saving.reduce(self)
     edge = self._edge
-    if not _has_graph(self) or getattr(edge, "run", None) is freed or _is_torch():
+    if is_torch():
+        # a floor above: who pickles under PyTorch's names has its own needs of it
+        from ...serialization.writing import reduced
+
+        return reduced(self)
+    if not _has_graph(self) or getattr(edge, "run", None) is freed:
         return reduce_leaf(self)
     return rebuild_graph, (_Description(self, None).parts,)
-
-
-def _is_torch() -> bool:
-    """Whether this process runs a program that was written for PyTorch."""
-    return sys.modules.get("torch") is sys.modules[__name__.partition(".")[0]]
 
 
 @composite(function=False, name="__copy__")

@@ -22,7 +22,7 @@ from ..create.construct import array_of, tensor_of
 from ..create.functions import allocate, is_size
 from ..matrix.rows import c_name
 from ..shape.rows import alias
-from .functions import Conversions, UntypedStorage, mapped, storage_of
+from .functions import Conversions, UntypedStorage, mapped, reduced_as_torch, storage_of
 
 REMOVAL = (
     "TypedStorage is deprecated. It will be removed in the future and UntypedStorage will be the only storage class. "
@@ -236,7 +236,8 @@ class TypedStorage(Conversions):
         return self._of(self._untyped_storage.__deepcopy__(memo))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return typed_storage_of, (self._untyped_storage._owner, self.dtype, self._untyped_storage._meta, False)
+        untyped = self._untyped_storage
+        return reduced_as_torch(self) or (typed_storage_of, (untyped._owner, self.dtype, untyped._meta, False))
 
     def cpu(self) -> TypedStorage:
         """The storage itself; of a meta storage, uninitialised memory of its size."""

@@ -1,0 +1,124 @@
+"""Roof: puts a package ``torch`` that is glassgrad into this Python's environment, and takes it out; knows files only.
+
+What it puts there is what ``standing`` holds, as ``pip`` would have installed it, and stubs for editors.
+"""
+
+from __future__ import annotations
+
+import base64
+import csv
+import hashlib
+import os
+import sys
+import sysconfig
+from collections.abc import Iterator
+from importlib import metadata
+from importlib.machinery import PathFinder
+
+from .alias import PICTURES, STANDING, THEIRS
+from .ground.names import OURS, is_internal
+
+
+class Refused(Exception):
+    """Why nothing was done, in a sentence."""
+
+
+def put_alias() -> str:
+    """Put ``torch`` into this environment; gives the folder. Refused where another ``torch`` is there, OSError."""
+    folder = _folder()
+    if _ours(folder) is not None:
+        take_alias()  # an older one
+    path = [place for place in sys.path if place != STANDING]
+    there = PathFinder.find_spec(THEIRS, path)
+    if there is not None:
+        raise Refused(f"another torch is installed: {there.origin or list(there.submodule_search_locations or ())[0]}")
+    files = {**_standing(with_pictures=PathFinder.find_spec(PICTURES, path) is None), **_stubs()}
+    info = next(name for name in files if name.endswith("METADATA")).rpartition("/")[0]
+    rows = [(name, f"sha256={_digest(content)}", len(content)) for name, content in files.items()]
+    for name, content in files.items():
+        place = os.path.join(folder, name)
+        os.makedirs(os.path.dirname(place), exist_ok=True)
+        with open(place, "wb") as file:
+            file.write(content)
+    with open(os.path.join(folder, info, "RECORD"), "w", encoding="utf-8", newline="") as record:
+        csv.writer(record).writerows([*rows, (f"{info}/RECORD", "", "")])
+    return folder
+
+
+def take_alias() -> str:
+    """Take it out again; gives the folder. Refused where there is none, OSError."""
+    folder = _folder()
+    ours = _ours(folder)
+    if ours is None:
+        raise Refused(f"there is no torch of glassgrad in {folder}")
+    homes = set()
+    for file in ours.files or ():
+        place = os.path.join(folder, str(file))
+        if os.path.exists(place):
+            os.remove(place)
+        homes.add(os.path.dirname(place))
+        if place.endswith("__init__.py"):
+            cache = os.path.join(os.path.dirname(place), "__pycache__")
+            for compiled in os.listdir(cache) if os.path.isdir(cache) else ():
+                if compiled.startswith("__init__."):
+                    os.remove(os.path.join(cache, compiled))
+            homes.add(cache)
+    for home in sorted(homes, key=len, reverse=True):
+        if os.path.isdir(home) and not os.listdir(home):
+            os.rmdir(home)
+    return folder
+
+
+def _folder() -> str:
+    """The folder of this environment's packages; Refused where it is the operating system's."""
+    if sys.prefix == sys.base_prefix and os.path.exists(
+        os.path.join(sysconfig.get_path("stdlib"), "EXTERNALLY-MANAGED")
+    ):
+        raise Refused(f"{sys.prefix} is managed by the operating system: use a virtual environment")
+    return sysconfig.get_path("purelib")
+
+
+def _ours(folder: str) -> metadata.Distribution | None:
+    """The ``torch`` that was put into a folder."""
+    for known in metadata.distributions(name=THEIRS, path=[folder]):
+        if (known.read_text("INSTALLER") or "").strip() == OURS:
+            return known
+    return None
+
+
+def _standing(with_pictures: bool) -> dict[str, bytes]:
+    """The files that stand where PyTorch would, by their paths; ``torchviz`` where there is none."""
+    files = {}
+    for home, folders, names in os.walk(STANDING):
+        folders[:] = [name for name in folders if name != "__pycache__" and (with_pictures or name != PICTURES)]
+        for name in names:
+            with open(os.path.join(home, name), "rb") as file:
+                files[os.path.relpath(file.name, STANDING).replace(os.sep, "/")] = file.read()
+    if not with_pictures:
+        top = next(name for name in files if name.endswith("top_level.txt"))
+        files[top] = f"{THEIRS}\n".encode()
+    return files
+
+
+def _stubs() -> dict[str, bytes]:
+    """What editors and type checkers read: each module of torch has the names of ours."""
+    stubs = {f"{THEIRS}/py.typed": b""}
+    for path, module in _modules():
+        stubs[f"{THEIRS}/{path}i"] = f"from {module} import *\n".encode()
+    return stubs
+
+
+def _modules() -> Iterator[tuple[str, str]]:
+    """The files of the package that are modules of torch, and their modules."""
+    root = os.path.dirname(os.path.abspath(__file__))
+    for home, folders, names in os.walk(root):
+        folders[:] = [name for name in folders if os.path.exists(os.path.join(home, name, "__init__.py"))]
+        for name in names:
+            path = os.path.relpath(os.path.join(home, name), root).replace(os.sep, "/")
+            module = f"{OURS}/{path.removesuffix('.py').removesuffix('__init__')}".strip("/").replace("/", ".")
+            if name.endswith(".py") and not is_internal(module):
+                yield path, module
+
+
+def _digest(content: bytes) -> str:
+    return base64.urlsafe_b64encode(hashlib.sha256(content).digest()).decode().rstrip("=")
