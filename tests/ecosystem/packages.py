@@ -14,8 +14,9 @@ WORK = Path(__file__).parent / "work"
 #: Plain libraries that several packages import.
 COMMON = "packaging typing_extensions tqdm numpy pyyaml filelock fsspec requests psutil jinja2 pillow".split()
 _SCIENCE = "scipy scikit-learn joblib threadpoolctl narwhals pandas python-dateutil six pytz tzdata".split()
-_HUB = """huggingface_hub==2.4.0 safetensors==0.8.0 tokenizers==0.23.3 regex httpx httpx2 httpcore anyio h11 idna certifi
-    click typer shellingham hf-xet sniffio rich pygments markdown-it-py mdurl urllib3 charset-normalizer""".split()
+_HUB = """huggingface_hub==2.4.0 safetensors==0.8.0 tokenizers==0.23.3 regex httpx httpx2 httpcore anyio h11 idna
+    certifi click typer shellingham hf-xet sniffio rich pygments markdown-it-py mdurl urllib3
+    charset-normalizer""".split()
 _LIGHTNING = "lightning==2.6.6 pytorch-lightning==2.6.6 lightning-utilities==0.15.3 torchmetrics==1.9.0 aiohttp".split()
 _VISION = ["torchvision==0.28.0"]
 

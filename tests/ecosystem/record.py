@@ -1,7 +1,7 @@
 """Runs the scripts of ``work/`` and reads what they show; under PyTorch it writes the numbers that tests compare with.
 
 ``python -m tests.ecosystem.record --python PYTHON einops`` runs under one that has PyTorch and the packages.
-``--measure OURS`` runs a second interpreter too, which has glassgrad and no PyTorch, and prints seconds and memory of both.
+``--measure OURS`` runs a second interpreter too, which has glassgrad and no PyTorch, and prints what both cost.
 """
 
 import argparse
