@@ -44,7 +44,8 @@ def a_function_becomes_an_operation(torch, show):
     show("names", [str(space.scaled).replace(name, "made"), repr(space.scaled.default).replace(name, "made"),
                    space.scaled.default.name().replace(name, "made"), space.scaled.overloads()])  # fmt: skip
     for number, call in enumerate([
-        lambda: scaled(3), lambda: scaled(x, "a"), lambda: scaled(), lambda: space.scaled(x, 1.0, 2), lambda: space.nope,
+        lambda: scaled(3), lambda: scaled(x, "a"), lambda: scaled(), lambda: space.scaled(x, 1.0, 2),
+        lambda: space.nope,
         lambda: space.scaled.nope, lambda: torch.library.opcheck(scaled, (x.detach(),))["test_schema"],
     ]):  # fmt: skip
         answer = _error(call)
