@@ -307,3 +307,9 @@ def test_a_name_that_is_not_utf_8(tmp_path):
     assert (done.returncode, done.stdout) == (0, os.fsencode(tmp_path) + b"/o\xff.html\n"), done.stderr
     with open(os.fsencode(tmp_path) + b"/o\xff.html", encoding="utf-8") as file:
         assert "<title>o\ufffd \u2013 glassgrad</title>" in file.read()
+
+
+def test_workers_of_a_test_run_have_torch(script):
+    path = script("import torch\n\ndef test_it():\n    assert torch.__version__.endswith('glassgrad')", "test_it.py")
+    done = command("run", "-m", "pytest", "-q", "-n", "1", "-p", "no:cacheprovider", str(path), cwd=path.parent)
+    assert done.returncode == 0 and "1 passed" in done.stdout, done.stdout + done.stderr

@@ -1,5 +1,9 @@
 """The namespaces around tensors that scripts ask: devices that are not there, flags, versions, compiling."""
 
+import importlib
+import subprocess
+import sys
+
 import pytest
 
 from tests.agreement import check
@@ -124,3 +128,42 @@ def test_flags_of_attention_have_their_effect():
         torch.backends.mha.set_fastpath_enabled(True)
 
     check(program)
+
+
+LOOKED_AT = "nn optim optim.lr_scheduler nn.modules nn.modules.container distributions utils.data".split()
+
+
+@pytest.mark.parametrize("name", LOOKED_AT)
+def test_namespaces_are_full_when_somebody_looks(name):
+    from tests.torch_reference import torch as real
+
+    theirs = real
+    for part in name.split("."):
+        theirs = getattr(theirs, part)
+    public = [key for key, value in vars(theirs).items() if isinstance(value, type) and key[0] != "_"]
+    script = f"""
+import glassgrad, importlib, inspect, sys
+module = importlib.import_module("glassgrad.{name}")
+dir(module)
+print(*vars(module), sep="\\n")
+assert set(vars(module)) <= {{*dir(module)}} and dict(inspect.getmembers(module)).keys() >= {{*vars(module)}} - {{"a"}}
+names = {{}}
+exec("from glassgrad.{name} import *", names)
+assert names.keys() >= {{*getattr(module, "__all__", ())}}
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=100)
+    assert done.returncode == 0, done.stderr
+    missing = {*public} - {*done.stdout.split()}
+    assert all(not hasattr(importlib.import_module(f"glassgrad.{name}"), key) for key in missing), missing
+
+
+def test_looking_at_one_namespace_imports_no_other():
+    script = """
+import sys, glassgrad.optim
+assert not any(name.startswith("glassgrad.optim.adam") for name in sys.modules)
+assert "Adam" in dir(glassgrad.optim) and not any(name.startswith("glassgrad.optim.adam") for name in sys.modules)
+assert "Adam" in vars(glassgrad.optim) and type(glassgrad.optim) is type(sys)
+assert not any(name.startswith("glassgrad.families.recurrent") for name in sys.modules)
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=100)
+    assert done.returncode == 0, done.stderr

@@ -92,6 +92,11 @@ def _theirs(name: str) -> str:
     return THEIRS + name[len(OURS) :]
 
 
+def _namespace(module: ModuleType) -> dict[str, Any]:
+    """The namespace of a module as it is: to look at it would fill it."""
+    return ModuleType.__dict__["__dict__"].__get__(module)  # type: ignore[index]
+
+
 def _sentence(name: str) -> str:
     sentence = f"{name} is not in {OURS} {sys.modules[OURS].RELEASE}"
     if name.startswith(f"{THEIRS}.distributed."):
@@ -184,7 +189,7 @@ class _Finder:
 
     def explain(self, module: ModuleType) -> None:
         """Let a name that ``module`` lacks be reported under torch's name for it."""
-        name, before = own_name(module), module.__dict__.get("__getattr__")
+        name, before = own_name(module), _namespace(module).get("__getattr__")
         if name.partition(".")[0] != OURS or is_internal(name):
             return
         if any(module is other for other, _ in self.explained):
@@ -203,14 +208,14 @@ class _Finder:
             raise AttributeError(words, name=attribute, obj=module)
 
         self.explained.append((module, before))
-        module.__dict__["__getattr__"] = missing
+        _namespace(module)["__getattr__"] = missing
 
     def restore(self) -> None:
         for module, before in self.explained:
             if before is None:
-                module.__dict__.pop("__getattr__", None)
+                _namespace(module).pop("__getattr__", None)
             else:
-                module.__dict__["__getattr__"] = before
+                _namespace(module)["__getattr__"] = before
 
 
 def _is_the_programs() -> bool:

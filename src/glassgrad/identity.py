@@ -13,6 +13,7 @@ from types import FunctionType, ModuleType
 from typing import Any
 
 from .ground import paths
+from .ground.later import names_so_far
 from .ground.names import OURS, PRESENTED, is_function_of, is_internal, is_public, own_name, torch_name
 
 THEIRS = "torch"
@@ -26,8 +27,8 @@ class Identity:
 
     def present(self, module: ModuleType) -> None:
         """Give a module of the package, and what it has made, the names by which PyTorch knows them."""
-        names, homes = vars(module), set()
-        package = vars(sys.modules[OURS])
+        names, homes = names_so_far(module), set()
+        package = names_so_far(sys.modules[OURS])
         for value in [*names.values()]:
             if not issubclass(type(value), (type, FunctionType)) or id(value) in PRESENTED:
                 continue

@@ -23,11 +23,11 @@ from . import row as rows
 from .plan import F32, Plan
 from .record import OUTPUT, Record
 from .row import Row
-from .tensor import Tensor, wrap
+from .tensor import Tensor, number_of, wrap
 
 #: Types of operands that are the table's own affair; classes of tensors that behave like Tensor add themselves.
 ORDINARY: set[type] = {Tensor, float, int, bool, complex, type(None)}
-NOT_TAKEN = object()
+NOT_TAKEN = listening.NOT_TAKEN
 REQUIRED = object()  # for a setting that was not given
 _FLOAT8 = frozenset(kind.numpy for kind in dtypes.FLOAT8)
 #: ``strangers(row, tensors, settings, out)`` gives an answer, or NOT_TAKEN, and the tensors to go on with.
@@ -67,7 +67,13 @@ def call(row: Row, tensors: Sequence[Any], settings: Sequence[Any], out: Any = N
         return row.fallback(*tensors, *settings)
     is_everyday = agreed is not None
     arrays, cast, rounded = agreed or agree(row, flat)
-    result = compute(row, arrays, settings)
+    try:
+        result = compute(row, arrays, settings)
+    except Exception as error:
+        numbers = read_numbers(row, arrays, settings, error)
+        if numbers is None:
+            raise
+        return call(row, tensors, numbers, out)
     if rounded is not None:
         result = result.astype(rounded)
     outs = [wrap(array) for array in result] if row.outputs else [wrap(result)]
@@ -383,6 +389,23 @@ def wrong_type(row: Row, flat: Sequence[Any], position: int | None = None, writt
     name = "input" if name == "self" else name
     function, number = (f"{row.name}_", position) if written else (row.name, position + 1)  # a method is not counted
     return f"{function}(): argument '{name}' (position {number}) must be Tensor, not {type(value).__name__}"
+
+
+def read_numbers(row: Row, arrays: Sequence[Any], settings: Sequence[Any], error: Exception) -> Sequence[Any] | None:
+    """The settings of a call that failed, with numbers for the 0-d tensors that PyTorch takes for numbers.
+
+    None where there are none; PyTorch's error is raised then for shapes that do not broadcast.
+    """
+    numbers = as_numbers(settings)
+    if numbers is None and isinstance(error, ValueError):
+        shape_error(row, arrays, error)
+    return numbers
+
+
+def as_numbers(values: Sequence[Any]) -> list[Any] | None:
+    """Values with a number for each 0-d tensor that carries no history; None where there is no such tensor."""
+    numbers = [number_of(value) for value in values]
+    return numbers if any(a is not b for a, b in zip(numbers, values, strict=True)) else None
 
 
 def shape_error(row: Row, arrays: Sequence[Any], error: ValueError) -> NoReturn:

@@ -14,7 +14,7 @@ from .fit import fit, fit_dtype, fit_lifted
 from .plan import F32, Plan
 from .record import Bundle, Fitting, Record, freed, output_of
 from .row import TABLE, Row
-from .tensor import Tensor, carries_gradients, edge_of, wrap
+from .tensor import Tensor, carries_gradients, edge_of, number_of, wrap
 
 # -- the record -------------------------------------------------------------------------------------------------------
 
@@ -72,6 +72,8 @@ def _settings(row: Row, arrays: Sequence[Any], settings: Sequence[Any]) -> tuple
     """The sizes and settings that the rules name."""
     if not row.plan.extras:
         return ()
+    if row.lenient:
+        settings = [number_of(setting) for setting in settings]
     if row.listed:
         return tuple([[a.shape for a in arrays] if sizes else settings[at] for sizes, at in row.plan.extras])
     return tuple(

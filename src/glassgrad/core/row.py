@@ -92,6 +92,7 @@ class Columns(TypedDict, total=False):
     fallback: Callable[..., Any] | None
     #: what turns a record of this fused row into the records of its parts, when somebody looks at the graph
     unfold: Callable[[Any], None] | None
+    lenient: bool  #: the kernel takes 0-d tensors for numbers: they are read before rules keep them
     one_value: bool  #: elements that share memory may be written in place: all get the same
     #: the ufunc that the kernel is, with its settings at their defaults: what large arrays are given to by parts
     ufunc: Any
@@ -196,6 +197,7 @@ class Row:
         self.hidden, self.derived = columns.get("hidden", ()), columns.get("shows", {})
 
         self.fallback, self.unfold = columns.get("fallback"), columns.get("unfold")
+        self.lenient = columns.get("lenient", False)
         self.one_value = columns.get("one_value", False)
         self.ufunc, self.form, self.large = columns.get("ufunc"), columns.get("form", ""), columns.get("large", "LARGE")
         self.operate: Callable[..., Any]

@@ -114,6 +114,12 @@ def alias(tensor: Tensor) -> Tensor:
     return out
 
 
+def number_of(value: Any) -> Any:
+    """A value; the number in it, where it is a 0-d tensor without history."""
+    is_number = type(value) is Tensor and not value._array.ndim and value._edge is None
+    return value._array.item() if is_number else value
+
+
 class Tensor:
     """An n-dimensional array that remembers how it was computed.
 

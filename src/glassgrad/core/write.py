@@ -98,7 +98,13 @@ def in_place(row: Row, target: Tensor, others: Sequence[Any], settings: Sequence
             _check_shape(row, agreed[0], target)
             check_cast(cast, target)
     arrays, cast, _ = agreed
-    result = call.compute(row, arrays, settings)
+    try:
+        result = call.compute(row, arrays, settings)
+    except Exception as error:
+        numbers = call.read_numbers(row, arrays, settings, error)
+        if numbers is None:
+            raise
+        return in_place(row, target, others, numbers, asked)
     check_fits(target, result.shape)
     record = None
     if edges:

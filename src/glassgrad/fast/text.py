@@ -161,10 +161,23 @@ def _caller(row: Row) -> list[str]:
     lines += [
         "    try:",
         *("        " + line for line in attempt),
-        "    except ValueError as error:",
-        f"        shape_error({name}_row, {_tuple(_arrays(row))}, error)",
+        *_failing(row),
     ]
     return lines + (_several_outputs(row) if row.outputs else _one_output(row))
+
+
+def _failing(row: Row) -> list[str]:
+    """What becomes of a call whose kernel failed: shapes that do not fit are told so, tensors among settings read."""
+    arrays = _tuple(_arrays(row))
+    if not row.settings:
+        return ["    except ValueError as error:", f"        shape_error({row.name}_row, {arrays}, error)"]
+    return [
+        "    except Exception as error:",
+        f"        settings = read_numbers({row.name}_row, {arrays}, {_tuple(row.settings)}, error)",
+        "        if settings is None:",
+        "            raise",
+        f"        return call({row.name}_row, {_tuple(_public(row))}, settings, None)",
+    ]
 
 
 def _laid_out(row: Row) -> list[str]:
@@ -279,7 +292,10 @@ def _record(row: Row, run: str = "run") -> list[str]:
     settings = []
     for is_sizes, at in plan.extras:
         absent = f"None if a{at} is None else " if at in plan.optional else ""
-        settings.append(f"{absent}a{at}.shape" if is_sizes else row.settings[at])
+        if is_sizes:
+            settings.append(f"{absent}a{at}.shape")
+        else:
+            settings.append(f"number_of({row.settings[at]})" if row.lenient else row.settings[at])
     lines.append(f"n.settings = {_tuple(settings) if settings else '()'}")
     return lines
 

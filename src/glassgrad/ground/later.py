@@ -2,11 +2,33 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
 from .importing import load
+
+
+class _Unread(ModuleType):
+    """A module whose names come later, until somebody looks at all of them: it is a plain one then, and whole."""
+
+    @property
+    def __dict__(self) -> dict[str, Any]:  # type: ignore[override]
+        self.__class__ = ModuleType  # type: ignore[assignment]
+        try:
+            return whole(self)
+        except BaseException:
+            self.__class__ = _Unread  # type: ignore[assignment]
+            raise
+
+    def __dir__(self) -> list[str]:
+        return names_so_far(self)["__dir__"]()  # type: ignore[no-any-return]
+
+
+def names_so_far(module: ModuleType) -> dict[str, Any]:
+    """The namespace of a module as it is, without the names that are not there yet."""
+    return ModuleType.__dict__["__dict__"].__get__(module)  # type: ignore[index]
 
 
 def later(
@@ -15,15 +37,19 @@ def later(
     files: dict[str, str],
     modules: str = "",
     hint: Callable[[str], str] = lambda name: "",
+    often: bool = False,
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
     """The ``__getattr__`` and ``__dir__`` of a package with the namespace ``names``, in messages ``called`` torch.x.
 
     ``files`` has the names that each file brings, the file as relative imports write it, with spaces between them;
     "name=attribute" where the file has it under another. ``modules`` are names that are files themselves. ``hint`` has
-    more to say of a name that is not there.
+    more to say of a name that is not there. Of a module whose names are looked up ``often``, ``vars`` tells those that
+    are there: to tell all would cost each of them time.
     """
     homes = {name: (file, attribute) for file, brought in files.items() for name, attribute in published(brought)}
     package = names["__package__"]
+    if not often:
+        sys.modules[names["__name__"]].__class__ = _Unread
 
     parts = modules.split()
 

@@ -52,6 +52,9 @@ class Overridden(Exception):
 #: ``overridden(function, args, kwargs)``, what it answers; from ops/torch_function.py.
 is_answered: Callable[..., bool] = NotImplemented
 overridden: Callable[..., Any] = NotImplemented
+NOT_TAKEN = object()
+#: ``with_numbers(function, args, kwargs, error)``: a call that failed, with numbers for 0-d tensors, or NOT_TAKEN.
+with_numbers: Callable[..., Any] = NotImplemented
 
 
 ask_first: Callable[..., None] = NotImplemented  # ``ask_first(args, kwargs)``: leaves a call that a type has a say in
@@ -91,7 +94,10 @@ def audible(function: Function) -> Function:
                 return hidden(function, args, kwargs, refusal)
             except Exception as error:
                 if not is_answered(error, sys._getframe(), args, kwargs):
-                    raise
+                    answer = with_numbers(function, args, kwargs, error)
+                    if answer is NOT_TAKEN:
+                        raise
+                    return answer
             return overridden(call, args, kwargs)
         try:
             if modes.watch:
@@ -101,7 +107,10 @@ def audible(function: Function) -> Function:
             return hidden(function, args, kwargs, refusal)
         except Exception as error:
             if not is_answered(error, sys._getframe(), args, kwargs):
-                raise
+                answer = with_numbers(function, args, kwargs, error)
+                if answer is NOT_TAKEN:
+                    raise
+                return answer
         return overridden(call, args, kwargs)
 
     return call  # type: ignore[return-value]

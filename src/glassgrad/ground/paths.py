@@ -54,7 +54,8 @@ class _Finder:
         """Give the module its names, which are fetched when somebody wants them; those that nobody publishes too."""
         name = module.__name__
         files = _shown[name]
-        published, listed = later(vars(module), "torch" + name[name.index(".") :], files)
+        names = vars(module)
+        published, listed = later(names, "torch" + name[name.index(".") :], files)
 
         def get(attribute: str) -> Any:
             try:
@@ -67,7 +68,7 @@ class _Finder:
                 raise
 
         every: Sequence[str] = " ".join(files.values()).split()
-        module.__dict__.update(__getattr__=get, __dir__=listed, __all__=sorted(every))
+        names.update(__getattr__=get, __dir__=listed, __all__=sorted(every))
         first = sys.modules.get(next(iter(files)))
         if first is not None:
             module.__file__, module.__doc__ = first.__file__, first.__doc__

@@ -7,6 +7,9 @@ from ..ground import later as _later
 from ..ops.catalogue import FUNCTIONAL as _FILES
 
 __getattr__, __dir__ = _later.later(
-    globals(), "torch.nn.functional", {f"{_families.__name__}.{file}": names for file, names in _FILES.items()}
+    globals(),
+    "torch.nn.functional",
+    {f"{_families.__name__}.{file}": names for file, names in _FILES.items()},
+    often=True,
 )
 __all__ = sorted(name for names in _FILES.values() for name, _ in _later.published(names))

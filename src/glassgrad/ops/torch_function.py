@@ -214,8 +214,24 @@ def _overridden(function: Any, args: Any, kwargs: Any) -> Any:
     return ask(function, overloaded(_values(args, kwargs)), args, kwargs or None)
 
 
+_FAILURES = (TypeError, AttributeError, ValueError, RuntimeError)  # what comes of a tensor in the place of a number
+
+
+def _with_numbers(function: Any, args: Any, kwargs: Any, error: Exception) -> Any:
+    """What a call that failed gives with numbers for 0-d tensors behind its first argument, or NOT_TAKEN."""
+    others, named = call.as_numbers(args[1:]), call.as_numbers([*kwargs.values()])
+    if (others is None and named is None) or not isinstance(error, _FAILURES):
+        return call.NOT_TAKEN
+    try:
+        kwargs = kwargs if named is None else dict(zip(kwargs, named, strict=True))
+        return function(*args[:1], *(args[1:] if others is None else others), **kwargs)
+    except Exception:
+        return call.NOT_TAKEN
+
+
 call.overridden, call.heed = row_overridden, heed
 listening.is_answered, listening.overridden, listening.ask_first = _is_answered, _overridden, _ask_first
+listening.with_numbers = _with_numbers
 
 
 # -- subclasses of Tensor ---------------------------------------------------------------------------------------------

@@ -148,7 +148,7 @@ leaky_relu_backward.derivative(
 )
 
 
-@op(public=False, batched="point")
+@op(lenient=True, public=False, batched="point")
 def hardtanh(self: Any, /, min_val: Any = -1.0, max_val: Any = 1.0) -> Any:
     """The elements, limited to [min_val, max_val]."""
     kind = self.dtype.type
@@ -181,7 +181,7 @@ def hardshrink(self: Any, /, lambd: Any = 0.5) -> Any:
 hardshrink.derivative(self=lambda grad, self, lambd: shrink_backward(grad, self, lambd))
 
 
-@op(public=False, serves=(FLOATS, "softshrink_check"), halves="single", batched="point")
+@op(lenient=True, public=False, serves=(FLOATS, "softshrink_check"), halves="single", batched="point")
 def softshrink(self: Any, /, lambd: Any = 0.5) -> Any:
     """The elements moved towards zero by ``lambd``, but not across it."""
     return self - np.minimum(np.maximum(self, self.dtype.type(-lambd)), self.dtype.type(lambd))

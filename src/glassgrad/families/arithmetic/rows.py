@@ -109,7 +109,7 @@ def sub(self: Any, other: Any, /, alpha: Any = 1) -> Any:
 sub.derivative(self=lambda grad: grad, other=lambda grad, alpha: -grad if alpha == 1 else grad * -alpha)
 
 
-@op(typed="promote", refuses=no_single_bool, forward="linear", batched="point")
+@op(lenient=True, typed="promote", refuses=no_single_bool, forward="linear", batched="point")
 def rsub(self: Any, other: Any, /, alpha: Any = 1) -> Any:
     """The elementwise difference ``other - alpha * self``, with broadcasting."""
     try:
@@ -121,7 +121,7 @@ def rsub(self: Any, other: Any, /, alpha: Any = 1) -> Any:
 rsub.derivative(self=lambda grad, alpha: -grad if alpha == 1 else grad * -alpha, other=lambda grad: grad)
 
 
-@op(node="RsubBackward1", public=False, batched="point")
+@op(lenient=True, node="RsubBackward1", public=False, batched="point")
 def rsub_number(self: Any, /, other: Any, alpha: Any = 1) -> Any:
     """A number minus ``alpha * self``."""
     if self.dtype.kind == "V":  # bfloat16 is no weak type's equal

@@ -316,7 +316,7 @@ sigmoid_backward.derivative(
 )
 
 
-@op(inplace=True, typed="float", batched="point")
+@op(lenient=True, inplace=True, typed="float", batched="point")
 def logit(self: Any, /, eps: Any = None) -> Any:
     """The logarithm of the odds p / (1 - p), p first clamped to [eps, 1 - eps]."""
     if self.dtype.kind == "c":

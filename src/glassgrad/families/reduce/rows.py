@@ -404,7 +404,15 @@ def _slope(sizes: tuple[int, ...], dim: Any, correction: Any) -> float:
     return 2 / degrees if degrees else inf
 
 
-@op(node="VarBackward0", holomorphic=False, public=False, hidden=("self_sizes",), layout="plain", batched="dims")
+@op(
+    lenient=True,
+    node="VarBackward0",
+    holomorphic=False,
+    public=False,
+    hidden=("self_sizes",),
+    layout="plain",
+    batched="dims",
+)
 def var_dim(self: Any, /, dim: Any = None, correction: Any = None, keepdim: bool = False) -> Any:
     """The variances along ``dim``."""
     return _as_self(self, _variance(self, dim, correction, keepdim)[0])
@@ -416,7 +424,15 @@ def _var_rule(grad: Any, self: Any, self_sizes: Any, dim: Any, correction: Any, 
     return spread_dim(grad * slope, self_sizes, dim, keepdim) * (self - mean_dim(self, dim, True))
 
 
-@op(node="StdBackward0", holomorphic=False, public=False, hidden=("self_sizes",), layout="plain", batched="dims")
+@op(
+    lenient=True,
+    node="StdBackward0",
+    holomorphic=False,
+    public=False,
+    hidden=("self_sizes",),
+    layout="plain",
+    batched="dims",
+)
 def std_dim(self: Any, /, dim: Any = None, correction: Any = None, keepdim: bool = False) -> Any:
     """The standard deviations along ``dim``."""
     return _as_self(self, np.sqrt(_variance(self, dim, correction, keepdim)[0]))

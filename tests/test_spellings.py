@@ -1,0 +1,152 @@
+"""Numbers where PyTorch takes them: before the tensors that they scale, and as tensors of no dimension."""
+
+import importlib
+import warnings
+
+import numpy as np
+import pytest
+
+import glassgrad
+from tests.agreement import check
+from tests.samples import T, all_samples
+
+pytestmark = pytest.mark.torch
+
+FORMER = {
+    "add": (3,), "sub": (3,), "addcmul": (3, 3), "addcdiv": (3, 3), "addmm": (33, 33), "addmv": (33, 3), "addr": (3, 3),
+    "addbmm": (233, 233), "baddbmm": (233, 233),
+}  # fmt: skip
+
+
+def _shape(code):
+    return tuple(map(int, str(code)))
+
+
+@pytest.mark.parametrize("name", FORMER)
+def test_numbers_may_come_first(name):
+    def program(torch, show):
+        torch.manual_seed(0)
+        others = [torch.rand(_shape(code)) + 0.5 for code in FORMER[name]]
+        own = torch.rand(_shape({"addr": 33, "addmv": 3, "addbmm": 33}.get(name, FORMER[name][0]))) + 0.5
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            if name in ("add", "sub", "addcmul", "addcdiv"):
+                show("function", getattr(torch, name)(own, 0.5, *others))
+                show("method", getattr(own, name)(0.5, *others))
+                show("in place", getattr(own.clone(), f"{name}_")(0.5, *others))
+            else:
+                show("function", getattr(torch, name)(0.5, own, 2, *others))
+                show("one number", getattr(torch, name)(0.5, own, *others))
+                show("in place", getattr(own.clone(), f"{name}_")(0.5, 2, *others))
+
+    check(program)
+
+
+#: Where PyTorch takes a tensor for something else than a number, and draws other numbers by it.
+OTHERS = {"bernoulli", "normal", "max"}
+
+
+def _made(torch, value, rng, is_tensor):
+    if isinstance(value, T):
+        array = value.array(rng, "float32")
+        return torch.tensor(array.tolist(), dtype=getattr(torch, str(array.dtype)))
+    if isinstance(value, (list, tuple)) and any(isinstance(part, T) for part in value):
+        return type(value)(_made(torch, part, rng, is_tensor) for part in value)
+    return torch.tensor(value) if is_tensor else value
+
+
+def _called(torch, sample, place):
+    """The result of a sample whose argument at a place is a 0-d tensor, and the gradients; an error's type."""
+    rng = np.random.default_rng(0)
+    args = [_made(torch, value, rng, at == place) for at, value in enumerate(sample.args)]
+    kwargs = {name: _made(torch, value, rng, name == place) for name, value in sample.kwargs.items()}
+    differentiable = sample.gradient and isinstance(sample.args[0], T) and args[0].dtype is torch.float32
+    try:
+        if differentiable and not sample.name.endswith("_"):
+            args[0].requires_grad_()
+        function = torch
+        for part in sample.name.split("."):
+            function = getattr(function, part)
+        torch.manual_seed(0)
+        result = function(*args, **kwargs)
+        if (
+            differentiable
+            and isinstance(result, torch.Tensor)
+            and result.grad_fn is not None
+            and result.is_floating_point()
+        ):
+            result.sum().backward()
+            return [*_numbers(result), *_numbers(args[0].grad)]
+        return _numbers(result)
+    except Exception as error:
+        return type(error)
+
+
+def _numbers(result):
+    if isinstance(result, (tuple, list)):
+        return [number for part in result for number in _numbers(part)]
+    if not hasattr(result, "detach"):
+        return [] if result is None else [result]
+    values = result.detach().to(glassgrad.float64 if isinstance(result, glassgrad.Tensor) else _double()).flatten()
+    return [str(result.dtype), *values.tolist()]
+
+
+def _double():
+    return importlib.import_module("tests.torch_reference").torch.float64
+
+
+def test_tensors_of_no_dimension_are_numbers_wherever_pytorch_takes_them():
+    real = importlib.import_module("tests.torch_reference").torch
+    tried, wrong, seen = 0, [], set()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for sample in all_samples():
+            if not sample.in_torch or sample.name in OTHERS:
+                continue
+            for place, value in [*enumerate(sample.args), *sample.kwargs.items()]:
+                if type(value) not in (int, float) or (sample.name, place) in seen:
+                    continue
+                wanted = _called(real, sample, place)
+                if isinstance(wanted, type):
+                    continue
+                seen.add((sample.name, place))
+                given = _called(glassgrad, sample, place)
+                tried += 1
+                if isinstance(given, type) or not _same(given, wanted):
+                    wrong.append((sample.id, place, value, given))
+    assert tried > 500 and not wrong, wrong
+
+
+def _same(given, wanted):
+    words = [value for value in given if isinstance(value, str)] == [v for v in wanted if isinstance(v, str)]
+    numbers = [[v for v in values if not isinstance(v, str)] for values in (given, wanted)]
+    return words and len(given) == len(wanted) and np.allclose(*numbers, rtol=1e-3, atol=1e-4, equal_nan=True)
+
+
+def test_a_tensor_with_history_is_no_number():
+    def program(torch, show):
+        number = torch.tensor(0.5, requires_grad=True)
+        x = torch.ones(3)
+        for name, call in {
+            "alpha": lambda: torch.add(x, x, alpha=number),
+            "eps": lambda: torch.nn.functional.layer_norm(x, (3,), eps=number),
+        }.items():
+            try:
+                call()
+                show(name, "taken")
+            except (TypeError, RuntimeError):
+                show(name, "refused")
+
+    check(program)
+
+
+def test_in_place_and_by_name():
+    def program(torch, show):
+        x = torch.arange(3.0)
+        show("add_", x.clone().add_(x, alpha=torch.tensor(2)))
+        show("allclose", torch.allclose(x, x + 1e-4, atol=torch.tensor(1e-3)))
+        show("clamp_", x.clone().clamp_(torch.tensor(0.5), torch.tensor(1.5)))
+        show("cumsum", x.cumsum(torch.tensor(0)))
+        show("lerp", torch.lerp(x, x + 1, torch.tensor(0.25)))
+
+    check(program)
