@@ -49,12 +49,15 @@ _fft = _Space("fft", "fft_")
 
 # -- classes that are asked for: nothing is one of them ----------------------------------------------------------------
 
-globals().update(
-    stand_ins("programs run as Python, and are not compiled to TorchScript", """
-        Graph Value Node Block Type TensorType TracingState ScriptObject ScriptMethod CompilationUnit JITException"""),
-    **stand_ins("torch.save and torch.load write and read archives", "PyTorchFileReader PyTorchFileWriter"),
-    **stand_ins("torch.UntypedStorage is the class of storages", "StorageBase"),
-)  # fmt: skip
+_scripts = stand_ins(
+    "programs run as Python, and are not compiled to TorchScript",
+    "Graph Value Node Block Type TensorType TracingState ScriptObject ScriptMethod CompilationUnit JITException",
+)
+_files = stand_ins("torch.save and torch.load write and read archives", "PyTorchFileReader PyTorchFileWriter")
+globals().update(_scripts)
+Graph, Value = _scripts["Graph"], _scripts["Value"]
+PyTorchFileReader, PyTorchFileWriter = _files["PyTorchFileReader"], _files["PyTorchFileWriter"]
+StorageBase = stand_ins("torch.UntypedStorage is the class of storages", "StorageBase")["StorageBase"]
 _TensorMeta = type(Tensor)
 TensorBase = _TensorBase = Tensor
 

@@ -163,9 +163,12 @@ class BlockMask:
     def __getitem__(self, index: Any) -> BlockMask:
         places = index if isinstance(index, tuple) else (index,)
         index = tuple(slice(one, one + 1 or None) if isinstance(one, int) else one for one in places)  # dimensions stay
-        picked = [None if (value := getattr(self, name)) is None else value[index] for name in _TENSORS[:4]]
+        picked: Any = [None if (value := getattr(self, name)) is None else value[index] for name in _TENSORS[:4]]
         is_whole = self.q_indices is not None
-        return BlockMask.from_kv_blocks(*picked, self.BLOCK_SIZE, self.mask_mod, self.seq_lengths, is_whole)
+        one, two, three, four = picked
+        return BlockMask.from_kv_blocks(
+            one, two, three, four, self.BLOCK_SIZE, self.mask_mod, self.seq_lengths, is_whole
+        )
 
     def __repr__(self) -> str:
         shapes = ",\n    ".join(
@@ -246,9 +249,11 @@ def create_block_mask(
     counts = padded.reshape(*lead, height // rows, rows, width // columns, columns).sum((-3, -1))
     full = (counts == rows * columns) if separate_full_blocks else counts < 0
     partial = (counts > 0) & ~full
-    filled = _ordered(full) if separate_full_blocks else (None, None)
-    return BlockMask.from_kv_blocks(*_ordered(partial), *filled, BLOCK_SIZE=(rows, columns), mask_mod=mask_mod,
-                                    seq_lengths=(Q_LEN, KV_LEN))  # fmt: skip
+    counts_of, indices_of = _ordered(partial)
+    full_counts, full_indices = _ordered(full) if separate_full_blocks else (None, None)
+    return BlockMask.from_kv_blocks(
+        counts_of, indices_of, full_counts, full_indices, (rows, columns), mask_mod, (Q_LEN, KV_LEN)
+    )
 
 
 def _check(query: Any, key: Any, value: Any, enable_gqa: bool, block_mask: Any) -> None:
