@@ -10,7 +10,7 @@ import sys
 import pytest
 
 import glassgrad
-from glassgrad import absent
+from glassgrad import absent, absent_compiled, absent_devices, absent_distributed
 from glassgrad.ground.absent import _inner
 
 
@@ -21,26 +21,40 @@ def modules(namespace=absent, home="glassgrad"):
         yield from modules(inner, f"{home}.{name}")
 
 
-MODULES = dict(modules())
+TABLES = (absent, absent_devices, absent_compiled, absent_distributed)
+MODULES = {name: (namespace, table) for table in TABLES for name, namespace in modules(table)}
+PACKAGES = ("glassgrad.fx", "glassgrad.distributed")  # which lie in files themselves
 
 
 @pytest.mark.parametrize("name", MODULES)
 def test_they_are_modules(name):
+    namespace, table = MODULES[name]
     module = importlib.import_module(name)
-    assert module is sys.modules[name] and module.__doc__ == inspect.getdoc(MODULES[name])
+    if name in PACKAGES:
+        assert module.__file__.endswith("__init__.py")
+        return
+    assert module is sys.modules[name] and module.__doc__ == inspect.getdoc(namespace)
     assert module.__spec__.name == name == importlib.util.find_spec(name).name
     assert getattr(importlib.import_module(module.__package__ or name), "__name__", None)
-    assert inspect.getsourcefile(module) == inspect.getsourcefile(absent)
+    assert inspect.getsourcefile(module) == inspect.getsourcefile(table)
     for public in module.__all__:
         value = getattr(module, public)
         if inspect.isfunction(value) or inspect.isclass(value):
             home = "glassgrad" if vars(glassgrad.ground.errors).get(value.__name__) is value else name
-            assert value.__module__ == home and value.__doc__ and getattr(module, value.__name__) is value
+            assert value.__doc__ and getattr(module, value.__name__) is value
+            assert value.__module__ == home or _is_shared(value, name)
             assert pickle.loads(pickle.dumps(value)) is value
 
 
+def _is_shared(value, name):
+    """Whether several modules show one class, as PyTorch's do; it says the first of them that was imported."""
+    shown = [vars(importlib.import_module(other)).get(value.__name__) for other in MODULES if other != name]
+    return any(value is other for other in shown) and value.__module__ in MODULES
+
+
 def test_the_package_knows_the_outermost():
-    assert set(glassgrad._ANSWERED) == set(_inner(absent))
+    outermost = {name for table in TABLES for name in _inner(table)}
+    assert {*glassgrad._ANSWERED, "fx", "distributed"} == outermost
 
 
 @pytest.mark.parametrize(

@@ -23,7 +23,7 @@ FLOORS = {
     "tensor": 2,
     "fast": 3, "ops": 3, "families": 3,
     "autograd": 4, "func": 4,
-    "serialization": 5, "amp": 5, "multiprocessing": 5,
+    "serialization": 5, "amp": 5, "multiprocessing": 5, "library": 5,
     "nn": 6, "optim": 6, "utils": 6, "distributions": 6,
     "compiler": 7, "distributed": 7, "fx": 7, "profiler": 7,
     "explore": 8, "watch": 9,

@@ -83,7 +83,7 @@ def __getattr__(name: str) -> Any:
         return import_module(f"{__package__}.explore")
     if name in _PARTS_BESIDE:
         return getattr(import_module(f"{__package__}.{_PARTS_BESIDE[name]}"), name)
-    if name.startswith("__") and name not in ("__all__", "__future__"):
+    if name.startswith("__") and name not in ("__all__", "__future__", "__config__"):
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     engine = _engine()
     return globals()[name] if name in globals() else engine.missing(name)

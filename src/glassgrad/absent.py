@@ -20,14 +20,9 @@ from .ground.device import device as _device
 from .ground.generator import Generator
 
 NO_CUDA = "Torch not compiled with CUDA enabled"
-NO_XPU = "Torch not compiled with XPU enabled"
 NO_NVTX = "NVTX functions not installed. Are you sure you have a CUDA build?"
 NO_NCCL = "NCCL is not available: there is no CUDA support; use the 'gloo' backend"
 NO_ACCELERATOR = "Cannot access accelerator device when none is available."
-NO_ONNX = (
-    "models are not exported to ONNX here: torch.save(model.state_dict(), path) writes a file that PyTorch reads, "
-    "whose torch.onnx.export makes an ONNX file of it; torch.fx.symbolic_trace(model).code shows a model's operations"
-)
 
 
 def no(doc: str = "False.") -> Callable[..., bool]:
@@ -57,7 +52,20 @@ def seeding() -> Callable[..., None]:
         """Accepted without effect: there are no GPU generators."""
         int(seed)
 
+    manual_seed.__module__ = Namespace.__module__  # it is not this table's: modules take it
     return manual_seed
+
+
+def no_tensors(kind: str) -> type:
+    """The class of tensors of one type on a GPU, of which there are none."""
+
+    def refuse_to_make(self: Any, *args: Any, **kwargs: Any) -> None:
+        raise TypeError(
+            f"type torch.cuda.{kind}Tensor not available. Torch not compiled with CUDA enabled."
+        )
+
+    doc = "Tensors of this type on a GPU: there are none."
+    return type(f"{kind}Tensor", (), {"__init__": refuse_to_make, "__doc__": doc, "__module__": __name__})
 
 
 # -- flags: kept, and without effect -----------------------------------------------------------------------------------
@@ -174,6 +182,9 @@ class backends(Namespace):
 
         matmul, cufft_plan_cache = _Matmul(), _PlanCache()
         is_built, is_flash_attention_available = no(), no()
+        can_use_flash_attention = can_use_efficient_attention = can_use_cudnn_attention = answer(
+            "(params: Any, debug: bool = False) -> bool", False, "False: it asks for a kernel of a GPU."
+        )
         flash_sdp_enabled, enable_flash_sdp = kernel("flash")
         mem_efficient_sdp_enabled, enable_mem_efficient_sdp = kernel("mem_efficient")
         math_sdp_enabled, enable_math_sdp = kernel("math")
@@ -182,6 +193,12 @@ class backends(Namespace):
             "(backend: Any = None) -> str", "default",
             '``"default"``: the choice between libraries of a GPU has no effect.',
         )  # fmt: skip
+
+        class SDPAParams:
+            """What a kernel of attention would be chosen by."""
+
+            def __init__(self, *inputs: Any) -> None:
+                self.inputs = inputs
 
         @staticmethod
         @contextmanager
@@ -441,11 +458,26 @@ class cuda(Namespace):
         def __init__(self, *args: Any, **kwargs: Any) -> None:
             raise RuntimeError("Tried to instantiate dummy base class Event")
 
+    class CUDAGraph:
+        """A GPU's work, recorded; there is none of it."""
+
+        def __init__(self, *args: Any, **kwargs: Any) -> None:
+            raise RuntimeError("Tried to instantiate dummy base class CUDAGraph")
+
     class stream(Unchanged):
         """A block on another stream; with None, nothing changes."""
 
         def __init__(self, stream: Any) -> None:
             self.stream = stream
+
+    class StreamContext(stream):
+        """The class of blocks on another stream."""
+
+    FloatTensor, DoubleTensor, HalfTensor, BFloat16Tensor, LongTensor, IntTensor, ShortTensor, CharTensor, ByteTensor, \
+        BoolTensor = map(no_tensors, "Float Double Half BFloat16 Long Int Short Char Byte Bool".split())
+    _lazy_call = nothing("(callable: Any, **kwargs: Any) -> None", "Accepted without effect: nothing is initialised.")
+    _lazy_init = refuse("() -> NoReturn", AssertionError, NO_CUDA, "Refused: there is no GPU.")
+    _initialized = False
 
     class device(Unchanged):
         """A block with another current GPU: without GPUs it changes nothing."""
@@ -480,7 +512,7 @@ class cuda(Namespace):
         set_rng_state current_stream default_stream set_stream ipc_collect mem_get_info initial_seed memory_summary
         memory_snapshot reset_peak_memory_stats reset_max_memory_allocated reset_max_memory_cached
         reset_accumulated_memory_stats set_per_process_memory_fraction utilization temperature power_draw clock_rate
-        memory_usage current_blas_handle cudart graph make_graphed_callables graph_pool_handle CUDAGraph
+        memory_usage current_blas_handle cudart graph make_graphed_callables graph_pool_handle
         list_gpu_processes get_sync_debug_mode set_sync_debug_mode caching_allocator_alloc caching_allocator_delete
         """)  # fmt: skip
 
@@ -520,6 +552,31 @@ class cuda(Namespace):
         )
         is_available = answer("(tensors: Any) -> bool", False, "False.")
 
+    class profiler(Namespace):
+        """The ``torch.cuda.profiler`` namespace where there is no GPU."""
+
+        init = start = stop = refuse("() -> NoReturn", AssertionError, NO_CUDA, "Refused: there is no GPU.")
+
+        @staticmethod
+        @contextmanager
+        def profile() -> Iterator[None]:
+            """Refused when entered."""
+            raise AssertionError(NO_CUDA)
+            yield
+
+    class random(Namespace):
+        """The ``torch.cuda.random`` namespace: there are no GPU generators."""
+
+        manual_seed = manual_seed_all = seeding()
+        seed = seed_all = nothing(doc="Accepted without effect: there are no GPU generators.")
+        get_rng_state_all = answer("() -> list[Any]", list[Any](), "No states: there are no devices.")
+        more = refuse_all(AssertionError, NO_CUDA, "get_rng_state set_rng_state initial_seed")
+
+    class sparse(Namespace):
+        """The ``torch.cuda.sparse`` namespace: classes of sparse tensors on a GPU, of which there are none."""
+
+        FloatTensor, DoubleTensor, HalfTensor = map(no_tensors, ("Float", "Double", "Half"))
+
     class nvtx(Namespace):
         """The ``torch.cuda.nvtx`` namespace where there is no NVTX: marks for a GPU's profiler are refused."""
 
@@ -533,57 +590,3 @@ class cuda(Namespace):
             """Refused when entered, as in a PyTorch without CUDA."""
             raise RuntimeError(NO_NVTX)
             yield
-
-
-class mps(Namespace):
-    """The ``torch.mps`` namespace as PyTorch has it on a machine without Apple's GPU."""
-
-    is_available = no("False: tensors live on the CPU.")
-    device_count = answer("() -> int", 0, "0.")
-    manual_seed = seeding()
-    more = {
-        name: refuse_all(RuntimeError, f"Cannot execute {inner}() without MPS backend.", name)[name]
-        for name, inner in {
-            "current_allocated_memory": "getCurrentAllocatedMemory",
-            "driver_allocated_memory": "getDriverAllocatedMemory",
-            "empty_cache": "emptyCache",
-            "get_rng_state": "getDefaultGenerator",
-            "recommended_max_memory": "getRecommendedMaxMemory",
-            "seed": "getDefaultGenerator",
-            "set_per_process_memory_fraction": "setMemoryFraction",
-            "set_rng_state": "getDefaultGenerator",
-            "synchronize": "deviceSynchronize",
-        }.items()
-    }
-
-
-class onnx(Namespace):
-    """The ``torch.onnx`` namespace: models are not exported to ONNX, and its functions say what to do instead."""
-
-    class OnnxExporterError(RuntimeError):
-        """A model could not be exported."""
-
-    class ONNXProgram:
-        """What an export would give."""
-
-    export = dynamo_export = register_custom_op_symbolic = unregister_custom_op_symbolic = \
-        select_model_mode_for_export = refuse(
-            "(*args: Any, **kwargs: Any) -> NoReturn", OnnxExporterError, NO_ONNX,
-            "An error: it says what to use instead.",
-        )  # fmt: skip
-    is_in_onnx_export, is_onnxrt_backend_supported = no(), no()
-
-
-class xpu(Namespace):
-    """The ``torch.xpu`` namespace as PyTorch has it on a machine without Intel's GPU."""
-
-    is_available = is_initialized = is_bf16_supported = is_tf32_supported = no("False: tensors live on the CPU.")
-    device_count = answer("() -> int", 0, "0.")
-    manual_seed = manual_seed_all = seeding()
-    empty_cache = seed = seed_all = nothing()
-    memory_allocated = max_memory_allocated = memory_reserved = max_memory_reserved = answer(
-        "(device: Any = None) -> int", 0, "0: no memory of a GPU is in use."
-    )
-    more = refuse_all(AssertionError, NO_XPU, """
-        current_device current_stream get_device_capability get_device_name get_device_properties get_rng_state init
-        initial_seed mem_get_info set_device set_rng_state synchronize""")  # fmt: skip

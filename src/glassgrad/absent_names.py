@@ -19,7 +19,6 @@ _KERNEL = "it is a kernel of one library or device: use the function of torch.nn
 _DISPATCHER = "there is no dispatcher: torch.autograd.Function defines an operation with its derivative"
 _FUNC = "PyTorch has it for its own tests: permute and reshape say the same"
 _COMPILER = "compiled functions are not kept between processes, and have no guards to be skipped"
-_EXPORT = "models are not exported: torch.fx.symbolic_trace(model).code shows a model's operations"
 _SYMBOLIC = "sizes are numbers, and never symbols"
 _CONTROL = "write Python's if and while: graphs are recorded as the program runs"
 _RETIRED = "PyTorch keeps it for older programs, and it has no effect there"
@@ -31,32 +30,32 @@ NAMES: dict[str, dict[str, str]] = {
     "torch": {
         _JIT: "AliasDb AnyType Argument ArgumentSpec AwaitType Block BoolType CallStack ClassType Code CompilationUnit "
         "CompleteArgumentSpec ComplexType ConcreteModuleType ConcreteModuleTypeBuilder DeepCopyMemoTable DeviceObjType "
-        "DictType EnumType ErrorReport ExecutionPlan FileCheck FloatType FunctionSchema FutureType Gradient Graph "
+        "DictType EnumType ErrorReport ExecutionPlan FileCheck FloatType FunctionSchema FutureType Gradient "
         "GraphExecutorState IODescriptor InferredType IntType InterfaceType JITException ListType LiteScriptModule "
         "Node NoneType NumberType OptionalType PyObjectType RRefType ScriptClass ScriptClassFunction ScriptDict "
-        "ScriptDictIterator ScriptDictKeyIterator ScriptFunction ScriptList ScriptListIterator ScriptMethod "
-        "ScriptModule ScriptModuleSerializer ScriptObject ScriptObjectProperty StaticModule StreamObjType StringType "
-        "SymBoolType SymIntType TensorType TracingState TupleType Type UnionType Use Value BufferDict ModuleDict "
+        "ScriptDictIterator ScriptDictKeyIterator ScriptList ScriptListIterator ScriptMethod "
+        "ScriptModuleSerializer ScriptObject ScriptObjectProperty StaticModule StreamObjType StringType "
+        "SymBoolType SymIntType TensorType TracingState TupleType Type UnionType Use BufferDict ModuleDict "
         "ParameterDict cpp classes import_ir_module import_ir_module_from_buffer merge_type_from_type_comment parse_ir "
         "parse_schema parse_type_comment unify_type_list",
         _C: "AVG AggregationType BenchmarkConfig BenchmarkExecutionStats Capsule DeserializationStorageContext "
-        "FatalError LockingLogger LoggerBase NoopLogger OperatorInfo PyTorchFileReader PyTorchFileWriter SUM "
-        "SerializationStorageContext StorageBase ThroughputBenchmark PRIVATE_OPS USE_GLOBAL_DEPS "
+        "FatalError LockingLogger LoggerBase NoopLogger OperatorInfo SUM "
+        "SerializationStorageContext ThroughputBenchmark PRIVATE_OPS USE_GLOBAL_DEPS "
         "USE_RTLD_GLOBAL_WITH_LIBTORCH get_file_path prepare_multiprocessing_environment thread_safe_generator monitor",
-        _DISPATCHER: "DispatchKey DispatchKeySet ExcludeDispatchKeyGuard Tag library DisableTorchFunction "
+        _DISPATCHER: "ExcludeDispatchKeyGuard Tag DisableTorchFunction "
         "DisableTorchFunctionSubclass",
-        _GPU: "Event Stream batch_norm_backward_elemt batch_norm_backward_reduce batch_norm_elemt "
+        _GPU: "batch_norm_backward_elemt batch_norm_backward_reduce batch_norm_elemt "
         "batch_norm_gather_stats batch_norm_gather_stats_with_counts batch_norm_stats batch_norm_update_stats "
         "cudnn_affine_grid_generator cudnn_batch_norm cudnn_convolution cudnn_convolution_add_relu "
         "cudnn_convolution_relu cudnn_convolution_transpose cudnn_grid_sampler cudnn_is_acceptable miopen_batch_norm "
         "miopen_convolution miopen_convolution_add_relu miopen_convolution_relu miopen_convolution_transpose "
-        "miopen_ctc_loss miopen_depthwise_convolution miopen_rnn mtia "
+        "miopen_ctc_loss miopen_depthwise_convolution miopen_rnn "
         "profiler_allow_cudagraph_cupti_lazy_reinit_cuda12",
         _KERNEL: "mkldnn_adaptive_avg_pool2d mkldnn_convolution mkldnn_linear_backward_weights mkldnn_max_pool2d "
         "mkldnn_max_pool3d mkldnn_rnn_layer fbgemm_linear_fp16_weight fbgemm_linear_fp16_weight_fp32_activation "
         "fbgemm_linear_int8_weight fbgemm_linear_int8_weight_fp32_activation fbgemm_linear_quantize_weight "
         "fbgemm_pack_gemm_matrix_fp16 fbgemm_pack_quantized_matrix",
-        _QUANTIZED: "QInt32Storage QInt8Storage QUInt2x4Storage QUInt4x2Storage QUInt8Storage ao "
+        _QUANTIZED: "QInt32Storage QInt8Storage QUInt2x4Storage QUInt4x2Storage QUInt8Storage "
         "choose_qparams_optimized dequantize empty_quantized fake_quantize_per_channel_affine "
         "fake_quantize_per_tensor_affine fused_moving_avg_obs_fake_quant int_repr per_channel_affine "
         "per_channel_affine_float_qparams per_channel_symmetric per_tensor_affine per_tensor_symmetric "
@@ -72,10 +71,7 @@ NAMES: dict[str, dict[str, str]] = {
         _SPARSE: "hsmm hspmm native_norm resize_as_sparse_ saddmm smm sspaddmm",
         _CONTROL: "cond while_loop",
         _SYMBOLIC: "sym_fresh_size",
-        _EXPORT: "export",
         _RETIRED: "Storage init_num_threads",
-        "models are saved with torch.save, and their code is Python's to find": "package",
-        "tensors of different lengths are padded or packed: torch.nn.utils.rnn.pad_sequence, pack_sequence": "nested",
         "it is a function of PyTorch's own source": "classproperty",
         "it is torch.signal.windows": "windows",
     },
@@ -116,14 +112,9 @@ NAMES: dict[str, dict[str, str]] = {
         _GPU: "load_nvprof EnforceUnique parse_nvprof_trace",
         _PROFILER: "KinetoStepTracker MemRecordsAcc",
     },
-    "torch.profiler": {_PROFILER: "kineto_available DeviceType"},
+    "torch.profiler": {_PROFILER: "DeviceType"},
     "torch.utils": {
         "it is a function of PyTorch's own source": "set_module",
-        "uninitialised memory is not filled, and no random number depends on it": "deterministic",
-        "torch.nn.Module.register_forward_pre_hook and register_forward_hook tell which module runs": "module_tracker",
-        "torch.profiler.profile(with_flops=True) counts": "flop_counter",
-        "tensors can be weakly referenced: use the weakref module, with id(tensor) as the key": "weak",
-        "glassgrad info prints what a report needs": "collect_env",
     },
     "torch.utils.data": {
         "frames of data are read by the library that makes them": "DataChunk",

@@ -46,12 +46,13 @@ def alias() -> Iterator[ModuleType]:
             finder.explain(module)
             identity.present(module)
     package: Any = importlib.import_module(THEIRS)
-    release = package.__version__
+    release, own_ops = package.__version__, package.ops
+    package.ops = sys.modules[f"{THEIRS}.ops"] = importlib.import_module(f"{OURS}._ops").ops
     package.__version__ = importlib.import_module(f"{OURS}.torch_version").__version__  # scripts compare it
     try:
         yield package
     finally:
-        package.__version__ = release
+        package.__version__, package.ops = release, own_ops
         sys.meta_path.remove(finder)
         if STANDING in sys.path:
             sys.path.remove(STANDING)

@@ -16,7 +16,7 @@ from .ground.names import OURS
 
 _CONF = "hubconf.py"
 _dir: str | None = None
-_HASH = re.compile(r"-([a-f0-9]*)\.")
+HASH_REGEX = re.compile(r"-([a-f0-9]*)\.")
 
 
 def get_dir() -> str:
@@ -24,11 +24,13 @@ def get_dir() -> str:
 
     Source: https://docs.pytorch.org/docs/stable/hub.html#torch.hub.get_dir
     """
-    if _dir is not None:
-        return _dir
+    return os.path.join(_get_torch_home(), "hub") if _dir is None else _dir
+
+
+def _get_torch_home() -> str:
+    """The directory of all that PyTorch keeps: ``$TORCH_HOME``, or ``torch`` in the user's cache."""
     cache = os.getenv("XDG_CACHE_HOME", "~/.cache")
-    home = os.path.expanduser(os.getenv("TORCH_HOME", os.path.join(cache, "torch")))
-    return os.path.join(home, "hub")
+    return os.path.expanduser(os.getenv("TORCH_HOME", os.path.join(cache, "torch")))
 
 
 def set_dir(d: str | os.PathLike[str]) -> None:
@@ -164,8 +166,16 @@ def load_state_dict_from_url(
     if not os.path.exists(path):
         _offline(url, path)
     if check_hash:
-        named = _HASH.search(name)
+        named = HASH_REGEX.search(name)
         digest = hashlib.sha256(Path(path).read_bytes()).hexdigest()
         if named is not None and not digest.startswith(named[1]):
             raise RuntimeError(f'invalid hash value (expected "{named[1]}", got "{digest}")')
     return read(path, map_location=map_location, weights_only=weights_only)
+
+
+def __getattr__(name: str) -> Any:
+    if name == "tqdm":  # a library of its own, which packages take from here
+        from tqdm import tqdm
+
+        return tqdm
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -105,8 +105,15 @@ newaxis = None
 has_lapack = has_spectral = True  # NumPy brings them
 has_mkl = has_openmp = False
 
-_ANSWERED = ("accelerator", "backends", "cpu", "cuda", "mps", "onnx", "xpu")  # modules made from the table in absent.py
-_absent.find_in("absent", _ANSWERED)
+_TABLES = {  # files whose classes are modules, with the outermost of these
+    "absent": "accelerator backends cpu cuda", "absent_devices": "mps xpu mtia",
+    "absent_compiled": "onnx ao export nested numa package _inductor _higher_order_ops _prims_common _subclasses "
+    "_functorch fx",
+    "absent_distributed": "distributed",
+}  # fmt: skip
+_ANSWERED = [name for names in _TABLES.values() for name in names.split() if name not in ("fx", "distributed")]
+for _table, _names in _TABLES.items():
+    _absent.find_in(_table, _names.split())
 
 _paths.show(f"{__package__}._tensor", f"{__package__}.serialization.rebuild", "_rebuild_from_type_v2")
 _paths.show(f"{__package__}.profiler.profiler", f"{__package__}.profiler.session", "profile ProfilerAction schedule")
@@ -115,7 +122,8 @@ _LAZY = {
     "autograd", "nn", "optim", "utils", "explore", "random", "testing", "linalg", "special", "fft", "version", "types",
     "return_types", "func", "compiler", "jit", "overrides", "amp", "torch_version", "hub", "profiler", "distributions",
     "distributed", "multiprocessing", "serialization", "storage", "fx", "futures", "sparse", "signal", "masked",
-    "_dynamo", "_utils", "_C", "functional", "__future__", "quasirandom", *_ANSWERED,
+    "_dynamo", "_utils", "_C", "functional", "__future__", "__config__", "quasirandom", "library", "_ops",
+    "_custom_ops", "_tensor_str", "_jit_internal", "_tensor", *_ANSWERED,
 }  # fmt: skip
 
 
@@ -134,7 +142,10 @@ _PART_OF = {  # names of this namespace that a module brings which not every pro
                      "set_autocast_xla_enabled", "autocast_increment_nesting",
                      "autocast_decrement_nesting"), "amp.by_device"),
     "GradScaler": "amp.grad_scaler",
-    **dict.fromkeys(("fork", "wait"), "jit"),
+    **dict.fromkeys(("fork", "wait", "ScriptModule", "ScriptFunction"), "jit"),
+    **dict.fromkeys(("Stream", "Event"), "ground.stream"),
+    **dict.fromkeys(("Graph", "Value", "PyTorchFileReader", "PyTorchFileWriter", "StorageBase", "DispatchKey",
+                     "DispatchKeySet"), "_C"),
     "Future": "futures",
     **dict.fromkeys(("SymInt", "SymFloat", "SymBool"), "types"),
     "_assert": "overrides",

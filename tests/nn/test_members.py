@@ -125,3 +125,25 @@ class Plain(nn.Module):
 def test_a_plain_dictionary_of_members_is_pickled():
     assert type(pickle.loads(pickle.dumps(nn.Linear(1, 1)._parameters))) is dict
     assert type(copy.copy(nn.Linear(1, 1)._parameters)) is dict
+
+
+def test_a_class_with_a_search_of_its_own_is_asked_each_time():
+    def program(torch, show):
+        class Counting(torch.nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.layer, self.scale = torch.nn.Linear(2, 2), torch.nn.Parameter(torch.ones(2))
+                self.asked = []
+
+            def __getattr__(self, name):
+                member = super().__getattr__(name)
+                if name in ("layer", "scale"):
+                    self.__dict__["asked"].append(name)
+                return member
+
+        module = Counting()
+        module.layer(module.scale), module.scale  # noqa: B018
+        show("asked", module.asked)
+        show("listed", [name for name, _ in module.named_parameters()])
+
+    check(program)

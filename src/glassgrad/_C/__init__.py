@@ -1,18 +1,24 @@
-"""The names under ``torch._C`` by which code that ``torch.fx`` prints calls functions: ``torch._C._nn.linear``."""
+"""The names under ``torch._C`` that packages and printed code use: PyTorch's C++ library answers for what is here."""
 
 from __future__ import annotations
 
+import enum
+from contextlib import contextmanager
 from types import SimpleNamespace
 from typing import Any
 
-from ..ground.generator import Generator as Generator
+from ..core.tensor import Tensor
+from ..ground.absent import answer, stand_ins
+from ..ground.device import device as _device
+from ..ground.device import get_default_device
+from ..ground.generator import Generator
 from ..ground.importing import load
-from ..ops.torch_function import (
-    DisableTorchFunctionSubclass as DisableTorchFunctionSubclass,
-)
-from ..ops.torch_function import (
-    _disabled_torch_function_impl as _disabled_torch_function_impl,
-)
+from ..ground.size import Size
+from ..ground.stream import Event, Stream
+from ..ops.torch_function import DisableTorchFunctionSubclass as DisableTorchFunctionSubclass
+from ..ops.torch_function import _disabled_torch_function_impl as _disabled_torch_function_impl
+
+__all__ = ["Event", "Generator", "Size", "Stream"]
 
 _HOME = __name__.partition(".")[0]
 
@@ -29,7 +35,106 @@ class _Space(SimpleNamespace):
         return getattr(load(f"{_HOME}.{self._home}"), name[len(self._prefix) :])
 
 
+def _parse_to(*args: Any, **kwargs: Any) -> tuple[Any, Any, bool, Any]:
+    """What the arguments of ``to`` say: a device, a dtype, whether not to wait, a memory format."""
+    device, dtype, memory_format = load(f"{_HOME}.nn.modules.conversion")._parse(*args, **kwargs)
+    return device, dtype, bool(kwargs.get("non_blocking", False)), memory_format
+
+
 _nn = _Space("nn.functional")
+_nn._parse_to = _parse_to
 _linalg = _Space("linalg", "linalg_")
 _special = _Space("special", "special_")
 _fft = _Space("fft", "fft_")
+
+# -- classes that are asked for: nothing is one of them ----------------------------------------------------------------
+
+_scripts = stand_ins(
+    "programs run as Python, and are not compiled to TorchScript",
+    "Graph Value Node Block Type TensorType TracingState ScriptObject ScriptMethod CompilationUnit JITException",
+)
+_files = stand_ins("torch.save and torch.load write and read archives", "PyTorchFileReader PyTorchFileWriter")
+globals().update(_scripts)
+Graph, Value = _scripts["Graph"], _scripts["Value"]
+PyTorchFileReader, PyTorchFileWriter = _files["PyTorchFileReader"], _files["PyTorchFileWriter"]
+StorageBase = stand_ins("torch.UntypedStorage is the class of storages", "StorageBase")["StorageBase"]
+_TensorMeta = type(Tensor)
+TensorBase = _TensorBase = Tensor
+
+# -- questions ---------------------------------------------------------------------------------------------------------
+
+_get_tracing_state = answer("() -> None", None, "None: ``torch.jit.trace`` keeps no graph.")
+_log_api_usage_once = answer("(*words: str) -> None", None, "Accepted without effect: nobody is told.")
+_get_privateuse1_backend_name = answer("() -> str", "privateuseone", "PyTorch's word for a device of one's own.")
+_get_cudnn_enabled = answer("() -> bool", True, "True: a flag, without effect.")
+_has_mkldnn = has_mkl = has_cuda = has_mps = _has_mps = False
+_jit_can_fuse_on_cpu = _jit_can_fuse_on_gpu = _jit_texpr_fuser_enabled = _is_xnnpack_enabled = answer(
+    "() -> bool", False, "False: nothing is compiled."
+)
+_jit_override_can_fuse_on_cpu = _jit_override_can_fuse_on_gpu = _set_graph_executor_optimize = answer(
+    "(value: bool) -> bool", False, "Accepted without effect: nothing is compiled."
+)
+_jit_set_nvfuser_enabled = _jit_set_nvfuser_guard_mode = _jit_set_texpr_fuser_enabled = _jit_override_can_fuse_on_cpu
+_jit_set_profiling_executor = _jit_set_profiling_mode = _jit_override_can_fuse_on_cpu
+_set_math_sdp_allow_fp16_bf16_reduction = _jit_override_can_fuse_on_cpu
+
+
+def _get_accelerator(check: bool = False) -> Any:
+    """The processor, as there is nothing else."""
+    return _device("cpu")
+
+
+def _get_default_device() -> str:
+    """The name of the device on which tensors are made."""
+    return str(get_default_device())
+
+
+def _is_torch_function_mode_enabled() -> bool:
+    """Whether a function mode is on."""
+    return bool(load(f"{_HOME}.overrides")._modes.stack)
+
+
+def _is_alias_of(a: Any, b: Any) -> bool:
+    """Whether two tensors lie on the same memory."""
+    return bool(a.untyped_storage().data_ptr() == b.untyped_storage().data_ptr())
+
+
+# -- dispatch: what asks for a key is told of the one there is ---------------------------------------------------------
+
+DispatchKey = enum.Enum("DispatchKey", """
+    Undefined CPU CUDA Meta SparseCPU Python PythonTLSSnapshot ADInplaceOrView Autograd AutogradCPU AutogradCUDA
+    AutocastCPU AutocastCUDA AutocastXPU FuncTorchBatched Functionalize BackendSelect CompositeImplicitAutograd
+    CompositeExplicitAutograd CompositeExplicitAutogradNonFunctional""")  # fmt: skip
+
+
+class DispatchKeySet:
+    """A set of dispatch keys, which guards take."""
+
+    def __init__(self, *keys: Any) -> None:
+        self.keys = frozenset(keys)
+
+    def has(self, key: Any) -> bool:
+        """Whether a key is in it."""
+        return key in self.keys
+
+    def __or__(self, other: DispatchKeySet) -> DispatchKeySet:
+        return DispatchKeySet(*self.keys, *other.keys)
+
+
+@contextmanager
+def _AutoDispatchBelowAutograd() -> Any:  # noqa: N802  PyTorch's name
+    """A block in which operations of a program's own call their kernels, and no derivative is looked for."""
+    with load(f"{_HOME}.library.operators").below_autograd():
+        yield
+
+
+@contextmanager
+def _ExcludeDispatchKeyGuard(keys: DispatchKeySet) -> Any:  # noqa: N802  PyTorch's name
+    """A block without some dispatch keys: of the operations of a program's own, without their autocast."""
+    below = load(f"{_HOME}.library.operators").below
+    autocast = any(getattr(key, "name", "").startswith("Autocast") for key in keys.keys)
+    below.autocast += autocast
+    try:
+        yield
+    finally:
+        below.autocast -= autocast

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from types import SimpleNamespace
 from typing import Any
 
 from ..compiler.api import (
@@ -21,28 +20,33 @@ from ..ground.paths import show
 
 __all__ = [
     "OptimizedModule", "allow_in_graph", "assume_constant_result", "config", "disable", "eval_frame", "exc",
-    "graph_break", "is_compiling", "list_backends", "mark_dynamic", "mark_static", "maybe_mark_dynamic", "optimize",
-    "reset", "run", "utils",
+    "explain", "graph_break", "is_compiling", "list_backends", "mark_dynamic", "mark_static", "maybe_mark_dynamic",
+    "optimize", "reset", "run", "utils",
 ]  # fmt: skip
 
 _ROOT, _ERRORS = __name__.partition(".")[0], "FailOnRecompileLimitHit InvalidBackend TorchDynamoException Unsupported"
-show(f"{__name__}.eval_frame", f"{_ROOT}.compiler.api", "OptimizedModule disable")
+show(f"{__name__}.eval_frame", f"{_ROOT}.compiler.api", "OptimizedModule disable is_dynamo_supported=is_supported")
 show(f"{__name__}.exc", f"{_ROOT}.compiler.errors", _ERRORS)
 eval_frame, exc = load(f"{__name__}.eval_frame"), load(f"{__name__}.exc")
 
-#: Settings that scripts make; they are kept, and change nothing.
-config = SimpleNamespace(
-    suppress_errors=False, cache_size_limit=8, recompile_limit=8, accumulated_cache_size_limit=256, verbose=False,
-    capture_scalar_outputs=False, capture_dynamic_output_shape_ops=False, dynamic_shapes=True,
-    automatic_dynamic_shapes=True, assume_static_by_default=True, optimize_ddp=True, guard_nn_modules=True,
-)  # fmt: skip
-utils = SimpleNamespace(counters={})
+config, utils = load(f"{__name__}.config"), load(f"{__name__}.utils")
 
 
 def optimize(backend: Any = "inductor", **settings: Any) -> Callable[[Any], Any]:
     """A decorator that compiles; see ``torch.compile``."""
     known = {name: value for name, value in settings.items() if name in ("dynamic", "disable")}
     return lambda model: compile(model, backend=backend, fullgraph=bool(settings.get("nopython")), **known)
+
+
+def explain(f: Any, *extra_args: Any, **extra_kwargs: Any) -> Any:
+    """What ``torch.compile.explain`` says of a function: of a call with these arguments, or the caller's."""
+
+    def told(*args: Any, **kwargs: Any) -> Any:
+        compiled = compile(f)
+        compiled(*args, **kwargs)
+        return compile.explain(compiled)  # type: ignore[attr-defined]
+
+    return told(*extra_args, **extra_kwargs) if extra_args or extra_kwargs else told
 
 
 def run(fn: Any = None) -> Any:
@@ -58,4 +62,4 @@ def mark_dynamic(t: Any, index: Any, **settings: Any) -> None:
     """Accepted without effect: every size may change."""
 
 
-mark_static = maybe_mark_dynamic = mark_dynamic
+mark_static = maybe_mark_dynamic = mark_static_address = mark_unbacked = mark_dynamic

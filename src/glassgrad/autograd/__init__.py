@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from sys import modules
 from typing import Any
 
+from ..ground import listening
 from ..ground.importing import load as _load
 from .api import backward, grad
 from .grad_mode import enable_grad, inference_mode, no_grad, set_grad_enabled, set_multithreading_enabled
@@ -16,6 +18,17 @@ _HOMES = {
     "set_masked_gradients": "masked_mode", "is_masked_gradients_enabled": "masked_mode",
 }  # fmt: skip
 _MODULES = {"anomaly_mode", "forward_ad", "functional", "graph", "masked_mode", "profiler", "variable"}
+
+
+def _profiler_enabled() -> bool:
+    """Whether a profiler listens."""
+    recorder = modules.get(f"{__name__.partition('.')[0]}.profiler.recorder")
+    return recorder is not None and any(type(ear.listener.__self__) is recorder.Recorder for ear in listening.listeners
+                                        if hasattr(ear.listener, "__self__"))  # fmt: skip
+
+
+def _disable_profiler() -> None:
+    """Nothing is left to stop: a profiler stops at the end of its block."""
 
 
 def __getattr__(name: str) -> Any:

@@ -194,6 +194,11 @@ def is_compiling() -> bool:
     return function.inside.depth > 0
 
 
+def is_supported() -> bool:
+    """True: programs are compiled, or run as they are written."""
+    return True
+
+
 def is_dynamo_compiling() -> bool:
     """The same as :func:`is_compiling`."""
     return function.inside.depth > 0

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..ground.importing import load as _load
 from . import distributed_c10d
 from .absent import ABSENT, hint
 from .collectives import *  # noqa: F403
@@ -43,7 +44,16 @@ def is_available() -> bool:
     return True
 
 
+#: Modules of the table of answers, ``absent_distributed.py``, which PyTorch imports with this one; others are imported.
+_ANSWERED = {"algorithms", "constants", "device_mesh", "rpc", "utils"}
+_PART_OF = {"DeviceMesh": "device_mesh", "init_device_mesh": "device_mesh"}
+
+
 def __getattr__(name: str) -> Any:
+    if name in _ANSWERED:
+        return _load(f"{__package__}.{name}")
+    if name in _PART_OF:
+        return getattr(_load(f"{__package__}.{_PART_OF[name]}"), name)
     if name in ABSENT:
         raise AttributeError(f"torch.distributed.{name} is not in glassgrad{hint(name)}")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -8,6 +8,7 @@ from __future__ import annotations
 import __future__
 
 import copy
+import enum
 import inspect
 import sys
 from collections.abc import Callable, Iterable
@@ -37,10 +38,29 @@ def refuse(signature: str, error: type[Exception], words: str, doc: str) -> Call
     return _function(signature, "raise _error(_words)", doc, _error=error, _words=words)
 
 
-def refuse_all(error: type[Exception], words: str, names: str) -> dict[str, Callable[..., NoReturn]]:
+def refuse_all(
+    error: type[Exception], words: str, names: str, doc: str = "Refused: there is no such device."
+) -> dict[str, Callable[..., NoReturn]]:
     """Functions of these names, which take anything and raise ``error(words)``."""
-    doc = "Refused: there is no such device."
     return {name: refuse("(*args: object, **kwargs: object) -> NoReturn", error, words, doc) for name in names.split()}
+
+
+def stand_ins(words: str, names: str, error: type[Exception] = RuntimeError) -> dict[str, type]:
+    """Classes of these names, of which nothing is an instance: they are asked for, and making one raises."""
+
+    def refuse_to_make(self: Any, *args: Any, **kwargs: Any) -> None:
+        raise error(f"there is no {type(self).__name__}: {words}")
+
+    doc = f"Nothing is one: {words}."
+    members = {"__init__": refuse_to_make, "__doc__": doc, "__module__": __name__}
+    return {name: type(name, (), dict(members)) for name in names.split()}
+
+
+def choices(name: str, members: Any) -> Any:
+    """An enumeration: names that settings take."""
+    made: Any = enum.Enum(name, members)
+    made.__doc__, made.__module__ = "Names that a setting takes.", __name__
+    return made
 
 
 def _function(signature: str, body: str, doc: str, **names: Any) -> Any:
@@ -68,7 +88,7 @@ class Finder:
             namespace = _inner(namespace).get(part)
             if namespace is None:
                 return None
-        spec = ModuleSpec(name, _Loader(namespace), origin=table.__file__, is_package=bool(_inner(namespace)))  # type: ignore[arg-type]
+        spec = ModuleSpec(name, _Loader(namespace), origin=table.__file__, is_package=True)  # type: ignore[arg-type]
         spec.has_location = True  # who asks for the module's source is shown the table
         return spec
 

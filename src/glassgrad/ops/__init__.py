@@ -4,8 +4,12 @@ from typing import Any
 
 
 def __getattr__(name: str) -> Any:
-    if name != "aten":
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from importlib import import_module
+    """PyTorch's ``aten``, and the namespaces in which a program has defined operations."""
+    if not name.startswith("__"):
+        from importlib import import_module
+        from sys import modules
 
-    return import_module(f"{__name__}.namespace").aten
+        home = f"{__name__}.namespace"
+        if name == "aten" or home in modules and name in modules[home].NAMESPACES:
+            return import_module(home).namespace(name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,6 +1,7 @@
 """PyTorch's names of operations below autograd, ``torch.ops.aten.mm.default``: what selective checkpointing speaks of.
 
-Floor 3; knows the table.  An operation is an object to be named, compared and called, no more: nothing is dispatched.
+Floor 3; knows the table.  An operation of it is an object to be named, compared and called, no more: nothing is
+dispatched.  What programs define themselves stands in other namespaces (``library``).
 """
 
 from __future__ import annotations
@@ -8,6 +9,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Sequence
 from importlib import import_module
+from types import ModuleType
 from typing import Any
 
 from ..core.row import TABLE, Row
@@ -37,11 +39,23 @@ _NAMES = {
     "unbind": "unbind.int", "unsafe_view": "_unsafe_view.default", "var_dim": "var.correction", "where": "where.self",
 }  # fmt: skip
 _COMPARISONS = {"eq", "ge", "gt", "le", "lt", "ne"}  # those with a number are others
-#: Operations of devices that are not here: policies that are written for these name them.
-_ELSEWHERE = {
-    "_scaled_dot_product_cudnn_attention", "_scaled_dot_product_efficient_attention",
-    "_scaled_dot_product_flash_attention", "_scaled_dot_product_fused_attention_overrideable", "_scaled_mm",
-}  # fmt: skip
+#: Operations that are no functions of the package: policies and packages name them, of devices that are not here too.
+_ELSEWHERE = set("""
+    _scaled_dot_product_cudnn_attention _scaled_dot_product_cudnn_attention_backward
+    _scaled_dot_product_efficient_attention _scaled_dot_product_flash_attention
+    _scaled_dot_product_flash_attention_backward _scaled_dot_product_fused_attention_overrideable _scaled_mm _grouped_mm
+    sym_size sym_stride sym_numel _pin_memory alias _to_copy _conj _fft_c2c _fft_r2c _fft_c2r _local_scalar_dense
+    _is_all_true _is_any_true _assert_async _assert_scalar _assert_tensor_metadata _embedding_bag _sparse_addmm
+    _sparse_mm_reduce_impl _upsample_bilinear2d_aa _upsample_bicubic2d_aa convolution convolution_backward
+    _scaled_dot_product_flash_attention_for_cpu_backward
+    scaled_dot_product_attention detach lift_fresh""".split())
+#: Words by which PyTorch tells operations of one name apart; any of them names one.
+_WORDS = frozenset("""
+    Tensor Scalar Tensor_Tensor Tensor_Scalar Scalar_Tensor Tensor_mode Scalar_mode int dim dims dim_int dim_IntList
+    dimname dtype dtype_layout device other out stable values two self_int self_Tensor low generator start step
+    start_step msg correction names ScalarOpt ScalarSelf ScalarOther names_out source_Tensor value src self using_ints
+    sections memory_format Tensor_Scalar_out grad_input input_list default size like low_generator blocking
+    correction_names unary_out""".split())
 
 
 class OpOverload:
@@ -49,23 +63,23 @@ class OpOverload:
 
     def __init__(self, packet: OpOverloadPacket, overload: str) -> None:
         self.overloadpacket, self._overloadname = packet, overload
+        self.namespace = packet.namespace
         self.__name__ = f"{packet.__name__}.{overload}"
-        self.__module__ = "torch._ops.aten"
-        self.namespace = "aten"
+        self.__module__ = packet.__module__
 
     def name(self) -> str:
         """The name with its namespace: ``aten::mm``."""
         ending = "" if self._overloadname == "default" else f".{self._overloadname}"
-        return f"aten::{self.overloadpacket.__name__}{ending}"
+        return f"{self.namespace}::{self.overloadpacket.__name__}{ending}"
 
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         return self.overloadpacket(*args, **kwargs)
 
     def __str__(self) -> str:
-        return f"aten.{self.__name__}"
+        return f"{self.namespace}.{self.__name__}"
 
     def __repr__(self) -> str:
-        return f"<OpOverload(op='aten.{self.overloadpacket.__name__}', overload='{self._overloadname}')>"
+        return f"<OpOverload(op='{self.overloadpacket}', overload='{self._overloadname}')>"
 
     def __reduce__(self) -> Any:
         return getattr, (self.overloadpacket, self._overloadname)
@@ -74,19 +88,27 @@ class OpOverload:
 class OpOverloadPacket:
     """The operations of one name, by the kinds of their arguments."""
 
-    def __init__(self, name: str) -> None:
-        self.__name__ = name
-        self.__module__ = "torch._ops.aten"
+    def __init__(self, name: str, namespace: str = "aten") -> None:
+        self.__name__, self.namespace = name, namespace
+        self.__module__ = f"torch._ops.{namespace}"
 
     def __getattr__(self, overload: str) -> OpOverload:
-        if overload.startswith("__") or overload not in self.overloads():
-            raise AttributeError(f"The underlying op of 'aten.{self.__name__}' has no overload name '{overload}'")
-        operation = self.__dict__[overload] = OpOverload(self, overload)
+        if overload.startswith("__") or overload not in self.overloads() and not self.has(overload):
+            raise AttributeError(f"The underlying op of '{self}' has no overload name '{overload}'")
+        operation = self.__dict__[overload] = self.make(overload)
         return operation
+
+    def make(self, overload: str) -> OpOverload:
+        """The operation of this name, made when it is first wanted."""
+        return OpOverload(self, overload)
+
+    def has(self, overload: str) -> bool:
+        """Whether PyTorch may have an operation that is named so."""
+        return overload in _WORDS
 
     def overloads(self) -> list[str]:
         """The names of the operations."""
-        return sorted(_overloads()[self.__name__])
+        return sorted(_overloads().get(self.__name__, {"default"}))
 
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         package = import_module(__name__.partition(".")[0])
@@ -96,23 +118,24 @@ class OpOverloadPacket:
         return function(*args, **kwargs)
 
     def __str__(self) -> str:
-        return f"aten.{self.__name__}"
+        return f"{self.namespace}.{self.__name__}"
 
     def __repr__(self) -> str:
-        return f"<OpOverloadPacket(op='aten.{self.__name__}')>"
+        return f"<OpOverloadPacket(op='{self}')>"
 
     def __reduce__(self) -> Any:
-        return getattr, (aten, self.__name__)
+        return getattr, (namespace(self.namespace), self.__name__)
 
 
-class _OpNamespace:
-    """The operations of a namespace, as attributes."""
+class _OpNamespace(ModuleType):
+    """The operations of a namespace, as attributes: those of the table, or those that a program defined."""
 
     def __init__(self, name: str) -> None:
+        super().__init__(f"torch.ops.{name}")
         self.name = name
 
     def __getattr__(self, name: str) -> OpOverloadPacket:
-        if name.startswith("__") or name not in _overloads():
+        if name.startswith("__") or self.name != "aten" or not (name in _overloads() or hasattr(Tensor, name)):
             raise AttributeError(f"'_OpNamespace' '{self.name}' object has no attribute '{name}'")
         packet = self.__dict__[name] = OpOverloadPacket(name)
         return packet
@@ -121,10 +144,18 @@ class _OpNamespace:
         return f"<module 'torch.ops.{self.name}' from 'torch.ops'>"
 
     def __reduce__(self) -> Any:
-        return getattr, (import_module(__package__), self.name)
+        return namespace, (self.name,)
 
 
-aten = _OpNamespace("aten")
+NAMESPACES: dict[str, _OpNamespace] = {}  # those that somebody has asked for
+
+
+def namespace(name: str) -> _OpNamespace:
+    """The namespace of this name; empty until somebody defines operations in it."""
+    return NAMESPACES.get(name) or NAMESPACES.setdefault(name, _OpNamespace(name))
+
+
+aten = namespace("aten")
 _OpNamespace.__module__ = OpOverload.__module__ = OpOverloadPacket.__module__ = "torch._ops"  # as messages show them
 
 

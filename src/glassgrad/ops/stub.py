@@ -94,7 +94,8 @@ def package_stub() -> str:
                 "absent", "namespace"}  # fmt: skip
     lines += [f"from . import {name} as {name}" for name in sorted(modules)]
     package = importlib.import_module(PACKAGE.name)
-    lines += [f"from .absent import {name} as {name}" for name in package._ANSWERED]  # there each is a class
+    for table, names in package._TABLES.items():  # there each is a class
+        lines += [f"from .{table} import {name} as {name}" for name in names.split() if name in package._ANSWERED]
     parts = package._PART_OF | package._PARTS_BESIDE
     lines += [f"from .{home} import {name} as {name}" for name, home in sorted(parts.items())]
     taken |= parts.keys()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 import warnings
 from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Iterable
@@ -10,11 +11,13 @@ from copy import deepcopy
 from itertools import chain
 from typing import Any, TypeAlias
 
+from ..core.row import TABLE
 from ..core.tensor import Tensor
 from ..ground import dtypes, modes
 from ..ground.listening import audible
 from ..nn.modules.calls import Handle, _add
 from ..tensor.typename import typename
+from ..utils._foreach_utils import _group_tensors_by_device_and_dtype
 
 _before_all: dict[int, Callable[..., Any]] = OrderedDict()  # hooks at the steps of every optimizer
 _after_all: dict[int, Callable[..., Any]] = OrderedDict()
@@ -226,6 +229,8 @@ class Optimizer:
 
     # -- hooks ----------------------------------------------------------------------------------------------------
 
+    _group_tensors_by_device_and_dtype = staticmethod(_group_tensors_by_device_and_dtype)
+
     def register_step_pre_hook(self, hook: Callable[..., Any]) -> Handle:
         """Call ``hook(optimizer, args, kwargs)`` before each step; what it returns replaces the arguments."""
         return _add(self._optimizer_step_pre_hooks, hook)
@@ -253,6 +258,40 @@ class Optimizer:
 
 def _has_repeats(group: dict[str, Any]) -> bool:
     return len(set(group["params"])) < len(group["params"])
+
+
+def _default_to_fused_or_foreach(params: Any, differentiable: bool, use_fused: bool = False) -> tuple[bool, bool]:
+    """Whether an optimizer of one's own had better be fused, or compute all parameters at once: neither, on the CPU."""
+    return False, False
+
+
+def _get_capturable_supported_devices(supports_xla: bool = True) -> list[str]:
+    """The devices on which a step can be captured: none that is here."""
+    return ["cuda", "xpu", "hpu", *(["xla"] if supports_xla else [])]
+
+
+def _get_value(x: Any) -> Any:
+    """The number of a tensor of one element; a number as it is."""
+    return x.item() if isinstance(x, Tensor) else x
+
+
+def _stack_if_compiling(x: Any) -> Any:
+    """``x`` as it is."""
+    return x
+
+
+def _dispatch_sqrt(x: float) -> float:
+    """The square root of a number."""
+    return math.sqrt(x)
+
+
+def _view_as_real(params: Any, *state_and_grads: Any) -> None:
+    """Replace complex tensors of these lists by views of their real and imaginary parts."""
+    for index, param in enumerate(params):
+        if param.is_complex():
+            params[index] = TABLE["view_as_real"].caller(param)
+            for others in state_and_grads:
+                others[index] = TABLE["view_as_real"].caller(others[index])
 
 
 def register_optimizer_step_pre_hook(hook: Callable[..., Any]) -> Handle:

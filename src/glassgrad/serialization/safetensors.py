@@ -61,6 +61,21 @@ def _extent(tensor: Any) -> tuple[int, int]:
     return first, first + sum((n - 1) * s for n, s in zip(data.shape, data.strides, strict=True)) + data.itemsize
 
 
+def storage_ptr(tensor: Any) -> int:
+    """The address of the memory that a tensor shows a part of; 0 of a meta tensor."""
+    return 0 if tensor.is_meta else int(tensor.untyped_storage().data_ptr())
+
+
+def storage_size(tensor: Any) -> int:
+    """The size of that memory in bytes; of a meta tensor its own."""
+    return int(tensor.nbytes if tensor.is_meta else tensor.untyped_storage().nbytes())
+
+
+def _end_ptr(tensor: Any) -> int:
+    """The address after a tensor's last element."""
+    return _extent(tensor)[1]
+
+
 def _shared(tensors: Mapping[str, Any]) -> list[set[str]]:
     """Names whose tensors overlap in memory, in groups; single names in groups of their own."""
     by_memory: dict[int, list[str]] = {}
@@ -98,6 +113,8 @@ def _duplicates(
         left_out[keep] = sorted(shared - {keep})
     return left_out
 
+
+_find_shared_tensors, _remove_duplicate_names = _shared, _duplicates  # as packages import them
 
 # -- saving ------------------------------------------------------------------------------------------------------------
 

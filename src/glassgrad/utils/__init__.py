@@ -8,8 +8,9 @@ from ..ground.importing import load as _load
 from ..ground.paths import show as _show
 
 _MODULES = {
-    "_pytree", "benchmark", "checkpoint", "checkpoint_budget", "cpp_extension", "data", "dlpack", "hooks", "model_zoo",
-    "serialization", "tensorboard",
+    "_foreach_utils", "_python_dispatch", "_pytree", "benchmark", "checkpoint", "checkpoint_budget", "collect_env",
+    "cpp_extension", "data", "deterministic", "dlpack", "flop_counter", "hooks", "model_zoo", "module_tracker",
+    "serialization", "tensorboard", "weak",
 }  # fmt: skip
 _PART_OF = {"swap_tensors": "swap"}
 _HOME = __name__.partition(".")[0]

@@ -205,7 +205,7 @@ def contiguous(self: Tensor, memory_format: Any = None) -> Tensor:
 def is_contiguous(self: Tensor, memory_format: Any = None) -> bool:
     """Whether the elements lie row by row, or as ``memory_format`` says."""
     if memory_format is None:
-        return bool(self._array.flags.c_contiguous)
+        return bool(self._array.flags.c_contiguous or self._array.dtype.metadata is not None)  # meta tensors are dense
     name = repr(memory_format).removeprefix("torch.")
     if name == "preserve_format":
         raise RuntimeError("preserve memory format is unsupported by the contiguous operator")

@@ -94,7 +94,8 @@ class _ConvNd(Dimensional):
                 init.kaiming_uniform_(weight, a=math.sqrt(5))
             else:  # the same numbers in whatever order of memory
                 drawn = empty(tuple(weight.shape), device=weight.device, dtype=weight.dtype)
-                weight.copy_(init.kaiming_uniform_(drawn, a=math.sqrt(5)))
+                init.kaiming_uniform_(drawn, a=math.sqrt(5))  # a program may have put its own there, which gives None
+                weight.copy_(drawn)
             if self.bias is not None:
                 fan_in, _ = init._calculate_fan_in_and_fan_out(weight)
                 if fan_in:

@@ -6,6 +6,8 @@ import weakref
 from collections.abc import Iterable
 from typing import Any
 
+search: Any = None  # the ``__getattr__`` of modules, which finds members where nothing is shown; from tree.py
+
 
 class Members(dict[str, Any]):
     """A dictionary that keeps its owner's attributes in step; copied and pickled as a plain one.
@@ -23,7 +25,9 @@ class Members(dict[str, Any]):
 
     def _show(self, name: str, member: Any) -> None:
         owner = self._owner()
-        if owner is not None and not hasattr(type(owner), name):  # what the class has is found first, as in PyTorch
+        if owner is None or type(owner).__getattr__ is not search:  # a search of its own is asked each time
+            return
+        if not hasattr(type(owner), name):  # what the class has is found first, as in PyTorch
             owner.__dict__[name] = member
 
     def hide(self, *names: str) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 from ...core.tensor import Tensor
 from ...tensor.typename import typename
 from ..parameter import Buffer, Parameter
+from . import members as _members
 from .members import Members
 
 #: Functions that see (and may replace) whatever any module registers, by handle id.
@@ -95,6 +96,8 @@ class Tree:
             if members is not None and name in members:
                 return members[name]
         raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
+
+    _members.search = __getattr__
 
     def __setattr__(self, name: str, value: Any) -> None:
         own = self.__dict__

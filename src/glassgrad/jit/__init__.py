@@ -13,9 +13,9 @@ from contextlib import contextmanager
 from typing import Any, NoReturn, TypeVar, Union, get_args, get_origin
 from typing import Final as Final
 
-from .core.tensor import Tensor
-from .futures import Future
-from .nn.modules.module import Module
+from ..core.tensor import Tensor
+from ..futures import Future
+from ..nn.modules.module import Module
 
 __all__ = [
     "Attribute", "CompilationUnit", "Error", "Final", "Future", "RecursiveScriptModule", "ScriptFunction",
@@ -285,7 +285,7 @@ def export(fn: F) -> F:
     return fn
 
 
-unused = script_if_tracing = export
+unused = script_if_tracing = _script_if_tracing = export
 
 
 def ignore(drop: Any = False, **kwargs: Any) -> Any:
