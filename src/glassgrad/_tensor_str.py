@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .ground.format import _contents, _options, _with_suffixes, printoptions, set_printoptions
+from .ground.format import _contents, _options, printoptions, set_printoptions, with_suffixes
 
 __all__ = ["PRINT_OPTS", "printoptions", "set_printoptions"]
 
@@ -18,7 +18,7 @@ def _tensor_str(self: Any, indent: int) -> str:
 
 def _add_suffixes(tensor_str: str, suffixes: list[str], indent: int, force_newline: bool) -> str:
     """A tensor's text with what is said after the numbers, and the closing parenthesis."""
-    return _with_suffixes(tensor_str, suffixes, indent, force_newline)
+    return with_suffixes(tensor_str, suffixes, indent, force_newline)
 
 
 def _str_intern(inp: Any, *, tensor_contents: str | None = None) -> str:

@@ -58,7 +58,7 @@ def stand_ins(words: str, names: str, error: type[Exception] = RuntimeError) -> 
 
 def choices(name: str, members: Any) -> Any:
     """An enumeration: names that settings take."""
-    made: Any = enum.Enum(name, members)
+    made: Any = enum.Enum(name, members)  # type: ignore[misc]  # the name is a variable
     made.__doc__, made.__module__ = "Names that a setting takes.", __name__
     return made
 
