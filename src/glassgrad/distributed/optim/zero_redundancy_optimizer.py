@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -88,7 +87,7 @@ class ZeroRedundancyOptimizer(Optimizer):
                     kinds.setdefault(parameter._array.dtype, []).append(parameter)
             for same in kinds.values():
                 whole = np.concatenate([np.asarray(each._array).reshape(-1) for each in same])
-                group.run(partial(group.broadcast, whole, rank), [], wait=True)
+                group.broadcast(whole, rank, "ZeroRedundancyOptimizer's broadcast")
                 if group.rank() == rank:
                     continue
                 start = 0

@@ -170,7 +170,7 @@ class DistributedDataParallel(Module):
             kinds.setdefault(tensor._array.dtype, []).append(tensor)
         for same in kinds.values():
             whole = np.concatenate([np.asarray(tensor._array).reshape(-1) for tensor in same])
-            group.run(lambda whole=whole: group.broadcast(whole, root), [], wait=True)
+            group.broadcast(whole, root, "DistributedDataParallel's broadcast")
             if group.rank() != root:
                 start = 0
                 for tensor in same:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import weakref
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -101,6 +102,7 @@ class Reducer:
 
     def __init__(self, parameters: list[Any], group: Any, caps: tuple[int, int], unused: bool) -> None:
         self.parameters, self.group, self.unused = parameters, group, unused
+        self._ways = importlib.import_module("glassgrad.distributed").ReduceOp
         self.buckets: list[GradBucket] = []
         self.slot: list[tuple[GradBucket, int]] = [None] * len(parameters)  # type: ignore[list-item]
         self._fill_buckets(caps)
@@ -185,8 +187,14 @@ class Reducer:
         if self.hook is not None:
             bucket.work = self.hook[1](self.hook[0], bucket)
         else:
-            array = bucket.array
-            bucket.work = self.group.run(lambda: self.group.all_reduce(array, np.add), [], wait=False)
+            bucket.work = self._send(bucket, wait=False)
+
+    def _send(self, bucket: GradBucket, wait: bool) -> Any:
+        what = f"DistributedDataParallel's sum of gradients ({bucket.index() + 1} of {len(self.buckets)})"
+        return self.group.all_reduce(bucket.array, self._ways.SUM, wait, what)
+
+    def _all_used(self, used: np.ndarray) -> None:
+        self.group.all_reduce(used, self._ways.MAX, what="DistributedDataParallel's search for unused parameters")
 
     def _finish(self) -> None:
         """Wait for the buckets, and put what came back into ``.grad``."""
@@ -194,7 +202,7 @@ class Reducer:
         seen = None
         if self.unused:  # what no process used keeps the gradient it has
             seen = self.used.copy()
-            self.group.run(lambda: self.group.all_reduce(seen, np.maximum), [], wait=True)
+            self._all_used(seen)
         for bucket in self.buckets:
             result = bucket.work.wait()
             if self.hook is not None:
@@ -217,13 +225,12 @@ class Reducer:
             self.ready.add(index)
         for bucket in self.buckets:
             bucket.array[:] = 0
-            array = bucket.array
             if self.hook is not None:
                 self.hook[1](self.hook[0], bucket).wait()
             else:
-                self.group.run(lambda array=array: self.group.all_reduce(array, np.add), [], wait=True)
+                self._send(bucket, wait=True)
         if self.unused:
-            self.group.run(lambda: self.group.all_reduce(self.used, np.maximum), [], wait=True)
+            self._all_used(self.used)
         self.armed = self.begun = False
 
     def remove(self) -> None:

@@ -27,46 +27,46 @@ class Uneven:
         self.group = owner.process_group
         self.before = owner.reducer.divisor
 
-    def _all(self, value: int, way: Any) -> int:
+    def _all(self, value: int, way: str) -> int:
         box = np.array([value])
-        self.group.run(lambda: self.group.all_reduce(box, way), [], wait=True)
+        self.group.all_reduce(box, getattr(self.owner.reducer._ways, way), what="join")
         return int(box[0])
 
     def notify(self) -> None:
         """A process is still at work: the others learn of it."""
-        at_work = self._all(1, np.add)
-        if self.throw and self._all(0, np.maximum):
+        at_work = self._all(1, "SUM")
+        if self.throw and self._all(0, "MAX"):
             raise RuntimeError(_EARLY)
         if not self.divide_by_all:
             self.owner.reducer.divisor = at_work
 
     def authority(self) -> int:
         """The rank at work whose buffers all take over."""
-        return self._all(self.group.rank(), np.maximum)
+        return self._all(self.group.rank(), "MAX")
 
     def announce(self, averaging: bool) -> None:
         """Say whether the coming backward pass averages gradients."""
-        self._all(int(averaging), np.maximum)
+        self._all(int(averaging), "MAX")
 
     def accompany(self) -> None:
         """This process is done: answer until all are."""
         owner, rounds, last = self.owner, 0, True
-        while self._all(0, np.add):
+        while self._all(0, "SUM"):
             if self.throw:
-                self._all(1, np.maximum)
+                self._all(1, "MAX")
                 raise RuntimeError(_EARLY)
             last, rounds = False, rounds + 1
             if rounds == 1000:
                 warnings.warn(_ALONE.format(rank=self.group.rank()), stacklevel=3)
-            root = self._all(-1, np.maximum)
+            root = self._all(-1, "MAX")
             if owner.require_forward_param_sync and owner.forward_sync_buffers and self.group.size() > 1:
                 owner._follow(owner._own_buffers(), root)
-            averaging = bool(self._all(0, np.maximum))
+            averaging = bool(self._all(0, "MAX"))
             owner.require_forward_param_sync = averaging
             if averaging:
                 owner.reducer.shadow()
         # all take over the model of a process that was at work to the end
-        root = self._all(self.group.rank() if last else -1, np.maximum)
+        root = self._all(self.group.rank() if last else -1, "MAX")
         owner._follow([*owner.module.parameters(), *owner._own_buffers()], root)
 
 
