@@ -232,6 +232,8 @@ def _run(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
     if not options.torch:
         install()
     rank = _rank()
+    if rank is not None:
+        arguments = rank.own(arguments)
     main_module = new_main(target, arguments)
     try:
         code = find(target, main_module)

@@ -8,6 +8,7 @@ import os
 import sys
 import tempfile
 import threading
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +34,10 @@ class Rank:
     def _note(self, ending: str, value: int) -> None:
         if self.folder.exists():  # on this machine, where the launcher reads it
             (self.folder / f"{self.rank}.{ending}").write_text(str(value))
+
+    def own(self, arguments: Sequence[str]) -> list[str]:
+        """A command line in which ``{local_rank}`` stands for this one's."""
+        return [argument.replace("{local_rank}", str(self.local_rank)) for argument in arguments]
 
     def ended(self, error: BaseException, text: str) -> None:
         """Tell of the error that ends this process, with its traceback, and end the others."""
@@ -107,5 +112,5 @@ def current() -> Any:
 
 
 if __name__ == "__main__":  # --no-python: the program takes this process's place
-    current()
-    os.execvp(sys.argv[1], sys.argv[1:])
+    rank = current()
+    os.execvp(sys.argv[1], sys.argv[1:] if rank is None else rank.own(sys.argv[1:]))

@@ -187,14 +187,8 @@ class Reducer:
         if self.hook is not None:
             bucket.work = self.hook[1](self.hook[0], bucket)
         else:
-            bucket.work = self._send(bucket, wait=False)
-
-    def _send(self, bucket: GradBucket, wait: bool) -> Any:
-        what = f"DistributedDataParallel's sum of gradients ({bucket.index() + 1} of {len(self.buckets)})"
-        return self.group.all_reduce(bucket.array, self._ways.SUM, wait, what)
-
-    def _all_used(self, used: np.ndarray) -> None:
-        self.group.all_reduce(used, self._ways.MAX, what="DistributedDataParallel's search for unused parameters")
+            what = f"DistributedDataParallel's sum of gradients ({bucket.index() + 1} of {len(self.buckets)})"
+            bucket.work = self.group.all_reduce(bucket.array, self._ways.SUM, False, what)
 
     def _finish(self) -> None:
         """Wait for the buckets, and put what came back into ``.grad``."""
@@ -202,7 +196,8 @@ class Reducer:
         seen = None
         if self.unused:  # what no process used keeps the gradient it has
             seen = self.used.copy()
-            self._all_used(seen)
+            what = "DistributedDataParallel's search for unused parameters"
+            self.group.all_reduce(seen, self._ways.MAX, what=what)
         for bucket in self.buckets:
             result = bucket.work.wait()
             if self.hook is not None:
@@ -219,19 +214,12 @@ class Reducer:
             bucket.work = None
 
     def shadow(self) -> None:
-        """Take part in other ranks' backward pass with gradients of nought."""
+        """Take part in other ranks' backward pass with gradients of nought; the averages come here too."""
         self.prepare()
-        for index in range(len(self.parameters)):
-            self.ready.add(index)
         for bucket in self.buckets:
             bucket.array[:] = 0
-            if self.hook is not None:
-                self.hook[1](self.hook[0], bucket).wait()
-            else:
-                self._send(bucket, wait=True)
-        if self.unused:
-            self._all_used(self.used)
-        self.armed = self.begun = False
+            self._launch(bucket)
+        self._finish()
 
     def remove(self) -> None:
         """Take the hooks away."""
