@@ -93,7 +93,7 @@ def test_like_torch(program):
 
 
 def test_nccl_says_why_it_is_not_here():
-    with pytest.raises(RuntimeError, match="^Distributed package doesn't have NCCL built in: it carries tensors between GPUs"):
+    with pytest.raises(RuntimeError, match="doesn't have NCCL built in: it carries tensors between GPUs"):
         glassgrad.distributed.init_process_group("nccl", init_method="tcp://127.0.0.1:0", rank=0, world_size=1)
 
 

@@ -54,7 +54,7 @@ def _read(rank, count, folder):
     assert whole["table"].equal(gg.arange(48.0).reshape(12, 4))
     with pytest.raises(dcp.CheckpointException, match="rank 0: KeyError.*Missing key in checkpoint state_dict: other"):
         dcp.load({"other": gg.zeros(1)}, checkpoint_id=folder)
-    with pytest.raises(dcp.CheckpointException, match=r"Size mismatch between saved \(12, 4\) and current: \(2,\) for ta"):
+    with pytest.raises(dcp.CheckpointException, match=r"Size mismatch between saved \(12, 4\) and current: \(2,\)"):
         dcp.load({"table": gg.zeros(2)}, checkpoint_id=folder)
 
 

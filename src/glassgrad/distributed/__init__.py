@@ -11,10 +11,10 @@ from . import distributed_c10d
 from .absent import ABSENT, hint
 from .collectives import *  # noqa: F403
 from .collectives import __all__ as _collectives
+from .device_mesh import DeviceMesh, init_device_mesh
 from .distributed_c10d import *  # noqa: F403
 from .distributed_c10d import __all__ as _groups
 from .distributed_c10d import _get_default_group as _get_default_group
-from .device_mesh import DeviceMesh, init_device_mesh
 from .errors import DistBackendError, DistError, DistNetworkError, DistStoreError, QueueEmptyError
 from .messages import P2POp, batch_isend_irecv, irecv, isend, recv, send
 from .objects import (
@@ -29,10 +29,9 @@ from .reduce_op import ReduceOp, reduce_op
 
 __all__ = [
     *_collectives, *_groups, "DeviceMesh", "DistBackendError", "DistError", "DistNetworkError", "DistStoreError",
-    "P2POp", "QueueEmptyError", "ReduceOp", "all_gather_object",
-    "batch_isend_irecv", "broadcast_object_list", "distributed_c10d", "gather_object", "init_device_mesh", "irecv", "is_available",
-    "isend", "recv", "recv_object_list", "reduce_op",
-    "scatter_object_list", "send", "send_object_list",
+    "P2POp", "QueueEmptyError", "ReduceOp", "all_gather_object", "batch_isend_irecv", "broadcast_object_list",
+    "distributed_c10d", "gather_object", "init_device_mesh", "irecv", "is_available", "isend", "recv",
+    "recv_object_list", "reduce_op", "scatter_object_list", "send", "send_object_list",
 ]  # fmt: skip
 
 

@@ -53,8 +53,8 @@ class DeviceMesh:
         if dim is None:
             if self.ndim > 1:
                 raise RuntimeError(
-                    f"Found the DeviceMesh have {self.ndim} dimensions. Optional kwarg `mesh_dim` needs to be specified "
-                    "when device_mesh.ndim > 1."
+                    f"Found the DeviceMesh have {self.ndim} dimensions. Optional kwarg `mesh_dim` needs to be "
+                    "specified when device_mesh.ndim > 1."
                 )
             return 0
         if isinstance(dim, int):

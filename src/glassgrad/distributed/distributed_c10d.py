@@ -30,8 +30,8 @@ __all__ = [
 default_pg_timeout = timedelta(minutes=30)
 _UNINITIALIZED = "Default process group has not been initialized, please make sure to call init_process_group."
 _NOT_BUILT = {
-    name: f"Distributed package doesn't have {name.upper()} built in: it carries tensors between GPUs, and tensors are on "
-    "the CPU here; use 'gloo' or 'mpi'"
+    name: f"Distributed package doesn't have {name.upper()} built in: it carries tensors between GPUs, and tensors "
+    "are on the CPU here; use 'gloo' or 'mpi'"
     for name in ("nccl", "ucc", "xccl")
 }
 

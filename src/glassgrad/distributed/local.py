@@ -31,7 +31,7 @@ class Mesh:
         self.lines = lines
         self.locks = {rank: threading.Lock() for rank in lines}
         self.gone: set[int] = set()
-        self.arrived: dict[Any, deque[Any]] = defaultdict(deque)  # what nobody asked for yet, by (group, kind, rank, tag)
+        self.arrived: dict[Any, deque[Any]] = defaultdict(deque)  # what nobody took yet, by (group, kind, rank, tag)
         self.expected: list[Message] = []
         self.sorting = threading.Lock()
         if lines:
@@ -155,7 +155,8 @@ class Channel:
         def look() -> None:
             for rank in missing():
                 if self.ranks[rank] in self.mesh.gone and rank in missing():
-                    raise DistNetworkError(f"Rank {rank} ended or left the group while rank {self.rank} waits in {self.call}")
+                    words = f"Rank {rank} ended or left the group while rank {self.rank} waits in {self.call}"
+                    raise DistNetworkError(words)
 
         if not poll(lambda: not missing(), self.call.timeout, look):
             late = missing()

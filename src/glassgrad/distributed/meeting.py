@@ -33,8 +33,8 @@ def card_of(host: str, port: int) -> str:
         address = None
     if address is None or not address.is_loopback:
         raise RuntimeError(
-            f"Without MPI the processes of a group meet on one machine, at a loopback address such as 127.0.0.1, not at "
-            f"{host}: start them with `glassgrad launch` or mpiexec (pip install 'glassgrad[mpi]')"
+            "Without MPI the processes of a group meet on one machine, at a loopback address such as 127.0.0.1, not "
+            f"at {host}: start them with `glassgrad launch` or mpiexec (pip install 'glassgrad[mpi]')"
         )
     owner = os.getuid() if hasattr(os, "getuid") else os.environ.get("USERNAME", "")
     folder = os.path.join(tempfile.gettempdir(), f"glassgrad-{owner}")
@@ -124,7 +124,7 @@ def _expect(door: _Door, wanted: set[int], timeout: float, words: str) -> None:
     poll(lambda: len(door.came) >= len(wanted), timeout)
     numbers = [number for (number, _), _ in door.came]
     if len(set(numbers)) < len(numbers) or set(numbers) - wanted:
-        raise DistNetworkError(f"Processes say that they are the ranks {sorted(numbers)}, where {sorted(wanted)} belong")
+        raise DistNetworkError(f"Processes say that they are the ranks {sorted(numbers)}, and not {sorted(wanted)}")
     if missing := wanted - set(numbers):
         raise DistNetworkError(f"Timed out: {words} rank {', '.join(map(str, sorted(missing)))} did not come")
 

@@ -1,10 +1,11 @@
-"""What ``glassgrad launch`` has each of its processes do first: say where it stands, send output on, tell of its end."""
+"""What each process of ``glassgrad launch`` does first: say where it stands, send output on, tell of its end."""
 
 from __future__ import annotations
 
 import atexit
 import faulthandler
 import os
+import subprocess
 import sys
 import tempfile
 import threading
@@ -13,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from ..ground import launched
+from ..multiprocessing.spawn import _die_with_parent
 from .start import failed
 
 __all__ = ["Rank"]
@@ -111,6 +113,15 @@ def current() -> Any:
     return Rank(folder)
 
 
-if __name__ == "__main__":  # --no-python: the program takes this process's place
+def _program(line: list[str]) -> int:
+    """The exit code of another program than a script, run as this rank (``--no-python``)."""
     rank = current()
-    os.execvp(sys.argv[1], sys.argv[1:] if rank is None else rank.own(sys.argv[1:]))
+    below = _die_with_parent if sys.platform == "linux" else None
+    code = subprocess.run(line if rank is None else rank.own(line), preexec_fn=below, check=False).returncode
+    if code and rank is not None:
+        rank._note("failed", code if code > 0 else 128 - code)
+    return code
+
+
+if __name__ == "__main__":
+    sys.exit(_program(sys.argv[1:]))

@@ -106,7 +106,7 @@ def _line(options: argparse.Namespace) -> list[str]:
         machines = sum(bool(line.strip()) for line in Path(options.hostfile).read_text().splitlines())
     elif machines > 1:
         raise ValueError(
-            f"--nnodes {options.nnodes}: start the job once, with --hosts or --hostfile; mpiexec starts the ranks on all"
+            f"--nnodes {options.nnodes}: start the job once, with --hosts or --hostfile; mpiexec starts all ranks"
         )
     command = [_mpiexec(), "-n", str(count * machines)]
     if options.hosts or options.hostfile:

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from ...core.tensor import Tensor, share, wrap
+from ...core.tensor import Tensor, share
 from ...serialization import load as _read
 from ...serialization import save as _write
 from ..distributed_c10d import _resolve, is_initialized
@@ -243,11 +243,10 @@ def _fill(values: Any, prefix: str, files: _Files) -> None:
 def _take(value: Any, name: str, files: _Files) -> None:
     about = files.index[name][0]
     sizes = about["whole"] or about["shape"]
-    tensor, offsets, whole = value, (0,) * value._array.ndim if isinstance(value, Tensor) else (), ()
     if isinstance(value, Shard):
         tensor, offsets, whole = value.tensor, value.offsets, value.whole
     else:
-        whole = tuple(value.shape)
+        tensor, offsets, whole = value, (0,) * value._array.ndim, tuple(value.shape)
     if sizes is None or tuple(sizes) != whole:
         raise ValueError(f"Size mismatch between saved {sizes} and current: {whole} for {name}")
     version = share(tensor)

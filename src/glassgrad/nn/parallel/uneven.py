@@ -1,4 +1,4 @@
-"""What DistributedDataParallel does among processes with different numbers of batches: those done answer the others'."""
+"""DistributedDataParallel among processes with different numbers of batches: those done answer the others."""
 
 from __future__ import annotations
 
