@@ -121,14 +121,15 @@ class DistributedDataParallel(Module):
     def _make_reducer(self) -> None:
         first = min(_MB, self.bucket_bytes_cap) if self.bucket_bytes_cap_default else self.bucket_bytes_cap
         self.reducer = Reducer(
-            self._reduced(), self.process_group, (first, self.bucket_bytes_cap),
+            [each for _, each in self._named()], [name for name, _ in self._named()], self.process_group,
+            (first, self.bucket_bytes_cap),
             self.find_unused_parameters or self.static_graph,
         )  # fmt: skip
 
-    def _reduced(self) -> list[Any]:
-        """The parameters whose gradients are averaged."""
+    def _named(self) -> list[tuple[str, Any]]:
+        """The parameters whose gradients are averaged, with their names."""
         return [
-            each
+            (name, each)
             for name, each in self.module.named_parameters()
             if each.requires_grad and name not in self.parameters_to_ignore
         ]
@@ -148,7 +149,7 @@ class DistributedDataParallel(Module):
     def _agree_on_shapes(self) -> None:
         """RuntimeError unless rank 0 has parameters of the same shapes."""
         group = self.process_group
-        mine = [tuple(each._array.shape) for each in self._reduced()]
+        mine = [tuple(each._array.shape) for _, each in self._named()]
         box = [mine]
         importlib.import_module("glassgrad.distributed").broadcast_object_list(box, group=group, group_src=0)
         if len(box[0]) != len(mine):

@@ -31,6 +31,7 @@ LOCATE = (
     "structure of the return value of `forward` of your module when reporting this issue (e.g. list, dict, iterable)."
 )
 INDICES = "\nParameter indices which did not receive grad for rank {rank}: {missing}"
+NAMED = " ({names}); glassgrad.explore.unused(loss, model) tells why"
 NAMES = (
     "\n In addition, you can set the environment variable TORCH_DISTRIBUTED_DEBUG to either INFO or DETAIL to print "
     "out information about which particular parameters did not receive gradient on this rank as part of this error"
@@ -95,13 +96,16 @@ GradBucket.__module__ = "torch.distributed"
 class Reducer:
     """Hooks on parameters that fill buckets, and send each as soon as it and all before it are full.
 
+    names    of the parameters
     group    the process group
     caps     how many bytes a bucket holds: the first, and the others
     unused   whether parameters outside the graph are looked for
     """
 
-    def __init__(self, parameters: list[Any], group: Any, caps: tuple[int, int], unused: bool) -> None:
-        self.parameters, self.group, self.unused = parameters, group, unused
+    def __init__(
+        self, parameters: list[Any], names: list[str], group: Any, caps: tuple[int, int], unused: bool
+    ) -> None:
+        self.parameters, self.names, self.group, self.unused = parameters, names, group, unused
         self._ways = importlib.import_module("glassgrad.distributed").ReduceOp
         self.buckets: list[GradBucket] = []
         self.slot: list[tuple[GradBucket, int]] = [None] * len(parameters)  # type: ignore[list-item]
@@ -147,8 +151,9 @@ class Reducer:
     def prepare(self) -> None:
         """Expect a backward pass."""
         if self.begun:
-            missing = " ".join(str(i) for i in range(len(self.parameters)) if i not in self.ready)
-            indices = INDICES.format(rank=self.group.rank(), missing=missing)
+            missing = [index for index in range(len(self.parameters)) if index not in self.ready]
+            indices = INDICES.format(rank=self.group.rank(), missing=" ".join(map(str, missing)))
+            indices += NAMED.format(names=", ".join(self.names[index] for index in missing))
             raise RuntimeError(UNFINISHED + (DETECTED if self.unused else DETECT) + LOCATE + indices + NAMES)
         self.armed = True
         self.ready.clear()
