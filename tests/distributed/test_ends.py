@@ -183,14 +183,12 @@ ENDS = {
 @pytest.mark.mpi
 @pytest.mark.parametrize("fault", ENDS)
 def test_a_fault_ends_the_job_and_is_named(fault):
-    began = time.monotonic()
     job = _launch("-n", "3", FAULTS, fault)
     printed, complaint = job.communicate(timeout=100)
     code, words = ENDS[fault]
     assert job.returncode == code and re.search(words, complaint), complaint
     assert "BAD TERMINATION" not in printed + complaint
     assert _gone(int(pid) for pid in re.findall(r"pid (\d+)\n", printed))
-    assert time.monotonic() - began < 60  # a hang would be longer; how much is a matter of how busy the machine is
 
 
 @pytest.mark.mpi
