@@ -5,6 +5,7 @@ from __future__ import annotations
 import atexit
 import faulthandler
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -29,13 +30,30 @@ class Rank:
             raise RuntimeError("this process has a job (GLASSGRAD_JOB), and no MPI launcher started it")
         self.rank, self.local_rank = place.rank, place.local_rank
         launched.announce(os.environ)
+        self._fork()
         self._note("pid", os.getpid())
         self._send_output()
         faulthandler.enable()  # a fault in compiled code has a traceback too
 
+    def _fork(self) -> None:
+        """Go on as a child of a process that says by which signal this one ended: mpiexec tells only one of several."""
+        if not hasattr(os, "fork"):
+            return
+        child = os.fork()
+        if child == 0:
+            _die_with_parent()
+            return
+        for sign in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(sign, lambda number, frame: os.kill(child, number))
+        code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+        if code < 0:
+            self._note("failed", code)
+        os._exit(code if code >= 0 else 128 - code)
+
     def _note(self, ending: str, value: int) -> None:
-        if self.folder.exists():  # on this machine, where the launcher reads it
-            (self.folder / f"{self.rank}.{ending}").write_text(str(value))
+        file = self.folder / f"{self.rank}.{ending}"
+        if self.folder.exists() and not file.exists():  # on this machine, where the launcher reads it; the first counts
+            file.write_text(str(value))
 
     def own(self, arguments: Sequence[str]) -> list[str]:
         """A command line in which ``{local_rank}`` stands for this one's."""
@@ -63,7 +81,7 @@ class Rank:
                     os.dup2(os.open(os.devnull, os.O_WRONLY), bit)
                 continue
             run, attempt = os.environ["TORCHELASTIC_RUN_ID"], os.environ["TORCHELASTIC_RESTART_COUNT"]
-            top = Path(log_dir or os.path.join(tempfile.gettempdir(), f"glassgrad-logs-{os.getppid()}"))
+            top = Path(log_dir or os.path.join(tempfile.gettempdir(), f"{self.folder.name}-logs"))
             place = top / run / f"attempt_{attempt}" / str(self.local_rank)
             place.mkdir(parents=True, exist_ok=True)
             file = os.open(place / f"{name}.log", os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o644)
