@@ -17,7 +17,7 @@ if fault == "exits before" and os.environ["RANK"] == "1":
 dist.init_process_group("gloo", timeout=datetime.timedelta(seconds=3))
 x = torch.ones(2)
 dist.all_reduce(x)
-print("pid", os.getpid(), flush=True)
+os.write(1, f"pid {os.getpid()}\n".encode())  # a line at once, whatever the others print
 if dist.get_rank() == 1:
     if fault == "raises":
         raise ValueError("no data")
