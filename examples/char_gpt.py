@@ -6,7 +6,7 @@ from pathlib import Path
 
 import torch
 import torch.nn as nn
-from options import Losses, parse
+from options import RANKS, Losses, parse, shared
 from texts import PROSE
 from torch.nn import functional as F
 
@@ -114,7 +114,9 @@ class GPT(nn.Module):
         return tokens
 
 
-given = parse(__doc__, steps=300, text=("", "a text file; without one, a page that comes with the example"))
+given = parse(
+    __doc__, steps=300, distributed=RANKS, text=("", "a text file; without one, a page that comes with the example")
+)
 text = Path(given.text).read_text(encoding="utf-8") if given.text else PROSE
 letters = sorted(set(text))
 number = {letter: index for index, letter in enumerate(letters)}
@@ -132,13 +134,14 @@ schedule = torch.optim.lr_scheduler.LambdaLR(
     optimizer, lambda step: min(1.0, (step + 1) / 20) * 0.5 * (1 + math.cos(math.pi * min(step / given.steps, 1.0)))
 )
 
-losses = Losses(given)
+trained, rank, ranks = shared(given, model)
+losses = Losses(given, rank=rank, ranks=ranks)
 model.train()
 for _ in range(given.steps):
-    starts = torch.randint(len(data) - config.context, (16,))
+    starts = torch.randint(len(data) - config.context, (16,))[rank::ranks]
     x = torch.stack([data[i : i + config.context] for i in starts])
     y = torch.stack([data[i + 1 : i + 1 + config.context] for i in starts])
-    _, loss = model(x, y)
+    _, loss = trained(x, y)
     optimizer.zero_grad(set_to_none=True)
     loss.backward()
     torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
@@ -148,5 +151,6 @@ for _ in range(given.steps):
 
 model.eval()
 start = torch.tensor([[number["A"] if "A" in number else 0]])
-print("".join(letters[i] for i in model.generate(start, 120)[0].tolist()))
+if rank == 0:
+    print("".join(letters[i] for i in model.generate(start, 120)[0].tolist()))
 losses.write()

@@ -23,9 +23,13 @@ __all__ = ["main"]
 def main(argv: Sequence[str] | None = None) -> int:
     """The exit code of ``glassgrad`` called with ``argv``; wrong usage exits with 2, its message on stderr."""
     parser = _parser()
-    options = parser.parse_args(argv)
+    words = sys.argv[1:] if argv is None else list(argv)
+    if words[:1] == ["launch"]:  # its options are torchrun's, and read there
+        importlib.import_module(f"{__package__}.distributed.run").main(words[1:])
+        return 0
+    options = parser.parse_args(words)
     if options.command is None:
-        parser.error("a command is missing: run, why, check, view, warm, install-alias, demo or info")
+        parser.error("a command is missing: run, launch, why, check, view, warm, install-alias, demo or info")
     code: int = options.action(options)
     return code
 
@@ -76,6 +80,15 @@ def _parser() -> argparse.ArgumentParser:
         why.add_argument("script", metavar="SCRIPT", nargs="?", help="the file to run")
         why.add_argument("arguments", metavar="ARGUMENT", nargs=argparse.REMAINDER, help="the script's own arguments")
         why.set_defaults(action=lambda options, parser=why: _why(parser, options))
+
+    launch = commands.add_parser(
+        "launch",
+        usage="glassgrad launch [-n RANKS] [--hosts A,B] [torchrun's options] (SCRIPT | -m MODULE) [ARGUMENT ...]",
+        help="run a script in several processes, which MPI connects",
+        description="Have mpiexec start the ranks of a job, each as `glassgrad run SCRIPT` would.",
+        add_help=False,
+    )
+    launch.add_argument("arguments", nargs=argparse.REMAINDER)
 
     view = commands.add_parser(
         "view",
@@ -281,6 +294,9 @@ def _run(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
         parser.error("a SCRIPT or -m MODULE is missing")
     if not options.torch:
         install()
+    rank = _rank()
+    if rank is not None:
+        arguments = rank.own(arguments)
     main_module = new_main(target, arguments)
     try:
         code = find(target, main_module)
@@ -290,10 +306,23 @@ def _run(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
             exec(code, main_module.__dict__)
         else:
             _explored(code, main_module, options)
-    except BaseException:
+    except BaseException as error:
         sys.excepthook = _without_runner(sys.excepthook)
+        if rank is not None:
+            rank.ended(error, _text_of(error))
         raise  # Python itself then prints, finalizes and exits as it does for a script
     return 0
+
+
+def _rank() -> Any:
+    """This process as a rank of the job that started it; None where it is none."""
+    from .ground import launched
+
+    if launched.place() is None:
+        return None
+    from .distributed import rank
+
+    return rank.current()
 
 
 def new_main(target: str, arguments: Sequence[str]) -> ModuleType:
@@ -415,20 +444,30 @@ def _without_runner(hook: Callable[..., Any]) -> Callable[..., Any]:
     """``hook``, shown the script's own frames only; Python's own hook leaves out an engine's too, and counts them."""
 
     def show(kind: type[BaseException], error: BaseException, traceback: TracebackType | None) -> None:
-        seen: set[int] = set()
-        link: BaseException | None = error
-        while link is not None and id(link) not in seen:
-            seen.add(id(link))
-            link.__traceback__ = _own_frames(link.__traceback__)
-            link = link.__cause__ or link.__context__
         if hook is not sys.__excepthook__ or isinstance(error, KeyboardInterrupt):  # after which Python ends otherwise
+            _keep_own_frames(error)
             hook(kind, error, error.__traceback__)
-            return
-        from .watch.traces import folded
-
-        print(folded(error, error.__traceback__), end="", file=sys.stderr)
+        else:
+            print(_text_of(error), end="", file=sys.stderr)
 
     return show
+
+
+def _text_of(error: BaseException) -> str:
+    """The traceback of an error, as far as it is the script's."""
+    from .watch.traces import folded
+
+    _keep_own_frames(error)
+    return folded(error, error.__traceback__)
+
+
+def _keep_own_frames(error: BaseException) -> None:
+    seen: set[int] = set()
+    link: BaseException | None = error
+    while link is not None and id(link) not in seen:
+        seen.add(id(link))
+        link.__traceback__ = _own_frames(link.__traceback__)
+        link = link.__cause__ or link.__context__
 
 
 def _own_frames(traceback: TracebackType | None) -> TracebackType | None:

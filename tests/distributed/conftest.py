@@ -1,9 +1,21 @@
-"""No test here runs for longer than a minute: a hang fails."""
+"""Programs that several processes run together, joined by MPI or, on one machine, without; a hang fails."""
 
 import datetime
+import importlib
+import json
+import os
+import shutil
 import signal
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
+
+MPIEXEC = shutil.which("mpiexec", path=f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}")
+MPI = MPIEXEC is not None and importlib.util.find_spec("mpi4py") is not None
+NO_MPI = "MPI is not installed: pip install 'glassgrad[mpi]'"
+ROOT = str(Path(__file__).parents[2])
 
 
 class Hangs(BaseException):
@@ -16,22 +28,34 @@ def _bounded():
         raise Hangs
 
     before = signal.signal(signal.SIGALRM, stop)
-    signal.alarm(60)
+    signal.alarm(150)
     yield
     signal.alarm(0)
     signal.signal(signal.SIGALRM, before)
 
 
-@pytest.fixture
-def together(tmp_path):
+@pytest.fixture(params=["local", pytest.param("mpi", marks=pytest.mark.mpi)])
+def together(request, tmp_path):
     """Runs ``program(rank, count, *arguments)`` in the ``count`` processes of a group; what fails there fails here."""
+    if request.param == "local":
+        yield lambda program, count, *arguments: _local(tmp_path, program, count, arguments)
+    else:
+        yield _mpi
+
+
+def _local(folder, program, count, arguments):
     import glassgrad.multiprocessing as mp
 
-    def run(program, count, *arguments, method="fork"):
-        address = f"file://{tmp_path}/{program.__name__}-{count}"
-        mp.start_processes(begin, (program, count, address, arguments), nprocs=count, start_method=method)
+    address = f"file://{folder}/{program.__name__}-{count}"
+    mp.start_processes(begin, (program, count, address, arguments), nprocs=count, start_method="fork")
 
-    return run
+
+def _mpi(program, count, *arguments):
+    line = [sys.executable, "-m", "tests.distributed.conftest", program.__module__, program.__name__]
+    done = subprocess.run(
+        [MPIEXEC, "-n", str(count), *line, json.dumps(arguments)], cwd=ROOT, capture_output=True, text=True, timeout=100
+    )
+    assert done.returncode == 0, done.stderr + done.stdout
 
 
 def begin(rank, program, count, address, arguments):
@@ -39,5 +63,19 @@ def begin(rank, program, count, address, arguments):
 
     limit = datetime.timedelta(seconds=20)
     dist.init_process_group("gloo", init_method=address, rank=rank, world_size=count, timeout=limit)
-    program(rank, count, *arguments)
+    program(dist.get_rank(), count, *arguments)
     dist.destroy_process_group()
+
+
+def pytest_collection_modifyitems(items):
+    for item in items:
+        if item.get_closest_marker("mpi") and not MPI:
+            item.add_marker(pytest.mark.skip(reason=NO_MPI))
+
+
+if __name__ == "__main__":
+    module, name, given = sys.argv[1:]
+    from glassgrad.ground import launched
+
+    place = launched.place()
+    begin(-1, getattr(importlib.import_module(module), name), place.size, None, json.loads(given))

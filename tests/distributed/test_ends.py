@@ -1,15 +1,27 @@
-"""Processes that die, are silent, fork, or never come: an error in bounded time, never a hang."""
+"""Processes that die, are silent, fork, or never come: an error in bounded time that names them, never a hang."""
 
 import datetime
 import os
+import re
 import signal
+import stat
+import subprocess
+import sys
+import threading
 import time
+from multiprocessing import AuthenticationError
+from multiprocessing.connection import Client
+from pathlib import Path
 
 import pytest
 
 import glassgrad as gg
 import glassgrad.distributed as dist
 import glassgrad.multiprocessing as mp
+from glassgrad.distributed import meeting
+
+FAULTS = str(Path(__file__).with_name("faults.py"))
+HERE = {name: value for name, value in os.environ.items() if name not in ("RANK", "WORLD_SIZE", "LOCAL_RANK")}
 
 
 def _killed(rank, folder, when):
@@ -18,7 +30,7 @@ def _killed(rank, folder, when):
         dist.all_reduce(gg.ones(3))
     if rank == 1:
         os.kill(os.getpid(), signal.SIGKILL)
-    with pytest.raises(dist.DistNetworkError, match=r"ended or left the group"):
+    with pytest.raises(dist.DistNetworkError, match=r"Rank 1 ended or left the group while .* waits in"):
         if when == "message":
             dist.recv(gg.ones(1), 1)
         else:
@@ -31,7 +43,7 @@ def _killed(rank, folder, when):
 @pytest.mark.parametrize("when", ["before", "after a collective", "message"])
 def test_a_killed_rank_is_an_error_on_the_others(tmp_path, when):
     context = mp.start_processes(_killed, (str(tmp_path), when), nprocs=3, join=False, start_method="fork")
-    deadline = time.monotonic() + 120
+    deadline = time.monotonic() + 20
     while not all(os.path.exists(f"{tmp_path}/told {rank}") for rank in (0, 2)):
         assert time.monotonic() < deadline, "a rank hangs"
         time.sleep(0.02)
@@ -42,13 +54,16 @@ def test_a_killed_rank_is_an_error_on_the_others(tmp_path, when):
 
 def _silent(rank, count):
     short = datetime.timedelta(seconds=0.4)
-    group = dist.new_group(timeout=short)
+    groups = [dist.new_group(timeout=short) for _ in range(2)]
     dist.barrier()
     if rank == 0:
-        with pytest.raises(dist.DistNetworkError, match=r"Timed out waiting 400ms for recv operation.*rank 1"):
-            dist.all_reduce(gg.ones(2), group=group)
-        with pytest.raises(dist.DistNetworkError, match=r"Timed out waiting 400ms for recv operation.*rank 1"):
-            dist.recv(gg.ones(2), 1, group=group)
+        told = r"Timed out waiting 400ms in all_reduce of float32 \(2,\) SUM at test_ends.py:\d+: rank 1 did not come"
+        with pytest.raises(dist.DistNetworkError, match=told):
+            dist.all_reduce(gg.ones(2), group=groups[0])
+        with pytest.raises(dist.DistNetworkError, match=r"Timed out waiting 400ms in recv of float32 \(2,\) from rank"):
+            dist.recv(gg.ones(2), 1, group=groups[1])
+        with pytest.raises(dist.DistBackendError, match="failed before: Timed out"):
+            dist.barrier(group=groups[0])
     dist.barrier()
 
 
@@ -58,10 +73,10 @@ def test_a_silent_rank_is_an_error_after_the_timeout(together):
 
 def test_ranks_that_never_come(tmp_path):
     limit = datetime.timedelta(seconds=0.3)
-    with pytest.raises(RuntimeError, match="Timeout waiting for key"):
+    with pytest.raises(dist.DistNetworkError, match="rank 0 waited 0.3 s, and rank 1 did not come"):
         dist.init_process_group("gloo", init_method=f"file://{tmp_path}/alone", rank=0, world_size=2, timeout=limit)
-    assert not dist.is_initialized()
-    with pytest.raises(dist.DistNetworkError, match=r"client socket has timed out after 300ms"):
+    assert not dist.is_initialized() and not list(tmp_path.iterdir())
+    with pytest.raises(dist.DistNetworkError, match="rank 0 could not be reached by rank 1 within 0.3 s"):
         dist.init_process_group("gloo", init_method="tcp://127.0.0.1:9", rank=1, world_size=2, timeout=limit)
 
 
@@ -79,9 +94,9 @@ def _forked(rank, count):
         results = context.SimpleQueue()
         child = context.Process(target=_ask, args=(results,))
         child.start()
-        found = results.get()
+        answer = results.get()
         child.join()
-        assert found[0] == 0 and "forked" in found[1], found
+        assert answer[0] == 0 and "forked" in answer[1], answer
     dist.barrier()
 
 
@@ -89,21 +104,108 @@ def test_a_forked_child_keeps_its_rank_and_may_not_communicate(together):
     together(_forked, 2)
 
 
-def _again(rank, count, port):
+def _again(rank, port):
     for turn in range(2):
+        address = f"tcp://127.0.0.1:{port}" if turn else "env://"
+        os.environ.update(MASTER_ADDR="localhost", MASTER_PORT=str(port))
+        dist.init_process_group("gloo", init_method=address, rank=rank, world_size=2)
+        x = gg.ones(2)
+        dist.all_reduce(x)
+        assert x.tolist() == [2, 2] and dist.get_backend() == "gloo"
         dist.destroy_process_group()
-        dist.init_process_group("gloo", init_method=f"tcp://127.0.0.1:{port + turn}", rank=rank, world_size=count)
-        tensor = gg.ones(2)
-        dist.all_reduce(tensor)
-        assert tensor.tolist() == [count, count] and dist.get_backend() == "gloo"
 
 
-def test_spawned_processes_begin_again_over_tcp(together):
-    together(_again, 2, _free_port(), method="spawn")
+def test_spawned_processes_meet_at_a_loopback_address_and_again():
+    mp.spawn(_again, (_free_port(),), nprocs=2)
+
+
+def test_another_address_is_refused():
+    with pytest.raises(RuntimeError, match="at a loopback address such as 127.0.0.1, not at 192.0.2.1: start"):
+        dist.init_process_group(init_method="tcp://192.0.2.1:29500", rank=0, world_size=2)
+
+
+def test_strangers_neither_read_the_key_nor_come_in(tmp_path):
+    """Nobody listens on the network; who finds the socket needs the key, which one user can read."""
+    card, lines = meeting.card_of("127.0.0.1", 1), []
+    assert stat.S_IMODE(os.stat(os.path.dirname(card)).st_mode) == 0o700
+    first = threading.Thread(target=lambda: lines.append(meeting.meet(card, 0, 2, 10.0)))
+    first.start()
+    while not os.path.exists(card):
+        time.sleep(0.01)
+    assert stat.S_IMODE(os.stat(card).st_mode) == 0o600
+    address = re.search(r'"address": "([^"]*)"', Path(card).read_text())[1]
+    assert address.startswith("/") and stat.S_IMODE(os.stat(os.path.dirname(address)).st_mode) == 0o700
+    with pytest.raises(AuthenticationError):
+        Client(address, authkey=b"a guess")
+    lines.append(meeting.meet(card, 1, 2, 10.0))
+    first.join(10)
+    assert [*lines[0], *lines[1]] in ([0, 1], [1, 0]) and not os.path.exists(card)
+    for each in lines:
+        for line in each.values():
+            line.close()
+
+
+# -- jobs of the launcher -------------------------------------------------------------------------------------------
+
+
+def _launch(*arguments, **settings):
+    return subprocess.Popen(
+        [sys.executable, "-m", "glassgrad", "launch", *arguments], text=True, env=HERE, start_new_session=True,
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, **settings,
+    )  # fmt: skip
+
+
+def _gone(pids):
+    deadline = time.monotonic() + 5
+    while time.monotonic() < deadline:
+        left = [pid for pid in pids if os.path.exists(f"/proc/{pid}")]
+        if not left:
+            return True
+        time.sleep(0.05)
+    return False
+
+
+RAISED = r'\[rank1\]:   File ".*faults.py", line \d+, in <module>(?s:.*)\[rank1\]: ValueError: no data'
+ENDS = {
+    "raises": (1, RAISED),
+    "raises before": (1, RAISED),
+    "exits": (3, r"rank 1 \(pid \d+\) ended with exit code 3"),
+    "exits before": (7, r"rank 1 \(pid \d+\) ended with exit code 7"),
+    "killed": (137, r"rank 1 \(pid \d+\) was killed by SIGKILL"),
+    "faults": (139, r"most recent call first(?s:.*)faults.py(?s:.*)rank 1 \(pid \d+\) was killed by SIGSEGV"),
+    "late": (1, r"Timed out waiting 3000ms in all_reduce of float32 \(2,\) SUM at faults.py:\d+: rank 1 did not come"),
+    "in another order": (
+        1, r"rank 0 is in all_reduce .* at faults.py:\d+; rank 1 is in broadcast of float32 \(2,\) from rank 0 at fau"
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.mpi
+@pytest.mark.parametrize("fault", ENDS)
+def test_a_fault_ends_the_job_and_is_named(fault):
+    job = _launch("-n", "3", FAULTS, fault)
+    printed, complaint = job.communicate(timeout=100)
+    code, words = ENDS[fault]
+    assert job.returncode == code and re.search(words, complaint), complaint
+    assert "BAD TERMINATION" not in printed + complaint
+    assert _gone(int(pid) for pid in re.findall(r"pid (\d+)", printed))
+
+
+@pytest.mark.mpi
+@pytest.mark.parametrize("sign", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_what_ends_the_launcher_ends_all_ranks(sign):
+    job = _launch("-n", "3", FAULTS, "sleeps")
+    printed = ""
+    while len(pids := re.findall(r"pid (\d+)", printed)) < 3:
+        printed += job.stdout.readline()
+    job.send_signal(sign)
+    job.communicate(timeout=20)
+    assert job.returncode in (130, -signal.SIGTERM, 143, -signal.SIGKILL)
+    assert _gone(pids)
 
 
 def _free_port():
     import socket
 
-    with socket.create_server(("127.0.0.1", 0)) as found:
-        return found.getsockname()[1]
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        return server.getsockname()[1]

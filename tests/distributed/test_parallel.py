@@ -54,7 +54,7 @@ def _whole_batch(rank, count, cap):
     np.testing.assert_allclose(found, wanted, rtol=1e-12, atol=1e-12)
 
 
-@pytest.mark.parametrize(("count", "cap"), [(2, None), (3, 0.001)])
+@pytest.mark.parametrize(("count", "cap"), [(2, None), (4, 0.001)])
 def test_equal_to_one_process_with_the_whole_batch(together, count, cap):
     together(_whole_batch, count, cap)
 
@@ -159,9 +159,10 @@ def test_gradients_through_collectives(together):
 def _launched(arguments, **environment):
     command = [sys.executable, "-m", "glassgrad", "run", "-m", *arguments]
     clean = {name: value for name, value in os.environ.items() if name not in ("RANK", "WORLD_SIZE", "LOCAL_RANK")}
-    return subprocess.run(command, capture_output=True, text=True, timeout=60, env={**clean, **environment})
+    return subprocess.run(command, capture_output=True, text=True, timeout=100, env={**clean, **environment})
 
 
+@pytest.mark.mpi
 @pytest.mark.torch
 def test_the_script_gives_what_torch_gives(tmp_path):
     """One script: in PyTorch over gloo, and launched by ``glassgrad run -m torch.distributed.run``."""
@@ -182,6 +183,21 @@ def test_the_script_gives_what_torch_gives(tmp_path):
     np.testing.assert_allclose(found[:6], wanted[:6], rtol=1e-6)
 
 
+@pytest.mark.torch
+def test_the_tutorial_gives_one_process_losses_and_torchs(tmp_path):
+    pytest.importorskip("torch")
+    script, port = str(Path(__file__).with_name("tutorial.py")), _free_port()
+    losses = {}
+    for name, count in (("torch", 1), ("ours", 2), ("ours", 4)):
+        path, line = tmp_path / f"{name}-{count}", [] if name == "torch" else ["-m", "glassgrad", "run"]
+        line += [script, str(port + count), str(count), str(path)]
+        subprocess.run([sys.executable, *line], check=True, timeout=120)
+        losses[name, count] = json.loads(path.read_text())
+    for each in losses.values():
+        np.testing.assert_allclose(each, losses["torch", 1], rtol=2e-6)
+
+
+@pytest.mark.mpi
 def test_the_launcher_restarts_tells_and_writes(tmp_path):
     script = tmp_path / "fails.py"
     script.write_text(

@@ -1,4 +1,4 @@
-"""Several processes that compute together: groups, collectives, messages, stores.
+"""Several processes that compute together: groups, collectives, messages.
 
 Source: https://docs.pytorch.org/docs/stable/distributed.html
 """
@@ -12,6 +12,7 @@ from . import distributed_c10d
 from .absent import ABSENT, hint
 from .collectives import *  # noqa: F403
 from .collectives import __all__ as _collectives
+from .device_mesh import DeviceMesh, init_device_mesh
 from .distributed_c10d import *  # noqa: F403
 from .distributed_c10d import __all__ as _groups
 from .distributed_c10d import _get_default_group as _get_default_group
@@ -26,16 +27,12 @@ from .objects import (
     send_object_list,
 )
 from .reduce_op import ReduceOp, reduce_op
-from .rendezvous import register_rendezvous_handler, rendezvous
-from .store import FileStore, HashStore, PrefixStore, Store
-from .tcp_store import TCPStore
 
 __all__ = [
-    *_collectives, *_groups, "DistBackendError", "DistError", "DistNetworkError", "DistStoreError", "FileStore",
-    "HashStore", "P2POp", "PrefixStore", "QueueEmptyError", "ReduceOp", "Store", "TCPStore", "all_gather_object",
-    "batch_isend_irecv", "broadcast_object_list", "distributed_c10d", "gather_object", "irecv", "is_available",
-    "isend", "recv", "recv_object_list", "reduce_op", "register_rendezvous_handler", "rendezvous",
-    "scatter_object_list", "send", "send_object_list",
+    *_collectives, *_groups, "DeviceMesh", "DistBackendError", "DistError", "DistNetworkError", "DistStoreError",
+    "P2POp", "QueueEmptyError", "ReduceOp", "all_gather_object", "batch_isend_irecv", "broadcast_object_list",
+    "distributed_c10d", "gather_object", "init_device_mesh", "irecv", "is_available", "isend", "recv",
+    "recv_object_list", "reduce_op", "scatter_object_list", "send", "send_object_list",
 ]  # fmt: skip
 
 

@@ -11,9 +11,12 @@ ABSENT = {
     "_composable": "use torch.nn.parallel.DistributedDataParallel, where every process holds the whole model",
     "pipelining": "use send and recv between the processes",
     "pipeline": "use send and recv between the processes",
-    "checkpoint": "use torch.save on one rank and torch.load on all",
     "_shard": "use torch.nn.parallel.DistributedDataParallel, where every process holds the whole model",
     "_functional_collectives": "use torch.distributed.nn.functional",
+    **dict.fromkeys(
+        ("Store", "TCPStore", "FileStore", "HashStore", "PrefixStore", "rendezvous", "register_rendezvous_handler"),
+        "processes meet by init_method or MPI; broadcast_object_list and all_gather_object carry what a store would",
+    ),
     "remote_device": "use process groups between the processes: send and recv, broadcast, all_reduce",
 }
 

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
 import numpy as np
 
 from .distributed_c10d import _rank_inside, _resolve
+from .errors import DistBackendError, DistNetworkError
 from .process_group import ProcessGroup
-from .reduce_op import ReduceOp, way_of
+from .reduce_op import RedOpType, ReduceOp, checked
 from .tensors import check_kind, check_list, check_sizes, check_tensor, dense, outside, room, store
 from .work import Work
 
@@ -21,9 +23,21 @@ __all__ = [
 ]  # fmt: skip
 
 
-def _begin(group: ProcessGroup, steps: Any, tensors: list[Any], async_op: bool) -> Work | None:
-    work = group.run(steps, tensors, wait=not async_op)
+def _begin(
+    group: ProcessGroup, name: str, operands: str, steps: Callable[[], None], tensors: list[Any], async_op: bool
+) -> Work | None:
+    work = group.run(name, operands, steps, tensors, wait=not async_op)
     return work if async_op else None
+
+
+def _averaged(array: np.ndarray, op: RedOpType, group: ProcessGroup) -> None:
+    if op is RedOpType.AVG:
+        np.divide(array, array.dtype.type(group.size()), out=array)
+
+
+def _told(tensor: Any, *more: str) -> str:
+    """What all ranks must agree about: a tensor's dtype and shape, and ``more``."""
+    return " ".join((str(tensor.dtype).removeprefix("torch."), str(tensor._array.shape), *more))
 
 
 def _root(group: ProcessGroup, given: int | None, inside: int | None, default: int | None, name: str) -> int:
@@ -42,15 +56,16 @@ def all_reduce(tensor: Any, op: Any = ReduceOp.SUM, group: Any = None, async_op:
     check_tensor(tensor, "tensor")
     if outside(group, "all_reduce"):
         return None
-    found = _resolve(group)
-    way, average = way_of(op, "all_reduce", tensor._array.dtype)
+    whole = _resolve(group)
+    way = checked(op, "all_reduce", tensor._array.dtype)
 
     def steps() -> None:
         array = room(tensor)
-        found.all_reduce(array, way, average)
+        whole.channel.all_reduce(array, way)
+        _averaged(array, way, whole)
         store(tensor, array)
 
-    return _begin(found, steps, [tensor], async_op)
+    return _begin(whole, "all_reduce", _told(tensor, way.name), steps, [tensor], async_op)
 
 
 def all_reduce_coalesced(
@@ -82,19 +97,20 @@ def reduce(
     check_tensor(tensor, "tensor")
     if outside(group, "reduce"):
         return None
-    found = _resolve(group)
-    root = _root(found, dst, group_dst, None, "reduce")
-    way, average = way_of(op, "reduce", tensor._array.dtype)
+    whole = _resolve(group)
+    root = _root(whole, dst, group_dst, None, "reduce")
+    way = checked(op, "reduce", tensor._array.dtype)
 
     def steps() -> None:
-        if found.rank() != root:
-            found.reduce(dense(tensor), root, way, average)
+        if whole.rank() != root:
+            whole.channel.reduce(dense(tensor), root, way)
             return
         array = room(tensor)
-        found.reduce(array, root, way, average)
+        whole.channel.reduce(array, root, way)
+        _averaged(array, way, whole)
         store(tensor, array)
 
-    return _begin(found, steps, [tensor], async_op)
+    return _begin(whole, "reduce", _told(tensor, way.name, f"to rank {root}"), steps, [tensor], async_op)
 
 
 def broadcast(
@@ -107,15 +123,15 @@ def broadcast(
     check_tensor(tensor, "tensor")
     if outside(group, "broadcast"):
         return None
-    found = _resolve(group)
-    root = _root(found, src, group_src, None, "broadcast")
+    whole = _resolve(group)
+    root = _root(whole, src, group_src, None, "broadcast")
 
     def steps() -> None:
         array = room(tensor)
-        found.broadcast(array, root)
+        whole.channel.broadcast(array, root)
         store(tensor, array)
 
-    return _begin(found, steps, [tensor], async_op)
+    return _begin(whole, "broadcast", _told(tensor, f"from rank {root}"), steps, [tensor], async_op)
 
 
 def all_gather(tensor_list: Any, tensor: Any, group: Any = None, async_op: bool = False) -> Work | None:
@@ -128,22 +144,21 @@ def all_gather(tensor_list: Any, tensor: Any, group: Any = None, async_op: bool 
     check_kind(tensor_list, tensor)
     if outside(group, "all_gather"):
         return None
-    found = _resolve(group)
-    if len(tensor_list) != found.size():
+    whole = _resolve(group)
+    if len(tensor_list) != whole.size():
         raise RuntimeError(
-            f"ProcessGroupGloo::allgather: invalid output tensor list at index 0 (expected length {found.size()}, "
+            f"ProcessGroupGloo::allgather: invalid output tensor list at index 0 (expected length {whole.size()}, "
             f"got {len(tensor_list)})"
         )
     check_sizes(tensor_list, tensor, "allgather")
 
     def steps() -> None:
-        arrays = [room(each) for each in tensor_list]
-        np.copyto(arrays[found.rank()], np.asarray(tensor._array).reshape(arrays[found.rank()].shape))
-        found.all_gather(arrays)
+        arrays, own = [room(each) for each in tensor_list], dense(tensor)
+        whole.channel.exchange(dict(enumerate(arrays)), dict.fromkeys(range(whole.size()), own))
         for each, array in zip(tensor_list, arrays, strict=True):
             store(each, array)
 
-    return _begin(found, steps, list(tensor_list), async_op)
+    return _begin(whole, "all_gather", _told(tensor), steps, list(tensor_list), async_op)
 
 
 def all_gather_single(output_tensor: Any, input_tensor: Any, group: Any = None, async_op: bool = False) -> Work | None:
@@ -153,18 +168,16 @@ def all_gather_single(output_tensor: Any, input_tensor: Any, group: Any = None, 
     check_kind(output_tensor, input_tensor)
     if outside(group, "all_gather_into_tensor"):
         return None
-    found = _resolve(group)
-    if output_tensor._array.size != input_tensor._array.size * found.size():
+    whole = _resolve(group)
+    if output_tensor._array.size != input_tensor._array.size * whole.size():
         raise ValueError("output tensor size must be equal to world_size times input tensor size")
 
     def steps() -> None:
-        array = room(output_tensor)
-        parts = list(array.reshape(found.size(), -1))
-        parts[found.rank()][:] = dense(input_tensor).reshape(-1)
-        found.all_gather(parts)
+        array, own = room(output_tensor), dense(input_tensor)
+        whole.channel.all_gather(array, own.copy() if np.may_share_memory(array, own) else own)
         store(output_tensor, array)
 
-    return _begin(found, steps, [output_tensor], async_op)
+    return _begin(whole, "all_gather_single", _told(input_tensor), steps, [output_tensor], async_op)
 
 
 def _renamed(old: str, new: str) -> None:
@@ -201,19 +214,18 @@ def gather(
         check_kind(tensor, gather_list)
     if outside(group, "gather"):
         return None
-    found = _resolve(group)
-    root = _root(found, dst, group_dst, 0, "gather")
-    _check_root_list(found, root, gather_list, "gather", "output")
+    whole = _resolve(group)
+    root = _root(whole, dst, group_dst, 0, "gather")
+    _check_root_list(whole, root, gather_list, "gather", "output")
     check_sizes(gather_list or [], tensor, "gather")
 
     def steps() -> None:
         arrays = [room(each) for each in gather_list or ()]
-        own = dense(tensor)
-        found.gather(own if not arrays else own.reshape(arrays[0].shape), arrays, root)
+        whole.channel.exchange(dict(enumerate(arrays)), {root: dense(tensor)})
         for each, array in zip(gather_list or (), arrays, strict=True):
             store(each, array)
 
-    return _begin(found, steps, list(gather_list or ()), async_op)
+    return _begin(whole, "gather", _told(tensor, f"to rank {root}"), steps, list(gather_list or ()), async_op)
 
 
 def _check_root_list(group: ProcessGroup, root: int, given: Any, name: str, word: str) -> None:
@@ -249,17 +261,17 @@ def scatter(
         check_kind(tensor, scatter_list)
     if outside(group, "scatter"):
         return None
-    found = _resolve(group)
-    root = _root(found, src, group_src, 0, "scatter")
-    _check_root_list(found, root, scatter_list, "scatter", "input")
+    whole = _resolve(group)
+    root = _root(whole, src, group_src, 0, "scatter")
+    _check_root_list(whole, root, scatter_list, "scatter", "input")
     check_sizes(scatter_list or [], tensor, "scatter")
 
     def steps() -> None:
         own = room(tensor)
-        found.scatter(own, [dense(each).reshape(own.shape) for each in scatter_list or ()], root)
+        whole.channel.exchange({root: own}, dict(enumerate(dense(each) for each in scatter_list or ())))
         store(tensor, own)
 
-    return _begin(found, steps, [tensor], async_op)
+    return _begin(whole, "scatter", _told(tensor, f"from rank {root}"), steps, [tensor], async_op)
 
 
 def reduce_scatter(
@@ -274,20 +286,23 @@ def reduce_scatter(
     check_kind(output, input_list)
     if outside(group, "reduce_scatter"):
         return None
-    found = _resolve(group)
-    if len(input_list) != found.size():
+    whole = _resolve(group)
+    if len(input_list) != whole.size():
         raise RuntimeError("invalid input tensor list size, must be world size")
-    if input_list[found.rank()]._array.shape != output._array.shape:
-        check_sizes([output], input_list[found.rank()], "reduce_scatter")
-    way, average = way_of(op, "reduce_scatter", output._array.dtype)
+    if input_list[whole.rank()]._array.shape != output._array.shape:
+        check_sizes([output], input_list[whole.rank()], "reduce_scatter")
+    way = checked(op, "reduce_scatter", output._array.dtype)
 
     def steps() -> None:
         own = room(output)
-        arrays = [np.array(each._array, order="C", ndmin=1) for each in input_list]
-        found.reduce_scatter(own.reshape(arrays[found.rank()].shape), arrays, way, average)
+        parts = np.concatenate([dense(each).reshape(-1) for each in input_list])
+        whole.channel.reduce_scatter(own, parts, [each._array.size for each in input_list], way)
+        _averaged(own, way, whole)
         store(output, own)
 
-    return _begin(found, steps, [output], async_op)
+    shapes = " ".join(str(each._array.shape) for each in input_list)
+    operands = f"{str(output.dtype).removeprefix('torch.')} {shapes} {way.name}"
+    return _begin(whole, "reduce_scatter", operands, steps, [output], async_op)
 
 
 def reduce_scatter_single(
@@ -299,18 +314,19 @@ def reduce_scatter_single(
     check_kind(output, input)
     if outside(group, "reduce_scatter_tensor"):
         return None
-    found = _resolve(group)
-    if output._array.size * found.size() != input._array.size:
+    whole = _resolve(group)
+    if output._array.size * whole.size() != input._array.size:
         raise ValueError("input tensor must be the same size as output size times world size")
-    way, average = way_of(op, "reduce_scatter", output._array.dtype)
+    way = checked(op, "reduce_scatter_tensor", output._array.dtype)
 
     def steps() -> None:
-        own = room(output)
-        parts = list(np.array(input._array, order="C", ndmin=1).reshape(found.size(), -1))
-        found.reduce_scatter(own.reshape(-1), parts, way, average)
+        own, parts = room(output), dense(input)
+        parts = parts.copy() if np.may_share_memory(own, parts) else parts
+        whole.channel.reduce_scatter(own, parts.reshape(-1), [own.size] * whole.size(), way)
+        _averaged(own, way, whole)
         store(output, own)
 
-    return _begin(found, steps, [output], async_op)
+    return _begin(whole, "reduce_scatter_single", _told(output, way.name), steps, [output], async_op)
 
 
 def reduce_scatter_tensor(
@@ -333,18 +349,34 @@ def all_to_all(
     check_kind(output_tensor_list, input_tensor_list)
     if outside(group, "all_to_all"):
         return None
-    found = _resolve(group)
-    if len(output_tensor_list) != found.size() or len(input_tensor_list) != found.size():
+    whole = _resolve(group)
+    if len(output_tensor_list) != whole.size() or len(input_tensor_list) != whole.size():
         raise RuntimeError("Number of input and output tensors must be equal to the size of the process group")
 
     def steps() -> None:
         outputs = [room(each) for each in output_tensor_list]
         inputs = [dense(each).reshape(-1) for each in input_tensor_list]
-        found.all_to_all([each.reshape(-1) for each in outputs], inputs)
+        _swap(whole, outputs, inputs)
         for each, array in zip(output_tensor_list, outputs, strict=True):
             store(each, array)
 
-    return _begin(found, steps, list(output_tensor_list), async_op)
+    kind = str(input_tensor_list[0].dtype).removeprefix("torch.")
+    return _begin(whole, "all_to_all", kind, steps, list(output_tensor_list), async_op)
+
+
+def _swap(group: ProcessGroup, outputs: list[np.ndarray], inputs: list[np.ndarray]) -> None:
+    """Send every rank its array, once it is clear that each is as large as the room for it."""
+    sizes = np.array([array.size for array in inputs])
+    rooms = np.empty_like(sizes)
+    pieces = [dict(enumerate(array.reshape(-1, 1))) for array in (rooms, sizes)]
+    group.channel.exchange(*pieces)
+    wrong = [rank for rank, room in enumerate(outputs) if room.size != rooms[rank]]
+    if not group.channel.agreed(not wrong):
+        told = "another rank was sent what does not fit" if not wrong else "; ".join(
+            f"rank {rank} sends {rooms[rank]} elements for {outputs[rank].size}" for rank in wrong
+        )
+        raise DistBackendError(f"Sizes differ between ranks in all_to_all: {told}")
+    group.channel.exchange(dict(enumerate(outputs)), dict(enumerate(inputs)))
 
 
 def all_to_all_single(
@@ -364,15 +396,15 @@ def all_to_all_single(
     check_kind(output, input)
     if outside(group, "all_to_all_single"):
         return None
-    found = _resolve(group)
+    whole = _resolve(group)
     splits = []
     for tensor, given in ((output, output_split_sizes), (input, input_split_sizes)):
         length = tensor._array.shape[0] if tensor._array.ndim else 1
         if not given:
-            if length % found.size():
+            if length % whole.size():
                 raise RuntimeError("Tensor's dim 0 does not divide equally across group size")
-            given = [length // found.size()] * found.size()
-        elif len(given) != found.size():
+            given = [length // whole.size()] * whole.size()
+        elif len(given) != whole.size():
             raise RuntimeError("Number of tensor splits not equal to group size")
         elif sum(given) != length:
             raise RuntimeError("Split sizes doesn't match total dim 0 size")
@@ -381,10 +413,11 @@ def all_to_all_single(
     def steps() -> None:
         array = room(output)
         outputs, inputs = np.split(array, splits[0]), np.split(dense(input), splits[1])
-        found.all_to_all([each.reshape(-1) for each in outputs], [each.reshape(-1) for each in inputs])
+        _swap(whole, outputs, inputs)
         store(output, array)
 
-    return _begin(found, steps, [output], async_op)
+    kind = str(output.dtype).removeprefix("torch.")
+    return _begin(whole, "all_to_all_single", kind, steps, [output], async_op)
 
 
 def barrier(group: Any = None, async_op: bool = False, device_ids: Any = None) -> Work | None:
@@ -394,21 +427,28 @@ def barrier(group: Any = None, async_op: bool = False, device_ids: Any = None) -
     """
     if outside(group, "barrier"):
         return None
-    found = _resolve(group)
+    whole = _resolve(group)
     if device_ids is not None and not isinstance(device_ids, list):
         raise TypeError("Invalid function argument: device_ids type should be List[int]")
-    return _begin(found, found.barrier, [], async_op)
+    return _begin(whole, "barrier", "", lambda: None, [], async_op)  # to meet is all
 
 
-def monitored_barrier(
-    group: Any = None, timeout: timedelta | None = None, wait_all_ranks: bool = False
-) -> None:
+def monitored_barrier(group: Any = None, timeout: timedelta | None = None, wait_all_ranks: bool = False) -> None:
     """The same, rank 0 telling who is missing after ``timeout``; all of them with ``wait_all_ranks``.
 
     Source: https://docs.pytorch.org/docs/stable/distributed.html#torch.distributed.monitored_barrier
     """
     if outside(group, "monitored_barrier"):
         return
-    found = _resolve(group)
-    seconds = (found.timeout if timeout is None else timeout).total_seconds()
-    found.run(lambda: found.monitored_barrier(seconds, wait_all_ranks), [], wait=True)
+    whole = _resolve(group)
+    seconds = (whole.timeout if timeout is None else timeout).total_seconds()
+    try:
+        whole.run("monitored_barrier", "", lambda: None, timeout=seconds)
+    except DistNetworkError as error:
+        if whole.rank() or not error.missing:
+            raise
+        late = error.missing if wait_all_ranks else error.missing[:1]
+        some = "Ranks " + ", ".join(map(str, late)) if len(late) > 1 else f"Rank {late[0]}"
+        raise DistNetworkError(
+            f"[Rank 0]: {some} failed to pass monitoredBarrier in {seconds * 1000:.0f} ms", late
+        ) from None

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import atexit
+import importlib.util
 import os
+import sys
 import warnings
 from collections.abc import Sequence
 from datetime import timedelta
@@ -11,17 +13,14 @@ from typing import Any
 
 from ..ground.device import device as _device
 from .errors import DistBackendError, DistError, DistNetworkError, DistStoreError
-from .mesh import Mesh
 from .process_group import ProcessGroup
 from .reduce_op import ReduceOp
-from .rendezvous import rendezvous
-from .store import PrefixStore, Store
-from .tcp_store import TCPStore
+from .start import connect
 from .work import Work
 
 __all__ = [
     "Backend", "DistBackendError", "DistError", "DistNetworkError", "DistStoreError", "GroupMember", "ProcessGroup",
-    "ReduceOp", "Store", "Work", "default_pg_timeout", "destroy_process_group", "get_backend", "get_backend_config",
+    "ReduceOp", "Work", "default_pg_timeout", "destroy_process_group", "get_backend", "get_backend_config",
     "get_default_backend_for_device", "get_global_rank", "get_group_rank", "get_node_local_rank", "get_pg_count",
     "get_process_group_ranks", "get_rank", "get_world_size", "group", "init_process_group", "is_backend_available",
     "is_gloo_available", "is_initialized", "is_mpi_available", "is_nccl_available", "is_torchelastic_launched",
@@ -31,16 +30,14 @@ __all__ = [
 default_pg_timeout = timedelta(minutes=30)
 _UNINITIALIZED = "Default process group has not been initialized, please make sure to call init_process_group."
 _NOT_BUILT = {
-    "nccl": "Distributed package doesn't have NCCL built in",
-    "ucc": "Distributed package doesn't have UCC built in",
-    "xccl": "Distributed package doesn't have XCCL built in",
-    "mpi": "Distributed package doesn't have MPI built in. MPI is only included if you build PyTorch from source on "
-    "a host that has MPI installed.",
+    name: f"Distributed package doesn't have {name.upper()} built in: it carries tensors between GPUs, and tensors "
+    "are on the CPU here; use 'gloo' or 'mpi'"
+    for name in ("nccl", "ucc", "xccl")
 }
 
 
 class Backend(str):
-    """The lower-case name of what carries messages; ``gloo`` is here, over TCP.
+    """The lower-case name of what carries messages; ``gloo`` and ``mpi`` mean the same here.
 
     Source: https://docs.pytorch.org/docs/stable/distributed.html#torch.distributed.Backend
     """
@@ -88,7 +85,6 @@ class GroupMember(metaclass=_World):
 _groups: dict[str, ProcessGroup] = {}
 _counts = {"begun": 0, "named": 0}
 _backend = ""
-_stores: list[Any] = []
 
 
 def is_gloo_available() -> bool:
@@ -102,8 +98,8 @@ def is_nccl_available() -> bool:
 
 
 def is_mpi_available() -> bool:
-    """False."""
-    return False
+    """Whether mpi4py is installed."""
+    return importlib.util.find_spec("mpi4py") is not None
 
 
 def is_ucc_available() -> bool:
@@ -118,7 +114,7 @@ def is_xccl_available() -> bool:
 
 def is_backend_available(backend: str) -> bool:
     """Whether process groups can be made with ``backend``."""
-    return backend.lower() == "gloo"
+    return backend.lower() == "gloo" or (backend.lower() == "mpi" and is_mpi_available())
 
 
 def is_initialized() -> bool:
@@ -132,10 +128,9 @@ def is_torchelastic_launched() -> bool:
 
 
 def _get_default_group() -> ProcessGroup:
-    found = _World._default
-    if found is None:
+    if _World._default is None:
         raise ValueError(_UNINITIALIZED)
-    return found
+    return _World._default
 
 
 def _resolve(given: Any) -> ProcessGroup:
@@ -168,7 +163,7 @@ def _backends(given: str | None, device_id: Any) -> str:
         name = pairs.get("cpu", next(iter(pairs.values())))
     if name in _NOT_BUILT:
         raise RuntimeError(_NOT_BUILT[name])
-    if name != "gloo":
+    if name not in ("gloo", "mpi"):
         raise AssertionError(f"Unknown backend type {name}")
     return name
 
@@ -179,7 +174,7 @@ def init_process_group(
     timeout: timedelta | None = None,
     world_size: int = -1,
     rank: int = -1,
-    store: Store | None = None,
+    store: Any = None,
     group_name: str = "",
     pg_options: Any | None = None,
     device_id: Any = None,
@@ -187,9 +182,9 @@ def init_process_group(
 ) -> None:
     """Join the other processes in the default group; returns once all are there.
 
-    backend            "gloo" (plain TCP here), or None for the same
+    Processes that mpiexec, srun or ``glassgrad launch`` started are joined by MPI; others meet on this machine.
+    backend            "gloo", "mpi" or None, which mean the same
     init_method        ``env://`` (RANK, WORLD_SIZE, MASTER_ADDR, MASTER_PORT), ``tcp://host:port``, ``file://path``
-    store              in its place, with rank and world_size
     timeout            of every collective; 30 minutes where not given
     Source: https://docs.pytorch.org/docs/stable/distributed.html#torch.distributed.init_process_group
     """
@@ -203,32 +198,17 @@ def init_process_group(
     told = Backend(backend) if backend is not None else Backend("undefined")
     _backends(backend, device_id)
     if store is not None:
-        if not world_size > 0:
-            raise AssertionError("world_size must be positive if using store")
-        if not rank >= 0:
-            raise AssertionError("rank must be non-negative if using store")
-    else:
-        found = rendezvous("env://" if init_method is None else init_method, rank, world_size, timeout=limit)
-        store, rank, world_size = next(found)
-        store.set_timeout(limit)
-    _stores.append(store)
+        raise RuntimeError(
+            "Processes do not meet by a store here: pass init_method='tcp://127.0.0.1:29500' or 'file://path' in its "
+            "place, or start them with `glassgrad launch`"
+        )
+    if not (isinstance(rank, int) and isinstance(world_size, int)):
+        raise RuntimeError(f"`rank` and `world_size` must be integers. {rank} {world_size}")
     _counts["begun"] += 1
-    try:
-        mesh = None
-        if world_size > 1:
-            part = PrefixStore(f"default_pg/{_counts['begun']}", store)
-            host = store.local_address() if isinstance(store, TCPStore) else "127.0.0.1"
-            mesh = Mesh(part, host, rank, world_size, limit.total_seconds())
-            try:
-                part.arrive("ready", world_size, limit)
-            except BaseException:
-                mesh.close()
-                raise
-    except BaseException:
-        _close_stores()
-        raise
-    made = ProcessGroup(mesh, "0", range(world_size), rank, limit)
-    _World._default = _groups["0"] = made
+    url = "env://" if init_method is None else init_method
+    alone = told == "mpi" and init_method is None
+    channel, rank, world_size = connect(url, rank, world_size, limit.total_seconds(), f"{_counts['begun']}:0", alone)
+    _World._default = _groups["0"] = ProcessGroup(channel, "0", range(world_size), rank, limit)
     _counts["named"] = 0
     _backend = told
 
@@ -236,13 +216,6 @@ def init_process_group(
 def _check_timeout(timeout: Any) -> None:
     if not isinstance(timeout, timedelta):
         raise TypeError(f"Expected timeout argument to be of type datetime.timedelta, got {timeout}")
-
-
-def _close_stores() -> None:
-    for store in _stores:
-        if hasattr(store, "close"):
-            store.close()
-    _stores.clear()
 
 
 def destroy_process_group(group: ProcessGroup | None = None) -> None:
@@ -261,27 +234,32 @@ def destroy_process_group(group: ProcessGroup | None = None) -> None:
         raise ValueError("Invalid process group specified")
     if group is not whole:
         group.close()
-        if group.mesh is not None:
-            group.mesh.hang_up(group.group_name, "the group was destroyed")
         del _groups[group.group_name]
         return
+    usable = all(each.broken is None and each.idle() for each in _groups.values()) and group.owned()
     for each in _groups.values():
-        each.close()
-    if group.mesh is not None:
-        group.mesh.close()
+        if each is not whole:
+            each.close()
+    if group.owned():
+        group.channel.leave(usable)
+    group.close()
     _groups.clear()
     _World._default = None
-    _close_stores()
+    _ended["well"] = _ended["well"] and usable
 
 
-def _at_exit(owner: int) -> None:
-    if os.getpid() == owner and _World._default is not None:
+_ended = {"well": True}  # whether MPI may end with all ranks, or some would be waited for in vain
+
+
+def _at_exit() -> None:
+    if _World._default is not None and _World._default.owned():
         destroy_process_group()
+    mpi = sys.modules.get(f"{__package__}.mpi")
+    if mpi is not None and _ended["well"]:
+        mpi.finalize()
 
 
-atexit.register(_at_exit, os.getpid())
-if hasattr(os, "register_at_fork"):  # a forked child that makes a group of its own ends it
-    os.register_at_fork(after_in_child=lambda: _stores.clear())
+atexit.register(_at_exit)
 
 
 # -- asking -----------------------------------------------------------------------------------------------------------
@@ -303,10 +281,10 @@ def get_world_size(group: ProcessGroup | None = None) -> int:
 
 def get_backend(group: ProcessGroup | None = None) -> Backend:
     """The name of a group's backend."""
-    found = _resolve(group)
-    if _rank_not_in_group(found):
+    whole = _resolve(group)
+    if _rank_not_in_group(whole):
         raise ValueError("Invalid process group specified")
-    return Backend(_backend if found.group_name == "0" else "gloo")
+    return Backend(_backend if whole.group_name == "0" or _backend == "mpi" else "gloo")
 
 
 def get_backend_config(group: ProcessGroup | None = None) -> str:
@@ -419,7 +397,8 @@ def new_group(
         name = str(_counts["named"])
     if whole.rank() not in chosen:
         return GroupMember.NON_GROUP_MEMBER
-    made = ProcessGroup(whole.mesh, name, chosen, chosen.index(whole.rank()), limit)
+    channel = whole.channel.narrow(chosen, f"{_counts['begun']}:{name}")
+    made = ProcessGroup(channel, name, chosen, chosen.index(whole.rank()), limit)
     if group_desc is not None:
         made.group_desc = group_desc
     _groups[name] = made

@@ -1,6 +1,8 @@
-"""What goes wrong between processes: the exceptions of stores, networks and backends."""
+"""What goes wrong between processes: the exceptions of networks and backends."""
 
 from __future__ import annotations
+
+from collections.abc import Iterable
 
 __all__ = ["DistBackendError", "DistError", "DistNetworkError", "DistStoreError", "QueueEmptyError"]
 
@@ -14,15 +16,19 @@ class DistBackendError(DistError):
 
 
 class DistNetworkError(DistError):
-    """A process cannot be reached, went away, or is silent for longer than the timeout."""
+    """A process cannot be reached, went away, or is silent for longer than the timeout; ``missing``: which ranks."""
+
+    def __init__(self, message: str = "", missing: Iterable[int] = ()) -> None:
+        super().__init__(message)
+        self.missing = list(missing)
 
 
 class DistStoreError(DistError):
-    """A store did not answer, or a key did not appear in time."""
+    """Raised by PyTorch's stores; here for scripts that catch it."""
 
 
 class QueueEmptyError(DistStoreError):
-    """A queue of a store holds nothing."""
+    """Raised by PyTorch's stores; here for scripts that catch it."""
 
 
 for _kind in (DistError, DistBackendError, DistNetworkError, DistStoreError, QueueEmptyError):

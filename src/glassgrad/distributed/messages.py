@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import timedelta
 from typing import Any
 
-import numpy as np
-
-from ..core.tensor import share
+from .collectives import _told
 from .distributed_c10d import _rank_inside, _resolve
 from .errors import DistBackendError
-from .process_group import ProcessGroup, flat
-from .tensors import check_tensor, dense, outside
-from .work import Receipt, Work
+from .process_group import ProcessGroup
+from .tensors import check_tensor, dense, outside, room, store
+from .waiting import Call, call_site
+from .work import Work
 
 __all__ = ["P2POp", "batch_isend_irecv", "irecv", "isend", "recv", "send"]
 
@@ -39,14 +39,11 @@ def isend(
     check_tensor(tensor, "tensor")
     if outside(group, "isend"):
         return None
-    found = _resolve(group)
-    peer = found.ranks[_peer(found, dst, group_dst, "destination")]
-    if found.mesh is None:
-        raise DistBackendError("The process group was destroyed")
-    work = Work([tensor])  # the other side reads whatever comes, so this waits for nobody
-    found.mesh.post(found.group_name, peer, tag, flat(dense(tensor)), found.timeout.total_seconds())
-    work._finish()
-    return work
+    whole = _resolve(group)
+    peer = _peer(whole, dst, group_dst, "destination")
+    whole.check()
+    call = Call("send", f"{_told(tensor)} to rank {peer}", call_site(), whole.timeout.total_seconds())
+    return Receipt(whole.channel.send(dense(tensor), peer, tag), call, tensor)
 
 
 def send(tensor: Any, dst: int | None = None, group: Any = None, tag: int = 0, group_dst: int | None = None) -> None:
@@ -54,7 +51,9 @@ def send(tensor: Any, dst: int | None = None, group: Any = None, tag: int = 0, g
 
     Source: https://docs.pytorch.org/docs/stable/distributed.html#torch.distributed.send
     """
-    isend(tensor, dst, group, tag, group_dst)
+    work = isend(tensor, dst, group, tag, group_dst)
+    if work is not None:
+        work.wait()
 
 
 def irecv(
@@ -67,21 +66,14 @@ def irecv(
     check_tensor(tensor, "tensor")
     if outside(group, "irecv"):
         return None
-    found = _resolve(group)
+    whole = _resolve(group)
     anybody = src is None and group_src is None
-    peer = None if anybody else found.ranks[_peer(found, src, group_src, "source")]
-    if found.mesh is None:
-        raise DistBackendError("There is no other process to receive from")
-    share(tensor)
-
-    def write(content: bytearray) -> None:
-        data = tensor._array
-        if len(content) != data.nbytes:
-            raise DistBackendError(f"A message of {len(content)} bytes came for a tensor of {data.nbytes} bytes")
-        np.copyto(data, np.frombuffer(content, data.dtype).reshape(data.shape))
-
-    ticket = found.mesh.expect(found.group_name, peer, tag, write)
-    return Receipt(found.mesh, ticket, peer, found.timeout.total_seconds(), [tensor])
+    peer = None if anybody else _peer(whole, src, group_src, "source")
+    whole.check()
+    words = f"{_told(tensor)} from {'anybody' if peer is None else f'rank {peer}'}"
+    call = Call("recv", words, call_site(), whole.timeout.total_seconds())
+    array = room(tensor)
+    return Receipt(whole.channel.receive(array, peer, tag), call, tensor, array, whole)
 
 
 def recv(tensor: Any, src: int | None = None, group: Any = None, tag: int = 0, group_src: int | None = None) -> int:
@@ -96,6 +88,43 @@ def recv(tensor: Any, src: int | None = None, group: Any = None, tag: int = 0, g
     assert isinstance(work, Receipt)
     work.wait()
     return work.source_rank()
+
+
+class Receipt(Work):
+    """A message that was sent, or is expected; then with the array that it comes into, and the group."""
+
+    def __init__(self, message: Any, call: Call, tensor: Any, array: Any = None, group: Any = None) -> None:
+        super().__init__([tensor])
+        self._message, self._call, self._array, self._group = message, call, array, group
+
+    def is_completed(self) -> bool:
+        """Whether it was sent, or is there, well or not."""
+        if not self._done.is_set():
+            try:
+                if self._message.done():
+                    self._close()
+            except DistBackendError as error:
+                self._finish(error)
+        return self._done.is_set()
+
+    def wait(self, timeout: timedelta | None = None) -> bool:
+        """True once it was sent, or is in its tensor."""
+        if not self._done.is_set():
+            seconds = timeout.total_seconds() if timeout is not None else 0.0
+            self._message.wait(self._call._replace(timeout=seconds) if seconds > 0 else self._call)
+            self._close()
+        return super().wait()
+
+    synchronize = wait
+
+    def _close(self) -> None:
+        if self._array is not None:
+            store(self._tensors[0], self._array)
+        self._finish()
+
+    def source_rank(self) -> int:
+        """The global rank of the sender."""
+        return int(self._group.ranks[self._message.source])
 
 
 class P2POp:

@@ -28,11 +28,10 @@ def _value(array: np.ndarray) -> Any:
     return pickle.loads(array.tobytes())
 
 
-def _lengths(group: ProcessGroup, own: int) -> list[int]:
-    sizes = np.zeros(group.size(), np.int64)
-    sizes[group.rank()] = own
-    group.all_gather(list(sizes.reshape(-1, 1)))
-    return [int(size) for size in sizes]
+def _sizes(group: ProcessGroup, own: int) -> list[int]:
+    sizes = np.empty(group.size(), np.int64)
+    group.channel.all_gather(sizes, np.array([own]))
+    return sizes.tolist()
 
 
 def all_gather_object(object_list: list[Any], obj: Any, group: Any = None) -> None:
@@ -42,16 +41,15 @@ def all_gather_object(object_list: list[Any], obj: Any, group: Any = None) -> No
     """
     if outside(group, "all_gather_object"):
         return
-    found, own = _resolve(group), _bytes(obj)
+    whole, own = _resolve(group), _bytes(obj)
 
     def steps() -> None:
-        arrays = [np.empty(size, np.uint8) for size in _lengths(found, own.size)]
-        arrays[found.rank()] = own
-        found.all_gather(arrays)
+        arrays = [np.empty(size, np.uint8) for size in _sizes(whole, own.size)]
+        whole.channel.exchange(dict(enumerate(arrays)), dict.fromkeys(range(whole.size()), own))
         for index, array in enumerate(arrays):
             object_list[index] = _value(array)
 
-    found.run(steps, [], wait=True)
+    whole.run("all_gather_object", "", steps)
 
 
 def gather_object(
@@ -67,21 +65,22 @@ def gather_object(
     """
     if outside(group, "gather_object"):
         return
-    found, own = _resolve(group), _bytes(obj)
-    root = _root(found, dst, group_dst, 0, "gather")
-    if found.rank() == root and object_gather_list is None:
+    whole, own = _resolve(group), _bytes(obj)
+    root = _root(whole, dst, group_dst, 0, "gather")
+    if whole.rank() == root and object_gather_list is None:
         raise ValueError("Argument ``gather_list`` must be specified on destination rank.")
-    if found.rank() != root and object_gather_list:
+    if whole.rank() != root and object_gather_list:
         raise ValueError("Argument ``gather_list`` must NOT be specified on non-destination ranks.")
 
     def steps() -> None:
-        arrays = [np.empty(size, np.uint8) for size in _lengths(found, own.size)]
-        found.gather(own, arrays if found.rank() == root else None, root)
-        if found.rank() == root and object_gather_list is not None:
+        arrays = [np.empty(size, np.uint8) for size in _sizes(whole, own.size)]
+        here = whole.rank() == root
+        whole.channel.exchange(dict(enumerate(arrays)) if here else {}, {root: own})
+        if here and object_gather_list is not None:
             for index, array in enumerate(arrays):
                 object_gather_list[index] = _value(array)
 
-    found.run(steps, [], wait=True)
+    whole.run("gather_object", f"to rank {root}", steps)
 
 
 def broadcast_object_list(
@@ -97,21 +96,21 @@ def broadcast_object_list(
     """
     if outside(group, "broadcast_object_list"):
         return
-    found = _resolve(group)
-    root = _root(found, src, group_src, 0, "broadcast")
+    whole = _resolve(group)
+    root = _root(whole, src, group_src, 0, "broadcast")
 
     def steps() -> None:
-        content = _bytes(list(object_list)) if found.rank() == root else np.empty(0, np.uint8)
+        content = _bytes(list(object_list)) if whole.rank() == root else np.empty(0, np.uint8)
         size = np.array([content.size])
-        found.broadcast(size, root)
-        if found.rank() != root:
+        whole.channel.broadcast(size, root)
+        if whole.rank() != root:
             content = np.empty(int(size[0]), np.uint8)
-        found.broadcast(content, root)
-        if found.rank() != root:
+        whole.channel.broadcast(content, root)
+        if whole.rank() != root:
             for index, value in enumerate(_value(content)):
                 object_list[index] = value
 
-    found.run(steps, [], wait=True)
+    whole.run("broadcast_object_list", f"from rank {root}", steps)
 
 
 def scatter_object_list(
@@ -129,22 +128,22 @@ def scatter_object_list(
         return
     if not isinstance(scatter_object_output_list, list) or len(scatter_object_output_list) < 1:
         raise ValueError("Expected argument scatter_object_output_list to be a list of size at least 1.")
-    found = _resolve(group)
-    root = _root(found, src, group_src, 0, "scatter")
+    whole = _resolve(group)
+    root = _root(whole, src, group_src, 0, "scatter")
     given = scatter_object_input_list
-    if found.rank() == root and (given is None or len(given) != found.size()):
-        raise ValueError(f"scatter_object_input_list must have {found.size()} items on the source rank")
+    if whole.rank() == root and (given is None or len(given) != whole.size()):
+        raise ValueError(f"scatter_object_input_list must have {whole.size()} items on the source rank")
 
     def steps() -> None:
-        parts = [_bytes(each) for each in given or ()] if found.rank() == root else []
+        parts = [_bytes(each) for each in given or ()] if whole.rank() == root else []
         sizes = [np.array([part.size]) for part in parts]
         size = np.zeros(1, np.int64)
-        found.scatter(size, sizes, root)
+        whole.channel.exchange({root: size}, dict(enumerate(sizes)))
         own = np.empty(int(size[0]), np.uint8)
-        found.scatter(own, parts, root)
+        whole.channel.exchange({root: own}, dict(enumerate(parts)))
         scatter_object_output_list[0] = _value(own)
 
-    found.run(steps, [], wait=True)
+    whole.run("scatter_object_list", f"from rank {root}", steps)
 
 
 def send_object_list(

@@ -79,20 +79,20 @@ class _ReduceOp:
 
 reduce_op = _ReduceOp()
 
-_WAYS: dict[RedOpType, Callable[..., Any]] = {
-    RedOpType.SUM: np.add,
-    RedOpType.AVG: np.add,
-    RedOpType.PRODUCT: np.multiply,
-    RedOpType.MIN: np.minimum,
-    RedOpType.MAX: np.maximum,
-    RedOpType.BAND: np.bitwise_and,
-    RedOpType.BOR: np.bitwise_or,
+_FUNCTIONS: dict[RedOpType, Callable[..., Any]] = {
+    RedOpType.SUM: np.add, RedOpType.AVG: np.add, RedOpType.PRODUCT: np.multiply, RedOpType.MIN: np.minimum,
+    RedOpType.MAX: np.maximum, RedOpType.BAND: np.bitwise_and, RedOpType.BOR: np.bitwise_or,
     RedOpType.BXOR: np.bitwise_xor,
-}
+}  # fmt: skip
 
 
-def way_of(op: Any, name: str, kind: np.dtype[Any]) -> tuple[Callable[..., Any], bool]:
-    """NumPy's function for ``op`` on arrays of a dtype, and whether the result is divided by the number of ranks."""
+def function_of(op: RedOpType) -> Callable[..., Any]:
+    """NumPy's function of two arrays for ``op``; of AVG, the sum."""
+    return _FUNCTIONS[op]
+
+
+def checked(op: Any, name: str, kind: np.dtype[Any]) -> RedOpType:
+    """``op`` where it can reduce arrays of a dtype, and an error where not."""
     plain = op.op if isinstance(op, ReduceOp) else op
     if not isinstance(plain, RedOpType):
         raise TypeError(f"{name}(): op must be a torch.distributed.ReduceOp, got {type(op).__name__}")
@@ -106,4 +106,4 @@ def way_of(op: Any, name: str, kind: np.dtype[Any]) -> tuple[Callable[..., Any],
         from ..ground import dtypes
 
         raise RuntimeError(f"result type Float can't be cast to the desired output type {dtypes.of(kind).scalar_name}")
-    return _WAYS[plain], plain is RedOpType.AVG
+    return plain

@@ -1,4 +1,4 @@
-"""The launcher: ``glassgrad run -m torch.distributed.run --nproc-per-node 2 train.py`` starts and watches processes.
+"""The launcher: ``glassgrad launch -n 4 train.py`` has ``mpiexec`` start the ranks, by the options of torchrun.
 
 Each runs the script with its place in the environment: RANK, LOCAL_RANK, WORLD_SIZE, MASTER_ADDR, MASTER_PORT.
 Source: https://docs.pytorch.org/docs/stable/elastic/run.html
@@ -7,8 +7,10 @@ Source: https://docs.pytorch.org/docs/stable/elastic/run.html
 from __future__ import annotations
 
 import argparse
-import logging
+import importlib.util
 import os
+import re
+import shutil
 import signal
 import socket
 import subprocess
@@ -16,71 +18,54 @@ import sys
 import tempfile
 import threading
 import time
-import uuid
 from collections.abc import Sequence
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
 
+from ..multiprocessing.spawn import _die_with_parent
 from .elastic.multiprocessing.errors import ChildFailedError, ProcessFailure
 
 __all__ = ["get_args_parser", "main", "parse_args", "run"]
 
-log = logging.getLogger(__name__)
-
-_TAKEN = (  # options of the launcher: name, default, help
-    ("nnodes", "1:1", "number of machines"),
-    ("nproc-per-node", "1", "processes on this machine: a number, auto, cpu or gpu"),
-    ("rdzv-backend", "static", "static, or c10d where there is one machine"),
-    ("rdzv-endpoint", "", "host:port where processes meet"),
-    ("rdzv-id", "none", "name of the job"),
-    ("rdzv-conf", "", "accepted, without effect"),
-    ("max-restarts", "0", "how often to start again after a failure"),
-    ("monitor-interval", "0.1", "seconds between looks at the processes"),
-    ("start-method", "spawn", "accepted: processes always start afresh"),
-    ("event-log-handler", "null", "accepted, without effect"),
-    ("role", "default", "name for the processes"),
-    ("log-dir", None, "folder for the files of --redirects and --tee"),
-    ("redirects", "0", "write output to files: 1 stdout, 2 stderr, 3 both, or by rank as in 0:1,1:3"),
-    ("tee", "0", "the same, and show it too"),
-    ("local-ranks-filter", "", "show output of these local ranks only"),
-    ("duplicate-stdout-filters", "", "accepted, without effect"),
-    ("duplicate-stderr-filters", "", "accepted, without effect"),
-    ("local-addr", None, "accepted: the address of this machine"),
-    ("logs-specs", None, "accepted, without effect"),
-    ("numa-binding", None, "accepted, without effect"),
-    ("signals-to-handle", "SIGTERM,SIGINT,SIGHUP,SIGQUIT", "accepted: these end the processes"),
-    ("shutdown-timeout", "30", "seconds for processes to end before they are killed"),
+_OPTIONS = (  # of torchrun, and two of mpiexec: name, short name, default, help
+    ("nproc-per-node", "-n", "1", "ranks on each machine: a number, auto or cpu"),
+    ("nnodes", "", "1", "number of machines, where --hosts does not name them"),
+    ("hosts", "", "", "the machines, as in a,b: this one's mpiexec starts all"),
+    ("hostfile", "", "", "a file that names them"),
+    ("master-addr", "", "", "what MASTER_ADDR says"),
+    ("master-port", "", "29500", "what MASTER_PORT says"),
+    ("max-restarts", "", "0", "how often to start the job again after a failure"),
+    ("rdzv-id", "", "none", "name of the job"),
+    ("role", "", "default", "name for the ranks"),
+    ("log-dir", "", "", "folder for the files of --redirects and --tee"),
+    ("redirects", "-r", "0", "write output to files: 1 stdout, 2 stderr, 3 both, or by local rank as in 0:1,1:3"),
+    ("tee", "-t", "0", "the same, and show it too"),
+    ("local-ranks-filter", "", "", "show output of these local ranks only"),
 )
-_SWITCHES = (
-    ("standalone", "one machine, at a free port"),
-    ("no-python", "run a program that is no Python script"),
-    ("run-path", "accepted: the script always runs as __main__"),
-    ("virtual-local-rank", "accepted, without effect"),
-)
-_SHORT = {"redirects": "-r", "tee": "-t"}
+_ACCEPTED = (  # what torchrun's own agent needs
+    "node-rank", "rdzv-backend", "rdzv-endpoint", "rdzv-conf", "monitor-interval", "start-method", "event-log-handler",
+    "duplicate-stdout-filters", "duplicate-stderr-filters", "local-addr", "logs-specs", "numa-binding",
+    "signals-to-handle", "shutdown-timeout",
+)  # fmt: skip
+_SWITCHES = ("standalone", "run-path", "virtual-local-rank", "no-python")
+_REPORT = re.compile(rb"\n=+(\n=   BAD TERMINATION.*|\n?\Z)", re.DOTALL)  # of mpiexec, or what may become one
 
 
 def get_args_parser() -> argparse.ArgumentParser:
     """The parser of the launcher's command line; a default also comes from ``PET_<NAME>`` in the environment."""
-    parser = argparse.ArgumentParser(prog="torchrun", description="Start a script in several processes.")
+    parser = argparse.ArgumentParser(prog="glassgrad launch", description="Start a script in several processes.")
 
-    def names(name: str) -> list[str]:
-        short = [_SHORT[name]] if name in _SHORT else []
-        return [*short, *dict.fromkeys((f"--{name}", f"--{name.replace('-', '_')}"))]
+    def add(name: str, *short: str, **settings: object) -> None:
+        names = dict.fromkeys((f"--{name}", f"--{name.replace('-', '_')}"))
+        parser.add_argument(*filter(None, short), *names, **settings)  # type: ignore[arg-type]
 
-    for name, default, told in _TAKEN:
-        default = os.environ.get("PET_" + name.upper().replace("-", "_"), default)
-        parser.add_argument(*names(name), default=default, help=told)
-    for name, told in _SWITCHES:
-        given = os.environ.get("PET_" + name.upper().replace("-", "_"), "0") == "1"
-        parser.add_argument(*names(name), action="store_true", default=given, help=told)
+    for name, short, default, words in _OPTIONS:
+        add(name, short, default=os.environ.get("PET_" + name.upper().replace("-", "_"), default), help=words)
+    for name in _ACCEPTED:
+        add(name, default="", help=argparse.SUPPRESS)
+    for name in _SWITCHES:
+        add(name, action="store_true", help="run a program that is no script" if name == "no-python" else "accepted")
     parser.add_argument("-m", "--module", action="store_true", help="the script is the name of a module")
-    node = int(os.environ.get("PET_NODE_RANK", "0"))
-    parser.add_argument("--node-rank", "--node_rank", type=int, default=node, help="which of the machines this is")
-    address = os.environ.get("PET_MASTER_ADDR", "127.0.0.1")
-    parser.add_argument("--master-addr", "--master_addr", default=address, help="where rank 0 runs")
-    port = os.environ.get("PET_MASTER_PORT")
-    parser.add_argument("--master-port", "--master_port", type=int, default=port, help="its port (default: 29500)")
     parser.add_argument("training_script", help="the script, or with -m the module")
     parser.add_argument("training_script_args", nargs=argparse.REMAINDER, help="its arguments")
     return parser
@@ -91,180 +76,165 @@ def parse_args(args: Sequence[str] | None) -> argparse.Namespace:
     return get_args_parser().parse_args(args)
 
 
-def _processes(given: str) -> int:
-    if given.isdigit():
-        return int(given)
-    if given in ("auto", "cpu"):
+def _mpiexec() -> str:
+    """The launcher of the MPI that is installed beside this Python, or the system's."""
+    beside = Path(sys.executable).parent
+    command = shutil.which("mpiexec", path=f"{beside}{os.pathsep}{os.environ.get('PATH', '')}")
+    if command is None or importlib.util.find_spec("mpi4py") is None:
+        missing = "mpiexec" if command is None else "mpi4py"
+        raise RuntimeError(f"{missing} is missing: pip install 'glassgrad[mpi]' brings an MPI, its launcher and mpi4py")
+    return command
+
+
+def _per_machine(count: str) -> int:
+    if count.isdigit():
+        return int(count)
+    if count in ("auto", "cpu"):
         return os.cpu_count() or 1
-    if given == "gpu":
+    if count == "gpu":
         raise ValueError("Cuda is not available.")
-    raise ValueError(f"Unsupported nproc_per_node value: {given}")
+    raise ValueError(f"Unsupported nproc_per_node value: {count}")
 
 
-def _machines(given: str) -> int:
-    fewest, _, most = given.partition(":")
-    if most and most != fewest:
-        raise ValueError(f"--nnodes {given}: a number of machines that changes is not possible here, give one number")
-    return int(fewest)
-
-
-def _free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as found:
-        return int(found.getsockname()[1])
-
-
-def _meeting(options: argparse.Namespace, machines: int) -> tuple[str, int]:
-    """Where the processes meet."""
-    if options.standalone or (options.rdzv_backend != "static" and machines == 1):
-        return "127.0.0.1", _free_port()
-    if options.rdzv_backend != "static":
+def _line(options: argparse.Namespace) -> list[str]:
+    """mpiexec's command line, as far as it says where ranks run and how many."""
+    count = _per_machine(options.nproc_per_node)
+    machines = int(options.nnodes.partition(":")[0])
+    if options.hosts:
+        machines = len(options.hosts.split(","))
+    elif options.hostfile:
+        machines = sum(bool(line.strip()) for line in Path(options.hostfile).read_text().splitlines())
+    elif machines > 1:
         raise ValueError(
-            f"--rdzv-backend {options.rdzv_backend} over several machines is not possible here: "
-            "use --node-rank, --master-addr and --master-port"
+            f"--nnodes {options.nnodes}: start the job once, with --hosts or --hostfile; mpiexec starts all ranks"
         )
-    if options.rdzv_endpoint:
-        host, _, port = options.rdzv_endpoint.partition(":")
-        return host, int(port or 29500)
-    return options.master_addr, 29500 if options.master_port is None else options.master_port
+    command = [_mpiexec(), "-n", str(count * machines)]
+    if options.hosts or options.hostfile:
+        command += ["-ppn", str(count)]
+        command += ["-hosts", options.hosts] if options.hosts else ["-f", options.hostfile]
+    return command
 
 
-def _by_rank(given: str, local: int) -> int:
-    """Which streams ``1``, ``3`` or ``0:1,1:3`` names for a local rank."""
-    if ":" not in given:
-        return int(given)
-    return int(dict(pair.split(":") for pair in given.split(",")).get(str(local), 0))
+def _environment(options: argparse.Namespace, folder: str, attempt: int) -> dict[str, str]:
+    here = "127.0.0.1" if not (options.hosts or options.hostfile) else socket.gethostname()
+    settings = {
+        "GLASSGRAD_JOB": folder, "MASTER_ADDR": options.master_addr or here, "MASTER_PORT": options.master_port,
+        "ROLE_NAME": options.role, "TORCHELASTIC_RESTART_COUNT": str(attempt),
+        "TORCHELASTIC_MAX_RESTARTS": options.max_restarts, "TORCHELASTIC_RUN_ID": options.rdzv_id,
+        "GLASSGRAD_OUTPUT": "|".join((options.redirects, options.tee, options.local_ranks_filter, options.log_dir)),
+        "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",  # which Open MPI asks for
+        "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe",
+    }  # fmt: skip
+    if _per_machine(options.nproc_per_node) > 1:
+        settings["OMP_NUM_THREADS"] = os.environ.get("OMP_NUM_THREADS", "1")
+    return {**os.environ, **settings}
 
 
 class _Job:
-    """The processes of one start."""
+    """mpiexec with all ranks, for one start of the script."""
 
-    def __init__(self, options: argparse.Namespace, command: list[str], attempt: int) -> None:
-        self.options, self.count = options, _processes(options.nproc_per_node)
-        machines = _machines(options.nnodes)
-        host, port = _meeting(options, machines)
-        run_id = uuid.uuid4().hex if options.standalone else options.rdzv_id
-        self.folder: Path | None = None
-        if options.redirects != "0" or options.tee != "0":
-            top = options.log_dir or tempfile.mkdtemp(prefix="torchelastic_")
-            self.folder = Path(top) / run_id / f"attempt_{attempt}"
-        self.files: list[IO[bytes]] = []
-        self.threads: list[threading.Thread] = []
-        self.children: list[subprocess.Popen[bytes]] = []
-        for local in range(self.count):
-            rank = options.node_rank * self.count + local
-            place = {
-                "LOCAL_RANK": local, "RANK": rank, "GROUP_RANK": options.node_rank, "ROLE_RANK": rank,
-                "ROLE_NAME": options.role, "LOCAL_WORLD_SIZE": self.count, "WORLD_SIZE": self.count * machines,
-                "GROUP_WORLD_SIZE": machines, "ROLE_WORLD_SIZE": self.count * machines, "MASTER_ADDR": host,
-                "MASTER_PORT": port, "TORCHELASTIC_RESTART_COUNT": attempt,
-                "TORCHELASTIC_MAX_RESTARTS": options.max_restarts, "TORCHELASTIC_RUN_ID": run_id,
-                "TORCHELASTIC_USE_AGENT_STORE": False,
-            }  # fmt: skip
-            environment = {**os.environ, **{name: str(value) for name, value in place.items()}}
-            if self.count > 1:
-                environment.setdefault("OMP_NUM_THREADS", "1")
-            line = [argument.replace("{local_rank}", str(local)) for argument in command]
-            self.children.append(self._start(line, environment, local))
+    def __init__(self, line: list[str], environment: dict[str, str], folder: str) -> None:
+        self.folder, self.tail = Path(folder), b""
+        below = _die_with_parent if sys.platform == "linux" else None  # killed itself, it leaves nothing behind
+        self.process = subprocess.Popen(
+            line, env=environment, stdout=subprocess.PIPE, start_new_session=True, preexec_fn=below  # noqa: PLW1509
+        )
+        assert self.process.stdout is not None
+        self.copier = threading.Thread(target=self._copy, args=(self.process.stdout,), daemon=True)
+        self.copier.start()
 
-    def _start(self, line: list[str], environment: dict[str, str], local: int) -> subprocess.Popen[bytes]:
-        written, shown = _by_rank(self.options.redirects, local), _by_rank(self.options.tee, local)
-        chosen = self.options.local_ranks_filter
-        quiet = bool(chosen) and str(local) not in chosen.split(",")
-        streams: dict[str, Any] = {}
-        copies = []
-        for bit, name, own in ((1, "stdout", sys.__stdout__), (2, "stderr", sys.__stderr__)):
-            if not (written | shown) & bit:
-                streams[name] = subprocess.DEVNULL if quiet else None
-                continue
-            assert self.folder is not None
-            place = self.folder / str(local)
-            place.mkdir(parents=True, exist_ok=True)
-            file = open(place / f"{name}.log", "wb")  # noqa: SIM115 - closed when the job is over
-            self.files.append(file)
-            streams[name] = subprocess.PIPE if shown & bit and not quiet else file
-            if streams[name] is subprocess.PIPE:
-                copies.append((name, file, own))
-        child = subprocess.Popen(line, env=environment, **streams)  # noqa: S603 - the user's own script
-        for name, file, own in copies:
-            start = f"[{self.options.role}{local}]:".encode()
-            thread = threading.Thread(target=_copy, args=(getattr(child, name), file, own, start), daemon=True)
-            thread.start()
-            self.threads.append(thread)
-        return child
+    def _copy(self, stream: IO[bytes]) -> None:
+        """Show what ranks print, without mpiexec's own report at the end."""
+        while piece := os.read(stream.fileno(), 1 << 16):
+            piece, self.tail = self.tail + piece, b""
+            if (report := _REPORT.search(piece)) is not None:
+                piece, self.tail = piece[: report.start()], piece[report.start() :]
+            self._show(piece)
+        if b"BAD TERMINATION" not in self.tail:
+            self._show(self.tail)
 
-    def watch(self) -> ProcessFailure | None:
-        """Wait until all ended well (None), or one did not: the others are ended then."""
+    def _show(self, piece: bytes) -> None:
+        assert sys.__stdout__ is not None
+        sys.__stdout__.buffer.write(piece)
+        sys.__stdout__.flush()
+
+    def wait(self) -> int:
+        """The exit code; a rank that failed, and whose mpiexec does not notice, ends the job too."""
+        seen = 0.0
         try:
-            while True:
-                codes = [child.poll() for child in self.children]
-                for local, code in enumerate(codes):
-                    if code:
-                        return ProcessFailure(local, self.options.node_rank * self.count + local,
-                                              self.children[local].pid, code)  # fmt: skip
-                if None not in codes:
-                    return None
-                time.sleep(float(self.options.monitor_interval))
+            while (code := self.process.poll()) is None:
+                if not seen and list(self.folder.glob("*.failed")):
+                    seen = time.monotonic()
+                if seen and time.monotonic() - seen > 1.0:
+                    self.end()
+                time.sleep(0.02)
         finally:
             self.end()
+        self.copier.join(5.0)
+        return code
 
     def end(self) -> None:
-        """End the processes that are still there."""
-        for child in self.children:
-            if child.poll() is None:
-                log.warning("Sending process %s closing signal SIGTERM", child.pid)
-                child.terminate()
-        deadline = time.monotonic() + float(self.options.shutdown_timeout)
-        for child in self.children:
+        """End mpiexec, which ends its ranks; then whatever of them is still there."""
+        for way in (signal.SIGTERM, signal.SIGKILL):
+            if self.process.poll() is None:
+                self.process.send_signal(way)
+                try:
+                    self.process.wait(2.0)
+                except subprocess.TimeoutExpired:
+                    continue
+        for file in self.folder.glob("*.pid"):
             try:
-                child.wait(max(0.0, deadline - time.monotonic()))
-            except subprocess.TimeoutExpired:
-                child.kill()
-                child.wait()
-        for thread in self.threads:
-            thread.join(5.0)
-        for file in self.files:
-            file.close()
+                os.kill(int(file.read_text()), signal.SIGKILL)
+            except (OSError, ValueError):
+                continue
 
-
-def _copy(stream: IO[bytes], file: IO[bytes], shown: Any, start: bytes) -> None:
-    for line in stream:
-        file.write(line)
-        shown.buffer.write(start + line)
-        shown.flush()
+    def failure(self, code: int) -> ProcessFailure:
+        """Which rank failed, as far as it or mpiexec tells."""
+        pids = {int(file.read_text()): int(file.stem) for file in self.folder.glob("*.pid")}
+        for file in sorted(self.folder.glob("*.failed"), key=lambda each: each.stat().st_mtime_ns):
+            rank = int(file.stem)
+            pid = next((pid for pid, each in pids.items() if each == rank), -1)
+            return ProcessFailure(rank, rank, pid, int(file.read_text() or code))
+        report = re.search(rb"PID (\d+) RUNNING AT.*?EXIT CODE: (\d+)", self.tail, re.DOTALL)
+        if report is None:
+            return ProcessFailure(-1, -1, -1, code)
+        pid, code = int(report[1]), int(report[2])
+        killed = b"(signal" in self.tail
+        return ProcessFailure(pids.get(pid, -1), pids.get(pid, -1), pid, -code if killed else code)
 
 
 def run(args: argparse.Namespace) -> None:
-    """Start the processes, again after failures as often as ``max_restarts`` says; ChildFailedError in the end."""
+    """Start the ranks, again after failures as often as ``max_restarts`` says; ChildFailedError in the end."""
     if args.no_python:
         if args.module:
             raise ValueError("Don't use both the '--no-python' flag and the '--module' flag at the same time.")
-        command = [args.training_script]
+        command = [sys.executable, "-m", "glassgrad.distributed.rank", args.training_script]
     else:
-        # a script that imports torch means this package, as its launcher did
         command = [sys.executable, "-m", "glassgrad", "run"]
         command += ["-m", args.training_script] if args.module else [args.training_script]
-    command += args.training_script_args
-    attempts = int(args.max_restarts) + 1
-    failures: dict[int, ProcessFailure] = {}
-    for attempt in range(attempts):
-        failure = _Job(args, command, attempt).watch()
-        if failure is None:
-            return
-        log.error("failed (exitcode: %s) local_rank: %s (pid: %s)", failure.exitcode, failure.local_rank, failure.pid)
-        failures = {failure.rank: failure}
-    raise ChildFailedError(args.training_script, failures)
-
-
-def _interrupted(number: int, frame: Any) -> None:
-    raise SystemExit(128 + number)
+    line = [*_line(args), *command, *args.training_script_args]
+    for attempt in range(int(args.max_restarts) + 1):
+        with tempfile.TemporaryDirectory(prefix="glassgrad-job-") as folder:
+            job = _Job(line, _environment(args, folder, attempt), folder)
+            code = job.wait()
+            if code == 0:
+                return
+            failure = job.failure(code)
+        print(f"glassgrad launch: {failure.words()}", file=sys.stderr)
+    raise ChildFailedError(args.training_script, {failure.rank: failure})
 
 
 def main(args: Sequence[str] | None = None) -> None:
     """The command."""
-    options = parse_args(args)
-    if threading.current_thread() is threading.main_thread():
-        signal.signal(signal.SIGTERM, _interrupted)
-    run(options)
+    try:
+        run(parse_args(args))
+    except KeyboardInterrupt:
+        sys.exit(130)
+    except (ValueError, RuntimeError) as error:
+        sys.exit(f"glassgrad launch: {error}")
+    except ChildFailedError as error:
+        (failure,) = error.failures.values()
+        sys.exit(failure.exitcode if failure.exitcode > 0 else 128 - failure.exitcode)
 
 
 if __name__ == "__main__":

@@ -92,36 +92,3 @@ class Work:
 
 
 Work.__module__ = "torch.distributed.distributed_c10d"
-
-
-class Receipt(Work):
-    """A message that is expected."""
-
-    def __init__(self, mesh: Any, ticket: Any, source: int | None, timeout: float, tensors: list[Any]) -> None:
-        super().__init__(tensors)
-        self._mesh, self._ticket, self._source, self._timeout = mesh, ticket, source, timeout
-
-    def wait(self, timeout: timedelta | None = None) -> bool:
-        """True once the message was written into its tensor."""
-        seconds = timeout.total_seconds() if timeout is not None and timeout.total_seconds() > 0 else self._timeout
-        self._mesh.await_ticket(self._ticket, self._source, seconds)
-        return True
-
-    synchronize = wait
-
-    def is_completed(self) -> bool:
-        """Whether the message came."""
-        return bool(self._ticket.arrived.is_set())
-
-    def is_success(self) -> bool:
-        """Whether it came well."""
-        return self.is_completed() and self._ticket.error is None
-
-    def exception(self) -> BaseException | None:
-        """What went wrong, or None."""
-        error: BaseException | None = self._ticket.error
-        return error
-
-    def source_rank(self) -> int:
-        """The global rank of the sender."""
-        return int(self._ticket.source)

@@ -39,7 +39,7 @@ class Shared(np.ndarray):
 def allocate(size: int) -> Shared:
     """New shared memory of ``size`` bytes, all nought."""
     if sys.platform == "win32":
-        return _mapped(f"glassgrad-{os.getpid()}-{next(_numbers)}", size)
+        return mapped(f"glassgrad-{os.getpid()}-{next(_numbers)}", size)
     if hasattr(os, "memfd_create"):
         handle = os.memfd_create("glassgrad")
     else:
@@ -49,13 +49,13 @@ def allocate(size: int) -> Shared:
         os.unlink(name)
     try:
         os.ftruncate(handle, max(size, 1))
-        return _mapped(handle, size)
+        return mapped(handle, size)
     except BaseException:
         os.close(handle)
         raise
 
 
-def _mapped(handle: Any, size: int) -> Shared:
+def mapped(handle: Any, size: int) -> Shared:
     """The memory that a handle names, as an array; the same array while it lives."""
     register()
     if sys.platform == "win32":
@@ -91,11 +91,11 @@ def _reduce(memory: Shared) -> Any:
     if type(memory.base) is not mmap.mmap:  # a part of it
         return memory.__reduce__()
     if sys.platform == "win32":
-        return _mapped, (memory.handle, memory.size)
+        return mapped, (memory.handle, memory.size)
     from multiprocessing.reduction import DupFd
 
     return _attached, (DupFd(memory.handle), memory.size)
 
 
 def _attached(sent: Any, size: int) -> Shared:
-    return _mapped(sent.detach(), size)
+    return mapped(sent.detach(), size)

@@ -4,20 +4,30 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 import numpy as np
 
 from ...core.tensor import share
 from ...optim.optimizer import Optimizer
+from ..algorithms.join import Join, Joinable, JoinHook
 from ..distributed_c10d import _resolve
 from ..objects import all_gather_object
 
 __all__ = ["ZeroRedundancyOptimizer"]
 
 
-class ZeroRedundancyOptimizer(Optimizer):
+class _StepOfOthers(JoinHook):
+    """A process without batches left takes the others' parameters over."""
+
+    def __init__(self, owner: ZeroRedundancyOptimizer) -> None:
+        self.owner = owner
+
+    def main_hook(self) -> None:
+        self.owner._step_and_spread(None)
+
+
+class ZeroRedundancyOptimizer(Optimizer, Joinable):
     """``optimizer_class`` over the parameters, each stepped by one rank and then sent to the others.
 
     params           the same on all ranks, with the same gradients, as DistributedDataParallel gives them
@@ -73,11 +83,29 @@ class ZeroRedundancyOptimizer(Optimizer):
 
     def step(self, closure: Callable[[], float] | None = None, **kwargs: Any) -> Any:
         """Step this rank's parameters, then take over the others'; what ``closure`` gives."""
+        Join.notify_join_context(self)
+        return self._step_and_spread(closure, **kwargs)
+
+    def _step_and_spread(self, closure: Callable[[], float] | None, **kwargs: Any) -> Any:
         for whole, part in zip(self.param_groups, self.optim.param_groups, strict=True):
             part.update({name: value for name, value in whole.items() if name != "params"})
-        found = self.optim.step(**kwargs) if closure is None else self.optim.step(closure=closure, **kwargs)
+        loss = self.optim.step(**kwargs) if closure is None else self.optim.step(closure=closure, **kwargs)
         self._spread()
-        return found
+        return loss
+
+    def join_hook(self, **kwargs: Any) -> JoinHook:
+        """What this does in ``torch.distributed.algorithms.Join`` once its process is done."""
+        return _StepOfOthers(self)
+
+    @property
+    def join_device(self) -> Any:
+        """Where the parameters are."""
+        return self._parameters()[0].device
+
+    @property
+    def join_process_group(self) -> Any:
+        """The group whose ranks may do different numbers of steps."""
+        return self.process_group
 
     def _spread(self) -> None:
         group = self.process_group
@@ -88,7 +116,7 @@ class ZeroRedundancyOptimizer(Optimizer):
                     kinds.setdefault(parameter._array.dtype, []).append(parameter)
             for same in kinds.values():
                 whole = np.concatenate([np.asarray(each._array).reshape(-1) for each in same])
-                group.run(partial(group.broadcast, whole, rank), [], wait=True)
+                group.broadcast(whole, rank, "ZeroRedundancyOptimizer's broadcast")
                 if group.rank() == rank:
                     continue
                 start = 0

@@ -16,7 +16,7 @@ from ...ground import modes
 from ..modules.module import Module
 from ..parameter import UninitializedParameter
 from .reducer import Reducer
-from .uneven import joined
+from .uneven import UnevenSteps
 
 __all__ = ["DistributedDataParallel"]
 
@@ -111,6 +111,7 @@ class DistributedDataParallel(Module):
         self.bucket_bytes_cap_default = bucket_cap_mb is None
         self.bucket_bytes_cap = int((25 if bucket_cap_mb is None else bucket_cap_mb) * _MB)
         self._uneven: Any = None
+        self._join: Any = None
         if init_sync:
             self._agree_on_shapes()
             parameters = [each for _, each in wanted]
@@ -120,14 +121,15 @@ class DistributedDataParallel(Module):
     def _make_reducer(self) -> None:
         first = min(_MB, self.bucket_bytes_cap) if self.bucket_bytes_cap_default else self.bucket_bytes_cap
         self.reducer = Reducer(
-            self._reduced(), self.process_group, (first, self.bucket_bytes_cap),
+            [each for _, each in self._named()], [name for name, _ in self._named()], self.process_group,
+            (first, self.bucket_bytes_cap),
             self.find_unused_parameters or self.static_graph,
         )  # fmt: skip
 
-    def _reduced(self) -> list[Any]:
-        """The parameters whose gradients are averaged."""
+    def _named(self) -> list[tuple[str, Any]]:
+        """The parameters whose gradients are averaged, with their names."""
         return [
-            each
+            (name, each)
             for name, each in self.module.named_parameters()
             if each.requires_grad and name not in self.parameters_to_ignore
         ]
@@ -147,7 +149,7 @@ class DistributedDataParallel(Module):
     def _agree_on_shapes(self) -> None:
         """RuntimeError unless rank 0 has parameters of the same shapes."""
         group = self.process_group
-        mine = [tuple(each._array.shape) for each in self._reduced()]
+        mine = [tuple(each._array.shape) for _, each in self._named()]
         box = [mine]
         importlib.import_module("glassgrad.distributed").broadcast_object_list(box, group=group, group_src=0)
         if len(box[0]) != len(mine):
@@ -170,7 +172,7 @@ class DistributedDataParallel(Module):
             kinds.setdefault(tensor._array.dtype, []).append(tensor)
         for same in kinds.values():
             whole = np.concatenate([np.asarray(tensor._array).reshape(-1) for tensor in same])
-            group.run(lambda whole=whole: group.broadcast(whole, root), [], wait=True)
+            group.broadcast(whole, root, "DistributedDataParallel's broadcast")
             if group.rank() != root:
                 start = 0
                 for tensor in same:
@@ -183,14 +185,15 @@ class DistributedDataParallel(Module):
 
     def forward(self, *inputs: Any, **kwargs: Any) -> Any:
         """What ``module`` gives; the backward pass through it averages gradients."""
-        if self._uneven is not None:
-            self._uneven.notify()
-        root = 0 if self._uneven is None else self._uneven.authority()
+        uneven = self._uneven if self._join is not None else None
+        if uneven is not None:
+            uneven.divide(self._join.notify_join_context(self))
+        root = 0 if uneven is None else uneven.authority()
         if self.require_forward_param_sync and self.forward_sync_buffers and self.process_group.size() > 1:
             self._follow(self._own_buffers(), root)
         recorded = modes.grad_enabled() and self.require_backward_grad_sync
-        if self._uneven is not None:
-            self._uneven.announce(recorded)
+        if uneven is not None:
+            uneven.announce(recorded)
         output = self.module(*inputs, **kwargs)
         self.require_forward_param_sync = recorded
         if not recorded:
@@ -229,7 +232,26 @@ class DistributedDataParallel(Module):
         divide_by_initial_world_size  gradients are divided by the number of all ranks, not of those still at work
         throw_on_early_termination    raise RuntimeError everywhere as soon as one process is done
         """
-        return joined(self, divide_by_initial_world_size, enable, throw_on_early_termination)
+        algorithms = importlib.import_module("glassgrad.distributed.algorithms")
+        block: AbstractContextManager[Any] = algorithms.Join(
+            [self], enable, throw_on_early_termination, divide_by_initial_world_size=divide_by_initial_world_size
+        )
+        return block
+
+    def join_hook(self, **kwargs: Any) -> UnevenSteps:
+        """What this does in ``torch.distributed.algorithms.Join`` once its process is done."""
+        self._uneven = UnevenSteps(self, kwargs.get("divide_by_initial_world_size", True))
+        return self._uneven
+
+    @property
+    def join_device(self) -> Any:
+        """Where the parameters are."""
+        return self.device
+
+    @property
+    def join_process_group(self) -> Any:
+        """The group whose ranks may do different numbers of steps."""
+        return self.process_group
 
     def register_comm_hook(self, state: Any, hook: Callable[..., Any]) -> None:
         """Let ``hook(state, bucket)`` send a bucket of gradients; it gives a future of the tensor that came of it.
@@ -257,7 +279,7 @@ class DistributedDataParallel(Module):
                 "when you have called init_process_group and have not passed process_group argument to DDP constructor"
             )
         state = self.__dict__.copy()
-        for name in ("process_group", "reducer", "_uneven"):
+        for name in ("process_group", "reducer", "_uneven", "_join"):
             del state[name]
         return state
 
@@ -265,7 +287,7 @@ class DistributedDataParallel(Module):
         self.__dict__.update(state)
         self.process_group = importlib.import_module("glassgrad.distributed")._get_default_group()
         self.require_backward_grad_sync = self.require_forward_param_sync = True
-        self._uneven = None
+        self._uneven = self._join = None
         self._make_reducer()
 
     @staticmethod

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import weakref
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -30,6 +31,7 @@ LOCATE = (
     "structure of the return value of `forward` of your module when reporting this issue (e.g. list, dict, iterable)."
 )
 INDICES = "\nParameter indices which did not receive grad for rank {rank}: {missing}"
+NAMED = " ({names}); glassgrad.explore.unused(loss, model) tells why"
 NAMES = (
     "\n In addition, you can set the environment variable TORCH_DISTRIBUTED_DEBUG to either INFO or DETAIL to print "
     "out information about which particular parameters did not receive gradient on this rank as part of this error"
@@ -94,13 +96,17 @@ GradBucket.__module__ = "torch.distributed"
 class Reducer:
     """Hooks on parameters that fill buckets, and send each as soon as it and all before it are full.
 
+    names    of the parameters
     group    the process group
     caps     how many bytes a bucket holds: the first, and the others
     unused   whether parameters outside the graph are looked for
     """
 
-    def __init__(self, parameters: list[Any], group: Any, caps: tuple[int, int], unused: bool) -> None:
-        self.parameters, self.group, self.unused = parameters, group, unused
+    def __init__(
+        self, parameters: list[Any], names: list[str], group: Any, caps: tuple[int, int], unused: bool
+    ) -> None:
+        self.parameters, self.names, self.group, self.unused = parameters, names, group, unused
+        self._ways = importlib.import_module("glassgrad.distributed").ReduceOp
         self.buckets: list[GradBucket] = []
         self.slot: list[tuple[GradBucket, int]] = [None] * len(parameters)  # type: ignore[list-item]
         self._fill_buckets(caps)
@@ -145,8 +151,9 @@ class Reducer:
     def prepare(self) -> None:
         """Expect a backward pass."""
         if self.begun:
-            missing = " ".join(str(i) for i in range(len(self.parameters)) if i not in self.ready)
-            indices = INDICES.format(rank=self.group.rank(), missing=missing)
+            missing = [index for index in range(len(self.parameters)) if index not in self.ready]
+            indices = INDICES.format(rank=self.group.rank(), missing=" ".join(map(str, missing)))
+            indices += NAMED.format(names=", ".join(self.names[index] for index in missing))
             raise RuntimeError(UNFINISHED + (DETECTED if self.unused else DETECT) + LOCATE + indices + NAMES)
         self.armed = True
         self.ready.clear()
@@ -185,8 +192,8 @@ class Reducer:
         if self.hook is not None:
             bucket.work = self.hook[1](self.hook[0], bucket)
         else:
-            array = bucket.array
-            bucket.work = self.group.run(lambda: self.group.all_reduce(array, np.add), [], wait=False)
+            what = f"DistributedDataParallel's sum of gradients ({bucket.index() + 1} of {len(self.buckets)})"
+            bucket.work = self.group.all_reduce(bucket.array, self._ways.SUM, False, what)
 
     def _finish(self) -> None:
         """Wait for the buckets, and put what came back into ``.grad``."""
@@ -194,7 +201,8 @@ class Reducer:
         seen = None
         if self.unused:  # what no process used keeps the gradient it has
             seen = self.used.copy()
-            self.group.run(lambda: self.group.all_reduce(seen, np.maximum), [], wait=True)
+            what = "DistributedDataParallel's search for unused parameters"
+            self.group.all_reduce(seen, self._ways.MAX, what=what)
         for bucket in self.buckets:
             result = bucket.work.wait()
             if self.hook is not None:
@@ -211,20 +219,12 @@ class Reducer:
             bucket.work = None
 
     def shadow(self) -> None:
-        """Take part in other ranks' backward pass with gradients of nought."""
+        """Take part in other ranks' backward pass with gradients of nought; the averages come here too."""
         self.prepare()
-        for index in range(len(self.parameters)):
-            self.ready.add(index)
         for bucket in self.buckets:
             bucket.array[:] = 0
-            array = bucket.array
-            if self.hook is not None:
-                self.hook[1](self.hook[0], bucket).wait()
-            else:
-                self.group.run(lambda array=array: self.group.all_reduce(array, np.add), [], wait=True)
-        if self.unused:
-            self.group.run(lambda: self.group.all_reduce(self.used, np.maximum), [], wait=True)
-        self.armed = self.begun = False
+            self._launch(bucket)
+        self._finish()
 
     def remove(self) -> None:
         """Take the hooks away."""

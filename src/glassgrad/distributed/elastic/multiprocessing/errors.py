@@ -36,6 +36,12 @@ class ProcessFailure:
         except ValueError:
             return f"<Unknown signal {-self.exitcode}>"
 
+    def words(self) -> str:
+        """Which rank it was, and how it ended."""
+        who = f"rank {self.rank} (pid {self.pid})" if self.rank >= 0 else "a rank"
+        return f"{who} " + (f"ended with exit code {self.exitcode}" if self.exitcode >= 0 else
+                            f"was killed by {self.signal_name()}")  # fmt: skip
+
 
 class ChildFailedError(Exception):
     """A launched process failed: ``failures`` by rank."""
