@@ -134,12 +134,14 @@ def compile(
         raise AssertionError(f"A callable function is expected, but {type(model)} is provided.")
     if disable or isinstance(model, type):
         return model
-    kept = {"fullgraph": fullgraph, "limit": recompile_limit, "as_written": backend in _DEBUG_BACKENDS}
+    if backend in _DEBUG_BACKENDS:
+        return model
+    kept = {"fullgraph": fullgraph, "limit": recompile_limit}
     if isinstance(model, OptimizedModule):
         return model
     if isinstance(model, Module):
         return OptimizedModule(model, **kept)
-    return model if backend in _DEBUG_BACKENDS else function.compiled(model, **kept)
+    return function.compiled(model, **kept)
 
 
 def explain(fn: Any) -> Explanation:

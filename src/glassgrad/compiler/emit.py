@@ -25,8 +25,7 @@ from .reuse import written_over
 _numbers = count(1).__next__
 #: What programs call their own: a kernel of such a name, or an object of such a class, is called otherwise.
 _OWN = (
-    "altered another back context contexts empty g grads ids native others record renew rest room run saved table "
-    "watch where"
+    "another back context contexts empty entries g grads ids native others record rest room run saved where"
 )
 _RESERVED = frozenset([*dir(builtins), *keyword.kwlist, *_OWN.split()])
 

@@ -20,8 +20,8 @@ UNHEARD = "it writes to a tensor in a way that was not seen"
 class Passes(Calls):
     """The steps that backward passes and optimizers become: the passes themselves go over tensors, to be heard."""
 
-    def __init__(self, code: Any, outside: Callable[[Tensor], bool]) -> None:
-        super().__init__(code, outside)
+    def __init__(self, outside: Callable[[Tensor], bool]) -> None:
+        super().__init__(outside)
         self.cleared: set[int] = set()  # leaves whose gradient was taken away, by identity
         self.graded: dict[int, bool] = {}  # leaves that received one: does that hang on what the call found there?
         self.scheduled = False  # whether a schedule made a step

@@ -58,5 +58,10 @@ def _twice(record: Record, grad: Any, keep: bool) -> Any:
 
 
 KIND = Kind("CompiledFunctionBackward", _run, _twice, frees=True)
-FREED_RECORD = Record.of(KIND, ())
-FREED_RECORD.run = freed
+
+
+def freed_record() -> Record:
+    """The record of a result whose graph was walked and freed within a program."""
+    record = Record.of(KIND, ())
+    record.run = freed
+    return record

@@ -12,6 +12,7 @@ import numpy as np
 from ...core.tensor import Tensor, new, share
 from ...ground import dtypes
 from ...ground.dtypes import called
+from ...ground.exposed import expose
 from ...ground.runtime import warn_once
 from ...ground.size import Size, unchecked
 from ...ground.window import owner_of, strides_of
@@ -58,6 +59,7 @@ def _address(data: Any) -> int:
 def data_ptr(self: Tensor) -> int:
     """The address of the first element; 0 where there is none."""
     share(self)  # a number of its own has no address
+    expose(self._array)
     return _address(self._array) if self._array.size and self._array.dtype.metadata is None else 0
 
 

@@ -1,0 +1,36 @@
+"""Makes programs: of the calls that a run has deferred, or of a whole function that is promised to be pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from .build import Builder, Program
+from .capture import Capture
+from .program import NotCapturable
+
+
+def program_of(run: Any, pending: Any, alive: Sequence[int]) -> Program | None:
+    """Make the calls that are pending while they are noted; gives a program of them, None where that cannot be."""
+    state, things = run.state, run.things
+    held = set(run.held)
+    try:
+        capture = Capture(run.given, lambda tensor: id(tensor) in held)
+    except NotCapturable as reason:
+        state.refuse(str(reason))
+        run.carry_out(pending, ())
+        return None
+    try:
+        with capture.listening():
+            run.carry_out(pending, (), listened=True)
+        if capture.reason is not None:
+            raise NotCapturable(capture.reason)
+        result = tuple([things[number] for number in alive])
+        program = Builder(state.name, capture, run.given, result, None).program()
+    except NotCapturable as reason:
+        state.refuse(str(reason))
+        return None
+    finally:
+        capture.let_go()
+    state.made(program)
+    return program
