@@ -94,6 +94,8 @@ def compile(
     recompile_limit: int | None = None,
     isolate_recompiles: bool = False,
     shapes_spec: Any = None,
+    pure: bool = False,
+    verify: int = 0,
 ) -> Any:
     """A function or module that computes what ``model`` computes, in fewer steps; without ``model``, a decorator.
 
@@ -113,7 +115,7 @@ def compile(
     if model is None:
         settings = {
             "fullgraph": fullgraph, "dynamic": dynamic, "backend": backend, "mode": mode, "options": options,
-            "disable": disable, "recompile_limit": recompile_limit,
+            "disable": disable, "recompile_limit": recompile_limit, "pure": pure, "verify": verify,
         }  # fmt: skip
 
         def decorate(found: Any) -> Any:
@@ -136,7 +138,7 @@ def compile(
         return model
     if backend in _DEBUG_BACKENDS:
         return model
-    kept = {"fullgraph": fullgraph, "limit": recompile_limit}
+    kept = {"fullgraph": fullgraph, "limit": recompile_limit, "pure": pure, "verify": verify}
     if isinstance(model, OptimizedModule):
         return model
     if isinstance(model, Module):

@@ -38,9 +38,12 @@ class Program:
 class Builder:
     """What is put together for one program."""
 
-    def __init__(self, title: str, capture: Capture, args: Sequence[Any], result: Any, recorded: bool | None) -> None:
+    def __init__(
+        self, title: str, capture: Capture, args: Sequence[Any], result: Any, recorded: bool | None, twice: bool = False
+    ) -> None:
         """``recorded`` is the gradient mode that is to be tested for, with all else; None where that was compared."""
         self.title, self.capture, self.args, self.result, self.recorded = title, capture, args, result, recorded
+        self.twice = twice
         self.text = Text()
         self.native: str | None = None  # the text of the native function, if there is one
         self.tree: Any = None
@@ -60,6 +63,8 @@ class Builder:
         self._alone()
         forward = len(capture.steps)
         if self.graded:
+            if self.twice:
+                raise NotCapturable("it takes derivatives of derivatives")
             self._way_back()
         every = capture.steps
         kept = [*self.outputs]
@@ -145,9 +150,8 @@ class Builder:
         if any(step.kind == "gradient" for step in capture.steps):
             raise NotCapturable("it runs backward and also gives back tensors whose graph is still there")
         tensors = [given.tensor for given in self.given if given.place in self.graded]
-        for tensor in tensors:
-            if any(edge_of(other) in engine.dependencies([edge_of(tensor)]) for other in tensors if other is not tensor):
-                raise NotCapturable("a tensor that it gives is on the way back of another")
+        if len(tensors) > 1 and self.recorded is None:  # the way back of one may be a part of another's, and end with it
+            raise NotCapturable("it gives more than one tensor that has a way back")
         roots = [(edge_of(tensor), wrap(np.ones_like(tensor._array))) for tensor in tensors]
         self.incoming = [capture._value(seed, "incoming", place) for place, (_, seed) in enumerate(roots)]
         outer = [edge_of(t) for t in self.args if isinstance(t, Tensor)]
@@ -225,6 +229,8 @@ class Builder:
         kind = text.name(dtypes.get_default_dtype(), "default_dtype")
         tests = ["modes.watch", "modes.off and not modes.local.grad" if self.recorded else "modes.local.grad"]
         tests.append(f"dtypes._default is not {kind}")
+        for tensor in self.capture.without_gradient():
+            tests.append(f"{text.name(tensor, 'outside')}._grad is not None")
         if any(step.kind == "gradient" for step in forward):
             leaves = dict.fromkeys(text.operand(s.operands[0], True) for s in forward if s.kind == "gradient")
             hooked = text.name(any_hooked, "any_hooked")

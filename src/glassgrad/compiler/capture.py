@@ -86,7 +86,7 @@ class Capture(Passes):
             if kind == "optimizer":
                 return self._optimizer(function, proceed, args, kwargs)
             if kind == "schedule":
-                return self._schedule(proceed, args, kwargs)
+                return self._schedule(function, proceed, args, kwargs)
             if kind == "clear":
                 return self._clear(proceed, args, kwargs)
             if kind == "set gradient":

@@ -75,6 +75,7 @@ DEFERRED = frozenset(
     mean_dim sum sum_dim prod prod_all prod_dim std std_dim var var_dim std_mean var_mean any all median nanmean nansum
     cummax cummin cumprod cumsum logcumsumexp diff log_softmax logsumexp logsumexp_dim softmax sort argsort topk
 
+    getitem setitem _matmul_operator
     t transpose unsqueeze expand expand_as permute squeeze squeeze_dim squeeze_dims unsafe_view view view_as reshape
     reshape_as flatten ravel movedim unflatten broadcast_to swapaxes swapdims adjoint broadcast_tensors t_ transpose_
     unsqueeze_ squeeze_ sum_to_size
@@ -85,8 +86,28 @@ DEFERRED = frozenset(
     is_same_size is_signed result_type can_cast promote_types broadcast_shapes is_conj is_neg __len__ get_device
     """.split()
 )
+_OPERATORS = "add sub mul truediv matmul neg pow abs eq ne lt le gt ge and or xor invert".split()
+DEFERRED |= {f"__{prefix}{name}__" for name in _OPERATORS for prefix in ("", "r", "i")}
+#: Of these the first argument alone may be a tensor: others would be sizes, places or numbers by their values.
+ONE = frozenset(
+    """
+    view reshape expand repeat tile split split_with_sizes chunk hsplit vsplit narrow select slice getitem roll permute
+    flatten unflatten movedim transpose t unsqueeze squeeze squeeze_dim squeeze_dims swapaxes swapdims broadcast_to unfold
+    diag diagonal diag_embed tril triu flip unsafe_view ravel
+    sum mean prod std var std_mean var_mean amax amin aminmax argmax argmin any all median nanmean nansum cumsum cumprod
+    cummax cummin logcumsumexp softmax log_softmax logsumexp norm topk sort argsort diff sum_dim mean_dim
+    pad constant_pad_nd dropout to float double half bfloat16 long int short bool cpu size stride dim
+    zeros_like ones_like full_like new_zeros new_ones new_full new_tensor
+    avg_pool1d avg_pool2d avg_pool3d max_pool1d max_pool2d adaptive_avg_pool1d adaptive_avg_pool2d pixel_shuffle
+    """.split()
+)
+#: Of these no argument may be a tensor.
+NONE = frozenset("zeros ones full arange eye linspace tensor scalar_tensor".split())
 #: Operations that point into their table with indices, and the dimension of it that they point into.
 INDEXED: dict[str, int | None] = {"embedding": 0, "nll_loss": 1, "cross_entropy": 1, "index_select": None, "gather": None}
+
+
+_THROUGH = frozenset("get_total_norm clip_grads_with_norm_ clip_grad_norm_ clip_grad_value_".split())
 
 
 class Role:
@@ -95,13 +116,15 @@ class Role:
     kind    "step": it may be deferred; "write": of the engine's; "backward", "optimizer"; "through": it only calls what
             is heard, or changes what nothing pending hangs on; "other"
     checked whether it asks for what indices point at
+    most    how many tensors it may be given
     """
 
-    __slots__ = ("kind", "name", "checked")
+    __slots__ = ("kind", "name", "checked", "most")
 
     def __init__(self, kind: str, name: str) -> None:
         self.kind, self.name = kind, name
         self.checked = name in INDEXED
+        self.most = 0 if name in NONE else 1 if name in ONE else 10**9
 
 
 _roles: dict[int, tuple[Any, Role]] = {}  # with the functions, which keeps their identities their own
@@ -140,11 +163,22 @@ def _found(function: Any) -> Role:
         kind, row = listened().get(id(function), ("other", None))
         name = row.name if kind == "row" else ""
     known = _is_ours(module) and (name in DEFERRED or name in INDEXED)
+    if _is_ours(module) and name in _THROUGH:
+        return Role("through", name)
     return Role("step" if known else "other", name)
 
 
 def _is_ours(module: str) -> bool:
     return module.partition(".")[0] in ("glassgrad", OURS)
+
+
+def whole_numbers(role: Role, args: Any, kwargs: Any) -> bool:
+    """Whether an operation takes whole numbers that are there already, or makes them: it is made where it stands."""
+    if role.most == 0:
+        return role.name == "arange"
+    if not args or type(args[0]) is not Tensor or args[0]._array.dtype.kind != "i":
+        return False
+    return not any(isinstance(piece, Tensor) for piece in (*args[1:], *kwargs.values()))
 
 
 def within_bounds(name: str, args: Any, kwargs: Any) -> bool:

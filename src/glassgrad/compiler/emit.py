@@ -123,7 +123,8 @@ def _lines(text: Text, step: Step, over: dict[int, Value]) -> list[str]:
     if step.kind == "gradient":
         return _gradient_lines(text, step)
     if step.kind == "optimizer":
-        return [f"{text.name(step.function, type(step.function).__name__.lower())}.step()", *_reloaded(text, step)]
+        owner = text.name(step.function, type(step.function).__name__.lower())
+        return [f"{text.name(step.call, 'step')}({owner})", *_reloaded(text, step)]
     if step.kind == "clear":
         return [f"{text.operand(value, True)}._grad = None" for value in step.operands]
     raise AssertionError(step.kind)

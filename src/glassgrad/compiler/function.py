@@ -12,6 +12,7 @@ from typing import Any
 
 from ..core.tensor import Tensor
 from ..ground import listening, modes
+from ..ground.generator import asked
 from ..nn.modules.module import Module
 from ..tensor.parameter import Parameter
 from .build import Program
@@ -61,7 +62,9 @@ class Explanation:
 class Compiled:
     """What ``compile(function)`` calls: the state of one compiled function."""
 
-    def __init__(self, function: Callable[..., Any], fullgraph: bool = False, limit: int | None = None) -> None:
+    def __init__(
+        self, function: Callable[..., Any], fullgraph: bool = False, limit: int | None = None, verify: int = 0
+    ) -> None:
         self.function = function
         self.fullgraph = fullgraph  # raise where it is not one program
         self.limit = BRANCHES if limit is None else limit
@@ -77,6 +80,7 @@ class Compiled:
         self.reasons.clear()
         self.root = Node()
         self.seen: dict[int, tuple[Any, int]] = {}  # tensors from outside, and in which call they were met first
+        self.twice = False  # whether derivatives of derivatives are taken
         self.kept: dict[int, Any] = {}
         self.calls = self.branches = self.entries = self.replays = 0
 
@@ -176,6 +180,15 @@ def _hear(function: Any, proceed: Callable[..., Any], args: Any, kwargs: Any) ->
     return proceed(*args, **kwargs) if run is None else run.hear(function, proceed, args, kwargs)
 
 
+def _asked() -> None:
+    run = inside.run
+    if run is not None:
+        run.finish()
+
+
+asked.append(_asked)
+
+
 def only_runs(listeners: Any) -> bool:
     """Whether nobody listens but runs of compiled functions."""
     return all([ear.listener is _hear for ear in listeners])
@@ -189,9 +202,14 @@ def _place() -> str:
     return "" if frame is None else f" at {os.path.basename(frame.f_code.co_filename)}:{frame.f_lineno}"
 
 
-def compiled(function: Callable[..., Any], **settings: Any) -> Any:
+def compiled(function: Callable[..., Any], pure: bool = False, **settings: Any) -> Any:
     """A function that computes what ``function`` computes, by programs of what its calls deferred."""
-    state = Compiled(function, **settings)
+    if pure:
+        from .pure import Pure
+
+        state: Compiled = Pure(function, **settings)
+    else:
+        state = Compiled(function, **settings)
     updated = functools.WRAPPER_UPDATES if hasattr(function, "__code__") or hasattr(function, "__func__") else ()
 
     @functools.wraps(function, updated=updated)

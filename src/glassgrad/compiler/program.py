@@ -64,6 +64,7 @@ class Step:
     acts: bool = False
     draws: bool = False
     several: bool = False  # whether the function gives a tuple
+    call: Any = None  # of an optimizer: the ``step`` that was called
 
     @property
     def inputs(self) -> list[Value]:

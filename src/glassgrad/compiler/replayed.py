@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from ..core import engine
 from ..core.record import Bundle, Kind, Record, freed
-from ..core.tensor import Tensor, share
+from ..core.tensor import Tensor, edge_of, share
 
 
 def version_of(tensor: Tensor) -> int:
@@ -23,19 +24,35 @@ def any_hooked(*leaves: Tensor) -> bool:
 def record_of(edges: Any, saved: Any, versions: Any, back: Any, kinds: Any) -> Record:
     """The record of one run of a program."""
     record = Record.of(KIND, edges, kinds)
-    record.saved = (saved, versions, back)
+    record.saved = (saved, versions, back, None)
     return record
+
+
+def lift(record: Record, again: Any) -> None:
+    """Let a second derivative through a record be taken: ``again`` computes its result once more, as it is written."""
+    saved, versions, back, _ = record.saved
+    record.saved = saved, versions, back, again
 
 
 def watch_version(record: Record, counter: Any) -> None:
     """Let the way back of a record refuse to run once a result that it needs was written to."""
-    saved, versions, back = record.saved
-    record.saved = saved, (*versions, (counter, 0)), back
+    saved, versions, back, again = record.saved
+    record.saved = saved, (*versions, (counter, 0)), back, again
 
 
 def _run(record: Any, grad: Any, keep: bool) -> Any:
     grads = grad.grads if isinstance(grad, Bundle) else [grad]
-    saved, versions, back = record.saved
+    saved, versions, back, _ = record.saved
+    _unwritten(record, versions)
+    given = [np.zeros(*kind)[()] if g is None else g for g, kind in zip(grads, record.settings, strict=True)]
+    saved = [*saved]  # a list, which the way back empties: each value goes as soon as it is spent
+    if not keep:
+        record.release()
+    return back(saved, given)  # type: ignore[no-any-return]
+
+
+def _unwritten(record: Record, versions: Any) -> None:
+    """Raise PyTorch's error where memory that the way back needs was written to."""
     for tensor, version in versions:  # or its storage, of what was given back
         now = share(tensor).version if isinstance(tensor, Tensor) else tensor.version
         if now != version:
@@ -46,15 +63,18 @@ def _run(record: Any, grad: Any, keep: bool) -> Any:
                 f"{version} instead. Hint: enable anomaly detection to find the operation that failed to compute its "
                 "gradient, with torch.autograd.set_detect_anomaly(True)."
             )
-    given = [np.zeros(*kind)[()] if g is None else g for g, kind in zip(grads, record.settings, strict=True)]
-    saved = [*saved]  # a list, which the way back empties: each value goes as soon as it is spent
-    if not keep:
-        record.release()
-    return back(saved, given)  # type: ignore[no-any-return]
 
 
 def _twice(record: Record, grad: Any, keep: bool) -> Any:
-    raise RuntimeError("torch.compile with aot_autograd does not currently support double backward")
+    _, versions, _, again = record.saved
+    if again is None:
+        raise RuntimeError("torch.compile with aot_autograd does not currently support double backward")
+    _unwritten(record, versions)
+    edges = [edge for edge in record.edges]
+    grads = engine.general([(edge_of(again()), grad)], keep=True, lifted=True, inputs=edges, accumulate=False)
+    if not keep:
+        record.release()
+    return grads
 
 
 KIND = Kind("CompiledFunctionBackward", _run, _twice, frees=True)

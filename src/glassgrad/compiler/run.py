@@ -17,10 +17,12 @@ from ..ground.exposed import is_exposed
 from ..ground.generator import default_generator
 from ..optim.optimizer import _after_all, _before_all
 from ..tensor.parameter import Parameter
-from . import lazy
-from .deferral import role_of, within_bounds
+from ..autograd.grad_mode import set_grad_enabled
+from . import lazy, replayed
+from .deferral import role_of, whole_numbers, within_bounds
 from .heard import version
 from .lazy import Lazy, Meta
+from .program import mapped
 from .tape import ENTRIES, Entry, Known, Made, Node, Unknown, filled, note_atom, signature, tensors_of
 
 ndarray = np.ndarray
@@ -59,6 +61,7 @@ class Run:
         self.given: list[Any] = []  # those of them that are others in each call
         self.held: set[int] = set()  # the identities of the others
         self.pending: list[tuple[Any, ...]] = []
+        self.drawn: Any = None  # where the random stream was when the first draw was deferred
         self.graded: list[tuple[Any, int]] = []  # leaves, and the numbers of the gradients they are owed
 
     # -- comparing ------------------------------------------------------------------------------------------------
@@ -72,12 +75,16 @@ class Run:
         if kind == "through":
             return proceed(*args, **kwargs)
         if kind == "other":
+            if role.name == "grad" and (kwargs.get("create_graph") or len(args) > 4 and args[4]):
+                self.state.twice = True
             return self._as_written(f"{function.__name__}()", proceed, args, kwargs)
         if listening.listeners is not self.listeners:
             self.listeners = listening.listeners
             self.alone = self.only_runs(self.listeners)
         if modes.unusual or modes.transforming or not self.alone:
             return self._as_written("another mode is on, or somebody else listens", proceed, args, kwargs)
+        if kind == "step" and whole_numbers(role, args, kwargs):  # indices, say, which others will have to look at
+            return proceed(*args, **kwargs)
         key: list[Any] = [function, modes.local.grad, dtypes._default]
         uses: list[int] = []
         try:
@@ -87,6 +94,8 @@ class Run:
                 args = self._note_tuple(args, key, uses)
                 if kwargs:
                     kwargs = self._note_dict(kwargs, key, uses)
+            if len(uses) > role.most:
+                raise Unknown("it is given a tensor in place of a number")
             if kind == "backward":
                 self._note_leaves(key)
             elif role.checked and not within_bounds(role.name, args, kwargs):
@@ -229,6 +238,8 @@ class Run:
         for number, meta in entry.changes:
             metas[number] = meta
         self.node = entry.after
+        if entry.draws and self.drawn is None:
+            self.drawn = default_generator.mark()
         if entry.graded:
             for number, place in zip(entry.graded, range(base, len(things)), strict=True):
                 leaf = things[number]
@@ -292,11 +303,11 @@ class Run:
             if program is MISS:
                 self.node.programs[alive] = None
                 self.node.programs[alive] = self._captured(pending, alive)
-            elif program is None or not self._replayed(program, alive):
+            elif program is None or not self._replayed(program, pending, alive):
                 self.carry_out(pending, changed)
         finally:
             self.busy = False
-            self.graded = []
+            self.graded, self.drawn = [], None
             for number, thing in enumerate(things):
                 if lazy.owed.pop(id(thing), None) is not None:
                     things[number] = None  # nobody asks for it any more
@@ -312,12 +323,14 @@ class Run:
                 changed.append((tensor, array, edge, counter))
             elif counter is not None and counter.version != before:
                 raise RuntimeError("a tensor was written to in a way that compile() did not hear: see docs/limits.md")
+        if self.drawn is not None and default_generator.mark() != self.drawn:
+            raise RuntimeError("random numbers were drawn in a way that compile() did not hear: see docs/limits.md")
         for leaf, number in self.graded:
             if leaf._about is not None or "_post_accumulate" in leaf.__dict__:
                 changed.append((leaf, leaf._array, leaf._edge, leaf._counter))
         return changed
 
-    def _replayed(self, program: Any, alive: tuple[int, ...]) -> bool:
+    def _replayed(self, program: Any, pending: Any, alive: tuple[int, ...]) -> bool:
         """Run a program; tells whether it served."""
         things = self.things
         for leaf, number in self.graded:
@@ -331,6 +344,9 @@ class Run:
                 leaf._grad = things[number]
             return False
         for number, real in zip(alive, answer, strict=True):
+            edge = real._edge
+            if edge is not None and edge.kind is replayed.KIND and edge.saved:
+                replayed.lift(edge, self._again(pending, number))
             lazy.settle(things[number], real)
         for leaf, number in self.graded:
             if type(things[number]) is not Lazy:
@@ -374,6 +390,27 @@ class Run:
                     tensor._about = about
                 if post is not None:
                     tensor.__dict__["_post_accumulate"] = post
+
+    def _again(self, pending: Any, wanted: int) -> Callable[[], Any]:
+        """What makes the calls of a program once more, as they are written, and gives one of their results."""
+        numbers = self.numbers
+        known = {self.numbers[id(tensor)]: tensor for tensor, *_ in self.outside}
+
+        def again() -> Any:
+            tensors = dict(known)
+
+            def now(piece: Any) -> Any:
+                return tensors[numbers[id(piece)]] if isinstance(piece, Tensor) else piece
+
+            for entry, _, proceed, args, kwargs, grad, base, _ in pending:
+                with set_grad_enabled(grad):
+                    result = proceed(*mapped(args, now), **mapped(kwargs, now))
+                theirs = {id(tensors[number]) for number in _known(entry.results)}
+                real = [piece for piece in tensors_of(result) if id(piece) not in theirs]
+                tensors.update(zip(range(base, base + len(real)), real, strict=True))
+            return tensors[wanted]
+
+        return again
 
     def _gradients(self, entry: Entry, proceed: Callable[..., Any], args: Any, kwargs: Any, base: int) -> None:
         """Make a backward pass whose gradients leaves have already, as tensors without data."""
@@ -423,8 +460,7 @@ class Run:
             result = proceed(*args, **kwargs)
         finally:
             self.busy = False
-        if default_generator.mark() != drawn:
-            return self._unheard(result)
+        draws = default_generator.mark() != drawn
         outer = {id(t[0]._counter) for t in self.outside if t[0]._counter is not None}
         written = [t for t, count in zip(operands, versions, strict=True) if version(t) != count]
         acts = kind == "optimizer" or any(id(t._counter) in outer for t in written)
@@ -443,13 +479,14 @@ class Run:
                 results: Any = None
             else:
                 results = self._noted(result, made)
-                if not made and not written and not acts and not isinstance(results, (Known, tuple, list)):
+                if not made and not written and not acts and not draws and not isinstance(results, (Known, tuple, list)):
                     node.told[place] = result
                     return result
             metas = [Meta(t) for t in made]
         except Unknown:
             return self._unheard(result)
         entry = Entry(acts, results, metas, uses)
+        entry.draws = draws
         if kind == "backward" and not acts:
             entry.graded = [number for number, _ in graded]
         for tensor, meta in zip(made, metas, strict=True):

@@ -26,7 +26,7 @@ def program_of(run: Any, pending: Any, alive: Sequence[int]) -> Program | None:
         if capture.reason is not None:
             raise NotCapturable(capture.reason)
         result = tuple([things[number] for number in alive])
-        program = Builder(state.name, capture, run.given, result, None).program()
+        program = Builder(state.name, capture, run.given, result, None, state.twice).program()
     except NotCapturable as reason:
         state.refuse(str(reason))
         return None
