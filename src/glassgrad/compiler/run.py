@@ -321,7 +321,7 @@ class Run:
                     if tensor._counter.version == 0:
                         continue  # a single number was given memory of its own
                 changed.append((tensor, array, edge, counter))
-            elif counter is not None and counter.version != before:
+            elif tensor._counter is not None and tensor._counter.version != before:
                 raise RuntimeError("a tensor was written to in a way that compile() did not hear: see docs/limits.md")
         if self.drawn is not None and default_generator.mark() != self.drawn:
             raise RuntimeError("random numbers were drawn in a way that compile() did not hear: see docs/limits.md")
@@ -446,6 +446,7 @@ class Run:
         if self.pending:
             state.note(f"{name}() is another call than before", self)
             self._run()
+            self.numbers = {id(thing): number for number, thing in enumerate(self.things) if thing is not None}
         if node.after and not state.may_branch():
             self.off = True
             return proceed(*args, **kwargs)

@@ -23,12 +23,19 @@ def program_of(run: Any, pending: Any, alive: Sequence[int]) -> Program | None:
     try:
         with capture.listening():
             run.carry_out(pending, (), listened=True)
+    except BaseException:
+        capture.let_go()
+        raise
+    try:
         if capture.reason is not None:
             raise NotCapturable(capture.reason)
         result = tuple([things[number] for number in alive])
         program = Builder(state.name, capture, run.given, result, None, state.twice).program()
     except NotCapturable as reason:
         state.refuse(str(reason))
+        return None
+    except Exception as error:  # noqa: BLE001  a mistake of the compiler's must not end the program that runs
+        state.refuse(f"{type(error).__name__} while its program was made: {error}")
         return None
     finally:
         capture.let_go()
