@@ -119,7 +119,7 @@ class Builder:
         if edge is not None:
             if edge is LEAF or isinstance(edge, Tensor):
                 raise NotCapturable("it gives back a leaf that it made")
-            freed_one = _is_freed(edge)
+            freed_one = _is_freed(edge, self._ends())
             if not freed_one:
                 self.graded.append(place)
         given = self._answers[id(tensor)] = _Given(place, tensor, freed_one)
@@ -154,30 +154,31 @@ class Builder:
             raise NotCapturable("it gives more than one tensor that has a way back")
         roots = [(edge_of(tensor), wrap(np.ones_like(tensor._array))) for tensor in tensors]
         self.incoming = [capture._value(seed, "incoming", place) for place, (_, seed) in enumerate(roots)]
-        outer = [edge_of(t) for t in self.args if isinstance(t, Tensor)]
-        upstream = engine.dependencies([edge for edge in outer if edge is not None])
-        below = engine.dependencies([edge for edge, _ in roots])
-        wanted: dict[Any, Value] = {}
-        for value in capture.inputs:
-            tensor = value.held if value.source == "outside" else self.args[value.held]
-            edge = edge_of(tensor)
-            if edge is not None and edge in below:
-                wanted.setdefault(edge, value)
-        inner = engine.dependencies([edge for edge in outer if isinstance(edge, Record)])
-        if any(edge in wanted for edge in inner if edge not in outer):
-            raise NotCapturable("its arguments were made with tensors that it uses too")
+        ends = self._ends()
+        below = engine.dependencies([edge for edge, _ in roots], ends)
+        wanted = {edge: value for edge, value in ends.items() if edge in below}
         for edge in below:
-            if edge not in upstream and getattr(edge, "_about", None) is not None:
+            if getattr(edge, "_about", None) is not None:
                 raise NotCapturable("a hook in the graph")
-            if edge not in upstream and not isinstance(edge, Record) and edge not in wanted:
+            if not isinstance(edge, Record) and edge not in wanted:
                 raise NotCapturable("a leaf whose making was not seen")
         edges = list(wanted)
         with capture.listening():
-            found = capture._walk(roots, edges, True)
+            found = capture._walk(roots, edges, True, ends=True)
         if capture.reason is not None:
             raise NotCapturable(capture.reason)
         self.edges = [wanted[edge] for edge in edges]
         self.back_grads = [None if grad is None else capture._operand(grad) for grad in found]
+
+    def _ends(self) -> dict[Any, Value]:
+        """Where the graph of what was captured ends: the places of tensors from outside, and their values."""
+        ends: dict[Any, Value] = {}
+        for value in self.capture.inputs:
+            tensor = value.held if value.source == "outside" else self.args[value.held]
+            edge = edge_of(tensor)
+            if edge is not None:
+                ends.setdefault(edge, value)
+        return ends
 
     @property
     def given(self) -> list[_Given]:
@@ -406,6 +407,6 @@ def _refilled(slots: list[Value | None], values: list[Value]) -> list[Value | No
     return [None if slot is None else next(rest) for slot in slots]
 
 
-def _is_freed(edge: Any) -> bool:
+def _is_freed(edge: Any, ends: Any) -> bool:
     """Whether a backward pass from an edge would meet a record that is freed."""
-    return any(getattr(below, "run", None) is freed for below in engine.dependencies([edge]))
+    return any(getattr(below, "run", None) is freed for below in engine.dependencies([edge], ends))

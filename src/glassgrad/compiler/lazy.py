@@ -19,20 +19,19 @@ owed: dict[int, tuple[Any, int]] = {}
 class Meta:
     """What is known of a tensor before it is computed."""
 
-    __slots__ = ("shape", "dtype", "requires_grad", "size", "numpy", "is_leaf")
+    __slots__ = ("shape", "dtype", "requires_grad", "size", "numpy", "is_leaf", "version")
 
     def __init__(self, tensor: Tensor) -> None:
         self.shape: tuple[int, ...] = tensor._array.shape
         self.numpy = tensor._array.dtype
         self.dtype = tensor.dtype
         self.requires_grad = tensor.requires_grad
+        self.version = 0 if tensor._counter is None else tensor._counter.version
         self.is_leaf = tensor._edge is LEAF
         self.size = unchecked(self.shape)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Meta) and (self.shape, self.numpy, self.requires_grad) == (
-            other.shape, other.numpy, other.requires_grad
-        )  # fmt: skip
+        return isinstance(other, Meta) and all(getattr(self, name) == getattr(other, name) for name in self.__slots__)
 
     __hash__ = None  # type: ignore[assignment]
 

@@ -55,11 +55,13 @@ class Passes(Calls):
                     except NotCapturable as reason:
                         self.give_up(str(reason))
 
-    def _walk(self, roots: list[tuple[Any, Any]], edges: list[Any], keep: bool, recorded: bool = False) -> list[Any]:
+    def _walk(
+        self, roots: list[tuple[Any, Any]], edges: list[Any], keep: bool, recorded: bool = False, ends: bool = False
+    ) -> list[Any]:
         before = modes.local.grad
         try:
             modes.set_grad(recorded)
-            return engine.general(roots, keep=keep, lifted=True, inputs=edges, accumulate=False)
+            return engine.general(roots, keep=keep, lifted=True, inputs=edges, accumulate=False, ends=ends)
         finally:
             modes.off |= modes.local.me
             modes.local.grad = before

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..core.row import Row
-from ..core.tensor import LEAF, Tensor, View
+from ..core.tensor import LEAF, Tensor, View, share
 from ..ground import dtypes, listening, modes
 from ..ground.exposed import is_exposed
 from ..ground.generator import default_generator
@@ -348,6 +348,8 @@ class Run:
             if edge is not None and edge.kind is replayed.KIND and edge.saved:
                 replayed.lift(edge, self._again(pending, number))
             lazy.settle(things[number], real)
+            if self.metas[number].version:
+                share(things[number]).version = self.metas[number].version
         for leaf, number in self.graded:
             if type(things[number]) is not Lazy:
                 leaf._grad = things[number]
