@@ -302,7 +302,7 @@ class Builder:
                 if len(self.graded) > 1:
                     edge = f"{text.name(output_of, 'output_of')}(record, {nth}, {len(self.graded)})"
             else:
-                edge = f"{text.name(freed_record, 'freed_record')}()" if given.freed else "None"
+                edge = f"{text.name(freed_record, 'freed_record')}({given.name!r})" if given.freed else "None"
             text.add(f"    {name}._edge = {edge}")
         for given in _Given.of(tree):
             if self.graded and roots.get(self.outputs[given.place].number, self.outputs[given.place].number) in kept:
@@ -349,8 +349,10 @@ class Builder:
         of = text.name(version_of, "version_of")
         versions = ", ".join(f"({text.operand(v, True)}, {of}({text.operand(v, True)}))" for v in watched)
         kinds = text.name(tuple((self.outputs[p].shape, self.outputs[p].dtype) for p in self.graded), "kinds")
+        name = next(given.name for given in self.given if given.place in self.graded)
+        name = name if len(self.graded) == 1 else "CompiledFunctionBackward"
         text.add(
-            f"    record = {text.name(record_of, 'record_of')}(({edges},), ({kept}{',' if kept else ''}), "
+            f"    record = {text.name(record_of, 'record_of')}({name!r}, ({edges},), ({kept}{',' if kept else ''}), "
             f"({versions}{',' if versions else ''}), back, {kinds})"
         )
 
@@ -383,10 +385,11 @@ class _Gradient:
 class _Given:
     """A tensor of the result: which output it is, and whether its graph was freed within the function."""
 
-    __slots__ = ("place", "tensor", "freed")
+    __slots__ = ("place", "tensor", "freed", "name")
 
     def __init__(self, place: int, tensor: Tensor, freed_one: bool) -> None:
         self.place, self.tensor, self.freed = place, tensor, freed_one
+        self.name = type(tensor.grad_fn).__name__  # of the node
 
     @staticmethod
     def of(tree: Any) -> list[_Given]:

@@ -15,8 +15,9 @@ from ..ground import listening, modes
 from ..ground.generator import asked
 from ..nn.modules.module import Module
 from ..tensor.parameter import Parameter
+from .advice import advice
 from .build import Program
-from .errors import Unsupported
+from .errors import FailOnRecompileLimitHit, Unsupported
 from .heard import tensors_in
 from .run import Run
 from .tape import Node
@@ -55,7 +56,11 @@ class Explanation:
             lines.append(f"  {len(program.steps)} steps{native}")
             if program.plan is not None and program.plan.made >= TELLING:
                 lines.append(f"  {program.plan}")
-        lines += [f"  {reason}" for reason in self.reasons]
+        for reason in self.reasons:
+            lines.append(f"  {reason}")
+            hint = advice(reason)
+            if hint:
+                lines.append(f"    {hint}")
         return "\n".join(lines)
 
 
@@ -112,19 +117,36 @@ class Compiled:
         """Hold an optimizer, so that its identity stays its own."""
         self.kept[id(optimizer)] = optimizer
 
-    def may_branch(self) -> bool:
-        """Whether the tape may part here once more."""
+    def may_go_on(self, parts: bool) -> bool:
+        """Whether a call may be noted that the tape does not know; ``parts``: where it knows others."""
+        if self.programs and stance == "fail_on_recompile":
+            raise RuntimeError("Detected recompile when torch.compile stance is 'fail_on_recompile'." + self._described())
+        if stance == "eager_on_recompile":
+            return False
+        if not parts:
+            return True
         if self.branches >= self.limit:
+            if self.fullgraph:
+                raise FailOnRecompileLimitHit(f"{self.name}: its calls differ in more than {self.limit} ways")
             self.reasons[f"runs as it is written: its calls differ in more than {self.limit} ways"] = None
             return False
         self.branches += 1
         return True
 
+    def _described(self) -> str:
+        code = getattr(self.function, "__code__", None)
+        if code is None:
+            return ""
+        return (
+            f" filename: '{code.co_filename}', function name: '{code.co_name}', line number: {code.co_firstlineno}"
+        )
+
     def note(self, why: str, run: Run) -> None:
         """Note that what was pending had to be run."""
         if self.fullgraph:
             run.abandon()
-            raise Unsupported(f"{self.name}: {why}{_place()}")
+            hint = advice(why)
+            raise Unsupported(f"{self.name}: {why}{_place()}" + (f"\n  Hint: {hint}" if hint else ""))
         if len(self.reasons) < 20 and self.calls < 20:
             self.reasons[f"a program ends{_place()}: {why}"] = None
 

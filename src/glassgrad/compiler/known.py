@@ -109,6 +109,12 @@ class Known:
                 return self._value(tensor, "constant", tensor._array)
         return None
 
+    def same(self, tensor: Tensor, other: Any) -> None:
+        """``other`` will be what ``tensor`` is."""
+        value = self.find(tensor)
+        if value is not None:
+            self._by_tensor.note(other, value)
+
     def _itself(self, tensor: Tensor) -> Any:
         """The value of a tensor of which more than memory counts: its gradient, say."""
         value = self._operand(tensor)

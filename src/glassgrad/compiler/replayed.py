@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -21,9 +22,9 @@ def any_hooked(*leaves: Tensor) -> bool:
     return any(leaf._about is not None or leaf.__dict__.get("_post_accumulate") for leaf in leaves)
 
 
-def record_of(edges: Any, saved: Any, versions: Any, back: Any, kinds: Any) -> Record:
-    """The record of one run of a program."""
-    record = Record.of(KIND, edges, kinds)
+def record_of(name: str, edges: Any, saved: Any, versions: Any, back: Any, kinds: Any) -> Record:
+    """The record of one run of a program; ``name`` is that of the node which the operation itself makes."""
+    record = Record.of(kind_of(name), edges, kinds)
     record.saved = (saved, versions, back, None)
     return record
 
@@ -40,7 +41,7 @@ def watch_version(record: Record, counter: Any) -> None:
     record.saved = saved, (*versions, (counter, 0)), back, again
 
 
-def _run(record: Any, grad: Any, keep: bool) -> Any:
+def walk(record: Any, grad: Any, keep: bool) -> Any:
     grads = grad.grads if isinstance(grad, Bundle) else [grad]
     saved, versions, back, _ = record.saved
     _unwritten(record, versions)
@@ -78,11 +79,14 @@ def _twice(record: Record, grad: Any, keep: bool) -> Any:
     return tuple([by_edge.get(edge) for edge in record.edges])
 
 
-KIND = Kind("CompiledFunctionBackward", _run, _twice, frees=True)
+@cache
+def kind_of(name: str) -> Kind:
+    """The kind of the records that stand for programs, and show themselves as nodes of that name."""
+    return Kind(name, walk, _twice, frees=True)
 
 
-def freed_record() -> Record:
+def freed_record(name: str) -> Record:
     """The record of a result whose graph was walked and freed within a program."""
-    record = Record.of(KIND, ())
+    record = Record.of(kind_of(name), ())
     record.run = freed
     return record

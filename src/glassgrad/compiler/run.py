@@ -59,8 +59,10 @@ class Run:
         self.numbers: dict[int, int] = {}  # the tensors' numbers, by identity
         self.outside: list[tuple[Any, ...]] = []  # tensors from outside, as they were when they were met
         self.given: list[Any] = []  # those of them that are others in each call
+        self.count = 0  # so many of those are operands of what is pending
         self.held: set[int] = set()  # the identities of the others
         self.pending: list[tuple[Any, ...]] = []
+        self.noting: Any = None  # what notes the calls that are carried out, to make a program of them
         self.drawn: Any = None  # where the random stream was when the first draw was deferred
         self.graded: list[tuple[Any, int]] = []  # leaves, and the numbers of the gradients they are owed
 
@@ -225,6 +227,7 @@ class Run:
     def _deferred(self, entry: Entry, function: Any, proceed: Callable[..., Any], args: Any, kwargs: Any) -> Any:
         things, metas, uses = self.things, self.metas, self.uses
         base = len(things)
+        self.count = len(self.given)
         self.pending.append((entry, function, proceed, args, kwargs, modes.local.grad, base, dtypes._default))
         for number in entry.uses:
             uses[number] += 1
@@ -283,7 +286,8 @@ class Run:
         self._run()
         self.off = True
 
-    def _run(self, results: int = 0) -> None:
+    def _run(self, results: int = 0, anew: bool = True) -> None:
+        """Run what is pending, by a program; ``anew``: make one where there is none."""
         if not self.pending:
             return
         things = self.things
@@ -300,10 +304,10 @@ class Run:
         try:
             changed = self._changed()
             program = self.node.programs.get(alive, MISS) if not changed else None
-            if program is MISS:
+            if program is MISS and anew:
                 self.node.programs[alive] = None
                 self.node.programs[alive] = self._captured(pending, alive)
-            elif program is None or not self._replayed(program, pending, alive):
+            elif program is None or program is MISS or not self._replayed(program, pending, alive):
                 self.carry_out(pending, changed)
         finally:
             self.busy = False
@@ -338,14 +342,14 @@ class Run:
                 return False
         for leaf, _ in self.graded:
             leaf._grad = None
-        answer = program.run(*self.given)
+        answer = program.run(*self.given[: self.count])
         if answer is MISS:
             for leaf, number in self.graded:
                 leaf._grad = things[number]
             return False
         for number, real in zip(alive, answer, strict=True):
             edge = real._edge
-            if edge is not None and edge.kind is replayed.KIND and edge.saved:
+            if edge is not None and edge.kind.run is replayed.walk and edge.saved:
                 replayed.lift(edge, self._again(pending, number))
             lazy.settle(things[number], real)
             if self.metas[number].version:
@@ -436,6 +440,8 @@ class Run:
         for place, (piece, meta) in enumerate(zip(real, entry.metas, strict=True), base):
             if piece._array.shape != meta.shape or piece._array.dtype != meta.numpy:
                 raise RuntimeError("an operation gave another shape or dtype than before: see docs/limits.md")
+            if self.noting is not None and type(piece._array) is np.bool_:  # of which there are two in all
+                self.noting.same(piece, self.things[place])
             lazy.settle(self.things[place], piece)
 
     # -- recording ------------------------------------------------------------------------------------------------
@@ -447,9 +453,9 @@ class Run:
         node, state = self.node, self.state
         if self.pending:
             state.note(f"{name}() is another call than before", self)
-            self._run()
+            self._run(anew=False)
             self.numbers = {id(thing): number for number, thing in enumerate(self.things) if thing is not None}
-        if node.after and not state.may_branch():
+        if not state.may_go_on(bool(node.after)):
             self.off = True
             return proceed(*args, **kwargs)
         self.recording = True

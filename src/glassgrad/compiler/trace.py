@@ -15,22 +15,26 @@ def program_of(run: Any, pending: Any, alive: Sequence[int]) -> Program | None:
     state, things = run.state, run.things
     held = set(run.held)
     try:
-        capture = Capture(run.given, lambda tensor: id(tensor) in held)
+        given = run.given[: run.count]
+        capture = Capture(given, lambda tensor: id(tensor) in held)
     except NotCapturable as reason:
         state.refuse(str(reason))
         run.carry_out(pending, ())
         return None
     try:
+        run.noting = capture
         with capture.listening():
             run.carry_out(pending, (), listened=True)
     except BaseException:
         capture.let_go()
         raise
+    finally:
+        run.noting = None
     try:
         if capture.reason is not None:
             raise NotCapturable(capture.reason)
         result = tuple([things[number] for number in alive])
-        program = Builder(state.name, capture, run.given, result, None, state.twice).program()
+        program = Builder(state.name, capture, given, result, None, state.twice).program()
     except NotCapturable as reason:
         state.refuse(str(reason))
         return None

@@ -1,0 +1,22 @@
+"""What to do about what ends a program before its function does."""
+
+from __future__ import annotations
+
+import re
+
+_ADVICE = (
+    (r"in more than \d+ ways", "give a number that changes as a tensor, and pad batches to one size"),
+    (r"(item|truth|__float__|__int__|__index__|tolist|__format__|numpy|__array__)\(\)|its value is asked for",
+     "give the tensor back, and ask for its value outside; decide with torch.where"),
+    (r"(nonzero|unique|masked_select|getitem)\(\)", "keep the sizes: weigh with the mask, torch.where, masked_fill"),
+    (r"NumPy sees", "give it a copy: torch.tensor(array) in place of torch.from_numpy(array)"),
+    (r"in place of a number", "give sizes and places as Python numbers"),
+    (r"manual_seed|rng_state", "seed outside of the function"),
+    (r"a hook waits", "register hooks on modules, which run in Python anyway"),
+    (r"more than one tensor that has a way back", "give back one of them, and the others detached"),
+)  # fmt: skip
+
+
+def advice(reason: str) -> str:
+    """A sentence of advice; empty where there is none."""
+    return next((text for pattern, text in _ADVICE if re.search(pattern, reason)), "")
