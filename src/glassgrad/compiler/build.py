@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..core import engine, hooks
-from ..core.record import Record, freed, output_of
+from ..core.record import OUTPUT, Record, freed, output_of
 from ..core.tensor import LEAF, Tensor, View, edge_of, share, wrap
 from ..ground import dtypes, modes
 from ..tensor.parameter import Parameter
@@ -389,7 +389,10 @@ class _Given:
 
     def __init__(self, place: int, tensor: Tensor, freed_one: bool) -> None:
         self.place, self.tensor, self.freed = place, tensor, freed_one
-        self.name = type(tensor.grad_fn).__name__  # of the node
+        edge = edge_of(tensor)
+        self.name = getattr(getattr(edge, "kind", None), "name", "")  # of the node that PyTorch would show
+        if self.name == OUTPUT.name:
+            self.name = edge.edges[0].kind.name
 
     @staticmethod
     def of(tree: Any) -> list[_Given]:
