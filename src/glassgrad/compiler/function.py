@@ -18,6 +18,8 @@ from ..tensor.parameter import Parameter
 from .advice import advice
 from .build import Program
 from .errors import FailOnRecompileLimitHit, Unsupported
+from . import lazy
+from .follow import MISS
 from .heard import tensors_in
 from .run import Run
 from .tape import Node
@@ -169,14 +171,17 @@ class Compiled:
                 raise RuntimeError(f"invalid torch.compile stance '{stance}'")
             if stance == "force_eager":
                 return self.function(*args, **kwargs)
-        if inside.run is not None or modes.unusual or not only_runs(listening.listeners):  # a part of another's program; or somebody else listens
+        if inside.run is not None or modes.watch and (modes.unusual or not only_runs(listening.listeners)):  # a part of another's program; or somebody else listens
             return self._as_written(args, kwargs)
         self.calls += 1
-        arguments = {id(t) for t in tensors_in((args, kwargs))}
+        arguments = {id(piece) for piece in args if isinstance(piece, Tensor)}
+        if kwargs or len(arguments) < len(args):
+            arguments.update(map(id, tensors_in((args, kwargs))))
         ear = listening.Ear(_hear)
         listening.begin(ear)
         run = inside.run = Run(self, self.root, arguments, only_runs)
         inside.depth += 1
+        lazy.runs.append(run)
         try:
             result = self.function(*args, **kwargs)
             run.finish()
@@ -185,6 +190,7 @@ class Compiled:
             run.finish()
             raise
         finally:
+            lazy.runs.remove(run)
             inside.depth -= 1
             inside.run = None
             listening.end(ear)
@@ -199,7 +205,14 @@ class Compiled:
 
 def _hear(function: Any, proceed: Callable[..., Any], args: Any, kwargs: Any) -> Any:
     run = inside.run
-    return proceed(*args, **kwargs) if run is None else run.hear(function, proceed, args, kwargs)
+    if run is None or run.busy:
+        return proceed(*args, **kwargs)
+    entry = run.node.likely
+    if entry is not None and entry.function is function and not run.recording and entry.follow is not None:
+        answer = entry.follow(run, proceed, args, kwargs)
+        if answer is not MISS:
+            return answer
+    return run.hear(function, proceed, args, kwargs)
 
 
 def _asked() -> None:

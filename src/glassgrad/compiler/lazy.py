@@ -12,8 +12,7 @@ from ..ground.size import Size, unchecked
 _SLOTS = ("_array", "_edge", "_counter")
 _set_array, _set_edge, _set_counter = (vars(Tensor)[name].__set__ for name in _SLOTS)
 _set_class = vars(object)["__class__"].__set__
-#: The run that owes each lazy tensor its data, and the tensor's number there, by identity.
-owed: dict[int, tuple[Any, int]] = {}
+runs: list[Any] = []  # the calls that may owe lazy tensors their data
 
 
 class Meta:
@@ -110,25 +109,34 @@ Lazy.__name__ = Lazy.__qualname__ = Tensor.__name__
 Lazy.__module__ = Tensor.__module__
 
 
+def _owing(tensor: Any) -> tuple[Any, int]:
+    """The run that owes a tensor its data, and the tensor's number there; None where nobody does."""
+    for run in runs:
+        run.count_all()
+        number = run.numbers.get(id(tensor))
+        if number is not None and run.things[number] is tensor:
+            return run, number
+    return None, 0
+
+
 def _meta(tensor: Lazy) -> Meta:
-    entry = owed.get(id(tensor))
-    if entry is None:
+    run, number = _owing(tensor)
+    if run is None:
         return Meta(tensor)  # another thread has made it a Tensor meanwhile
-    return entry[0].metas[entry[1]]  # type: ignore[no-any-return]
+    return run.metas[number]  # type: ignore[no-any-return]
 
 
 def demand(tensor: Any) -> None:
     """Have a lazy tensor computed: everything that is pending in its run is."""
-    entry = owed.get(id(tensor))
-    if entry is not None:
-        entry[0].flush("its value is asked for")
+    run, _ = _owing(tensor)
+    if run is not None:
+        run.flush("its value is asked for")
     if type(tensor).__mro__[0] is Lazy:
         raise RuntimeError("an operation that was deferred by compile() failed, and this is its result")
 
 
 def settle(tensor: Any, real: Any) -> None:
     """Make a lazy tensor what ``real``, which nobody else holds, is."""
-    del owed[id(tensor)]
     _set_array(tensor, real._array)
     _set_edge(tensor, real._edge)
     _set_counter(tensor, real._counter)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-import threading
 from collections.abc import Callable
 from sys import getrefcount
 from typing import Any
@@ -20,6 +18,7 @@ from ..tensor.parameter import Parameter
 from ..autograd.grad_mode import set_grad_enabled
 from . import lazy, replayed
 from .deferral import role_of, whole_numbers, within_bounds
+from .follow import AGAIN, printed
 from .heard import version
 from .lazy import Lazy, Meta
 from .program import mapped
@@ -42,11 +41,10 @@ class Run:
     def __init__(self, state: Any, node: Node, arguments: set[int], only_runs: Any) -> None:
         self.state = state
         self.arguments = arguments  # the identities of the tensors it was given
-        self.thread = threading.get_ident()
         self.busy = False
         self.off = False  # whether nothing is deferred any more
-        self.listeners: Any = None
-        self.only_runs, self.alone = only_runs, True
+        self.listeners = listening.listeners
+        self.only_runs, self.alone = only_runs, only_runs(self.listeners)
         self.begin(node)
 
     def begin(self, node: Node) -> None:
@@ -55,12 +53,11 @@ class Run:
         self.recording = False
         self.things: list[Any] = []
         self.metas: list[Any] = []
-        self.uses: list[int] = []
+        self.counted = 0  # of the tensors, so many surely have their numbers
         self.numbers: dict[int, int] = {}  # the tensors' numbers, by identity
         self.outside: list[tuple[Any, ...]] = []  # tensors from outside, as they were when they were met
         self.given: list[Any] = []  # those of them that are others in each call
         self.count = 0  # so many of those are operands of what is pending
-        self.held: set[int] = set()  # the identities of the others
         self.pending: list[tuple[Any, ...]] = []
         self.noting: Any = None  # what notes the calls that are carried out, to make a program of them
         self.drawn: Any = None  # where the random stream was when the first draw was deferred
@@ -70,8 +67,9 @@ class Run:
 
     def hear(self, function: Any, proceed: Callable[..., Any], args: Any, kwargs: Any) -> Any:
         """Answer for a call of an operation: with what it will give, or by making it."""
-        if self.busy or self.off or threading.get_ident() != self.thread:
+        if self.busy or self.off:
             return proceed(*args, **kwargs)
+        self.count_all()
         role = role_of(function)
         kind = role.kind
         if kind == "through":
@@ -87,6 +85,7 @@ class Run:
             return self._as_written("another mode is on, or somebody else listens", proceed, args, kwargs)
         if kind == "step" and whole_numbers(role, args, kwargs):  # indices, say, which others will have to look at
             return proceed(*args, **kwargs)
+        base, written = len(self.things), args
         key: list[Any] = [function, modes.local.grad, dtypes._default]
         uses: list[int] = []
         try:
@@ -112,7 +111,12 @@ class Run:
             if told is not MISS:
                 return told
             return self._record(place, kind, role.name, proceed, args, kwargs, uses)
-        return self._deferred(entry, function, proceed, args, kwargs)
+        if entry.times < AGAIN and self.only_runs(self.listeners):
+            entry.times += 1
+            if entry.times > 1:
+                entry.follow = printed(entry, kind, function, written, kwargs, self, base)
+                node.likely = entry
+        return self.defer(entry, function, proceed, args, kwargs)
 
     def _as_written(self, why: str, proceed: Callable[..., Any], args: Any, kwargs: Any) -> Any:
         self.flush(why)
@@ -173,7 +177,6 @@ class Run:
         number = len(self.things)
         if id(tensor) not in self.arguments and self.state.lasts(tensor):
             key += ("held", id(tensor), about)
-            self.held.add(id(tensor))
         else:
             key += ("given", about)
             self.given.append(tensor)
@@ -185,7 +188,15 @@ class Run:
         self.numbers[id(tensor)] = len(self.things)
         self.things.append(tensor)
         self.metas.append(meta)
-        self.uses.append(0)
+
+    def count_all(self) -> None:
+        """Give tensors their numbers that were only listed."""
+        numbers, things = self.numbers, self.things
+        if len(numbers) != len(things):
+            for number in range(self.counted, len(things)):
+                if things[number] is not None:
+                    numbers[id(things[number])] = number
+        self.counted = len(things)
 
     def _note_leaves(self, key: list[Any]) -> None:
         """Add to the key of a backward pass what it finds at the leaves."""
@@ -224,20 +235,15 @@ class Run:
 
     # -- deferring ------------------------------------------------------------------------------------------------
 
-    def _deferred(self, entry: Entry, function: Any, proceed: Callable[..., Any], args: Any, kwargs: Any) -> Any:
-        things, metas, uses = self.things, self.metas, self.uses
+    def defer(self, entry: Entry, function: Any, proceed: Callable[..., Any], args: Any, kwargs: Any) -> Any:
+        """Defer a call that the tape knows: gives tensors without data."""
+        things, metas = self.things, self.metas
         base = len(things)
         self.count = len(self.given)
         self.pending.append((entry, function, proceed, args, kwargs, modes.local.grad, base, dtypes._default))
-        for number in entry.uses:
-            uses[number] += 1
         for meta in entry.metas:
-            tensor = new(Lazy)
-            self.numbers[id(tensor)] = number = len(things)
-            lazy.owed[id(tensor)] = self, number
-            things.append(tensor)
+            things.append(new(Lazy))
             metas.append(meta)
-            uses.append(0)
         for number, meta in entry.changes:
             metas[number] = meta
         self.node = entry.after
@@ -258,9 +264,19 @@ class Run:
             return things[base]
         return filled(results, things, base)
 
-    def _owes(self, number: int) -> bool:
-        """Whether somebody else holds a tensor that is owed its data."""
-        return getrefcount(self.things[number]) > _ALONE + self.uses[number]
+    def _alive(self, pending: Any, results: int) -> tuple[int, ...]:
+        """The tensors that are owed their data and that somebody else holds, and the last ``results``."""
+        node, things = self.node, self.things
+        uses = node.uses
+        if uses is None:
+            uses = [_ALONE] * len(self.metas)
+            for entry, *_ in pending:
+                for number in entry.uses:
+                    uses[number] += 1
+            node.uses = uses = [(n, uses[n]) for n, meta in enumerate(self.metas) if meta is not None]
+        mine = {number for leaf, number in self.graded if leaf.__dict__.get("_grad") is things[number]}
+        first = len(things) - results
+        return tuple([n for n, count in uses if getrefcount(things[n]) > count + (n in mine) or n >= first])
 
     def flush(self, why: str | None, results: int = 0) -> None:
         """Run what is pending, and begin a segment; the last ``results`` tensors are wanted whoever holds them."""
@@ -291,14 +307,7 @@ class Run:
         if not self.pending:
             return
         things = self.things
-        for leaf, number in self.graded:
-            if leaf.__dict__.get("_grad") is things[number]:
-                self.uses[number] += 1
-        first = len(things) - results
-        alive = tuple([
-            number for number in range(len(things))
-            if self.metas[number] is not None and (number >= first or self._owes(number))
-        ])  # fmt: skip
+        alive = self._alive(self.pending, results)
         self.busy = True
         pending, self.pending = self.pending, []
         try:
@@ -312,9 +321,6 @@ class Run:
         finally:
             self.busy = False
             self.graded, self.drawn = [], None
-            for number, thing in enumerate(things):
-                if lazy.owed.pop(id(thing), None) is not None:
-                    things[number] = None  # nobody asks for it any more
 
     def _changed(self) -> list[tuple[Any, ...]]:
         """The tensors from outside that are others than when they were met, with what they were."""
@@ -399,6 +405,7 @@ class Run:
 
     def _again(self, pending: Any, wanted: int) -> Callable[[], Any]:
         """What makes the calls of a program once more, as they are written, and gives one of their results."""
+        self.count_all()
         numbers = self.numbers
         known = {self.numbers[id(tensor)]: tensor for tensor, *_ in self.outside}
 
@@ -454,6 +461,9 @@ class Run:
         if self.pending:
             state.note(f"{name}() is another call than before", self)
             self._run(anew=False)
+            for number, thing in enumerate(self.things):
+                if type(thing) is Lazy:
+                    self.things[number] = None  # nobody asks for it any more
             self.numbers = {id(thing): number for number, thing in enumerate(self.things) if thing is not None}
         if not state.may_go_on(bool(node.after)):
             self.off = True
@@ -495,7 +505,7 @@ class Run:
         except Unknown:
             return self._unheard(result)
         entry = Entry(acts, results, metas, uses)
-        entry.draws = draws
+        entry.draws, entry.function = draws, place[0]
         if kind == "backward" and not acts:
             entry.graded = [number for number, _ in graded]
         for tensor, meta in zip(made, metas, strict=True):

@@ -34,25 +34,30 @@ class Entry:
     graded   the leaves that a backward pass gives their first gradients to
     """
 
-    __slots__ = ("acts", "after", "changes", "draws", "graded", "metas", "results", "uses")
+    __slots__ = ("acts", "after", "changes", "draws", "follow", "function", "graded", "times", "metas", "results", "uses")
 
     def __init__(self, acts: bool, results: Any, metas: list[Meta], uses: list[int]) -> None:
         self.acts, self.results, self.metas, self.uses = acts, results, metas, uses
         self.changes: list[tuple[int, Meta]] = []
         self.graded: list[int] = []
         self.draws = False
+        self.times = 0  # how often it was compared, up to a few
+        self.function: Any = None  # the operation
+        self.follow: Any = None  # what compares a call with it in fewer steps
         self.after = Node()
 
 
 class Node:
     """A place of the tape: the calls that may follow, by their keys, and the programs of what led here."""
 
-    __slots__ = ("after", "programs", "told", "_resume")
+    __slots__ = ("after", "likely", "programs", "told", "uses", "_resume")
 
     def __init__(self) -> None:
         self.after: dict[Any, Entry] = {}
         self.told: dict[Any, Any] = {}  # calls that only tell of shapes and the like, and what they tell
         self.programs: dict[tuple[int, ...], Any] = {}
+        self.likely: Entry | None = None  # the call that follows as a rule
+        self.uses: Any = None  # of the tensors made until here: how often they are operands
         self._resume: Node | None = None
 
     @property

@@ -13,7 +13,7 @@ from .program import NotCapturable
 def program_of(run: Any, pending: Any, alive: Sequence[int]) -> Program | None:
     """Make the calls that are pending while they are noted; gives a program of them, None where that cannot be."""
     state, things = run.state, run.things
-    held = set(run.held)
+    held = {id(tensor) for tensor, *_ in run.outside} - set(map(id, run.given))
     try:
         given = run.given[: run.count]
         capture = Capture(given, lambda tensor: id(tensor) in held)
