@@ -138,7 +138,7 @@ def compile(
         return model
     if backend in _DEBUG_BACKENDS:
         return model
-    kept = {"fullgraph": fullgraph, "limit": recompile_limit, "pure": pure, "verify": verify}
+    kept: dict[str, Any] = {"fullgraph": fullgraph, "limit": recompile_limit, "pure": pure, "verify": verify}
     if isinstance(model, OptimizedModule):
         return model
     if isinstance(model, Module):

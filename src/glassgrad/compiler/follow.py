@@ -5,6 +5,7 @@ It says what ``Run.hear`` says, for calls of plain tensors and Python values, in
 
 from __future__ import annotations
 
+from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ import numpy as np
 from ..core.tensor import LEAF, Tensor
 from ..ground import dtypes, exposed, listening, modes
 from ..tensor.parameter import Parameter
+from .deferral import Role, within_bounds
 from .emit import Text
 from .lazy import Lazy
 from .tape import Entry, Made
@@ -20,21 +22,25 @@ MISS = object()  # what it answers for another call
 AGAIN = 4  # so often an entry gets another function, where memory moved
 
 
-def printed(entry: Entry, kind: str, function: Any, args: Any, kwargs: Any, run: Any, base: int) -> Any:
+def printed(entry: Entry, role: Role, function: Any, args: Any, kwargs: Any, run: Any, base: int) -> Any:
     """The function for an entry that was just compared; ``base`` tensors were known before. None where it gets none."""
+    kind = role.kind
     if entry.draws or entry.changes or kind not in ("step", "backward", "optimizer"):
         return None
-    text = _Follow(entry, function, args, run)
-    known = text.optimizer(args[0]) if kind == "optimizer" else text.arguments(args, base)
+    text = _Follow(entry, function, args, run, base)
+    known = text.optimizer(args[0], base) if kind == "optimizer" else text.arguments(args, base)
     if not known or not text.named(kwargs) or kind == "backward" and not text.leaves():
         return None
+    if role.checked:
+        text.names["within_bounds"] = within_bounds
+        text.tests.append(f"not within_bounds({role.name!r}, args, kwargs)")
     return text.made()
 
 
 class _Follow(Text):
     """The text of such a function."""
 
-    def __init__(self, entry: Entry, function: Any, args: Any, run: Any) -> None:
+    def __init__(self, entry: Entry, function: Any, args: Any, run: Any, base: int) -> None:
         super().__init__()
         self.entry, self.run = entry, run
         self.names = {
@@ -45,7 +51,7 @@ class _Follow(Text):
         self.grad = modes.local.grad
         self.tests = [
             f"len(args) != {len(args)} or local.grad is not {self.grad} or dtypes._default is not default",
-            "modes.unusual or modes.transforming or listening.listeners is not run.listeners",
+            f"len(run.things) != {base} or modes.unusual or modes.transforming or listening.listeners is not run.listeners",
         ]
         self.first: list[str] = []  # what is read before the tests that follow
         self.notes: list[str] = []  # what is noted once all agrees
@@ -63,7 +69,7 @@ class _Follow(Text):
     def _atom(self, name: str, value: Any) -> str | None:
         """The test that a Python value is not the one that was met; None for values that are not simple."""
         kind = type(value)
-        if kind is float and value == value and value or kind is int or kind is str:
+        if kind is float and isfinite(value) and value or kind is int or kind is str:
             return f"type({name}) is not {kind.__name__} or {name} != {value!r}"
         return f"{name} is not {value!r}" if value is None or value is True or value is False else None
 
@@ -72,16 +78,18 @@ class _Follow(Text):
         names = [f"a{n}" for n in range(len(args))]
         self.first.append(f"{', '.join(names)}, = args")
         new = base
+        met: dict[int, str] = {}  # the names of tensors that are met here
         for name, value in zip(names, args, strict=True):
             kind = type(value)
             if kind in (Tensor, Parameter, Lazy):
                 number = self.run.numbers[id(value)]
                 if number < new:
-                    self.tests.append(f"{name} is not things[{number}]")
+                    self.tests.append(f"{name} is not {met.get(number, f'things[{number}]')}")
                 elif not self._outside(name, value, number):
                     return False
                 else:
                     new += 1
+                    met[number] = name
             else:
                 test = self._atom(name, value)
                 if test is None:
@@ -132,7 +140,7 @@ class _Follow(Text):
                 return False
         return not self.entry.acts
 
-    def optimizer(self, optimizer: Any) -> bool:
+    def optimizer(self, optimizer: Any, base: int) -> bool:
         """Compare an optimizer, its parameters and their gradients."""
         from ..optim.optimizer import _after_all, _before_all
 
@@ -146,12 +154,12 @@ class _Follow(Text):
             self.tests.append(f"len(p := a0.param_groups[{n}]['params']) != {len(group['params'])}")
             for m, parameter in enumerate(group["params"]):
                 grad = parameter._grad
-                if id(parameter) not in numbers or grad is None or id(grad) not in numbers:
+                if numbers.get(id(parameter), base) >= base or grad is None or numbers.get(id(grad), base) >= base:
                     return False
                 self.tests.append(
                     f"p[{m}] is not things[{numbers[id(parameter)]}] or p[{m}]._grad is not things[{numbers[id(grad)]}]"
                 )
-        return len(numbers) == len(self.run.things)
+        return True
 
     def made(self) -> Any:
         """The function."""

@@ -23,6 +23,7 @@ from .follow import MISS
 from .heard import tensors_in
 from .run import Run
 from .tape import Node
+from .verify import tell
 
 stance = "default"  # "force_eager" runs everything as it is written; see ``set_stance``
 BRANCHES = 8  # so often calls may part ways; then they run as they are written
@@ -73,6 +74,7 @@ class Compiled:
         self, function: Callable[..., Any], fullgraph: bool = False, limit: int | None = None, verify: int = 0
     ) -> None:
         self.function = function
+        self.verify = verify  # every so manieth call is compared with the function as it is written
         self.fullgraph = fullgraph  # raise where it is not one program
         self.limit = BRANCHES if limit is None else limit
         self.programs: list[Program] = []
@@ -87,6 +89,7 @@ class Compiled:
         self.reasons.clear()
         self.root = Node()
         self.seen: dict[int, tuple[Any, int]] = {}  # tensors from outside, and in which call they were met first
+        self.distrusted = False  # whether a program gave another result
         self.twice = False  # whether derivatives of derivatives are taken
         self.kept: dict[int, Any] = {}
         self.calls = self.branches = self.entries = self.replays = 0
@@ -151,6 +154,13 @@ class Compiled:
             raise Unsupported(f"{self.name}: {why}{_place()}" + (f"\n  Hint: {hint}" if hint else ""))
         if len(self.reasons) < 20 and self.calls < 20:
             self.reasons[f"a program ends{_place()}: {why}"] = None
+
+    def distrust(self, why: str) -> None:
+        """A program is wrong: replay nothing any more."""
+        self.distrusted = True
+        self.programs.clear()
+        self.reasons[f"runs as it is written: {why}"] = None
+        tell(why)
 
     def refuse(self, why: str) -> None:
         """Note that what was pending makes no program."""

@@ -23,6 +23,7 @@ from .heard import version
 from .lazy import Lazy, Meta
 from .program import mapped
 from .tape import ENTRIES, Entry, Known, Made, Node, Unknown, filled, note_atom, signature, tensors_of
+from .verify import verified
 
 ndarray = np.ndarray
 new = object.__new__
@@ -42,7 +43,8 @@ class Run:
         self.state = state
         self.arguments = arguments  # the identities of the tensors it was given
         self.busy = False
-        self.off = False  # whether nothing is deferred any more
+        self.verifies = state.verify and state.calls % state.verify == 0
+        self.off = state.distrusted  # whether nothing is deferred any more
         self.listeners = listening.listeners
         self.only_runs, self.alone = only_runs, only_runs(self.listeners)
         self.begin(node)
@@ -114,7 +116,7 @@ class Run:
         if entry.times < AGAIN and self.only_runs(self.listeners):
             entry.times += 1
             if entry.times > 1:
-                entry.follow = printed(entry, kind, function, written, kwargs, self, base)
+                entry.follow = printed(entry, role, function, written, kwargs, self, base)
                 node.likely = entry
         return self.defer(entry, function, proceed, args, kwargs)
 
@@ -316,6 +318,8 @@ class Run:
             if program is MISS and anew:
                 self.node.programs[alive] = None
                 self.node.programs[alive] = self._captured(pending, alive)
+            elif program is not None and program is not MISS and self.verifies and self._untouched():
+                verified(self, program, pending, alive, MISS)
             elif program is None or program is MISS or not self._replayed(program, pending, alive):
                 self.carry_out(pending, changed)
         finally:
@@ -340,12 +344,15 @@ class Run:
                 changed.append((leaf, leaf._array, leaf._edge, leaf._counter))
         return changed
 
+    def _untouched(self) -> bool:
+        """Whether the leaves still have the gradients that they are owed."""
+        return all([leaf._grad is self.things[number] for leaf, number in self.graded])
+
     def _replayed(self, program: Any, pending: Any, alive: tuple[int, ...]) -> bool:
         """Run a program; tells whether it served."""
         things = self.things
-        for leaf, number in self.graded:
-            if leaf._grad is not things[number]:
-                return False
+        if not self._untouched():
+            return False
         for leaf, _ in self.graded:
             leaf._grad = None
         answer = program.run(*self.given[: self.count])
