@@ -3,12 +3,18 @@
 Each is run as it is written and compiled, several times, and everything that can be seen of it is compared bit for bit.
 """
 
+import argparse
 import random
+import sys
+import warnings
+from contextlib import nullcontext
+from functools import partial
 
 import numpy as np
 
 import glassgrad as torch
 from glassgrad import nn
+from glassgrad.kernels import compiled
 
 from .both_ways import bits
 
@@ -117,7 +123,7 @@ def shown(piece):
     return repr(piece)
 
 
-def outcome(seed, text, how, calls=6):
+def outcome(seed, text, how, calls=6, rows=0):
     """Everything that can be seen of a program's calls."""
     import copy
     import pickle
@@ -143,8 +149,8 @@ def outcome(seed, text, how, calls=6):
     for turn in range(calls):
         c.turn = turn
         torch.manual_seed(turn)
-        x, y = torch.randn(4), torch.randn(4)
-        if kinds.random() < 0.15:
+        x, y = (torch.randn(rows, 4), torch.randn(rows, 4)) if rows else (torch.randn(4), torch.randn(4))
+        if kinds.random() < 0.15 and not rows:
             x = torch.randn(3, 4)
         if kinds.random() < 0.1:
             y = x
@@ -175,3 +181,34 @@ def difference(seed, how):
         if mine != theirs:
             return text, place, mine, theirs
     return None if len(one) == len(other) else (text, len(one), len(other), "")
+
+
+def main():
+    """Run random programs from the command line."""
+    parser = argparse.ArgumentParser(description=main.__doc__)
+    parser.add_argument("--count", type=int, default=1000)
+    parser.add_argument("--first", type=int, default=0)
+    parser.add_argument("--rows", type=int, default=0, help="rows of arguments: many for compiled loops, with --verify")
+    parser.add_argument("--verify", action="store_true", help="ask verify=1 alone, where compiled kernels add otherwise")
+    told = parser.parse_args()
+    warnings.simplefilter("ignore")
+    wrong = 0
+    with nullcontext() if told.verify else compiled.serving(compiled.NEVER):
+        for seed in range(told.first, told.first + told.count):
+            if told.verify:
+                with warnings.catch_warnings(record=True) as heard:
+                    warnings.simplefilter("always")
+                    outcome(seed, written(seed), partial(torch.compile, verify=1), rows=told.rows)
+                found = [str(one.message) for one in heard if "compile(verify" in str(one.message)]
+                found = [written(seed), *found] if found else None
+            else:
+                found = difference(seed, partial(torch.compile, verify=2) if seed % 2 else torch.compile)
+            if found:
+                wrong += 1
+                print(seed, *found, sep="\n")
+    print(f"{wrong} of {told.count} programs differ")
+    sys.exit(bool(wrong))
+
+
+if __name__ == "__main__":
+    main()

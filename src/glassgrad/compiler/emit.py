@@ -36,6 +36,7 @@ class Text:
     def __init__(self) -> None:
         self.lines: list[str] = []
         self.names: dict[str, Any] = {
+            "__name__": __name__,  # by which warnings know it
             "Tensor": Tensor, "wrap": wrap, "np": np, "asarray": np.asarray, "copyto": np.copyto, "ndarray": np.ndarray,
         }  # fmt: skip
         self._named: dict[int, str] = {}

@@ -44,7 +44,7 @@ class _Follow(Text):
         super().__init__()
         self.entry, self.run = entry, run
         self.names = {
-            "entry": entry, "function": function, "after": entry.after, "modes": modes, "local": modes.local,
+            "__name__": __name__, "entry": entry, "function": function, "after": entry.after, "modes": modes, "local": modes.local,
             "dtypes": dtypes, "listening": listening, "exposed": exposed, "MISS": MISS, "LEAF": LEAF, "new": object.__new__,
             "Lazy": Lazy, "Tensor": Tensor, "ndarray": np.ndarray, "nothing": {}, "default": dtypes._default,
         }  # fmt: skip
