@@ -3,16 +3,14 @@
 ``python -m tests.compiler.scenarios --count 3000`` runs as many of them.
 """
 
+# ruff: noqa: E501  the tables have a line for each thing
+
 import argparse
 import itertools
 import random
 import sys
-import types
-
-import numpy as np
 
 import glassgrad as torch
-from glassgrad import nn
 from glassgrad.kernels import compiled
 
 from .both_ways import tree

@@ -10,7 +10,7 @@ import glassgrad as torch
 from glassgrad import nn
 from glassgrad.kernels import compiled
 
-from .both_ways import bits, programs, reasons
+from .both_ways import bits, programs
 
 
 @pytest.fixture(autouse=True)

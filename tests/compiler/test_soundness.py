@@ -16,7 +16,7 @@ import glassgrad.nn.functional as F
 from glassgrad import nn
 from glassgrad.kernels import compiled
 
-from .both_ways import bits, programs, reasons
+from .both_ways import bits, programs
 
 
 @pytest.fixture(autouse=True)

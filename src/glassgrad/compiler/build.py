@@ -150,7 +150,7 @@ class Builder:
         if any(step.kind == "gradient" for step in capture.steps):
             raise NotCapturable("it runs backward and also gives back tensors whose graph is still there")
         tensors = [given.tensor for given in self.given if given.place in self.graded]
-        if len(tensors) > 1 and self.recorded is None:  # the way back of one may be a part of another's, and end with it
+        if len(tensors) > 1 and self.recorded is None:  # the way back of one may end with that of another
             raise NotCapturable("it gives more than one tensor that has a way back")
         roots = [(edge_of(tensor), wrap(np.ones_like(tensor._array))) for tensor in tensors]
         self.incoming = [capture._value(seed, "incoming", place) for place, (_, seed) in enumerate(roots)]
@@ -264,7 +264,8 @@ class Builder:
             tests.append(f"{name}._array.shape != {array.shape}")
             tests.append(f"{name}._array.dtype is not {self.text.name(array.dtype, array.dtype.name)}")
             if value.held._edge is None or value.held._edge is LEAF:
-                tests.append(f"{name}._edge is not {'None' if value.held._edge is None else self.text.name(LEAF, 'leaf')}")
+                place = "None" if value.held._edge is None else self.text.name(LEAF, "leaf")
+                tests.append(f"{name}._edge is not {place}")
             else:
                 tests.append(f"{name}._edge is None")
             if value.held._edge is LEAF:

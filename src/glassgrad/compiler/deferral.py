@@ -29,7 +29,8 @@ DEFERRED = frozenset(
     add mul neg reciprocal sub rsub add_number addcdiv addcmul div div_number lerp lerp_number mul_number rsub_number
     sub_number pow pow_base pow_number square float_power positive
     __pow__ __rpow__ __ipow__ __rsub__ __truediv__ __rtruediv__ __itruediv__ __abs__ __pos__ __isub__
-    div_ pow_ square_ addcdiv_ addcmul_ lerp_ add_ mul_ sub_ neg_ relu_ sigmoid_ tanh_ exp_ clamp_ sqrt_ zero_ fill_ copy_
+    div_ pow_ square_ addcdiv_ addcmul_ lerp_ add_ mul_ sub_ neg_ relu_ sigmoid_ tanh_ exp_ clamp_ sqrt_ zero_
+    fill_ copy_
 
     clone copy to_copy fill fill_number fill_tensor zero detach contiguous float double half bfloat16 long int short
     bool to type_as cpu conj real imag spread_over whole_sum
@@ -92,7 +93,8 @@ DEFERRED |= {f"__{prefix}{name}__" for name in _OPERATORS for prefix in ("", "r"
 ONE = frozenset(
     """
     view reshape expand repeat tile split split_with_sizes chunk hsplit vsplit narrow select slice getitem roll permute
-    flatten unflatten movedim transpose t unsqueeze squeeze squeeze_dim squeeze_dims swapaxes swapdims broadcast_to unfold
+    flatten unflatten movedim transpose t unsqueeze squeeze squeeze_dim squeeze_dims swapaxes swapdims broadcast_to
+    unfold
     diag diagonal diag_embed tril triu flip unsafe_view ravel
     sum mean prod std var std_mean var_mean amax amin aminmax argmax argmin any all median nanmean nansum cumsum cumprod
     cummax cummin logcumsumexp softmax log_softmax logsumexp norm topk sort argsort diff sum_dim mean_dim
@@ -104,7 +106,9 @@ ONE = frozenset(
 #: Of these no argument may be a tensor.
 NONE = frozenset("zeros ones full arange eye linspace tensor scalar_tensor".split())
 #: Operations that point into their table with indices, and the dimension of it that they point into.
-INDEXED: dict[str, int | None] = {"embedding": 0, "nll_loss": 1, "cross_entropy": 1, "index_select": None, "gather": None}
+INDEXED: dict[str, int | None] = {
+    "embedding": 0, "nll_loss": 1, "cross_entropy": 1, "index_select": None, "gather": None
+}  # fmt: skip
 
 
 _THROUGH = frozenset("get_total_norm clip_grads_with_norm_ clip_grad_norm_ clip_grad_value_".split())
@@ -113,10 +117,10 @@ _THROUGH = frozenset("get_total_norm clip_grads_with_norm_ clip_grad_norm_ clip_
 class Role:
     """What a function that is heard is to a tape.
 
-    kind    "step": it may be deferred; "write": of the engine's; "backward", "optimizer"; "through": it only calls what
-            is heard, or changes what nothing pending hangs on; "other"
-    checked whether it asks for what indices point at
-    most    how many tensors it may be given
+    kind     "step": it may be deferred; "write": of the engine's; "backward", "optimizer"; "through": it only calls
+            what is heard, or changes what nothing pending hangs on; "other"
+    checked  whether it asks for what indices point at
+    most     how many tensors it may be given
     """
 
     __slots__ = ("kind", "name", "checked", "most")

@@ -44,14 +44,17 @@ class _Follow(Text):
         super().__init__()
         self.entry, self.run = entry, run
         self.names = {
-            "__name__": __name__, "entry": entry, "function": function, "after": entry.after, "modes": modes, "local": modes.local,
-            "dtypes": dtypes, "listening": listening, "exposed": exposed, "MISS": MISS, "LEAF": LEAF, "new": object.__new__,
+            "__name__": __name__, "entry": entry, "function": function, "after": entry.after, "modes": modes,
+            "local": modes.local,
+            "dtypes": dtypes, "listening": listening, "exposed": exposed, "MISS": MISS, "LEAF": LEAF,
+            "new": object.__new__,
             "Lazy": Lazy, "Tensor": Tensor, "ndarray": np.ndarray, "nothing": {}, "default": dtypes._default,
         }  # fmt: skip
         self.grad = modes.local.grad
         self.tests = [
             f"len(args) != {len(args)} or local.grad is not {self.grad} or dtypes._default is not default",
-            f"len(run.things) != {base} or modes.unusual or modes.transforming or listening.listeners is not run.listeners",
+            f"len(run.things) != {base} or modes.unusual or modes.transforming",
+            "listening.listeners is not run.listeners",
         ]
         self.first: list[str] = []  # what is read before the tests that follow
         self.notes: list[str] = []  # what is noted once all agrees
@@ -165,20 +168,20 @@ class _Follow(Text):
         """The function."""
         entry = self.entry
         self.add("def follow(run, proceed, args, kwargs):")
-        self.add(f"    if {' or '.join(self.tests[:3])}:")
+        self.add(f"    if {' or '.join(self.tests[:4])}:")
         self.add("        return MISS")
         self.add("    things, metas = run.things, run.metas")
         self.lines += [f"    {line}" for line in self.first]
-        for start in range(3, len(self.tests), 6):
+        for start in range(4, len(self.tests), 6):
             self.add(f"    if {' or '.join(self.tests[start : start + 6])}:")
             self.add("        return MISS")
         self.lines += [f"    {line}" for line in self.notes]
         if type(entry.results) is not Made and not entry.graded:
             self.add("    return run.defer(entry, function, proceed, args, kwargs)")
         else:
-            count = "len(run.given)"
-            self.add(f"    run.count = {count}")
-            self.add(f"    run.pending.append((entry, function, proceed, args, kwargs, {self.grad}, len(things), default))")
+            self.add("    run.count = len(run.given)")
+            pending = f"entry, function, proceed, args, kwargs, {self.grad}, len(things), default"
+            self.add(f"    run.pending.append(({pending}))")
             for n, meta in enumerate(entry.metas):
                 self.add("    t = new(Lazy)")
                 if entry.graded:

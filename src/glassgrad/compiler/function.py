@@ -15,10 +15,10 @@ from ..ground import listening, modes
 from ..ground.generator import asked
 from ..nn.modules.module import Module
 from ..tensor.parameter import Parameter
+from . import lazy
 from .advice import advice
 from .build import Program
 from .errors import FailOnRecompileLimitHit, Unsupported
-from . import lazy
 from .follow import MISS
 from .heard import tensors_in
 from .run import Run
@@ -125,7 +125,8 @@ class Compiled:
     def may_go_on(self, parts: bool) -> bool:
         """Whether a call may be noted that the tape does not know; ``parts``: where it knows others."""
         if self.programs and stance == "fail_on_recompile":
-            raise RuntimeError("Detected recompile when torch.compile stance is 'fail_on_recompile'." + self._described())
+            told = "Detected recompile when torch.compile stance is 'fail_on_recompile'."
+            raise RuntimeError(told + self._described())
         if stance == "eager_on_recompile":
             return False
         if not parts:
@@ -181,7 +182,8 @@ class Compiled:
                 raise RuntimeError(f"invalid torch.compile stance '{stance}'")
             if stance == "force_eager":
                 return self.function(*args, **kwargs)
-        if inside.run is not None or modes.watch and (modes.unusual or not only_runs(listening.listeners)):  # a part of another's program; or somebody else listens
+        strangers = modes.watch and (modes.unusual or not only_runs(listening.listeners))
+        if strangers or inside.run is not None:  # somebody else listens; or it is a part of another's program
             return self._as_written(args, kwargs)
         self.calls += 1
         arguments = {id(piece) for piece in args if isinstance(piece, Tensor)}

@@ -1,4 +1,4 @@
-"""Lazy tensors: what a deferred operation will give.  Their shape and dtype are known; who wants more runs what is pending."""
+"""Lazy tensors, what deferred operations will give: shape and dtype are known, who wants more runs what is pending."""
 
 from __future__ import annotations
 
@@ -30,7 +30,9 @@ class Meta:
         self.size = unchecked(self.shape)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Meta) and all(getattr(self, name) == getattr(other, name) for name in self.__slots__)
+        return isinstance(other, Meta) and all(
+            getattr(self, name) == getattr(other, name) for name in self.__slots__
+        )
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -46,7 +48,7 @@ class _Named(type(Tensor)):  # type: ignore[misc]
 
 
 class Lazy(Tensor, metaclass=_Named):
-    """A tensor whose operation is pending: without array, place in the graph and version, until someone asks for one."""
+    """A tensor whose operation is pending: without array, place in the graph and version, until one is asked for."""
 
     __slots__ = ()
 

@@ -1,4 +1,4 @@
-"""Functions that are promised to be pure: replayed without running their Python, as long as their arguments look the same.
+"""Functions that are promised to be pure: replayed without their Python, as long as their arguments look the same.
 
 The promise is the caller's: that nothing changes between calls but the arguments and the contents of the tensors that
 the function reaches, learning rates of optimizers among them; and that what it does beside computing need not be done

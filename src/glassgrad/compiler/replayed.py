@@ -72,7 +72,8 @@ def _twice(record: Record, grad: Any, keep: bool) -> Any:
         raise RuntimeError("torch.compile with aot_autograd does not currently support double backward")
     _unwritten(record, versions)
     edges = [edge for edge in record.edges if edge is not None]
-    found = engine.general([(edge_of(again()), grad)], keep=True, lifted=True, inputs=edges, accumulate=False, ends=True)
+    roots = [(edge_of(again()), grad)]
+    found = engine.general(roots, keep=True, lifted=True, inputs=edges, accumulate=False, ends=True)
     by_edge = dict(zip(edges, found, strict=True))
     if not keep:
         record.release()

@@ -1,4 +1,4 @@
-"""One call of a compiled function: its operations are compared with the tape, deferred, and run where they are wanted."""
+"""One call of a compiled function: operations are compared with the tape, deferred, and run where they are wanted."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ..autograd.grad_mode import set_grad_enabled
 from ..core.row import Row
 from ..core.tensor import LEAF, Tensor, View, share
 from ..ground import dtypes, listening, modes
@@ -15,7 +16,6 @@ from ..ground.exposed import is_exposed
 from ..ground.generator import default_generator
 from ..optim.optimizer import _after_all, _before_all
 from ..tensor.parameter import Parameter
-from ..autograd.grad_mode import set_grad_enabled
 from . import lazy, replayed
 from .deferral import role_of, whole_numbers, within_bounds
 from .follow import AGAIN, printed
@@ -308,7 +308,6 @@ class Run:
         """Run what is pending, by a program; ``anew``: make one where there is none."""
         if not self.pending:
             return
-        things = self.things
         alive = self._alive(self.pending, results)
         self.busy = True
         pending, self.pending = self.pending, []
@@ -318,7 +317,7 @@ class Run:
             if program is MISS and anew:
                 self.node.programs[alive] = None
                 self.node.programs[alive] = self._captured(pending, alive)
-            elif program is not None and program is not MISS and self.verifies and self._untouched():
+            elif program is not None and program is not MISS and self.verifies:
                 verified(self, program, pending, alive, MISS)
             elif program is None or program is MISS or not self._replayed(program, pending, alive):
                 self.carry_out(pending, changed)
@@ -344,21 +343,16 @@ class Run:
                 changed.append((leaf, leaf._array, leaf._edge, leaf._counter))
         return changed
 
-    def _untouched(self) -> bool:
-        """Whether the leaves still have the gradients that they are owed."""
-        return all([leaf._grad is self.things[number] for leaf, number in self.graded])
-
     def _replayed(self, program: Any, pending: Any, alive: tuple[int, ...]) -> bool:
         """Run a program; tells whether it served."""
         things = self.things
-        if not self._untouched():
-            return False
+        now = [leaf._grad for leaf, _ in self.graded]  # what they were owed, or what was put there since
         for leaf, _ in self.graded:
             leaf._grad = None
         answer = program.run(*self.given[: self.count])
         if answer is MISS:
-            for leaf, number in self.graded:
-                leaf._grad = things[number]
+            for (leaf, _), grad in zip(self.graded, now, strict=True):
+                leaf._grad = grad
             return False
         for number, real in zip(alive, answer, strict=True):
             edge = real._edge
@@ -367,9 +361,9 @@ class Run:
             lazy.settle(things[number], real)
             if self.metas[number].version:
                 share(things[number]).version = self.metas[number].version
-        for leaf, number in self.graded:
-            if type(things[number]) is not Lazy:
-                leaf._grad = things[number]
+        for (leaf, _), grad in zip(self.graded, now, strict=True):
+            if type(grad) is not Lazy:  # the tensor that it was owed, which has its data now; or another
+                leaf._grad = grad
         self.state.replays += 1
         return True
 
@@ -479,7 +473,8 @@ class Run:
         drawn = default_generator.mark()
         operands = [t for t in tensors_of((args, tuple(kwargs.values())))]
         versions = [version(t) for t in operands]
-        leaves = [(number, t) for number, t in enumerate(self.things) if self.metas[number] is None and t._edge is LEAF]
+        outside = [(number, t) for number, t in enumerate(self.things) if self.metas[number] is None]
+        leaves = [(number, t) for number, t in outside if t._edge is LEAF]
         before = [leaf._grad for _, leaf in leaves]
         self.busy = True
         try:
@@ -494,7 +489,8 @@ class Run:
         made: list[Any] = []
         try:
             if kind == "backward":
-                graded = [(n, leaf) for (n, leaf), grad in zip(leaves, before, strict=True) if leaf._grad is not grad]
+                pairs = zip(leaves, before, strict=True)
+                graded = [(n, leaf) for (n, leaf), grad in pairs if leaf._grad is not grad]
                 touched = any(grad is not None for grad in before) and [
                     leaf for (_, leaf), grad in zip(leaves, before, strict=True) if grad is not None
                 ]
@@ -505,7 +501,8 @@ class Run:
                 results: Any = None
             else:
                 results = self._noted(result, made)
-                if not made and not written and not acts and not draws and not isinstance(results, (Known, tuple, list)):
+                tells = not isinstance(results, (Known, tuple, list))
+                if tells and not (made or written or acts or draws):
                     node.told[place] = result
                     return result
             metas = [Meta(t) for t in made]

@@ -34,7 +34,9 @@ class Entry:
     graded   the leaves that a backward pass gives their first gradients to
     """
 
-    __slots__ = ("acts", "after", "changes", "draws", "follow", "function", "graded", "times", "metas", "results", "uses")
+    __slots__ = (
+        "acts", "after", "changes", "draws", "follow", "function", "graded", "times", "metas", "results", "uses",
+    )  # fmt: skip
 
     def __init__(self, acts: bool, results: Any, metas: list[Meta], uses: list[int]) -> None:
         self.acts, self.results, self.metas, self.uses = acts, results, metas, uses
@@ -140,7 +142,3 @@ def note_atom(value: Any, key: list[Any]) -> None:
         key.append(repr(value))
     else:
         raise Unknown(f"it is given a {kind.__name__}")
-
-
-PLAIN = (Tensor, Parameter)
-Hear = Callable[..., Any]

@@ -1,4 +1,4 @@
-"""``compile(verify=n)``: what a program gives and leaves behind is compared with what its calls do as they are written."""
+"""``compile(verify=n)``: what a program gives and leaves behind is compared with its calls as they are written."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class State:
 
     def now(self) -> list[tuple[str, Any]]:
         """What everything is now, by what it is."""
-        shown = [("the tensor it writes to", np.array(t._array)) for t in self.tensors]
+        shown: list[tuple[str, Any]] = [("the tensor it writes to", np.array(t._array)) for t in self.tensors]
         shown += [("a gradient", None if t._grad is None else np.array(t._grad._array)) for t in self.tensors]
         for optimizer in self.optimizers:
             shown += [("what the optimizer keeps", np.array(v._array))
@@ -64,7 +64,7 @@ class State:
 def verified(run: Any, program: Any, pending: Any, alive: tuple[int, ...], miss: Any) -> None:
     """Run a program, and then the calls as they are written, from the same state; a difference ends all replaying."""
     things = run.things
-    owed = [(leaf, things[number]) for leaf, number in run.graded]
+    owed = [(leaf, leaf._grad) for leaf, _ in run.graded]
     for leaf, _ in owed:
         leaf._grad = None
     state = State(run, pending)

@@ -1,4 +1,4 @@
-"""Memory that others than tensors see: NumPy's arrays, pointers, storages.  What they write there is heard by nobody."""
+"""Memory that others than tensors see: NumPy's arrays, pointers, storages.  What they write is heard by nobody."""
 
 from __future__ import annotations
 
