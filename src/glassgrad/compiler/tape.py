@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 from ..core.record import Record
@@ -10,7 +10,6 @@ from ..core.tensor import LEAF, Tensor, View
 from ..ground import dtypes
 from ..ground.device import device
 from ..ground.size import Size
-from ..tensor.parameter import Parameter
 from .lazy import Meta
 
 #: Python values that calls are compared by, with their types.
