@@ -71,9 +71,11 @@ class Compiled:
     """What ``compile(function)`` calls: the state of one compiled function."""
 
     def __init__(
-        self, function: Callable[..., Any], fullgraph: bool = False, limit: int | None = None, verify: int = 0
+        self, function: Callable[..., Any], fullgraph: bool = False, limit: int | None = None, verify: int = 0,
+        as_written: bool = False,
     ) -> None:
         self.function = function
+        self.as_written = as_written  # nothing is deferred
         self.verify = verify  # every so manieth call is compared with the function as it is written
         self.fullgraph = fullgraph  # raise where it is not one program
         self.limit = BRANCHES if limit is None else limit
@@ -177,6 +179,8 @@ class Compiled:
 
     def call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """A call of the function."""
+        if self.as_written:
+            return self.function(*args, **kwargs)
         if stance != "default":
             if stance not in _STANCES:
                 raise RuntimeError(f"invalid torch.compile stance '{stance}'")

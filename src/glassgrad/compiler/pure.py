@@ -13,6 +13,7 @@ from typing import Any
 from ..core.tensor import Tensor
 from ..ground import modes
 from ..tensor.parameter import Parameter
+from . import function
 from .build import Builder
 from .capture import Capture
 from .function import Compiled
@@ -36,7 +37,7 @@ class Pure(Compiled):
 
     def call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """A call of the function."""
-        if modes.watch:
+        if modes.watch or self.as_written or function.stance != "default":
             return super().call(args, kwargs)
         key: list[Any] = [modes.local.grad, len(args)]
         given: list[Any] = []
