@@ -16,14 +16,13 @@ from .capture import Capture
 from .emit import Text, write_steps
 from .fuse import fused
 from .memory_plan import Plan
-from .program import NotCapturable, Step, Value, mapped
+from .program import MISS, NotCapturable, Step, Value, mapped
 from .replayed import any_hooked, freed_record, record_of, version_of, watch_version
 from .simplify import memory_of, simplified
 from .tape import ATOMS
 from .whole import whole_of, write_call
 
 ndarray = np.ndarray
-MISS = object()  # what a program answers that does not fit the call
 
 
 class Program:

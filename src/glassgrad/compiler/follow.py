@@ -16,9 +16,9 @@ from ..tensor.parameter import Parameter
 from .deferral import Role, within_bounds
 from .emit import Text
 from .lazy import Lazy
+from .program import MISS
 from .tape import Entry, Made
 
-MISS = object()  # what it answers for another call
 AGAIN = 4  # so often an entry gets another function, where memory moved
 
 

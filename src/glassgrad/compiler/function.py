@@ -19,8 +19,8 @@ from . import lazy
 from .advice import advice
 from .build import Program
 from .errors import FailOnRecompileLimitHit, Unsupported
-from .follow import MISS
 from .heard import tensors_in
+from .program import MISS
 from .run import Run
 from .tape import Node
 from .verify import tell

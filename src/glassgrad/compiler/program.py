@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+MISS = object()  # what a program answers that does not fit the call, and a comparison of another call
+
 
 class Value:
     """An array of the program: where it comes from, and what its array was like when it was captured.

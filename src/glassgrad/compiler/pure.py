@@ -18,8 +18,7 @@ from .build import Builder
 from .capture import Capture
 from .function import Compiled
 from .passes import UNHEARD
-from .program import NotCapturable
-from .run import MISS
+from .program import MISS, NotCapturable
 from .tape import Unknown, note_atom, signature
 
 WARM = 2  # calls that run as they are written, before one is noted: they tell which tensors stay

@@ -21,13 +21,12 @@ from .deferral import role_of, whole_numbers, within_bounds
 from .follow import AGAIN, printed
 from .heard import version
 from .lazy import Lazy, Meta
-from .program import mapped
+from .program import MISS, mapped
 from .tape import ENTRIES, Entry, Known, Made, Node, Unknown, filled, note_atom, signature, tensors_of
 from .verify import verified
 
 ndarray = np.ndarray
 new = object.__new__
-MISS = object()  # what a program answers that does not fit
 _ALONE = 2  # references to a tensor of the tape's list that nobody else holds, when they are counted
 
 
